@@ -1,0 +1,1 @@
+//! Binary log events in the MariaDB dialect: encode, decode, GTIDs, virtual file positions.

@@ -1,0 +1,1 @@
+//! The embeddable store: catalog, MVCC table store, row locks, transactions, checkpoints, recovery.

@@ -1,0 +1,1 @@
+//! The write-ahead log that is also the binary log: segments, records, group commit, recovery scan.

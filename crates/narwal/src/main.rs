@@ -1,0 +1,2 @@
+//! The `narwal` command.
+fn main() {}

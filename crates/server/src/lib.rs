@@ -1,0 +1,1 @@
+//! MySQL wire protocol server: packets, authentication, TLS, connections.

@@ -1,0 +1,1 @@
+//! Client sessions: variables, users and privileges, SHOW, statement dispatch.

@@ -1,0 +1,1 @@
+//! SQL over the engine: parse, bind, plan, execute.

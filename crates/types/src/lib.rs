@@ -1,0 +1,1 @@
+//! SQL values, column types, row images, key encoding, collations, errors.
