@@ -1,1 +1,35 @@
 //! SQL values, column types, row images, key encoding, collations, errors.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `value.rs` | [`Value`] and [`ValueRef`]: one SQL value, owned or borrowed |
+//! | `coltype.rs` | [`ColumnType`]: what a column may hold |
+//! | `decimal.rs` | [`Decimal`]: exact numbers to 65 digits |
+//! | `temporal.rs` | dates, times, their text and arithmetic |
+//! | `collation.rs` | [`Collation`]: comparison, padding, sort weights |
+//! | `row.rs` | [`RowLayout`]: the row image of row events, which is also the stored row |
+//! | `key.rs` | order-preserving index keys |
+//! | `convert.rs` | storing a value into a column: coercion, range, strict mode |
+//! | `error.rs` | [`SqlError`]: error code, SQLSTATE, message |
+//! | `result.rs` | [`ResultSink`]: where result sets go |
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod collation;
+pub mod coltype;
+pub mod convert;
+pub mod decimal;
+pub mod error;
+pub mod key;
+pub mod result;
+pub mod row;
+pub mod temporal;
+pub mod value;
+
+pub use collation::Collation;
+pub use coltype::{BlobSize, ColumnType, TypeKind};
+pub use decimal::Decimal;
+pub use error::{SqlError, SqlResult};
+pub use result::{OkInfo, ResultColumn, ResultSink};
+pub use row::RowLayout;
+pub use temporal::{Date, DateTime, Time};
+pub use value::{Value, ValueRef};

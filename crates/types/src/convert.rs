@@ -1,0 +1,1 @@
+//! Storing a value into a column.

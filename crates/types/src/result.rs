@@ -1,0 +1,62 @@
+//! Where result sets go: implemented by the wire protocol and by tests.
+
+use crate::{ColumnType, SqlResult, ValueRef};
+
+/// A column of a result set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultColumn {
+    /// Database of the column's table, or empty.
+    pub db: String,
+    /// Table alias, or empty.
+    pub table: String,
+    /// Real table name, or empty.
+    pub org_table: String,
+    /// Column name or alias as the client sees it.
+    pub name: String,
+    /// Real column name, or empty.
+    pub org_name: String,
+    /// Type the values are sent as.
+    pub ty: ColumnType,
+    /// False only when NULL can't occur.
+    pub nullable: bool,
+    /// Display length in characters, 0 to derive it from the type.
+    pub length: u32,
+    /// Digits after the point (39 = not fixed, for floating point).
+    pub decimals: u8,
+    /// Column flags: primary key.
+    pub primary_key: bool,
+    /// Column flags: part of a unique key.
+    pub unique_key: bool,
+    /// Column flags: part of a non-unique key.
+    pub multiple_key: bool,
+    /// Column flags: AUTO_INCREMENT.
+    pub auto_increment: bool,
+    /// True for the NULL literal's column (protocol type MYSQL_TYPE_NULL).
+    pub null_type: bool,
+}
+
+/// What an OK packet says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OkInfo {
+    /// Rows changed (or found, with CLIENT_FOUND_ROWS).
+    pub affected_rows: u64,
+    /// First generated AUTO_INCREMENT value, or 0.
+    pub last_insert_id: u64,
+    /// Number of warnings.
+    pub warnings: u16,
+    /// Human-readable information, e.g. `Records: 3  Duplicates: 0  Warnings: 0`.
+    pub info: String,
+}
+
+/// Receives the results of statements, one after another. For each statement that succeeds exactly one of
+/// `ok` or (`begin_rows`, `row`*, `end_rows`) is called. The implementation asks the session for its status flags.
+pub trait ResultSink {
+    /// Starts a result set.
+    fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()>;
+    /// One row: as many values as columns. An error means that the client is gone: stop.
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()>;
+    /// Ends a result set. `more`: another result follows in this command. `status`: server status flags (SERVER_STATUS_*).
+    fn end_rows(&mut self, warnings: u16, status: u16, more: bool) -> SqlResult<()>;
+    /// A statement without rows succeeded.
+    fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()>;
+}
