@@ -1,0 +1,123 @@
+//! Engine errors and their MySQL numbers.
+
+use narwal_types::SqlError;
+
+/// The result of engine calls.
+pub type Result<T> = std::result::Result<T, EngineError>;
+
+/// What can go wrong in the store, below SQL.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A unique index already holds the key. The statement may go on (IGNORE, ON DUPLICATE KEY UPDATE, REPLACE).
+    #[error("duplicate key in index {index}")]
+    Duplicate {
+        /// Position of the index in [`crate::Table::indexes`].
+        index: usize,
+        /// Clustered key of the row that holds it.
+        existing_pk: Vec<u8>,
+    },
+    /// The row changed after this transaction's snapshot (first updater wins). MySQL's 1020.
+    #[error("record has changed since last read")]
+    WriteConflict,
+    /// A lock was not granted in time. MySQL's 1205.
+    #[error("lock wait timeout exceeded")]
+    LockWaitTimeout,
+    /// NOWAIT and the row is locked. MariaDB reports 1205.
+    #[error("lock not available")]
+    LockNotAvailable,
+    /// This transaction was chosen as a deadlock's victim and must be rolled back. MySQL's 1213.
+    #[error("deadlock found")]
+    Deadlock,
+    /// KILL. MySQL's 1317 / 1927.
+    #[error("query execution was interrupted")]
+    Interrupted,
+    /// The disk is full: nothing was changed. MySQL's 1021.
+    #[error("disk full: {0}")]
+    DiskFull(String),
+    /// Memory budget reached and the checkpoint can't make room. MySQL's 1114.
+    #[error("the store is full: {0}")]
+    Full(String),
+    /// The transaction outgrew `max_binlog_cache_size`. MySQL's 1197.
+    #[error("transaction larger than max_binlog_cache_size ({0} bytes)")]
+    TransactionTooLarge(u64),
+    /// The log failed for good (write or fsync error): no commit is possible until a restart.
+    #[error("the log has failed: {0}")]
+    LogFailed(String),
+    /// A read-only transaction or server was asked to write.
+    #[error("cannot write in a read-only transaction")]
+    ReadOnly,
+    /// Damaged data, with place.
+    #[error("corruption: {0}")]
+    Corrupt(String),
+    /// A table or database that a catalog change names exists already or is missing.
+    #[error("catalog: {0}")]
+    Catalog(String),
+    /// The base file or another file could not be used.
+    #[error("{0}")]
+    Io(String),
+    /// An error that already has its MySQL number.
+    #[error(transparent)]
+    Sql(#[from] SqlError),
+}
+
+impl EngineError {
+    /// The error as clients see it. `Duplicate` needs names and is turned into 1062 by the SQL layer.
+    pub fn to_sql(&self) -> SqlError {
+        fn e(code: u16, state: &[u8; 5], text: impl Into<Box<str>>) -> SqlError {
+            SqlError::new(code, state, text)
+        }
+        match self {
+            EngineError::Duplicate { .. } => e(1062, b"23000", "Duplicate entry"),
+            EngineError::WriteConflict => e(
+                1020,
+                b"HY000",
+                "Record has changed since last read; the transaction was rolled back, try again",
+            ),
+            EngineError::LockWaitTimeout | EngineError::LockNotAvailable => e(
+                1205,
+                b"HY000",
+                "Lock wait timeout exceeded; try restarting transaction",
+            ),
+            EngineError::Deadlock => e(
+                1213,
+                b"40001",
+                "Deadlock found when trying to get lock; try restarting transaction",
+            ),
+            EngineError::Interrupted => e(1317, b"70100", "Query execution was interrupted"),
+            EngineError::DiskFull(m) => e(
+                1021,
+                b"HY000",
+                format!("Disk full; free some space and try again ({m})"),
+            ),
+            EngineError::Full(m) => e(1114, b"HY000", format!("The table is full ({m})")),
+            EngineError::TransactionTooLarge(n) => e(
+                1197,
+                b"HY000",
+                format!(
+                    "Multi-statement transaction required more than 'max_binlog_cache_size' ({n}) bytes of storage; increase this variable and try again"
+                ),
+            ),
+            EngineError::LogFailed(m) => e(
+                1598,
+                b"HY000",
+                format!(
+                    "Writing to the log is impossible since it failed: {m}. Restart the server"
+                ),
+            ),
+            EngineError::ReadOnly => e(
+                1792,
+                b"25006",
+                "Cannot execute statement in a READ ONLY transaction",
+            ),
+            EngineError::Corrupt(m) => e(1712, b"HY000", format!("Corruption found: {m}")),
+            EngineError::Catalog(m) | EngineError::Io(m) => e(1105, b"HY000", m.as_str()),
+            EngineError::Sql(s) => s.clone(),
+        }
+    }
+}
+
+impl From<EngineError> for SqlError {
+    fn from(e: EngineError) -> Self {
+        e.to_sql()
+    }
+}
