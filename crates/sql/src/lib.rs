@@ -1,1 +1,36 @@
 //! SQL over the engine: parse, bind, plan, execute.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `ast.rs` | [`Stmt`]: parsed statements |
+//! | `text.rs` | splitting multi-statements, executable comments |
+//! | `parse/` | the statement parsers, over sqlparser's tokens and expressions |
+//! | `expr/` | bound expressions and their evaluation |
+//! | `plan/` | access paths: which index, which key ranges |
+//! | `exec/` | running SELECT, INSERT, UPDATE, DELETE |
+//! | `prepared.rs` | [`Prepared`]: a statement bound and planned once |
+//! | `ddl.rs` | CREATE, DROP, TRUNCATE and so on as catalog changes |
+//! | `show.rs` | SHOW CREATE TABLE and the like |
+//! | `env.rs` | [`StatementEnv`]: the session as a statement sees it |
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod ast;
+pub mod ddl;
+pub mod env;
+pub mod parse;
+pub mod prepared;
+pub mod privilege;
+pub mod show;
+pub mod sql_mode;
+pub mod text;
+pub mod virtual_tables;
+
+pub use ast::Stmt;
+pub use ddl::{ddl_needs, execute_ddl};
+pub use env::{Condition, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel};
+pub use parse::{ParseOptions, parse_expression, parse_statement};
+pub use prepared::{Outcome, Prepared, evaluate, execute};
+pub use privilege::{Needs, Privilege};
+pub use sql_mode::SqlMode;
+pub use text::{split_statements, unwrap_comments};
+pub use virtual_tables::{VirtualRows, VirtualTables};

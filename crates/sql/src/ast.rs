@@ -1,0 +1,410 @@
+//! Parsed statements. Expressions are sqlparser's; everything round them is our own, because MySQL's statement forms
+//! are many and we want exactly those.
+
+use narwal_engine::ColumnDef;
+pub use sqlparser::ast::Expr as AstExpr;
+
+/// A statement of the kinds that this crate runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stmt {
+    /// SELECT.
+    Select(Box<Select>),
+    /// INSERT and REPLACE.
+    Insert(Box<Insert>),
+    /// UPDATE.
+    Update(Box<Update>),
+    /// DELETE.
+    Delete(Box<Delete>),
+    /// DO expr, ...
+    Do(Vec<AstExpr>),
+    /// CHECKSUM TABLE t, ...
+    ChecksumTable(Vec<TableName>),
+    /// EXPLAIN of one of the above.
+    Explain(Box<Stmt>),
+    /// A statement that changes the catalog: run by [`crate::execute_ddl`].
+    Ddl(Box<DdlStmt>),
+}
+
+impl Stmt {
+    /// True for DDL: commits the connection's transaction, and is run by [`crate::execute_ddl`].
+    pub fn is_ddl(&self) -> bool {
+        matches!(self, Stmt::Ddl(_))
+    }
+
+    /// True if the statement may write rows.
+    pub fn writes(&self) -> bool {
+        matches!(self, Stmt::Insert(_) | Stmt::Update(_) | Stmt::Delete(_))
+    }
+
+    /// The name of the status counter, e.g. `Com_select`.
+    pub fn counter(&self) -> &'static str {
+        match self {
+            Stmt::Select(_) => "Com_select",
+            Stmt::Insert(i) if i.replace => {
+                if i.select().is_some() {
+                    "Com_replace_select"
+                } else {
+                    "Com_replace"
+                }
+            }
+            Stmt::Insert(i) => {
+                if i.select().is_some() {
+                    "Com_insert_select"
+                } else {
+                    "Com_insert"
+                }
+            }
+            Stmt::Update(_) => "Com_update",
+            Stmt::Delete(_) => "Com_delete",
+            Stmt::Do(_) => "Com_do",
+            Stmt::ChecksumTable(_) => "Com_checksum",
+            Stmt::Explain(_) => "Com_explain_other",
+            Stmt::Ddl(d) => match **d {
+                DdlStmt::CreateTable(_) => "Com_create_table",
+                DdlStmt::DropTable { .. } => "Com_drop_table",
+                DdlStmt::Truncate(_) => "Com_truncate",
+                DdlStmt::CreateDatabase { .. } => "Com_create_db",
+                DdlStmt::AlterDatabase { .. } => "Com_alter_db",
+                DdlStmt::DropDatabase { .. } => "Com_drop_db",
+                DdlStmt::CreateIndex { .. } => "Com_create_index",
+                DdlStmt::DropIndex { .. } => "Com_drop_index",
+                DdlStmt::AlterTable { .. } => "Com_alter_table",
+            },
+        }
+    }
+}
+
+/// A possibly qualified table name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableName {
+    /// Database, if given.
+    pub db: Option<String>,
+    /// Table.
+    pub name: String,
+}
+
+/// A table in FROM.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableRef {
+    /// Which table.
+    pub name: TableName,
+    /// Alias.
+    pub alias: Option<String>,
+    /// USE / FORCE / IGNORE INDEX.
+    pub hints: Vec<IndexHint>,
+}
+
+/// USE, FORCE or IGNORE INDEX (...).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexHint {
+    /// Kind.
+    pub kind: IndexHintKind,
+    /// Index names.
+    pub indexes: Vec<String>,
+}
+
+/// Kind of an index hint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum IndexHintKind {
+    Use,
+    Force,
+    Ignore,
+}
+
+/// An item of a select list.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SelectItem {
+    /// `*`
+    Wildcard,
+    /// `t.*` or `db.t.*`
+    TableWildcard(TableName),
+    /// An expression.
+    Expr {
+        /// The expression.
+        expr: AstExpr,
+        /// Alias.
+        alias: Option<String>,
+        /// The expression as written: its column name if there is no alias.
+        text: String,
+    },
+}
+
+/// ORDER BY / GROUP BY element.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OrderItem {
+    /// Expression, alias or position.
+    pub expr: AstExpr,
+    /// DESC.
+    pub desc: bool,
+}
+
+/// LIMIT [offset,] count: integers or `?`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// Rows to skip.
+    pub offset: Option<AstExpr>,
+    /// Rows to return.
+    pub count: AstExpr,
+}
+
+/// FOR UPDATE / LOCK IN SHARE MODE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Locking {
+    /// True for FOR UPDATE.
+    pub exclusive: bool,
+    /// NOWAIT, SKIP LOCKED, or `WAIT 0`.
+    pub wait: narwal_engine::LockWait,
+}
+
+/// A SELECT over one table or none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Select {
+    /// DISTINCT.
+    pub distinct: bool,
+    /// SQL_CALC_FOUND_ROWS.
+    pub calc_found_rows: bool,
+    /// The select list.
+    pub items: Vec<SelectItem>,
+    /// FROM; `None` without or with DUAL.
+    pub from: Option<TableRef>,
+    /// WHERE.
+    pub where_: Option<AstExpr>,
+    /// GROUP BY.
+    pub group_by: Vec<OrderItem>,
+    /// HAVING.
+    pub having: Option<AstExpr>,
+    /// ORDER BY.
+    pub order_by: Vec<OrderItem>,
+    /// LIMIT.
+    pub limit: Option<Limit>,
+    /// Locking clause.
+    pub locking: Option<Locking>,
+    /// Number of `?` in the statement.
+    pub params: usize,
+}
+
+/// One value of INSERT or SET.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SetValue {
+    /// DEFAULT.
+    Default,
+    /// An expression.
+    Expr(AstExpr),
+}
+
+/// `col = value`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assignment {
+    /// Table part of the column name, if given.
+    pub table: Option<String>,
+    /// Column.
+    pub column: String,
+    /// Value.
+    pub value: SetValue,
+}
+
+/// Where INSERT's rows come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InsertSource {
+    /// VALUES, and SET as one row.
+    Values(Vec<Vec<SetValue>>),
+    /// A SELECT.
+    Select(Box<Select>),
+}
+
+/// INSERT and REPLACE.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Insert {
+    /// REPLACE.
+    pub replace: bool,
+    /// IGNORE.
+    pub ignore: bool,
+    /// Target.
+    pub table: TableName,
+    /// Column list; `None` for all columns.
+    pub columns: Option<Vec<String>>,
+    /// Rows.
+    pub source: InsertSource,
+    /// ON DUPLICATE KEY UPDATE.
+    pub on_duplicate: Vec<Assignment>,
+    /// Number of `?`.
+    pub params: usize,
+}
+
+impl Insert {
+    /// The SELECT that rows come from, if any.
+    pub fn select(&self) -> Option<&Select> {
+        match &self.source {
+            InsertSource::Select(s) => Some(s),
+            InsertSource::Values(_) => None,
+        }
+    }
+}
+
+/// UPDATE of one table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Update {
+    /// IGNORE.
+    pub ignore: bool,
+    /// Target.
+    pub table: TableRef,
+    /// SET.
+    pub assignments: Vec<Assignment>,
+    /// WHERE.
+    pub where_: Option<AstExpr>,
+    /// ORDER BY.
+    pub order_by: Vec<OrderItem>,
+    /// LIMIT.
+    pub limit: Option<AstExpr>,
+    /// Number of `?`.
+    pub params: usize,
+}
+
+/// DELETE from one table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Delete {
+    /// IGNORE.
+    pub ignore: bool,
+    /// Target.
+    pub table: TableRef,
+    /// WHERE.
+    pub where_: Option<AstExpr>,
+    /// ORDER BY.
+    pub order_by: Vec<OrderItem>,
+    /// LIMIT.
+    pub limit: Option<AstExpr>,
+    /// Number of `?`.
+    pub params: usize,
+}
+
+/// An index in DDL, columns by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexSpec {
+    /// Name, if given.
+    pub name: Option<String>,
+    /// PRIMARY KEY.
+    pub primary: bool,
+    /// UNIQUE.
+    pub unique: bool,
+    /// Columns: name, prefix length, DESC.
+    pub columns: Vec<(String, Option<u32>, bool)>,
+    /// COMMENT.
+    pub comment: String,
+}
+
+/// A column in CREATE TABLE. In `def.ty` a character type without its own collation has
+/// [`narwal_types::Collation::Utf8mb4GeneralCi`] and `collation` is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnSpec {
+    /// The definition so far.
+    pub def: ColumnDef,
+    /// True if NULL or NOT NULL was written.
+    pub null_given: bool,
+    /// COLLATE or CHARACTER SET of the column.
+    pub collation: Option<narwal_types::Collation>,
+}
+
+/// CREATE TABLE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateTable {
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// Name.
+    pub table: TableName,
+    /// Columns in order.
+    pub columns: Vec<ColumnSpec>,
+    /// Indexes in order, those of column attributes included.
+    pub indexes: Vec<IndexSpec>,
+    /// ENGINE=.
+    pub engine: Option<String>,
+    /// Default collation.
+    pub collation: Option<narwal_types::Collation>,
+    /// COMMENT=.
+    pub comment: String,
+    /// AUTO_INCREMENT=.
+    pub auto_increment: u64,
+}
+
+/// One action of ALTER TABLE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AlterAction {
+    /// ADD INDEX.
+    AddIndex(IndexSpec),
+    /// DROP INDEX.
+    DropIndex(String),
+    /// ENGINE=: accepted if it changes nothing.
+    Engine(String),
+    /// DISABLE KEYS / ENABLE KEYS: notes only, as InnoDB does.
+    KeysNoOp,
+}
+
+/// DDL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DdlStmt {
+    /// CREATE TABLE.
+    CreateTable(CreateTable),
+    /// DROP TABLE.
+    DropTable {
+        /// IF EXISTS.
+        if_exists: bool,
+        /// TEMPORARY was written: no Narwal table is temporary.
+        temporary: bool,
+        /// Tables.
+        tables: Vec<TableName>,
+    },
+    /// TRUNCATE TABLE.
+    Truncate(TableName),
+    /// CREATE DATABASE.
+    CreateDatabase {
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// OR REPLACE is not supported; name.
+        name: String,
+        /// Default collation.
+        collation: Option<narwal_types::Collation>,
+        /// COMMENT.
+        comment: Option<String>,
+    },
+    /// ALTER DATABASE.
+    AlterDatabase {
+        /// Name, or the default database.
+        name: Option<String>,
+        /// New default collation.
+        collation: Option<narwal_types::Collation>,
+        /// COMMENT.
+        comment: Option<String>,
+    },
+    /// DROP DATABASE.
+    DropDatabase {
+        /// IF EXISTS.
+        if_exists: bool,
+        /// Name.
+        name: String,
+    },
+    /// CREATE INDEX.
+    CreateIndex {
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// Table.
+        table: TableName,
+        /// Index.
+        index: IndexSpec,
+    },
+    /// DROP INDEX.
+    DropIndex {
+        /// IF EXISTS.
+        if_exists: bool,
+        /// Table.
+        table: TableName,
+        /// Index name.
+        index: String,
+    },
+    /// ALTER TABLE with actions that map onto index changes.
+    AlterTable {
+        /// Table.
+        table: TableName,
+        /// Actions.
+        actions: Vec<AlterAction>,
+    },
+}
