@@ -1,1 +1,49 @@
 //! Binary log events in the MariaDB dialect: encode, decode, GTIDs, virtual file positions.
+//!
+//! This crate knows the bytes of the binary log and nothing of SQL, tables or disks:
+//!
+//! - [`GroupBuilder`] grows one transaction's *event group* (GTID, row events, XID) in one buffer while
+//!   statements execute; [`PendingGroup::into_stamped`] fixes GTID, positions and checksums at commit.
+//! - [`VirtualFiles`] hands out GTIDs and virtual positions: the file name and offset a group would have in
+//!   a classic binary log made of flat files.
+//! - [`EventReader`] walks the events of a group, a file or a stream and checks every length and checksum.
+//! - [`FlatFileWriter`] writes real binary log files for `mariadb-binlog` and anything else that reads them.
+//!
+//! All formats are little-endian unless said otherwise. See `docs/binlog.md` for what is written and why.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod column;
+mod decode;
+mod error;
+mod event;
+mod file;
+mod group;
+mod gtid;
+mod lenenc;
+mod position;
+mod rows;
+mod table_map;
+mod template;
+mod value;
+
+pub use column::{ColumnMeta, column_type};
+pub use decode::{Event, EventReader, GtidEvent, QueryEvent, RawEvent};
+pub use error::BinlogError;
+pub use event::{
+    CHECKSUM_LEN, EventHeader, HEADER_LEN, MAX_EVENT_LEN, MAX_GROUP_LEN, event_flags, event_type,
+    gtid_flags, rows_flags,
+};
+pub use file::{
+    FDE_LEN, FlatFileWriter, MAGIC, format_description_event, gtid_list_event, gtid_list_event_len,
+    heartbeat_event, rotate_event, stop_event,
+};
+pub use group::{
+    DEFAULT_ROW_EVENT_MAX_SIZE, DdlQuery, GTID_EVENT_LEN, GroupBuilder, Mark, PendingGroup,
+    QueryContext,
+};
+pub use gtid::{Gtid, GtidState};
+pub use position::{DEFAULT_BASE_NAME, Placement, VirtualConfig, VirtualFiles};
+pub use rows::{RowChange, RowIter, RowsEvent, RowsKind};
+pub use table_map::TableMap;
+pub use template::TableMapTemplate;
+pub use value::{metadata_len, value_len};

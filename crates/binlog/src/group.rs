@@ -1,0 +1,529 @@
+//! Event groups: one transaction's events, growing in one buffer.
+
+use smallvec::SmallVec;
+
+use crate::error::BinlogError;
+use crate::event::{
+    CHECKSUM_LEN, EventHeader, HEADER_LEN, MAX_EVENT_LEN, MAX_GROUP_LEN, SIZE_AT, event_flags,
+    event_type, gtid_flags, put_u32, rows_flags, seal,
+};
+use crate::gtid::Gtid;
+use crate::template::TableMapTemplate;
+
+/// Bytes of the GTID event that starts every group.
+pub const GTID_EVENT_LEN: usize = 42;
+/// Size at which a rows event is closed and the next begun, in bytes, header and checksum included.
+pub const DEFAULT_ROW_EVENT_MAX_SIZE: u32 = 8192;
+
+const XID_EVENT_LEN: usize = HEADER_LEN + 8 + CHECKSUM_LEN;
+/// Offset of the flags in a rows event.
+const ROWS_FLAGS_AT: usize = HEADER_LEN + 6;
+
+/// The rows event at the end of the buffer, to which further rows are added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OpenRows {
+    start: usize,
+    table_id: u64,
+    event_type: u8,
+}
+
+/// A transaction's event group while statements execute.
+///
+/// The buffer holds, in this order: the spare bytes asked for, room for the GTID event, then per statement an
+/// optional ANNOTATE_ROWS, the TABLE_MAPs of its tables and its rows events, the last of them marked
+/// STMT_END. [`finish`](Self::finish) adds the XID event. GTID, positions and checksums are filled in by
+/// [`PendingGroup::into_stamped`], when the place in the log is known.
+///
+/// Row images are given as the event has them: null bitmap, then the values of the columns that are not NULL.
+#[derive(Debug)]
+pub struct GroupBuilder {
+    buf: Vec<u8>,
+    reserve: usize,
+    server_id: u32,
+    timestamp: u32,
+    rows_flags: u16,
+    row_event_max: usize,
+    open: Option<OpenRows>,
+    // Where the current statement's first event is.
+    statement_start: usize,
+    // Tables mapped in the current statement.
+    mapped: SmallVec<[u64; 2]>,
+}
+
+/// A place in a group to which [`GroupBuilder::truncate`] returns.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    len: usize,
+    open: Option<OpenRows>,
+    statement_start: usize,
+    mapped: SmallVec<[u64; 2]>,
+}
+
+impl GroupBuilder {
+    /// An empty group with `reserve` spare bytes at the front of its buffer for the log's own record header.
+    #[must_use]
+    pub fn new(reserve: usize, server_id: u32) -> Self {
+        Self::with_buffer(Vec::with_capacity(reserve + 1024), reserve, server_id)
+    }
+
+    /// As [`new`](Self::new), in a buffer that was used before; its contents are dropped.
+    #[must_use]
+    pub fn with_buffer(mut buf: Vec<u8>, reserve: usize, server_id: u32) -> Self {
+        buf.clear();
+        buf.resize(reserve + GTID_EVENT_LEN, 0);
+        Self {
+            statement_start: buf.len(),
+            buf,
+            reserve,
+            server_id,
+            timestamp: 0,
+            rows_flags: 0,
+            row_event_max: DEFAULT_ROW_EVENT_MAX_SIZE as usize,
+            open: None,
+            mapped: SmallVec::new(),
+        }
+    }
+
+    /// Header timestamp of the events from here on, in seconds since 1970 UTC: when the statement started.
+    pub fn set_timestamp(&mut self, secs: u32) {
+        self.timestamp = secs;
+    }
+
+    /// Flags of the rows events begun from here on: [`rows_flags::NO_FOREIGN_KEY_CHECKS`] and
+    /// [`rows_flags::RELAXED_UNIQUE_CHECKS`]; STMT_END is this builder's own.
+    pub fn set_rows_flags(&mut self, flags: u16) {
+        self.rows_flags = flags & !rows_flags::STMT_END;
+    }
+
+    /// `binlog_row_event_max_size`, in bytes.
+    pub fn set_row_event_max_size(&mut self, bytes: u32) {
+        self.row_event_max = (bytes as usize).min(MAX_EVENT_LEN);
+    }
+
+    /// Begins a statement with its original text (ANNOTATE_ROWS). If no row follows before
+    /// [`end_statement`](Self::end_statement), nothing is kept.
+    ///
+    /// # Errors
+    /// [`BinlogError::TooLarge`].
+    pub fn annotate(&mut self, sql: &[u8]) -> Result<(), BinlogError> {
+        self.end_statement();
+        let len = HEADER_LEN + sql.len() + CHECKSUM_LEN;
+        self.check_room("statement text", len)?;
+        self.put_header(event_type::ANNOTATE_ROWS, 0);
+        self.buf.extend_from_slice(sql);
+        self.put_end(self.buf.len() - sql.len() - HEADER_LEN);
+        Ok(())
+    }
+
+    /// Adds TABLE_MAPs of all the tables that the statement beginning here writes. Needed only for a statement
+    /// that writes several tables by turns: a table met later without it ends the statement's events and
+    /// begins new ones, since readers look up a statement's tables at its first rows event.
+    ///
+    /// # Errors
+    /// [`BinlogError::TooLarge`].
+    pub fn map_tables(&mut self, tables: &[&TableMapTemplate]) -> Result<(), BinlogError> {
+        for table in tables {
+            if !self.mapped.contains(&table.table_id()) {
+                self.map_table(table)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an inserted row.
+    ///
+    /// # Errors
+    /// [`BinlogError::TooLarge`] if the row or the group would be too large; nothing is added then.
+    #[inline]
+    pub fn write_row(&mut self, table: &TableMapTemplate, row: &[u8]) -> Result<(), BinlogError> {
+        self.put_row(table, event_type::WRITE_ROWS_V1, row, &[])
+    }
+
+    /// Adds a changed row, as it was and as it is.
+    ///
+    /// # Errors
+    /// As [`write_row`](Self::write_row).
+    #[inline]
+    pub fn update_row(
+        &mut self,
+        table: &TableMapTemplate,
+        before: &[u8],
+        after: &[u8],
+    ) -> Result<(), BinlogError> {
+        self.put_row(table, event_type::UPDATE_ROWS_V1, before, after)
+    }
+
+    /// Adds a deleted row.
+    ///
+    /// # Errors
+    /// As [`write_row`](Self::write_row).
+    #[inline]
+    pub fn delete_row(&mut self, table: &TableMapTemplate, row: &[u8]) -> Result<(), BinlogError> {
+        self.put_row(table, event_type::DELETE_ROWS_V1, row, &[])
+    }
+
+    #[inline]
+    fn put_row(
+        &mut self,
+        table: &TableMapTemplate,
+        event_type: u8,
+        first: &[u8],
+        second: &[u8],
+    ) -> Result<(), BinlogError> {
+        let row_len = first.len().saturating_add(second.len());
+        match self.open {
+            Some(open)
+                if open.table_id == table.table_id()
+                    && open.event_type == event_type
+                    && self.buf.len() - open.start + row_len + CHECKSUM_LEN
+                        <= self.row_event_max =>
+            {
+                self.check_room("row", row_len)?;
+            }
+            _ => self.begin_rows(table, event_type, row_len)?,
+        }
+        self.buf.extend_from_slice(first);
+        self.buf.extend_from_slice(second);
+        Ok(())
+    }
+
+    /// Begins a rows event that can take a row of `row_len` bytes, with the table's map before it if the
+    /// statement has none yet.
+    fn begin_rows(
+        &mut self,
+        table: &TableMapTemplate,
+        event_type: u8,
+        row_len: usize,
+    ) -> Result<(), BinlogError> {
+        let head_len = table.rows_head().len() + table.present().len();
+        let event_len = head_len
+            .saturating_add(row_len)
+            .saturating_add(CHECKSUM_LEN);
+        self.check_room("row", event_len.saturating_add(table.event_len()))?;
+        if !self.mapped.contains(&table.table_id()) {
+            self.map_table(table)?;
+        }
+        self.close_rows(0);
+        let start = self.buf.len();
+        self.buf.extend_from_slice(table.rows_head());
+        if event_type == event_type::UPDATE_ROWS_V1 {
+            self.buf.extend_from_slice(table.present());
+        }
+        put_u32(&mut self.buf, start, self.timestamp);
+        self.buf[start + 4] = event_type;
+        put_u32(&mut self.buf, start + 5, self.server_id);
+        let flags = start + ROWS_FLAGS_AT;
+        self.buf[flags..flags + 2].copy_from_slice(&self.rows_flags.to_le_bytes());
+        self.open = Some(OpenRows {
+            start,
+            table_id: table.table_id(),
+            event_type,
+        });
+        Ok(())
+    }
+
+    fn map_table(&mut self, table: &TableMapTemplate) -> Result<(), BinlogError> {
+        self.check_room("table map", table.event_len())?;
+        if self.open.is_some() {
+            self.end_statement();
+        }
+        let start = self.buf.len();
+        self.buf.extend_from_slice(table.event());
+        put_u32(&mut self.buf, start, self.timestamp);
+        put_u32(&mut self.buf, start + 5, self.server_id);
+        put_u32(&mut self.buf, start + SIZE_AT, table.event_len() as u32);
+        self.mapped.push(table.table_id());
+        Ok(())
+    }
+
+    /// Closes the rows event at the end of the buffer, if there is one.
+    fn close_rows(&mut self, extra_flags: u16) {
+        if let Some(open) = self.open.take() {
+            self.buf[open.start + ROWS_FLAGS_AT] |= extra_flags as u8;
+            self.put_end(open.start);
+        }
+    }
+
+    /// Ends a statement: its last rows event gets STMT_END. A statement that changed no row leaves nothing.
+    pub fn end_statement(&mut self) {
+        if self.open.is_some() {
+            self.close_rows(rows_flags::STMT_END);
+        } else {
+            self.buf.truncate(self.statement_start);
+        }
+        self.statement_start = self.buf.len();
+        self.mapped.clear();
+    }
+
+    /// The present end of the group, to come back to: before a statement, at a savepoint, or in the middle of
+    /// a statement, before a row that may fail.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            len: self.buf.len(),
+            open: self.open,
+            statement_start: self.statement_start,
+            mapped: self.mapped.clone(),
+        }
+    }
+
+    /// Removes everything added since `mark` was taken. Marks taken after it are void.
+    pub fn truncate(&mut self, mark: Mark) {
+        debug_assert!(
+            mark.len <= self.buf.len(),
+            "mark of another or a shorter group"
+        );
+        self.buf.truncate(mark.len);
+        self.statement_start = mark.statement_start;
+        self.mapped = mark.mapped;
+        self.open = mark.open;
+        if let Some(open) = self.open {
+            // It may have been closed since, and been the last of its statement.
+            self.buf[open.start + ROWS_FLAGS_AT] &= !(rows_flags::STMT_END as u8);
+        }
+    }
+
+    /// True if no row was added.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.open.is_none() && self.statement_start == self.reserve + GTID_EVENT_LEN
+    }
+
+    /// Bytes of events so far, the GTID event's room included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.buf.len() - self.reserve
+    }
+
+    /// Ends the last statement and the group (XID event).
+    ///
+    /// # Errors
+    /// [`BinlogError::TooLarge`] if the group has no room for it.
+    pub fn finish(mut self) -> Result<PendingGroup, BinlogError> {
+        self.end_statement();
+        self.check_room("event group", XID_EVENT_LEN)?;
+        let start = self.buf.len();
+        self.put_header(event_type::XID, 0);
+        self.buf.extend_from_slice(&[0; 8]);
+        self.put_end(start);
+        Ok(self.into_pending(
+            gtid_flags::TRANSACTIONAL | gtid_flags::ALLOW_PARALLEL,
+            Some(start),
+        ))
+    }
+
+    /// A DDL statement's group: a GTID event marked standalone, and the QUERY event.
+    ///
+    /// # Errors
+    /// [`BinlogError::TooLarge`] for a statement that is too long, [`BinlogError::Invalid`] for a database
+    /// name of more than 255 bytes.
+    pub fn ddl(reserve: usize, query: &DdlQuery<'_>) -> Result<PendingGroup, BinlogError> {
+        let mut group = Self::new(reserve, query.server_id);
+        group.set_timestamp(query.timestamp);
+        group.put_query(query)?;
+        Ok(group.into_pending(
+            gtid_flags::STANDALONE | gtid_flags::ALLOW_PARALLEL | gtid_flags::DDL,
+            None,
+        ))
+    }
+
+    fn put_query(&mut self, query: &DdlQuery<'_>) -> Result<(), BinlogError> {
+        let db_len = u8::try_from(query.db.len())
+            .map_err(|_| BinlogError::Invalid("database name of more than 255 bytes"))?;
+        let context = &query.context;
+        let mut vars = Vec::with_capacity(26);
+        vars.push(0x00); // FLAGS2
+        vars.extend_from_slice(&context.flags2.to_le_bytes());
+        vars.push(0x01); // SQL_MODE
+        vars.extend_from_slice(&context.sql_mode.to_le_bytes());
+        vars.extend_from_slice(b"\x06\x03std"); // CATALOG
+        vars.push(0x04); // CHARSET
+        vars.extend_from_slice(&context.charset_client.to_le_bytes());
+        vars.extend_from_slice(&context.collation_connection.to_le_bytes());
+        vars.extend_from_slice(&context.collation_server.to_le_bytes());
+
+        let body = 13 + vars.len() + query.db.len() + 1;
+        let len = (HEADER_LEN + body + CHECKSUM_LEN).saturating_add(query.sql.len());
+        self.check_room("statement", len)?;
+        let start = self.buf.len();
+        let flags = if query.suppress_use {
+            event_flags::SUPPRESS_USE
+        } else {
+            0
+        };
+        self.put_header(event_type::QUERY, flags);
+        let buf = &mut self.buf;
+        buf.extend_from_slice(&query.thread_id.to_le_bytes());
+        buf.extend_from_slice(&query.exec_time.to_le_bytes());
+        buf.push(db_len);
+        buf.extend_from_slice(&0u16.to_le_bytes()); // error code
+        buf.extend_from_slice(&(vars.len() as u16).to_le_bytes());
+        buf.extend_from_slice(&vars);
+        buf.extend_from_slice(query.db.as_bytes());
+        buf.push(0);
+        buf.extend_from_slice(query.sql);
+        self.put_end(start);
+        Ok(())
+    }
+
+    fn into_pending(mut self, flags2: u8, xid_at: Option<usize>) -> PendingGroup {
+        let header = EventHeader {
+            timestamp: self.timestamp,
+            event_type: event_type::GTID,
+            server_id: self.server_id,
+            event_size: GTID_EVENT_LEN as u32,
+            end_log_pos: 0,
+            flags: event_flags::SUPPRESS_USE,
+        };
+        let at = self.reserve;
+        self.buf[at..at + HEADER_LEN].copy_from_slice(&header.to_bytes());
+        self.buf[at + HEADER_LEN + 12] = flags2;
+        PendingGroup {
+            buf: self.buf,
+            reserve: self.reserve,
+            xid_at,
+        }
+    }
+
+    /// Refuses an event or row of `len` bytes that no event or this group could hold.
+    fn check_room(&self, what: &'static str, len: usize) -> Result<(), BinlogError> {
+        if len > MAX_EVENT_LEN {
+            return Err(BinlogError::TooLarge {
+                what,
+                size: len as u64,
+                limit: MAX_EVENT_LEN as u64,
+            });
+        }
+        // Room for the checksum of an open rows event and the XID event is always kept.
+        let size = self.len() + len + CHECKSUM_LEN + XID_EVENT_LEN;
+        if size > MAX_GROUP_LEN {
+            return Err(BinlogError::TooLarge {
+                what: "event group",
+                size: size as u64,
+                limit: MAX_GROUP_LEN as u64,
+            });
+        }
+        Ok(())
+    }
+
+    fn put_header(&mut self, event_type: u8, flags: u16) {
+        let header = EventHeader {
+            timestamp: self.timestamp,
+            event_type,
+            server_id: self.server_id,
+            event_size: 0,
+            end_log_pos: 0,
+            flags,
+        };
+        self.buf.extend_from_slice(&header.to_bytes());
+    }
+
+    /// Adds room for the checksum of the event that began at `start` and sets its size.
+    fn put_end(&mut self, start: usize) {
+        self.buf.extend_from_slice(&[0; CHECKSUM_LEN]);
+        let len = self.buf.len() - start;
+        put_u32(&mut self.buf, start + SIZE_AT, len as u32);
+    }
+}
+
+/// A DDL statement to be logged by [`GroupBuilder::ddl`].
+#[derive(Debug, Clone, Copy)]
+pub struct DdlQuery<'a> {
+    /// Server id of the events.
+    pub server_id: u32,
+    /// When the statement started, in seconds since 1970 UTC.
+    pub timestamp: u32,
+    /// Connection id.
+    pub thread_id: u32,
+    /// Seconds it took to execute.
+    pub exec_time: u32,
+    /// Default database, possibly empty.
+    pub db: &'a str,
+    /// Statement text.
+    pub sql: &'a [u8],
+    /// Session settings that its meaning depends on.
+    pub context: QueryContext,
+    /// The statement names its database itself (CREATE and DROP DATABASE): readers need not select `db`.
+    pub suppress_use: bool,
+}
+
+/// Session settings written with a QUERY event, so that it means the same when replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueryContext {
+    /// FLAGS2: 0x0100_0000 explicit_defaults_for_timestamp, 0x0400_0000 no foreign key checks, 0x0800_0000
+    /// relaxed unique checks, 0x4000 auto_is_null, 0x8_0000 not autocommit.
+    pub flags2: u32,
+    /// SQL_MODE bits.
+    pub sql_mode: u64,
+    /// Collation id of `character_set_client`.
+    pub charset_client: u16,
+    /// Collation id of `collation_connection`.
+    pub collation_connection: u16,
+    /// Collation id of `collation_server`.
+    pub collation_server: u16,
+}
+
+impl Default for QueryContext {
+    /// MariaDB 10.11's defaults with utf8mb4_general_ci (45) everywhere.
+    fn default() -> Self {
+        Self {
+            flags2: 0x0100_0000,
+            sql_mode: 0x5420_0000,
+            charset_client: 45,
+            collation_connection: 45,
+            collation_server: 45,
+        }
+    }
+}
+
+/// A complete event group that does not yet know its place.
+#[derive(Debug)]
+pub struct PendingGroup {
+    buf: Vec<u8>,
+    reserve: usize,
+    xid_at: Option<usize>,
+}
+
+impl PendingGroup {
+    /// Bytes of the events, at most [`MAX_GROUP_LEN`].
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)] // a group always has its GTID event
+    pub fn len(&self) -> u32 {
+        (self.buf.len() - self.reserve) as u32
+    }
+
+    /// Sets in the GTID event that the transaction waited for a row lock (a hint for parallel replicas).
+    pub fn set_waited(&mut self) {
+        self.buf[self.reserve + HEADER_LEN + 12] |= gtid_flags::WAITED;
+    }
+
+    /// Fills in what the group's place in the log decides: the GTID, each event's end position (the group
+    /// starts at `start_pos` of its virtual file, see [`VirtualFiles::place`](crate::VirtualFiles::place)) and
+    /// server id, the XID (unused in DDL groups) and all checksums. The spare bytes stay at the front.
+    #[must_use]
+    pub fn into_stamped(mut self, gtid: Gtid, start_pos: u32, xid: u64) -> Vec<u8> {
+        debug_assert!(
+            start_pos.checked_add(self.len()).is_some(),
+            "place() refuses this"
+        );
+        if let Some(at) = self.xid_at {
+            let at = at + HEADER_LEN;
+            self.buf[at..at + 8].copy_from_slice(&xid.to_le_bytes());
+        }
+        let body = self.reserve + HEADER_LEN;
+        self.buf[body..body + 8].copy_from_slice(&gtid.seq.to_le_bytes());
+        self.buf[body + 8..body + 12].copy_from_slice(&gtid.domain.to_le_bytes());
+
+        let mut rest = &mut self.buf[self.reserve..];
+        let mut pos = start_pos;
+        while let Some(size) = rest.get(SIZE_AT..SIZE_AT + 4) {
+            let size = u32::from_le_bytes([size[0], size[1], size[2], size[3]]);
+            let (event, tail) = rest.split_at_mut(size as usize);
+            pos = pos.wrapping_add(size);
+            put_u32(event, 5, gtid.server);
+            seal(event, pos);
+            rest = tail;
+        }
+        self.buf
+    }
+}
