@@ -36,8 +36,9 @@ BANNED = {
     "chrono": "dates are our own types; avoid a second calendar",
 }
 
-# Crates that may be in the tree in more than one version, with the reason; anything beyond the limit fails.
-DUPLICATES_LIMIT = 12
+# How many crates may be in the tree in more than one version (rsa 0.9 and mysql_common span two generations of digest
+# and rand); raise it only with a look at what came in.
+DUPLICATES_LIMIT = 16
 
 
 def split_top(text: str, word: str) -> list[str]:

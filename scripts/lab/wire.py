@@ -1,0 +1,270 @@
+"""A small MySQL client: text and binary protocol over TCP or a Unix socket, standard library only.
+
+Written for the crash torture, which needs a client that is fast in Python, tells a lost connection from an error, and
+shares no code with the server under test. Accounts without a password only; no TLS.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from dataclasses import dataclass, field
+
+CLIENT_LONG_PASSWORD = 1
+CLIENT_LONG_FLAG = 4
+CLIENT_CONNECT_WITH_DB = 8
+CLIENT_PROTOCOL_41 = 0x200
+CLIENT_TRANSACTIONS = 0x2000
+CLIENT_SECURE_CONNECTION = 0x8000
+CLIENT_PLUGIN_AUTH = 0x80000
+UTF8MB4_GENERAL_CI = 45
+
+INTEGER_TYPES = {1: "<b", 2: "<h", 3: "<i", 8: "<q", 9: "<i", 13: "<h"}
+UNSIGNED_FLAG = 32
+
+
+class Lost(Exception):
+    """The connection is gone: the outcome of what was sent last is unknown."""
+
+
+class SqlError(Exception):
+    """An error packet: the server's number, SQLSTATE and text."""
+
+    def __init__(self, code: int, state: str, text: str):
+        super().__init__(f"{code} ({state}): {text}")
+        self.code = code
+        self.state = state
+
+
+@dataclass
+class Result:
+    rows: list[tuple] = field(default_factory=list)
+    affected: int = 0
+    insert_id: int = 0
+
+
+@dataclass
+class Statement:
+    id: int
+    params: int
+
+
+class Connection:
+    def __init__(self, port: int, user: str = "root", database: str = "", host: str = "127.0.0.1",
+                 unix_socket: str | None = None, timeout: float = 60):  # fmt: skip
+        try:
+            if unix_socket:
+                self.sock = socket.socket(socket.AF_UNIX)
+                self.sock.settimeout(timeout)
+                self.sock.connect(unix_socket)
+            else:
+                self.sock = socket.create_connection((host, port), timeout=timeout)
+                self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError as e:
+            raise Lost(str(e)) from e
+        self.buffer = b""
+        self.sequence = 0
+        self._handshake(user, database)
+
+    # -- packets ---------------------------------------------------------------------------------------------------
+    def _read(self, n: int) -> bytes:
+        while len(self.buffer) < n:
+            try:
+                piece = self.sock.recv(65536)
+            except OSError as e:
+                raise Lost(str(e)) from e
+            if not piece:
+                raise Lost("end of stream")
+            self.buffer += piece
+        out, self.buffer = self.buffer[:n], self.buffer[n:]
+        return out
+
+    def _packet(self) -> bytes:
+        out = b""
+        while True:
+            head = self._read(4)
+            n = int.from_bytes(head[:3], "little")
+            self.sequence = (head[3] + 1) & 255
+            out += self._read(n)
+            if n < 0xFFFFFF:
+                return out
+
+    def _send(self, payload: bytes) -> None:
+        out = b""
+        while True:
+            piece, payload = payload[:0xFFFFFF], payload[0xFFFFFF:]
+            out += len(piece).to_bytes(3, "little") + bytes([self.sequence]) + piece
+            self.sequence = (self.sequence + 1) & 255
+            if len(piece) < 0xFFFFFF:
+                break
+        try:
+            self.sock.sendall(out)
+        except OSError as e:
+            raise Lost(str(e)) from e
+
+    def _command(self, code: int, payload: bytes) -> None:
+        self.sequence = 0
+        self._send(bytes([code]) + payload)
+
+    # -- login -----------------------------------------------------------------------------------------------------
+    def _handshake(self, user: str, database: str) -> None:
+        hello = self._packet()
+        if hello[:1] == b"\xff":
+            raise self._error(hello)
+        self.server_version = hello[1 : hello.index(b"\0", 1)].decode()
+        flags = (CLIENT_LONG_PASSWORD | CLIENT_LONG_FLAG | CLIENT_PROTOCOL_41 | CLIENT_TRANSACTIONS
+                 | CLIENT_SECURE_CONNECTION | CLIENT_PLUGIN_AUTH)  # fmt: skip
+        if database:
+            flags |= CLIENT_CONNECT_WITH_DB
+        out = struct.pack("<IIB23x", flags, 1 << 24, UTF8MB4_GENERAL_CI) + user.encode() + b"\0" + b"\0"
+        if database:
+            out += database.encode() + b"\0"
+        self._send(out + b"mysql_native_password\0")
+        while True:
+            answer = self._packet()
+            if answer[:1] == b"\0":
+                return
+            if answer[:1] == b"\xff":
+                raise self._error(answer)
+            if answer[:1] == b"\xfe":  # switch of method: without a password every method's answer is empty
+                self._send(b"")
+            elif answer[:1] != b"\x01":
+                raise Lost(f"unexpected answer at login: {answer[:40]!r}")
+
+    # -- answers ---------------------------------------------------------------------------------------------------
+    @staticmethod
+    def _error(packet: bytes) -> SqlError:
+        code = struct.unpack_from("<H", packet, 1)[0]
+        if packet[3:4] == b"#":
+            return SqlError(code, packet[4:9].decode("ascii", "replace"), packet[9:].decode("utf-8", "replace"))
+        return SqlError(code, "HY000", packet[3:].decode("utf-8", "replace"))
+
+    def _result(self, binary: bool) -> Result:
+        first = self._packet()
+        if first[:1] == b"\xff":
+            raise self._error(first)
+        if first[:1] == b"\0":
+            affected, at = lenenc(first, 1)
+            insert_id, _ = lenenc(first, at)
+            return Result(affected=affected, insert_id=insert_id)
+        count, _ = lenenc(first, 0)
+        columns = []
+        for _ in range(count):
+            packet = self._packet()
+            at = 0
+            for _ in range(6):
+                n, at = lenenc(packet, at)
+                at += n
+            columns.append((packet[at + 7], struct.unpack_from("<H", packet, at + 8)[0]))
+        self._end()
+        result = Result()
+        while True:
+            packet = self._packet()
+            if packet[:1] == b"\xfe" and len(packet) < 9:
+                return result
+            if packet[:1] == b"\xff":
+                raise self._error(packet)
+            result.rows.append(binary_row(packet, columns) if binary else text_row(packet, columns))
+
+    def _end(self) -> None:
+        packet = self._packet()
+        if packet[:1] != b"\xfe":
+            raise Lost(f"expected an EOF packet, got {packet[:20]!r}")
+
+    # -- commands --------------------------------------------------------------------------------------------------
+    def query(self, sql: str) -> Result:
+        self._command(3, sql.encode())
+        return self._result(False)
+
+    def prepare(self, sql: str) -> Statement:
+        self._command(0x16, sql.encode())
+        first = self._packet()
+        if first[:1] == b"\xff":
+            raise self._error(first)
+        statement, columns, params = struct.unpack_from("<IHH", first, 1)
+        for n in (params, columns):
+            if n:
+                for _ in range(n):
+                    self._packet()
+                self._end()
+        return Statement(statement, params)
+
+    def execute(self, statement: Statement, *values: int | str | None) -> Result:
+        nulls = bytearray((statement.params + 7) // 8)
+        types, data = b"", b""
+        for i, value in enumerate(values):
+            if value is None:
+                nulls[i // 8] |= 1 << i % 8
+                types += b"\x06\x00"
+            elif isinstance(value, int):
+                types += b"\x08\x00"
+                data += struct.pack("<q", value)
+            else:
+                types += b"\xfd\x00"
+                raw = value.encode()
+                data += put_lenenc(len(raw)) + raw
+        payload = struct.pack("<IBI", statement.id, 0, 1)
+        if statement.params:
+            payload += bytes(nulls) + b"\x01" + types + data
+        self._command(0x17, payload)
+        return self._result(True)
+
+    def close(self) -> None:
+        try:
+            self._command(1, b"")
+        except Lost:
+            pass
+        self.sock.close()
+
+    def drop(self) -> None:
+        """Closes the socket without a word."""
+        self.sock.close()
+
+
+def lenenc(packet: bytes, at: int) -> tuple[int, int]:
+    first = packet[at]
+    if first < 0xFB:
+        return first, at + 1
+    size = {0xFC: 2, 0xFD: 3, 0xFE: 8}[first]
+    return int.from_bytes(packet[at + 1 : at + 1 + size], "little"), at + 1 + size
+
+
+def put_lenenc(n: int) -> bytes:
+    if n < 0xFB:
+        return bytes([n])
+    if n < 1 << 16:
+        return b"\xfc" + n.to_bytes(2, "little")
+    if n < 1 << 24:
+        return b"\xfd" + n.to_bytes(3, "little")
+    return b"\xfe" + n.to_bytes(8, "little")
+
+
+def text_row(packet: bytes, columns: list[tuple[int, int]]) -> tuple:
+    out, at = [], 0
+    for kind, _ in columns:
+        if packet[at] == 0xFB:
+            out.append(None)
+            at += 1
+            continue
+        n, at = lenenc(packet, at)
+        text = packet[at : at + n].decode("utf-8", "replace")
+        at += n
+        out.append(int(text) if kind in INTEGER_TYPES else text)
+    return tuple(out)
+
+
+def binary_row(packet: bytes, columns: list[tuple[int, int]]) -> tuple:
+    out, at = [], 1 + (len(columns) + 9) // 8
+    for i, (kind, flags) in enumerate(columns):
+        if packet[1 + (i + 2) // 8] & 1 << (i + 2) % 8:
+            out.append(None)
+        elif kind in INTEGER_TYPES:
+            form = INTEGER_TYPES[kind]
+            form = form.upper() if flags & UNSIGNED_FLAG else form
+            out.append(struct.unpack_from(form, packet, at)[0])
+            at += struct.calcsize(form)
+        else:
+            n, at = lenenc(packet, at)
+            out.append(packet[at : at + n].decode("utf-8", "replace"))
+            at += n
+    return tuple(out)

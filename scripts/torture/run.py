@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Crash torture: load by many connections, kill -9 at random moments, restart, check what must hold.
+
+Checked after each restart: every acknowledged transaction is there (modes 1 and 2: kill -9 takes nothing from the
+operating system; mode 0: the state is a prefix of the commit order), nothing that a reader saw is gone, no half
+transaction, indexes agree with rows, AUTO_INCREMENT values never come back, DDL is all or nothing; now and then and at
+the end of each data folder the event stream from the start rebuilds exactly the tables, GTIDs without gap or repeat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from lab.servers import ROOT, MariaDB, Narwal, Server, ServerDied  # noqa: E402
+from lab.wire import Lost, SqlError  # noqa: E402
+
+from check import check_state, check_stream  # noqa: E402
+from workload import Load  # noqa: E402
+
+
+class Torture:
+    def __init__(self, o: argparse.Namespace):
+        self.o = o
+        self.out = Path(o.out).resolve()
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.rng = random.Random(o.seed)
+        self.kills = self.recovery_kills = self.clean_stops = self.acknowledged = self.streams = 0
+        self.slowest_start = 0.0
+        self.faults: list[str] = []
+        self.began = time.monotonic()
+
+    def server(self, folder: Path, mode: int) -> Server:
+        args = [f"--innodb-flush-log-at-trx-commit={mode}", "--max-connections=200"]
+        if self.o.mariadb:
+            return MariaDB(folder, [*args, f"--sync-binlog={1 if mode == 1 else 0}", "--log-bin=binlog", "--server-id=1",
+                                    "--binlog-format=ROW", "--character-set-server=utf8mb4",
+                                    "--collation-server=utf8mb4_general_ci", *self.o.server_arg])  # fmt: skip
+        return Narwal(folder, [*args, *self.o.server_arg], binary=self.o.narwal)
+
+    def export(self, server: Server, number: int) -> list[Path]:
+        """The event stream from the start as flat files, taken from the dead server's folder where possible."""
+        if self.o.mariadb:
+            return sorted(server.datadir.glob("binlog.0*"))
+        flat = server.folder / f"export.{number}"
+        done = subprocess.run(
+            [str(server.binary), "export-binlog", "--datadir", str(server.datadir), "--out", str(flat)],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode:
+            raise ServerDied(f"export-binlog failed: {done.stderr.strip()[-500:]}")
+        return [flat] if flat.is_file() else sorted(p for p in flat.iterdir() if not p.name.endswith(".index"))
+
+    def fault(self, folder: Path, cycle: str, faults: list[str]) -> None:
+        for f in faults[:10]:
+            print(f"FAULT {cycle}: {f}", flush=True)
+        if len(faults) > 10:
+            print(f"FAULT {cycle}: ... and {len(faults) - 10} more", flush=True)
+        self.faults += [f"{cycle}: {f}" for f in faults]
+        print(f"  seed {self.o.seed}; data folder, server log and acknowledgements kept in {folder}", flush=True)
+
+    def folder_round(self, number: int, mode: int, kills: int) -> None:
+        """One data folder through `kills` kills in one durability mode."""
+        folder = self.out / f"round-{number}-mode-{mode}"
+        server = self.server(folder, mode)
+        server.create()
+        with open(folder / "acknowledged.txt", "w") as acknowledgements:
+            load = Load(self.o.clients, not self.o.no_ddl, acknowledgements)
+            cycle = f"round {number} mode {mode} start"
+            try:
+                server.start()
+                load.create(server.port)
+                for n in range(1, kills + 1):
+                    cycle = f"round {number} mode {mode} kill {n}"
+                    self.one_kill(server, load, mode, n, n == kills or n % self.o.stream_every == 0)
+                    if load.faults:
+                        self.fault(folder, cycle, load.faults)
+                        break
+                    if self.out_of_time():
+                        break
+            except (ServerDied, Lost, SqlError) as e:
+                self.fault(folder, cycle, [f"{type(e).__name__}: {e}"])
+            finally:
+                server.kill()
+                self.acknowledged += load.acknowledged
+        if not load.faults and not self.faults and not self.o.keep:
+            server.remove()
+
+    def one_kill(self, server: Server, load: Load, mode: int, n: int, stream: bool) -> None:
+        load.start(server.port, self.rng.randrange(1 << 30))
+        low, high = self.o.load
+        time.sleep(self.rng.uniform(low, high))
+        if not server.alive():
+            raise ServerDied(f"the server ended under load\n{server.log_tail()}")
+        clean = self.rng.random() < 0.05
+        if clean:
+            code = server.stop()
+            self.clean_stops += 1
+            if code != 0:
+                load.fault(f"a clean stop ended with exit code {code}")
+        else:
+            server.kill()
+            self.kills += 1
+        load.finish()
+        files = self.export(server, n) if stream and not self.o.mariadb else []
+        while self.rng.random() < 0.15:  # recovery is killed as well, at any of its moments
+            server.spawn()
+            time.sleep(self.rng.uniform(0, self.o.recovery_kill))
+            server.kill()
+            self.recovery_kills += 1
+        took = server.start(120)
+        self.slowest_start = max(self.slowest_start, took)
+        # kill -9 spares the operating system's memory, so mode 2 loses nothing either; a clean stop never does.
+        faults, tables = check_state(load, server.port, strict=mode != 0 or clean)
+        if stream:
+            if self.o.mariadb:
+                server.stop()
+                files = self.export(server, n)
+            problems, replay = check_stream(files, tables)
+            faults += problems
+            self.streams += 1
+            if not problems and not self.o.mariadb and not self.o.keep:
+                for f in files:
+                    f.unlink()
+            if self.o.mariadb:
+                server.start(120)
+        load.faults += faults
+        if n % 5 == 0 or stream:
+            extra = f", stream of {replay.groups} groups" if stream else ""
+            print(f"  {time.monotonic() - self.began:6.1f} s: mode {mode}, {self.kills} kills, "
+                  f"{self.acknowledged + load.acknowledged} acknowledged{extra}", flush=True)  # fmt: skip
+
+    def out_of_time(self) -> bool:
+        return bool(self.o.seconds) and time.monotonic() - self.began > self.o.seconds
+
+    def run(self) -> int:
+        print(f"torture: seed {self.o.seed}, {self.o.kills or 'any number of'} kills, modes {self.o.modes}, "
+              f"{self.o.clients} clients; work in {self.out}", flush=True)  # fmt: skip
+        number, rounds = 0, []
+        while sum(rounds) < self.o.kills:  # spread the kills over data folders, a third each for three modes
+            per = min(self.o.per_folder, -(-self.o.kills // len(self.o.modes)))
+            rounds.append(min(per, self.o.kills - sum(rounds)))
+        while not self.out_of_time() and (self.o.seconds or number < len(rounds)):
+            kills = rounds[number] if number < len(rounds) else self.o.per_folder
+            self.folder_round(number, self.o.modes[number % len(self.o.modes)], kills)
+            number += 1
+            if self.faults and not self.o.go_on:
+                break
+        print(f"torture: {self.recovery_kills} kills during recovery, {self.clean_stops} clean stops, {self.streams} event "
+              f"streams rebuilt, {self.acknowledged} transactions acknowledged, slowest start {self.slowest_start:.2f} s, "
+              f"{time.monotonic() - self.began:.0f} s, seed {self.o.seed}")  # fmt: skip
+        print(f"torture: {self.kills} kills, {len(self.faults)} faults")
+        if not self.faults and not self.o.keep:
+            shutil.rmtree(self.out, ignore_errors=True)
+        return 1 if self.faults else 0
+
+
+def parse() -> argparse.Namespace:
+    p = argparse.ArgumentParser(prog="./torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument("--kills", type=int, default=200)
+    p.add_argument("--seconds", type=float, default=0, help="go on for this long instead of --kills")
+    p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
+    p.add_argument("--durability", default="all", choices=["0", "1", "2", "all"],
+                   help="innodb_flush_log_at_trx_commit (default all: in turn, a data folder each)")  # fmt: skip
+    p.add_argument("--clients", type=int, default=12)
+    p.add_argument("--per-folder", type=int, default=20, help="kills a data folder lives through")
+    p.add_argument("--load", type=float, nargs=2, default=(0.1, 0.8), metavar=("MIN", "MAX"),
+                   help="seconds of load before a kill, chosen between these")  # fmt: skip
+    p.add_argument("--recovery-kill", type=float, default=0.2, help="recovery is killed up to this many seconds in")
+    p.add_argument("--stream-every", type=int, default=5, help="kills between checks of the event stream")
+    p.add_argument("--no-ddl", action="store_true", help="without CREATE, DROP and TRUNCATE beside the load")
+    p.add_argument("--narwal", metavar="BIN", help="a built narwal (else NARWAL_BIN, else it is built)")
+    p.add_argument("--server-arg", action="append", default=[], help="a further argument for the server (repeatable)")
+    p.add_argument("--mariadb", action="store_true", help="torture Debian's MariaDB: checks the checker")
+    p.add_argument("--go-on", action="store_true", help="do not stop at the first fault")
+    p.add_argument("--keep", action="store_true", help="keep data folders and exports")
+    p.add_argument("--out", default=str(ROOT / "torture-out" / time.strftime("%Y%m%d-%H%M%S")))
+    o = p.parse_args()
+    o.modes = [1, 0, 2] if o.durability == "all" else [int(o.durability)]
+    if o.seconds:
+        o.kills = 0
+    return o
+
+
+if __name__ == "__main__":
+    sys.exit(Torture(parse()).run())
