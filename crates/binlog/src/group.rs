@@ -59,6 +59,14 @@ pub struct Mark {
     mapped: SmallVec<[u64; 2]>,
 }
 
+impl Mark {
+    /// False once the group was cut shorter than this mark.
+    #[must_use]
+    pub fn is_in(&self, group: &GroupBuilder) -> bool {
+        self.len <= group.buf.len()
+    }
+}
+
 impl GroupBuilder {
     /// An empty group with `reserve` spare bytes at the front of its buffer for the log's own record header.
     #[must_use]
@@ -269,10 +277,10 @@ impl GroupBuilder {
 
     /// Removes everything added since `mark` was taken. Marks taken after it are void.
     pub fn truncate(&mut self, mark: Mark) {
-        debug_assert!(
-            mark.len <= self.buf.len(),
-            "mark of another or a shorter group"
-        );
+        if !mark.is_in(self) {
+            // Taken after `annotate`, and the statement ended without a row: nothing was added since.
+            return;
+        }
         self.buf.truncate(mark.len);
         self.statement_start = mark.statement_start;
         self.mapped = mark.mapped;
