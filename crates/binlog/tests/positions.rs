@@ -43,17 +43,17 @@ fn first_file_and_rotation() {
     // Magic, format description, GTID list of one entry.
     assert_eq!(
         (second.file_no, second.start_pos, second.new_file),
-        (2, 256 + 39, true)
+        (2, 256 + 43, true)
     );
     let third = files.place(100);
     assert_eq!(
         (third.file_no, third.start_pos, third.new_file),
-        (2, 256 + 39 + 100, false)
+        (2, 256 + 43 + 100, false)
     );
     files.rotate();
     files.rotate();
     assert_eq!(files.file_no(), 3);
-    assert_eq!(files.place(100).start_pos, 256 + 39);
+    assert_eq!(files.place(100).start_pos, 256 + 43);
     assert_eq!(files.gtids().position_text(), "0-1-4");
 }
 
