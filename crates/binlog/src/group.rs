@@ -275,7 +275,8 @@ impl GroupBuilder {
         }
     }
 
-    /// Removes everything added since `mark` was taken. Marks taken after it are void.
+    /// Removes everything added since `mark` was taken. Marks taken after it are void, and so is a mark taken
+    /// inside a statement that ended without a row.
     pub fn truncate(&mut self, mark: Mark) {
         if !mark.is_in(self) {
             // Taken after `annotate`, and the statement ended without a row: nothing was added since.

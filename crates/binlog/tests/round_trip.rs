@@ -136,6 +136,11 @@ proptest! {
         let mut model: Vec<Row> = Vec::new();
         let mut marks: Vec<(Mark, usize)> = Vec::new();
         for op in ops {
+            if matches!(op, Op::Annotate | Op::MapBoth | Op::EndStatement) {
+                // Ending a statement without rows cuts the group shorter than marks inside it.
+                group.end_statement();
+                marks.retain(|(mark, _)| mark.is_in(&group));
+            }
             match op {
                 Op::Write(t, id, n) => {
                     let row = image(id, n);
@@ -153,19 +158,13 @@ proptest! {
                     model.push((t, RowsKind::Delete, Some(row), None));
                 }
                 Op::Annotate => group.annotate(b"statement").unwrap(),
-                Op::MapBoth => {
-                    group.end_statement();
-                    group.map_tables(&[&tables[0], &tables[1]]).unwrap();
-                }
-                Op::EndStatement => group.end_statement(),
+                Op::MapBoth => group.map_tables(&[&tables[0], &tables[1]]).unwrap(),
+                Op::EndStatement => {}
                 Op::Mark => marks.push((group.mark(), model.len())),
                 Op::Truncate => {
                     if let Some((mark, rows)) = marks.pop() {
-                        // Ending a statement without rows may have shortened the group below the mark.
-                        if mark.clone().is_in(&group) {
-                            group.truncate(mark);
-                            model.truncate(rows);
-                        }
+                        group.truncate(mark);
+                        model.truncate(rows);
                     }
                 }
             }
