@@ -1,6 +1,16 @@
 //! Collations: `utf8mb4_general_ci`, `utf8mb4_bin` and `binary`.
+//!
+//! Sort keys are byte strings that compare as the collation does and are prefix-free (none is the beginning of another),
+//! so that several can be joined to one index key.
+//!
+//! The PAD SPACE collations compare as if the shorter string went on with spaces. So the end of a string sorts between what
+//! continues with a character below the space and what continues with one above it. Trailing spaces are dropped; every
+//! other space is written as one of two symbols, which tell if the first character after its run of spaces is below or
+//! above the space; the terminator sorts between these two.
 
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 /// A collation Narwal can compare and sort by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
@@ -12,4 +22,281 @@ pub enum Collation {
     Utf8mb4Bin,
     /// binary, id 63, NO PAD: bytes.
     Binary,
+}
+
+/// A space before something below the space.
+const SPACE_LESS: u8 = 0x20;
+/// The end of a string.
+const END: u8 = 0x21;
+/// A space before something above the space.
+const SPACE_MORE: u8 = 0x22;
+
+/// Weight of everything outside of the BMP, and of bytes that are not UTF-8.
+const REPLACEMENT: u16 = 0xfffd;
+
+/// Weights of the BMP under utf8mb4_general_ci; made at the first use beyond ASCII (128 KiB).
+fn weights() -> &'static [u16] {
+    static TABLE: OnceLock<Box<[u16]>> = OnceLock::new();
+    TABLE.get_or_init(|| (0..=0xffffu32).map(|c| weight_of(c as u16)).collect())
+}
+
+fn weight_of(c: u16) -> u16 {
+    match char::from_u32(c as u32) {
+        Some(ch) => {
+            let mut up = ch.to_uppercase();
+            match (up.next(), up.next()) {
+                (Some(u), None) => u as u32 as u16,
+                _ => c,
+            }
+        }
+        None => c,
+    }
+}
+
+/// Weight of an ASCII byte.
+#[inline]
+fn ascii_weight(b: u8) -> u8 {
+    b.to_ascii_uppercase()
+}
+
+/// Splits the first character off: its weight and its length in bytes. `s` is not empty and starts beyond ASCII.
+fn general_weight(s: &[u8], table: &[u16]) -> (u16, usize) {
+    let cont = |i: usize| {
+        s.get(i)
+            .filter(|b| **b & 0xc0 == 0x80)
+            .map(|b| *b as u32 & 0x3f)
+    };
+    let cp = match s[0] {
+        0xc2..=0xdf => cont(1).map(|a| ((s[0] as u32 & 0x1f) << 6 | a, 2)),
+        0xe0..=0xef => cont(1)
+            .zip(cont(2))
+            .map(|(a, b)| ((s[0] as u32 & 0xf) << 12 | a << 6 | b, 3)),
+        0xf0..=0xf4 => cont(1)
+            .zip(cont(2))
+            .zip(cont(3))
+            .map(|_| (REPLACEMENT as u32, 4)),
+        _ => None,
+    };
+    match cp {
+        Some((cp, n)) => (table[(cp & 0xffff) as usize], n),
+        None => (REPLACEMENT, 1),
+    }
+}
+
+/// Weights of a string, one per character.
+struct GeneralWeights<'a> {
+    s: &'a [u8],
+}
+
+impl Iterator for GeneralWeights<'_> {
+    type Item = u16;
+    #[inline]
+    fn next(&mut self) -> Option<u16> {
+        let b = *self.s.first()?;
+        if b < 0x80 {
+            self.s = &self.s[1..];
+            return Some(ascii_weight(b) as u16);
+        }
+        let (w, n) = general_weight(self.s, weights());
+        self.s = &self.s[n..];
+        Some(w)
+    }
+}
+
+fn trim_spaces(s: &[u8]) -> &[u8] {
+    let n = s.iter().rev().take_while(|b| **b == b' ').count();
+    &s[..s.len() - n]
+}
+
+/// Compares weights where one string may end earlier and goes on with spaces.
+fn cmp_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u16>) -> Ordering {
+    loop {
+        let (x, y) = (a.next(), b.next());
+        if x.is_none() && y.is_none() {
+            return Ordering::Equal;
+        }
+        match x.unwrap_or(0x20).cmp(&y.unwrap_or(0x20)) {
+            Ordering::Equal => {}
+            o => return o,
+        }
+    }
+}
+
+impl Collation {
+    /// Id in the client protocol and in row metadata.
+    pub const fn id(self) -> u16 {
+        match self {
+            Collation::Utf8mb4GeneralCi => 45,
+            Collation::Utf8mb4Bin => 46,
+            Collation::Binary => 63,
+        }
+    }
+
+    /// Name, lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Collation::Utf8mb4GeneralCi => "utf8mb4_general_ci",
+            Collation::Utf8mb4Bin => "utf8mb4_bin",
+            Collation::Binary => "binary",
+        }
+    }
+
+    /// Name of its character set.
+    pub const fn charset(self) -> &'static str {
+        match self {
+            Collation::Binary => "binary",
+            _ => "utf8mb4",
+        }
+    }
+
+    /// A collation by name, in any case; `None` for one that Narwal doesn't have.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [
+            Collation::Utf8mb4GeneralCi,
+            Collation::Utf8mb4Bin,
+            Collation::Binary,
+        ]
+        .into_iter()
+        .find(|c| c.name().eq_ignore_ascii_case(name))
+    }
+
+    /// A collation by id.
+    pub fn from_id(id: u16) -> Option<Self> {
+        match id {
+            45 => Some(Collation::Utf8mb4GeneralCi),
+            46 => Some(Collation::Utf8mb4Bin),
+            63 => Some(Collation::Binary),
+            _ => None,
+        }
+    }
+
+    /// Compares two strings.
+    pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        match self {
+            Collation::Binary => a.cmp(b),
+            Collation::Utf8mb4Bin => {
+                let n = a.len().min(b.len());
+                match a[..n].cmp(&b[..n]) {
+                    Ordering::Equal => {
+                        let pad = |s: &[u8]| {
+                            s[n..]
+                                .iter()
+                                .find(|c| **c != b' ')
+                                .map_or(Ordering::Equal, |c| c.cmp(&b' '))
+                        };
+                        if a.len() > n {
+                            pad(a)
+                        } else {
+                            pad(b).reverse()
+                        }
+                    }
+                    o => o,
+                }
+            }
+            Collation::Utf8mb4GeneralCi => {
+                // Equal bytes have equal weights; skip them fast, back to the start of a character.
+                let mut n = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+                if n == a.len() && n == b.len() {
+                    return Ordering::Equal;
+                }
+                while n > 0
+                    && [a, b]
+                        .iter()
+                        .any(|s| s.get(n).is_some_and(|c| *c & 0xc0 == 0x80))
+                {
+                    n -= 1;
+                }
+                cmp_padded(GeneralWeights { s: &a[n..] }, GeneralWeights { s: &b[n..] })
+            }
+        }
+    }
+
+    /// True if the collation holds two strings equal.
+    pub fn equal(self, a: &[u8], b: &[u8]) -> bool {
+        a == b || self.compare(a, b) == Ordering::Equal
+    }
+
+    /// Appends the sort key: equal for equal strings, ordered as the strings, prefix-free.
+    pub fn sort_key(self, s: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Collation::Binary => {
+                for b in s {
+                    out.push(*b);
+                    if *b == 0 {
+                        out.push(0xff);
+                    }
+                }
+                out.extend_from_slice(&[0, 0]);
+            }
+            Collation::Utf8mb4Bin => {
+                let s = trim_spaces(s);
+                let mut i = 0;
+                while i < s.len() {
+                    match s[i] {
+                        b' ' => {
+                            let run = s[i..].iter().take_while(|b| **b == b' ').count();
+                            let next = s.get(i + run).copied().unwrap_or(b'!');
+                            let sym = if next < b' ' { SPACE_LESS } else { SPACE_MORE };
+                            out.resize(out.len() + run, sym);
+                            i += run;
+                            continue;
+                        }
+                        b @ 0..0x20 => out.push(b),
+                        // Not in UTF-8, but never let two different strings collide with the escape.
+                        b @ 0xfd.. => out.extend_from_slice(&[0xff, b]),
+                        b => out.push(b + 2),
+                    }
+                    i += 1;
+                }
+                out.push(END);
+            }
+            Collation::Utf8mb4GeneralCi => {
+                let s = trim_spaces(s);
+                let mut spaces = 0;
+                for w in (GeneralWeights { s }) {
+                    if w == 0x20 {
+                        spaces += 1;
+                        continue;
+                    }
+                    if spaces > 0 {
+                        let sym = if w < 0x20 { SPACE_LESS } else { SPACE_MORE };
+                        out.resize(out.len() + spaces, sym);
+                        spaces = 0;
+                    }
+                    // 1 byte for ASCII, 2 below 0x7d00, else 3; each form sorts above the one before.
+                    match w {
+                        0..0x20 => out.push(w as u8),
+                        0x20..0x80 => out.push(w as u8 + 2),
+                        0x80..0x7d00 => {
+                            out.extend_from_slice(&[0x82 + (w >> 8) as u8, w as u8]);
+                        }
+                        _ => out.extend_from_slice(&[0xff, (w >> 8) as u8, w as u8]),
+                    }
+                }
+                out.push(END);
+            }
+        }
+    }
+}
+
+/// Bytes of the first `n` characters of a UTF-8 string (all of it if it is shorter).
+pub fn char_prefix(s: &[u8], n: usize) -> &[u8] {
+    if s.len() <= n {
+        return s;
+    }
+    let mut seen = 0;
+    for (i, b) in s.iter().enumerate() {
+        if *b & 0xc0 != 0x80 {
+            if seen == n {
+                return &s[..i];
+            }
+            seen += 1;
+        }
+    }
+    s
+}
+
+/// Number of characters of a UTF-8 string.
+pub fn char_count(s: &[u8]) -> usize {
+    s.iter().filter(|b| **b & 0xc0 != 0x80).count()
 }

@@ -2,6 +2,7 @@
 
 use crate::Collation;
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 /// The four sizes of the TEXT and BLOB families; the discriminant is the length prefix's width in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,6 +17,13 @@ pub enum BlobSize {
     Long = 4,
 }
 
+impl BlobSize {
+    /// Longest value in bytes.
+    pub fn max_bytes(self) -> u64 {
+        (1u64 << (8 * self as u32)) - 1
+    }
+}
+
 /// A column type without nullability. Lengths of character types are in characters, of binary types in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -27,7 +35,7 @@ pub enum TypeKind {
     BigInt,
     Float,
     Double,
-    /// `DECIMAL(precision, scale)`, precision 1 to 65, scale 0 to 30 and at most the precision.
+    /// `DECIMAL(precision, scale)`, precision 1 to 65, scale 0 to 38 and at most the precision.
     Decimal(u8, u8),
     Char(u16),
     VarChar(u16),
@@ -53,4 +61,307 @@ pub struct ColumnType {
     pub unsigned: bool,
     /// Collation of character kinds; [`Collation::Binary`] for all others.
     pub collation: Collation,
+}
+
+/// Longest UTF-8 encoding of one character, in bytes (utf8mb4).
+pub const MAX_CHAR_BYTES: u32 = 4;
+
+impl ColumnType {
+    /// A signed number, a binary string or a temporal type: anything without UNSIGNED and collation.
+    pub const fn new(kind: TypeKind) -> Self {
+        ColumnType {
+            kind,
+            unsigned: false,
+            collation: Collation::Binary,
+        }
+    }
+
+    /// An UNSIGNED number.
+    pub const fn unsigned(kind: TypeKind) -> Self {
+        ColumnType {
+            kind,
+            unsigned: true,
+            collation: Collation::Binary,
+        }
+    }
+
+    /// A character type with its collation.
+    pub const fn text(kind: TypeKind, collation: Collation) -> Self {
+        ColumnType {
+            kind,
+            unsigned: false,
+            collation,
+        }
+    }
+
+    /// `INT`.
+    pub const fn int() -> Self {
+        Self::new(TypeKind::Int)
+    }
+
+    /// `BIGINT`.
+    pub const fn bigint() -> Self {
+        Self::new(TypeKind::BigInt)
+    }
+
+    /// `DOUBLE`.
+    pub const fn double() -> Self {
+        Self::new(TypeKind::Double)
+    }
+
+    /// `DECIMAL(precision, scale)`.
+    pub const fn decimal(precision: u8, scale: u8) -> Self {
+        Self::new(TypeKind::Decimal(precision, scale))
+    }
+
+    /// `VARCHAR(n)` with utf8mb4_general_ci.
+    pub const fn varchar(n: u16) -> Self {
+        Self::text(TypeKind::VarChar(n), Collation::Utf8mb4GeneralCi)
+    }
+
+    /// `CHAR(n)` with utf8mb4_general_ci.
+    pub const fn char(n: u16) -> Self {
+        Self::text(TypeKind::Char(n), Collation::Utf8mb4GeneralCi)
+    }
+
+    /// `DATETIME(fsp)`.
+    pub const fn datetime(fsp: u8) -> Self {
+        Self::new(TypeKind::DateTime(fsp))
+    }
+
+    /// A column with a character set: CHAR, VARCHAR and the TEXT family.
+    pub fn is_character(&self) -> bool {
+        matches!(
+            self.kind,
+            TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_)
+        )
+    }
+
+    /// BINARY, VARBINARY and the BLOB family.
+    pub fn is_binary_string(&self) -> bool {
+        matches!(
+            self.kind,
+            TypeKind::Binary(_) | TypeKind::VarBinary(_) | TypeKind::Blob(_)
+        )
+    }
+
+    /// A character or binary string.
+    pub fn is_string(&self) -> bool {
+        self.is_character() || self.is_binary_string()
+    }
+
+    /// TINYINT to BIGINT (not YEAR).
+    pub fn is_integer(&self) -> bool {
+        matches!(
+            self.kind,
+            TypeKind::TinyInt
+                | TypeKind::SmallInt
+                | TypeKind::MediumInt
+                | TypeKind::Int
+                | TypeKind::BigInt
+        )
+    }
+
+    /// An integer, FLOAT, DOUBLE, DECIMAL or YEAR.
+    pub fn is_numeric(&self) -> bool {
+        self.is_integer()
+            || matches!(
+                self.kind,
+                TypeKind::Float | TypeKind::Double | TypeKind::Decimal(..) | TypeKind::Year
+            )
+    }
+
+    /// DATE, TIME, DATETIME or TIMESTAMP (not YEAR).
+    pub fn is_temporal(&self) -> bool {
+        matches!(
+            self.kind,
+            TypeKind::Date | TypeKind::Time(_) | TypeKind::DateTime(_) | TypeKind::Timestamp(_)
+        )
+    }
+
+    /// TEXT or BLOB family: an index on it needs a prefix length, and it can't have a literal default in old clients.
+    pub fn is_blob(&self) -> bool {
+        matches!(self.kind, TypeKind::Text(_) | TypeKind::Blob(_))
+    }
+
+    /// Digits after the second of temporal types, after the point of DECIMAL; `None` for other types.
+    pub fn scale(&self) -> Option<u8> {
+        match self.kind {
+            TypeKind::Decimal(_, s) => Some(s),
+            TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => Some(f),
+            _ => None,
+        }
+    }
+
+    /// The range of an integer type.
+    pub fn int_range(&self) -> Option<(i128, i128)> {
+        let bits = match self.kind {
+            TypeKind::TinyInt => 8,
+            TypeKind::SmallInt => 16,
+            TypeKind::MediumInt => 24,
+            TypeKind::Int => 32,
+            TypeKind::BigInt => 64,
+            _ => return None,
+        };
+        Some(if self.unsigned {
+            (0, (1i128 << bits) - 1)
+        } else {
+            (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+        })
+    }
+
+    /// Longest value in characters of character types, in bytes of binary strings; `None` for other types.
+    /// TEXT is bounded in bytes only: its limit in bytes is returned.
+    pub fn max_length(&self) -> Option<u64> {
+        match self.kind {
+            TypeKind::Char(n)
+            | TypeKind::VarChar(n)
+            | TypeKind::Binary(n)
+            | TypeKind::VarBinary(n) => Some(n as u64),
+            TypeKind::Text(s) | TypeKind::Blob(s) => Some(s.max_bytes()),
+            _ => None,
+        }
+    }
+
+    /// Longest value in bytes of string types; `None` for other types.
+    pub fn max_bytes(&self) -> Option<u64> {
+        match self.kind {
+            TypeKind::Char(n) | TypeKind::VarChar(n) => Some(n as u64 * MAX_CHAR_BYTES as u64),
+            TypeKind::Binary(n) | TypeKind::VarBinary(n) => Some(n as u64),
+            TypeKind::Text(s) | TypeKind::Blob(s) => Some(s.max_bytes()),
+            _ => None,
+        }
+    }
+
+    /// Type code and metadata in a MariaDB TABLE_MAP event. Lengths are in bytes there.
+    pub fn binlog_type(&self) -> (u8, SmallVec<[u8; 2]>) {
+        match self.kind {
+            TypeKind::TinyInt => (0x01, smallvec![]),
+            TypeKind::SmallInt => (0x02, smallvec![]),
+            TypeKind::MediumInt => (0x09, smallvec![]),
+            TypeKind::Int => (0x03, smallvec![]),
+            TypeKind::BigInt => (0x08, smallvec![]),
+            TypeKind::Float => (0x04, smallvec![4]),
+            TypeKind::Double => (0x05, smallvec![8]),
+            TypeKind::Decimal(p, s) => (0xf6, smallvec![p, s]),
+            TypeKind::Char(n) => Self::fixed_string_meta(n as u32 * MAX_CHAR_BYTES),
+            TypeKind::Binary(n) => Self::fixed_string_meta(n as u32),
+            TypeKind::VarChar(n) => {
+                // A VARCHAR is limited by the row's 65,535 bytes, so its byte length fits.
+                let b = (n as u32 * MAX_CHAR_BYTES).min(65535);
+                (0x0f, smallvec![b as u8, (b >> 8) as u8])
+            }
+            TypeKind::VarBinary(n) => (0x0f, smallvec![n as u8, (n >> 8) as u8]),
+            TypeKind::Text(s) | TypeKind::Blob(s) => (0xfc, smallvec![s as u8]),
+            TypeKind::Date => (0x0a, smallvec![]),
+            TypeKind::Time(f) => (0x13, smallvec![f]),
+            TypeKind::DateTime(f) => (0x12, smallvec![f]),
+            TypeKind::Timestamp(f) => (0x11, smallvec![f]),
+            TypeKind::Year => (0x0d, smallvec![]),
+        }
+    }
+
+    /// CHAR and BINARY: bits 8 and 9 of the byte length are xored into bits 4 and 5 of the type byte.
+    fn fixed_string_meta(bytes: u32) -> (u8, SmallVec<[u8; 2]>) {
+        let ty = 0xfe ^ (((bytes & 0x300) >> 4) as u8);
+        (0xfe, smallvec![ty, bytes as u8])
+    }
+
+    /// Column type code of the client protocol (MYSQL_TYPE_*).
+    pub fn mysql_type(&self) -> u8 {
+        match self.kind {
+            TypeKind::TinyInt => 1,
+            TypeKind::SmallInt => 2,
+            TypeKind::MediumInt => 9,
+            TypeKind::Int => 3,
+            TypeKind::BigInt => 8,
+            TypeKind::Float => 4,
+            TypeKind::Double => 5,
+            TypeKind::Decimal(..) => 246,
+            TypeKind::Char(_) | TypeKind::Binary(_) => 254,
+            TypeKind::VarChar(_) | TypeKind::VarBinary(_) => 253,
+            TypeKind::Text(_) | TypeKind::Blob(_) => 252,
+            TypeKind::Date => 10,
+            TypeKind::Time(_) => 11,
+            TypeKind::DateTime(_) => 12,
+            TypeKind::Timestamp(_) => 7,
+            TypeKind::Year => 13,
+        }
+    }
+
+    /// The type as SHOW COLUMNS prints it.
+    pub fn sql_name(&self) -> String {
+        let u = if self.unsigned { " unsigned" } else { "" };
+        let fsp = |name: &str, f: u8| {
+            if f == 0 {
+                name.to_string()
+            } else {
+                format!("{name}({f})")
+            }
+        };
+        match self.kind {
+            TypeKind::TinyInt
+            | TypeKind::SmallInt
+            | TypeKind::MediumInt
+            | TypeKind::Int
+            | TypeKind::BigInt => {
+                let name = match self.kind {
+                    TypeKind::TinyInt => "tinyint",
+                    TypeKind::SmallInt => "smallint",
+                    TypeKind::MediumInt => "mediumint",
+                    TypeKind::Int => "int",
+                    _ => "bigint",
+                };
+                format!("{name}({}){u}", self.display_length())
+            }
+            TypeKind::Float => format!("float{u}"),
+            TypeKind::Double => format!("double{u}"),
+            TypeKind::Decimal(p, s) => format!("decimal({p},{s}){u}"),
+            TypeKind::Char(n) => format!("char({n})"),
+            TypeKind::VarChar(n) => format!("varchar({n})"),
+            TypeKind::Binary(n) => format!("binary({n})"),
+            TypeKind::VarBinary(n) => format!("varbinary({n})"),
+            TypeKind::Text(s) => match s {
+                BlobSize::Tiny => "tinytext",
+                BlobSize::Normal => "text",
+                BlobSize::Medium => "mediumtext",
+                BlobSize::Long => "longtext",
+            }
+            .to_string(),
+            TypeKind::Blob(s) => match s {
+                BlobSize::Tiny => "tinyblob",
+                BlobSize::Normal => "blob",
+                BlobSize::Medium => "mediumblob",
+                BlobSize::Long => "longblob",
+            }
+            .to_string(),
+            TypeKind::Date => "date".to_string(),
+            TypeKind::Time(f) => fsp("time", f),
+            TypeKind::DateTime(f) => fsp("datetime", f),
+            TypeKind::Timestamp(f) => fsp("timestamp", f),
+            TypeKind::Year => "year(4)".to_string(),
+        }
+    }
+
+    /// Width of the widest value: in characters for numbers and temporal types, in bytes for strings (as the
+    /// column definition packet has it).
+    pub fn display_length(&self) -> u32 {
+        let fsp = |base: u32, f: u8| base + if f > 0 { f as u32 + 1 } else { 0 };
+        let u = self.unsigned;
+        match self.kind {
+            TypeKind::TinyInt => 4 - u as u32,
+            TypeKind::SmallInt => 6 - u as u32,
+            TypeKind::MediumInt => 9 - u as u32,
+            TypeKind::Int => 11 - u as u32,
+            TypeKind::BigInt => 20,
+            TypeKind::Float => 12,
+            TypeKind::Double => 22,
+            TypeKind::Decimal(p, s) => p as u32 + (s > 0) as u32 + !u as u32,
+            TypeKind::Date => 10,
+            TypeKind::Time(f) => fsp(10, f),
+            TypeKind::DateTime(f) | TypeKind::Timestamp(f) => fsp(19, f),
+            TypeKind::Year => 4,
+            _ => self.max_bytes().unwrap_or(0).min(u32::MAX as u64) as u32,
+        }
+    }
 }

@@ -1,4 +1,11 @@
-//! Order-preserving index keys.
+//! Order-preserving index keys: byte strings that compare as the indexed values do.
+//!
+//! A key is the concatenation of its parts; each part is prefix-free. A nullable part starts with 0x00 for NULL or 0x01; NULL
+//! sorts first. Integers are big-endian at the column's width with the sign bit flipped. Strings are sort keys of their
+//! collation. A descending part has all its bits inverted.
+
+use crate::collation::char_prefix;
+use crate::{ColumnType, Decimal, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 
 /// One part of an index key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,4 +18,371 @@ pub struct KeyPart {
     pub nullable: bool,
     /// Descending order.
     pub desc: bool,
+}
+
+impl KeyPart {
+    /// An ascending part over a whole column.
+    pub fn column(column: usize, nullable: bool) -> Self {
+        KeyPart {
+            column,
+            prefix: None,
+            nullable,
+            desc: false,
+        }
+    }
+}
+
+#[cold]
+fn mismatch(ty: &ColumnType) -> SqlError {
+    SqlError::unknown(format!(
+        "Key value is not in the domain of {}",
+        ty.sql_name()
+    ))
+}
+
+/// Appends one part of a key. `v` is in the domain of the column's type; numbers beyond the column's range are limited to it
+/// (see [`fit_bound`] for what to do before). NULL for a part that is not nullable, or a value of another domain, is an error.
+pub fn encode_value(
+    v: ValueRef<'_>,
+    ty: &ColumnType,
+    part: &KeyPart,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
+    let start = out.len();
+    if part.nullable {
+        out.push(!v.is_null() as u8);
+    }
+    if !v.is_null() {
+        encode_not_null(v, ty, part.prefix, out)?;
+    } else if !part.nullable {
+        return Err(mismatch(ty));
+    }
+    if part.desc {
+        for b in &mut out[start..] {
+            *b = !*b;
+        }
+    }
+    Ok(())
+}
+
+fn push_int(v: ValueRef<'_>, ty: &ColumnType, bytes: usize, out: &mut Vec<u8>) -> SqlResult<()> {
+    let flip = 1u64 << (8 * bytes - 1);
+    let raw = if ty.unsigned {
+        let v = match v {
+            ValueRef::UInt(v) => v,
+            ValueRef::Int(v) => v.max(0) as u64,
+            _ => return Err(mismatch(ty)),
+        };
+        v.min(u64::MAX >> (64 - 8 * bytes))
+    } else {
+        let v = match v {
+            ValueRef::Int(v) => v,
+            ValueRef::UInt(v) => v.min(i64::MAX as u64) as i64,
+            _ => return Err(mismatch(ty)),
+        };
+        let max = (i64::MAX as u64 >> (64 - 8 * bytes)) as i64;
+        v.clamp(-max - 1, max) as u64 ^ flip
+    };
+    out.extend_from_slice(&raw.to_be_bytes()[8 - bytes..]);
+    Ok(())
+}
+
+fn encode_not_null(
+    v: ValueRef<'_>,
+    ty: &ColumnType,
+    prefix: Option<u16>,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
+    match ty.kind {
+        TypeKind::TinyInt => push_int(v, ty, 1, out)?,
+        TypeKind::SmallInt => push_int(v, ty, 2, out)?,
+        TypeKind::MediumInt => push_int(v, ty, 3, out)?,
+        TypeKind::Int => push_int(v, ty, 4, out)?,
+        TypeKind::BigInt => push_int(v, ty, 8, out)?,
+        TypeKind::Float => {
+            let f = match v {
+                ValueRef::Float(f) => f,
+                ValueRef::Double(f) => f as f32,
+                _ => return Err(mismatch(ty)),
+            };
+            // -0 equals 0.
+            let b = (f + 0.0).to_bits();
+            let b = if b >> 31 == 1 { !b } else { b | 1 << 31 };
+            out.extend_from_slice(&b.to_be_bytes());
+        }
+        TypeKind::Double => {
+            let f = match v {
+                ValueRef::Double(f) => f,
+                ValueRef::Float(f) => f as f64,
+                _ => return Err(mismatch(ty)),
+            };
+            let b = (f + 0.0).to_bits();
+            let b = if b >> 63 == 1 { !b } else { b | 1 << 63 };
+            out.extend_from_slice(&b.to_be_bytes());
+        }
+        TypeKind::Decimal(p, s) => {
+            let d = match v {
+                ValueRef::Decimal(d) => d,
+                ValueRef::Int(v) => v.into(),
+                ValueRef::UInt(v) => v.into(),
+                _ => return Err(mismatch(ty)),
+            };
+            d.encode_binary(p, s, out);
+        }
+        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => {
+            let (ValueRef::Str(s) | ValueRef::Bytes(s)) = v else {
+                return Err(mismatch(ty));
+            };
+            let s = prefix.map_or(s, |n| char_prefix(s, n as usize));
+            ty.collation.sort_key(s, out);
+        }
+        TypeKind::Binary(_) | TypeKind::VarBinary(_) | TypeKind::Blob(_) => {
+            let (ValueRef::Str(s) | ValueRef::Bytes(s)) = v else {
+                return Err(mismatch(ty));
+            };
+            let s = prefix.map_or(s, |n| &s[..s.len().min(n as usize)]);
+            crate::Collation::Binary.sort_key(s, out);
+        }
+        TypeKind::Date => {
+            let ValueRef::Date(d) = v else {
+                return Err(mismatch(ty));
+            };
+            out.extend_from_slice(&d.pack().to_be_bytes()[1..]);
+        }
+        TypeKind::Time(f) => {
+            let ValueRef::Time(t) = v else {
+                return Err(mismatch(ty));
+            };
+            t.pack(f, out);
+        }
+        TypeKind::DateTime(f) => {
+            let ValueRef::DateTime(t) = v else {
+                return Err(mismatch(ty));
+            };
+            t.pack(f, out);
+        }
+        TypeKind::Timestamp(f) => {
+            let ValueRef::DateTime(t) = v else {
+                return Err(mismatch(ty));
+            };
+            t.pack_timestamp(f, out);
+        }
+        TypeKind::Year => {
+            let y = match v {
+                ValueRef::Int(y) => y.clamp(0, 0xffff) as u16,
+                ValueRef::UInt(y) => y.min(0xffff) as u16,
+                _ => return Err(mismatch(ty)),
+            };
+            out.extend_from_slice(&y.to_be_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// Appends the key of a row image. True if some part is NULL (such a key never conflicts in a unique index).
+pub fn encode_from_row(
+    layout: &RowLayout,
+    row: &[u8],
+    parts: &[KeyPart],
+    out: &mut Vec<u8>,
+) -> SqlResult<bool> {
+    let mut any_null = false;
+    for p in parts {
+        let v = layout.column(row, p.column)?;
+        any_null |= v.is_null();
+        encode_value(v, &layout.columns()[p.column], p, out)?;
+    }
+    Ok(any_null)
+}
+
+/// The smallest key above all keys that start with `prefix`; `None` if there is none (the range is unbounded).
+pub fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
+    let n = prefix.iter().rposition(|b| *b != 0xff)? + 1;
+    let mut v = prefix[..n].to_vec();
+    v[n - 1] += 1;
+    Some(v)
+}
+
+/// Where a constant lies among the values that a numeric column can hold.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fit {
+    /// The column can hold it: this is the value in the column's domain.
+    Exact(Value),
+    /// Below all values of the column.
+    Below,
+    /// Above all values of the column.
+    Above,
+    /// Between two neighbouring values of the column (e.g. 1.5 among integers).
+    Between(Value, Value),
+}
+
+/// Places a constant among the values of a numeric column, for range planning. `None` if the constant is not an exact number or a
+/// double, or the column is not numeric or is inexact (compare row by row then).
+pub fn fit_bound(v: ValueRef<'_>, ty: &ColumnType) -> Option<Fit> {
+    let d = match v {
+        ValueRef::Int(v) => {
+            if let Some((lo, hi)) = ty.int_range() {
+                // The common case, without decimals.
+                return Some(fit_int(v as i128, lo, hi, ty.unsigned));
+            }
+            Decimal::from(v)
+        }
+        ValueRef::UInt(v) => {
+            if let Some((lo, hi)) = ty.int_range() {
+                return Some(fit_int(v as i128, lo, hi, ty.unsigned));
+            }
+            Decimal::from(v)
+        }
+        ValueRef::Decimal(d) => d,
+        ValueRef::Double(f) if f.is_finite() => {
+            if ty.kind == TypeKind::Double {
+                return Some(Fit::Exact(Value::Double(f)));
+            }
+            // Integers up to 2^53 are exact in a double; beyond that a comparison is one of doubles.
+            if f.abs() > 9_007_199_254_740_992.0 || !ty.is_integer() {
+                return None;
+            }
+            if f.fract() != 0.0 {
+                let lo = f.floor() as i128;
+                let (min, max) = ty.int_range()?;
+                return Some(if lo < min {
+                    Fit::Below
+                } else if lo >= max {
+                    Fit::Above
+                } else {
+                    Fit::Between(int_value(lo, ty.unsigned), int_value(lo + 1, ty.unsigned))
+                });
+            }
+            let (lo, hi) = ty.int_range()?;
+            return Some(fit_int(f as i128, lo, hi, ty.unsigned));
+        }
+        _ => return None,
+    };
+    match ty.kind {
+        TypeKind::Decimal(p, s) => {
+            let max = Decimal::max_value(p, s, false);
+            let min = if ty.unsigned {
+                Decimal::ZERO.round(s)
+            } else {
+                max.neg()
+            };
+            if d < min {
+                return Some(Fit::Below);
+            }
+            if d > max {
+                return Some(Fit::Above);
+            }
+            let cut = d.truncate(s);
+            if cut == d {
+                return Some(Fit::Exact(Value::Decimal(cut)));
+            }
+            let unit = Decimal::from_i128(if d.is_negative() { -1 } else { 1 }, s);
+            let next = cut.checked_add(&unit)?;
+            Some(if d.is_negative() {
+                Fit::Between(Value::Decimal(next), Value::Decimal(cut))
+            } else {
+                Fit::Between(Value::Decimal(cut), Value::Decimal(next))
+            })
+        }
+        TypeKind::Double => Some(Fit::Exact(Value::Double(d.to_f64()))),
+        _ => {
+            let (lo, hi) = ty.int_range()?;
+            let floor = match d.floor().to_i128() {
+                Some(f) => f,
+                None if d.is_negative() => return Some(Fit::Below),
+                None => return Some(Fit::Above),
+            };
+            if d.is_integer() {
+                return Some(fit_int(floor, lo, hi, ty.unsigned));
+            }
+            Some(if floor < lo {
+                Fit::Below
+            } else if floor >= hi {
+                Fit::Above
+            } else {
+                Fit::Between(
+                    int_value(floor, ty.unsigned),
+                    int_value(floor + 1, ty.unsigned),
+                )
+            })
+        }
+    }
+}
+
+fn int_value(v: i128, unsigned: bool) -> Value {
+    if unsigned {
+        Value::UInt(v as u64)
+    } else {
+        Value::Int(v as i64)
+    }
+}
+
+fn fit_int(v: i128, lo: i128, hi: i128, unsigned: bool) -> Fit {
+    if v < lo {
+        Fit::Below
+    } else if v > hi {
+        Fit::Above
+    } else {
+        Fit::Exact(int_value(v, unsigned))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn successor_of_prefixes() {
+        assert_eq!(successor(&[1, 2]), Some(vec![1, 3]));
+        assert_eq!(successor(&[1, 0xff]), Some(vec![2]));
+        assert_eq!(successor(&[0xff, 0xff]), None);
+        assert_eq!(successor(&[]), None);
+    }
+
+    #[test]
+    fn bounds() {
+        let int = ColumnType::int();
+        let f = |s: &str, ty| fit_bound(ValueRef::Decimal(Decimal::parse(s).unwrap()), ty);
+        assert_eq!(
+            f("1.5", &int),
+            Some(Fit::Between(Value::Int(1), Value::Int(2)))
+        );
+        assert_eq!(
+            f("-1.5", &int),
+            Some(Fit::Between(Value::Int(-2), Value::Int(-1)))
+        );
+        assert_eq!(f("3.0", &int), Some(Fit::Exact(Value::Int(3))));
+        assert_eq!(f("2147483647.5", &int), Some(Fit::Above));
+        assert_eq!(f("-2147483648.5", &int), Some(Fit::Below));
+        let u = ColumnType::unsigned(TypeKind::TinyInt);
+        assert_eq!(fit_bound(ValueRef::Int(-1), &u), Some(Fit::Below));
+        assert_eq!(fit_bound(ValueRef::Int(256), &u), Some(Fit::Above));
+        assert_eq!(
+            fit_bound(ValueRef::Int(255), &u),
+            Some(Fit::Exact(Value::UInt(255)))
+        );
+        let dec = ColumnType::decimal(4, 1);
+        let d = |s: &str| Value::Decimal(Decimal::parse(s).unwrap());
+        assert_eq!(f("1.55", &dec), Some(Fit::Between(d("1.5"), d("1.6"))));
+        assert_eq!(f("-1.55", &dec), Some(Fit::Between(d("-1.6"), d("-1.5"))));
+        assert_eq!(f("1000", &dec), Some(Fit::Above));
+        assert_eq!(
+            f("-0.5", &ColumnType::unsigned(TypeKind::Decimal(4, 0))),
+            Some(Fit::Below)
+        );
+    }
+
+    #[test]
+    fn wider_numbers_are_limited() {
+        let ty = ColumnType::int();
+        let p = KeyPart::column(0, false);
+        let key = |v| {
+            let mut out = Vec::new();
+            encode_value(v, &ty, &p, &mut out).unwrap();
+            out
+        };
+        assert_eq!(key(ValueRef::Int(i64::MAX)), vec![0xff; 4]);
+        assert_eq!(key(ValueRef::Int(i64::MIN)), vec![0; 4]);
+        assert_eq!(key(ValueRef::Int(0)), vec![0x80, 0, 0, 0]);
+    }
 }

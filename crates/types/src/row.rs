@@ -1,5 +1,654 @@
 //! Row images: the bytes of a row in a MariaDB row event are also the stored row.
+//!
+//! ```text
+//! +-----------------------------+----------------------------------+
+//! | NULL bitmap, (n+7)/8 bytes  | values of the columns, in order, |
+//! | LSB first, 1 = NULL,        | NULLs have no bytes              |
+//! | unused bits 1               |                                  |
+//! +-----------------------------+----------------------------------+
+//! ```
+//!
+//! Values: integers little-endian at their width; FLOAT and DOUBLE IEEE little-endian; DECIMAL in packed digit groups; YEAR one
+//! byte; DATE 3 bytes; TIME2, DATETIME2, TIMESTAMP2 as in [`crate::temporal`]; CHAR, VARCHAR, BINARY and VARBINARY with a length of
+//! one byte if the column holds at most 255 bytes, else two; TEXT and BLOB with a length of 1 to 4 bytes.
+//!
+//! CHAR is written without trailing spaces. MariaDB writes BINARY without its trailing zero bytes; Narwal keeps them (readers
+//! take both: they pad what is short), so that a value can be borrowed from the row.
+
+use crate::decimal::Decimal;
+use crate::temporal::{self, Date, DateTime, Time};
+use crate::{ColumnType, SqlError, SqlResult, TypeKind, ValueRef};
+
+/// How a column's value is written.
+#[derive(Debug, Clone, Copy)]
+enum Enc {
+    /// Signed little-endian integer of so many bytes.
+    Int(u8),
+    /// Unsigned.
+    UInt(u8),
+    Float,
+    Double,
+    Decimal(u8, u8),
+    Date,
+    Time(u8),
+    DateTime(u8),
+    Timestamp(u8),
+    Year,
+    /// Character string with a length prefix of `len` bytes.
+    Str {
+        len: u8,
+        strip: bool,
+    },
+    /// Byte string with a length prefix of `len` bytes.
+    Bytes {
+        len: u8,
+    },
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Col {
+    ty: ColumnType,
+    enc: Enc,
+    /// Width in bytes, 0 for variable width.
+    width: u8,
+    /// Offset in the row if no column before it is NULL; 0 if a column before it has a variable width.
+    offset: u32,
+    /// Most bytes of a string.
+    max: u64,
+}
 
 /// Knows where each column of a table's row image is.
 #[derive(Debug, Clone)]
-pub struct RowLayout {}
+pub struct RowLayout {
+    cols: Vec<Col>,
+    types: Vec<ColumnType>,
+    bitmap: usize,
+    /// Number of columns with a known offset: the leading fixed-width ones and the one after them. At least 1 if there are columns.
+    fixed_head: usize,
+}
+
+#[cold]
+fn damaged() -> SqlError {
+    SqlError::new(1194, b"HY000", "A row image is damaged")
+}
+
+#[cold]
+fn mismatch(i: usize, ty: &ColumnType) -> SqlError {
+    SqlError::unknown(format!(
+        "Value for column {} is not in the domain of {}",
+        i + 1,
+        ty.sql_name()
+    ))
+}
+
+#[cold]
+fn out_of_range(i: usize) -> SqlError {
+    SqlError::new(
+        1264,
+        b"22003",
+        format!("Out of range value for column {}", i + 1),
+    )
+}
+
+#[cold]
+fn too_long(i: usize) -> SqlError {
+    SqlError::new(
+        1406,
+        b"22001",
+        format!("Data too long for column {}", i + 1),
+    )
+}
+
+impl Col {
+    fn new(ty: ColumnType) -> Self {
+        let prefix = |bytes: u64| if bytes < 256 { 1 } else { 2 };
+        let max = ty.max_bytes().unwrap_or(0);
+        let int = |n: u8| {
+            if ty.unsigned {
+                Enc::UInt(n)
+            } else {
+                Enc::Int(n)
+            }
+        };
+        let (enc, width) = match ty.kind {
+            TypeKind::TinyInt => (int(1), 1),
+            TypeKind::SmallInt => (int(2), 2),
+            TypeKind::MediumInt => (int(3), 3),
+            TypeKind::Int => (int(4), 4),
+            TypeKind::BigInt => (int(8), 8),
+            TypeKind::Float => (Enc::Float, 4),
+            TypeKind::Double => (Enc::Double, 8),
+            TypeKind::Decimal(p, s) => (Enc::Decimal(p, s), Decimal::binary_len(p, s) as u8),
+            TypeKind::Char(_) => (
+                Enc::Str {
+                    len: prefix(max),
+                    strip: true,
+                },
+                0,
+            ),
+            TypeKind::VarChar(_) => (
+                Enc::Str {
+                    len: prefix(max),
+                    strip: false,
+                },
+                0,
+            ),
+            TypeKind::Text(s) => (
+                Enc::Str {
+                    len: s as u8,
+                    strip: false,
+                },
+                0,
+            ),
+            TypeKind::Binary(_) | TypeKind::VarBinary(_) => (Enc::Bytes { len: prefix(max) }, 0),
+            TypeKind::Blob(s) => (Enc::Bytes { len: s as u8 }, 0),
+            TypeKind::Date => (Enc::Date, 3),
+            TypeKind::Time(f) => (Enc::Time(f), 3 + temporal::fraction_bytes(f) as u8),
+            TypeKind::DateTime(f) => (Enc::DateTime(f), 5 + temporal::fraction_bytes(f) as u8),
+            TypeKind::Timestamp(f) => (Enc::Timestamp(f), 4 + temporal::fraction_bytes(f) as u8),
+            TypeKind::Year => (Enc::Year, 1),
+        };
+        Col {
+            ty,
+            enc,
+            width,
+            offset: 0,
+            max,
+        }
+    }
+
+    /// End of the value that starts at `pos`; `None` if the row ends before.
+    #[inline]
+    fn end(&self, row: &[u8], pos: usize) -> Option<usize> {
+        let end = if self.width > 0 {
+            pos.checked_add(self.width as usize)?
+        } else {
+            let n = self.prefix_len();
+            let len = read_len(row.get(pos..pos.checked_add(n)?)?);
+            pos.checked_add(n)?.checked_add(len)?
+        };
+        (end <= row.len()).then_some(end)
+    }
+
+    #[inline]
+    fn prefix_len(&self) -> usize {
+        match self.enc {
+            Enc::Str { len, .. } | Enc::Bytes { len } => len as usize,
+            _ => 0,
+        }
+    }
+
+    /// Reads the value that fills `b`.
+    #[inline]
+    fn decode<'a>(&self, b: &'a [u8]) -> Option<ValueRef<'a>> {
+        Some(match self.enc {
+            Enc::Int(4) => ValueRef::Int(i32::from_le_bytes(b.try_into().ok()?) as i64),
+            Enc::Int(8) => ValueRef::Int(i64::from_le_bytes(b.try_into().ok()?)),
+            Enc::Int(n) => {
+                let shift = 64 - 8 * n as u32;
+                ValueRef::Int(((read_le(b) << shift) as i64) >> shift)
+            }
+            Enc::UInt(_) => ValueRef::UInt(read_le(b)),
+            Enc::Float => ValueRef::Float(f32::from_le_bytes(b.try_into().ok()?)),
+            Enc::Double => ValueRef::Double(f64::from_le_bytes(b.try_into().ok()?)),
+            Enc::Decimal(p, s) => ValueRef::Decimal(Decimal::decode_binary(b, p, s)?),
+            Enc::Date => ValueRef::Date(Date::unpack(read_le(b) as u32)),
+            Enc::Time(f) => ValueRef::Time(Time::unpack(b, f)?),
+            Enc::DateTime(f) => ValueRef::DateTime(DateTime::unpack(b, f)?),
+            Enc::Timestamp(f) => ValueRef::DateTime(DateTime::unpack_timestamp(b, f)?),
+            Enc::Year => ValueRef::Int(match b.first()? {
+                0 => 0,
+                y => 1900 + *y as i64,
+            }),
+            Enc::Str { len, .. } => ValueRef::Str(b.get(len as usize..)?),
+            Enc::Bytes { len } => ValueRef::Bytes(b.get(len as usize..)?),
+        })
+    }
+
+    /// Appends a value that is not NULL.
+    fn encode(&self, i: usize, v: ValueRef<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
+        match (self.enc, v) {
+            (Enc::Int(n), v) => {
+                let v = match v {
+                    ValueRef::Int(v) => v,
+                    ValueRef::UInt(v) => i64::try_from(v).map_err(|_| out_of_range(i))?,
+                    _ => return Err(mismatch(i, &self.ty)),
+                };
+                if n < 8 && !matches!(v >> (8 * n as u32 - 1), 0 | -1) {
+                    return Err(out_of_range(i));
+                }
+                out.extend_from_slice(&v.to_le_bytes()[..n as usize]);
+            }
+            (Enc::UInt(n), v) => {
+                let v = match v {
+                    ValueRef::UInt(v) => v,
+                    ValueRef::Int(v) => u64::try_from(v).map_err(|_| out_of_range(i))?,
+                    _ => return Err(mismatch(i, &self.ty)),
+                };
+                if n < 8 && v >> (8 * n as u32) != 0 {
+                    return Err(out_of_range(i));
+                }
+                out.extend_from_slice(&v.to_le_bytes()[..n as usize]);
+            }
+            (Enc::Float, ValueRef::Float(v)) => out.extend_from_slice(&v.to_le_bytes()),
+            (Enc::Float, ValueRef::Double(v)) => out.extend_from_slice(&(v as f32).to_le_bytes()),
+            (Enc::Double, ValueRef::Double(v)) => out.extend_from_slice(&v.to_le_bytes()),
+            (Enc::Double, ValueRef::Float(v)) => out.extend_from_slice(&(v as f64).to_le_bytes()),
+            (Enc::Decimal(p, s), ValueRef::Decimal(d)) => {
+                if !d.round(s).fits(p, s) {
+                    return Err(out_of_range(i));
+                }
+                d.encode_binary(p, s, out);
+            }
+            (Enc::Decimal(..), ValueRef::Int(v)) => {
+                return self.encode(i, ValueRef::Decimal(v.into()), out);
+            }
+            (Enc::Decimal(..), ValueRef::UInt(v)) => {
+                return self.encode(i, ValueRef::Decimal(v.into()), out);
+            }
+            (Enc::Date, ValueRef::Date(d)) => {
+                out.extend_from_slice(&d.pack().to_le_bytes()[..3]);
+            }
+            (Enc::Time(f), ValueRef::Time(t)) => t.pack(f, out),
+            (Enc::DateTime(f), ValueRef::DateTime(t)) => t.pack(f, out),
+            (Enc::Timestamp(f), ValueRef::DateTime(t)) => t.pack_timestamp(f, out),
+            (Enc::Year, v) => {
+                let y = match v {
+                    ValueRef::Int(y) => y,
+                    ValueRef::UInt(y) => i64::try_from(y).unwrap_or(-1),
+                    _ => return Err(mismatch(i, &self.ty)),
+                };
+                out.push(match y {
+                    0 => 0,
+                    1901..=2155 => (y - 1900) as u8,
+                    _ => return Err(out_of_range(i)),
+                });
+            }
+            (Enc::Str { len, strip }, ValueRef::Str(s) | ValueRef::Bytes(s)) => {
+                let mut s = s;
+                if strip {
+                    while let [head @ .., b' '] = s {
+                        s = head;
+                    }
+                }
+                self.push_string(i, len, s, out)?;
+            }
+            (Enc::Bytes { len }, ValueRef::Str(s) | ValueRef::Bytes(s)) => {
+                self.push_string(i, len, s, out)?;
+                if let TypeKind::Binary(n) = self.ty.kind
+                    && s.len() < n as usize
+                {
+                    // A short value is padded to the column's width.
+                    let at = out.len() - s.len() - len as usize;
+                    out[at..at + len as usize]
+                        .copy_from_slice(&(n as u64).to_le_bytes()[..len as usize]);
+                    out.resize(out.len() + n as usize - s.len(), 0);
+                }
+            }
+            _ => return Err(mismatch(i, &self.ty)),
+        }
+        Ok(())
+    }
+
+    fn push_string(&self, i: usize, len: u8, s: &[u8], out: &mut Vec<u8>) -> SqlResult<()> {
+        if s.len() as u64 > self.max {
+            return Err(too_long(i));
+        }
+        out.extend_from_slice(&(s.len() as u64).to_le_bytes()[..len as usize]);
+        out.extend_from_slice(s);
+        Ok(())
+    }
+}
+
+#[inline]
+fn read_le(b: &[u8]) -> u64 {
+    b.iter().rev().fold(0, |a, x| a << 8 | *x as u64)
+}
+
+#[inline]
+fn read_len(b: &[u8]) -> usize {
+    match b {
+        [a] => *a as usize,
+        [a, b] => u16::from_le_bytes([*a, *b]) as usize,
+        _ => read_le(b) as usize,
+    }
+}
+
+impl RowLayout {
+    /// The layout of a table with these columns.
+    pub fn new(types: &[ColumnType]) -> Self {
+        let bitmap = types.len().div_ceil(8);
+        let mut cols: Vec<Col> = types.iter().map(|t| Col::new(*t)).collect();
+        let mut offset = bitmap;
+        let mut fixed_head = 0;
+        for c in &mut cols {
+            c.offset = offset as u32;
+            fixed_head += 1;
+            if c.width == 0 {
+                break;
+            }
+            offset += c.width as usize;
+        }
+        RowLayout {
+            cols,
+            types: types.to_vec(),
+            bitmap,
+            fixed_head,
+        }
+    }
+
+    /// The columns' types.
+    pub fn columns(&self) -> &[ColumnType] {
+        &self.types
+    }
+
+    /// Appends the row image of `values`, one per column in order. Values must be in their column's domain (see
+    /// [`crate::convert::store`]): anything else is an error, and `out` then holds a part of a row.
+    pub fn encode(&self, values: &[ValueRef<'_>], out: &mut Vec<u8>) -> SqlResult<()> {
+        if values.len() != self.cols.len() {
+            return Err(SqlError::unknown(format!(
+                "A row has {} values for {} columns",
+                values.len(),
+                self.cols.len()
+            )));
+        }
+        let start = out.len();
+        out.resize(start + self.bitmap, 0xff);
+        for (i, (c, v)) in self.cols.iter().zip(values).enumerate() {
+            if v.is_null() {
+                continue;
+            }
+            out[start + i / 8] &= !(1 << (i % 8));
+            c.encode(i, *v, out)?;
+        }
+        Ok(())
+    }
+
+    /// True if column `i` of the row is NULL (also for a row too short to have it).
+    #[inline]
+    pub fn is_null(&self, row: &[u8], i: usize) -> bool {
+        row.get(i / 8).is_none_or(|b| b >> (i % 8) & 1 == 1)
+    }
+
+    /// True if no column before `i` is NULL.
+    #[inline]
+    fn no_null_before(&self, row: &[u8], i: usize) -> bool {
+        let (full, rest) = (i / 8, i % 8);
+        row[..full].iter().all(|b| *b == 0)
+            && row[full.min(row.len() - 1)] & ((1u8 << rest) - 1) == 0
+    }
+
+    /// Start and end of the bytes of column `i`, which is not NULL.
+    #[inline]
+    fn span(&self, row: &[u8], i: usize) -> Option<(usize, usize)> {
+        let c = self.cols.get(i)?;
+        let (mut at, mut pos) = (0, self.bitmap);
+        if i < self.fixed_head && self.no_null_before(row, i) {
+            (at, pos) = (i, c.offset as usize);
+        } else if i >= self.fixed_head && self.no_null_before(row, self.fixed_head - 1) {
+            // Skip the head of fixed-width columns at once.
+            at = self.fixed_head - 1;
+            pos = self.cols[at].offset as usize;
+        }
+        for (k, c) in self.cols[at..i].iter().enumerate() {
+            if !self.is_null(row, at + k) {
+                pos = c.end(row, pos)?;
+            }
+        }
+        Some((pos, c.end(row, pos)?))
+    }
+
+    /// The value of column `i`. TIMESTAMP comes in UTC. A row that is too short for it, or whose bytes are no value of the
+    /// column's type, gives error 1194.
+    #[inline]
+    pub fn column<'a>(&self, row: &'a [u8], i: usize) -> SqlResult<ValueRef<'a>> {
+        if row.len() < self.bitmap || i >= self.cols.len() {
+            return Err(damaged());
+        }
+        if self.is_null(row, i) {
+            return Ok(ValueRef::Null);
+        }
+        self.span(row, i)
+            .and_then(|(a, b)| self.cols[i].decode(&row[a..b]))
+            .ok_or_else(damaged)
+    }
+
+    /// All values in order; replaces the content of `out`.
+    pub fn decode_into<'a>(&self, row: &'a [u8], out: &mut Vec<ValueRef<'a>>) -> SqlResult<()> {
+        out.clear();
+        let mut pos = self.bitmap;
+        if row.len() < pos {
+            return Err(damaged());
+        }
+        for (i, c) in self.cols.iter().enumerate() {
+            if self.is_null(row, i) {
+                out.push(ValueRef::Null);
+                continue;
+            }
+            let end = c.end(row, pos).ok_or_else(damaged)?;
+            out.push(c.decode(&row[pos..end]).ok_or_else(damaged)?);
+            pos = end;
+        }
+        Ok(())
+    }
+
+    /// Length of the row image at the start of `buf`, which may go on after it. Only lengths are checked, not values.
+    pub fn row_len(&self, buf: &[u8]) -> SqlResult<usize> {
+        let mut pos = self.bitmap;
+        if buf.len() < pos {
+            return Err(damaged());
+        }
+        for (i, c) in self.cols.iter().enumerate() {
+            if !self.is_null(buf, i) {
+                pos = c.end(buf, pos).ok_or_else(damaged)?;
+            }
+        }
+        Ok(pos)
+    }
+
+    /// Appends the image of `old` with some columns changed. `changes`: positions and new values, each position at most once,
+    /// in any order. On an error `out` holds a part of a row.
+    pub fn patch(
+        &self,
+        old: &[u8],
+        changes: &[(usize, ValueRef<'_>)],
+        out: &mut Vec<u8>,
+    ) -> SqlResult<()> {
+        if old.len() < self.bitmap {
+            return Err(damaged());
+        }
+        let start = out.len();
+        out.extend_from_slice(&old[..self.bitmap]);
+        let mut pos = self.bitmap;
+        // Bytes of `old` up to here are in `out`.
+        let mut copied = pos;
+        for (i, c) in self.cols.iter().enumerate() {
+            let end = if self.is_null(old, i) {
+                pos
+            } else {
+                c.end(old, pos).ok_or_else(damaged)?
+            };
+            if let Some((_, v)) = changes.iter().find(|(k, _)| *k == i) {
+                out.extend_from_slice(&old[copied..pos]);
+                copied = end;
+                let bit = 1u8 << (i % 8);
+                if v.is_null() {
+                    out[start + i / 8] |= bit;
+                } else {
+                    out[start + i / 8] &= !bit;
+                    c.encode(i, *v, out)?;
+                }
+            }
+            pos = end;
+        }
+        out.extend_from_slice(&old[copied..pos]);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlobSize, Value};
+
+    fn hex(s: &str) -> Vec<u8> {
+        let d: Vec<u8> = s.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+        d.chunks(2)
+            .map(|c| u8::from_str_radix(std::str::from_utf8(c).unwrap(), 16).unwrap())
+            .collect()
+    }
+
+    fn dt(y: u16, m: u8, d: u8, h: u64, mi: u64, s: u64, us: u64, fsp: u8) -> DateTime {
+        DateTime::new(
+            Date::new(y, m, d),
+            ((h * 60 + mi) * 60 + s) * 1_000_000 + us,
+            fsp,
+        )
+    }
+
+    #[test]
+    fn captured_row_of_mariadb() {
+        let l = RowLayout::new(&[
+            ColumnType::int(),
+            ColumnType::varchar(20),
+            ColumnType::decimal(10, 2),
+            ColumnType::datetime(3),
+            ColumnType::text(TypeKind::Text(BlobSize::Long), Default::default()),
+        ]);
+        let mut out = Vec::new();
+        let d = |s| ValueRef::Decimal(Decimal::parse(s).unwrap());
+        l.encode(
+            &[
+                ValueRef::Int(1),
+                ValueRef::Str(b"x"),
+                d("1.50"),
+                ValueRef::DateTime(dt(2024, 1, 2, 3, 4, 5, 678_000, 3)),
+                ValueRef::Str(b"{\"k\":1}"),
+            ],
+            &mut out,
+        )
+        .unwrap();
+        let first = out.len();
+        l.encode(
+            &[
+                ValueRef::Int(2),
+                ValueRef::Null,
+                d("-2.00"),
+                ValueRef::Null,
+                ValueRef::Null,
+            ],
+            &mut out,
+        )
+        .unwrap();
+        let want = hex(
+            "e0 01000000 0178 8000000132 99b24431051a7c 07000000 7b226b223a317d fa 02000000 7ffffffdff",
+        );
+        assert_eq!(out, want);
+        assert_eq!(l.row_len(&out).unwrap(), first);
+        assert_eq!(l.column(&out[first..], 2).unwrap(), d("-2.00"));
+        assert_eq!(l.column(&out, 4).unwrap(), ValueRef::Str(b"{\"k\":1}"));
+        // Every cut of the row is reported, none panics.
+        for n in 0..first {
+            assert!(l.row_len(&out[..n]).is_err());
+            assert!(l.column(&out[..n], 4).is_err());
+        }
+    }
+
+    #[test]
+    fn captured_values_of_mariadb() {
+        let one = |ty: ColumnType, v: Value, want: &str| {
+            let l = RowLayout::new(&[ty]);
+            let mut out = Vec::new();
+            l.encode(&[v.as_ref()], &mut out).unwrap();
+            assert_eq!(out[1..], hex(want)[..], "{}", ty.sql_name());
+            assert_eq!(l.column(&out, 0).unwrap().to_value(), v);
+        };
+        let n = ColumnType::new;
+        one(
+            ColumnType::decimal(20, 6),
+            Value::Decimal(Decimal::parse("-12345678901234.567891").unwrap()),
+            "7fcfc6d788ca0df755ac",
+        );
+        one(n(TypeKind::Year), Value::Int(2024), "7c");
+        one(
+            n(TypeKind::Date),
+            Value::Date(Date::new(2024, 2, 3)),
+            "43d00f",
+        );
+        let t = |us, fsp| Value::Time(Time::from_micros(us, fsp));
+        one(n(TypeKind::Time(0)), t(-3_723_000_000, 0), "7fef7d");
+        one(n(TypeKind::Time(3)), t(45_296_789_000, 3), "80c8b81ed2");
+        one(
+            n(TypeKind::DateTime(0)),
+            Value::DateTime(dt(2024, 2, 3, 4, 5, 6, 0, 0)),
+            "99b2864146",
+        );
+        one(
+            n(TypeKind::Timestamp(2)),
+            Value::DateTime(dt(2024, 2, 3, 4, 5, 6, 780_000, 2)),
+            "65bdbb724e",
+        );
+        one(n(TypeKind::Time(2)), t(-10_000, 2), "7fffffff");
+        one(n(TypeKind::MediumInt), Value::Int(-2), "feffff");
+        one(
+            ColumnType::unsigned(TypeKind::BigInt),
+            Value::UInt(u64::MAX),
+            "ffffffffffffffff",
+        );
+    }
+
+    #[test]
+    fn patch_changes_and_nulls() {
+        let l = RowLayout::new(&[
+            ColumnType::int(),
+            ColumnType::int(),
+            ColumnType::char(120),
+            ColumnType::char(60),
+        ]);
+        let vals = [
+            ValueRef::Int(7),
+            ValueRef::Int(8),
+            ValueRef::Str(b"hello  "),
+            ValueRef::Str(b"pad"),
+        ];
+        let mut old = Vec::new();
+        l.encode(&vals, &mut old).unwrap();
+        for changes in [
+            vec![(1, ValueRef::Int(-9))],
+            vec![(3, ValueRef::Str(b"longer")), (0, ValueRef::Null)],
+            vec![(2, ValueRef::Null)],
+            vec![],
+        ] {
+            let mut want_vals = vals;
+            for (i, v) in &changes {
+                want_vals[*i] = *v;
+            }
+            let (mut want, mut got) = (Vec::new(), Vec::new());
+            l.encode(&want_vals, &mut want).unwrap();
+            l.patch(&old, &changes, &mut got).unwrap();
+            assert_eq!(got, want);
+            // And back, over rows with NULLs.
+            let back: Vec<_> = changes.iter().map(|(i, _)| (*i, vals[*i])).collect();
+            let mut again = Vec::new();
+            l.patch(&got, &back, &mut again).unwrap();
+            assert_eq!(again, old);
+            for (i, want) in want_vals.iter().enumerate() {
+                let got_v = l.column(&got, i).unwrap();
+                if i == 2 && !want.is_null() {
+                    assert_eq!(got_v, ValueRef::Str(b"hello"));
+                } else {
+                    assert_eq!(got_v, *want);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_out_of_domain_are_refused() {
+        let l = RowLayout::new(&[ColumnType::new(TypeKind::TinyInt)]);
+        let mut out = Vec::new();
+        assert!(l.encode(&[ValueRef::Int(128)], &mut out).is_err());
+        assert!(l.encode(&[ValueRef::Str(b"1")], &mut out).is_err());
+        assert!(l.encode(&[], &mut out).is_err());
+    }
+}
