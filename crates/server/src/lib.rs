@@ -1,1 +1,40 @@
-//! MySQL wire protocol server: packets, authentication, TLS, connections.
+//! MySQL wire protocol server: packets, authentication, TLS, connections. A thread per connection, blocking sockets.
+//!
+//! It knows no SQL and no storage: [`Backend`] and [`Session`] are what it talks to.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `backend.rs` | the traits behind the front, and what passes between |
+//! | `server.rs` | listening, admission, one thread a connection, the end |
+//! | `connection.rs` | a connection: login, then a command at a time |
+//! | `handshake.rs` | greeting, login, COM_CHANGE_USER |
+//! | `auth/` | `mysql_native_password`, `caching_sha2_password`, the RSA key |
+//! | `tls.rs`, `stream.rs` | certificate and TLS; sockets with their timeouts |
+//! | `packet.rs`, `codec.rs` | framing; integers and strings |
+//! | `protocol.rs` | the protocol's numbers |
+//! | `params.rs`, `result.rs`, `text.rs`, `decimal.rs` | binary parameters in; rows, OK and ERR out |
+//! | `kill.rs` | how a connection is ended from outside |
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod auth;
+pub mod backend;
+pub mod codec;
+mod connection;
+mod decimal;
+pub mod handshake;
+pub mod kill;
+pub mod packet;
+pub mod params;
+pub mod protocol;
+pub mod result;
+pub mod server;
+pub mod stream;
+pub mod text;
+pub mod tls;
+
+pub use backend::{
+    Account, AuthMethod, Backend, ConnectInfo, Limits, Peer, PreparedInfo, RawPackets, Session,
+    Timeouts,
+};
+pub use kill::KillHandle;
+pub use server::{Server, ServerConfig};

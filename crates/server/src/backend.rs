@@ -1,0 +1,244 @@
+//! What the protocol front needs from the rest of the server. The front knows no SQL and no storage; whoever
+//! implements these traits knows no packets.
+
+use crate::kill::KillHandle;
+use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Server status flags as OK and EOF packets carry them (SERVER_STATUS_*).
+pub mod status {
+    /// A transaction is open.
+    pub const IN_TRANS: u16 = 0x0001;
+    /// Autocommit is on.
+    pub const AUTOCOMMIT: u16 = 0x0002;
+    /// Another result follows. Set by the front, never by a session.
+    pub const MORE_RESULTS: u16 = 0x0008;
+    /// NO_BACKSLASH_ESCAPES is in the SQL mode.
+    pub const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
+    /// The open transaction is READ ONLY.
+    pub const IN_TRANS_READONLY: u16 = 0x2000;
+}
+
+/// Where a client comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peer {
+    /// `localhost` for the Unix socket and for loopback addresses, else the address. Accounts are matched by it, and
+    /// messages name it.
+    pub host: String,
+    /// Address of a TCP client, without the port; `None` on the Unix socket.
+    pub ip: Option<String>,
+    /// TCP port of the client, or 0.
+    pub port: u16,
+}
+
+/// How an account proves who it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuthMethod {
+    /// `mysql_native_password` with SHA1(SHA1(password)); `None` for an empty password.
+    Native(Option<[u8; 20]>),
+    /// `caching_sha2_password` with the stored `$A$005$<20 bytes of salt><43 characters>`; empty for an empty password.
+    CachingSha2(Vec<u8>),
+}
+
+/// The account that a client is to be authenticated as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// User name as stored (empty for an anonymous account).
+    pub user: String,
+    /// Host pattern as stored.
+    pub host: String,
+    /// Proof it asks for.
+    pub auth: AuthMethod,
+    /// ACCOUNT LOCK.
+    pub locked: bool,
+    /// REQUIRE SSL.
+    pub require_tls: bool,
+}
+
+/// A client that has been authenticated, for [`Backend::connect`] and [`Session::change_user`].
+#[derive(Debug, Clone)]
+pub struct ConnectInfo {
+    /// Connection id, as `CONNECTION_ID()` and KILL have it.
+    pub id: u32,
+    /// User name as the client gave it.
+    pub user: String,
+    /// The account it was authenticated as.
+    pub account: Account,
+    /// Where it comes from.
+    pub peer: Peer,
+    /// Default database it asks for.
+    pub db: Option<String>,
+    /// Collation id of the handshake (45 is utf8mb4_general_ci).
+    pub collation: u8,
+    /// TLS protocol version and cipher suite, if the connection is encrypted.
+    pub tls: Option<(String, String)>,
+    /// Connection attributes (program_name and so on).
+    pub attributes: Vec<(String, String)>,
+    /// CLIENT_FOUND_ROWS: UPDATE reports rows matched, not rows changed.
+    pub found_rows: bool,
+    /// CLIENT_MULTI_STATEMENTS: one query may hold several statements.
+    pub multi_statements: bool,
+    /// CLIENT_IGNORE_SPACE.
+    pub ignore_space: bool,
+    /// CLIENT_INTERACTIVE: `interactive_timeout` in place of `wait_timeout`.
+    pub interactive: bool,
+}
+
+/// Server-wide limits, read when a connection begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// `max_connections`.
+    pub max_connections: usize,
+    /// `max_allowed_packet` in bytes.
+    pub max_allowed_packet: usize,
+    /// `connect_timeout`: all of the handshake must happen within it.
+    pub connect_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_connections: 151,
+            max_allowed_packet: 16 << 20,
+            connect_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A session's timeouts, read after each command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// `wait_timeout` (or `interactive_timeout`): an idle connection is closed after it.
+    pub idle: Duration,
+    /// `net_read_timeout`: a read inside a packet.
+    pub net_read: Duration,
+    /// `net_write_timeout`: a write that makes no progress.
+    pub net_write: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Timeouts {
+            idle: Duration::from_secs(28_800),
+            net_read: Duration::from_secs(30),
+            net_write: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The server behind the front: accounts, and sessions for them.
+pub trait Backend: Send + Sync + 'static {
+    /// Version for the greeting, e.g. `5.5.5-10.11.0-MariaDB-narwal-0.1.0` (old replicas need the `5.5.5-`).
+    fn greeting_version(&self) -> String;
+
+    /// The limits as they stand now.
+    fn limits(&self) -> Limits;
+
+    /// The account that `user` from `peer` is, if there is one. The password is not checked yet.
+    fn account(&self, user: &str, peer: &Peer) -> Option<Account>;
+
+    /// Makes the session of an authenticated client. An error (1049 for an unknown database, say) refuses it.
+    fn connect(&self, info: ConnectInfo, kill: Arc<KillHandle>) -> SqlResult<Box<dyn Session>>;
+
+    /// A connection has ended; its session has been dropped.
+    fn disconnected(&self, id: u32) {
+        let _ = id;
+    }
+
+    /// A client was refused or lost before it had a session (`Aborted_connects`).
+    fn aborted_connect(&self) {}
+}
+
+/// What a prepared statement looks like to the client.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PreparedInfo {
+    /// The session's own name for it; unique within the session while the statement lives.
+    pub handle: u32,
+    /// Number of `?`.
+    pub params: u16,
+    /// Columns of its result set; empty if it has none (or its shape is only known at execution).
+    pub columns: Vec<ResultColumn>,
+}
+
+/// One client's session. Called by the connection's own thread only.
+pub trait Session: Send {
+    /// Runs a query of one or more statements (`;` between them, if multi-statements are on). Each result goes to
+    /// `out`; an error ends the query and is sent by the front.
+    fn query(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()>;
+
+    /// Parses and plans a statement.
+    fn prepare(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo>;
+
+    /// Runs a prepared statement with as many parameters as it has.
+    fn execute(
+        &mut self,
+        handle: u32,
+        params: &[ValueRef<'_>],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<()>;
+
+    /// Forgets a prepared statement.
+    fn close_statement(&mut self, handle: u32);
+
+    /// Changes the default database.
+    fn init_db(&mut self, db: &str) -> SqlResult<()>;
+
+    /// COM_RESET_CONNECTION: rolls back, forgets variables, temporary tables, locks and prepared statements; keeps the
+    /// user and the default database.
+    fn reset(&mut self) -> SqlResult<()>;
+
+    /// COM_CHANGE_USER: like a reset, then goes on as another, already authenticated user.
+    fn change_user(&mut self, info: ConnectInfo) -> SqlResult<()>;
+
+    /// COM_SET_OPTION: multi-statements on or off.
+    fn set_multi_statements(&mut self, on: bool);
+
+    /// Current status flags ([`status`]).
+    fn status_flags(&self) -> u16;
+
+    /// Current timeouts.
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::default()
+    }
+
+    /// COM_STATISTICS: one line of text.
+    fn statistics(&mut self) -> String;
+
+    /// COM_PROCESS_KILL: what `KILL CONNECTION id` does.
+    fn kill(&mut self, id: u32) -> SqlResult<()>;
+
+    /// COM_FIELD_LIST: the columns of a table whose names match a LIKE pattern (empty: all).
+    fn field_list(&mut self, table: &str, pattern: &str) -> SqlResult<Vec<ResultColumn>> {
+        let _ = (table, pattern);
+        Err(SqlError::unsupported("COM_FIELD_LIST"))
+    }
+
+    /// A command that speaks its own protocol from here on (COM_REGISTER_SLAVE, COM_BINLOG_DUMP,
+    /// COM_BINLOG_DUMP_GTID). The session writes its own packets; an error is sent by the front.
+    fn raw_command(
+        &mut self,
+        command: u8,
+        payload: &[u8],
+        io: &mut dyn RawPackets,
+    ) -> SqlResult<()> {
+        let _ = (payload, io);
+        Err(SqlError::unsupported(match command {
+            0x12 => "COM_BINLOG_DUMP",
+            0x15 => "COM_REGISTER_SLAVE",
+            0x1e => "COM_BINLOG_DUMP_GTID",
+            _ => "this command",
+        }))
+    }
+}
+
+/// Packets without a result set's form, for [`Session::raw_command`].
+pub trait RawPackets {
+    /// Appends a packet with the next sequence number; it is sent when enough has gathered or by `flush`.
+    fn write_packet(&mut self, payload: &[u8]) -> SqlResult<()>;
+    /// Sends what has gathered.
+    fn flush(&mut self) -> SqlResult<()>;
+    /// Reads one packet of the client's (a semi-sync acknowledgement, say) into `buf`, waiting as long as `timeout`;
+    /// false if none came.
+    fn read_packet(&mut self, buf: &mut Vec<u8>, timeout: Duration) -> SqlResult<bool>;
+}

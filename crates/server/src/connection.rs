@@ -1,0 +1,830 @@
+//! One connection from its greeting to its end: authentication, then a command at a time.
+
+use crate::auth::{self, NATIVE, SCRAMBLE_LEN, SHA2, access_denied, native, sha2};
+use crate::backend::{
+    Account, AuthMethod, ConnectInfo, Limits, Peer, PreparedInfo, RawPackets, Session, Timeouts,
+};
+use crate::codec::Cursor;
+use crate::handshake::{self, Answer, Login, MAX_HANDSHAKE_PACKET};
+use crate::kill::KillHandle;
+use crate::packet::{PacketReader, PacketWriter, ReadError};
+use crate::params::Statement;
+use crate::protocol::{Capabilities as Cap, command};
+use crate::result::{ResultState, WireSink, put_column, put_err, put_ok, put_parameter};
+use crate::server::Shared;
+use crate::stream::{Socket, Stream, Timed};
+use narwal_types::{OkInfo, SqlError, SqlResult, ValueRef};
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// MariaDB's name for "the statement prepared last", so that a client need not wait for its id.
+const LAST_STATEMENT: u32 = u32::MAX;
+
+/// Why a connection ends.
+#[derive(Debug, thiserror::Error)]
+enum End {
+    #[error("client closed the connection")]
+    Quit,
+    #[error("{0}")]
+    Read(ReadError),
+    #[error("{0}")]
+    Io(io::Error),
+    /// Refused or broken in a way the client has been told of.
+    #[error("{0}")]
+    Told(SqlError),
+    #[error("killed")]
+    Killed,
+}
+
+impl From<io::Error> for End {
+    fn from(e: io::Error) -> Self {
+        End::Io(e)
+    }
+}
+
+impl From<ReadError> for End {
+    fn from(e: ReadError) -> Self {
+        match e {
+            ReadError::Closed => End::Quit,
+            e => End::Read(e),
+        }
+    }
+}
+
+fn malformed() -> SqlError {
+    SqlError::new(1835, b"HY000", "Malformed communication packet")
+}
+
+fn unknown_command() -> SqlError {
+    SqlError::new(1047, b"08S01", "Unknown command")
+}
+
+fn packet_too_large() -> SqlError {
+    SqlError::new(
+        1153,
+        b"08S01",
+        "Got a packet bigger than 'max_allowed_packet' bytes",
+    )
+}
+
+fn unknown_statement(id: u32, command: &str) -> SqlError {
+    SqlError::new(
+        1243,
+        b"HY000",
+        format!("Unknown prepared statement handler ({id}) given to {command}"),
+    )
+}
+
+/// The parts of a connection that move packets.
+struct Channel {
+    stream: Stream,
+    reader: PacketReader,
+    writer: PacketWriter,
+}
+
+impl Channel {
+    fn read(&mut self, max: usize, inside: Duration) -> Result<Range<usize>, ReadError> {
+        let mut src = Timed {
+            stream: &mut self.stream,
+            inside,
+        };
+        let found = self.reader.read(&mut src, max)?;
+        self.writer.set_seq(self.reader.next_seq());
+        Ok(found)
+    }
+
+    /// Reads the client's next packet of a dialogue (authentication): it goes on with the sequence numbers.
+    fn read_reply(&mut self) -> Result<Vec<u8>, End> {
+        self.writer.flush(&mut self.stream)?;
+        self.reader.expect_seq(self.writer.seq());
+        let at = self.read(MAX_HANDSHAKE_PACKET, Duration::from_secs(30))?;
+        Ok(self.reader.payload(at).to_vec())
+    }
+
+    fn error(&mut self, e: &SqlError) {
+        put_err(self.writer.begin(), e);
+        self.writer.finish();
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush(&mut self.stream)
+    }
+
+    /// Tells the client, as far as it still listens, and ends.
+    fn refuse(&mut self, e: SqlError) -> End {
+        self.error(&e);
+        let _ = self.flush();
+        End::Told(e)
+    }
+
+    /// Tells the client why its bytes could not be read, where that makes sense.
+    fn refuse_read(&mut self, e: ReadError) -> End {
+        let told = match &e {
+            ReadError::TooLarge(_) => packet_too_large(),
+            ReadError::OutOfOrder { .. } => {
+                SqlError::new(1156, b"08S01", "Got packets out of order")
+            }
+            _ => return e.into(),
+        };
+        self.writer
+            .set_seq(self.reader.next_seq().wrapping_add(1).max(1));
+        self.refuse(told)
+    }
+}
+
+struct Connection<'a> {
+    shared: &'a Shared,
+    id: u32,
+    peer: Peer,
+    chan: Channel,
+    scramble: [u8; SCRAMBLE_LEN],
+    caps: Cap,
+    collation: u8,
+    limits: Limits,
+    unix: bool,
+}
+
+/// Serves a client until it leaves or is made to.
+pub(crate) fn serve(shared: &Shared, socket: Arc<Socket>, peer: Peer, kill: Arc<KillHandle>) {
+    let id = kill.id();
+    let mut had_session = false;
+    let end = run(shared, socket, peer.clone(), &kill, &mut had_session);
+    if !had_session {
+        shared.backend.aborted_connect();
+    }
+    match end {
+        Ok(()) | Err(End::Quit) => tracing::debug!(connection = id, "closed"),
+        Err(End::Killed) => tracing::debug!(connection = id, "killed"),
+        Err(end) if had_session => {
+            tracing::info!(connection = id, host = %peer.host, reason = %end, "aborted connection");
+        }
+        Err(end) => {
+            tracing::info!(connection = id, host = %peer.host, reason = %end, "refused connection")
+        }
+    }
+}
+
+fn run(
+    shared: &Shared,
+    socket: Arc<Socket>,
+    peer: Peer,
+    kill: &Arc<KillHandle>,
+    had_session: &mut bool,
+) -> Result<(), End> {
+    let limits = shared.backend.limits();
+    let unix = matches!(*socket, Socket::Unix(_));
+    let deadline = Instant::now() + limits.connect_timeout;
+    let stream = Stream::new(socket, deadline, Timeouts::default().net_write)?;
+    let mut c = Connection {
+        shared,
+        id: kill.id(),
+        peer,
+        chan: Channel {
+            stream,
+            reader: PacketReader::new(),
+            writer: PacketWriter::new(),
+        },
+        scramble: auth::new_scramble()?,
+        caps: Cap::default(),
+        collation: 0,
+        limits,
+        unix,
+    };
+    let info = c.login()?;
+    let user = info.user.clone();
+    let session = match shared.backend.connect(info, kill.clone()) {
+        Ok(s) => s,
+        Err(e) => return Err(c.chan.refuse(e)),
+    };
+    *had_session = true;
+    tracing::debug!(connection = c.id, user, host = %c.peer.host, "connected");
+    c.chan.stream.authenticated();
+    let mut commands = Commands {
+        session,
+        statements: Statements::default(),
+        results: ResultState::default(),
+        kill,
+        deprecate_eof: c.caps.contains(Cap::DEPRECATE_EOF),
+    };
+    let status = commands.session.status_flags();
+    put_ok(c.chan.writer.begin(), 0, &OkInfo::default(), status);
+    c.chan.writer.finish();
+    c.chan.flush()?;
+    let end = commands.run(&mut c);
+    // The session goes first: whoever waits for this connection to end finds its locks and its transaction gone.
+    drop(commands);
+    end
+}
+
+impl Connection<'_> {
+    /// Greets the client, reads its answer, and authenticates it.
+    fn login(&mut self) -> Result<ConnectInfo, End> {
+        let tls_offered = self.shared.tls.is_some();
+        let version = self.shared.backend.greeting_version();
+        handshake::put_greeting(
+            self.chan.writer.begin(),
+            &version,
+            self.id,
+            &self.scramble,
+            tls_offered,
+        );
+        self.chan.writer.finish();
+        let mut in_tls = false;
+        let login = loop {
+            let payload = match self.chan.read_reply() {
+                Ok(p) => p,
+                Err(End::Read(e)) => return Err(self.chan.refuse_read(e)),
+                Err(end) => return Err(end),
+            };
+            match handshake::parse_answer(&payload, in_tls, tls_offered) {
+                Ok(Answer::Login(login)) => break *login,
+                Ok(Answer::Tls) => {
+                    let Some(config) = &self.shared.tls else {
+                        return Err(self.chan.refuse(bad_handshake()));
+                    };
+                    let rest = self.chan.reader.take_rest();
+                    self.chan.stream.start_tls(config.clone(), rest)?;
+                    in_tls = true;
+                }
+                Ok(Answer::TooOld) | Err(_) => return Err(self.chan.refuse(bad_handshake())),
+            }
+        };
+        self.caps = login.caps;
+        self.collation = login.collation;
+        self.authenticate(login)
+    }
+
+    /// Checks the proof of a login, asking for another where the account wants one.
+    fn authenticate(&mut self, login: Login) -> Result<ConnectInfo, End> {
+        let account = self.shared.backend.account(&login.user, &self.peer);
+        let wanted = match &account {
+            Some(Account {
+                auth: AuthMethod::CachingSha2(_),
+                ..
+            }) => SHA2,
+            // An unknown user is asked for a proof like everyone else.
+            _ => NATIVE,
+        };
+        let mut response = login.auth;
+        let can_switch = login.caps.contains(Cap::PLUGIN_AUTH);
+        let used = if login.plugin.is_empty() {
+            NATIVE
+        } else {
+            login.plugin.as_str()
+        };
+        if used != wanted {
+            if !can_switch {
+                return Err(self.chan.refuse(bad_handshake()));
+            }
+            let out = self.chan.writer.begin();
+            out.push(0xFE);
+            out.extend_from_slice(wanted.as_bytes());
+            out.push(0);
+            out.extend_from_slice(&self.scramble);
+            out.push(0);
+            self.chan.writer.finish();
+            response = self.chan.read_reply()?;
+        }
+        let given = !matches!(&response[..], [] | [0]);
+        let passed = match &account {
+            None => false,
+            Some(a) => match &a.auth {
+                AuthMethod::Native(stored) => {
+                    native::verify(&response, &self.scramble, stored.as_ref())
+                }
+                AuthMethod::CachingSha2(stored) => {
+                    self.prove_sha2(&a.user, &a.host, stored, &response, !given)?
+                }
+            },
+        };
+        let secure = matches!(self.chan.stream, Stream::Tls(_));
+        let account = match account {
+            Some(a) if passed && (!a.require_tls || secure) => a,
+            _ => {
+                let e = access_denied(&login.user, &self.peer.host, given);
+                return Err(self.chan.refuse(e));
+            }
+        };
+        if account.locked {
+            let e = SqlError::new(4151, b"HY000", "Access denied, this account is locked");
+            return Err(self.chan.refuse(e));
+        }
+        let tls = match (
+            self.chan.stream.tls_version(),
+            self.chan.stream.tls_cipher(),
+        ) {
+            (Some(version), Some(cipher)) => Some((version.to_owned(), cipher)),
+            _ => None,
+        };
+        Ok(ConnectInfo {
+            id: self.id,
+            user: login.user,
+            account,
+            peer: self.peer.clone(),
+            db: login.db,
+            collation: login.collation,
+            tls,
+            attributes: login.attributes,
+            found_rows: login.caps.contains(Cap::FOUND_ROWS),
+            multi_statements: login.caps.contains(Cap::MULTI_STATEMENTS),
+            ignore_space: login.caps.contains(Cap::IGNORE_SPACE),
+            interactive: login.caps.contains(Cap::INTERACTIVE),
+        })
+    }
+
+    /// caching_sha2_password: the fast path, then the full one.
+    fn prove_sha2(
+        &mut self,
+        user: &str,
+        host: &str,
+        stored: &[u8],
+        response: &[u8],
+        empty: bool,
+    ) -> Result<bool, End> {
+        const MORE: u8 = 1;
+        const FAST_OK: u8 = 3;
+        const FULL: u8 = 4;
+        const WANT_KEY: u8 = 2;
+        if empty || stored.is_empty() {
+            return Ok(empty && stored.is_empty());
+        }
+        if response.len() != sha2::ANSWER_LEN {
+            return Ok(false);
+        }
+        if self
+            .shared
+            .sha2
+            .verify(user, host, stored, response, &self.scramble)
+        {
+            self.chan.writer.packet(&[MORE, FAST_OK]);
+            return Ok(true);
+        }
+        self.chan.writer.packet(&[MORE, FULL]);
+        let reply = self.chan.read_reply()?;
+        let in_tls = matches!(self.chan.stream, Stream::Tls(_));
+        let password = if !in_tls && reply == [WANT_KEY] {
+            let pem = self.shared.rsa.public_pem()?;
+            let out = self.chan.writer.begin();
+            out.push(MORE);
+            out.extend_from_slice(pem.as_bytes());
+            self.chan.writer.finish();
+            let sealed = self.chan.read_reply()?;
+            self.shared.rsa.open_password(&sealed, &self.scramble)
+        } else if in_tls || self.unix {
+            let mut clear = reply;
+            (clear.pop() == Some(0)).then_some(clear)
+        } else {
+            self.shared.rsa.open_password(&reply, &self.scramble)
+        };
+        let Some(password) = password else {
+            return Ok(false);
+        };
+        let passed = sha2::verify_password(&password, stored);
+        if passed {
+            self.shared.sha2.remember(user, host, stored, &password);
+        }
+        Ok(passed)
+    }
+}
+
+fn bad_handshake() -> SqlError {
+    SqlError::new(1043, b"08S01", "Bad handshake")
+}
+
+/// Prepared statements by the ids that the client knows.
+#[derive(Default)]
+struct Statements {
+    by_id: HashMap<u32, Statement, std::hash::BuildHasherDefault<IdHasher>>,
+    /// The last id given out. Ids are not used twice, as long as there are new ones.
+    last: u32,
+    /// False if the last COM_STMT_PREPARE failed: "the last statement" then means none.
+    last_valid: bool,
+}
+
+/// Statement ids are small distinct numbers; they need no mixing.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl std::hash::Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.0 = self.0 << 8 | u64::from(b);
+        }
+    }
+    fn write_u32(&mut self, n: u32) {
+        self.0 = u64::from(n);
+    }
+}
+
+impl Statements {
+    fn add(&mut self, statement: Statement) -> u32 {
+        loop {
+            self.last = if self.last >= LAST_STATEMENT - 1 {
+                1
+            } else {
+                self.last + 1
+            };
+            if !self.by_id.contains_key(&self.last) {
+                break;
+            }
+        }
+        self.last_valid = true;
+        self.by_id.insert(self.last, statement);
+        self.last
+    }
+
+    #[inline]
+    fn get(&mut self, id: u32) -> Option<&mut Statement> {
+        let id = self.resolve(id)?;
+        self.by_id.get_mut(&id)
+    }
+
+    fn resolve(&self, id: u32) -> Option<u32> {
+        match id {
+            LAST_STATEMENT => self.last_valid.then_some(self.last),
+            id => Some(id),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.by_id.clear();
+        self.last_valid = false;
+    }
+}
+
+struct Commands<'a> {
+    session: Box<dyn Session>,
+    statements: Statements,
+    results: ResultState,
+    kill: &'a Arc<KillHandle>,
+    deprecate_eof: bool,
+}
+
+/// What a command leaves to be sent.
+enum Reply {
+    /// Its results are already in the buffer.
+    Sent,
+    /// A plain OK.
+    Ok,
+    /// Nothing: the command has no answer.
+    None,
+}
+
+impl Commands<'_> {
+    fn run(&mut self, c: &mut Connection<'_>) -> Result<(), End> {
+        loop {
+            let t = self.session.timeouts();
+            c.chan.stream.set_timeouts(t.idle, t.net_write)?;
+            c.chan.reader.expect_seq(0);
+            let at = match c.chan.read(c.limits.max_allowed_packet, t.net_read) {
+                Ok(at) => at,
+                Err(_) if self.kill.connection_killed() => return Err(End::Killed),
+                Err(e) => return Err(c.chan.refuse_read(e)),
+            };
+            if self.kill.connection_killed() {
+                return Err(End::Killed);
+            }
+            self.kill.begin_statement();
+            self.command(c, at)?;
+            c.chan.flush()?;
+            if self.kill.connection_killed() {
+                return Err(End::Killed);
+            }
+        }
+    }
+
+    fn command(&mut self, c: &mut Connection<'_>, at: Range<usize>) -> Result<(), End> {
+        let Some(&code) = c.chan.reader.payload(at.clone()).first() else {
+            c.chan.error(&unknown_command());
+            return Ok(());
+        };
+        let body = at.start + 1..at.end;
+        let outcome = match code {
+            command::QUIT => return Err(End::Quit),
+            command::CHANGE_USER => return self.change_user(c, body),
+            command::REGISTER_SLAVE | command::BINLOG_DUMP | command::BINLOG_DUMP_GTID => {
+                let payload = c.chan.reader.payload(body).to_vec();
+                let mut raw = RawChannel {
+                    chan: &mut c.chan,
+                    max: c.limits.max_allowed_packet,
+                };
+                self.session
+                    .raw_command(code, &payload, &mut raw)
+                    .map(|()| Reply::Sent)
+            }
+            _ => {
+                let Channel {
+                    stream,
+                    reader,
+                    writer,
+                } = &mut c.chan;
+                let payload = reader.payload(body);
+                let mut sink = WireSink {
+                    writer,
+                    stream,
+                    state: &mut self.results,
+                    binary: false,
+                    deprecate_eof: self.deprecate_eof,
+                    multi_results: true,
+                    broken: false,
+                };
+                match code {
+                    command::QUERY => {
+                        sink.multi_results = c.caps.contains(Cap::MULTI_RESULTS);
+                        self.session.query(payload, &mut sink).map(|()| Reply::Sent)
+                    }
+                    command::STMT_EXECUTE => {
+                        sink.binary = true;
+                        sink.multi_results = c.caps.contains(Cap::PS_MULTI_RESULTS);
+                        execute(&mut *self.session, &mut self.statements, payload, &mut sink)
+                            .map(|()| Reply::Sent)
+                    }
+                    _ => other(
+                        &mut *self.session,
+                        &mut self.statements,
+                        code,
+                        payload,
+                        c.limits.max_allowed_packet,
+                        sink,
+                    ),
+                }
+            }
+        };
+        match outcome {
+            Ok(Reply::Sent | Reply::None) => {}
+            Ok(Reply::Ok) => {
+                let status = self.session.status_flags();
+                put_ok(c.chan.writer.begin(), 0, &OkInfo::default(), status);
+                c.chan.writer.finish();
+            }
+            Err(e) => c.chan.error(&e),
+        }
+        Ok(())
+    }
+
+    fn change_user(&mut self, c: &mut Connection<'_>, body: Range<usize>) -> Result<(), End> {
+        let Ok(login) =
+            handshake::parse_change_user(c.chan.reader.payload(body), c.caps, c.collation)
+        else {
+            return Err(c.chan.refuse(malformed()));
+        };
+        // A wrong password ends the connection: guessing must not be cheaper here than by connecting.
+        let info = c.authenticate(login)?;
+        c.collation = info.collation;
+        self.statements.clear();
+        match self.session.change_user(info) {
+            Ok(()) => {
+                let status = self.session.status_flags();
+                put_ok(c.chan.writer.begin(), 0, &OkInfo::default(), status);
+                c.chan.writer.finish();
+                Ok(())
+            }
+            Err(e) => Err(c.chan.refuse(e)),
+        }
+    }
+}
+
+/// The commands that are not run often.
+fn other(
+    session: &mut dyn Session,
+    statements: &mut Statements,
+    code: u8,
+    payload: &[u8],
+    max: usize,
+    mut sink: WireSink<'_>,
+) -> SqlResult<Reply> {
+    match code {
+        command::PING => Ok(Reply::Ok),
+        command::INIT_DB => {
+            let db = std::str::from_utf8(payload).map_err(|_| {
+                SqlError::new(
+                    1049,
+                    b"42000",
+                    format!("Unknown database '{}'", String::from_utf8_lossy(payload)),
+                )
+            })?;
+            session.init_db(db)?;
+            Ok(Reply::Ok)
+        }
+        command::STMT_PREPARE => {
+            statements.last_valid = false;
+            let info = session.prepare(payload)?;
+            prepared(session, statements, &info, &mut sink);
+            Ok(Reply::Sent)
+        }
+        command::STMT_CLOSE => {
+            let id = Cursor::new(payload)
+                .u32()
+                .ok()
+                .and_then(|id| statements.resolve(id));
+            if let Some(s) = id.and_then(|id| statements.by_id.remove(&id)) {
+                session.close_statement(s.handle);
+            }
+            Ok(Reply::None)
+        }
+        command::STMT_RESET => {
+            let id = Cursor::new(payload).u32()?;
+            match statements.get(id) {
+                Some(s) => s.reset(),
+                None => return Err(unknown_statement(id, "mysqld_stmt_reset")),
+            }
+            Ok(Reply::Ok)
+        }
+        command::STMT_SEND_LONG_DATA => {
+            // No answer, whatever happens.
+            let mut c = Cursor::new(payload);
+            if let (Ok(id), Ok(param)) = (c.u32(), c.u16())
+                && let Some(s) = statements.get(id)
+            {
+                s.append(param, c.rest(), max);
+            }
+            Ok(Reply::None)
+        }
+        command::STMT_FETCH => Err(SqlError::unsupported("cursors")),
+        command::SET_OPTION => {
+            match Cursor::new(payload).u16()? {
+                0 => session.set_multi_statements(true),
+                1 => session.set_multi_statements(false),
+                _ => return Err(unknown_command()),
+            }
+            let status = session.status_flags();
+            sink.eof(0, status);
+            Ok(Reply::Sent)
+        }
+        command::RESET_CONNECTION => {
+            session.reset()?;
+            statements.clear();
+            Ok(Reply::Ok)
+        }
+        command::STATISTICS => {
+            let line = session.statistics();
+            sink.writer.packet(line.as_bytes());
+            Ok(Reply::Sent)
+        }
+        command::PROCESS_KILL => {
+            let id = Cursor::new(payload).u32()?;
+            session.kill(id)?;
+            Ok(Reply::Ok)
+        }
+        command::PROCESS_INFO => {
+            session.query(b"SHOW PROCESSLIST", &mut sink)?;
+            Ok(Reply::Sent)
+        }
+        command::FIELD_LIST => {
+            let mut c = Cursor::new(payload);
+            let table = c.nul_bytes()?;
+            let text = |b| std::str::from_utf8(b).map_err(|_| malformed());
+            let columns = session.field_list(text(table)?, text(c.rest())?)?;
+            for column in &columns {
+                let out = sink.writer.begin();
+                put_column(out, column);
+                // The default value, which nothing reads any more: NULL.
+                out.push(0xFB);
+                sink.writer.finish();
+            }
+            let status = session.status_flags();
+            sink.eof(0, status);
+            Ok(Reply::Sent)
+        }
+        _ => Err(unknown_command()),
+    }
+}
+
+fn prepared(
+    session: &dyn Session,
+    statements: &mut Statements,
+    info: &PreparedInfo,
+    sink: &mut WireSink<'_>,
+) {
+    let id = statements.add(Statement::new(info.handle, info.params));
+    let status = session.status_flags();
+    let out = sink.writer.begin();
+    out.push(0);
+    out.extend_from_slice(&id.to_le_bytes());
+    out.extend_from_slice(&(info.columns.len() as u16).to_le_bytes());
+    out.extend_from_slice(&info.params.to_le_bytes());
+    out.extend_from_slice(&[0; 3]);
+    sink.writer.finish();
+    if info.params > 0 {
+        for _ in 0..info.params {
+            put_parameter(sink.writer.begin());
+            sink.writer.finish();
+        }
+        sink.definitions_end(0, status);
+    }
+    if !info.columns.is_empty() {
+        for column in &info.columns {
+            put_column(sink.writer.begin(), column);
+            sink.writer.finish();
+        }
+        sink.definitions_end(0, status);
+    }
+}
+
+/// COM_STMT_EXECUTE.
+fn execute(
+    session: &mut dyn Session,
+    statements: &mut Statements,
+    payload: &[u8],
+    sink: &mut WireSink<'_>,
+) -> SqlResult<()> {
+    let mut c = Cursor::new(payload);
+    let id = c.u32()?;
+    let cursor = c.u8()?;
+    let iterations = c.u32()?;
+    let Some(s) = statements.get(id) else {
+        return Err(unknown_statement(id, "mysqld_stmt_execute"));
+    };
+    if cursor != 0 {
+        return Err(SqlError::unsupported("cursors"));
+    }
+    if iterations != 1 {
+        return Err(crate::params::wrong_arguments());
+    }
+    let result = bind_and_execute(session, s, c.rest(), sink);
+    if s.has_long_data() {
+        s.reset();
+    }
+    result
+}
+
+fn bind_and_execute(
+    session: &mut dyn Session,
+    s: &mut Statement,
+    body: &[u8],
+    sink: &mut WireSink<'_>,
+) -> SqlResult<()> {
+    let (nulls, values) = s.bind(body)?;
+    let mut params: Vec<ValueRef<'_>> = Vec::with_capacity(usize::from(s.params));
+    s.values(nulls, values, &mut params)?;
+    session.execute(s.handle, &params, sink)
+}
+
+/// What a session that speaks its own protocol writes to and reads from.
+struct RawChannel<'a> {
+    chan: &'a mut Channel,
+    max: usize,
+}
+
+fn lost(e: &dyn std::fmt::Display) -> SqlError {
+    SqlError::new(
+        1158,
+        b"08S01",
+        format!("Got an error reading communication packets: {e}"),
+    )
+}
+
+impl RawPackets for RawChannel<'_> {
+    fn write_packet(&mut self, payload: &[u8]) -> SqlResult<()> {
+        self.chan.writer.packet(payload);
+        if self.chan.writer.is_full() {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush(&mut self) -> SqlResult<()> {
+        self.chan.flush().map_err(|e| lost(&e))
+    }
+
+    fn read_packet(&mut self, buf: &mut Vec<u8>, timeout: Duration) -> SqlResult<bool> {
+        // Zero would mean "for ever" to the socket.
+        let timeout = timeout.max(Duration::from_millis(1));
+        self.chan
+            .stream
+            .set_timeouts(timeout, Timeouts::default().net_write)
+            .map_err(|e| lost(&e))?;
+        // Semi-sync acknowledgements start their own numbering.
+        self.chan.reader.expect_seq(0);
+        match self.chan.read(self.max, Timeouts::default().net_read) {
+            Ok(at) => {
+                buf.clear();
+                buf.extend_from_slice(self.chan.reader.payload(at));
+                Ok(true)
+            }
+            Err(ReadError::Idle) => Ok(false),
+            Err(e) => Err(lost(&e)),
+        }
+    }
+}
+
+/// Sends an error to a client that gets no connection at all, in place of the greeting.
+pub(crate) fn turn_away(socket: &Socket, e: &SqlError) {
+    use std::io::Write;
+    let mut writer = PacketWriter::new();
+    put_err(writer.begin(), e);
+    writer.finish();
+    let mut wire = Vec::new();
+    let _ = writer.flush(&mut wire);
+    let _ = match socket {
+        Socket::Tcp(s) => (&mut &*s).write_all(&wire),
+        Socket::Unix(s) => (&mut &*s).write_all(&wire),
+    };
+}

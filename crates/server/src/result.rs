@@ -1,0 +1,523 @@
+//! Results on their way to the client: OK, ERR and EOF packets, column definitions, text and binary rows.
+//!
+//! Source of the formats: MySQL client/server protocol documentation, "Generic Response Packets", "Text Resultset",
+//! "Binary Protocol Resultset", "Binary Protocol Value".
+
+use crate::backend::status;
+use crate::codec::{put_lenenc, put_lenenc_bytes};
+use crate::decimal;
+use crate::packet::PacketWriter;
+use crate::protocol::{column_flag, wire};
+use crate::stream::Stream;
+use crate::text;
+use narwal_types::{
+    BlobSize, Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult,
+};
+use narwal_types::{DateTime, TypeKind, ValueRef};
+use std::io;
+
+/// Collation id under which text is sent: utf8mb4_general_ci.
+pub const TEXT_COLLATION: u16 = 45;
+/// Collation id of everything that is not text.
+pub const BINARY_COLLATION: u16 = 63;
+/// Longest encoding of one utf8mb4 character, in bytes.
+const BYTES_PER_CHAR: u64 = 4;
+
+/// Appends an OK packet's payload. `header` is 0x00, or 0xFE where it ends a result set.
+pub fn put_ok(out: &mut Vec<u8>, header: u8, info: &OkInfo, status: u16) {
+    out.push(header);
+    put_lenenc(out, info.affected_rows);
+    put_lenenc(out, info.last_insert_id);
+    out.extend_from_slice(&status.to_le_bytes());
+    out.extend_from_slice(&info.warnings.to_le_bytes());
+    if !info.info.is_empty() {
+        // The documentation says "to the end of the packet"; servers and clients have always used a length.
+        put_lenenc_bytes(out, info.info.as_bytes());
+    }
+}
+
+/// Appends an ERR packet's payload. The message is cut at 512 bytes, as clients' buffers expect.
+pub fn put_err(out: &mut Vec<u8>, e: &SqlError) {
+    out.push(0xFF);
+    out.extend_from_slice(&e.code.to_le_bytes());
+    out.push(b'#');
+    out.extend_from_slice(&e.sqlstate);
+    let mut end = e.message.len().min(511);
+    while !e.message.is_char_boundary(end) {
+        end -= 1;
+    }
+    out.extend_from_slice(&e.message.as_bytes()[..end]);
+}
+
+/// Appends the classic EOF packet's payload.
+pub fn put_eof(out: &mut Vec<u8>, warnings: u16, status: u16) {
+    out.push(0xFE);
+    out.extend_from_slice(&warnings.to_le_bytes());
+    out.extend_from_slice(&status.to_le_bytes());
+}
+
+/// The type a column is sent as.
+pub fn wire_type(ty: &ColumnType) -> u8 {
+    match ty.kind {
+        TypeKind::TinyInt => wire::TINY,
+        TypeKind::SmallInt => wire::SHORT,
+        TypeKind::MediumInt => wire::INT24,
+        TypeKind::Int => wire::LONG,
+        TypeKind::BigInt => wire::LONGLONG,
+        TypeKind::Float => wire::FLOAT,
+        TypeKind::Double => wire::DOUBLE,
+        TypeKind::Decimal(..) => wire::NEWDECIMAL,
+        TypeKind::Char(_) | TypeKind::Binary(_) => wire::STRING,
+        TypeKind::VarChar(_) | TypeKind::VarBinary(_) => wire::VAR_STRING,
+        TypeKind::Text(_) | TypeKind::Blob(_) => wire::BLOB,
+        TypeKind::Date => wire::DATE,
+        TypeKind::Time(_) => wire::TIME,
+        TypeKind::DateTime(_) => wire::DATETIME,
+        TypeKind::Timestamp(_) => wire::TIMESTAMP,
+        TypeKind::Year => wire::YEAR,
+        // The types crate may learn more kinds than the front knows; text is what every client understands.
+        #[allow(unreachable_patterns)]
+        _ => wire::VAR_STRING,
+    }
+}
+
+fn is_text(ty: &ColumnType) -> bool {
+    matches!(
+        ty.kind,
+        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_)
+    ) && ty.collation != Collation::Binary
+}
+
+fn fraction(fsp: u8) -> u64 {
+    if fsp == 0 { 0 } else { u64::from(fsp) + 1 }
+}
+
+/// Display length in bytes, as MariaDB derives it from a type.
+fn display_bytes(c: &ResultColumn) -> u32 {
+    let sign = u64::from(!c.ty.unsigned);
+    let blob = |size: BlobSize| match size {
+        BlobSize::Tiny => 255u64,
+        BlobSize::Normal => 65_535,
+        BlobSize::Medium => 16_777_215,
+        BlobSize::Long => 4_294_967_295,
+    };
+    let own = match c.ty.kind {
+        TypeKind::TinyInt => 3 + sign,
+        TypeKind::SmallInt => 5 + sign,
+        TypeKind::MediumInt => 8 + sign,
+        TypeKind::Int => 10 + sign,
+        TypeKind::BigInt => 20,
+        TypeKind::Float => 12,
+        TypeKind::Double => 22,
+        TypeKind::Decimal(p, s) => u64::from(p) + u64::from(s > 0) + sign,
+        TypeKind::Char(n) | TypeKind::VarChar(n) | TypeKind::Binary(n) | TypeKind::VarBinary(n) => {
+            u64::from(n)
+        }
+        TypeKind::Text(size) | TypeKind::Blob(size) => blob(size),
+        TypeKind::Date => 10,
+        TypeKind::Time(fsp) => 10 + fraction(fsp),
+        TypeKind::DateTime(fsp) | TypeKind::Timestamp(fsp) => 19 + fraction(fsp),
+        TypeKind::Year => 4,
+        #[allow(unreachable_patterns)]
+        _ => 255,
+    };
+    let chars = if c.length > 0 {
+        u64::from(c.length)
+    } else {
+        own
+    };
+    let bytes = if is_text(&c.ty) {
+        chars * BYTES_PER_CHAR
+    } else {
+        chars
+    };
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
+    let mut flags = 0;
+    let mut set = |on: bool, flag: u16| {
+        if on {
+            flags |= flag;
+        }
+    };
+    set(!c.nullable, column_flag::NOT_NULL);
+    set(c.primary_key, column_flag::PRI_KEY);
+    set(c.unique_key, column_flag::UNIQUE_KEY);
+    set(c.multiple_key, column_flag::MULTIPLE_KEY);
+    set(
+        c.primary_key || c.unique_key || c.multiple_key,
+        column_flag::PART_KEY,
+    );
+    set(c.auto_increment, column_flag::AUTO_INCREMENT);
+    set(c.ty.unsigned, column_flag::UNSIGNED);
+    set(ty == wire::BLOB, column_flag::BLOB);
+    let temporal = matches!(
+        c.ty.kind,
+        TypeKind::Date | TypeKind::Time(_) | TypeKind::DateTime(_) | TypeKind::Timestamp(_)
+    );
+    let bytes = matches!(
+        c.ty.kind,
+        TypeKind::Char(_)
+            | TypeKind::VarChar(_)
+            | TypeKind::Binary(_)
+            | TypeKind::VarBinary(_)
+            | TypeKind::Text(_)
+            | TypeKind::Blob(_)
+    ) && c.ty.collation != Collation::Utf8mb4GeneralCi;
+    set(temporal || bytes || c.null_type, column_flag::BINARY);
+    set(
+        matches!(c.ty.kind, TypeKind::Timestamp(_)),
+        column_flag::TIMESTAMP,
+    );
+    flags
+}
+
+fn column_wire_type(c: &ResultColumn) -> u8 {
+    if c.null_type {
+        wire::NULL
+    } else {
+        wire_type(&c.ty)
+    }
+}
+
+/// Appends a column definition's payload (protocol 4.1).
+pub fn put_column(out: &mut Vec<u8>, c: &ResultColumn) {
+    let ty = column_wire_type(c);
+    put_lenenc_bytes(out, b"def");
+    put_lenenc_bytes(out, c.db.as_bytes());
+    put_lenenc_bytes(out, c.table.as_bytes());
+    put_lenenc_bytes(out, c.org_table.as_bytes());
+    put_lenenc_bytes(out, c.name.as_bytes());
+    put_lenenc_bytes(out, c.org_name.as_bytes());
+    out.push(0x0C);
+    let collation = if is_text(&c.ty) && !c.null_type {
+        TEXT_COLLATION
+    } else {
+        BINARY_COLLATION
+    };
+    out.extend_from_slice(&collation.to_le_bytes());
+    let length = if c.null_type {
+        c.length
+    } else {
+        display_bytes(c)
+    };
+    out.extend_from_slice(&length.to_le_bytes());
+    out.push(ty);
+    out.extend_from_slice(&column_flags(c, ty).to_le_bytes());
+    out.push(c.decimals);
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Appends the definition of a parameter marker, which says nothing about it.
+pub fn put_parameter(out: &mut Vec<u8>) {
+    put_lenenc_bytes(out, b"def");
+    for name in [&b""[..], b"", b"", b"?", b""] {
+        put_lenenc_bytes(out, name);
+    }
+    out.push(0x0C);
+    out.extend_from_slice(&BINARY_COLLATION.to_le_bytes());
+    out.extend_from_slice(&0u32.to_le_bytes());
+    out.push(wire::VAR_STRING);
+    out.extend_from_slice(&column_flag::BINARY.to_le_bytes());
+    out.extend_from_slice(&[0, 0, 0]);
+}
+
+/// Lets `write` append, with a length prefix of one byte put before it. What it appends is at most 250 bytes.
+#[inline]
+fn with_short_length(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let at = out.len();
+    out.push(0);
+    write(out);
+    let len = out.len() - at - 1;
+    if len <= 250 {
+        out[at] = len as u8;
+    } else {
+        // Only a DOUBLE with fixed decimals is ever this long.
+        let long = out.split_off(at + 1);
+        out.pop();
+        put_lenenc_bytes(out, &long);
+    }
+}
+
+/// Appends a value's text form with its length, or the NULL mark.
+#[inline]
+pub fn put_text_value(out: &mut Vec<u8>, v: &ValueRef<'_>, decimals: u8) {
+    match v {
+        ValueRef::Null => out.push(0xFB),
+        ValueRef::Int(n) => with_short_length(out, |o| text::put_i64(o, *n)),
+        ValueRef::UInt(n) => with_short_length(out, |o| text::put_u64(o, *n)),
+        ValueRef::Str(s) | ValueRef::Bytes(s) => put_lenenc_bytes(out, s),
+        ValueRef::Double(x) => with_short_length(out, |o| text::put_f64(o, *x, decimals)),
+        ValueRef::Float(x) => with_short_length(out, |o| text::put_f32(o, *x, decimals)),
+        ValueRef::Decimal(d) => with_short_length(out, |o| decimal::put(o, d)),
+        ValueRef::Date(d) => with_short_length(out, |o| text::put_date(o, *d)),
+        ValueRef::Time(t) => with_short_length(out, |o| text::put_time(o, *t)),
+        ValueRef::DateTime(t) => with_short_length(out, |o| text::put_datetime(o, *t)),
+    }
+}
+
+fn as_text<T>(v: &ValueRef<'_>, f: impl FnOnce(&str) -> T) -> Option<T> {
+    let mut buf = Vec::new();
+    match v {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => return std::str::from_utf8(s).ok().map(f),
+        ValueRef::Decimal(d) => decimal::put(&mut buf, d),
+        _ => return None,
+    }
+    std::str::from_utf8(&buf).ok().map(f)
+}
+
+fn as_f64(v: &ValueRef<'_>) -> f64 {
+    match v {
+        ValueRef::Int(n) => *n as f64,
+        ValueRef::UInt(n) => *n as f64,
+        ValueRef::Float(x) => f64::from(*x),
+        ValueRef::Double(x) => *x,
+        other => as_text(other, |t| t.trim().parse().unwrap_or(0.0)).unwrap_or(0.0),
+    }
+}
+
+/// The 64 bits of an integer, whatever its sign; other values are converted as well as they can be.
+fn as_bits(v: &ValueRef<'_>) -> u64 {
+    match v {
+        ValueRef::Int(n) => *n as u64,
+        ValueRef::UInt(n) => *n,
+        ValueRef::Date(d) => u64::from(d.year),
+        ValueRef::Float(_) | ValueRef::Double(_) => as_f64(v) as i64 as u64,
+        other => as_text(other, |t| {
+            let t = t.trim();
+            t.parse::<i64>()
+                .map(|n| n as u64)
+                .or_else(|_| t.parse::<u64>())
+                .unwrap_or_else(|_| t.parse::<f64>().unwrap_or(0.0) as i64 as u64)
+        })
+        .unwrap_or(0),
+    }
+}
+
+fn put_binary_datetime(out: &mut Vec<u8>, t: &DateTime) {
+    let fraction = (t.micros % 1_000_000) as u32;
+    let clock = (t.micros / 1_000_000) as u32;
+    let len = match (t.micros, fraction) {
+        (0, _) if t.date.year == 0 && t.date.month == 0 && t.date.day == 0 => 0,
+        (0, _) => 4,
+        (_, 0) => 7,
+        _ => 11,
+    };
+    out.push(len);
+    if len >= 4 {
+        out.extend_from_slice(&t.date.year.to_le_bytes());
+        out.extend_from_slice(&[t.date.month, t.date.day]);
+    }
+    if len >= 7 {
+        out.extend_from_slice(&[
+            (clock / 3600) as u8,
+            (clock / 60 % 60) as u8,
+            (clock % 60) as u8,
+        ]);
+    }
+    if len >= 11 {
+        out.extend_from_slice(&fraction.to_le_bytes());
+    }
+}
+
+fn put_binary_time(out: &mut Vec<u8>, micros: i64) {
+    if micros == 0 {
+        return out.push(0);
+    }
+    let total = micros.unsigned_abs();
+    let (seconds, fraction) = (total / 1_000_000, (total % 1_000_000) as u32);
+    out.push(if fraction == 0 { 8 } else { 12 });
+    out.push(u8::from(micros < 0));
+    out.extend_from_slice(&((seconds / 86_400) as u32).to_le_bytes());
+    out.extend_from_slice(&[
+        (seconds / 3600 % 24) as u8,
+        (seconds / 60 % 60) as u8,
+        (seconds % 60) as u8,
+    ]);
+    if fraction != 0 {
+        out.extend_from_slice(&fraction.to_le_bytes());
+    }
+}
+
+/// Appends a value that is not NULL in the binary form of the column's type.
+#[inline]
+pub fn put_binary_value(out: &mut Vec<u8>, v: &ValueRef<'_>, ty: u8, decimals: u8) {
+    match ty {
+        wire::LONGLONG => out.extend_from_slice(&as_bits(v).to_le_bytes()),
+        wire::LONG | wire::INT24 => {
+            out.extend_from_slice(&(as_bits(v) as u32).to_le_bytes());
+        }
+        wire::SHORT | wire::YEAR => {
+            out.extend_from_slice(&(as_bits(v) as u16).to_le_bytes());
+        }
+        wire::TINY => out.push(as_bits(v) as u8),
+        wire::DOUBLE => out.extend_from_slice(&as_f64(v).to_le_bytes()),
+        wire::FLOAT => match v {
+            ValueRef::Float(x) => out.extend_from_slice(&x.to_le_bytes()),
+            _ => out.extend_from_slice(&(as_f64(v) as f32).to_le_bytes()),
+        },
+        wire::DATE | wire::DATETIME | wire::TIMESTAMP => match v {
+            ValueRef::DateTime(t) => put_binary_datetime(out, t),
+            ValueRef::Date(d) => put_binary_datetime(
+                out,
+                &DateTime {
+                    date: *d,
+                    ..DateTime::default()
+                },
+            ),
+            _ => out.push(0),
+        },
+        wire::TIME => match v {
+            ValueRef::Time(t) => put_binary_time(out, t.micros),
+            ValueRef::DateTime(t) => put_binary_time(out, t.micros as i64),
+            _ => out.push(0),
+        },
+        // Strings, blobs and decimals, and whatever else has a text form.
+        _ => put_text_value(out, v, decimals),
+    }
+}
+
+fn client_gone(e: io::Error) -> SqlError {
+    tracing::debug!(error = %e, "write to client failed");
+    SqlError::new(1160, b"08S01", "Got an error writing communication packets")
+}
+
+#[derive(Debug, Clone, Copy)]
+struct RowColumn {
+    ty: u8,
+    decimals: u8,
+}
+
+/// Memory a connection keeps for its results.
+#[derive(Debug, Default)]
+pub struct ResultState {
+    columns: Vec<RowColumn>,
+}
+
+/// Sends results to one client: a [`ResultSink`] over a connection's stream and buffers.
+#[derive(Debug)]
+pub struct WireSink<'a> {
+    /// Where packets go.
+    pub writer: &'a mut PacketWriter,
+    /// What they are sent over.
+    pub stream: &'a mut Stream,
+    /// Reused memory.
+    pub state: &'a mut ResultState,
+    /// Rows in binary form (COM_STMT_EXECUTE) instead of text.
+    pub binary: bool,
+    /// CLIENT_DEPRECATE_EOF.
+    pub deprecate_eof: bool,
+    /// CLIENT_MULTI_RESULTS (or PS_MULTI_RESULTS for a prepared statement): several results may be sent.
+    pub multi_results: bool,
+    /// Set once the stream has failed.
+    pub broken: bool,
+}
+
+impl WireSink<'_> {
+    fn flush_if_full(&mut self) -> SqlResult<()> {
+        if self.writer.is_full() {
+            self.flush_now()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush_now(&mut self) -> SqlResult<()> {
+        self.writer.flush(self.stream).map_err(|e| {
+            self.broken = true;
+            client_gone(e)
+        })
+    }
+
+    /// Ends a list of definitions, where the client still wants that, or a result set.
+    pub fn definitions_end(&mut self, warnings: u16, status: u16) {
+        if !self.deprecate_eof {
+            put_eof(self.writer.begin(), warnings, status);
+            self.writer.finish();
+        }
+    }
+
+    /// An EOF packet, or the OK packet that stands for it.
+    pub fn eof(&mut self, warnings: u16, status: u16) {
+        if self.deprecate_eof {
+            let info = OkInfo {
+                warnings,
+                ..OkInfo::default()
+            };
+            put_ok(self.writer.begin(), 0xFE, &info, status);
+        } else {
+            put_eof(self.writer.begin(), warnings, status);
+        }
+        self.writer.finish();
+    }
+
+    /// An ERR packet.
+    pub fn error(&mut self, e: &SqlError) {
+        put_err(self.writer.begin(), e);
+        self.writer.finish();
+    }
+
+    fn more(&self, status: u16, more: bool) -> u16 {
+        if more && self.multi_results {
+            status | status::MORE_RESULTS
+        } else {
+            status & !status::MORE_RESULTS
+        }
+    }
+}
+
+impl ResultSink for WireSink<'_> {
+    fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
+        self.state.columns.clear();
+        put_lenenc(self.writer.begin(), columns.len() as u64);
+        self.writer.finish();
+        for c in columns {
+            self.state.columns.push(RowColumn {
+                ty: column_wire_type(c),
+                decimals: c.decimals,
+            });
+            put_column(self.writer.begin(), c);
+            self.writer.finish();
+        }
+        // The status is that of the end of the result set; clients don't act on this one.
+        self.definitions_end(0, status::AUTOCOMMIT);
+        Ok(())
+    }
+
+    #[inline]
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        debug_assert_eq!(values.len(), self.state.columns.len());
+        let out = self.writer.begin();
+        if self.binary {
+            out.push(0);
+            let nulls = out.len();
+            out.resize(nulls + (values.len() + 9) / 8, 0);
+            for (i, (v, c)) in values.iter().zip(&self.state.columns).enumerate() {
+                if v.is_null() {
+                    out[nulls + (i + 2) / 8] |= 1 << ((i + 2) % 8);
+                } else {
+                    put_binary_value(out, v, c.ty, c.decimals);
+                }
+            }
+        } else {
+            for (v, c) in values.iter().zip(&self.state.columns) {
+                put_text_value(out, v, c.decimals);
+            }
+        }
+        self.writer.finish();
+        self.flush_if_full()
+    }
+
+    fn end_rows(&mut self, warnings: u16, status: u16, more: bool) -> SqlResult<()> {
+        self.eof(warnings, self.more(status, more));
+        self.flush_if_full()
+    }
+
+    fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()> {
+        let status = self.more(status, more);
+        put_ok(self.writer.begin(), 0x00, info, status);
+        self.writer.finish();
+        self.flush_if_full()
+    }
+}

@@ -1,0 +1,397 @@
+//! Listening sockets, a thread for each connection, and the end of it all.
+
+use crate::auth::rsa_key::RsaKey;
+use crate::auth::sha2;
+use crate::backend::{Backend, Peer};
+use crate::connection;
+use crate::kill::KillHandle;
+use crate::stream::Socket;
+use crate::tls;
+use narwal_types::SqlError;
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Where to listen, and with what.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    /// TCP addresses; port 0 takes a free one.
+    pub addresses: Vec<SocketAddr>,
+    /// Path of the Unix socket.
+    pub socket: Option<PathBuf>,
+    /// Folder of the TLS certificate and the RSA key, which are made there when missing.
+    pub key_dir: PathBuf,
+    /// Certificate chain and key in PEM, in place of the self-signed ones.
+    pub tls_files: Option<(PathBuf, PathBuf)>,
+    /// Offer TLS.
+    pub tls: bool,
+    /// Stack of a connection's thread, in bytes. Only what is used takes memory.
+    pub thread_stack: usize,
+}
+
+impl ServerConfig {
+    /// Nothing to listen on yet; TLS with the certificate in `key_dir`.
+    pub fn new(key_dir: impl Into<PathBuf>) -> Self {
+        ServerConfig {
+            addresses: Vec::new(),
+            socket: None,
+            key_dir: key_dir.into(),
+            tls_files: None,
+            tls: true,
+            thread_stack: 2 << 20,
+        }
+    }
+}
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
+    pub(crate) sha2: sha2::Cache,
+    pub(crate) rsa: RsaKey,
+    connections: Mutex<HashMap<u32, Arc<KillHandle>>>,
+    ended: Condvar,
+    next_id: AtomicU32,
+    stopping: AtomicBool,
+    thread_stack: usize,
+}
+
+/// A running server. Dropping it stops it.
+pub struct Server {
+    shared: Arc<Shared>,
+    acceptors: Vec<JoinHandle<()>>,
+    listeners: Vec<Listener>,
+    addresses: Vec<SocketAddr>,
+    socket: Option<PathBuf>,
+}
+
+#[derive(Clone)]
+enum Listener {
+    Tcp(Arc<TcpListener>),
+    Unix(Arc<UnixListener>),
+}
+
+impl Listener {
+    fn accept(&self) -> io::Result<(Socket, Peer)> {
+        match self {
+            Listener::Tcp(l) => {
+                let (s, addr) = l.accept()?;
+                s.set_nodelay(true)?;
+                let ip = match addr.ip() {
+                    IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4),
+                    v4 => v4,
+                };
+                let host = if ip.is_loopback() {
+                    "localhost".to_owned()
+                } else {
+                    ip.to_string()
+                };
+                let peer = Peer {
+                    host,
+                    ip: Some(ip.to_string()),
+                    port: addr.port(),
+                };
+                Ok((Socket::Tcp(s), peer))
+            }
+            Listener::Unix(l) => {
+                let (s, _) = l.accept()?;
+                let peer = Peer {
+                    host: "localhost".to_owned(),
+                    ip: None,
+                    port: 0,
+                };
+                Ok((Socket::Unix(s), peer))
+            }
+        }
+    }
+
+    /// Makes a blocked or later `accept` return an error.
+    fn close(&self) {
+        let _ = match self {
+            Listener::Tcp(l) => socket2::SockRef::from(&**l).shutdown(std::net::Shutdown::Both),
+            Listener::Unix(l) => socket2::SockRef::from(&**l).shutdown(std::net::Shutdown::Both),
+        };
+    }
+}
+
+fn named(what: &dyn std::fmt::Display, e: &io::Error) -> io::Error {
+    io::Error::new(e.kind(), format!("{what}: {e}"))
+}
+
+fn listen_unix(path: &Path) -> io::Result<UnixListener> {
+    if let Ok(meta) = std::fs::symlink_metadata(path) {
+        if !meta.file_type().is_socket() {
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "exists and is not a socket",
+            ));
+        }
+        if UnixStream::connect(path).is_ok() {
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                "another server listens there",
+            ));
+        }
+        std::fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    // Accounts decide who may come in, as over TCP.
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))?;
+    Ok(listener)
+}
+
+fn listen_tcp(address: SocketAddr) -> io::Result<TcpListener> {
+    let domain = socket2::Domain::for_address(address);
+    let s = socket2::Socket::new(domain, socket2::Type::STREAM, Some(socket2::Protocol::TCP))?;
+    s.set_reuse_address(true)?;
+    if address.is_ipv6() {
+        // `::` serves IPv4 as well, as MariaDB does.
+        s.set_only_v6(false)?;
+    }
+    s.bind(&address.into())?;
+    s.listen(1024)?;
+    Ok(s.into())
+}
+
+impl Server {
+    /// Listens and serves until [`Server::stop`]. Returns once clients can connect.
+    ///
+    /// # Errors
+    /// An address or the socket can't be had; the certificate can't be read or written.
+    pub fn start(config: &ServerConfig, backend: Arc<dyn Backend>) -> io::Result<Self> {
+        let tls = if config.tls {
+            let (cert, key) = match &config.tls_files {
+                Some(files) => files.clone(),
+                None => {
+                    tls::ensure_certificate(&config.key_dir)?;
+                    (
+                        config.key_dir.join(tls::CERT_FILE),
+                        config.key_dir.join(tls::KEY_FILE),
+                    )
+                }
+            };
+            Some(tls::load(&cert, &key)?)
+        } else {
+            None
+        };
+        let shared = Arc::new(Shared {
+            backend,
+            tls,
+            sha2: sha2::Cache::default(),
+            rsa: RsaKey::new(&config.key_dir),
+            connections: Mutex::new(HashMap::new()),
+            ended: Condvar::new(),
+            next_id: AtomicU32::new(1),
+            stopping: AtomicBool::new(false),
+            thread_stack: config.thread_stack,
+        });
+        let mut server = Server {
+            shared,
+            acceptors: Vec::new(),
+            listeners: Vec::new(),
+            addresses: Vec::new(),
+            socket: None,
+        };
+        for address in &config.addresses {
+            let listener = listen_tcp(*address).map_err(|e| named(address, &e))?;
+            server.addresses.push(listener.local_addr()?);
+            server.listeners.push(Listener::Tcp(Arc::new(listener)));
+        }
+        if let Some(path) = &config.socket {
+            let listener = listen_unix(path).map_err(|e| named(&path.display(), &e))?;
+            server.socket = Some(path.clone());
+            server.listeners.push(Listener::Unix(Arc::new(listener)));
+        }
+        for listener in server.listeners.clone() {
+            let shared = server.shared.clone();
+            let acceptor = Builder::new()
+                .name("accept".to_owned())
+                .spawn(move || accept_loop(&shared, &listener))?;
+            server.acceptors.push(acceptor);
+        }
+        Ok(server)
+    }
+
+    /// The TCP addresses it listens on, with the ports really taken.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Number of connections now.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.lock().len()
+    }
+
+    /// The handle of a connection, for KILL.
+    pub fn connection(&self, id: u32) -> Option<Arc<KillHandle>> {
+        self.shared.connections.lock().get(&id).cloned()
+    }
+
+    /// Stops accepting, kills all connections and waits until they have ended, at most `patience`. Returns how many
+    /// have not; their threads are left alone.
+    pub fn stop(&mut self, patience: Duration) -> usize {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        for l in self.listeners.drain(..) {
+            l.close();
+        }
+        for a in self.acceptors.drain(..) {
+            let _ = a.join();
+        }
+        if let Some(path) = self.socket.take() {
+            let _ = std::fs::remove_file(path);
+        }
+        let deadline = Instant::now() + patience;
+        let cut_at = Instant::now() + patience / 2;
+        let handles = |shared: &Shared| {
+            shared
+                .connections
+                .lock()
+                .values()
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        for kill in handles(&self.shared) {
+            kill.kill_connection();
+        }
+        if self.wait_until(cut_at) {
+            return 0;
+        }
+        // What still runs may be stuck in a write to a client that does not read.
+        for kill in handles(&self.shared) {
+            kill.cut();
+        }
+        self.wait_until(deadline);
+        self.connections()
+    }
+
+    fn wait_until(&self, deadline: Instant) -> bool {
+        let mut connections = self.shared.connections.lock();
+        while !connections.is_empty() {
+            if self
+                .shared
+                .ended
+                .wait_until(&mut connections, deadline)
+                .timed_out()
+            {
+                return connections.is_empty();
+            }
+        }
+        true
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop(Duration::from_secs(5));
+    }
+}
+
+fn accept_loop(shared: &Arc<Shared>, listener: &Listener) {
+    while !shared.stopping.load(Ordering::SeqCst) {
+        match listener.accept() {
+            Ok((socket, peer)) => admit(shared, socket, peer),
+            Err(_) if shared.stopping.load(Ordering::SeqCst) => break,
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
+                ) => {}
+            Err(e) => {
+                // Out of file descriptors, most likely: wait for some to come back instead of spinning.
+                tracing::warn!(error = %e, "can't accept a connection");
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        }
+    }
+}
+
+fn admit(shared: &Arc<Shared>, socket: Socket, peer: Peer) {
+    let limits = shared.backend.limits();
+    let socket = Arc::new(socket);
+    let kill = {
+        let mut connections = shared.connections.lock();
+        if connections.len() >= limits.max_connections {
+            drop(connections);
+            connection::turn_away(
+                &socket,
+                &SqlError::new(1040, b"08004", "Too many connections"),
+            );
+            shared.backend.aborted_connect();
+            return;
+        }
+        let id = loop {
+            let id = shared.next_id.fetch_add(1, Ordering::Relaxed);
+            if id != 0 && !connections.contains_key(&id) {
+                break id;
+            }
+        };
+        let kill = KillHandle::new(id, Some(socket.clone()));
+        connections.insert(id, kill.clone());
+        kill
+    };
+    let id = kill.id();
+    let for_thread = (shared.clone(), socket.clone());
+    let spawned = Builder::new()
+        .name(format!("conn-{id}"))
+        .stack_size(shared.thread_stack)
+        .spawn(move || {
+            let (shared, socket) = for_thread;
+            let registered = Registered {
+                shared: &shared,
+                id,
+            };
+            let served = catch_unwind(AssertUnwindSafe(|| {
+                connection::serve(&shared, socket.clone(), peer, kill.clone());
+            }));
+            if served.is_err() {
+                tracing::error!(connection = id, "a panic ended the connection");
+            }
+            kill.set_waker(None);
+            socket.shutdown(std::net::Shutdown::Both);
+            drop(registered);
+        });
+    if let Err(e) = spawned {
+        tracing::warn!(error = %e, "can't make a thread for a connection");
+        connection::turn_away(
+            &socket,
+            &SqlError::new(1135, b"HY000", format!("Can't create a new thread ({e})")),
+        );
+        shared.connections.lock().remove(&id);
+    }
+}
+
+/// A connection's place in the list of connections.
+struct Registered<'a> {
+    shared: &'a Shared,
+    id: u32,
+}
+
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        let told = catch_unwind(AssertUnwindSafe(|| {
+            self.shared.backend.disconnected(self.id)
+        }));
+        if told.is_err() {
+            tracing::error!(connection = self.id, "a panic while a connection ended");
+        }
+        self.shared.connections.lock().remove(&self.id);
+        self.shared.ended.notify_all();
+    }
+}
+
+/// For clients of this crate's tests.
+#[doc(hidden)]
+pub fn connect_tcp(address: SocketAddr) -> io::Result<TcpStream> {
+    let s = TcpStream::connect(address)?;
+    s.set_nodelay(true)?;
+    Ok(s)
+}

@@ -1,0 +1,276 @@
+//! A client's connection as a byte stream: TCP or Unix socket, in clear or in TLS, with its timeouts.
+
+use crate::packet::PacketSource;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A connected socket. Shared by the connection's thread and by those who may end it.
+#[derive(Debug)]
+pub enum Socket {
+    /// TCP.
+    Tcp(TcpStream),
+    /// Unix domain.
+    Unix(UnixStream),
+}
+
+impl Socket {
+    /// Shuts down one or both directions; a blocked read returns. Errors (already closed) don't matter.
+    pub fn shutdown(&self, how: Shutdown) {
+        let _ = match self {
+            Socket::Tcp(s) => s.shutdown(how),
+            Socket::Unix(s) => s.shutdown(how),
+        };
+    }
+
+    fn set_read_timeout(&self, t: Option<Duration>) -> io::Result<()> {
+        match self {
+            Socket::Tcp(s) => s.set_read_timeout(t),
+            Socket::Unix(s) => s.set_read_timeout(t),
+        }
+    }
+
+    fn set_write_timeout(&self, t: Option<Duration>) -> io::Result<()> {
+        match self {
+            Socket::Tcp(s) => s.set_write_timeout(t),
+            Socket::Unix(s) => s.set_write_timeout(t),
+        }
+    }
+}
+
+/// The socket with its read timeout: a deadline for the whole handshake, then idle and in-packet timeouts.
+#[derive(Debug)]
+pub struct Wire {
+    socket: Arc<Socket>,
+    /// Bytes that were read too far before TLS began.
+    prefix: Vec<u8>,
+    prefix_pos: usize,
+    deadline: Option<Instant>,
+    read_timeout: Duration,
+    write_timeout: Duration,
+}
+
+impl Wire {
+    fn apply_deadline(&self) -> io::Result<()> {
+        if let Some(d) = self.deadline {
+            let left = d.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.socket.set_read_timeout(Some(left))?;
+        }
+        Ok(())
+    }
+}
+
+impl Read for Wire {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.prefix_pos < self.prefix.len() {
+            let n = (&self.prefix[self.prefix_pos..]).read(buf)?;
+            self.prefix_pos += n;
+            if self.prefix_pos == self.prefix.len() {
+                self.prefix = Vec::new();
+                self.prefix_pos = 0;
+            }
+            return Ok(n);
+        }
+        self.apply_deadline()?;
+        match &*self.socket {
+            Socket::Tcp(s) => (&mut &*s).read(buf),
+            Socket::Unix(s) => (&mut &*s).read(buf),
+        }
+    }
+}
+
+impl Write for Wire {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match &*self.socket {
+            Socket::Tcp(s) => (&mut &*s).write(buf),
+            Socket::Unix(s) => (&mut &*s).write(buf),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The byte stream of a connection.
+#[derive(Debug)]
+pub enum Stream {
+    /// As the socket has it.
+    Clear(Wire),
+    /// Through TLS.
+    Tls(Box<rustls::StreamOwned<rustls::ServerConnection, Wire>>),
+    /// Only for the moment in which a stream changes from clear to TLS.
+    Gone,
+}
+
+impl Stream {
+    /// A stream in clear. Until [`Stream::authenticated`], all reads together end at `deadline`.
+    pub fn new(
+        socket: Arc<Socket>,
+        deadline: Instant,
+        write_timeout: Duration,
+    ) -> io::Result<Self> {
+        socket.set_write_timeout(nonzero(write_timeout))?;
+        Ok(Stream::Clear(Wire {
+            socket,
+            prefix: Vec::new(),
+            prefix_pos: 0,
+            deadline: Some(deadline),
+            read_timeout: Duration::ZERO,
+            write_timeout,
+        }))
+    }
+
+    fn wire(&mut self) -> Option<&mut Wire> {
+        match self {
+            Stream::Clear(w) => Some(w),
+            Stream::Tls(t) => Some(&mut t.sock),
+            Stream::Gone => None,
+        }
+    }
+
+    /// Goes on in TLS; `rest` are bytes that were already read beyond the SSL request. Handshakes at once.
+    pub fn start_tls(
+        &mut self,
+        config: Arc<rustls::ServerConfig>,
+        rest: Vec<u8>,
+    ) -> io::Result<()> {
+        let Stream::Clear(mut wire) = std::mem::replace(self, Stream::Gone) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        wire.prefix = rest;
+        let mut tls = rustls::ServerConnection::new(config).map_err(io::Error::other)?;
+        tls.set_buffer_limit(Some(256 * 1024));
+        let mut stream = rustls::StreamOwned::new(tls, wire);
+        while stream.conn.is_handshaking() {
+            stream.conn.complete_io(&mut stream.sock)?;
+        }
+        *self = Stream::Tls(Box::new(stream));
+        Ok(())
+    }
+
+    /// Name of the TLS cipher suite in use, if TLS is.
+    pub fn tls_cipher(&self) -> Option<String> {
+        match self {
+            Stream::Tls(t) => t.conn.negotiated_cipher_suite().map(|s| {
+                format!("{:?}", s.suite())
+                    .trim_start_matches("TLS13_")
+                    .to_owned()
+            }),
+            _ => None,
+        }
+    }
+
+    /// TLS protocol version in MySQL's spelling, if TLS is in use.
+    pub fn tls_version(&self) -> Option<&'static str> {
+        match self {
+            Stream::Tls(t) => match t.conn.protocol_version() {
+                Some(rustls::ProtocolVersion::TLSv1_3) => Some("TLSv1.3"),
+                Some(rustls::ProtocolVersion::TLSv1_2) => Some("TLSv1.2"),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Ends the handshake's deadline.
+    pub fn authenticated(&mut self) {
+        if let Some(w) = self.wire() {
+            w.deadline = None;
+            w.read_timeout = Duration::ZERO;
+            // The deadline left a timeout behind; the next set_timeouts replaces it.
+            let _ = w.socket.set_read_timeout(None);
+        }
+    }
+
+    /// Sets how long a read waits (zero: for ever) and a write may stall. A system call only on change.
+    #[inline]
+    pub fn set_timeouts(&mut self, read: Duration, write: Duration) -> io::Result<()> {
+        let Some(w) = self.wire() else { return Ok(()) };
+        if w.read_timeout != read {
+            w.socket.set_read_timeout(nonzero(read))?;
+            w.read_timeout = read;
+        }
+        if w.write_timeout != write {
+            w.socket.set_write_timeout(nonzero(write))?;
+            w.write_timeout = write;
+        }
+        Ok(())
+    }
+
+    /// True while the handshake's deadline holds.
+    pub fn has_deadline(&mut self) -> bool {
+        self.wire().is_some_and(|w| w.deadline.is_some())
+    }
+}
+
+fn nonzero(t: Duration) -> Option<Duration> {
+    (!t.is_zero()).then_some(t)
+}
+
+impl Read for Stream {
+    #[inline]
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Clear(w) => w.read(buf),
+            Stream::Tls(t) => t.read(buf),
+            Stream::Gone => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
+
+impl Write for Stream {
+    #[inline]
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Clear(w) => w.write(buf),
+            Stream::Tls(t) => t.write(buf),
+            Stream::Gone => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Clear(_) => Ok(()),
+            Stream::Tls(t) => t.flush(),
+            Stream::Gone => Ok(()),
+        }
+    }
+}
+
+/// A stream together with the timeout that holds inside a packet.
+#[derive(Debug)]
+pub struct Timed<'a> {
+    /// The stream.
+    pub stream: &'a mut Stream,
+    /// How long a read may stall inside a packet (`net_read_timeout`); zero: for ever.
+    pub inside: Duration,
+}
+
+impl Read for Timed<'_> {
+    #[inline]
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buf)
+    }
+}
+
+impl PacketSource for Timed<'_> {
+    fn inside_packet(&mut self) -> io::Result<()> {
+        if self.stream.has_deadline() {
+            return Ok(());
+        }
+        let inside = self.inside;
+        match self.stream.wire() {
+            Some(w) if w.read_timeout != inside => {
+                w.socket.set_read_timeout(nonzero(inside))?;
+                w.read_timeout = inside;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
