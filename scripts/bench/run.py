@@ -119,7 +119,7 @@ class Bench:
         name = f"{server.name}-{test}-{threads}-{command}-{time.strftime('%H%M%S')}.txt"
         (self.raw / name).write_text(" ".join([*args, command]) + "\n" + done.stdout + done.stderr)
         if done.returncode:
-            lines = [x for x in (done.stdout + done.stderr).splitlines() if "FATAL" in x or "error" in x.lower()]
+            lines = [x for x in (done.stdout + done.stderr).splitlines() if re.search("fatal|error|invalid", x, re.IGNORECASE)]
             raise RuntimeError(f"{server.name}: sysbench {test} {command}: " + " | ".join(lines[:3])[:400])
         return done.stdout
 
@@ -146,12 +146,16 @@ class Bench:
             "ignored_errors": number(r"ignored errors:\s+(\d+)"),
             "transactions": transactions,
             "syncs": {k: v for k, v in syncs.items() if v},
+            "mean_sync_ms": (after["nanoseconds"] - before["nanoseconds"]) / sum(syncs.values()) / 1e6
+            if sum(syncs.values()) else None,
             "syncs_per_commit": sum(syncs.values()) / transactions if transactions else None,
             "cpu_us_per_transaction": (cpu_after - cpu) * 1e6 / transactions if transactions else None,
         }
 
     def measure(self, cell: Cell, servers: list[Server]) -> None:
         runs: dict[str, list[dict]] = {s.name: [] for s in servers}
+        # Both servers are stopped now: what the disk does for nobody else, next to the row that it explains.
+        probe = disk.fdatasync_latency(self.out, 100)["preallocated overwrite"]["median_ms"]
         for server in servers:
             server.resume()
             if cell.fresh:
@@ -167,7 +171,7 @@ class Bench:
                 server.resume()
                 runs[server.name].append(self.run_once(server, cell, self.o.seconds, 1000 + round_))
                 server.pause()
-        cell.result = {name: summary(r) for name, r in runs.items()}
+        cell.result = {"disk_ms": probe, **{name: summary(r) for name, r in runs.items()}}
 
     def judge(self, cell: Cell) -> str:
         """Fills in the ratio and whether the row's target is met; returns the printed line."""
@@ -262,7 +266,7 @@ class Bench:
             out = {}
             for test, threads in (("oltp_write_only", 1), ("oltp_write_only", 64)):
                 a, shim_a = server.status("Narwal%"), server.counters.syncs()
-                self.sysbench(server, test, "run", threads, max(2, self.o.seconds / 2), 5)
+                self.sysbench(server, test, "run", threads, max(2, self.o.seconds // 2), 5)
                 b, shim_b = server.status("Narwal%"), server.counters.syncs()
                 lower_a, lower_b = ({k.lower(): v for k, v in d.items()} for d in (a, b))
                 d = {n: int(lower_b[n.lower()]) - int(lower_a[n.lower()]) for n in names if n.lower() in lower_b}
@@ -405,7 +409,7 @@ class Bench:
 
 HEADER = (
     "| test | threads | MariaDB TPS | Narwal TPS | ratio | target | met | p95 ms MariaDB | p95 ms Narwal "
-    "| syncs/commit MariaDB | Narwal | server CPU us/trx MariaDB | Narwal |\n" + "|---" * 13 + "|"
+    "| syncs/commit MariaDB | Narwal | server CPU us/trx MariaDB | Narwal | disk fdatasync ms |\n" + "|---" * 14 + "|"
 )
 
 
@@ -425,14 +429,14 @@ def row(cell: Cell | dict) -> str:
     test = cell.label() if isinstance(cell, Cell) else Cell(cell["test"], 0, delay_us=cell["delay_us"]).label()
     threads = cell.threads if isinstance(cell, Cell) else cell["threads"]
     if "error" in r:
-        return f"| {test} | {threads} | error: {r['error']} |" + " |" * 10
+        return f"| {test} | {threads} | error: {r['error']} |" + " |" * 11
     m, n = r["MariaDB"], r["Narwal"]
     met = {True: "yes", False: "**no**", None: "-"}[r["met"]]
     f = lambda v, p: "-" if v is None else format(v, p)  # noqa: E731
     return (
         f"| {test} | {threads} | {m['tps']:,.0f} | {n['tps']:,.0f} | {r['ratio']:.2f} | {r['target']} | {met} "
         f"| {m['p95_ms']:.2f} | {n['p95_ms']:.2f} | {f(m['syncs_per_commit'], '.3f')} | {f(n['syncs_per_commit'], '.3f')} "
-        f"| {f(m['cpu_us_per_transaction'], '.0f')} | {f(n['cpu_us_per_transaction'], '.0f')} |"
+        f"| {f(m['cpu_us_per_transaction'], '.0f')} | {f(n['cpu_us_per_transaction'], '.0f')} | {r['disk_ms']:.3f} |"
     )
 
 
@@ -502,9 +506,9 @@ def parse() -> argparse.Namespace:
     p.add_argument("--tests", help="only rows of these tests (comma-separated sysbench names or hotrow)")
     p.add_argument("--threads", help="only, or for --tests beyond the list also, these thread counts")
     p.add_argument("--delay-us", type=int, help="only rows with this many microseconds added to a sync")
-    p.add_argument("--seconds", type=float, help="of one round (default 12, quick 4)")
+    p.add_argument("--seconds", type=int, help="of one round (default 12, quick 4)")
     p.add_argument("--rounds", type=int, help="rounds a row, the median counts (default 3, quick 1)")
-    p.add_argument("--warmup", type=float, help="seconds before the rounds of a row (default 3, quick 1)")
+    p.add_argument("--warmup", type=int, help="seconds before the rounds of a row (default 3, quick 1)")
     p.add_argument("--tables", type=int, default=4)
     p.add_argument("--table-size", type=int, default=100_000)
     p.add_argument("--unix-socket", action="store_true", help="connect by the socket, not by TCP")
