@@ -37,7 +37,7 @@ pub struct Peer {
 pub enum AuthMethod {
     /// `mysql_native_password` with SHA1(SHA1(password)); `None` for an empty password.
     Native(Option<[u8; 20]>),
-    /// `caching_sha2_password` with the stored `$A$005$<20 bytes of salt><43 characters>`; empty for an empty password.
+    /// `caching_sha2_password` with its stored form (`$A$005$`, salt, digest); empty for an empty password.
     CachingSha2(Vec<u8>),
 }
 
@@ -137,6 +137,10 @@ pub trait Backend: Send + Sync + 'static {
 
     /// The account that `user` from `peer` is, if there is one. The password is not checked yet.
     fn account(&self, user: &str, peer: &Peer) -> Option<Account>;
+
+    /// True if `password` is the one behind the stored form of an [`AuthMethod::CachingSha2`] account. Slow on purpose;
+    /// called once an account and start, as long as the password stays.
+    fn verify_password(&self, stored: &[u8], password: &[u8]) -> bool;
 
     /// Makes the session of an authenticated client. An error (1049 for an unknown database, say) refuses it.
     fn connect(&self, info: ConnectInfo, kill: Arc<KillHandle>) -> SqlResult<Box<dyn Session>>;

@@ -382,7 +382,7 @@ impl Connection<'_> {
         let Some(password) = password else {
             return Ok(false);
         };
-        let passed = sha2::verify_password(&password, stored);
+        let passed = self.shared.backend.verify_password(stored, &password);
         if passed {
             self.shared.sha2.remember(user, host, stored, &password);
         }

@@ -12,7 +12,7 @@
 //! | `tls.rs`, `stream.rs` | certificate and TLS; sockets with their timeouts |
 //! | `packet.rs`, `codec.rs` | framing; integers and strings |
 //! | `protocol.rs` | the protocol's numbers |
-//! | `params.rs`, `result.rs`, `text.rs`, `decimal.rs` | binary parameters in; rows, OK and ERR out |
+//! | `params.rs`, `result.rs`, `text.rs` | binary parameters in; rows, OK and ERR out |
 //! | `kill.rs` | how a connection is ended from outside |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -20,7 +20,6 @@ pub mod auth;
 pub mod backend;
 pub mod codec;
 mod connection;
-mod decimal;
 pub mod handshake;
 pub mod kill;
 pub mod packet;

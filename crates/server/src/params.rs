@@ -4,9 +4,8 @@
 //! MariaDB knowledge base, "COM_STMT_EXECUTE".
 
 use crate::codec::{Cursor, Malformed};
-use crate::decimal;
 use crate::protocol::wire;
-use narwal_types::{Date, DateTime, SqlError, SqlResult, Time, ValueRef};
+use narwal_types::{Date, DateTime, Decimal, SqlError, SqlResult, Time, ValueRef};
 
 const UNSIGNED: u8 = 0x80;
 const DAY_MICROS: u64 = 86_400_000_000;
@@ -142,6 +141,10 @@ impl Statement {
     }
 }
 
+fn decimal(data: &[u8]) -> Option<Decimal> {
+    Decimal::parse(std::str::from_utf8(data).ok()?.trim())
+}
+
 /// A value that arrives as bytes.
 fn bytes_value(ty: u8, data: &[u8]) -> SqlResult<ValueRef<'_>> {
     Ok(match ty {
@@ -151,18 +154,16 @@ fn bytes_value(ty: u8, data: &[u8]) -> SqlResult<ValueRef<'_>> {
         | wire::BLOB
         | wire::BIT
         | wire::GEOMETRY => ValueRef::Bytes(data),
-        wire::DECIMAL | wire::NEWDECIMAL => {
-            ValueRef::Decimal(decimal::parse(data).ok_or_else(|| {
-                SqlError::new(
-                    1366,
-                    b"22007",
-                    format!(
-                        "Incorrect decimal value: '{}'",
-                        String::from_utf8_lossy(data)
-                    ),
-                )
-            })?)
-        }
+        wire::DECIMAL | wire::NEWDECIMAL => ValueRef::Decimal(decimal(data).ok_or_else(|| {
+            SqlError::new(
+                1366,
+                b"22007",
+                format!(
+                    "Incorrect decimal value: '{}'",
+                    String::from_utf8_lossy(data)
+                ),
+            )
+        })?),
         // Several clients bind binary data as a string; what is not UTF-8 can only be that.
         _ if std::str::from_utf8(data).is_err() => ValueRef::Bytes(data),
         _ => ValueRef::Str(data),
@@ -364,7 +365,7 @@ mod tests {
     #[test]
     fn dates_times_strings() {
         let mut values = vec![4, 0xEA, 7, 2, 28];
-        values.extend_from_slice(&[11, 0xEA, 7, 12, 31, 23, 59, 58, 64, 66, 15, 0]);
+        values.extend_from_slice(&[11, 0xEA, 7, 12, 31, 23, 59, 58, 63, 66, 15, 0]);
         values.extend_from_slice(&[8, 1, 1, 0, 0, 0, 2, 3, 4]);
         values.extend_from_slice(b"\x03abc\x02\xff\xfe\x02xy");
         let b = body(
@@ -388,7 +389,7 @@ mod tests {
                     month: 12,
                     day: 31
                 },
-                micros: 86_398_000_000 + 1_000_000,
+                micros: 86_398_000_000 + 999_999,
                 fsp: 6
             })
         );

@@ -5,14 +5,11 @@
 
 use crate::backend::status;
 use crate::codec::{put_lenenc, put_lenenc_bytes};
-use crate::decimal;
 use crate::packet::PacketWriter;
 use crate::protocol::{column_flag, wire};
 use crate::stream::Stream;
 use crate::text;
-use narwal_types::{
-    BlobSize, Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult,
-};
+use narwal_types::{Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult};
 use narwal_types::{DateTime, TypeKind, ValueRef};
 use std::io;
 
@@ -21,7 +18,7 @@ pub const TEXT_COLLATION: u16 = 45;
 /// Collation id of everything that is not text.
 pub const BINARY_COLLATION: u16 = 63;
 /// Longest encoding of one utf8mb4 character, in bytes.
-const BYTES_PER_CHAR: u64 = 4;
+const BYTES_PER_CHAR: u32 = 4;
 
 /// Appends an OK packet's payload. `header` is 0x00, or 0xFE where it ends a result set.
 pub fn put_ok(out: &mut Vec<u8>, header: u8, info: &OkInfo, status: u16) {
@@ -56,31 +53,6 @@ pub fn put_eof(out: &mut Vec<u8>, warnings: u16, status: u16) {
     out.extend_from_slice(&status.to_le_bytes());
 }
 
-/// The type a column is sent as.
-pub fn wire_type(ty: &ColumnType) -> u8 {
-    match ty.kind {
-        TypeKind::TinyInt => wire::TINY,
-        TypeKind::SmallInt => wire::SHORT,
-        TypeKind::MediumInt => wire::INT24,
-        TypeKind::Int => wire::LONG,
-        TypeKind::BigInt => wire::LONGLONG,
-        TypeKind::Float => wire::FLOAT,
-        TypeKind::Double => wire::DOUBLE,
-        TypeKind::Decimal(..) => wire::NEWDECIMAL,
-        TypeKind::Char(_) | TypeKind::Binary(_) => wire::STRING,
-        TypeKind::VarChar(_) | TypeKind::VarBinary(_) => wire::VAR_STRING,
-        TypeKind::Text(_) | TypeKind::Blob(_) => wire::BLOB,
-        TypeKind::Date => wire::DATE,
-        TypeKind::Time(_) => wire::TIME,
-        TypeKind::DateTime(_) => wire::DATETIME,
-        TypeKind::Timestamp(_) => wire::TIMESTAMP,
-        TypeKind::Year => wire::YEAR,
-        // The types crate may learn more kinds than the front knows; text is what every client understands.
-        #[allow(unreachable_patterns)]
-        _ => wire::VAR_STRING,
-    }
-}
-
 fn is_text(ty: &ColumnType) -> bool {
     matches!(
         ty.kind,
@@ -88,50 +60,15 @@ fn is_text(ty: &ColumnType) -> bool {
     ) && ty.collation != Collation::Binary
 }
 
-fn fraction(fsp: u8) -> u64 {
-    if fsp == 0 { 0 } else { u64::from(fsp) + 1 }
-}
-
-/// Display length in bytes, as MariaDB derives it from a type.
+/// Display length in bytes.
 fn display_bytes(c: &ResultColumn) -> u32 {
-    let sign = u64::from(!c.ty.unsigned);
-    let blob = |size: BlobSize| match size {
-        BlobSize::Tiny => 255u64,
-        BlobSize::Normal => 65_535,
-        BlobSize::Medium => 16_777_215,
-        BlobSize::Long => 4_294_967_295,
-    };
-    let own = match c.ty.kind {
-        TypeKind::TinyInt => 3 + sign,
-        TypeKind::SmallInt => 5 + sign,
-        TypeKind::MediumInt => 8 + sign,
-        TypeKind::Int => 10 + sign,
-        TypeKind::BigInt => 20,
-        TypeKind::Float => 12,
-        TypeKind::Double => 22,
-        TypeKind::Decimal(p, s) => u64::from(p) + u64::from(s > 0) + sign,
-        TypeKind::Char(n) | TypeKind::VarChar(n) | TypeKind::Binary(n) | TypeKind::VarBinary(n) => {
-            u64::from(n)
-        }
-        TypeKind::Text(size) | TypeKind::Blob(size) => blob(size),
-        TypeKind::Date => 10,
-        TypeKind::Time(fsp) => 10 + fraction(fsp),
-        TypeKind::DateTime(fsp) | TypeKind::Timestamp(fsp) => 19 + fraction(fsp),
-        TypeKind::Year => 4,
-        #[allow(unreachable_patterns)]
-        _ => 255,
-    };
-    let chars = if c.length > 0 {
-        u64::from(c.length)
+    if c.length == 0 {
+        c.ty.display_length()
+    } else if is_text(&c.ty) {
+        c.length.saturating_mul(BYTES_PER_CHAR)
     } else {
-        own
-    };
-    let bytes = if is_text(&c.ty) {
-        chars * BYTES_PER_CHAR
-    } else {
-        chars
-    };
-    u32::try_from(bytes).unwrap_or(u32::MAX)
+        c.length
+    }
 }
 
 fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
@@ -177,7 +114,7 @@ fn column_wire_type(c: &ResultColumn) -> u8 {
     if c.null_type {
         wire::NULL
     } else {
-        wire_type(&c.ty)
+        c.ty.mysql_type()
     }
 }
 
@@ -250,10 +187,10 @@ pub fn put_text_value(out: &mut Vec<u8>, v: &ValueRef<'_>, decimals: u8) {
         ValueRef::Str(s) | ValueRef::Bytes(s) => put_lenenc_bytes(out, s),
         ValueRef::Double(x) => with_short_length(out, |o| text::put_f64(o, *x, decimals)),
         ValueRef::Float(x) => with_short_length(out, |o| text::put_f32(o, *x, decimals)),
-        ValueRef::Decimal(d) => with_short_length(out, |o| decimal::put(o, d)),
-        ValueRef::Date(d) => with_short_length(out, |o| text::put_date(o, *d)),
-        ValueRef::Time(t) => with_short_length(out, |o| text::put_time(o, *t)),
-        ValueRef::DateTime(t) => with_short_length(out, |o| text::put_datetime(o, *t)),
+        ValueRef::Decimal(d) => with_short_length(out, |o| d.write(o)),
+        ValueRef::Date(d) => with_short_length(out, |o| d.write(o)),
+        ValueRef::Time(t) => with_short_length(out, |o| t.write(o)),
+        ValueRef::DateTime(t) => with_short_length(out, |o| t.write(o)),
     }
 }
 
@@ -261,7 +198,7 @@ fn as_text<T>(v: &ValueRef<'_>, f: impl FnOnce(&str) -> T) -> Option<T> {
     let mut buf = Vec::new();
     match v {
         ValueRef::Str(s) | ValueRef::Bytes(s) => return std::str::from_utf8(s).ok().map(f),
-        ValueRef::Decimal(d) => decimal::put(&mut buf, d),
+        ValueRef::Decimal(d) => d.write(&mut buf),
         _ => return None,
     }
     std::str::from_utf8(&buf).ok().map(f)
