@@ -17,6 +17,8 @@
 pub mod ast;
 pub mod ddl;
 pub mod env;
+#[path = "expr_stub.rs"]
+pub mod expr;
 pub mod parse;
 pub mod prepared;
 pub mod privilege;
