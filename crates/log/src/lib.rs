@@ -1,1 +1,43 @@
-//! The write-ahead log that is also the binary log: segments, records, group commit, recovery scan.
+//! The write-ahead log that is also the binary log: segments, records, group commit, recovery scan, retention.
+//!
+//! The log knows bytes, log sequence numbers ([`Lsn`]) and commit sequence numbers ([`Seq`]); it knows no SQL, no
+//! tables and no binlog events. `docs/log-format.md` describes the bytes, the assumptions about the disk and the crash
+//! cases.
+//!
+//! A committer calls [`Log::reserve`] (one short step that fixes its place in every order at once), fills its own
+//! buffer, applies its changes to memory, hands the buffer over with [`Log::fill`] and calls [`Log::wait`]. Whoever
+//! finds no flush in progress writes and syncs for everyone whose record is complete.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod background;
+mod core;
+mod disk;
+mod error;
+pub mod frame;
+mod group;
+mod log;
+mod open;
+mod reader;
+mod scan;
+mod segment;
+pub mod sim;
+mod stats;
+
+pub use crate::core::{Durability, GroupHook, GroupInfo, LogOptions};
+pub use disk::{Disk, DiskFile, RealDisk};
+pub use error::{Corruption, LogError, OpenError, is_no_space};
+pub use frame::{HEADER_LEN, RecordKind};
+pub use log::{Log, Reserved, Ticket};
+pub use open::{OpenLog, OpenReport, TornTail, log_exists};
+pub use reader::{DirEnd, DirReader, LogReader, RecordRef};
+pub use segment::{FIRST_LSN, SEGMENT_HEADER_LEN, parse_segment_name, segment_name};
+pub use stats::LogStats;
+
+/// Log sequence number: the place of a record's first header byte in the endless log. Strictly increasing; 0 is "none".
+///
+/// Within a segment it runs with the file offset (`offset = 4096 + lsn - start`); between the EndOfSegment record of
+/// one segment and the start of the next lies a gap that no record uses.
+pub type Lsn = u64;
+
+/// Commit sequence number: 1, 2, 3, ... without a gap; 0 is "before the first commit".
+pub type Seq = u64;

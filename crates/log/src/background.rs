@@ -1,0 +1,126 @@
+//! The two background threads: `narwal-log-flush` syncs about once a second and marks a quiet log,
+//! `narwal-log-prep` makes segment space ahead of the writer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::Lsn;
+use crate::error::LogError;
+use crate::log::Inner;
+
+/// After "no space" the preparing thread waits this long before it tries again.
+const RETRY: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Default)]
+pub(crate) struct Background {
+    /// Where the log stood at the last round of the flush.
+    pub seen: Mutex<Lsn>,
+    enabled: AtomicBool,
+    space: AtomicBool,
+    stopped: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Background {
+    /// Asks for more segment space.
+    pub fn want_space(&self) {
+        if self.enabled.load(Ordering::Relaxed) && !self.space.swap(true, Ordering::SeqCst) {
+            drop(self.stopped.lock());
+            self.changed.notify_all();
+        }
+    }
+
+    /// Ends both threads after what they are doing.
+    pub fn stop(&self) {
+        *self.stopped.lock() = true;
+        self.changed.notify_all();
+    }
+
+    /// Sleeps for `time`, or until stopped or `until()`; whether to go on.
+    fn pause(&self, time: Duration, until: impl Fn() -> bool) -> bool {
+        let deadline = std::time::Instant::now() + time;
+        let mut stopped = self.stopped.lock();
+        while !*stopped && !until() {
+            if self.changed.wait_until(&mut stopped, deadline).timed_out() {
+                break;
+            }
+        }
+        !*stopped
+    }
+}
+
+/// Starts both threads.
+pub(crate) fn start<S: Send + 'static>(
+    inner: &Arc<Inner<S>>,
+) -> Result<Vec<JoinHandle<()>>, LogError> {
+    inner.background.enabled.store(true, Ordering::SeqCst);
+    let flush = inner.clone();
+    let prepare = inner.clone();
+    let spawn = |name: &str, f: Box<dyn FnOnce() + Send>| {
+        std::thread::Builder::new()
+            .name(name.into())
+            .spawn(f)
+            .map_err(|e| LogError::Io {
+                what: format!("start of thread {name}"),
+                source: Arc::new(e),
+            })
+    };
+    Ok(vec![
+        spawn("narwal-log-flush", Box::new(move || flush_loop(&flush)))?,
+        spawn("narwal-log-prep", Box::new(move || prepare_loop(&prepare)))?,
+    ])
+}
+
+fn flush_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {
+    while inner
+        .background
+        .pause(inner.core.opts.flush_interval, || false)
+    {
+        let mut seen = inner.background.seen.lock();
+        // A failure has been recorded where it happened; here is nobody to tell.
+        if inner.tick(&mut seen).is_err() && inner.core.failed.get().is_some() {
+            return;
+        }
+    }
+}
+
+fn prepare_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {
+    let bg = &inner.background;
+    // An hour stands for "until asked".
+    while bg.pause(Duration::from_secs(3600), || {
+        bg.space.load(Ordering::SeqCst)
+    }) {
+        bg.space.store(false, Ordering::SeqCst);
+        if let Err(e) = inner.make_space() {
+            tracing::warn!(error = %e, "can't prepare log space ahead");
+            if inner.core.failed.get().is_some() || !bg.pause(RETRY, || false) {
+                return;
+            }
+        }
+    }
+}
+
+impl<S: Send + 'static> Inner<S> {
+    /// Makes room ahead of the writer until there is enough.
+    pub(crate) fn make_space(&self) -> Result<(), LogError> {
+        loop {
+            let segment = {
+                let order = self.order.lock();
+                if !self.wants_space(&order) {
+                    return Ok(());
+                }
+                order.segment.clone()
+            };
+            let ready = segment.ready_end();
+            if ready < segment.cap_end() {
+                self.extend(&segment, ready + 1)?;
+            } else {
+                self.prepare_next(0)?;
+            }
+        }
+    }
+}

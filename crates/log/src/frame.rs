@@ -1,0 +1,133 @@
+//! The record frame: sixteen bytes of header and the body. See `docs/log-format.md`.
+
+use crate::Lsn;
+
+/// Bytes of a record's header.
+pub const HEADER_LEN: usize = 16;
+/// The largest body that the 28-bit length can say.
+pub const MAX_BODY: usize = (1 << 28) - 1;
+/// `durable_delta` that proves nothing.
+pub const NO_PROOF: u32 = u32::MAX;
+
+/// What a record is. The numbers are on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum RecordKind {
+    /// A committed transaction with its event group: takes the next sequence number.
+    Commit = 1,
+    /// A committed change that replicas never see: takes the next sequence number too.
+    LocalCommit = 2,
+    /// A piece of a large transaction, written before its commit record.
+    Chunk = 3,
+    /// A GTID state record.
+    State = 4,
+    /// Anything else of the layer above that is no commit.
+    Note = 5,
+    /// As `Commit`, with an annex (what the events can't say) in front of the event group, behind its length (u32).
+    AnnexCommit = 6,
+    /// First record of each segment: the sequence number of the next commit. The log's own.
+    SegmentStart = 12,
+    /// Written when the log is quiet, only to prove how far it was durable. The log's own.
+    Mark = 13,
+    /// Last record of a segment: the LSN of the next one. The log's own.
+    EndOfSegment = 14,
+    /// Written by a clean shutdown, after everything before it was synced. The log's own.
+    Shutdown = 15,
+}
+
+impl RecordKind {
+    /// The kind with this number, if there is one.
+    pub fn from_u8(n: u8) -> Option<RecordKind> {
+        Some(match n {
+            1 => RecordKind::Commit,
+            2 => RecordKind::LocalCommit,
+            3 => RecordKind::Chunk,
+            4 => RecordKind::State,
+            5 => RecordKind::Note,
+            6 => RecordKind::AnnexCommit,
+            12 => RecordKind::SegmentStart,
+            13 => RecordKind::Mark,
+            14 => RecordKind::EndOfSegment,
+            15 => RecordKind::Shutdown,
+            _ => return None,
+        })
+    }
+
+    /// Whether a record of this kind takes a commit sequence number.
+    pub fn is_commit(self) -> bool {
+        matches!(
+            self,
+            RecordKind::Commit | RecordKind::LocalCommit | RecordKind::AnnexCommit
+        )
+    }
+
+    /// Whether the log writes such records itself and hides them from readers.
+    pub fn is_internal(self) -> bool {
+        self as u8 >= RecordKind::SegmentStart as u8
+    }
+}
+
+/// A decoded header. Nothing in it is to be believed before [`verify`] said so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// CRC32C over log id, LSN, the rest of the header and the body.
+    pub crc: u32,
+    /// The kind's number.
+    pub kind: u8,
+    /// Bytes of body.
+    pub body_len: u32,
+    /// LSN minus the durable LSN known when the record was made; [`NO_PROOF`] if that did not fit.
+    pub durable_delta: u32,
+    /// Low half of the sequence number: its own for a commit, that of the last commit before it for the rest.
+    pub seq_low: u32,
+}
+
+impl Header {
+    /// Reads a header from the first sixteen bytes.
+    pub fn decode(b: &[u8; HEADER_LEN]) -> Header {
+        let word = |i: usize| u32::from_le_bytes([b[i], b[i + 1], b[i + 2], b[i + 3]]);
+        let kl = word(4);
+        Header {
+            crc: word(0),
+            kind: (kl >> 28) as u8,
+            body_len: kl & MAX_BODY as u32,
+            durable_delta: word(8),
+            seq_low: word(12),
+        }
+    }
+
+    /// Up to where (exclusive) the disk was durable when this record was made, if the header proves it.
+    pub fn proven_durable(&self, lsn: Lsn) -> Option<Lsn> {
+        (self.durable_delta != NO_PROOF).then(|| lsn.saturating_sub(u64::from(self.durable_delta)))
+    }
+}
+
+/// The checksum of a whole frame (header and body) at `lsn` of log `log_id`. Its place is part of it, so that a frame
+/// left from an older use of the same bytes never verifies.
+pub fn checksum(log_id: u64, lsn: Lsn, frame: &[u8]) -> u32 {
+    let mut place = [0u8; 16];
+    place[..8].copy_from_slice(&log_id.to_le_bytes());
+    place[8..].copy_from_slice(&lsn.to_le_bytes());
+    crc32c::crc32c_append(crc32c::crc32c(&place), &frame[4..])
+}
+
+/// Fills the header of `frame`, whose body is already in place behind [`HEADER_LEN`] bytes, and the checksum.
+///
+/// The body must not be longer than [`MAX_BODY`].
+pub fn seal(frame: &mut [u8], log_id: u64, lsn: Lsn, kind: RecordKind, durable: Lsn, seq: u64) {
+    let body_len = (frame.len() - HEADER_LEN) as u32;
+    debug_assert!(body_len as usize <= MAX_BODY);
+    let delta = u32::try_from(lsn.saturating_sub(durable)).unwrap_or(NO_PROOF);
+    frame[4..8].copy_from_slice(&((kind as u32) << 28 | body_len).to_le_bytes());
+    frame[8..12].copy_from_slice(&delta.to_le_bytes());
+    frame[12..16].copy_from_slice(&(seq as u32).to_le_bytes());
+    let crc = checksum(log_id, lsn, frame);
+    frame[..4].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// Whether `frame` (exactly header and body) is a record of `log_id` at `lsn`.
+pub fn verify(log_id: u64, lsn: Lsn, frame: &[u8]) -> bool {
+    frame.len() >= HEADER_LEN
+        && u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]])
+            == checksum(log_id, lsn, frame)
+}

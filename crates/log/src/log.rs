@@ -1,0 +1,761 @@
+//! The open log: reserving places, handing records over, waiting for them.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::background::Background;
+use crate::core::{Core, Durability, GroupHook, HookSlot, frame_len};
+use crate::error::LogError;
+use crate::frame::{self, HEADER_LEN, RecordKind};
+use crate::reader::LogReader;
+use crate::segment::{END_LEN, START_LEN, Segment, SegmentHeader};
+use crate::stats::{Counters, LogStats};
+use crate::{Lsn, Seq};
+
+/// The place that a record got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reserved {
+    /// Where the record starts.
+    pub lsn: Lsn,
+    /// LSN behind it. (The next record may start later: at the start of the next segment.)
+    pub end_lsn: Lsn,
+    /// Its commit sequence number; for a record that is no commit, that of the last commit before it.
+    pub seq: Seq,
+}
+
+/// Slot states. A slot is "ready" in every state but RESERVED.
+pub(crate) const RESERVED: u8 = 0;
+pub(crate) const FILLED: u8 = 1;
+/// Filled, and its owner sleeps.
+pub(crate) const SLEEPING: u8 = 2;
+pub(crate) const DONE: u8 = 3;
+pub(crate) const FAILED: u8 = 4;
+
+/// One reserved record in the queue.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub at: Reserved,
+    pub kind: RecordKind,
+    /// No record: its owner waits until everything before it is durable.
+    pub barrier: bool,
+    pub state: AtomicU8,
+    pub buf: OnceLock<Vec<u8>>,
+    pub sleeper: OnceLock<Thread>,
+}
+
+impl Slot {
+    fn new(at: Reserved, kind: RecordKind) -> Slot {
+        Slot {
+            at,
+            kind,
+            barrier: false,
+            state: AtomicU8::new(RESERVED),
+            buf: OnceLock::new(),
+            sleeper: OnceLock::new(),
+        }
+    }
+
+    pub fn ready(&self) -> bool {
+        self.state.load(Ordering::SeqCst) != RESERVED
+    }
+
+    pub fn wake(&self) {
+        if let Some(t) = self.sleeper.get() {
+            t.unpark();
+        }
+    }
+
+    pub fn is_commit(&self) -> bool {
+        !self.barrier && self.kind.is_commit()
+    }
+}
+
+/// The right to hand over one record, from [`Log::reserve`].
+///
+/// Dropping it before [`Log::fill`] leaves a hole in the log that nothing can close, so that stops the log for good
+/// (every later call fails) instead of hanging everyone behind the hole.
+#[derive(Debug)]
+pub struct Ticket {
+    pub(crate) slot: Arc<Slot>,
+    home: Arc<dyn Home>,
+    waited: Cell<bool>,
+    /// Only one thread at a time may wait on it.
+    _not_sync: PhantomData<Cell<()>>,
+}
+
+impl Ticket {
+    /// The place of the record.
+    pub fn reserved(&self) -> Reserved {
+        self.slot.at
+    }
+
+    /// Where the record starts.
+    pub fn lsn(&self) -> Lsn {
+        self.slot.at.lsn
+    }
+
+    /// Its commit sequence number (see [`Reserved::seq`]).
+    pub fn seq(&self) -> Seq {
+        self.slot.at.seq
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.slot.ready() {
+            self.home.abandoned(self.slot.at.lsn);
+        } else if !self.waited.get() {
+            self.home.unwaited();
+        }
+    }
+}
+
+/// What a dropped ticket needs of its log.
+trait Home: Send + Sync + std::fmt::Debug {
+    fn abandoned(&self, lsn: Lsn);
+    fn unwaited(&self);
+}
+
+pub(crate) struct Order<S> {
+    pub state: S,
+    pub next_lsn: Lsn,
+    pub last_seq: Seq,
+    /// Reserved and not yet written, in LSN order.
+    pub queue: VecDeque<Arc<Slot>>,
+    /// How many at the front of the queue mode 0 has published already.
+    pub published: usize,
+    pub segment: Arc<Segment>,
+    pub next_segment: Option<Arc<Segment>>,
+    /// End of the last record that is no Mark.
+    pub last_real_end: Lsn,
+    /// The last record is a Mark or a Shutdown: a quiet log needs no further one.
+    pub marked: bool,
+}
+
+pub(crate) struct Inner<S> {
+    pub core: Arc<Core>,
+    pub order: Mutex<Order<S>>,
+    /// Somebody leads: writes and syncs a group.
+    pub leading: AtomicBool,
+    /// The segment that the leader writes to. Only the leader takes this lock.
+    pub write_segment: Mutex<Arc<Segment>>,
+    /// Commits filled and not yet taken by a leader.
+    pub gathered: AtomicU32,
+    /// How many of them a leader is waiting for, 0 for none.
+    pub gather_target: AtomicU32,
+    pub gatherer: Mutex<Option<Thread>>,
+    pub background: Background,
+}
+
+impl<S> std::fmt::Debug for Inner<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Log").field("core", &self.core).finish()
+    }
+}
+
+/// The open log. `S` is the state that must advance in the log's order (binlog position, GTID counters); it is guarded
+/// by the log's order mutex.
+#[derive(Debug)]
+pub struct Log<S: Send + 'static> {
+    pub(crate) inner: Arc<Inner<S>>,
+    pub(crate) threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+}
+
+/// What a reservation needs before it can be made.
+enum Room {
+    Here,
+    Switch,
+    Extend(Arc<Segment>, Lsn),
+    Prepare(u64),
+}
+
+impl<S: Send + 'static> Order<S> {
+    fn room(&self, need: u64) -> Room {
+        let first = if self.next_lsn == self.segment.start {
+            START_LEN
+        } else {
+            0
+        };
+        // Every record leaves room for the record that closes the segment.
+        let end = self.next_lsn + first + need + END_LEN;
+        if end <= self.segment.cap_end() {
+            if end <= self.segment.ready_end() {
+                return Room::Here;
+            }
+            return Room::Extend(self.segment.clone(), end);
+        }
+        let need = START_LEN + need + END_LEN;
+        match &self.next_segment {
+            Some(n) if n.start + need <= n.cap_end() => {
+                if n.start + need <= n.ready_end() {
+                    Room::Switch
+                } else {
+                    Room::Extend(n.clone(), n.start + need)
+                }
+            }
+            _ => Room::Prepare(need),
+        }
+    }
+
+    fn push(&mut self, slot: Slot) -> Arc<Slot> {
+        self.next_lsn = slot.at.end_lsn;
+        if slot.kind != RecordKind::Mark {
+            self.last_real_end = slot.at.end_lsn;
+        }
+        self.marked = matches!(slot.kind, RecordKind::Mark | RecordKind::Shutdown);
+        let slot = Arc::new(slot);
+        self.queue.push_back(slot.clone());
+        slot
+    }
+
+    /// Adds a record of the log's own whose body is one number.
+    fn push_own(&mut self, core: &Core, kind: RecordKind, number: u64) {
+        let at = Reserved {
+            lsn: self.next_lsn,
+            end_lsn: self.next_lsn + frame_len(8),
+            seq: self.last_seq,
+        };
+        let mut buf = vec![0u8; HEADER_LEN + 8];
+        buf[HEADER_LEN..].copy_from_slice(&number.to_le_bytes());
+        let durable = core.durable.load(Ordering::Acquire);
+        frame::seal(&mut buf, core.log_id, at.lsn, kind, durable, at.seq);
+        let slot = Slot::new(at, kind);
+        let _ = slot.buf.set(buf);
+        slot.state.store(FILLED, Ordering::SeqCst);
+        self.push(slot);
+    }
+
+    fn start_segment_if_needed(&mut self, core: &Core) {
+        if self.next_lsn == self.segment.start {
+            let first = self.last_seq + 1;
+            self.push_own(core, RecordKind::SegmentStart, first);
+        }
+    }
+
+    fn switch(&mut self, core: &Core) {
+        let Some(next) = self.next_segment.take() else {
+            return;
+        };
+        self.start_segment_if_needed(core);
+        self.push_own(core, RecordKind::EndOfSegment, next.start);
+        self.next_lsn = next.start;
+        self.last_real_end = next.start;
+        self.segment = next;
+    }
+}
+
+impl<S: Send + 'static> Inner<S> {
+    pub fn reserve_any<T>(
+        self: &Arc<Self>,
+        kind: RecordKind,
+        body_len: usize,
+        stamp: impl FnOnce(&Reserved, &mut S) -> T,
+    ) -> Result<(Ticket, T), LogError> {
+        let core = &self.core;
+        let need = frame_len(body_len);
+        loop {
+            let mut order = self.order.lock();
+            core.check()?;
+            if core.closed.load(Ordering::Acquire) && kind != RecordKind::Shutdown {
+                return Err(LogError::Closed);
+            }
+            let room = order.room(need);
+            match room {
+                Room::Here => {}
+                Room::Switch => order.switch(core),
+                Room::Extend(segment, to) => {
+                    drop(order);
+                    self.extend(&segment, to)?;
+                    continue;
+                }
+                Room::Prepare(need) => {
+                    drop(order);
+                    self.prepare_next(need)?;
+                    continue;
+                }
+            }
+            order.start_segment_if_needed(core);
+            let at = Reserved {
+                lsn: order.next_lsn,
+                end_lsn: order.next_lsn + need,
+                seq: order.last_seq + u64::from(kind.is_commit()),
+            };
+            // If `stamp` panics nothing was reserved, but the caller's state may be half changed: stop.
+            let guard = StampGuard(core);
+            let out = stamp(&at, &mut order.state);
+            std::mem::forget(guard);
+            order.last_seq = at.seq;
+            let slot = order.push(Slot::new(at, kind));
+            let wants_space = self.wants_space(&order);
+            drop(order);
+            if wants_space {
+                self.background.want_space();
+            }
+            return Ok((
+                Ticket {
+                    slot,
+                    home: self.clone(),
+                    waited: Cell::new(false),
+                    _not_sync: PhantomData,
+                },
+                out,
+            ));
+        }
+    }
+
+    /// Whether the background thread should make room ahead of the writer.
+    pub fn wants_space(&self, order: &Order<S>) -> bool {
+        let (cap_end, ready_end) = (order.segment.cap_end(), order.segment.ready_end());
+        let step = self.core.opts.grow_step;
+        (ready_end < cap_end && ready_end - order.next_lsn.min(ready_end) < step / 2)
+            || (order.next_segment.is_none()
+                && (order.next_lsn - order.segment.start) * 4 > (cap_end - order.segment.start) * 3)
+    }
+
+    /// Grows a segment's zeroed part at least to `to`.
+    pub fn extend(&self, segment: &Segment, to: Lsn) -> Result<(), LogError> {
+        let core = &self.core;
+        let _one = core.maintenance.lock();
+        if segment.ready_end() >= to {
+            return Ok(());
+        }
+        let target = to
+            .max(segment.ready_end() + core.opts.grow_step)
+            .min(segment.cap_end());
+        let mut result = segment.extend(target);
+        if matches!(result, Err(LogError::NoSpace(_))) && to < target {
+            // Perhaps there is room for just this record.
+            result = segment.extend(to.next_multiple_of(512).min(segment.cap_end()));
+        }
+        if let Err(LogError::Failed(text)) = &result {
+            self.fail(text.clone());
+        } else if result.is_ok() {
+            Counters::add(&core.counters.prepare_syncs, 1);
+        }
+        result
+    }
+
+    /// Makes the next segment, able to take `need` bytes at once.
+    pub fn prepare_next(&self, need: u64) -> Result<(), LogError> {
+        let core = &self.core;
+        let _one = core.maintenance.lock();
+        let (start, existing) = {
+            let order = self.order.lock();
+            (order.segment.cap_end(), order.next_segment.clone())
+        };
+        let cap = core.opts.segment_cap().max(need.next_multiple_of(4096));
+        if let Some(next) = existing {
+            // Not in use yet, so its range may still grow.
+            if next.start + need > next.cap_end() {
+                next.cap_end.store(next.start + cap, Ordering::Release);
+            }
+            return Ok(());
+        }
+        let header = SegmentHeader {
+            log_id: core.log_id,
+            start,
+            durable: core.durable.load(Ordering::Acquire),
+        };
+        let segment = Arc::new(Segment::create(
+            &*core.opts.disk,
+            &core.opts.dir,
+            header,
+            cap,
+            core.opts.initial_ready(cap, need),
+        )?);
+        Counters::add(&core.counters.segments_made, 1);
+        Counters::add(&core.counters.prepare_syncs, 1);
+        core.segments.lock().insert(start, segment.clone());
+        self.order.lock().next_segment = Some(segment);
+        Ok(())
+    }
+
+    fn fill(&self, slot: &Slot, mut buf: Vec<u8>) {
+        let core = &self.core;
+        let expected = (slot.at.end_lsn - slot.at.lsn) as usize;
+        if buf.len() != expected {
+            self.fail(format!(
+                "a record of {} bytes was handed over for a place of {expected} bytes",
+                buf.len()
+            ));
+            return;
+        }
+        let durable = core.durable.load(Ordering::Acquire);
+        frame::seal(
+            &mut buf,
+            core.log_id,
+            slot.at.lsn,
+            slot.kind,
+            durable,
+            slot.at.seq,
+        );
+        let _ = slot.buf.set(buf);
+        // Fails only if the log has failed meanwhile.
+        let _ = slot
+            .state
+            .compare_exchange(RESERVED, FILLED, Ordering::SeqCst, Ordering::SeqCst);
+        if slot.is_commit() {
+            let n = self.gathered.fetch_add(1, Ordering::SeqCst) + 1;
+            let target = self.gather_target.load(Ordering::SeqCst);
+            if target != 0
+                && n >= target
+                && let Some(t) = &*self.gatherer.lock()
+            {
+                t.unpark();
+            }
+        }
+    }
+
+    pub fn sync_all(&self) -> Result<Lsn, LogError> {
+        let slot = {
+            let mut order = self.order.lock();
+            self.core.check()?;
+            let at = Reserved {
+                lsn: order.next_lsn,
+                end_lsn: order.next_lsn,
+                seq: order.last_seq,
+            };
+            let mut slot = Slot::new(at, RecordKind::Mark);
+            slot.barrier = true;
+            slot.state = AtomicU8::new(FILLED);
+            let slot = Arc::new(slot);
+            order.queue.push_back(slot.clone());
+            slot
+        };
+        self.wait_slot(&slot)?;
+        Ok(slot.at.lsn)
+    }
+
+    /// One round of the background flush: makes durable what has waited since the last round, or marks a quiet log.
+    /// `seen` carries the round's memory.
+    pub fn tick(self: &Arc<Self>, seen: &mut Lsn) -> Result<(), LogError> {
+        let core = &self.core;
+        let durable = core.durable.load(Ordering::Acquire);
+        let (real_end, next_lsn, marked, at_start) = {
+            let o = self.order.lock();
+            (
+                o.last_real_end,
+                o.next_lsn,
+                o.marked,
+                o.next_lsn == o.segment.start,
+            )
+        };
+        let quiet = *seen == next_lsn;
+        *seen = next_lsn;
+        if core.closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        if real_end > durable {
+            self.sync_all()?;
+        } else if quiet && !marked && !at_start {
+            match self.reserve_any(RecordKind::Mark, 0, |_, _| ()) {
+                Ok((ticket, ())) => {
+                    self.fill(&ticket.slot, vec![0; HEADER_LEN]);
+                    self.write_out();
+                    *seen = ticket.slot.at.end_lsn;
+                }
+                Err(LogError::NoSpace(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    pub fn publish(&self, seq: Seq) {
+        self.core.visible.fetch_max(seq, Ordering::SeqCst);
+    }
+}
+
+struct StampGuard<'a>(&'a Core);
+
+impl Drop for StampGuard<'_> {
+    fn drop(&mut self) {
+        // What is queued already is whole and may finish; only nothing new is accepted.
+        let _ = self
+            .0
+            .failed
+            .set("a panic while the order state was being changed".into());
+    }
+}
+
+impl<S: Send + 'static> Home for Inner<S> {
+    fn abandoned(&self, lsn: Lsn) {
+        self.fail(format!(
+            "the record reserved at LSN {lsn} was never handed over"
+        ));
+    }
+
+    fn unwaited(&self) {
+        self.kick();
+    }
+}
+
+impl<S: Send + 'static> Log<S> {
+    /// Reserves the place of a record with a body of `body_len` bytes: LSN, for a commit the next sequence number, and
+    /// whatever `stamp` takes from the order state, all in one short step. `stamp` runs under the order mutex: it must
+    /// be quick and must not call the log.
+    ///
+    /// # Errors
+    /// [`LogError::NoSpace`] if the log has to grow and can't (nothing is reserved then), [`LogError::RecordTooLarge`],
+    /// [`LogError::Failed`], [`LogError::Closed`].
+    pub fn reserve<T>(
+        &self,
+        kind: RecordKind,
+        body_len: usize,
+        stamp: impl FnOnce(&Reserved, &mut S) -> T,
+    ) -> Result<(Ticket, T), LogError> {
+        if kind.is_internal() {
+            return Err(LogError::Misuse("this record kind is the log's own"));
+        }
+        let max = self.inner.core.opts.max_body();
+        if body_len > max {
+            return Err(LogError::RecordTooLarge {
+                len: body_len as u64,
+                max: max as u64,
+            });
+        }
+        self.inner.reserve_any(kind, body_len, stamp)
+    }
+
+    /// Hands over the finished record: [`HEADER_LEN`] spare bytes, then the body of exactly the reserved length. The
+    /// header and the checksum are made here, under no lock.
+    ///
+    /// The caller's own changes to memory must be complete: from now on the record may be published by anyone. A
+    /// buffer of the wrong length stops the log. Follow it with [`Log::wait`] or drop the ticket soon: records behind
+    /// this one may be waiting for somebody to lead.
+    pub fn fill(&self, ticket: &Ticket, buf: Vec<u8>) {
+        self.inner.fill(&ticket.slot, buf);
+    }
+
+    /// Waits until the record has the durability of the mode in force and is published: mode 1 durable, mode 2
+    /// written, mode 0 complete.
+    ///
+    /// # Errors
+    /// [`LogError::Failed`]: whether the record survives a restart is then not known.
+    pub fn wait(&self, ticket: &Ticket) -> Result<(), LogError> {
+        ticket.waited.set(true);
+        self.inner.wait_slot(&ticket.slot)
+    }
+
+    /// Waits until readers may see commit `seq`. Its committer must be on its way to [`Log::wait`].
+    pub fn wait_visible(&self, seq: Seq) -> Result<(), LogError> {
+        let core = &self.inner.core;
+        let seen = || core.visible.load(Ordering::SeqCst) >= seq;
+        core.progress
+            .wait(None, || seen() || core.failed.get().is_some());
+        if seen() { Ok(()) } else { core.check() }
+    }
+
+    /// Last commit that readers may see.
+    pub fn visible_seq(&self) -> Seq {
+        self.inner.core.visible.load(Ordering::Acquire)
+    }
+
+    /// Everything below this LSN is durable.
+    pub fn durable_lsn(&self) -> Lsn {
+        self.inner.core.durable.load(Ordering::Acquire)
+    }
+
+    /// Waits until the log is durable beyond `lsn` or `timeout` has passed; returns the durable LSN.
+    ///
+    /// # Errors
+    /// [`LogError::Failed`], [`LogError::Closed`] if nothing more will come.
+    pub fn wait_durable(&self, lsn: Lsn, timeout: Duration) -> Result<Lsn, LogError> {
+        let core = &self.inner.core;
+        let now = || core.durable.load(Ordering::SeqCst);
+        let over = || core.failed.get().is_some() || core.closed.load(Ordering::SeqCst);
+        core.progress
+            .wait(Some(Instant::now() + timeout), || now() > lsn || over());
+        let at = now();
+        if at <= lsn {
+            core.check()?;
+            if core.closed.load(Ordering::SeqCst) {
+                return Err(LogError::Closed);
+            }
+        }
+        Ok(at)
+    }
+
+    /// Runs `f` on the order state with the place where the log stands: nothing is reserved meanwhile. `seq` is the
+    /// last sequence number given, `lsn` the place of the next record: together they are a checkpoint to replay from.
+    pub fn with_order_state<T>(&self, f: impl FnOnce(&mut S, Reserved) -> T) -> T {
+        let mut order = self.inner.order.lock();
+        let at = Reserved {
+            lsn: order.next_lsn,
+            end_lsn: order.next_lsn,
+            seq: order.last_seq,
+        };
+        f(&mut order.state, at)
+    }
+
+    /// Makes everything reserved so far durable (waits for records not yet handed over) and returns up to where.
+    pub fn sync_all(&self) -> Result<Lsn, LogError> {
+        self.inner.sync_all()
+    }
+
+    /// Reads durable records from `lsn` on, which must be the start of a record (or the end of the log).
+    pub fn read_from(&self, lsn: Lsn) -> Result<LogReader, LogError> {
+        LogReader::open(self.inner.core.clone(), lsn)
+    }
+
+    /// The oldest LSN still in the log.
+    pub fn oldest_lsn(&self) -> Lsn {
+        self.inner.core.oldest()
+    }
+
+    /// Removes whole segments that lie below `lsn`, oldest first, never the current one; returns how many. Readers
+    /// that are inside one of them finish it.
+    pub fn purge_before(&self, lsn: Lsn) -> Result<u64, LogError> {
+        let core = &self.inner.core;
+        let _one = core.maintenance.lock();
+        let mut removed = 0;
+        loop {
+            let durable = core.durable.load(Ordering::Acquire);
+            let victim = {
+                let segments = core.segments.lock();
+                let mut it = segments.values();
+                match (it.next(), it.next()) {
+                    // The next segment must have its start record on disk: it says where the numbers stand.
+                    (Some(first), Some(second))
+                        if second.start <= lsn && durable >= second.start + START_LEN =>
+                    {
+                        first.clone()
+                    }
+                    _ => break,
+                }
+            };
+            core.opts
+                .disk
+                .remove(&victim.path)
+                .map_err(|e| LogError::io("remove", &victim.path, e))?;
+            core.segments.lock().remove(&victim.start);
+            // One by one, so that a crash can't leave a gap in the middle.
+            core.opts
+                .disk
+                .sync_dir(&core.opts.dir)
+                .map_err(|e| LogError::io("sync", &core.opts.dir, e))?;
+            Counters::add(&core.counters.segments_removed, 1);
+            removed += 1;
+        }
+        Ok(removed)
+    }
+
+    /// Changes what commits wait for, from the next group on. Switching to [`Durability::Synced`] makes everything
+    /// before durable first.
+    pub fn set_durability(&self, mode: Durability) -> Result<(), LogError> {
+        self.inner.core.mode.store(mode as u8, Ordering::SeqCst);
+        if mode == Durability::Synced {
+            self.inner.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// What commits wait for now.
+    pub fn durability(&self) -> Durability {
+        self.inner.core.mode()
+    }
+
+    /// Sets the group-commit wait: until `count` transactions are queued or `usec` microseconds have passed; 0 in
+    /// either switches it off.
+    pub fn set_commit_wait(&self, count: u32, usec: u32) {
+        let core = &self.inner.core;
+        core.wait_count.store(count, Ordering::Relaxed);
+        core.wait_usec.store(usec, Ordering::Relaxed);
+    }
+
+    /// The group-commit wait: transactions, microseconds.
+    pub fn commit_wait(&self) -> (u32, u32) {
+        let core = &self.inner.core;
+        (
+            core.wait_count.load(Ordering::Relaxed),
+            core.wait_usec.load(Ordering::Relaxed),
+        )
+    }
+
+    /// Counters and positions.
+    pub fn stats(&self) -> LogStats {
+        let core = &self.inner.core;
+        let (segments, oldest_lsn) = {
+            let s = core.segments.lock();
+            (s.len() as u64, s.keys().next().copied().unwrap_or(0))
+        };
+        LogStats {
+            segments,
+            oldest_lsn,
+            written_lsn: core.written.load(Ordering::Relaxed),
+            durable_lsn: core.durable.load(Ordering::Relaxed),
+            visible_seq: core.visible.load(Ordering::Relaxed),
+            ..core.counters.read()
+        }
+    }
+
+    /// Why the log has stopped for good, if it has.
+    pub fn failed(&self) -> Option<String> {
+        self.inner.core.failed.get().cloned()
+    }
+
+    /// The random number that names this log.
+    pub fn log_id(&self) -> u64 {
+        self.inner.core.log_id
+    }
+
+    /// Sets (or removes) a hook that the leader calls for each group with commits after it is durable (mode 1) or
+    /// written (mode 2) and before it is visible. While it runs no other group is written. It must not call the log.
+    pub fn after_sync_hook(&self, hook: Option<GroupHook>) {
+        let core = &self.inner.core;
+        core.has_hook.store(hook.is_some(), Ordering::SeqCst);
+        *core.hook.write() = hook.map(HookSlot);
+    }
+
+    /// Does what the background thread does once per interval; for owners that run without background threads.
+    pub fn tick(&self) -> Result<(), LogError> {
+        let mut seen = self.inner.background.seen.lock();
+        self.inner.tick(&mut seen)
+    }
+
+    /// Clean shutdown: refuses further records, makes everything durable, writes the shutdown record. Every ticket
+    /// must have been filled. Calling it again does nothing.
+    pub fn close(&self) -> Result<(), LogError> {
+        let core = &self.inner.core;
+        {
+            let _order = self.inner.order.lock();
+            if core.closed.swap(true, Ordering::SeqCst) {
+                return Ok(());
+            }
+        }
+        self.stop_threads();
+        core.progress.notify();
+        self.inner.sync_all()?;
+        match self.inner.reserve_any(RecordKind::Shutdown, 0, |_, _| ()) {
+            Ok((ticket, ())) => {
+                self.inner.fill(&ticket.slot, vec![0; HEADER_LEN]);
+                drop(ticket);
+                self.inner.sync_all()?;
+                Ok(())
+            }
+            // The log is complete without it; the next start just takes it for a crash.
+            Err(LogError::NoSpace(_)) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn stop_threads(&self) {
+        self.inner.background.stop();
+        for t in self.threads.lock().drain(..) {
+            let _ = t.join();
+        }
+    }
+}
+
+impl<S: Send + 'static> Drop for Log<S> {
+    fn drop(&mut self) {
+        self.stop_threads();
+    }
+}

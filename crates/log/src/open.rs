@@ -1,0 +1,347 @@
+//! Opening: recovery scan, repair of the tail, start.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::background::{self, Background};
+use crate::core::{Core, LogOptions, Progress};
+use crate::error::{Corruption, LogError, OpenError, is_no_space};
+use crate::log::{Inner, Log, Order};
+use crate::reader::RecordRef;
+use crate::scan::{Scanner, TailEnd};
+use crate::segment::{
+    FIRST_LSN, SEGMENT_HEADER_LEN, Segment, SegmentHeader, list_segments, remove_half_made,
+    segment_name, zero,
+};
+use crate::stats::Counters;
+use crate::{Lsn, Seq};
+
+/// What a crash left behind the last whole record, and where it was cut off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TornTail {
+    /// The segment file.
+    pub file: PathBuf,
+    /// Byte offset in it from which it was zeroed.
+    pub offset: u64,
+    /// Bytes zeroed there.
+    pub bytes: u64,
+    /// Why the scan ended.
+    pub why: String,
+}
+
+/// What opening found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenReport {
+    /// A new log was made.
+    pub created: bool,
+    /// The log ended with a shutdown record.
+    pub clean_shutdown: bool,
+    /// Where the replay started.
+    pub from: Lsn,
+    /// Where the next record goes.
+    pub end_lsn: Lsn,
+    /// Last commit in the log (the checkpoint's if none follows it).
+    pub last_seq: Seq,
+    /// Records replayed.
+    pub records: u64,
+    /// Commits among them.
+    pub commits: u64,
+    /// Bytes of log scanned.
+    pub bytes: u64,
+    /// What was cut off, if anything.
+    pub torn: Option<TornTail>,
+}
+
+/// A log that has been replayed and repaired, and waits for the caller's order state.
+pub struct OpenLog {
+    /// What opening found.
+    pub report: OpenReport,
+    opts: LogOptions,
+    log_id: u64,
+    segments: BTreeMap<Lsn, Arc<Segment>>,
+    current: Arc<Segment>,
+    lock: Box<dyn Send + Sync>,
+}
+
+impl std::fmt::Debug for OpenLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenLog")
+            .field("report", &self.report)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: Send + 'static> Log<S> {
+    /// Opens the log in `opts.dir`, or makes a new one, and calls `replay` for each of the caller's records from
+    /// `from` on, in order. Then the tail is repaired. [`OpenLog::start`] makes the log usable.
+    ///
+    /// `from` is a checkpoint as [`Log::with_order_state`] gave it (the LSN of the next record and the last sequence
+    /// number) at a moment up to which the log was durable; `None` replays everything.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`] names the file and the byte offset if durable bytes do not verify; nothing is changed
+    /// then. An error of `replay` is passed on.
+    pub fn open<E>(
+        opts: LogOptions,
+        from: Option<(Lsn, Seq)>,
+        replay: impl FnMut(&RecordRef<'_>) -> Result<(), E>,
+    ) -> Result<OpenLog, OpenError<E>> {
+        open(opts, from, replay)
+    }
+}
+
+fn open<E>(
+    opts: LogOptions,
+    from: Option<(Lsn, Seq)>,
+    mut replay: impl FnMut(&RecordRef<'_>) -> Result<(), E>,
+) -> Result<OpenLog, OpenError<E>> {
+    let (disk, dir) = (opts.disk.clone(), opts.dir.clone());
+    disk.create_dir_all(&dir)
+        .map_err(|e| LogError::io("create", &dir, e))?;
+    let lock_path = dir.join("wal.lock");
+    let lock = disk
+        .lock(&lock_path)
+        .map_err(|e| LogError::io("lock (is another server running?)", &lock_path, e))?;
+    remove_half_made(&*disk, &dir)?;
+    let Some(mut scan) = Scanner::new(disk.clone(), &dir, from)? else {
+        return Ok(create(opts, from, lock)?);
+    };
+    let begin = scan.lsn;
+    let (mut records, mut commits) = (0, 0);
+    while let Some(r) = scan.step()? {
+        if r.kind.is_internal() {
+            continue;
+        }
+        records += 1;
+        commits += u64::from(r.kind.is_commit());
+        replay(&RecordRef {
+            lsn: r.lsn,
+            end_lsn: r.end,
+            kind: r.kind,
+            seq: r.seq,
+            body: scan.source.body(r.body),
+        })
+        .map_err(OpenError::Replay)?;
+    }
+    let tail = scan.tail()?;
+    let (current, torn) = repair(&opts, &scan, &tail)?;
+    let mut segments = BTreeMap::new();
+    for &start in scan.segments.iter().filter(|&&s| s < current.start) {
+        let path = dir.join(segment_name(start));
+        let file = disk
+            .open_read(&path)
+            .map_err(|e| LogError::io("open", &path, e))?;
+        segments.insert(start, Arc::new(closed_segment(start, path, file)));
+    }
+    let current = Arc::new(current);
+    segments.insert(current.start, current.clone());
+    Ok(OpenLog {
+        report: OpenReport {
+            created: false,
+            clean_shutdown: scan.clean_shutdown && torn.is_none(),
+            from: begin,
+            end_lsn: tail.end,
+            last_seq: scan.seq,
+            records,
+            commits,
+            bytes: tail.end - begin,
+            torn,
+        },
+        log_id: scan.log_id,
+        opts,
+        segments,
+        current,
+        lock,
+    })
+}
+
+fn closed_segment(start: Lsn, path: PathBuf, file: Arc<dyn crate::DiskFile>) -> Segment {
+    Segment {
+        start,
+        path,
+        file,
+        cap_end: AtomicU64::new(start),
+        ready_end: AtomicU64::new(start),
+    }
+}
+
+fn create(
+    opts: LogOptions,
+    from: Option<(Lsn, Seq)>,
+    lock: Box<dyn Send + Sync>,
+) -> Result<OpenLog, LogError> {
+    if let Some((lsn, _)) = from {
+        return Err(LogError::Corrupt(Corruption {
+            file: opts.dir.clone(),
+            offset: 0,
+            lsn,
+            reason: "there is no log here, but a checkpoint stands in one".into(),
+        }));
+    }
+    let log_id = rand::random();
+    let cap = opts.segment_cap();
+    let header = SegmentHeader {
+        log_id,
+        start: FIRST_LSN,
+        durable: FIRST_LSN,
+    };
+    let ready = opts.initial_ready(cap, 0);
+    let current = Arc::new(Segment::create(&*opts.disk, &opts.dir, header, cap, ready)?);
+    Ok(OpenLog {
+        report: OpenReport {
+            created: true,
+            clean_shutdown: true,
+            from: FIRST_LSN,
+            end_lsn: FIRST_LSN,
+            last_seq: 0,
+            records: 0,
+            commits: 0,
+            bytes: 0,
+            torn: None,
+        },
+        opts,
+        log_id,
+        segments: BTreeMap::from([(FIRST_LSN, current.clone())]),
+        current,
+        lock,
+    })
+}
+
+/// Zeroes what lies behind the end, removes later segments, and makes everything that was read durable: after a kill
+/// it may have come from the page cache.
+fn repair(
+    opts: &LogOptions,
+    scan: &Scanner,
+    tail: &TailEnd,
+) -> Result<(Segment, Option<TornTail>), LogError> {
+    let (disk, dir) = (&*opts.disk, &opts.dir);
+    for &start in tail.later.iter().rev() {
+        let path = dir.join(segment_name(start));
+        disk.remove(&path)
+            .map_err(|e| LogError::io("remove", &path, e))?;
+        disk.sync_dir(dir)
+            .map_err(|e| LogError::io("sync", dir, e))?;
+    }
+    if scan.index > 0 {
+        // Its last group may have been written and not synced when the process was killed.
+        let path = dir.join(segment_name(scan.segments[scan.index - 1]));
+        disk.open(&path)
+            .and_then(|f| f.sync_data())
+            .map_err(|e| LogError::io("sync", &path, e))?;
+    }
+    let (path, start) = (scan.source.path.clone(), scan.source.start);
+    let file = disk
+        .open(&path)
+        .map_err(|e| LogError::io("open", &path, e))?;
+    let offset = SEGMENT_HEADER_LEN + (tail.end - start);
+    let dirty = tail.dirty_end - tail.end;
+    zero(&*file, offset, dirty).map_err(|e| LogError::io("zero the tail of", &path, e))?;
+    let len = file.len().map_err(|e| LogError::io("stat", &path, e))?;
+    // A crash while the file grew may have left unallocated blocks.
+    let mut ready_end = start + (len - SEGMENT_HEADER_LEN);
+    if len > offset
+        && let Err(e) = file.allocate(offset, len - offset)
+    {
+        if !is_no_space(&e) {
+            return Err(LogError::io("allocate", &path, e));
+        }
+        ready_end = tail.end;
+    }
+    file.sync_data()
+        .map_err(|e| LogError::io("sync", &path, e))?;
+    let cap = opts.segment_cap().max(len - SEGMENT_HEADER_LEN);
+    let torn = (dirty > 0 || tail.later_dirty).then(|| TornTail {
+        file: path.clone(),
+        offset,
+        bytes: dirty,
+        why: tail.why.clone(),
+    });
+    Ok((
+        Segment {
+            start,
+            path,
+            file,
+            cap_end: AtomicU64::new(start + cap),
+            ready_end: AtomicU64::new(ready_end),
+        },
+        torn,
+    ))
+}
+
+impl OpenLog {
+    /// Makes the log usable, with the caller's order state as it stands after the replay.
+    pub fn start<S: Send + 'static>(self, state: S) -> Result<Log<S>, LogError> {
+        let r = &self.report;
+        let with_threads = self.opts.background;
+        let core = Arc::new(Core {
+            log_id: self.log_id,
+            mode: AtomicU8::new(self.opts.durability as u8),
+            wait_count: AtomicU32::new(self.opts.commit_wait_count),
+            wait_usec: AtomicU32::new(self.opts.commit_wait_usec),
+            written: AtomicU64::new(r.end_lsn),
+            durable: AtomicU64::new(r.end_lsn),
+            visible: AtomicU64::new(r.last_seq),
+            failed: OnceLock::new(),
+            closed: AtomicBool::new(false),
+            segments: Mutex::new(self.segments),
+            maintenance: Mutex::new(()),
+            counters: Counters::default(),
+            hook: RwLock::new(None),
+            has_hook: AtomicBool::new(false),
+            progress: Progress::default(),
+            _lock: LockFile(self.lock),
+            opts: self.opts,
+        });
+        let inner = Arc::new(Inner {
+            order: Mutex::new(Order {
+                state,
+                next_lsn: r.end_lsn,
+                last_seq: r.last_seq,
+                queue: VecDeque::new(),
+                published: 0,
+                segment: self.current.clone(),
+                next_segment: None,
+                last_real_end: r.end_lsn,
+                marked: r.clean_shutdown,
+            }),
+            core,
+            leading: AtomicBool::new(false),
+            write_segment: Mutex::new(self.current),
+            gathered: AtomicU32::new(0),
+            gather_target: AtomicU32::new(0),
+            gatherer: Mutex::new(None),
+            background: Background::default(),
+        });
+        let threads = if with_threads {
+            background::start(&inner)?
+        } else {
+            Vec::new()
+        };
+        Ok(Log {
+            inner,
+            threads: Mutex::new(threads),
+        })
+    }
+}
+
+/// Keeps the lock file locked.
+pub(crate) struct LockFile(#[expect(dead_code, reason = "held for its drop")] Box<dyn Send + Sync>);
+
+impl std::fmt::Debug for LockFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LockFile")
+    }
+}
+
+/// Whether `dir` holds a log.
+pub fn log_exists(opts: &LogOptions) -> Result<bool, LogError> {
+    let there = opts
+        .disk
+        .exists(&opts.dir)
+        .map_err(|e| LogError::io("look for", &opts.dir, e))?;
+    Ok(there && !list_segments(&*opts.disk, &opts.dir)?.is_empty())
+}

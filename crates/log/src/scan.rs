@@ -1,0 +1,476 @@
+//! The recovery scan: walks the frames of a closed log, and decides at its end between a torn tail and damage.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::disk::{Disk, DiskFile};
+use crate::error::{Corruption, LogError};
+use crate::frame::{self, HEADER_LEN, Header, RecordKind};
+use crate::segment::{SEGMENT_HEADER_LEN, Segment, list_segments, segment_name};
+use crate::{Lsn, Seq};
+
+/// How much is read ahead.
+const READ_AHEAD: usize = 256 << 10;
+
+/// Reads verified frames of one segment file through a buffer.
+#[derive(Debug)]
+pub(crate) struct FrameSource {
+    pub file: Arc<dyn DiskFile>,
+    pub path: PathBuf,
+    pub start: Lsn,
+    log_id: u64,
+    buf: Vec<u8>,
+    /// LSN of the first byte in `buf`.
+    buf_lsn: Lsn,
+}
+
+/// What lies at a place.
+pub(crate) enum Look {
+    /// A frame that verifies; the body is `source.body(range)`.
+    Good(Header, RecordKind, Range<usize>),
+    /// No frame that verifies, and why.
+    Bad(String),
+}
+
+impl FrameSource {
+    pub fn new(file: Arc<dyn DiskFile>, path: PathBuf, start: Lsn, log_id: u64) -> FrameSource {
+        FrameSource {
+            file,
+            path,
+            start,
+            log_id,
+            buf: Vec::new(),
+            buf_lsn: start,
+        }
+    }
+
+    pub fn body(&self, range: Range<usize>) -> &[u8] {
+        &self.buf[range]
+    }
+
+    pub fn offset_of(&self, lsn: Lsn) -> u64 {
+        SEGMENT_HEADER_LEN + (lsn - self.start)
+    }
+
+    pub fn corrupt(&self, lsn: Lsn, reason: String) -> LogError {
+        LogError::Corrupt(Corruption {
+            file: self.path.clone(),
+            offset: self.offset_of(lsn),
+            lsn,
+            reason,
+        })
+    }
+
+    /// Makes `[lsn, lsn + n)` available; returns how many of the `n` bytes there are below `limit` and in the file.
+    fn fill(&mut self, lsn: Lsn, n: usize, limit: Lsn) -> Result<usize, LogError> {
+        let got = match lsn.checked_sub(self.buf_lsn) {
+            Some(skip) => (self.buf.len() as u64).saturating_sub(skip) as usize,
+            None => 0,
+        };
+        if got >= n {
+            return Ok(n);
+        }
+        if got > 0 {
+            self.buf.drain(..(lsn - self.buf_lsn) as usize);
+        } else {
+            self.buf.clear();
+        }
+        self.buf_lsn = lsn;
+        let room = limit.saturating_sub(lsn).min(n.max(READ_AHEAD) as u64) as usize;
+        if room > got {
+            self.buf.resize(room, 0);
+            let at = self.offset_of(lsn) + got as u64;
+            let read = self
+                .file
+                .read_at(&mut self.buf[got..], at)
+                .map_err(|e| LogError::io("read", &self.path, e))?;
+            self.buf.truncate(got + read);
+        }
+        Ok(self.buf.len().min(n))
+    }
+
+    /// Looks at `lsn`; nothing at or behind `limit` counts.
+    pub fn look(&mut self, lsn: Lsn, limit: Lsn) -> Result<Look, LogError> {
+        if self.fill(lsn, HEADER_LEN, limit)? < HEADER_LEN {
+            return Ok(Look::Bad("no room for a record header".into()));
+        }
+        let at = (lsn - self.buf_lsn) as usize;
+        let mut head = [0u8; HEADER_LEN];
+        head.copy_from_slice(&self.buf[at..at + HEADER_LEN]);
+        let header = Header::decode(&head);
+        if head == [0; HEADER_LEN] {
+            return Ok(Look::Bad("only zeros where a record should start".into()));
+        }
+        let len = HEADER_LEN + header.body_len as usize;
+        if lsn + len as u64 > limit || self.fill(lsn, len, limit)? < len {
+            return Ok(Look::Bad(format!(
+                "a record of {len} bytes would reach behind the end"
+            )));
+        }
+        let at = (lsn - self.buf_lsn) as usize;
+        if !frame::verify(self.log_id, lsn, &self.buf[at..at + len]) {
+            return Ok(Look::Bad(
+                "the checksum of the record does not match".into(),
+            ));
+        }
+        match RecordKind::from_u8(header.kind) {
+            Some(kind) => Ok(Look::Good(header, kind, at + HEADER_LEN..at + len)),
+            // It verifies, so it was written on purpose: by a newer program.
+            None => Err(self.corrupt(
+                lsn,
+                format!("record kind {} is not known to this program", header.kind),
+            )),
+        }
+    }
+}
+
+/// One record found by the scan.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub lsn: Lsn,
+    pub end: Lsn,
+    pub kind: RecordKind,
+    pub seq: Seq,
+    pub body: Range<usize>,
+}
+
+/// How the written part of a log ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TailEnd {
+    /// Where the next record goes.
+    pub end: Lsn,
+    /// One past the last byte that is not zero in the current segment's file, at least `end`.
+    pub dirty_end: Lsn,
+    /// Segments behind the current one: prepared ahead, or torn.
+    pub later: Vec<Lsn>,
+    /// Whether any byte there is not zero.
+    pub later_dirty: bool,
+    /// Why the scan ended here.
+    pub why: String,
+}
+
+/// Walks the records of a closed log directory in order.
+#[derive(Debug)]
+pub(crate) struct Scanner {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    pub segments: Vec<Lsn>,
+    /// Index of the current segment in `segments`.
+    pub index: usize,
+    pub source: FrameSource,
+    pub log_id: u64,
+    pub lsn: Lsn,
+    pub seq: Seq,
+    /// The sequence number is still to be learnt from the first SegmentStart record.
+    seq_unknown: bool,
+    limit: Lsn,
+    pub clean_shutdown: bool,
+    why: String,
+}
+
+impl Scanner {
+    /// Starts at `from`, or at the oldest segment. `segments` must not be empty.
+    pub fn new(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        from: Option<(Lsn, Seq)>,
+    ) -> Result<Option<Scanner>, LogError> {
+        let segments = list_segments(&*disk, dir)?;
+        let Some(&oldest) = segments.first() else {
+            return Ok(None);
+        };
+        let start_lsn = from.map_or(oldest, |f| f.0);
+        let index = match segments.iter().rposition(|&s| s <= start_lsn) {
+            Some(i) => i,
+            None => {
+                return Err(LogError::Purged {
+                    lsn: start_lsn,
+                    oldest,
+                });
+            }
+        };
+        let (source, limit, log_id) = Self::open_segment(&*disk, dir, segments[index], None)?;
+        if start_lsn > limit {
+            return Err(source.corrupt(
+                start_lsn,
+                "the log ends before the place where the last checkpoint stands".into(),
+            ));
+        }
+        Ok(Some(Scanner {
+            disk,
+            dir: dir.to_path_buf(),
+            index,
+            source,
+            log_id,
+            lsn: start_lsn,
+            seq: from.map_or(0, |f| f.1),
+            seq_unknown: from.is_none() && oldest != crate::segment::FIRST_LSN,
+            limit,
+            clean_shutdown: false,
+            why: String::new(),
+            segments,
+        }))
+    }
+
+    fn open_segment(
+        disk: &dyn Disk,
+        dir: &Path,
+        start: Lsn,
+        log_id: Option<u64>,
+    ) -> Result<(FrameSource, Lsn, u64), LogError> {
+        let path = dir.join(segment_name(start));
+        let file = disk
+            .open_read(&path)
+            .map_err(|e| LogError::io("open", &path, e))?;
+        let header = Segment::read_header(&*file, &path)?;
+        if log_id.is_some_and(|id| id != header.log_id) {
+            return Err(LogError::Corrupt(Corruption {
+                file: path,
+                offset: 16,
+                lsn: 0,
+                reason: "this segment belongs to another log".into(),
+            }));
+        }
+        let len = file.len().map_err(|e| LogError::io("stat", &path, e))?;
+        let limit = start + len.saturating_sub(SEGMENT_HEADER_LEN);
+        Ok((
+            FrameSource::new(file, path, start, header.log_id),
+            limit,
+            header.log_id,
+        ))
+    }
+
+    /// The next record, `None` where no frame verifies any more (then ask [`Scanner::tail`] what that means).
+    pub fn step(&mut self) -> Result<Option<Found>, LogError> {
+        let (header, kind, body) = match self.source.look(self.lsn, self.limit)? {
+            Look::Good(h, k, b) => (h, k, b),
+            Look::Bad(why) => {
+                self.why = why;
+                return Ok(None);
+            }
+        };
+        let lsn = self.lsn;
+        let end = lsn + HEADER_LEN as u64 + body.len() as u64;
+        let number = |s: &FrameSource| -> Option<u64> {
+            s.body(body.clone()).try_into().ok().map(u64::from_le_bytes)
+        };
+        if self.seq_unknown {
+            // The oldest segment's first record says where the numbers stand.
+            match (kind, number(&self.source)) {
+                (RecordKind::SegmentStart, Some(first)) if first > 0 => {
+                    self.seq = first - 1;
+                    self.seq_unknown = false;
+                }
+                _ => {
+                    return Err(self.source.corrupt(
+                        lsn,
+                        "the segment does not start with its start record".into(),
+                    ));
+                }
+            }
+        }
+        let seq = self.seq + u64::from(kind.is_commit());
+        if header.seq_low != seq as u32 {
+            return Err(self.source.corrupt(
+                lsn,
+                format!(
+                    "sequence number {} (low half) where {} follows",
+                    header.seq_low, seq as u32
+                ),
+            ));
+        }
+        self.seq = seq;
+        self.lsn = end;
+        self.clean_shutdown = kind == RecordKind::Shutdown;
+        match kind {
+            RecordKind::SegmentStart if number(&self.source) != Some(seq + 1) => {
+                return Err(self.source.corrupt(
+                    lsn,
+                    "the segment's start record has another sequence number".into(),
+                ));
+            }
+            RecordKind::EndOfSegment => {
+                let next = number(&self.source);
+                let expected = self.segments.get(self.index + 1).copied();
+                match next {
+                    Some(n) if n >= end && Some(n) == expected => {
+                        let (source, limit, _) =
+                            Self::open_segment(&*self.disk, &self.dir, n, Some(self.log_id))?;
+                        self.index += 1;
+                        self.source = source;
+                        self.limit = limit;
+                        self.lsn = n;
+                        // The range pointed into the old buffer.
+                        return Ok(Some(Found {
+                            lsn,
+                            end,
+                            kind,
+                            seq,
+                            body: 0..0,
+                        }));
+                    }
+                    Some(n) if n >= end => {
+                        return Err(LogError::Corrupt(Corruption {
+                            file: self.dir.join(segment_name(n)),
+                            offset: 0,
+                            lsn: n,
+                            reason: format!(
+                                "this segment is missing; {} ends by naming it",
+                                self.source.path.display()
+                            ),
+                        }));
+                    }
+                    _ => {
+                        return Err(self
+                            .source
+                            .corrupt(lsn, "an end-of-segment record that names no place".into()));
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(Some(Found {
+            lsn,
+            end,
+            kind,
+            seq,
+            body,
+        }))
+    }
+
+    /// Decides what the end of the scan means: a torn tail (or simply the end), or damage in durable bytes, which is
+    /// an error. Looks through everything behind the end for a record that proves that the disk was durable beyond it.
+    pub fn tail(&mut self) -> Result<TailEnd, LogError> {
+        let x = self.lsn;
+        if self.seq_unknown {
+            return Err(self.source.corrupt(
+                x,
+                "the oldest segment has no start record, so the sequence numbers are not known"
+                    .into(),
+            ));
+        }
+        let (rest, used) = read_rest(&self.source, x, self.limit)?;
+        let proof = |p: Proof, path: &Path| {
+            self.source.corrupt(
+                x,
+                format!(
+                    "{}, but the record at LSN {} ({}, byte {}) proves that the log was durable up to LSN {}",
+                    self.why,
+                    p.lsn,
+                    path.display(),
+                    p.offset,
+                    p.durable
+                ),
+            )
+        };
+        if let Some(p) = find_proof(
+            self.log_id,
+            x,
+            self.seq,
+            x,
+            &rest,
+            used,
+            self.source.offset_of(x),
+        ) {
+            return Err(proof(p, &self.source.path));
+        }
+        let later: Vec<Lsn> = self.segments[self.index + 1..].to_vec();
+        let mut later_dirty = false;
+        for &start in &later {
+            let (source, limit, _) =
+                Self::open_segment(&*self.disk, &self.dir, start, Some(self.log_id))?;
+            let header = Segment::read_header(&*source.file, &source.path)?;
+            if header.durable > x {
+                return Err(proof(
+                    Proof {
+                        lsn: start,
+                        offset: 0,
+                        durable: header.durable,
+                    },
+                    &source.path,
+                ));
+            }
+            let (rest, used) = read_rest(&source, start, limit)?;
+            later_dirty |= used > 0;
+            if let Some(p) = find_proof(
+                self.log_id,
+                x,
+                self.seq,
+                start,
+                &rest,
+                used,
+                SEGMENT_HEADER_LEN,
+            ) {
+                return Err(proof(p, &source.path));
+            }
+        }
+        Ok(TailEnd {
+            end: x,
+            dirty_end: x + used as u64,
+            later,
+            later_dirty,
+            why: self.why.clone(),
+        })
+    }
+}
+
+/// What a segment's file holds in `[from, limit)`, and how many bytes of that there are before the zeros at its end.
+fn read_rest(source: &FrameSource, from: Lsn, limit: Lsn) -> Result<(Vec<u8>, usize), LogError> {
+    let mut rest = vec![0u8; limit.saturating_sub(from) as usize];
+    let n = source
+        .file
+        .read_at(&mut rest, source.offset_of(from))
+        .map_err(|e| LogError::io("read", &source.path, e))?;
+    rest.truncate(n);
+    let used = rest.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
+    Ok((rest, used))
+}
+
+struct Proof {
+    lsn: Lsn,
+    offset: u64,
+    durable: Lsn,
+}
+
+/// Looks at every byte offset of `bytes` (which start at LSN `base`, file offset `base_offset`) for a frame that
+/// verifies and says that the disk was durable beyond `x`. `seq` is the last sequence number before `x`.
+fn find_proof(
+    log_id: u64,
+    x: Lsn,
+    seq: Seq,
+    base: Lsn,
+    bytes: &[u8],
+    used: usize,
+    base_offset: u64,
+) -> Option<Proof> {
+    let mut i = 0;
+    while i < used && i + HEADER_LEN <= bytes.len() {
+        // Long runs of zeros are the usual case.
+        if bytes[i..i + 8] == [0; 8] {
+            i += 1;
+            continue;
+        }
+        let lsn = base + i as u64;
+        let mut head = [0u8; HEADER_LEN];
+        head.copy_from_slice(&bytes[i..i + HEADER_LEN]);
+        let h = Header::decode(&head);
+        let len = HEADER_LEN + h.body_len as usize;
+        // Cheap filters first: only what could be a proof is worth a checksum.
+        if let Some(durable) = h.proven_durable(lsn)
+            && durable > x
+            && RecordKind::from_u8(h.kind).is_some()
+            && len <= bytes.len() - i
+            && u64::from(h.seq_low.wrapping_sub(seq as u32)) <= (lsn - x) / HEADER_LEN as u64 + 1
+            && frame::verify(log_id, lsn, &bytes[i..i + len])
+        {
+            return Some(Proof {
+                lsn,
+                offset: base_offset + i as u64,
+                durable,
+            });
+        }
+        i += 1;
+    }
+    None
+}

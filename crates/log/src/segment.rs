@@ -1,0 +1,251 @@
+//! Segment files: names, the header page, making and growing them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::disk::{Disk, DiskFile};
+use crate::error::{Corruption, LogError};
+use crate::{Lsn, frame};
+
+/// Bytes of a segment's header page; records start behind it.
+pub const SEGMENT_HEADER_LEN: u64 = 4096;
+/// The LSN of the first record of a new log. Not 0, so that 0 can mean "none".
+pub const FIRST_LSN: Lsn = 4096;
+/// Whole length of a SegmentStart record.
+pub(crate) const START_LEN: u64 = frame::HEADER_LEN as u64 + 8;
+/// Whole length of an EndOfSegment record.
+pub(crate) const END_LEN: u64 = frame::HEADER_LEN as u64 + 8;
+
+const MAGIC: &[u8; 8] = b"NARWALSG";
+const VERSION: u32 = 1;
+/// Bytes of the header page that carry something; the rest is zero and covered by the checksum.
+const USED: usize = 44;
+const TMP_NAME: &str = "wal.tmp";
+/// How much is zeroed by one write.
+const ZERO_CHUNK: usize = 1 << 20;
+
+/// The fields of a segment's header page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentHeader {
+    /// Random number of the whole log, the same in each of its segments.
+    pub log_id: u64,
+    /// LSN of the byte behind the header page.
+    pub start: Lsn,
+    /// Up to where the log was durable when this file was made (it is made ahead of its use).
+    pub durable: Lsn,
+}
+
+impl SegmentHeader {
+    /// The header page.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut p = vec![0u8; SEGMENT_HEADER_LEN as usize];
+        p[..8].copy_from_slice(MAGIC);
+        p[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        p[12..16].copy_from_slice(&(SEGMENT_HEADER_LEN as u32).to_le_bytes());
+        p[16..24].copy_from_slice(&self.log_id.to_le_bytes());
+        p[24..32].copy_from_slice(&self.start.to_le_bytes());
+        p[32..40].copy_from_slice(&self.durable.to_le_bytes());
+        let crc = Self::crc(&p);
+        p[USED - 4..USED].copy_from_slice(&crc.to_le_bytes());
+        p
+    }
+
+    fn crc(page: &[u8]) -> u32 {
+        crc32c::crc32c_append(crc32c::crc32c(&page[..USED - 4]), &page[USED..])
+    }
+
+    /// Reads a header page; the error says what is wrong with it.
+    pub fn decode(page: &[u8]) -> Result<SegmentHeader, String> {
+        if page.len() < SEGMENT_HEADER_LEN as usize {
+            return Err("the file is shorter than a segment header".into());
+        }
+        let page = &page[..SEGMENT_HEADER_LEN as usize];
+        let u32_at =
+            |i: usize| u32::from_le_bytes([page[i], page[i + 1], page[i + 2], page[i + 3]]);
+        let u64_at = |i: usize| u64::from(u32_at(i)) | u64::from(u32_at(i + 4)) << 32;
+        if &page[..8] != MAGIC {
+            return Err("not a segment header (wrong magic)".into());
+        }
+        if u32_at(USED - 4) != Self::crc(page) {
+            return Err("the segment header does not verify".into());
+        }
+        if u32_at(8) != VERSION {
+            return Err(format!(
+                "segment format version {} is not known (this program reads version {VERSION})",
+                u32_at(8)
+            ));
+        }
+        Ok(SegmentHeader {
+            log_id: u64_at(16),
+            start: u64_at(24),
+            durable: u64_at(32),
+        })
+    }
+}
+
+/// The file name of the segment that starts at `start`.
+pub fn segment_name(start: Lsn) -> String {
+    format!("wal.{start:016x}")
+}
+
+/// The start LSN in a segment's file name, `None` for other files.
+pub fn parse_segment_name(name: &str) -> Option<Lsn> {
+    let hex = name.strip_prefix("wal.")?;
+    (hex.len() == 16 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+        .then(|| Lsn::from_str_radix(hex, 16).ok())
+        .flatten()
+}
+
+/// One open segment file.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub start: Lsn,
+    pub path: PathBuf,
+    pub file: Arc<dyn DiskFile>,
+    /// First LSN behind this segment's range (the next segment's start). Fixed once the segment is in use.
+    pub cap_end: AtomicU64,
+    /// Up to this LSN the file's bytes are allocated and zeroed, free to be written.
+    pub ready_end: AtomicU64,
+}
+
+impl Segment {
+    pub fn offset_of(&self, lsn: Lsn) -> u64 {
+        SEGMENT_HEADER_LEN + (lsn - self.start)
+    }
+
+    pub fn cap_end(&self) -> Lsn {
+        self.cap_end.load(Ordering::Acquire)
+    }
+
+    pub fn ready_end(&self) -> Lsn {
+        self.ready_end.load(Ordering::Acquire)
+    }
+
+    /// Makes a segment of range `cap` bytes with the first `ready` of them zeroed. It gets its name only when it is
+    /// complete and synced, so a named segment always has a valid header.
+    pub fn create(
+        disk: &dyn Disk,
+        dir: &Path,
+        header: SegmentHeader,
+        cap: u64,
+        ready: u64,
+    ) -> Result<Segment, LogError> {
+        let tmp = dir.join(TMP_NAME);
+        let path = dir.join(segment_name(header.start));
+        let file = disk
+            .create(&tmp)
+            .map_err(|e| LogError::io("create", &tmp, e))?;
+        let made = (|| {
+            zero(&*file, SEGMENT_HEADER_LEN, ready)
+                .map_err(|e| LogError::io("allocate", &tmp, e))?;
+            file.write_at(&header.encode(), 0)
+                .map_err(|e| LogError::io("write", &tmp, e))?;
+            file.sync_data()
+                .map_err(|e| LogError::io("sync", &tmp, e))?;
+            disk.rename(&tmp, &path)
+                .map_err(|e| LogError::io("rename", &tmp, e))?;
+            disk.sync_dir(dir).map_err(|e| LogError::io("sync", dir, e))
+        })();
+        if let Err(e) = made {
+            // Give the space back; if even that fails, the next attempt cuts the file anyway.
+            let _ = disk.remove(&tmp);
+            return Err(e);
+        }
+        Ok(Segment {
+            start: header.start,
+            path,
+            file,
+            cap_end: AtomicU64::new(header.start + cap),
+            ready_end: AtomicU64::new(header.start + ready),
+        })
+    }
+
+    /// Zeroes and syncs the file up to `to` (an LSN), in place of nothing: no record lies there yet.
+    pub fn extend(&self, to: Lsn) -> Result<(), LogError> {
+        let from = self.ready_end();
+        if to <= from {
+            return Ok(());
+        }
+        zero(&*self.file, self.offset_of(from), to - from)
+            .map_err(|e| LogError::io("allocate", &self.path, e))?;
+        // The commit path syncs the same file. A failed sync here may have swallowed the error that one would have
+        // seen, so it is as final as a failure there.
+        self.file.sync_data().map_err(|e| {
+            LogError::Failed(format!("sync of {} failed: {e}", self.path.display()))
+        })?;
+        self.ready_end.store(to, Ordering::Release);
+        Ok(())
+    }
+
+    /// Reads and checks the header page of an existing file.
+    pub fn read_header(file: &dyn DiskFile, path: &Path) -> Result<SegmentHeader, LogError> {
+        let mut page = vec![0u8; SEGMENT_HEADER_LEN as usize];
+        let n = file
+            .read_at(&mut page, 0)
+            .map_err(|e| LogError::io("read", path, e))?;
+        let damaged = |reason: String| {
+            LogError::Corrupt(Corruption {
+                file: path.to_path_buf(),
+                offset: 0,
+                lsn: 0,
+                reason,
+            })
+        };
+        let header = SegmentHeader::decode(&page[..n]).map_err(damaged)?;
+        let named = path
+            .file_name()
+            .and_then(|n| n.to_str())
+            .and_then(parse_segment_name);
+        if named != Some(header.start) {
+            return Err(damaged(format!(
+                "the header says that the segment starts at LSN {:016x}, its file name says otherwise",
+                header.start
+            )));
+        }
+        Ok(header)
+    }
+}
+
+/// Allocates and zeroes `len` bytes at `offset`.
+pub(crate) fn zero(file: &dyn DiskFile, offset: u64, len: u64) -> std::io::Result<()> {
+    if len == 0 {
+        return Ok(());
+    }
+    // First the blocks, so that a full disk shows here and not in the middle of a write-back; then zeros over them,
+    // because a block that was allocated but never written still costs a metadata write at its first sync.
+    file.allocate(offset, len)?;
+    let zeros = vec![0u8; ZERO_CHUNK.min(len as usize)];
+    let mut done = 0;
+    while done < len {
+        let n = (len - done).min(zeros.len() as u64) as usize;
+        file.write_at(&zeros[..n], offset + done)?;
+        done += n as u64;
+    }
+    Ok(())
+}
+
+/// Start LSNs of the segments in `dir`, ascending. A half-made segment file is no segment.
+pub(crate) fn list_segments(disk: &dyn Disk, dir: &Path) -> Result<Vec<Lsn>, LogError> {
+    let mut starts: Vec<Lsn> = disk
+        .list(dir)
+        .map_err(|e| LogError::io("list", dir, e))?
+        .iter()
+        .filter_map(|n| parse_segment_name(n))
+        .collect();
+    starts.sort_unstable();
+    Ok(starts)
+}
+
+/// Removes what a crash in [`Segment::create`] left.
+pub(crate) fn remove_half_made(disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
+    let tmp = dir.join(TMP_NAME);
+    if disk
+        .exists(&tmp)
+        .map_err(|e| LogError::io("look for", &tmp, e))?
+    {
+        disk.remove(&tmp)
+            .map_err(|e| LogError::io("remove", &tmp, e))?;
+    }
+    Ok(())
+}
