@@ -1,1 +1,1092 @@
-//! Storing a value into a column.
+//! Storing a value into a column: coercion, range, strict mode. And the general conversions that expressions use.
+//!
+//! Messages, codes and the line between error, warning and note are MariaDB 10.11's.
+
+use crate::collation::{char_count, char_prefix};
+use crate::temporal::{SECOND, TIME_MAX};
+use crate::temporal_parse::{
+    DateRules, datetime_from_number, parse_datetime, parse_time, time_from_number,
+};
+use crate::{
+    ColumnType, Date, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
+};
+
+/// A condition for the diagnostics area that is not an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqlWarning {
+    /// Note rather than warning.
+    pub note: bool,
+    /// Error number.
+    pub code: u16,
+    /// Text.
+    pub message: Box<str>,
+}
+
+/// Where warnings go.
+pub trait Warnings {
+    /// Takes one.
+    fn push(&mut self, w: SqlWarning);
+}
+
+impl Warnings for Vec<SqlWarning> {
+    fn push(&mut self, w: SqlWarning) {
+        Vec::push(self, w);
+    }
+}
+
+/// Drops warnings.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoWarnings;
+
+impl Warnings for NoWarnings {
+    fn push(&mut self, _w: SqlWarning) {}
+}
+
+/// Adapts a function.
+pub struct WarnWith<F: FnMut(SqlWarning)>(pub F);
+
+impl<F: FnMut(SqlWarning)> Warnings for WarnWith<F> {
+    fn push(&mut self, w: SqlWarning) {
+        self.0(w);
+    }
+}
+
+fn warning(code: u16, message: String) -> SqlWarning {
+    SqlWarning {
+        note: false,
+        code,
+        message: message.into(),
+    }
+}
+
+/// The column that a value is stored into.
+#[derive(Debug, Clone, Copy)]
+pub struct StoreTarget<'a> {
+    /// Its type.
+    pub ty: &'a ColumnType,
+    /// NULL is allowed.
+    pub nullable: bool,
+    /// Database, for messages.
+    pub db: &'a str,
+    /// Table, for messages.
+    pub table: &'a str,
+    /// Column name, for messages.
+    pub column: &'a str,
+}
+
+/// How to treat values that don't fit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StoreMode {
+    /// Strict mode and not IGNORE: what changes the value is an error; else a warning, and the nearest value is stored.
+    pub strict: bool,
+    /// NULL for a NOT NULL column becomes 0 or '' with a warning (IGNORE; several rows outside of strict mode); else error 1048.
+    pub null_to_default: bool,
+    /// Which dates are valid.
+    pub dates: DateRules,
+    /// Session time zone, seconds east of UTC: TIMESTAMP is stored in UTC.
+    pub time_zone_offset: i32,
+}
+
+/// True if [`store`] would return the value unchanged: then it may be written to a row as it is, without a copy.
+/// (Trailing spaces of CHAR and the padding of BINARY are the row layout's business.)
+#[inline]
+pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
+    match (v, ty.kind) {
+        (ValueRef::Null, _) => nullable,
+        (ValueRef::Int(v), TypeKind::Int) if !ty.unsigned => i32::try_from(v).is_ok(),
+        (ValueRef::Int(_), TypeKind::BigInt) if !ty.unsigned => true,
+        (ValueRef::UInt(_), TypeKind::BigInt) if ty.unsigned => true,
+        (ValueRef::Int(v), _) if ty.is_integer() && !ty.unsigned => ty
+            .int_range()
+            .is_some_and(|(lo, hi)| (lo..=hi).contains(&(v as i128))),
+        (ValueRef::UInt(v), _) if ty.is_integer() && ty.unsigned => {
+            ty.int_range().is_some_and(|(_, hi)| v as i128 <= hi)
+        }
+        (ValueRef::Double(v), TypeKind::Double) => v.is_finite() && !(ty.unsigned && v < 0.0),
+        (ValueRef::Str(s), TypeKind::Char(n) | TypeKind::VarChar(n)) => {
+            s.len() <= n as usize || char_count(s) <= n as usize
+        }
+        (ValueRef::Str(s), TypeKind::Text(b)) => s.len() as u64 <= b.max_bytes(),
+        (ValueRef::Bytes(s), TypeKind::VarBinary(n)) => s.len() <= n as usize,
+        (ValueRef::Bytes(s), TypeKind::Blob(b)) => s.len() as u64 <= b.max_bytes(),
+        _ => false,
+    }
+}
+
+/// Converts a value to a column's domain. `row_no` counts from 1, for messages. DATETIME values for a TIMESTAMP column are in the
+/// session's time zone, the result is in UTC.
+pub fn store(
+    v: ValueRef<'_>,
+    target: &StoreTarget<'_>,
+    row_no: u64,
+    mode: &StoreMode,
+    warnings: &mut dyn Warnings,
+) -> SqlResult<Value> {
+    if fits(v, target.ty, target.nullable) {
+        return Ok(v.to_value());
+    }
+    Store {
+        t: target,
+        row_no,
+        mode,
+        warnings,
+    }
+    .store(v)
+}
+
+/// The value that NOT NULL columns get for NULL outside of strict mode: 0, '' or a zero date.
+pub fn implicit_default(ty: &ColumnType) -> Value {
+    match ty.kind {
+        _ if ty.is_integer() && ty.unsigned => Value::UInt(0),
+        TypeKind::Float => Value::Float(0.0),
+        TypeKind::Double => Value::Double(0.0),
+        TypeKind::Decimal(_, s) => Value::Decimal(Decimal::ZERO.round(s)),
+        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => Value::str(""),
+        TypeKind::Binary(n) => Value::bytes(vec![0; n as usize]),
+        TypeKind::VarBinary(_) | TypeKind::Blob(_) => Value::bytes(Vec::new()),
+        TypeKind::Date => Value::Date(Date::default()),
+        TypeKind::Time(fsp) => Value::Time(Time { micros: 0, fsp }),
+        TypeKind::DateTime(fsp) | TypeKind::Timestamp(fsp) => Value::DateTime(DateTime {
+            fsp,
+            ..DateTime::default()
+        }),
+        _ => Value::Int(0),
+    }
+}
+
+struct Store<'a> {
+    t: &'a StoreTarget<'a>,
+    row_no: u64,
+    mode: &'a StoreMode,
+    warnings: &'a mut dyn Warnings,
+}
+
+impl Store<'_> {
+    fn error(&self, code: u16, state: &[u8; 5], what: &str) -> SqlError {
+        SqlError::new(
+            code,
+            state,
+            format!(
+                "{what} for column '{}' at row {}",
+                self.t.column, self.row_no
+            ),
+        )
+    }
+
+    /// Texts that name the column in full.
+    fn incorrect(&self, code: u16, kind: &str, text: &str) -> SqlError {
+        let shown: String = if text.chars().count() > 128 {
+            text.chars().take(128).collect()
+        } else {
+            text.to_string()
+        };
+        SqlError::new(
+            code,
+            b"22007",
+            format!(
+                "Incorrect {kind} value: '{shown}' for column `{}`.`{}`.`{}` at row {}",
+                self.t.db, self.t.table, self.t.column, self.row_no
+            ),
+        )
+    }
+
+    fn out_of_range(&self) -> SqlError {
+        self.error(1264, b"22003", "Out of range value")
+    }
+
+    fn truncated(&self) -> SqlError {
+        self.error(1265, b"01000", "Data truncated")
+    }
+
+    fn note_truncated(&mut self) {
+        let e = self.truncated();
+        self.warnings.push(SqlWarning {
+            note: true,
+            code: e.code,
+            message: e.message,
+        });
+    }
+
+    /// The error in strict mode; else a warning and the replacement.
+    fn or(&mut self, e: SqlError, value: Value) -> SqlResult<Value> {
+        if self.mode.strict {
+            return Err(e);
+        }
+        self.warnings.push(SqlWarning {
+            note: false,
+            code: e.code,
+            message: e.message,
+        });
+        Ok(value)
+    }
+
+    fn store(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
+        if v.is_null() {
+            if self.t.nullable {
+                return Ok(Value::Null);
+            }
+            let e = SqlError::new(
+                1048,
+                b"23000",
+                format!("Column '{}' cannot be null", self.t.column),
+            );
+            if !self.mode.null_to_default {
+                return Err(e);
+            }
+            self.warnings.push(SqlWarning {
+                note: false,
+                code: e.code,
+                message: e.message,
+            });
+            return Ok(implicit_default(self.t.ty));
+        }
+        match self.t.ty.kind {
+            TypeKind::TinyInt
+            | TypeKind::SmallInt
+            | TypeKind::MediumInt
+            | TypeKind::Int
+            | TypeKind::BigInt => self.integer(v),
+            TypeKind::Float | TypeKind::Double => self.double(v),
+            TypeKind::Decimal(p, s) => self.decimal(v, p, s),
+            TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => self.string(v),
+            TypeKind::Binary(_) | TypeKind::VarBinary(_) | TypeKind::Blob(_) => self.binary(v),
+            TypeKind::Date => self.date(v),
+            TypeKind::Time(f) => self.time(v, f),
+            TypeKind::DateTime(f) | TypeKind::Timestamp(f) => self.datetime(v, f),
+            TypeKind::Year => self.year(v),
+        }
+    }
+
+    /// A number from text: the value, or what is wrong with it.
+    fn text_number(&self, s: &[u8], kind: &str) -> (Decimal, Option<SqlError>, bool) {
+        let (d, used) = Decimal::parse_prefix(s);
+        if used == 0 {
+            let text = String::from_utf8_lossy(s);
+            return (d, Some(self.incorrect(1366, kind, &text)), false);
+        }
+        let rest = &s[used..];
+        if rest.iter().all(u8::is_ascii_whitespace) {
+            (d, None, !rest.is_empty())
+        } else {
+            (d, Some(self.truncated()), false)
+        }
+    }
+
+    fn integer(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
+        let mut problem = None;
+        let wide: i128 = match v {
+            ValueRef::Int(v) => v as i128,
+            ValueRef::UInt(v) => v as i128,
+            ValueRef::Float(f) => (f as f64).round_ties_even() as i128,
+            ValueRef::Double(f) => f.round_ties_even() as i128,
+            ValueRef::Decimal(d) => saturate(&d),
+            ValueRef::Str(s) | ValueRef::Bytes(s) => {
+                let (d, p, spaces) = self.text_number(s, "integer");
+                problem = p;
+                if spaces && problem.is_none() {
+                    self.note_truncated();
+                }
+                saturate(&d)
+            }
+            ValueRef::Date(d) => d.to_number() as i128,
+            ValueRef::Time(t) => {
+                let (n, us) = t.to_number();
+                (n as i128 + (us >= 500_000) as i128) * if t.micros < 0 { -1 } else { 1 }
+            }
+            ValueRef::DateTime(t) => {
+                let (n, us) = t.to_number();
+                n as i128 + (us >= 500_000) as i128
+            }
+            ValueRef::Null => 0,
+        };
+        let (lo, hi) = self
+            .t
+            .ty
+            .int_range()
+            .unwrap_or((i64::MIN as i128, i64::MAX as i128));
+        let kept = wide.clamp(lo, hi);
+        let value = if self.t.ty.unsigned {
+            Value::UInt(kept as u64)
+        } else {
+            Value::Int(kept as i64)
+        };
+        if kept != wide && problem.is_none() {
+            problem = Some(self.out_of_range());
+        }
+        match problem {
+            Some(e) => self.or(e, value),
+            None => Ok(value),
+        }
+    }
+
+    fn double(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
+        let mut problem = None;
+        let f = match v {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => {
+                let (f, used) = parse_f64_prefix(s);
+                if used == 0 {
+                    problem = Some(self.incorrect(1366, "double", &String::from_utf8_lossy(s)));
+                } else if !s[used..].iter().all(u8::is_ascii_whitespace) {
+                    problem = Some(self.truncated());
+                }
+                f
+            }
+            v => to_f64(v, &mut NoWarnings),
+        };
+        let is_float = self.t.ty.kind == TypeKind::Float;
+        let max = if is_float { f32::MAX as f64 } else { f64::MAX };
+        let min = if self.t.ty.unsigned { 0.0 } else { -max };
+        let kept = if f.is_nan() { 0.0 } else { f.clamp(min, max) };
+        // A double a little beyond f32::MAX still rounds to it.
+        let out = kept != f && !(is_float && (f as f32).is_finite() && f >= min);
+        let value = if is_float {
+            Value::Float(kept as f32)
+        } else {
+            Value::Double(kept)
+        };
+        if out && problem.is_none() {
+            problem = Some(self.out_of_range());
+        }
+        match problem {
+            Some(e) => self.or(e, value),
+            None => Ok(value),
+        }
+    }
+
+    fn decimal(&mut self, v: ValueRef<'_>, p: u8, s: u8) -> SqlResult<Value> {
+        let mut problem = None;
+        let d = match v {
+            ValueRef::Str(b) | ValueRef::Bytes(b) => {
+                let (d, e, _) = self.text_number(b, "decimal");
+                problem = e;
+                d
+            }
+            v => to_decimal(v, &mut NoWarnings),
+        };
+        let mut kept = d.round(s);
+        let mut clipped = false;
+        if self.t.ty.unsigned && kept.is_negative() {
+            kept = Decimal::ZERO.round(s);
+            clipped = true;
+        } else if !kept.fits(p, s) {
+            kept = Decimal::max_value(p, s, kept.is_negative());
+            clipped = true;
+        }
+        if clipped && problem.is_none() {
+            problem = Some(self.out_of_range());
+        }
+        match problem {
+            Some(e) => self.or(e, Value::Decimal(kept)),
+            None => {
+                if kept != d {
+                    self.note_truncated();
+                }
+                Ok(Value::Decimal(kept))
+            }
+        }
+    }
+
+    fn string(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
+        let mut owned = Vec::new();
+        let mut problem = None;
+        let bytes: &[u8] = match v {
+            ValueRef::Str(s) => s,
+            ValueRef::Bytes(s) => match std::str::from_utf8(s) {
+                Ok(_) => s,
+                Err(e) => {
+                    let bad = &s[e.valid_up_to()..];
+                    let mut shown: String =
+                        bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
+                    if bad.len() > 6 {
+                        shown.push_str("...");
+                    }
+                    problem = Some(self.incorrect(1366, "string", &shown));
+                    &s[..e.valid_up_to()]
+                }
+            },
+            v => {
+                v.write_text(&mut owned);
+                &owned
+            }
+        };
+        let (kept, all) = match self.t.ty.kind {
+            TypeKind::Char(n) | TypeKind::VarChar(n) => (char_prefix(bytes, n as usize), bytes),
+            _ => {
+                let mut n = bytes
+                    .len()
+                    .min(self.t.ty.max_bytes().unwrap_or(u64::MAX) as usize);
+                while n < bytes.len() && bytes[n] & 0xc0 == 0x80 {
+                    n -= 1;
+                }
+                (&bytes[..n], bytes)
+            }
+        };
+        let value = Value::Str(String::from_utf8_lossy(kept).into());
+        if let Some(e) = problem {
+            return self.or(e, value);
+        }
+        let lost = &all[kept.len()..];
+        if lost.is_empty() {
+            return Ok(value);
+        }
+        if lost.iter().all(|b| *b == b' ') {
+            if !matches!(self.t.ty.kind, TypeKind::Char(_)) {
+                self.note_truncated();
+            }
+            return Ok(value);
+        }
+        self.too_long(value)
+    }
+
+    fn too_long(&mut self, value: Value) -> SqlResult<Value> {
+        if self.mode.strict {
+            return Err(self.error(1406, b"22001", "Data too long"));
+        }
+        let e = self.truncated();
+        self.or(e, value)
+    }
+
+    fn binary(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
+        let mut owned = Vec::new();
+        let bytes: &[u8] = match v {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => s,
+            v => {
+                v.write_text(&mut owned);
+                &owned
+            }
+        };
+        let max = self.t.ty.max_bytes().unwrap_or(u64::MAX) as usize;
+        let mut kept = bytes[..bytes.len().min(max)].to_vec();
+        if let TypeKind::Binary(n) = self.t.ty.kind {
+            kept.resize(n as usize, 0);
+        }
+        let value = Value::bytes(kept);
+        if bytes.len() > max {
+            return self.too_long(value);
+        }
+        Ok(value)
+    }
+
+    /// A valid datetime from any value, and whether a nonzero time or trailing text is to be noted. `None`: no valid date.
+    fn to_datetime(&self, v: ValueRef<'_>) -> Option<(DateTime, bool)> {
+        let rules = self.mode.dates;
+        let (t, garbage) = match v {
+            ValueRef::Date(d) => (d.at_midnight(), false),
+            ValueRef::DateTime(t) => (t, false),
+            // A time has no date of its own; the session supplies today's date before it comes here.
+            ValueRef::Time(_) => return None,
+            ValueRef::Str(s) | ValueRef::Bytes(s) => {
+                let p = parse_datetime(s, rules)?;
+                (p.value, p.garbage)
+            }
+            v => {
+                let (n, us, fsp) = number_parts(v)?;
+                (datetime_from_number(n, us, fsp, rules)?.0, false)
+            }
+        };
+        rules.allows(&t.date).then_some((t, garbage))
+    }
+
+    fn bad_temporal(&mut self, kind: &str, v: ValueRef<'_>, zero: Value) -> SqlResult<Value> {
+        if self.mode.strict {
+            return Err(self.incorrect(1292, kind, &v.to_text()));
+        }
+        let e = self.truncated();
+        self.or(e, zero)
+    }
+
+    fn date(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
+        match self.to_datetime(v) {
+            Some((t, false)) => {
+                if t.micros != 0 {
+                    self.note_truncated();
+                }
+                Ok(Value::Date(t.date))
+            }
+            Some((t, true)) => self.bad_temporal("date", v, Value::Date(t.date)),
+            None => self.bad_temporal("date", v, Value::Date(Date::default())),
+        }
+    }
+
+    fn datetime(&mut self, v: ValueRef<'_>, fsp: u8) -> SqlResult<Value> {
+        let zero = DateTime {
+            fsp,
+            ..DateTime::default()
+        };
+        let (t, garbage) = match self.to_datetime(v) {
+            Some((t, g)) => (t.truncate(fsp), g),
+            None => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
+        };
+        let value = if let TypeKind::Timestamp(_) = self.t.ty.kind
+            && !t.is_zero()
+        {
+            let us = t.unix_micros() - self.mode.time_zone_offset as i64 * SECOND;
+            let utc = (t.date.is_real() && us >= SECOND && us / SECOND <= i32::MAX as i64)
+                .then(|| DateTime::from_unix_micros(us, fsp))
+                .flatten();
+            match utc {
+                Some(u) => u,
+                None => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
+            }
+        } else {
+            t
+        };
+        if garbage {
+            return self.bad_temporal("datetime", v, Value::DateTime(value));
+        }
+        Ok(Value::DateTime(value))
+    }
+
+    fn time(&mut self, v: ValueRef<'_>, fsp: u8) -> SqlResult<Value> {
+        let mut garbage = false;
+        let t = match v {
+            ValueRef::Time(t) => Some(t),
+            ValueRef::Date(_) | ValueRef::DateTime(_) => {
+                self.note_truncated();
+                Some(Time {
+                    micros: match v {
+                        ValueRef::DateTime(t) => t.micros as i64,
+                        _ => 0,
+                    },
+                    fsp,
+                })
+            }
+            ValueRef::Str(s) | ValueRef::Bytes(s) => parse_time(s).map(|p| {
+                garbage = p.garbage;
+                p.value
+            }),
+            v => number_parts(v).and_then(|(n, us, f)| time_from_number(n, us, f)),
+        };
+        match t {
+            None => self.bad_temporal("time", v, Value::Time(Time { micros: 0, fsp })),
+            Some(t) if !t.in_range() => {
+                let value =
+                    Value::Time(Time::from_micros(t.micros.signum() * TIME_MAX, fsp).truncate(fsp));
+                if self.mode.strict {
+                    return Err(self.incorrect(1292, "time", &v.to_text()));
+                }
+                let e = self.out_of_range();
+                self.or(e, value)
+            }
+            Some(t) if garbage => self.bad_temporal("time", v, Value::Time(t.truncate(fsp))),
+            Some(t) => Ok(Value::Time(t.truncate(fsp))),
+        }
+    }
+
+    fn year(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
+        let mut problem = None;
+        let (n, text) = match v {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => {
+                let (d, p, _) = self.text_number(s, "integer");
+                problem = p;
+                let digits = s.iter().filter(|b| b.is_ascii_digit()).count();
+                (saturate(&d), digits != 4)
+            }
+            ValueRef::Date(d) => (d.year as i128, false),
+            ValueRef::DateTime(t) => (t.date.year as i128, false),
+            v => (saturate(&to_decimal(v, &mut NoWarnings)), false),
+        };
+        let year = match n {
+            0 if text && problem.is_none() => 2000,
+            0 => 0,
+            1..=69 => 2000 + n,
+            70..=99 => 1900 + n,
+            1901..=2155 => n,
+            _ => -1,
+        };
+        if year < 0 && problem.is_none() {
+            problem = Some(self.out_of_range());
+        }
+        let value = Value::Int(year.max(0) as i64);
+        match problem {
+            Some(e) => self.or(e, value),
+            None => Ok(value),
+        }
+    }
+}
+
+fn saturate(d: &Decimal) -> i128 {
+    d.to_i128().unwrap_or(if d.is_negative() {
+        i128::MIN
+    } else {
+        i128::MAX
+    })
+}
+
+/// Integer part and microseconds of a number, for reading it as a date or time; `None` if it is no number or too large.
+pub fn number_parts(v: ValueRef<'_>) -> Option<(i64, u32, u8)> {
+    match v {
+        ValueRef::Int(n) => Some((n, 0, 0)),
+        ValueRef::UInt(n) => Some((n.try_into().ok()?, 0, 0)),
+        ValueRef::Decimal(_) | ValueRef::Double(_) | ValueRef::Float(_) => {
+            let d = to_decimal(v, &mut NoWarnings);
+            let int = d.truncate(0);
+            let frac = d.checked_sub(&int)?.abs().truncate(6);
+            let us = frac
+                .round(6)
+                .checked_mul(&Decimal::from(1_000_000i64))?
+                .to_i64()?;
+            Some((int.to_i64()?, us as u32, d.scale().min(6)))
+        }
+        _ => None,
+    }
+}
+
+/// Reads a double from the start of `s` after white space; returns the value and the bytes used (0: no number). Overflow gives the
+/// largest double.
+pub fn parse_f64_prefix(s: &[u8]) -> (f64, usize) {
+    let start = s.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let mut i = start;
+    if matches!(s.get(i), Some(b'+' | b'-')) {
+        i += 1;
+    }
+    let digits = |i: usize| s[i..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let int = digits(i);
+    i += int;
+    let mut frac = 0;
+    if s.get(i) == Some(&b'.') {
+        frac = digits(i + 1);
+        if int + frac > 0 {
+            i += 1 + frac;
+        }
+    }
+    if int + frac == 0 {
+        return (0.0, 0);
+    }
+    if matches!(s.get(i), Some(b'e' | b'E')) {
+        let sign = matches!(s.get(i + 1), Some(b'+' | b'-')) as usize;
+        let n = if i + 1 + sign <= s.len() {
+            digits(i + 1 + sign)
+        } else {
+            0
+        };
+        if n > 0 {
+            i += 1 + sign + n;
+        }
+    }
+    let v: f64 = std::str::from_utf8(&s[start..i])
+        .ok()
+        .and_then(|t| t.parse().ok())
+        .unwrap_or(0.0);
+    (v.clamp(f64::MIN, f64::MAX), i)
+}
+
+fn truncated_value(kind: &str, s: &[u8]) -> SqlWarning {
+    warning(
+        1292,
+        format!(
+            "Truncated incorrect {kind} value: '{}'",
+            String::from_utf8_lossy(&s[..s.len().min(128)])
+        ),
+    )
+}
+
+/// A value as a double. Text: its leading number, with warning 1292 if something else follows. NULL gives 0.
+pub fn to_f64(v: ValueRef<'_>, w: &mut dyn Warnings) -> f64 {
+    match v {
+        ValueRef::Null => 0.0,
+        ValueRef::Int(v) => v as f64,
+        ValueRef::UInt(v) => v as f64,
+        ValueRef::Float(v) => v as f64,
+        ValueRef::Double(v) => v,
+        ValueRef::Decimal(d) => d.to_f64(),
+        ValueRef::Str(s) | ValueRef::Bytes(s) => {
+            let (f, used) = parse_f64_prefix(s);
+            if !s[used..].iter().all(u8::is_ascii_whitespace) || used == 0 {
+                w.push(truncated_value("DOUBLE", s));
+            }
+            f
+        }
+        ValueRef::Date(d) => d.to_number() as f64,
+        ValueRef::Time(t) => {
+            let (n, us) = t.to_number();
+            let f = n as f64 + us as f64 / 1e6;
+            if t.micros < 0 { -f } else { f }
+        }
+        ValueRef::DateTime(t) => {
+            let (n, us) = t.to_number();
+            n as f64 + us as f64 / 1e6
+        }
+    }
+}
+
+/// A value as an exact number. Text: its leading number, with warning 1292 if something else follows. NULL gives 0.
+pub fn to_decimal(v: ValueRef<'_>, w: &mut dyn Warnings) -> Decimal {
+    match v {
+        ValueRef::Null => Decimal::ZERO,
+        ValueRef::Int(v) => v.into(),
+        ValueRef::UInt(v) => v.into(),
+        ValueRef::Float(v) => Decimal::from_f64(v as f64),
+        ValueRef::Double(v) => Decimal::from_f64(v),
+        ValueRef::Decimal(d) => d,
+        ValueRef::Str(s) | ValueRef::Bytes(s) => {
+            let (d, used) = Decimal::parse_prefix(s);
+            if !s[used..].iter().all(u8::is_ascii_whitespace) || used == 0 {
+                w.push(truncated_value("DECIMAL", s));
+            }
+            d
+        }
+        ValueRef::Date(d) => d.to_number().into(),
+        ValueRef::Time(t) => {
+            let (n, us) = t.to_number();
+            let d = Decimal::from_i128(n as i128 * 1_000_000 + us as i128, 6).truncate(t.fsp);
+            if t.micros < 0 { d.neg() } else { d }
+        }
+        ValueRef::DateTime(t) => {
+            let (n, us) = t.to_number();
+            Decimal::from_i128(n as i128 * 1_000_000 + us as i128, 6).truncate(t.fsp)
+        }
+    }
+}
+
+/// A value as an integer between `i64::MIN` and `u64::MAX`, saturating. Numbers are rounded; text gives its leading integer
+/// (up to a point), with warning 1292 if something else follows. NULL gives 0.
+pub fn to_integer(v: ValueRef<'_>, w: &mut dyn Warnings) -> i128 {
+    const LO: i128 = i64::MIN as i128;
+    const HI: i128 = u64::MAX as i128;
+    match v {
+        ValueRef::Null => 0,
+        ValueRef::Int(v) => v as i128,
+        ValueRef::UInt(v) => v as i128,
+        ValueRef::Float(f) => ((f as f64).round_ties_even() as i128).clamp(LO, HI),
+        ValueRef::Double(f) => (f.round_ties_even() as i128).clamp(LO, HI),
+        ValueRef::Decimal(d) => saturate(&d).clamp(LO, HI),
+        ValueRef::Str(s) | ValueRef::Bytes(s) => {
+            let t = s.trim_ascii_start();
+            let sign = matches!(t.first(), Some(b'+' | b'-')) as usize;
+            let n = t[sign..].iter().take_while(|b| b.is_ascii_digit()).count();
+            let mag = t[sign..sign + n].iter().fold(0i128, |a, b| {
+                a.saturating_mul(10).saturating_add((*b - b'0') as i128)
+            });
+            let val = if t.first() == Some(&b'-') { -mag } else { mag };
+            let kept = val.clamp(LO, HI);
+            if n == 0 || kept != val || !t[sign + n..].iter().all(u8::is_ascii_whitespace) {
+                w.push(truncated_value("INTEGER", s));
+            }
+            kept
+        }
+        ValueRef::Date(d) => d.to_number() as i128,
+        v @ (ValueRef::Time(_) | ValueRef::DateTime(_)) => saturate(&to_decimal(v, w)),
+    }
+}
+
+/// A value as a signed integer, saturating at its ends. See [`to_integer`].
+pub fn to_i64(v: ValueRef<'_>, w: &mut dyn Warnings) -> i64 {
+    match v {
+        ValueRef::Int(v) => v,
+        v => to_integer(v, w).clamp(i64::MIN as i128, i64::MAX as i128) as i64,
+    }
+}
+
+/// A value as an unsigned integer; negative numbers wrap as in MySQL. See [`to_integer`].
+pub fn to_u64(v: ValueRef<'_>, w: &mut dyn Warnings) -> u64 {
+    match v {
+        ValueRef::UInt(v) => v,
+        v => to_integer(v, w) as u64,
+    }
+}
+
+/// True, false, or `None` for NULL: a number is true if it is not 0; text by its leading number.
+pub fn to_bool(v: ValueRef<'_>, w: &mut dyn Warnings) -> Option<bool> {
+    Some(match v {
+        ValueRef::Null => return None,
+        ValueRef::Int(v) => v != 0,
+        ValueRef::UInt(v) => v != 0,
+        ValueRef::Decimal(d) => !d.is_zero(),
+        v => to_f64(v, w) != 0.0,
+    })
+}
+
+/// A value as a datetime; a date is midnight. `None` if it is no valid one under the rules, or a TIME (which needs today's date).
+pub fn to_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<DateTime> {
+    let t = match v {
+        ValueRef::Date(d) => d.at_midnight(),
+        ValueRef::DateTime(t) => t,
+        ValueRef::Time(_) | ValueRef::Null => return None,
+        ValueRef::Str(s) | ValueRef::Bytes(s) => return parse_datetime(s, rules).map(|p| p.value),
+        v => {
+            let (n, us, fsp) = number_parts(v)?;
+            return datetime_from_number(n, us, fsp, rules).map(|(t, _)| t);
+        }
+    };
+    rules.allows(&t.date).then_some(t)
+}
+
+/// A value as a time; a datetime gives its time of day. `None` if it is no time.
+pub fn to_time(v: ValueRef<'_>) -> Option<Time> {
+    match v {
+        ValueRef::Time(t) => Some(t),
+        ValueRef::DateTime(t) => Some(Time {
+            micros: t.micros as i64,
+            fsp: t.fsp,
+        }),
+        ValueRef::Date(_) => Some(Time::default()),
+        ValueRef::Null => None,
+        ValueRef::Str(s) | ValueRef::Bytes(s) => {
+            parse_time(s).map(|p| Time::from_micros(p.value.micros, p.value.fsp))
+        }
+        v => {
+            let (n, us, fsp) = number_parts(v)?;
+            time_from_number(n, us, fsp).map(|t| Time::from_micros(t.micros, fsp))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BlobSize;
+
+    fn put(ty: ColumnType, v: Value, strict: bool) -> (Result<String, String>, Vec<String>) {
+        let mut w: Vec<SqlWarning> = Vec::new();
+        let t = StoreTarget {
+            ty: &ty,
+            nullable: true,
+            db: "x1",
+            table: "t",
+            column: "c",
+        };
+        let mode = StoreMode {
+            strict,
+            ..Default::default()
+        };
+        let r = store(v.as_ref(), &t, 1, &mode, &mut w)
+            .map(|v| v.to_text())
+            .map_err(|e| format!("{} ({}) {}", e.code, e.sqlstate_str(), e.message));
+        let w = w
+            .iter()
+            .map(|w| {
+                format!(
+                    "{}{} {}",
+                    if w.note { "note " } else { "" },
+                    w.code,
+                    w.message
+                )
+            })
+            .collect();
+        (r, w)
+    }
+
+    fn strict(ty: ColumnType, v: impl Into<Value>) -> Result<String, String> {
+        put(ty, v.into(), true).0
+    }
+
+    impl From<&str> for Value {
+        fn from(s: &str) -> Value {
+            Value::str(s)
+        }
+    }
+
+    impl From<i64> for Value {
+        fn from(v: i64) -> Value {
+            Value::Int(v)
+        }
+    }
+
+    fn dec(s: &str) -> Value {
+        Value::Decimal(Decimal::parse(s).unwrap())
+    }
+
+    const TINY: ColumnType = ColumnType::new(TypeKind::TinyInt);
+    const RANGE: &str = "1264 (22003) Out of range value for column 'c' at row 1";
+    const TRUNC: &str = "1265 (01000) Data truncated for column 'c' at row 1";
+    const LONG: &str = "1406 (22001) Data too long for column 'c' at row 1";
+
+    fn ok(s: &str) -> Result<String, String> {
+        Ok(s.into())
+    }
+
+    fn err(s: &str) -> Result<String, String> {
+        Err(s.into())
+    }
+
+    fn incorrect(code: u16, kind: &str, v: &str) -> Result<String, String> {
+        Err(format!(
+            "{code} (22007) Incorrect {kind} value: '{v}' for column `x1`.`t`.`c` at row 1"
+        ))
+    }
+
+    #[test]
+    fn strict_mode_as_mariadb() {
+        assert_eq!(strict(TINY, 128), err(RANGE));
+        assert_eq!(
+            strict(ColumnType::unsigned(TypeKind::TinyInt), -1),
+            err(RANGE)
+        );
+        assert_eq!(strict(TINY, "abc"), incorrect(1366, "integer", "abc"));
+        assert_eq!(strict(TINY, "12abc"), err(TRUNC));
+        assert_eq!(strict(TINY, ""), incorrect(1366, "integer", ""));
+        assert_eq!(strict(TINY, "1.6"), ok("2"));
+        assert_eq!(strict(TINY, "1e2"), ok("100"));
+        assert_eq!(strict(TINY, dec("2.5")), ok("3"));
+        assert_eq!(strict(TINY, Value::Double(2.5)), ok("2"));
+        assert_eq!(strict(ColumnType::bigint(), "1e20"), err(RANGE));
+        assert_eq!(
+            strict(ColumnType::bigint(), Value::UInt(1 << 63)),
+            err(RANGE)
+        );
+        assert_eq!(
+            strict(ColumnType::double(), "abc"),
+            incorrect(1366, "double", "abc")
+        );
+        assert_eq!(strict(ColumnType::double(), "1.5abc"), err(TRUNC));
+        assert_eq!(
+            strict(ColumnType::new(TypeKind::Float), Value::Double(1e39)),
+            err(RANGE)
+        );
+        let n = ColumnType::decimal(5, 2);
+        assert_eq!(strict(n, 1000), err(RANGE));
+        assert_eq!(
+            put(n, dec("1.555"), true),
+            (
+                ok("1.56"),
+                vec!["note 1265 Data truncated for column 'c' at row 1".into()]
+            )
+        );
+        assert_eq!(strict(n, "abc"), incorrect(1366, "decimal", "abc"));
+        let vc = ColumnType::varchar(3);
+        assert_eq!(strict(vc, "abcd"), err(LONG));
+        assert_eq!(
+            put(vc, "abc  ".into(), true),
+            (
+                ok("abc"),
+                vec!["note 1265 Data truncated for column 'c' at row 1".into()]
+            )
+        );
+        assert_eq!(
+            put(ColumnType::char(3), "abc  ".into(), true),
+            (ok("abc"), vec![])
+        );
+        assert_eq!(
+            strict(ColumnType::new(TypeKind::VarBinary(3)), "abc  "),
+            err(LONG)
+        );
+        assert_eq!(
+            strict(ColumnType::char(3), Value::bytes(vec![0xff])),
+            incorrect(1366, "string", "\\xFF")
+        );
+        assert_eq!(
+            strict(
+                ColumnType::text(TypeKind::Text(BlobSize::Tiny), Default::default()),
+                "é".repeat(200).as_str()
+            ),
+            err(LONG)
+        );
+        let da = ColumnType::new(TypeKind::Date);
+        assert_eq!(
+            strict(da, "2024-02-30"),
+            incorrect(1292, "date", "2024-02-30")
+        );
+        assert_eq!(
+            strict(da, "2024-02-03abc"),
+            incorrect(1292, "date", "2024-02-03abc")
+        );
+        assert_eq!(
+            put(da, "2024-02-03 10:11:12".into(), true).0,
+            ok("2024-02-03")
+        );
+        assert_eq!(strict(da, 240_203), ok("2024-02-03"));
+        let tm = ColumnType::new(TypeKind::Time(1));
+        assert_eq!(
+            strict(tm, "900:00:00"),
+            incorrect(1292, "time", "900:00:00")
+        );
+        assert_eq!(strict(tm, "10:11:12.99"), ok("10:11:12.9"));
+        assert_eq!(strict(tm, dec("101112.96")), ok("10:11:12.9"));
+        let dt = ColumnType::datetime(2);
+        assert_eq!(
+            strict(dt, "2024-02-03 10:11:12.999"),
+            ok("2024-02-03 10:11:12.99")
+        );
+        assert_eq!(
+            strict(dt, dec("20240203101112.567")),
+            ok("2024-02-03 10:11:12.56")
+        );
+        let ts = ColumnType::new(TypeKind::Timestamp(0));
+        assert_eq!(
+            strict(ts, "2039-01-01 00:00:00"),
+            incorrect(1292, "datetime", "2039-01-01 00:00:00")
+        );
+        let y = ColumnType::new(TypeKind::Year);
+        assert_eq!(strict(y, 1900), err(RANGE));
+        assert_eq!(strict(y, "0"), ok("2000"));
+        assert_eq!(strict(y, 69), ok("2069"));
+    }
+
+    #[test]
+    fn without_strict_mode() {
+        let loose = |ty, v: Value| put(ty, v, false);
+        let w = |s: &str| vec![s.to_string()];
+        assert_eq!(
+            loose(TINY, 300.into()),
+            (
+                ok("127"),
+                w("1264 Out of range value for column 'c' at row 1")
+            )
+        );
+        assert_eq!(
+            loose(ColumnType::int(), "12abc".into()),
+            (ok("12"), w("1265 Data truncated for column 'c' at row 1"))
+        );
+        assert_eq!(
+            loose(ColumnType::char(3), "abcdef".into()),
+            (ok("abc"), w("1265 Data truncated for column 'c' at row 1"))
+        );
+        assert_eq!(
+            loose(ColumnType::new(TypeKind::Date), "2024-02-30".into()),
+            (
+                ok("0000-00-00"),
+                w("1265 Data truncated for column 'c' at row 1")
+            )
+        );
+        assert_eq!(
+            loose(ColumnType::new(TypeKind::Time(1)), "900:00:00".into()),
+            (
+                ok("838:59:59.9"),
+                w("1264 Out of range value for column 'c' at row 1")
+            )
+        );
+    }
+
+    #[test]
+    fn null_and_time_zone() {
+        let ty = ColumnType::new(TypeKind::Timestamp(0));
+        let t = StoreTarget {
+            ty: &ty,
+            nullable: false,
+            db: "d",
+            table: "t",
+            column: "c",
+        };
+        let mut mode = StoreMode {
+            strict: true,
+            time_zone_offset: 3600,
+            ..Default::default()
+        };
+        let mut w: Vec<SqlWarning> = Vec::new();
+        let v = store(ValueRef::Str(b"2024-02-03 00:30:00"), &t, 1, &mode, &mut w).unwrap();
+        assert_eq!(v.to_text(), "2024-02-02 23:30:00");
+        let e = store(ValueRef::Null, &t, 1, &mode, &mut w).unwrap_err();
+        assert_eq!((e.code, e.sqlstate_str()), (1048, "23000"));
+        mode.null_to_default = true;
+        let v = store(ValueRef::Null, &t, 1, &mode, &mut w).unwrap();
+        assert_eq!(v.to_text(), "0000-00-00 00:00:00");
+        assert_eq!(w.len(), 1);
+    }
+
+    #[test]
+    fn leading_numbers() {
+        let mut w: Vec<SqlWarning> = Vec::new();
+        assert_eq!(to_f64(ValueRef::Str(b"12abc"), &mut w), 12.0);
+        assert_eq!(&*w[0].message, "Truncated incorrect DOUBLE value: '12abc'");
+        assert_eq!(to_f64(ValueRef::Str(b" -1.5e2 "), &mut w), -150.0);
+        assert_eq!(w.len(), 1);
+        assert_eq!(to_i64(ValueRef::Str(b"1.9"), &mut w), 1);
+        assert_eq!(to_i64(ValueRef::Double(1e30), &mut w), i64::MAX);
+        assert_eq!(to_bool(ValueRef::Str(b"0.1"), &mut w), Some(true));
+        assert_eq!(to_bool(ValueRef::Null, &mut w), None);
+        assert_eq!(parse_f64_prefix(b"1e"), (1.0, 1));
+        assert_eq!(parse_f64_prefix(b"."), (0.0, 0));
+        assert_eq!(parse_f64_prefix(b"1e999").0, f64::MAX);
+    }
+}

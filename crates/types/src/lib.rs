@@ -5,7 +5,9 @@
 //! | `value.rs` | [`Value`] and [`ValueRef`]: one SQL value, owned or borrowed |
 //! | `coltype.rs` | [`ColumnType`]: what a column may hold |
 //! | `decimal.rs` | [`Decimal`]: exact numbers to 65 digits |
-//! | `temporal.rs` | dates, times, their text and arithmetic |
+//! | `temporal.rs` | dates, times: text, packed forms, arithmetic |
+//! | `temporal_parse.rs` | reading them from text and numbers |
+//! | `text.rs` | values as the text protocol shows them |
 //! | `collation.rs` | [`Collation`]: comparison, padding, sort weights |
 //! | `row.rs` | [`RowLayout`]: the row image of row events, which is also the stored row |
 //! | `key.rs` | order-preserving index keys |
@@ -23,10 +25,13 @@ pub mod key;
 pub mod result;
 pub mod row;
 pub mod temporal;
+pub mod temporal_parse;
+pub mod text;
 pub mod value;
 
 pub use collation::Collation;
 pub use coltype::{BlobSize, ColumnType, TypeKind};
+pub use convert::{SqlWarning, StoreMode, StoreTarget};
 pub use decimal::Decimal;
 pub use error::{SqlError, SqlResult};
 pub use result::{OkInfo, ResultColumn, ResultSink};

@@ -1,0 +1,478 @@
+//! Reading dates and times from text and numbers, as leniently as MySQL does.
+
+use crate::temporal::{DAY, Date, DateTime, SECOND, TIME_MAX, Time, days_in_month};
+
+/// Which dates are valid (`sql_mode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DateRules {
+    /// NO_ZERO_IN_DATE: month or day 0 are invalid.
+    pub no_zero_in_date: bool,
+    /// NO_ZERO_DATE: 0000-00-00 is invalid.
+    pub no_zero_date: bool,
+    /// ALLOW_INVALID_DATES: any day up to 31 is valid.
+    pub allow_invalid: bool,
+}
+
+impl DateRules {
+    /// True if `d` is a valid date under these rules.
+    pub fn allows(&self, d: &Date) -> bool {
+        if d.is_zero() {
+            return !self.no_zero_date;
+        }
+        if d.month > 12 || d.day > 31 || d.year > 9999 {
+            return false;
+        }
+        if d.month == 0 || d.day == 0 {
+            return !self.no_zero_in_date;
+        }
+        self.allow_invalid || d.day <= days_in_month(d.year, d.month)
+    }
+}
+
+/// A parsed value with how clean its text was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parsed<T> {
+    /// The value.
+    pub value: T,
+    /// Something followed that is no part of it.
+    pub garbage: bool,
+    /// A time part was given (for a DATETIME).
+    pub has_time: bool,
+}
+
+fn two_digit_year(y: u64) -> u64 {
+    if y < 70 { y + 2000 } else { y + 1900 }
+}
+
+fn number(d: &[u8]) -> u64 {
+    d.iter()
+        .take(18)
+        .fold(0, |a, b| a * 10 + (*b - b'0') as u64)
+}
+
+/// Reads digits after a point as microseconds, cut after 6; returns their number and the rest.
+fn fraction(s: &[u8]) -> (u32, u8, &[u8]) {
+    let n = s.iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut us = 0u32;
+    for i in 0..6 {
+        us = us * 10 + s[..n].get(i).map_or(0, |b| (*b - b'0') as u32);
+    }
+    (us, n.min(6) as u8, &s[n..])
+}
+
+fn trim_start(mut s: &[u8]) -> &[u8] {
+    while let [b, rest @ ..] = s
+        && b.is_ascii_whitespace()
+    {
+        s = rest;
+    }
+    s
+}
+
+fn only_spaces(s: &[u8]) -> bool {
+    s.iter().all(u8::is_ascii_whitespace)
+}
+
+fn make(
+    (y, mo, d): (u64, u64, u64),
+    (h, mi, s): (u64, u64, u64),
+    us: u32,
+    fsp: u8,
+    rules: DateRules,
+) -> Option<DateTime> {
+    if y > 9999 || mo > 12 || d > 31 || h > 23 || mi > 59 || s > 59 {
+        return None;
+    }
+    let date = Date::new(y as u16, mo as u8, d as u8);
+    rules.allows(&date).then_some(DateTime {
+        date,
+        micros: (h * 3600 + mi * 60 + s) * SECOND as u64 + us as u64,
+        fsp,
+    })
+}
+
+/// Parses a date or datetime: with any punctuation between the parts (`2024-2-3 4:5:6.7`, `2024-02-03T04:05`), or only digits
+/// (`20240203`, `240203040506`). `None` if it is no valid date under the rules. More than 6 digits of a fraction are cut.
+pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>> {
+    let s = trim_start(text);
+    let digits = s.iter().take_while(|b| b.is_ascii_digit()).count();
+    if digits == 0 {
+        return None;
+    }
+    let after = s.get(digits).copied();
+    let compact = match after {
+        None => true,
+        Some(b'.') => digits >= 12,
+        Some(b'T' | b't') => digits >= 6,
+        Some(b) => b.is_ascii_whitespace() && digits >= 6 || digits > 4 && b.is_ascii_alphabetic(),
+    };
+    if compact {
+        return parse_compact(s, digits, rules);
+    }
+    let mut rest = s;
+    let mut parts = [0u64; 6];
+    let mut count = 0;
+    let mut year_digits = 0;
+    let mut garbage = false;
+    let (mut us, mut fsp) = (0, 0);
+    while count < 6 {
+        let n = rest
+            .iter()
+            .take(if count == 0 { 4 } else { 2 })
+            .take_while(|b| b.is_ascii_digit())
+            .count();
+        if n == 0 {
+            break;
+        }
+        if count == 0 {
+            year_digits = n;
+        }
+        parts[count] = number(&rest[..n]);
+        count += 1;
+        rest = &rest[n..];
+        let Some(&b) = rest.first() else { break };
+        if count == 6 {
+            if b == b'.' {
+                (us, fsp, rest) = fraction(&rest[1..]);
+            }
+            break;
+        }
+        let sep = if count == 3 {
+            // Between date and time: spaces or a T, or punctuation.
+            let spaces = rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
+            if spaces > 0 {
+                spaces
+            } else if matches!(b, b'T' | b't') || b.is_ascii_punctuation() {
+                1
+            } else {
+                0
+            }
+        } else {
+            b.is_ascii_punctuation() as usize
+        };
+        if sep == 0 || !rest.get(sep).is_some_and(u8::is_ascii_digit) {
+            break;
+        }
+        rest = &rest[sep..];
+    }
+    garbage |= !only_spaces(rest);
+    if count < 3 {
+        return None;
+    }
+    if year_digits <= 2 {
+        parts[0] = two_digit_year(parts[0]);
+        if parts[..3] == [2000, 0, 0] {
+            parts[0] = 0;
+        }
+    }
+    let value = make(
+        (parts[0], parts[1], parts[2]),
+        (parts[3], parts[4], parts[5]),
+        us,
+        fsp,
+        rules,
+    )?;
+    Some(Parsed {
+        value,
+        garbage,
+        has_time: count > 3,
+    })
+}
+
+fn parse_compact(s: &[u8], digits: usize, rules: DateRules) -> Option<Parsed<DateTime>> {
+    let d = &s[..digits];
+    let mut rest = &s[digits..];
+    let ylen = if digits == 8 || digits >= 14 { 4 } else { 2 };
+    if digits < 5 && ylen == 2 {
+        return None;
+    }
+    let at = |i: usize| -> u64 {
+        let a = (ylen + 2 * i).min(d.len());
+        let b = (a + 2).min(d.len());
+        number(&d[a..b])
+    };
+    let mut y = number(&d[..ylen]);
+    if ylen == 2 {
+        y = two_digit_year(y);
+        if y == 2000 && at(0) == 0 && at(1) == 0 {
+            y = 0;
+        }
+    }
+    let mut t = (at(2), at(3), at(4));
+    let mut has_time = digits > ylen + 4;
+    let mut garbage = digits > ylen + 10;
+    let (mut us, mut fsp) = (0, 0);
+    if !has_time && matches!(rest.first(), Some(b'T' | b't' | b' ')) {
+        // A compact date with a time after it.
+        let tail = trim_start(&rest[1..]);
+        if tail.first().is_some_and(u8::is_ascii_digit) {
+            let p = parse_time(tail)?;
+            if p.value.micros < 0 || p.value.micros >= DAY {
+                return None;
+            }
+            let secs = (p.value.micros / SECOND) as u64;
+            t = (secs / 3600, secs / 60 % 60, secs % 60);
+            us = (p.value.micros % SECOND) as u32;
+            fsp = p.value.fsp;
+            has_time = true;
+            garbage |= p.garbage;
+            rest = &[];
+        }
+    } else if rest.first() == Some(&b'.') {
+        (us, fsp, rest) = fraction(&rest[1..]);
+    }
+    garbage |= !only_spaces(rest);
+    Some(Parsed {
+        value: make((y, at(0), at(1)), t, us, fsp, rules)?,
+        garbage,
+        has_time,
+    })
+}
+
+/// Parses a time: `[-][D ]HH:MM[:SS[.ffffff]]`, `[-]HHMMSS[.ffffff]`, or the time of a datetime. The value may be beyond TIME's
+/// range ([`TIME_MAX`]); the caller decides. `None` if it is no time.
+pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
+    let s = trim_start(text);
+    let (neg, s) = match s {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, s),
+    };
+    if !neg && s.len() >= 12 {
+        let any = DateRules::default();
+        if let Some(p) = parse_datetime(s, any)
+            && p.has_time
+        {
+            return Some(Parsed {
+                value: Time {
+                    micros: p.value.micros as i64,
+                    fsp: p.value.fsp,
+                },
+                garbage: p.garbage,
+                has_time: true,
+            });
+        }
+    }
+    let take = |s: &[u8]| s.iter().take_while(|b| b.is_ascii_digit()).count();
+    let n = take(s);
+    if n == 0 && s.first() != Some(&b'.') || n > 10 && s.get(n) == Some(&b':') {
+        return None;
+    }
+    let mut days = 0;
+    let mut head = &s[..n];
+    let mut rest = &s[n..];
+    let spaces = rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let mut colons = false;
+    if n > 0 && spaces > 0 && rest.get(spaces).is_some_and(u8::is_ascii_digit) {
+        days = number(head);
+        rest = &rest[spaces..];
+        let n = take(rest);
+        head = &rest[..n];
+        rest = &rest[n..];
+        // `D HH` is hours even without minutes.
+        colons = true;
+    }
+    let (h, mi, sec);
+    if rest.first() == Some(&b':') {
+        let mut parts = [number(head), 0, 0];
+        for p in &mut parts[1..] {
+            let [b':', tail @ ..] = rest else { break };
+            let n = take(tail);
+            if n == 0 {
+                break;
+            }
+            *p = number(&tail[..n]);
+            rest = &tail[n..];
+        }
+        [h, mi, sec] = parts;
+    } else if colons {
+        (h, mi, sec) = (number(head), 0, 0);
+    } else {
+        let v = number(head);
+        (h, mi, sec) = (v / 10_000, v / 100 % 100, v % 100);
+    }
+    let (mut us, mut fsp) = (0, 0);
+    if let [b'.', tail @ ..] = rest {
+        (us, fsp, rest) = fraction(tail);
+    }
+    if mi > 59 || sec > 59 {
+        return None;
+    }
+    let hours = (days.min(100_000) * 24).saturating_add(h).min(100_000_000);
+    let micros = ((hours * 3600 + mi * 60 + sec) as i64) * SECOND + us as i64;
+    Some(Parsed {
+        value: Time {
+            micros: if neg { -micros } else { micros },
+            fsp,
+        },
+        garbage: !only_spaces(rest),
+        has_time: true,
+    })
+}
+
+/// A number as a datetime: `YYMMDD`, `YYYYMMDD`, `YYMMDDHHMMSS` or `YYYYMMDDHHMMSS`; 0 is the zero date. `None` if it is no valid
+/// date under the rules. The second value tells if there is a time part.
+pub fn datetime_from_number(
+    n: i64,
+    us: u32,
+    fsp: u8,
+    rules: DateRules,
+) -> Option<(DateTime, bool)> {
+    let (n, has_time) = match n {
+        0 => (0, false),
+        101..=691_231 => ((n + 20_000_000) * 1_000_000, false),
+        700_101..=991_231 => ((n + 19_000_000) * 1_000_000, false),
+        // Below 1000-01-01 only years with a leading part make sense.
+        10_000_101..=99_991_231 => (n * 1_000_000, false),
+        101_000_000..=691_231_235_959 => (n + 20_000_000_000_000, true),
+        700_101_000_000..=991_231_235_959 => (n + 19_000_000_000_000, true),
+        10_000_101_000_000..=99_991_231_235_959 => (n, true),
+        _ => return None,
+    };
+    let n = n as u64;
+    let (d, t) = (n / 1_000_000, n % 1_000_000);
+    make(
+        (d / 10_000, d / 100 % 100, d % 100),
+        (t / 10_000, t / 100 % 100, t % 100),
+        us,
+        fsp,
+        rules,
+    )
+    .map(|v| (v, has_time))
+}
+
+/// A number as a time: `HHMMSS`; a datetime's number gives its time. `None` if minutes or seconds are above 59. The value may be
+/// beyond TIME's range.
+pub fn time_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
+    let abs = n.unsigned_abs();
+    if n >= 10_000_101_000_000 {
+        let (d, _) = datetime_from_number(n, us, fsp, DateRules::default())?;
+        return Some(Time {
+            micros: d.micros as i64,
+            fsp,
+        });
+    }
+    let (h, m, s) = (abs / 10_000, abs / 100 % 100, abs % 100);
+    if m > 59 || s > 59 {
+        return None;
+    }
+    let micros = ((h.min(10_000_000) * 3600 + m * 60 + s) as i64) * SECOND + us as i64;
+    Some(Time {
+        micros: if n < 0 { -micros } else { micros },
+        fsp,
+    })
+}
+
+impl Time {
+    /// True if the value is in TIME's range.
+    pub fn in_range(&self) -> bool {
+        self.micros.abs() <= TIME_MAX
+    }
+
+    /// As a number, HHMMSS and microseconds, of the absolute value.
+    pub fn to_number(&self) -> (u64, u32) {
+        let abs = self.micros.unsigned_abs();
+        let s = abs / SECOND as u64;
+        (
+            s / 3600 * 10_000 + s / 60 % 60 * 100 + s % 60,
+            (abs % SECOND as u64) as u32,
+        )
+    }
+}
+
+impl DateTime {
+    /// As a number, YYYYMMDDHHMMSS and microseconds.
+    pub fn to_number(&self) -> (u64, u32) {
+        let (h, m, s) = self.hms();
+        (
+            self.date.to_number() * 1_000_000 + h as u64 * 10_000 + m as u64 * 100 + s as u64,
+            (self.micros % SECOND as u64) as u32,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dt(s: &str) -> Option<String> {
+        parse_datetime(s.as_bytes(), DateRules::default())
+            .map(|p| format!("{}{}", p.value, if p.garbage { "!" } else { "" }))
+    }
+
+    #[test]
+    fn datetimes() {
+        for (s, want) in [
+            ("2024-02-03", "2024-02-03 00:00:00"),
+            ("2024-2-3 4:5:6", "2024-02-03 04:05:06"),
+            ("2024-02-03T10:11", "2024-02-03 10:11:00"),
+            ("2024-02-03 10:11:12.999", "2024-02-03 10:11:12.999"),
+            ("20240203", "2024-02-03 00:00:00"),
+            ("240203", "2024-02-03 00:00:00"),
+            ("20240203101112", "2024-02-03 10:11:12"),
+            ("20240203101112.5", "2024-02-03 10:11:12.5"),
+            ("24-02-03", "2024-02-03 00:00:00"),
+            ("99.12.31", "1999-12-31 00:00:00"),
+            ("0000-00-00", "0000-00-00 00:00:00"),
+            ("2024-00-00", "2024-00-00 00:00:00"),
+            ("2024-02-03abc", "2024-02-03 00:00:00!"),
+            ("2024-02-03 10:11:12 x", "2024-02-03 10:11:12!"),
+        ] {
+            assert_eq!(dt(s).as_deref(), Some(want), "{s}");
+        }
+        for s in [
+            "abc",
+            "2024-02-30",
+            "2024-13-01",
+            "2024-02-03 25:00:00",
+            "2024",
+            "",
+        ] {
+            assert_eq!(dt(s), None, "{s}");
+        }
+    }
+
+    #[test]
+    fn times() {
+        let t = |s: &str| {
+            parse_time(s.as_bytes())
+                .map(|p| format!("{}{}", p.value, if p.garbage { "!" } else { "" }))
+        };
+        for (s, want) in [
+            ("10:11:12", "10:11:12"),
+            ("-10:11", "-10:11:00"),
+            ("10:11:12.99", "10:11:12.99"),
+            ("1 10:11:12", "34:11:12"),
+            ("2 3", "51:00:00"),
+            ("101112", "10:11:12"),
+            ("12", "00:00:12"),
+            ("1112.5", "00:11:12.5"),
+            ("2024-02-03 10:11:12.5", "10:11:12.5"),
+            ("900:00:00", "900:00:00"),
+            ("10:11:12x", "10:11:12!"),
+        ] {
+            assert_eq!(t(s).as_deref(), Some(want), "{s}");
+        }
+        for s in ["abc", "10:60:00", "10:11:61", ""] {
+            assert_eq!(t(s), None, "{s}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        let d = |n| datetime_from_number(n, 0, 0, DateRules::default()).map(|(d, _)| d.to_string());
+        assert_eq!(d(20_240_203).as_deref(), Some("2024-02-03 00:00:00"));
+        assert_eq!(d(240_203).as_deref(), Some("2024-02-03 00:00:00"));
+        assert_eq!(
+            d(20_240_203_101_112).as_deref(),
+            Some("2024-02-03 10:11:12")
+        );
+        assert_eq!(d(0).as_deref(), Some("0000-00-00 00:00:00"));
+        assert_eq!(d(20_241_399), None);
+        assert_eq!(d(1), None);
+        assert_eq!(
+            time_from_number(-101_112, 0, 0).unwrap().to_string(),
+            "-10:11:12"
+        );
+        assert_eq!(time_from_number(6100, 0, 0), None);
+    }
+}
