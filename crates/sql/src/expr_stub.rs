@@ -1,169 +1,559 @@
-//! Placeholder for `expr/`: exactly what the planner and the executor use of it. To be replaced by `expr/mod.rs`
-//! (then remove the `#[path]` in lib.rs).
+//! Temporary: the shapes of `expr/mod.rs` until its files exist.
+//!
+//! [`bind`] turns a parsed expression into an [`Expr`] over column positions; [`Expr::eval`] computes it for one row. Types are
+//! known when it is bound ([`Expr::ty`]) except those of parameters; evaluation goes by the values themselves.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `bind.rs` | names to positions, operators to nodes |
+//! | `types.rs` | result types, collations of results |
+//! | `eval.rs` | evaluation of operators |
+//! | `compare.rs` | comparison of values of different types |
+//! | `func.rs` | the functions: names, argument counts, result types |
+//! | `call.rs` | what the functions do |
+//! | `date.rs` | intervals, DATE_FORMAT, STR_TO_DATE, weeks |
+//! | `like.rs` | LIKE patterns |
 
-use crate::ast::AstExpr;
-use crate::env::StatementEnv;
+
+
+use crate::env::{StatementEnv, VariableScope};
 use narwal_engine::Table;
-use narwal_types::{ColumnType, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
+use std::cell::RefCell;
 use std::sync::Arc;
 
-/// One table in scope.
-pub struct ScopeTable<'a> {
-    /// Database, for `db.t.c`.
-    pub db: &'a str,
-    /// Alias or name, for `t.c`.
-    pub alias: &'a str,
+
+/// A table that column names are looked up in.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Its alias, or its name.
+    pub name: String,
     /// The table.
-    pub table: &'a Arc<Table>,
+    pub table: Arc<Table>,
+    /// All its columns may be NULL (the inner side of an outer join).
+    pub nullable: bool,
 }
 
-/// What names mean in an expression.
+/// Which clause an expression stands in: named in errors, and decides how aliases are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+pub enum Clause {
+    #[default]
+    FieldList,
+    Where,
+    /// Columns hide aliases.
+    GroupBy,
+    /// Aliases hide columns.
+    Having,
+    /// Aliases hide columns.
+    OrderBy,
+}
+
+impl Clause {
+    /// As in error 1054.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clause::FieldList => "field list",
+            Clause::Where => "where clause",
+            Clause::GroupBy => "group statement",
+            Clause::Having => "having clause",
+            Clause::OrderBy => "order clause",
+        }
+    }
+}
+
+/// What an expression may refer to.
+#[derive(Clone, Copy)]
 pub struct Scope<'a> {
-    /// Tables; a column is (position here, position in the table).
-    pub tables: &'a [ScopeTable<'a>],
-    /// Select aliases, looked up after columns (HAVING, ORDER BY, GROUP BY); bound in place.
-    pub aliases: &'a [(String, AstExpr)],
-    /// For error 1054: `field list`, `where clause`, `having clause`, `order clause`, `group statement`.
-    pub clause: &'static str,
-    /// False: an aggregate function is error 1111.
-    pub aggregates_allowed: bool,
-    /// VALUES(col) means the row to insert (ON DUPLICATE KEY UPDATE); else it is NULL.
-    pub insert_row: bool,
-    /// For types and constants that depend on the session.
+    /// Tables; a column reference is (position here, position in the table).
+    pub sources: &'a [Source],
+    /// Names of select items, with their bound expressions: seen in GROUP BY, HAVING and ORDER BY.
+    pub aliases: &'a [(String, Expr)],
+    /// Where the expression stands.
+    pub clause: Clause,
+    /// Collects aggregate calls; without it they are error 1111.
+    pub aggregates: Option<&'a RefCell<Vec<Aggregate>>>,
+    /// VALUES(col) is allowed (ON DUPLICATE KEY UPDATE).
+    pub insert_values: bool,
+    /// The session: modes, default database, variables.
     pub env: &'a StatementEnv,
+}
+
+impl<'a> Scope<'a> {
+    /// A scope without tables.
+    pub fn empty(env: &'a StatementEnv) -> Self {
+        Scope {
+            sources: &[],
+            aliases: &[],
+            clause: Clause::FieldList,
+            aggregates: None,
+            insert_values: false,
+            env,
+        }
+    }
 }
 
 /// Aggregate functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum AggregateKind {
-    /// COUNT(*): no argument.
-    CountAll,
+pub enum AggFunc {
+    /// COUNT(*), or COUNT(x) with an argument.
     Count,
     Sum,
-    Avg,
     Min,
     Max,
-    /// GROUP_CONCAT without ORDER BY, with its separator in [`Aggregate::separator`].
+    Avg,
+    /// GROUP_CONCAT with a separator.
     GroupConcat,
     BitAnd,
     BitOr,
     BitXor,
 }
 
-/// One aggregate of a SELECT: computed by the executor, read by [`Expr::Aggregate`].
-#[derive(Debug, Clone)]
+/// One aggregate call of a statement. Equal calls are collected once.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
     /// Function.
-    pub kind: AggregateKind,
-    /// COUNT(DISTINCT ...) and so on.
+    pub func: AggFunc,
+    /// DISTINCT.
     pub distinct: bool,
-    /// Arguments: one, or several for COUNT(DISTINCT a, b).
+    /// Arguments: none for COUNT(*), several only for COUNT(DISTINCT a, b) and GROUP_CONCAT.
     pub args: Vec<Expr>,
-    /// Result type.
+    /// Separator of GROUP_CONCAT.
+    pub separator: Box<str>,
+    /// Type of the result.
     pub ty: ExprType,
-    /// GROUP_CONCAT's SEPARATOR.
-    pub separator: String,
 }
 
-/// Static type of an expression.
+/// The type of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExprType {
-    /// Type of the values.
+    /// Type as a column.
     pub ty: ColumnType,
-    /// NULL may occur.
+    /// NULL can occur.
     pub nullable: bool,
-    /// Digits after the point, 39 = not fixed.
+    /// Digits after the point; 39 (31 on the wire in old versions) = not fixed, for DOUBLE, FLOAT and their results.
     pub decimals: u8,
+    /// The NULL literal's type (MYSQL_TYPE_NULL).
+    pub null: bool,
+    /// How strongly the collation of a string is meant.
+    pub coercibility: Coercibility,
+}
+
+/// How strongly a string's collation is meant: the smaller wins in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coercibility {
+    /// COLLATE.
+    Explicit,
+    /// A column.
+    Implicit,
+    /// USER(), VERSION() and the like.
+    SysConst,
+    /// A literal or parameter.
+    Coercible,
+    /// A number or a temporal value shown as text.
+    Numeric,
+    /// NULL.
+    Ignorable,
+}
+
+/// Comparison operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum CmpOp {
+    Eq,
+    /// `<=>`
+    NullSafeEq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl CmpOp {
+    /// The operator with its sides exchanged.
+    pub fn flip(self) -> Self {
+        match self {
+            CmpOp::Lt => CmpOp::Gt,
+            CmpOp::Le => CmpOp::Ge,
+            CmpOp::Gt => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Le,
+            o => o,
+        }
+    }
+}
+
+/// Arithmetic and bit operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ArithOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    IntDiv,
+    Mod,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// A bound expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// What it does.
+    pub kind: ExprKind,
+    /// Type of its value.
+    pub ty: ExprType,
+}
+
+/// The kinds of expressions. Planners look into these.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// A constant.
+    Literal(Value),
+    /// The n-th `?`, from 0.
+    Param(usize),
+    /// A column.
+    Column {
+        /// Position of the table in [`Scope::sources`].
+        source: usize,
+        /// Position of the column in the table.
+        column: usize,
+        /// A TIMESTAMP column: stored in UTC, seen in the session's time zone.
+        timestamp: bool,
+    },
+    /// The n-th aggregate of the statement.
+    Aggregate(usize),
+    /// VALUES(col) of INSERT ... ON DUPLICATE KEY UPDATE.
+    InsertValue(usize),
+    /// All of them.
+    And(Vec<Expr>),
+    /// Any of them.
+    Or(Vec<Expr>),
+    /// XOR.
+    Xor(Box<Expr>, Box<Expr>),
+    /// NOT.
+    Not(Box<Expr>),
+    /// A comparison.
+    Compare {
+        /// Operator.
+        op: CmpOp,
+        /// Left side.
+        left: Box<Expr>,
+        /// Right side.
+        right: Box<Expr>,
+        /// Collation if both are strings.
+        collation: Collation,
+    },
+    /// [NOT] BETWEEN.
+    Between {
+        /// Tested value.
+        expr: Box<Expr>,
+        /// Lower bound.
+        low: Box<Expr>,
+        /// Upper bound.
+        high: Box<Expr>,
+        /// NOT.
+        negated: bool,
+        /// Collation for strings.
+        collation: Collation,
+    },
+    /// [NOT] IN (list).
+    InList {
+        /// Tested value.
+        expr: Box<Expr>,
+        /// The list.
+        list: Vec<Expr>,
+        /// NOT.
+        negated: bool,
+        /// Collation for strings.
+        collation: Collation,
+    },
+    /// IS [NOT] NULL.
+    IsNull {
+        /// Tested value.
+        expr: Box<Expr>,
+        /// IS NOT NULL.
+        negated: bool,
+    },
+    /// IS [NOT] TRUE / FALSE.
+    IsBool {
+        /// Tested value.
+        expr: Box<Expr>,
+        /// TRUE or FALSE.
+        value: bool,
+        /// NOT.
+        negated: bool,
+    },
+    /// [NOT] LIKE.
+    Like {
+        /// Tested string.
+        expr: Box<Expr>,
+        /// Pattern.
+        pattern: Box<Expr>,
+        /// Escape character, if any.
+        escape: Option<char>,
+        /// NOT.
+        negated: bool,
+        /// Collation.
+        collation: Collation,
+    },
+    /// Arithmetic.
+    Arith {
+        /// Operator.
+        op: ArithOp,
+        /// Left side.
+        left: Box<Expr>,
+        /// Right side.
+        right: Box<Expr>,
+    },
+    /// Unary minus.
+    Neg(Box<Expr>),
+    /// `~`
+    BitNot(Box<Expr>),
+    /// CASE.
+    Case {
+        /// CASE operand WHEN.
+        operand: Option<Box<Expr>>,
+        /// WHEN and THEN.
+        whens: Vec<(Expr, Expr)>,
+        /// ELSE.
+        otherwise: Option<Box<Expr>>,
+        /// Collation for comparing with the operand.
+        collation: Collation,
+    },
+    /// CAST and CONVERT: to [`ExprType::ty`]; lengths of 65535 mean none was given.
+    Cast(Box<Expr>),
+    /// COLLATE, and BINARY: only changes the type.
+    Collate(Box<Expr>),
+    /// date + INTERVAL n unit (DATE_ADD, ADDDATE).
+    DateAdd {
+        /// A date, a datetime, a time or a string.
+        date: Box<Expr>,
+        /// How many units.
+        amount: Box<Expr>,
+        /// The unit.
+        unit: IntervalUnit,
+        /// DATE_SUB.
+        negated: bool,
+    },
+    /// A function call.
+    Func {
+        /// Which.
+        func: Func,
+        /// Arguments.
+        args: Vec<Expr>,
+    },
+    /// `@@x`.
+    SystemVariable {
+        /// Scope.
+        scope: VariableScope,
+        /// Name.
+        name: Box<str>,
+    },
+    /// `@x`.
+    UserVariable(Box<str>),
+    /// `@x := expr`.
+    SetUserVariable(Box<str>, Box<Expr>),
+}
+
+/// The row that an expression is evaluated for.
+pub trait RowAccess {
+    /// A column's value (TIMESTAMP in UTC).
+    fn column(&self, source: usize, column: usize) -> SqlResult<ValueRef<'_>>;
+    /// The value of the n-th aggregate.
+    fn aggregate(&self, _n: usize) -> ValueRef<'_> {
+        ValueRef::Null
+    }
+    /// The value that INSERT wanted to store in a column (TIMESTAMP in UTC).
+    fn insert_value(&self, _column: usize) -> SqlResult<ValueRef<'_>> {
+        Ok(ValueRef::Null)
+    }
+}
+
+/// No row: for expressions without columns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoRow;
+
+impl RowAccess for NoRow {
+    fn column(&self, _source: usize, _column: usize) -> SqlResult<ValueRef<'_>> {
+        Ok(ValueRef::Null)
+    }
+}
+
+/// A row image of one table.
+#[derive(Debug, Clone, Copy)]
+pub struct ImageRow<'a> {
+    /// The table's layout.
+    pub layout: &'a narwal_types::RowLayout,
+    /// The row.
+    pub row: &'a [u8],
+}
+
+impl RowAccess for ImageRow<'_> {
+    #[inline]
+    fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
+        self.layout.column(self.row, column)
+    }
 }
 
 /// What evaluation needs besides the row.
+#[derive(Clone, Copy)]
 pub struct EvalCtx<'a> {
     /// The session.
     pub env: &'a StatementEnv,
     /// Values of `?`.
     pub params: &'a [Value],
-    /// Values of the aggregates of the current group.
-    pub aggregates: &'a [Value],
-}
-
-/// The current row(s).
-pub trait RowAccess {
-    /// A column's value; TIMESTAMP already in the session's time zone.
-    fn column(&self, table: usize, column: usize) -> SqlResult<ValueRef<'_>>;
-    /// VALUES(col).
-    fn inserted(&self, _column: usize) -> SqlResult<ValueRef<'_>> {
-        Ok(ValueRef::Null)
-    }
-}
-
-/// No row: constants and parameters only.
-pub struct NoRow;
-
-impl RowAccess for NoRow {
-    fn column(&self, _table: usize, _column: usize) -> SqlResult<ValueRef<'_>> {
-        Err(SqlError::unknown("no row"))
-    }
-}
-
-/// A bound expression. The executor matches on these variants, the others are private to evaluation.
-#[derive(Debug, Clone)]
-pub enum Expr {
-    /// A constant.
-    Literal(Value),
-    /// `?`
-    Param(usize),
-    /// A column.
-    Column {
-        /// Position in [`Scope::tables`].
-        table: usize,
-        /// Position in the table.
-        column: usize,
-        /// Its type.
-        ty: ExprType,
-    },
-    /// A computed aggregate: position in the list given to [`bind`].
-    Aggregate(usize, ExprType),
-}
-
-/// Binds an expression. Aggregates found are appended to `aggregates` (equal ones may be shared).
-pub fn bind(ast: &AstExpr, scope: &Scope<'_>, aggregates: &mut Vec<Aggregate>) -> SqlResult<Expr> {
-    let _ = (ast, scope, aggregates);
-    todo!()
 }
 
 impl Expr {
-    /// Evaluates.
-    pub fn eval(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value> {
-        let _ = (ctx, row);
-        todo!()
-    }
-
-    /// Evaluates as a condition: NULL is `None`.
-    pub fn eval_bool(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Option<bool>> {
-        let _ = (ctx, row);
-        todo!()
-    }
-
-    /// Static type.
+    /// Type of the value.
     pub fn ty(&self) -> ExprType {
-        todo!()
+        self.ty
     }
 
-    /// True if it has no column, no aggregate and no VALUES(): one value for a whole execution.
-    pub fn is_constant(&self) -> bool {
-        todo!()
+    /// The value for a row, owned.
+    pub fn eval(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value> {
+        Ok(self.eval_ref(ctx, row)?.into_value())
     }
 
-    /// Calls `f` for each column it reads (table, column), and for each aggregate's arguments not.
-    pub fn for_each_column(&self, f: &mut dyn FnMut(usize, usize)) {
-        let _ = f;
-        todo!()
+    /// True, false, or `None` for NULL.
+    pub fn eval_bool(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Option<bool>> {
+        { let _ = self.eval_ref(ctx,row)?; todo!() }
+    }
+
+    /// True if the value is TRUE: how WHERE, HAVING and ON use a condition.
+    pub fn matches(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<bool> {
+        Ok(self.eval_bool(ctx, row)? == Some(true))
+    }
+
+    /// The column that this expression is, as (source, column).
+    pub fn as_column(&self) -> Option<(usize, usize)> {
+        match self.kind {
+            ExprKind::Column { source, column, .. } => Some((source, column)),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` for each direct operand.
+    pub fn for_each_child<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        match &self.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Param(_)
+            | ExprKind::Column { .. }
+            | ExprKind::Aggregate(_)
+            | ExprKind::InsertValue(_)
+            | ExprKind::SystemVariable { .. }
+            | ExprKind::UserVariable(_) => {}
+            ExprKind::And(v) | ExprKind::Or(v) => v.iter().for_each(f),
+            ExprKind::Func { args, .. } => args.iter().for_each(f),
+            ExprKind::Xor(a, b) => {
+                f(a);
+                f(b);
+            }
+            ExprKind::Compare { left, right, .. } | ExprKind::Arith { left, right, .. } => {
+                f(left);
+                f(right);
+            }
+            ExprKind::Not(e)
+            | ExprKind::Neg(e)
+            | ExprKind::BitNot(e)
+            | ExprKind::Cast(e)
+            | ExprKind::Collate(e)
+            | ExprKind::SetUserVariable(_, e)
+            | ExprKind::IsNull { expr: e, .. }
+            | ExprKind::IsBool { expr: e, .. } => f(e),
+            ExprKind::Between {
+                expr, low, high, ..
+            } => {
+                f(expr);
+                f(low);
+                f(high);
+            }
+            ExprKind::InList { expr, list, .. } => {
+                f(expr);
+                list.iter().for_each(f);
+            }
+            ExprKind::Like { expr, pattern, .. } => {
+                f(expr);
+                f(pattern);
+            }
+            ExprKind::Case {
+                operand,
+                whens,
+                otherwise,
+                ..
+            } => {
+                if let Some(o) = operand {
+                    f(o);
+                }
+                for (w, t) in whens {
+                    f(w);
+                    f(t);
+                }
+                if let Some(o) = otherwise {
+                    f(o);
+                }
+            }
+            ExprKind::DateAdd { date, amount, .. } => {
+                f(date);
+                f(amount);
+            }
+        }
+    }
+
+    /// True if `test` holds for this expression or one inside of it.
+    pub fn any(&self, test: &dyn Fn(&Expr) -> bool) -> bool {
+        if test(self) {
+            return true;
+        }
+        let mut found = false;
+        self.for_each_child(&mut |e| found |= e.any(test));
+        found
+    }
+
+    /// True if the value is the same for all rows of one execution: no columns, aggregates, RAND() and such.
+    pub fn is_const(&self) -> bool {
+        !self.any(&|e| match &e.kind {
+            ExprKind::Column { .. }
+            | ExprKind::Aggregate(_)
+            | ExprKind::InsertValue(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::SetUserVariable(..) => true,
+            ExprKind::Func { func, .. } => func.is_volatile(),
+            _ => false,
+        })
+    }
+
+    /// True if an aggregate is inside.
+    pub fn has_aggregate(&self) -> bool {
+        self.any(&|e| matches!(e.kind, ExprKind::Aggregate(_)))
+    }
+
+    /// True if a column or VALUES(col) is inside.
+    pub fn has_column(&self) -> bool {
+        self.any(&|e| matches!(e.kind, ExprKind::Column { .. } | ExprKind::InsertValue(_)))
     }
 }
 
-/// Three-way comparison of two values of the same expression, NULL first; strings by `ty`'s collation.
-pub fn compare_values(a: ValueRef<'_>, b: ValueRef<'_>, ty: &ColumnType) -> std::cmp::Ordering {
-    let _ = (a, b, ty);
-    todo!()
-}
+/// Stub.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Func;
+impl Func { /// Stub.
+ pub fn is_volatile(&self)->bool{false} }
+/// Stub.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum IntervalUnit {}
+/// Stub.
+pub fn bind(_ast:&sqlparser::ast::Expr,_s:&Scope<'_>)->SqlResult<Expr>{todo!()}
+/// Stub.
+pub struct Val<'a>(ValueRef<'a>);
+impl<'a> Val<'a>{/// Stub.
+ pub fn as_ref(&self)->ValueRef<'_>{self.0} /// Stub.
+ pub fn into_value(self)->Value{self.0.to_value()}}
+impl Expr{/// Stub.
+ pub fn eval_ref<'a>(&'a self,_c:&EvalCtx<'a>,_r:&'a dyn RowAccess)->SqlResult<Val<'a>>{todo!()}}
