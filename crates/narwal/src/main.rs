@@ -1,2 +1,97 @@
-//! The `narwal` command.
-fn main() {}
+//! The `narwal` command: `serve`, `export-binlog`, `verify-log`.
+
+mod export;
+mod glue;
+mod help;
+mod options;
+mod serve;
+mod verify;
+
+use options::Usage;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Why the command failed.
+#[derive(Debug)]
+enum Failure {
+    /// Told wrongly what to do: exit status 2.
+    Usage(String),
+    /// Could not do it: exit status 1.
+    Run(String),
+}
+
+impl From<Usage> for Failure {
+    fn from(Usage(text): Usage) -> Self {
+        Failure::Usage(text)
+    }
+}
+
+impl Failure {
+    /// A failure named by what was being done.
+    fn run(what: impl std::fmt::Display, e: impl std::fmt::Display) -> Self {
+        Failure::Run(format!("{what}: {e}"))
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Result<Vec<String>, _> = std::env::args_os()
+        .skip(1)
+        .map(std::ffi::OsString::into_string)
+        .collect();
+    let outcome = match args {
+        Ok(args) => run(&args),
+        Err(bad) => Err(Failure::Usage(format!("not UTF-8: {}", bad.display()))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Usage(text)) => {
+            eprintln!("narwal: {text}");
+            eprintln!("narwal --help tells more");
+            ExitCode::from(2)
+        }
+        Err(Failure::Run(text)) => {
+            eprintln!("narwal: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<(), Failure> {
+    let Some((command, rest)) = args.split_first() else {
+        print!("{}", help::MAIN);
+        return Ok(());
+    };
+    let wants_help = rest
+        .iter()
+        .any(|a| matches!(a.as_str(), "--help" | "-h" | "-?"));
+    let show = |text: &str| {
+        print!("{text}");
+        Ok(())
+    };
+    match command.as_str() {
+        "--help" | "-h" | "-?" | "help" => match rest.first().map(String::as_str) {
+            Some("serve") => show(help::SERVE),
+            Some("export-binlog") => show(help::EXPORT),
+            Some("verify-log") => show(help::VERIFY),
+            _ => show(help::MAIN),
+        },
+        "--version" | "-V" | "version" => {
+            println!("narwal {}", env!("CARGO_PKG_VERSION"));
+            Ok(())
+        }
+        "serve" if wants_help => show(help::SERVE),
+        "export-binlog" if wants_help => show(help::EXPORT),
+        "verify-log" if wants_help => show(help::VERIFY),
+        "serve" => serve::run(options::serve(rest)?),
+        "export-binlog" => export::run(options::export(rest)?),
+        "verify-log" => verify::run(options::verify(rest)?),
+        other => {
+            let nearest =
+                options::nearest(other, ["serve", "export-binlog", "verify-log"].into_iter());
+            let hint = nearest.map_or(String::new(), |n| format!("; did you mean {n}?"));
+            Err(Failure::Usage(format!("unknown command {other:?}{hint}")))
+        }
+    }
+}

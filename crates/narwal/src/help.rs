@@ -1,0 +1,68 @@
+//! What `--help` says.
+
+pub const MAIN: &str = "\
+narwal: a MySQL-protocol database whose binary log is its write-ahead log
+
+usage:
+  narwal serve [options]           run a server in the foreground
+  narwal export-binlog [options]   write the log's events as a classic binary log file
+  narwal verify-log [options]      check every record of a stopped server's log
+  narwal COMMAND --help            more about a command
+  narwal --version
+
+A server to try:
+  narwal serve --datadir ./narwal-data
+  mariadb --protocol=tcp -u root
+";
+
+pub const SERVE: &str = "\
+usage: narwal serve [options]
+
+Runs a server in the foreground until SIGTERM or SIGINT (Ctrl-C). The data folder is made at the first start, with
+the accounts root@localhost, root@127.0.0.1 and root@::1, which have no password: set one before you listen elsewhere.
+
+  --datadir=DIR             data folder (default ./narwal-data); one server at a time
+  --port=N                  TCP port (default 3306); 0 takes a free one
+  --bind-address=ADDR       address to listen on (default 127.0.0.1; 0.0.0.0 or * or :: for all)
+  --socket=PATH             Unix socket (default DIR/narwal.sock); empty for none
+  --skip-networking         no TCP at all
+  --config=FILE             option file (also --defaults-file); see below
+  --ssl-cert=F, --ssl-key=F certificate chain and key, PEM (default: self-signed, made in DIR at the first start)
+  --skip-ssl                no TLS
+  --log-level=LEVEL         error, warn, info (default), debug, trace; or the environment variable NARWAL_LOG
+
+Every system variable is an option too, by MariaDB's name, with - or _ between the words; sizes take K, M, G, T:
+  --innodb-flush-log-at-trx-commit=1   1: synced before OK; 2: written; 0: neither (both synced once a second)
+  --innodb-buffer-pool-size=1G         memory for pages and recent changes together
+  --max-connections=500
+  --wait-timeout=600
+SHOW VARIABLES lists them with their values, SET GLOBAL changes the dynamic ones in a running server.
+
+An option file holds the same names, one a line, without --; the sections [narwal], [mysqld], [mariadb] and [server]
+are read. Options of the command line win. `loose-` in front of a name lets a server that doesn't know it start:
+  [narwal]
+  datadir = /var/lib/narwal
+  innodb_buffer_pool_size = 4G
+";
+
+pub const EXPORT: &str = "\
+usage: narwal export-binlog --datadir=DIR [--out=FILE]
+
+Writes the event groups in the log of a stopped server as one classic binary log file, which mariadb-binlog and other
+tools read. GTIDs, checksums and transaction boundaries are those that replicas see.
+
+  --datadir=DIR   data folder (default ./narwal-data)
+  --out=FILE      the file to write (default: standard output)
+  --from=GTID     leave out everything up to and including this GTID (domain-server-sequence)
+
+  narwal export-binlog --datadir=DIR --out=narwal-bin.000001 && mariadb-binlog -v narwal-bin.000001
+";
+
+pub const VERIFY: &str = "\
+usage: narwal verify-log --datadir=DIR
+
+Reads every record in the log of a stopped server and checks its checksum, its place and its events. Damage is named by
+file and byte offset; the exit status is then 1. A torn tail, which a crash leaves, is no damage.
+
+  --datadir=DIR   data folder (default ./narwal-data)
+";

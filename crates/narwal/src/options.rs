@@ -1,0 +1,490 @@
+//! Options: from the command line and from option files, by MariaDB's names.
+
+use crate::glue;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+
+/// What was wrong with the options, for the person who gave them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Usage(pub String);
+
+type Result<T> = std::result::Result<T, Usage>;
+
+/// Sections of an option file that are read.
+const SECTIONS: [&str; 6] = [
+    "narwal",
+    "mysqld",
+    "mariadb",
+    "mariadbd",
+    "server",
+    "mysql.server",
+];
+
+const OWN: [&str; 14] = [
+    "bind-address",
+    "config",
+    "datadir",
+    "defaults-extra-file",
+    "defaults-file",
+    "log-level",
+    "no-defaults",
+    "port",
+    "skip-networking",
+    "skip-ssl",
+    "socket",
+    "ssl",
+    "ssl-cert",
+    "ssl-key",
+];
+
+/// How `narwal serve` was asked to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Serve {
+    /// Data folder.
+    pub datadir: PathBuf,
+    /// TCP port.
+    pub port: u16,
+    /// Addresses to listen on; empty without networking.
+    pub addresses: Vec<IpAddr>,
+    /// Unix socket; `None` for none.
+    pub socket: Option<PathBuf>,
+    /// Offer TLS.
+    pub tls: bool,
+    /// Own certificate and key.
+    pub tls_files: Option<(PathBuf, PathBuf)>,
+    /// Filter for log messages.
+    pub log_level: Option<String>,
+    /// System variables, in the order given; later ones win.
+    pub settings: Vec<(String, String)>,
+}
+
+/// How `narwal export-binlog` was asked to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export {
+    /// Data folder.
+    pub datadir: PathBuf,
+    /// Output; `None` for standard output.
+    pub out: Option<PathBuf>,
+    /// GTID after which to begin.
+    pub from: Option<String>,
+}
+
+/// How `narwal verify-log` was asked to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verify {
+    /// Data folder.
+    pub datadir: PathBuf,
+}
+
+/// The name most like `name`, if one is at all like it.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|k| (strsim::damerau_levenshtein(name, k), k))
+        .min()
+        .filter(|(distance, k)| *distance <= 2 + k.len() / 5)
+        .map(|(_, k)| k)
+}
+
+/// One option as given, before anyone knows what it means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Given {
+    name: String,
+    value: Option<String>,
+    /// Where it was given, for messages: empty on the command line.
+    place: String,
+    /// May be unknown.
+    loose: bool,
+}
+
+impl Given {
+    fn new(name: &str, value: Option<String>, place: String) -> Self {
+        let name = name.to_ascii_lowercase().replace('_', "-");
+        let (name, loose) = match name.strip_prefix("loose-") {
+            Some(rest) => (rest.to_owned(), true),
+            None => (name, false),
+        };
+        Given {
+            name,
+            value,
+            place,
+            loose,
+        }
+    }
+
+    fn error(&self, what: impl std::fmt::Display) -> Usage {
+        Usage(format!("{}option {}: {what}", self.place, self.name))
+    }
+
+    fn required(&self) -> Result<&str> {
+        self.value
+            .as_deref()
+            .ok_or_else(|| self.error("needs a value, as in --name=value"))
+    }
+
+    fn boolean(&self) -> Result<bool> {
+        match self
+            .value
+            .as_deref()
+            .map(str::to_ascii_lowercase)
+            .as_deref()
+        {
+            None | Some("1" | "on" | "true" | "yes") => Ok(true),
+            Some("0" | "off" | "false" | "no") => Ok(false),
+            Some(_) => Err(self.error("wants ON or OFF")),
+        }
+    }
+}
+
+/// Splits `--name[=value]` arguments. `takes_value` says which names take the next argument when there is no `=`.
+fn split(args: &[String], takes_value: impl Fn(&str) -> bool) -> Result<Vec<Given>> {
+    let mut out = Vec::new();
+    let mut i = 0;
+    while i < args.len() {
+        let arg = &args[i];
+        i += 1;
+        let Some(body) = arg.strip_prefix("--").filter(|b| !b.is_empty()) else {
+            return Err(Usage(format!(
+                "{arg:?} is not an option (options begin with --)"
+            )));
+        };
+        let mut given = match body.split_once('=') {
+            Some((name, value)) => Given::new(name, Some(value.to_owned()), String::new()),
+            None => Given::new(body, None, String::new()),
+        };
+        if given.value.is_none()
+            && takes_value(&given.name)
+            && let Some(next) = args.get(i).filter(|n| !n.starts_with("--"))
+        {
+            given.value = Some(next.clone());
+            i += 1;
+        }
+        out.push(given);
+    }
+    Ok(out)
+}
+
+/// Reads an option file's sections for servers.
+fn read_file(path: &Path, out: &mut Vec<Given>) -> Result<()> {
+    let text =
+        std::fs::read_to_string(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
+    parse_file(&text, &path.display().to_string(), out)
+}
+
+fn parse_file(text: &str, name: &str, out: &mut Vec<Given>) -> Result<()> {
+    let mut wanted = false;
+    let mut section = false;
+    for (i, line) in text.lines().enumerate() {
+        let place = format!("{name}:{}: ", i + 1);
+        let line = line.trim();
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if line.starts_with('!') {
+            return Err(Usage(format!(
+                "{place}!include and !includedir are not supported"
+            )));
+        }
+        if let Some(head) = line.strip_prefix('[') {
+            let Some(head) = head.strip_suffix(']') else {
+                return Err(Usage(format!("{place}a section without its ]")));
+            };
+            let head = head.trim();
+            section = true;
+            wanted = SECTIONS.contains(&head) && head != "mysql.server";
+            continue;
+        }
+        if !section {
+            return Err(Usage(format!(
+                "{place}an option before the first [section]"
+            )));
+        }
+        if !wanted {
+            continue;
+        }
+        let given = match line.split_once('=') {
+            Some((key, value)) => Given::new(key.trim(), Some(file_value(value)), place),
+            None => Given::new(strip_comment(line), None, place),
+        };
+        out.push(given);
+    }
+    Ok(())
+}
+
+/// A comment begins at a `#` after white space.
+fn strip_comment(s: &str) -> &str {
+    let mut end = s.len();
+    for (i, _) in s.match_indices('#') {
+        if s[..i].ends_with([' ', '\t']) {
+            end = i;
+            break;
+        }
+    }
+    s[..end].trim()
+}
+
+fn file_value(raw: &str) -> String {
+    let raw = raw.trim();
+    for quote in ['"', '\''] {
+        if let Some(rest) = raw.strip_prefix(quote)
+            && let Some(end) = rest.find(quote)
+        {
+            return rest[..end].to_owned();
+        }
+    }
+    strip_comment(raw).to_owned()
+}
+
+fn takes_value(name: &str) -> bool {
+    match name {
+        "skip-networking" | "skip-ssl" | "ssl" | "no-defaults" => false,
+        name if OWN.contains(&name) => true,
+        name => glue::variable(&name.replace('-', "_")).is_some_and(|v| !v.boolean),
+    }
+}
+
+fn parse_addresses(given: &Given) -> Result<Vec<IpAddr>> {
+    let mut out = Vec::new();
+    for part in given
+        .required()?
+        .split(',')
+        .map(str::trim)
+        .filter(|p| !p.is_empty())
+    {
+        match part {
+            "*" => out.push(IpAddr::V6(Ipv6Addr::UNSPECIFIED)),
+            "localhost" => out.push(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+            _ => out.push(
+                part.parse()
+                    .map_err(|_| given.error(format!("{part:?} is not an address")))?,
+            ),
+        }
+    }
+    Ok(out)
+}
+
+/// Options of `narwal serve`.
+pub fn serve(args: &[String]) -> Result<Serve> {
+    let command_line = split(args, takes_value)?;
+    let mut all = Vec::new();
+    for g in &command_line {
+        if matches!(
+            g.name.as_str(),
+            "config" | "defaults-file" | "defaults-extra-file"
+        ) {
+            read_file(Path::new(g.required()?), &mut all)?;
+        }
+    }
+    all.extend(command_line);
+
+    let mut o = Serve {
+        datadir: PathBuf::from("narwal-data"),
+        port: 3306,
+        addresses: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
+        socket: None,
+        tls: true,
+        tls_files: None,
+        log_level: None,
+        settings: Vec::new(),
+    };
+    let mut socket: Option<PathBuf> = None;
+    let (mut cert, mut key): (Option<PathBuf>, Option<PathBuf>) = (None, None);
+    let mut networking = true;
+    for g in &all {
+        match g.name.as_str() {
+            "datadir" => o.datadir = PathBuf::from(g.required()?),
+            "port" => {
+                let port = g.required()?;
+                o.port = port
+                    .parse()
+                    .map_err(|_| g.error(format!("{port:?} is not a port")))?;
+            }
+            "bind-address" => o.addresses = parse_addresses(g)?,
+            "socket" => socket = Some(PathBuf::from(g.required()?)),
+            "skip-networking" => networking = !g.boolean()?,
+            "ssl" => o.tls = g.boolean()?,
+            "skip-ssl" => o.tls = !g.boolean()?,
+            "ssl-cert" => cert = Some(PathBuf::from(g.required()?)),
+            "ssl-key" => key = Some(PathBuf::from(g.required()?)),
+            "log-level" => o.log_level = Some(g.required()?.to_owned()),
+            "config" | "defaults-file" | "defaults-extra-file" if g.place.is_empty() => {}
+            "no-defaults" => {}
+            _ => variable(g, &mut o.settings)?,
+        }
+    }
+    if !networking {
+        o.addresses.clear();
+    }
+    o.tls_files = match (cert, key) {
+        (Some(c), Some(k)) => Some((c, k)),
+        (None, None) => None,
+        _ => return Err(Usage("ssl-cert and ssl-key go together".into())),
+    };
+    o.socket = match socket {
+        Some(s) if s.as_os_str().is_empty() => None,
+        Some(s) => Some(s),
+        None => Some(o.datadir.join("narwal.sock")),
+    };
+    Ok(o)
+}
+
+/// A system variable as an option: `--name=value`, `--name`, `--skip-name`.
+fn variable(g: &Given, settings: &mut Vec<(String, String)>) -> Result<()> {
+    let name = g.name.replace('-', "_");
+    if let Some(v) = glue::variable(&name) {
+        let value = match &g.value {
+            Some(value) => value.clone(),
+            None if v.boolean => "ON".to_owned(),
+            None => return Err(g.error("needs a value, as in --name=value")),
+        };
+        settings.push((name, value));
+        return Ok(());
+    }
+    for (prefix, value) in [("skip_", "OFF"), ("disable_", "OFF"), ("enable_", "ON")] {
+        if let Some(rest) = name.strip_prefix(prefix)
+            && glue::variable(rest).is_some_and(|v| v.boolean)
+            && g.value.is_none()
+        {
+            settings.push((rest.to_owned(), value.to_owned()));
+            return Ok(());
+        }
+    }
+    if g.loose {
+        eprintln!(
+            "narwal: {}unknown option {} ignored, as loose- asks for",
+            g.place, g.name
+        );
+        return Ok(());
+    }
+    Err(unknown(g, OWN.into_iter().chain(glue::variable_names())))
+}
+
+fn unknown<'a>(g: &Given, known: impl Iterator<Item = &'a str>) -> Usage {
+    // Compared with one spelling, suggested in the option's.
+    let known: Vec<String> = known.map(|k| k.replace('_', "-")).collect();
+    let hint = nearest(&g.name, known.iter().map(String::as_str)).map_or(String::new(), |n| {
+        let dashes = if g.place.is_empty() { "--" } else { "" };
+        format!("; did you mean {dashes}{n}?")
+    });
+    Usage(format!("{}unknown option {}{hint}", g.place, g.name))
+}
+
+/// Options of `narwal export-binlog`.
+pub fn export(args: &[String]) -> Result<Export> {
+    let mut o = Export {
+        datadir: PathBuf::from("narwal-data"),
+        out: None,
+        from: None,
+    };
+    for g in split(args, |_| true)? {
+        match g.name.as_str() {
+            "datadir" => o.datadir = PathBuf::from(g.required()?),
+            "out" => o.out = Some(PathBuf::from(g.required()?)),
+            "from" => o.from = Some(g.required()?.to_owned()),
+            _ => return Err(unknown(&g, ["datadir", "out", "from"].into_iter())),
+        }
+    }
+    Ok(o)
+}
+
+/// Options of `narwal verify-log`.
+pub fn verify(args: &[String]) -> Result<Verify> {
+    let mut o = Verify {
+        datadir: PathBuf::from("narwal-data"),
+    };
+    for g in split(args, |_| true)? {
+        match g.name.as_str() {
+            "datadir" => o.datadir = PathBuf::from(g.required()?),
+            _ => return Err(unknown(&g, ["datadir"].into_iter())),
+        }
+    }
+    Ok(o)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn args(s: &str) -> Vec<String> {
+        s.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn both_spellings_and_both_forms_of_values() {
+        let o = serve(&args(
+            "--datadir /d --port=3307 --innodb_flush_log_at_trx_commit=2 --max-connections 10 --bind-address=*",
+        ))
+        .unwrap();
+        assert_eq!(o.datadir, PathBuf::from("/d"));
+        assert_eq!(o.port, 3307);
+        assert_eq!(o.socket, Some(PathBuf::from("/d/narwal.sock")));
+        assert_eq!(o.addresses, [IpAddr::V6(Ipv6Addr::UNSPECIFIED)]);
+        assert_eq!(
+            o.settings,
+            [
+                ("innodb_flush_log_at_trx_commit".to_owned(), "2".to_owned()),
+                ("max_connections".to_owned(), "10".to_owned())
+            ]
+        );
+        assert_eq!(serve(&args("--socket=")).unwrap().socket, None);
+        assert!(
+            serve(&args("--skip-networking"))
+                .unwrap()
+                .addresses
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn the_nearest_name_is_suggested() {
+        let e = serve(&args("--max-conections=5")).unwrap_err();
+        assert_eq!(
+            e.0,
+            "unknown option max-conections; did you mean --max-connections?"
+        );
+        let e = serve(&args("--dataidr=5")).unwrap_err();
+        assert!(e.0.contains("--datadir"), "{}", e.0);
+        let e = serve(&args("--xyzzy-plugh")).unwrap_err();
+        assert_eq!(e.0, "unknown option xyzzy-plugh");
+        assert!(serve(&args("--loose-xyzzy-plugh=1")).is_ok());
+        assert!(serve(&args("stray")).is_err());
+        assert!(serve(&args("--port=70000")).is_err());
+        assert!(serve(&args("--datadir")).is_err());
+    }
+
+    #[test]
+    fn option_files() {
+        let text = "# comment\n[client]\nport=1\n[mysqld]\nport = 3310 # why not\nmax_connections=\"7\"\n\
+                    [other]\nnonsense\n[narwal]\nskip-ssl\n";
+        let mut out = Vec::new();
+        parse_file(text, "f", &mut out).unwrap();
+        let got: Vec<_> = out
+            .iter()
+            .map(|g| (g.name.as_str(), g.value.as_deref()))
+            .collect();
+        assert_eq!(
+            got,
+            [
+                ("port", Some("3310")),
+                ("max-connections", Some("7")),
+                ("skip-ssl", None)
+            ]
+        );
+        assert_eq!(out[0].place, "f:5: ");
+        assert!(parse_file("port=1\n", "f", &mut out).is_err());
+
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("my.cnf");
+        std::fs::write(&file, "[mysqld]\nport=3310\nmax-conections=9\n").unwrap();
+        let config = format!("--config={}", file.display());
+        let e = serve(std::slice::from_ref(&config)).unwrap_err();
+        assert!(
+            e.0.ends_with("my.cnf:3: unknown option max-conections; did you mean max-connections?"),
+            "{}",
+            e.0
+        );
+        std::fs::write(&file, "[mysqld]\nport=3310\n").unwrap();
+        assert_eq!(serve(&[config.clone()]).unwrap().port, 3310);
+        assert_eq!(serve(&[config, "--port=3311".into()]).unwrap().port, 3311);
+    }
+}

@@ -1,0 +1,123 @@
+//! `narwal serve`: start, wait for a signal, stop.
+
+use crate::options::Serve;
+use crate::{Failure, glue};
+use narwal_server::{Server, ServerConfig};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long connections get to end when the server stops.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Runs a server until it is told to stop.
+pub fn run(o: Serve) -> Result<(), Failure> {
+    start_logging(o.log_level.as_deref())?;
+    // Before anything else, so that no signal finds the default action.
+    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| Failure::run("signals", e))?;
+    raise_file_limit();
+    make_datadir(&o.datadir)?;
+    let instance = glue::open(&o)?;
+
+    let mut config = ServerConfig::new(&o.datadir);
+    config.addresses = o
+        .addresses
+        .iter()
+        .map(|ip| SocketAddr::new(*ip, o.port))
+        .collect();
+    config.socket.clone_from(&o.socket);
+    config.tls = o.tls;
+    config.tls_files.clone_from(&o.tls_files);
+    let started = Server::start(&config, instance.backend());
+    let mut server = match started {
+        Ok(server) => server,
+        Err(e) => {
+            instance.close();
+            return Err(Failure::run("can't listen", e));
+        }
+    };
+    let port = server.addresses().first().map_or(0, SocketAddr::port);
+    instance.listening(port);
+    let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        address = addresses.join(","),
+        socket = o
+            .socket
+            .as_deref()
+            .map(|p| p.display().to_string())
+            .unwrap_or_default(),
+        port,
+        "ready for connections"
+    );
+
+    let signal = signals.forever().next();
+    tracing::info!(signal = signal.unwrap_or(SIGTERM), "stopping");
+    // A second signal does not wait.
+    let _ = std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            if signals.forever().next().is_some() {
+                tracing::warn!("stopped at once by a second signal");
+                std::process::exit(1);
+            }
+        });
+    let left = server.stop(PATIENCE);
+    if left > 0 {
+        tracing::warn!(connections = left, "some connections did not end in time");
+    }
+    instance.close();
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn start_logging(level: Option<&str>) -> Result<(), Failure> {
+    let given = level
+        .map(str::to_owned)
+        .or_else(|| std::env::var("NARWAL_LOG").ok());
+    let filter = match given.as_deref() {
+        Some(text) => tracing_subscriber::EnvFilter::try_new(text)
+            .map_err(|e| Failure::Usage(format!("log level {text:?}: {e}")))?,
+        None => tracing_subscriber::EnvFilter::new("info"),
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
+    Ok(())
+}
+
+fn make_datadir(dir: &Path) -> Result<(), Failure> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(|e| Failure::run(format!("can't make the data folder {}", dir.display()), e))
+}
+
+/// Lets the server open as many files as it may: each connection takes one.
+fn raise_file_limit() {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: both calls get a pointer to an initialised rlimit that lives across the call, and nothing else.
+    let raised = unsafe {
+        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 && {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) == 0
+        }
+    };
+    if !raised {
+        tracing::debug!("the limit on open files stays as it is");
+    }
+}

@@ -1,0 +1,94 @@
+//! `narwal verify-log`: reads every record and its events.
+
+use crate::Failure;
+use crate::options::Verify;
+use narwal_binlog::EventReader;
+use narwal_log::{DirReader, LogError, RealDisk, RecordKind};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens the log of a data folder that no server uses.
+pub fn open_log(datadir: &Path) -> Result<DirReader, Failure> {
+    if !datadir.is_dir() {
+        return Err(Failure::Run(format!(
+            "{}: no such data folder",
+            datadir.display()
+        )));
+    }
+    let log = datadir.join("log");
+    DirReader::open(Arc::new(RealDisk), &log)
+        .map_err(|e| Failure::run(log.display(), e))?
+        .ok_or_else(|| Failure::Run(format!("{}: holds no log", log.display())))
+}
+
+/// A commit record's event group: behind the annex, if it has one.
+pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<&[u8]> {
+    match kind {
+        RecordKind::Commit => Some(body),
+        RecordKind::AnnexCommit => {
+            let (len, rest) = body.split_first_chunk::<4>()?;
+            rest.get(u32::from_le_bytes(*len) as usize..)
+        }
+        _ => Some(&[]),
+    }
+}
+
+/// Checks the log and says what it found.
+pub fn run(o: Verify) -> Result<(), Failure> {
+    let mut log = open_log(&o.datadir)?;
+    let (mut records, mut commits, mut events, mut bytes) = (0u64, 0u64, 0u64, 0u64);
+    loop {
+        let found = log.next();
+        let record = match found {
+            Ok(Some(r)) => r,
+            Ok(None) => break,
+            Err(e) => return Err(damage(&e)),
+        };
+        records += 1;
+        bytes += record.body.len() as u64;
+        let (lsn, kind) = (record.lsn, record.kind);
+        let checked = match event_group(kind, record.body) {
+            None => Err("a commit record is shorter than its annex".to_owned()),
+            Some(group) => EventReader::new(group)
+                .try_fold(0u64, |n, e| e.map(|_| n + 1))
+                .map_err(|e| e.to_string()),
+        };
+        match checked {
+            Ok(n) => events += n,
+            Err(why) => {
+                let (file, offset) = log.place(lsn);
+                return Err(Failure::Run(format!(
+                    "damaged events in the record at {}, offset {offset} (LSN {lsn}): {why}",
+                    file.display()
+                )));
+            }
+        }
+        if matches!(
+            kind,
+            RecordKind::Commit | RecordKind::AnnexCommit | RecordKind::LocalCommit
+        ) {
+            commits += 1;
+        }
+    }
+    let end = log.end().map_err(|e| damage(&e))?;
+    println!(
+        "{records} records, {commits} commits, {events} events, {bytes} bytes of records: no damage"
+    );
+    println!(
+        "the log ends at LSN {}, commit {}, in {}, offset {}{}",
+        end.end_lsn,
+        end.last_seq,
+        end.file.display(),
+        end.offset,
+        match &end.torn {
+            Some(why) => format!(", with a torn tail that the next start cuts off ({why})"),
+            None if end.clean_shutdown => ", after a clean shutdown".to_owned(),
+            None => ", without a clean shutdown".to_owned(),
+        }
+    );
+    Ok(())
+}
+
+fn damage(e: &LogError) -> Failure {
+    Failure::Run(format!("the log is damaged: {e}"))
+}
