@@ -1,0 +1,188 @@
+"""Fixtures: servers in folders of their own on free ports, ended by their process ids.
+
+The server under test is `narwal`; the reference is Debian's MariaDB 10.11. With NARWAL_TEST_SERVER=mariadb a
+second MariaDB stands in for Narwal, which shows that the tests themselves are right.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "tests"))
+
+from lab.servers import MariaDB, Narwal  # noqa: E402
+from support import Client  # noqa: E402
+
+STAND_IN = os.environ.get("NARWAL_TEST_SERVER", "narwal") == "mariadb"
+
+COMMON = [
+    "--character-set-server=utf8mb4",
+    "--collation-server=utf8mb4_general_ci",
+]
+MARIADB = [
+    *COMMON,
+    "--innodb-snapshot-isolation=ON",
+    "--innodb-flush-log-at-trx-commit=2",
+    "--innodb-buffer-pool-size=96M",
+    "--performance-schema=OFF",
+    "--max-connections=300",
+]
+MARIADB_AS_NARWAL = [
+    *MARIADB,
+    "--log-bin=narwal-bin",
+    "--server-id=1",
+    "--binlog-format=ROW",
+    "--binlog-row-metadata=FULL",
+]
+
+_numbers = itertools.count(1)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        item.session.stash[_failed] = True
+        for server in item.session.stash.get(_servers, []):
+            tail = server.log_tail()
+            if tail and server.name == "Narwal":
+                report.sections.append((f"{server.name} log {server.log_path}", tail))
+
+
+_failed = pytest.StashKey[bool]()
+_servers = pytest.StashKey[list]()
+
+
+class Lab:
+    """Makes servers and forgets none."""
+
+    def __init__(self, folder: Path, servers: list):
+        self.folder = folder
+        self.servers = servers
+
+    def narwal(self, args: list[str] | None = None, start: bool = True):
+        folder = self.folder / f"narwal-{next(_numbers)}"
+        if STAND_IN:
+            return self._add(MariaDB(folder, [*MARIADB_AS_NARWAL, *(args or [])]), start)
+        return self._add(Narwal(folder, [*(args or [])]), start)
+
+    def mariadb(self, args: list[str] | None = None, start: bool = True):
+        folder = self.folder / f"mariadb-{next(_numbers)}"
+        return self._add(MariaDB(folder, [*MARIADB, *(args or [])]), start)
+
+    def _add(self, server, start: bool):
+        self.servers.append(server)
+        server.create()
+        if start:
+            server.start()
+        return server
+
+    def remove(self, server) -> None:
+        self.servers.remove(server)
+        server.kill()
+        server.socket.unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="session")
+def lab(request):
+    """The session's servers. Their folders are kept if a test failed."""
+    folder = Path(tempfile.mkdtemp(prefix="narwal-tests-", dir=os.environ.get("NARWAL_TEST_DIR")))
+    servers = request.session.stash.setdefault(_servers, [])
+    yield Lab(folder, servers)
+    for server in servers:
+        server.kill()
+        server.socket.unlink(missing_ok=True)
+    if request.session.stash.get(_failed, False):
+        print(f"\nserver folders and logs are kept in {folder}")
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def narwal_server(lab):
+    """The server under test, one for all tests that only need a database in it."""
+    return lab.narwal()
+
+
+@pytest.fixture
+def narwal(narwal_server):
+    if not narwal_server.alive():
+        narwal_server.start()
+    return narwal_server
+
+
+@pytest.fixture(scope="session")
+def mariadb(lab):
+    """The reference server."""
+    return lab.mariadb()
+
+
+@pytest.fixture
+def own_narwal(lab, request):
+    """A factory of servers that a test has for itself: to restart, kill, or start with options."""
+    made = []
+
+    def make(*args: str, start: bool = True):
+        server = lab.narwal(list(args), start)
+        made.append(server)
+        return server
+
+    yield make
+    for server in made:
+        lab.remove(server)
+
+
+@pytest.fixture
+def db(narwal):
+    """A new database in the server under test; its name."""
+    name = f"test_{next(_numbers)}"
+    with Client(narwal) as client:
+        client.ok(f"CREATE DATABASE {name}")
+    yield name
+    if narwal.alive():
+        with Client(narwal) as client:
+            client.run(f"DROP DATABASE IF EXISTS {name}")
+
+
+@pytest.fixture
+def connect(narwal, db):
+    """A factory of clients of that database."""
+    clients = []
+
+    def make(**options) -> Client:
+        client = Client(narwal, database=db, **options)
+        clients.append(client)
+        return client
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def both(narwal, mariadb):
+    """A client of the server under test and one of the reference, in a new database of the same name."""
+    name = f"test_{next(_numbers)}"
+    clients = []
+    for server in (narwal, mariadb):
+        client = Client(server)
+        clients.append(client)
+        client.ok(f"CREATE DATABASE {name}")
+        client.ok(f"USE {name}")
+        client.ok("SET time_zone = '+00:00'")
+    yield clients
+    for server, client in zip((narwal, mariadb), clients):
+        client.close()
+        if server.alive():
+            with Client(server) as cleaner:
+                cleaner.run(f"DROP DATABASE IF EXISTS {name}")
