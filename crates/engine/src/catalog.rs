@@ -1,6 +1,7 @@
 //! Databases and tables: the persistent definitions, and the catalog as one immutable version.
 
 use crate::table::Table;
+use crate::{EngineError, Result};
 use narwal_types::{Collation, ColumnType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -212,5 +213,287 @@ impl Catalog {
             ))
             .take_while(move |(k, _)| k.starts_with(prefix))
             .map(|(k, v)| (k.as_str(), v))
+    }
+}
+
+/// A change of the catalog with all ids settled: what the log's annex and the checkpoint store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum LoggedChange {
+    PutDatabase(DatabaseDef),
+    DropDatabase(String),
+    /// A new table, or a new definition of the table with this id.
+    PutTable(TableDef),
+    DropTable(u64),
+    /// Fill an index of a table from its rows.
+    BuildIndex {
+        table: u64,
+        index: u32,
+    },
+    PutObject {
+        key: String,
+        value: String,
+    },
+    DeleteObject(String),
+}
+
+/// Everything of a catalog that is stored.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StoredCatalog {
+    pub(crate) version: u64,
+    pub(crate) databases: Vec<DatabaseDef>,
+    pub(crate) tables: Vec<StoredTable>,
+    pub(crate) objects: Vec<(String, String)>,
+    pub(crate) next_table_id: u64,
+    pub(crate) next_index_id: u32,
+}
+
+/// A table's definition with its counters.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StoredTable {
+    pub(crate) def: TableDef,
+    pub(crate) auto_increment: u64,
+    pub(crate) row_id: u64,
+    pub(crate) rows: i64,
+}
+
+fn missing(what: &str, name: &str) -> EngineError {
+    EngineError::Catalog(format!("{what} {name} doesn't exist"))
+}
+
+impl Catalog {
+    pub(crate) fn new() -> Self {
+        Catalog {
+            next_table_id: 1,
+            next_index_id: 1,
+            ..Catalog::default()
+        }
+    }
+
+    /// Ids of all indexes of all tables.
+    pub(crate) fn index_ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.by_id
+            .values()
+            .flat_map(|t| t.indexes.iter().map(|i| i.id))
+    }
+
+    /// Settles the ids of a change and says what it means step by step. Changes nothing.
+    pub(crate) fn resolve(
+        &mut self,
+        change: CatalogChange,
+        created: u64,
+    ) -> Result<Vec<LoggedChange>> {
+        let table_of = |c: &Catalog, db: &str, name: &str| -> Result<Arc<Table>> {
+            c.table(db, name)
+                .cloned()
+                .ok_or_else(|| missing("table", &format!("{db}.{name}")))
+        };
+        Ok(match change {
+            CatalogChange::PutDatabase(d) => vec![LoggedChange::PutDatabase(d)],
+            CatalogChange::DropDatabase(name) => {
+                if self.database(&name).is_none() {
+                    return Err(missing("database", &name));
+                }
+                let mut v: Vec<_> = self
+                    .tables(&name)
+                    .map(|t| LoggedChange::DropTable(t.def.id))
+                    .collect();
+                v.push(LoggedChange::DropDatabase(name));
+                v
+            }
+            CatalogChange::CreateTable(mut def) => {
+                if self.database(&def.db).is_none() {
+                    return Err(missing("database", &def.db));
+                }
+                if self.table(&def.db, &def.name).is_some() {
+                    return Err(EngineError::Catalog(format!(
+                        "table {}.{} already exists",
+                        def.db, def.name
+                    )));
+                }
+                if def.created == 0 {
+                    def.created = created;
+                }
+                self.give_ids(&mut def);
+                vec![LoggedChange::PutTable(def)]
+            }
+            CatalogChange::DropTable { db, name } => {
+                vec![LoggedChange::DropTable(table_of(self, &db, &name)?.def.id)]
+            }
+            CatalogChange::TruncateTable { db, name } => {
+                let t = table_of(self, &db, &name)?;
+                let mut def = t.def.clone();
+                self.give_ids(&mut def);
+                vec![
+                    LoggedChange::DropTable(t.def.id),
+                    LoggedChange::PutTable(def),
+                ]
+            }
+            CatalogChange::CreateIndex {
+                db,
+                table,
+                mut index,
+            } => {
+                let t = table_of(self, &db, &table)?;
+                if t.def
+                    .indexes
+                    .iter()
+                    .any(|i| i.name.eq_ignore_ascii_case(&index.name))
+                {
+                    return Err(EngineError::Catalog(format!(
+                        "index {} already exists",
+                        index.name
+                    )));
+                }
+                if index.name == "PRIMARY" {
+                    return Err(EngineError::Catalog(
+                        "adding a primary key to a table is not supported".into(),
+                    ));
+                }
+                index.id = self.next_index_id;
+                self.next_index_id += 1;
+                let id = index.id;
+                let mut def = t.def.clone();
+                def.indexes.push(index);
+                vec![
+                    LoggedChange::PutTable(def),
+                    LoggedChange::BuildIndex {
+                        table: t.def.id,
+                        index: id,
+                    },
+                ]
+            }
+            CatalogChange::DropIndex { db, table, index } => {
+                let t = table_of(self, &db, &table)?;
+                let mut def = t.def.clone();
+                let at = def
+                    .indexes
+                    .iter()
+                    .position(|i| i.name.eq_ignore_ascii_case(&index))
+                    .ok_or_else(|| missing("index", &index))?;
+                if def.indexes[at].name == "PRIMARY" {
+                    return Err(EngineError::Catalog(
+                        "dropping a primary key is not supported".into(),
+                    ));
+                }
+                def.indexes.remove(at);
+                vec![LoggedChange::PutTable(def)]
+            }
+            CatalogChange::PutObject { key, value } => vec![LoggedChange::PutObject { key, value }],
+            CatalogChange::DeleteObject { key } => vec![LoggedChange::DeleteObject(key)],
+        })
+    }
+
+    fn give_ids(&mut self, def: &mut TableDef) {
+        def.id = self.next_table_id;
+        self.next_table_id += 1;
+        def.hidden_index_id = self.next_index_id;
+        self.next_index_id += 1;
+        for ix in &mut def.indexes {
+            ix.id = self.next_index_id;
+            self.next_index_id += 1;
+        }
+    }
+
+    /// Applies a settled change: the one function that DDL and recovery use.
+    pub(crate) fn apply(&mut self, change: &LoggedChange) -> Result<()> {
+        match change {
+            LoggedChange::PutDatabase(d) => {
+                self.databases.insert(d.name.clone(), Arc::new(d.clone()));
+            }
+            LoggedChange::DropDatabase(name) => {
+                self.databases.remove(name);
+            }
+            LoggedChange::PutTable(def) => {
+                let counters = self.by_id.get(&def.id).map(|t| t.counters.clone());
+                self.next_table_id = self.next_table_id.max(def.id + 1);
+                let ids = def
+                    .indexes
+                    .iter()
+                    .map(|i| i.id)
+                    .chain([def.hidden_index_id]);
+                self.next_index_id = ids.fold(self.next_index_id, |n, id| n.max(id + 1));
+                self.put_table(Table::new(def.clone(), counters)?);
+            }
+            LoggedChange::DropTable(id) => {
+                if let Some(t) = self.by_id.remove(id)
+                    && let Some(m) = self.tables.get_mut(&t.def.db)
+                {
+                    m.remove(&t.def.name);
+                    if m.is_empty() {
+                        self.tables.remove(&t.def.db);
+                    }
+                }
+            }
+            LoggedChange::BuildIndex { .. } => {}
+            LoggedChange::PutObject { key, value } => {
+                self.objects.insert(key.clone(), value.as_str().into());
+            }
+            LoggedChange::DeleteObject(key) => {
+                self.objects.remove(key);
+            }
+        }
+        Ok(())
+    }
+
+    fn put_table(&mut self, t: Arc<Table>) {
+        self.by_id.insert(t.def.id, t.clone());
+        self.tables
+            .entry(t.def.db.clone())
+            .or_default()
+            .insert(t.def.name.clone(), t);
+    }
+
+    /// What a checkpoint stores of this catalog, with the counters of now.
+    pub(crate) fn to_stored(&self) -> StoredCatalog {
+        use std::sync::atomic::Ordering::Relaxed;
+        StoredCatalog {
+            version: self.version,
+            databases: self.databases.values().map(|d| (**d).clone()).collect(),
+            tables: self
+                .by_id
+                .values()
+                .map(|t| StoredTable {
+                    def: t.def.clone(),
+                    auto_increment: t.counters.auto_increment.load(Relaxed),
+                    row_id: t.counters.row_id.load(Relaxed),
+                    rows: t.counters.rows.load(Relaxed),
+                })
+                .collect(),
+            objects: self
+                .objects
+                .iter()
+                .map(|(k, v)| (k.clone(), v.to_string()))
+                .collect(),
+            next_table_id: self.next_table_id,
+            next_index_id: self.next_index_id,
+        }
+    }
+
+    /// The catalog that a checkpoint stored.
+    pub(crate) fn from_stored(s: StoredCatalog) -> Result<Catalog> {
+        use std::sync::atomic::Ordering::Relaxed;
+        let mut c = Catalog {
+            version: s.version,
+            next_table_id: s.next_table_id,
+            next_index_id: s.next_index_id,
+            ..Catalog::default()
+        };
+        for d in s.databases {
+            c.databases.insert(d.name.clone(), Arc::new(d));
+        }
+        for t in s.tables {
+            let table = Table::new(t.def, None)?;
+            table
+                .counters
+                .auto_increment
+                .store(t.auto_increment, Relaxed);
+            table.counters.row_id.store(t.row_id, Relaxed);
+            table.counters.rows.store(t.rows, Relaxed);
+            c.put_table(table);
+        }
+        for (k, v) in s.objects {
+            c.objects.insert(k, v.into());
+        }
+        Ok(c)
     }
 }

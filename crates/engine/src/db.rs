@@ -1,10 +1,25 @@
 //! The database: opening, beginning transactions, DDL, settings, statistics.
 
-use crate::Result;
-use crate::catalog::{Catalog, CatalogChange};
+use crate::base::{BaseGen, META, base_err};
+use crate::catalog::{Catalog, CatalogChange, StoredCatalog};
+use crate::checkpoint::{self, CheckpointMeta, Frozen, from_hex};
+use crate::commit::Place;
+use crate::locks::LockTable;
+use crate::memtable::Memtable;
+use crate::recovery::Recovery;
+use crate::snapshot::SnapshotRegistry;
+use crate::state::{Snapshot, State};
 use crate::txn::{CommitInfo, Transaction, TxnOptions};
-use std::path::Path;
-use std::sync::Arc;
+use crate::{EngineError, Result};
+use arc_swap::ArcSwap;
+use narwal_binlog::{VirtualConfig, VirtualFiles};
+use narwal_log::{Disk, Durability, Log, LogOptions, OpenError, RealDisk};
+use parking_lot::{Condvar, Mutex};
+use redb::ReadableDatabase;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 /// Settings of a database. Sizes in bytes.
 #[derive(Debug, Clone)]
@@ -27,20 +42,29 @@ pub struct Options {
     pub commit_wait_count: u32,
     /// `binlog_commit_wait_usec`.
     pub commit_wait_usec: u32,
+    /// A checkpoint starts when the log has grown by this much since the last one began. 0: derived from the budget.
+    pub checkpoint_log_bytes: u64,
+    /// Whether background threads flush and checkpoint. Off for deterministic tests.
+    pub background: bool,
+    /// The disk.
+    pub disk: Arc<dyn Disk>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
             flush_log_at_trx_commit: 1,
-            memory_budget: 256 << 20,
+            memory_budget: 128 << 20,
             server_id: 1,
             gtid_domain_id: 0,
             max_binlog_size: 1 << 30,
             segment_size: 32 << 20,
-            max_binlog_cache_size: 1 << 30,
+            max_binlog_cache_size: 192 << 20,
             commit_wait_count: 0,
             commit_wait_usec: 0,
+            checkpoint_log_bytes: 0,
+            background: true,
+            disk: Arc::new(RealDisk),
         }
     }
 }
@@ -71,74 +95,551 @@ pub struct Stats {
     pub values: Vec<(&'static str, u64)>,
 }
 
+/// State that advances in log order, guarded by the log's order mutex.
+#[derive(Debug)]
+pub(crate) struct Order {
+    pub(crate) binlog: VirtualFiles,
+    pub(crate) active: Arc<Memtable>,
+}
+
+impl std::fmt::Debug for Memtable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Memtable({} bytes)", self.bytes())
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) group_bytes: AtomicU64,
+    pub(crate) checkpoints: AtomicU64,
+    pub(crate) checkpoint_errors: AtomicU64,
+    pub(crate) admit_waits: AtomicU64,
+}
+
+/// Why the checkpoint thread should wake, and whether it should go.
+#[derive(Default)]
+struct Wake {
+    run: bool,
+    stop: bool,
+}
+
+/// Everything of an open database.
+pub(crate) struct Inner {
+    pub(crate) dir: PathBuf,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) options: Options,
+    pub(crate) log: Log<Order>,
+    pub(crate) redb: redb::Database,
+    pub(crate) state: ArcSwap<State>,
+    pub(crate) registry: SnapshotRegistry,
+    pub(crate) locks: LockTable,
+    /// What sessions see: every DDL in it is durable.
+    pub(crate) catalog: ArcSwap<Catalog>,
+    /// With the DDL that has a place in the log and may not be durable yet.
+    pub(crate) latest_catalog: Mutex<Arc<Catalog>>,
+    pub(crate) ddl_serial: Mutex<()>,
+    pub(crate) next_txn: AtomicU64,
+    pub(crate) checkpoint_lsn: AtomicU64,
+    pub(crate) counters: Counters,
+    checkpoint: Mutex<Option<Frozen>>,
+    /// Why the last checkpoint failed, for writers that wait for room.
+    checkpoint_error: Mutex<Option<EngineError>>,
+    wake: Mutex<Wake>,
+    wake_signal: Condvar,
+    room_signal: Condvar,
+    notified: AtomicBool,
+    closed: AtomicBool,
+    worker: Mutex<Option<std::thread::JoinHandle<()>>>,
+    lock_file: Mutex<Option<Box<dyn Send + Sync>>>,
+}
+
+impl Inner {
+    /// A consistent pair of sequence number and components.
+    ///
+    /// A freeze swaps the state under the log's order mutex before any later commit can reserve; so if the state is
+    /// the same before and after the visible number is read, every commit up to that number is in it. The base in it
+    /// is not newer: it was swapped in after its sequence number had been published.
+    pub(crate) fn take_snapshot(&self) -> Snapshot {
+        loop {
+            let state = self.state.load_full();
+            let seq = self.log.visible_seq();
+            if Arc::ptr_eq(&state, &*self.state.load()) {
+                debug_assert!(seq >= state.base.seq);
+                return Snapshot { seq, state };
+            }
+        }
+    }
+
+    fn memtable_limit(&self) -> u64 {
+        self.options.memory_budget * 2 / 5
+    }
+
+    fn checkpoint_log_bytes(&self) -> u64 {
+        match self.options.checkpoint_log_bytes {
+            0 => (self.options.memory_budget / 4).clamp(16 << 20, 128 << 20),
+            n => n,
+        }
+    }
+
+    /// Called by each committer once its rows are in the memtable: starts a checkpoint when it is time.
+    pub(crate) fn note_progress(&self, place: &Place) {
+        let grown = place
+            .ticket
+            .lsn()
+            .saturating_sub(self.checkpoint_lsn.load(Ordering::Relaxed));
+        if (grown > self.checkpoint_log_bytes()
+            || place.memtable.bytes() > self.memtable_limit() / 2)
+            && !self.notified.swap(true, Ordering::Relaxed)
+        {
+            self.wake.lock().run = true;
+            self.wake_signal.notify_one();
+        }
+    }
+
+    /// Back-pressure: a write waits while the memtables are over their share of the budget.
+    pub(crate) fn admit(&self) -> Result<()> {
+        let limit = self.memtable_limit();
+        if self.state.load().memtable_bytes() <= limit {
+            return Ok(());
+        }
+        self.counters.admit_waits.fetch_add(1, Ordering::Relaxed);
+        if !self.options.background {
+            return self.run_checkpoint();
+        }
+        let started = Instant::now();
+        let mut wake = self.wake.lock();
+        while self.state.load().memtable_bytes() > limit {
+            if let Some(m) = self.log.failed() {
+                return Err(EngineError::LogFailed(m));
+            }
+            if let Some(e) = &*self.checkpoint_error.lock() {
+                return Err(match e {
+                    EngineError::DiskFull(m) => EngineError::DiskFull(m.clone()),
+                    e => EngineError::Full(e.to_string()),
+                });
+            }
+            if started.elapsed() > Duration::from_secs(60) {
+                return Err(EngineError::Full(
+                    "no room in memory after 60 seconds; the checkpoint is too slow".into(),
+                ));
+            }
+            if !self.notified.swap(true, Ordering::Relaxed) {
+                wake.run = true;
+                self.wake_signal.notify_one();
+            }
+            self.room_signal
+                .wait_for(&mut wake, Duration::from_millis(100));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run_checkpoint(&self) -> Result<()> {
+        let mut pending = self.checkpoint.lock();
+        if self.lock_file.lock().is_none() {
+            return Err(EngineError::LogFailed("the database is closed".into()));
+        }
+        // Progress from here on asks for the next one.
+        self.notified.store(false, Ordering::Relaxed);
+        let r = checkpoint::run(self, &mut pending);
+        drop(pending);
+        let mut error = self.checkpoint_error.lock();
+        match &r {
+            Ok(()) => {
+                if error.take().is_some() {
+                    tracing::info!("checkpoints work again");
+                }
+            }
+            Err(e) => {
+                self.counters
+                    .checkpoint_errors
+                    .fetch_add(1, Ordering::Relaxed);
+                if error.is_none() {
+                    tracing::error!("checkpoint failed, it will be tried again: {e}");
+                }
+                *error = Some(match e {
+                    EngineError::DiskFull(m) => EngineError::DiskFull(m.clone()),
+                    e => EngineError::Io(e.to_string()),
+                });
+            }
+        }
+        drop(error);
+        self.room_signal.notify_all();
+        r
+    }
+
+    fn worker(weak: Weak<Inner>) {
+        let mut retry = false;
+        loop {
+            let Some(db) = weak.upgrade() else { return };
+            {
+                let mut wake = db.wake.lock();
+                if !wake.run && !wake.stop {
+                    // Woken now and then so that a dropped database is noticed and a failed checkpoint is retried.
+                    db.wake_signal
+                        .wait_for(&mut wake, Duration::from_millis(500));
+                }
+                if wake.stop {
+                    return;
+                }
+                if !wake.run && !retry {
+                    continue;
+                }
+                wake.run = false;
+            }
+            retry = db.run_checkpoint().is_err() && db.log.failed().is_none();
+            if retry {
+                let mut wake = db.wake.lock();
+                if !wake.stop {
+                    db.wake_signal
+                        .wait_for(&mut wake, Duration::from_millis(500));
+                }
+            }
+        }
+    }
+
+    fn close(&self) -> Result<()> {
+        if self.closed.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.wake.lock().stop = true;
+        self.wake_signal.notify_all();
+        let worker = self.worker.lock().take();
+        if let Some(w) = worker
+            && w.thread().id() != std::thread::current().id()
+        {
+            let _ = w.join();
+        }
+        let checkpoint = if self.log.failed().is_none() {
+            self.run_checkpoint()
+        } else {
+            Ok(())
+        };
+        if let Err(e) = &checkpoint {
+            tracing::warn!("no checkpoint at close ({e}); the next start replays the log instead");
+        }
+        let closed = self.log.close();
+        // From here on nothing writes to the folder.
+        self.lock_file.lock().take();
+        Ok(closed?)
+    }
+}
+
+/// Closes the database when the last handle goes; transactions that still run can't commit any more.
+struct Handle(Arc<Inner>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if let Err(e) = self.0.close() {
+            tracing::error!("closing the database: {e}");
+        }
+    }
+}
+
 /// An open database. Cheap to clone; the last clone to go closes it cleanly.
 #[derive(Clone)]
-pub struct Database {}
+pub struct Database {
+    inner: Arc<Inner>,
+    _handle: Arc<Handle>,
+}
 
 impl Database {
     /// Opens or creates the database in a folder, with defaults.
-    pub fn open(_path: impl AsRef<Path>) -> Result<Database> {
-        todo!()
+    pub fn open(path: impl AsRef<Path>) -> Result<Database> {
+        Self::open_with(path, Options::default())
     }
 
     /// Opens or creates with settings.
-    pub fn open_with(_path: impl AsRef<Path>, _options: Options) -> Result<Database> {
-        todo!()
+    ///
+    /// The folder holds `narwal.lock` (held while open), `base.redb` (the table store) and `log/` (the log).
+    pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Database> {
+        let dir = path.as_ref().to_owned();
+        let disk = options.disk.clone();
+        let io = |what: &str, e: std::io::Error| {
+            if narwal_log::is_no_space(&e) {
+                EngineError::DiskFull(format!("{what} {}: {e}", dir.display()))
+            } else {
+                EngineError::Io(format!("{what} {}: {e}", dir.display()))
+            }
+        };
+        disk.create_dir_all(&dir).map_err(|e| io("making", e))?;
+        let lock_file = disk.lock(&dir.join("narwal.lock")).map_err(|e| {
+            EngineError::Io(format!(
+                "{} is in use by another process, or can't be locked ({e}); stop that server first or choose another folder",
+                dir.display()
+            ))
+        })?;
+        let base_path = dir.join("base.redb");
+        let log_dir = dir.join("log");
+        let exists = disk.exists(&base_path).map_err(|e| io("looking into", e))?;
+        let file = if exists {
+            disk.open(&base_path)
+        } else {
+            disk.create(&base_path)
+        }
+        .map_err(|e| io("opening the base in", e))?;
+        let redb = redb::Builder::new()
+            .set_cache_size(usize::try_from(options.memory_budget * 3 / 5).unwrap_or(usize::MAX))
+            .create_with_backend(crate::backend::Backend(file))
+            .map_err(base_err)?;
+        if !exists {
+            disk.sync_dir(&dir).map_err(|e| io("syncing", e))?;
+        }
+        let meta = read_meta(&redb)?;
+        let config = VirtualConfig {
+            domain_id: options.gtid_domain_id,
+            server_id: options.server_id,
+            max_binlog_size: options.max_binlog_size,
+            ..VirtualConfig::default()
+        };
+        let (from, catalog, binlog) = match meta {
+            Some(m) => {
+                let binlog = from_hex(&m.binlog)
+                    .ok_or_else(|| EngineError::Corrupt("binlog state in the base".into()))
+                    .and_then(|b| {
+                        VirtualFiles::from_bytes(config, &b)
+                            .map_err(|e| EngineError::Corrupt(e.to_string()))
+                    })?;
+                (
+                    Some((m.lsn, m.seq)),
+                    Catalog::from_stored(m.catalog)?,
+                    binlog,
+                )
+            }
+            None => (None, Catalog::new(), VirtualFiles::new(config)),
+        };
+        let base = BaseGen::open(&redb, from.map_or(0, |f| f.1), catalog.index_ids())?;
+        for t in catalog.by_id.values() {
+            let rows = i64::try_from(base.len(t.indexes[0].id)?).unwrap_or(i64::MAX);
+            t.counters.rows.store(rows, Ordering::Relaxed);
+        }
+        let started = Instant::now();
+        let mut recovery = Recovery::new(base, catalog, binlog);
+        let mut log_options = LogOptions::new(log_dir);
+        log_options.disk = disk.clone();
+        log_options.segment_size = options.segment_size;
+        log_options.durability = durability(options.flush_log_at_trx_commit);
+        log_options.commit_wait_count = options.commit_wait_count;
+        log_options.commit_wait_usec = options.commit_wait_usec;
+        log_options.background = options.background;
+        let opened =
+            Log::<Order>::open(log_options, from, |r| recovery.apply(r)).map_err(|e| match e {
+                OpenError::Log(e) => e.into(),
+                OpenError::Replay(e) => e,
+            })?;
+        if recovery.commits > 0 {
+            tracing::info!(
+                "recovered {} transactions from the log in {} ms",
+                recovery.commits,
+                started.elapsed().as_millis()
+            );
+        }
+        let Recovery {
+            state,
+            catalog,
+            binlog,
+            ..
+        } = recovery;
+        let order = Order {
+            binlog,
+            active: state.active.clone(),
+        };
+        let log = opened.start(order)?;
+        let catalog = Arc::new(catalog);
+        let background = options.background;
+        let inner = Arc::new(Inner {
+            dir,
+            disk,
+            log,
+            redb,
+            state: ArcSwap::new(state),
+            registry: SnapshotRegistry::new(),
+            locks: LockTable::new(),
+            catalog: ArcSwap::new(catalog.clone()),
+            latest_catalog: Mutex::new(catalog),
+            ddl_serial: Mutex::new(()),
+            next_txn: AtomicU64::new(1),
+            checkpoint_lsn: AtomicU64::new(from.map_or(0, |f| f.0)),
+            counters: Counters::default(),
+            checkpoint: Mutex::new(None),
+            checkpoint_error: Mutex::new(None),
+            wake: Mutex::new(Wake::default()),
+            wake_signal: Condvar::new(),
+            room_signal: Condvar::new(),
+            notified: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            worker: Mutex::new(None),
+            lock_file: Mutex::new(Some(lock_file)),
+            options,
+        });
+        let weak = Arc::downgrade(&inner);
+        inner
+            .registry
+            .set_source(move || weak.upgrade().map_or(0, |db| db.log.visible_seq()));
+        if from.is_none() {
+            // The first checkpoint fixes where replay starts: a log that lost its head is noticed.
+            inner.run_checkpoint()?;
+        }
+        if background {
+            let weak = Arc::downgrade(&inner);
+            let worker = std::thread::Builder::new()
+                .name("narwal-ckpt".into())
+                .spawn(move || Inner::worker(weak))
+                .map_err(|e| EngineError::Io(format!("starting the checkpoint thread: {e}")))?;
+            *inner.worker.lock() = Some(worker);
+        }
+        Ok(Database {
+            _handle: Arc::new(Handle(inner.clone())),
+            inner,
+        })
     }
 
     /// Begins a transaction. Cheap: nothing is taken before the first read or write.
-    pub fn begin(&self, _options: TxnOptions) -> Transaction {
-        todo!()
+    pub fn begin(&self, options: TxnOptions) -> Transaction {
+        Transaction::new(self.inner.clone(), options)
     }
 
     /// The current catalog.
     pub fn catalog(&self) -> Arc<Catalog> {
-        todo!()
+        self.inner.catalog.load_full()
+    }
+
+    /// The current catalog's version, without counting a reference.
+    pub fn catalog_version(&self) -> u64 {
+        self.inner.catalog.load().version
     }
 
     /// Runs a DDL statement: waits for writers of the tables that it changes, logs, applies, publishes. Crash-atomic.
     /// The connection's own transaction must have been committed before.
-    pub fn ddl(&self, _ddl: Ddl, _options: &TxnOptions) -> Result<CommitInfo> {
-        todo!()
+    pub fn ddl(&self, ddl: Ddl, options: &TxnOptions) -> Result<CommitInfo> {
+        crate::ddl::run(&self.inner, ddl, options)
     }
 
     /// Changes `innodb_flush_log_at_trx_commit` (0, 1, 2).
-    pub fn set_flush_log_at_trx_commit(&self, _mode: u8) {
-        todo!()
+    pub fn set_flush_log_at_trx_commit(&self, mode: u8) {
+        if let Err(e) = self.inner.log.set_durability(durability(mode)) {
+            tracing::error!("changing innodb_flush_log_at_trx_commit: {e}");
+        }
     }
 
     /// Changes the group commit waits.
-    pub fn set_commit_wait(&self, _count: u32, _usec: u32) {
-        todo!()
+    pub fn set_commit_wait(&self, count: u32, usec: u32) {
+        self.inner.log.set_commit_wait(count, usec);
+    }
+
+    /// Makes everything committed so far durable, in any mode (FLUSH LOGS).
+    pub fn sync(&self) -> Result<()> {
+        self.inner.log.sync_all()?;
+        Ok(())
+    }
+
+    /// Why the log has stopped for good, if it has.
+    pub fn failed(&self) -> Option<String> {
+        self.inner.log.failed()
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.inner.dir
+    }
+
+    /// The settings it was opened with.
+    pub fn options(&self) -> &Options {
+        &self.inner.options
     }
 
     /// Counters.
     pub fn stats(&self) -> Stats {
-        todo!()
+        let db = &self.inner;
+        let log = db.log.stats();
+        let r = Ordering::Relaxed;
+        let state = db.state.load();
+        Stats {
+            values: vec![
+                ("Narwal_commits", log.commits),
+                ("Narwal_log_syncs", log.syncs),
+                ("Narwal_log_writes", log.writes),
+                ("Narwal_log_bytes_written", log.bytes_written),
+                ("Narwal_log_group_bytes", db.counters.group_bytes.load(r)),
+                ("Narwal_durable_lsn", db.log.durable_lsn()),
+                ("Narwal_visible_seq", db.log.visible_seq()),
+                ("Narwal_memtable_bytes", state.memtable_bytes()),
+                ("Narwal_checkpoints", db.counters.checkpoints.load(r)),
+                (
+                    "Narwal_checkpoint_errors",
+                    db.counters.checkpoint_errors.load(r),
+                ),
+                ("Narwal_checkpoint_lsn", db.checkpoint_lsn.load(r)),
+                ("Narwal_write_stalls", db.counters.admit_waits.load(r)),
+                ("Narwal_snapshots", db.registry.live() as u64),
+                ("Innodb_row_lock_waits", db.locks.waits.load(r)),
+                ("Innodb_deadlocks", db.locks.deadlocks.load(r)),
+                ("Narwal_row_lock_timeouts", db.locks.timeouts.load(r)),
+                ("Narwal_row_locks", db.locks.len() as u64),
+            ],
+        }
     }
 
     /// Approximate number of rows of a table.
-    pub fn table_rows(&self, _table: &crate::Table) -> u64 {
-        todo!()
+    pub fn table_rows(&self, table: &crate::Table) -> u64 {
+        u64::try_from(table.counters.rows.load(Ordering::Relaxed)).unwrap_or(0)
     }
 
     /// Current AUTO_INCREMENT counter (next value).
-    pub fn auto_increment(&self, _table: &crate::Table) -> u64 {
-        todo!()
+    pub fn auto_increment(&self, table: &crate::Table) -> u64 {
+        table.counters.auto_increment.load(Ordering::Relaxed)
     }
 
-    /// Binlog position: virtual file name, offset, GTID text (`gtid_binlog_pos`).
+    /// Binlog position of the last reserved commit: virtual file name, offset, GTID text (`gtid_binlog_pos`).
     pub fn binlog_position(&self) -> (String, u64, String) {
-        todo!()
+        self.inner.log.with_order_state(|o, _| {
+            (
+                o.binlog.current_file(),
+                u64::from(o.binlog.offset()),
+                o.binlog.gtids().position_text(),
+            )
+        })
     }
 
     /// Runs a checkpoint now.
     pub fn checkpoint(&self) -> Result<()> {
-        todo!()
+        self.inner.run_checkpoint()
     }
 
-    /// Stops background work, checkpoints and closes. Further calls on clones fail.
+    /// Stops background work, checkpoints and closes. Further commits on clones fail.
     pub fn close(&self) -> Result<()> {
-        todo!()
+        self.inner.close()
     }
+}
+
+fn durability(mode: u8) -> Durability {
+    Durability::from_u8(mode).unwrap_or(Durability::Synced)
+}
+
+/// Reads what the last checkpoint stored.
+fn read_meta(redb: &redb::Database) -> Result<Option<CheckpointMeta>> {
+    let txn = redb.begin_read().map_err(base_err)?;
+    let table = match txn.open_table(META) {
+        Ok(t) => t,
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
+        Err(e) => return Err(base_err(e)),
+    };
+    let Some(v) = table.get("checkpoint").map_err(base_err)? else {
+        return Ok(None);
+    };
+    let meta: CheckpointMeta = serde_json::from_slice(v.value())
+        .map_err(|e| EngineError::Corrupt(format!("checkpoint in the base: {e}")))?;
+    if meta.format != 1 {
+        return Err(EngineError::Io(format!(
+            "the base has format {}, this version of Narwal reads format 1; use the version that wrote it",
+            meta.format
+        )));
+    }
+    Ok(Some(meta))
+}
+
+#[allow(dead_code)]
+fn _assert_send_sync() {
+    fn ok<T: Send + Sync>() {}
+    ok::<Database>();
+    let _ = std::mem::size_of::<StoredCatalog>();
 }

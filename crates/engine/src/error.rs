@@ -121,3 +121,17 @@ impl From<EngineError> for SqlError {
         e.to_sql()
     }
 }
+
+impl From<narwal_log::LogError> for EngineError {
+    fn from(e: narwal_log::LogError) -> Self {
+        use narwal_log::LogError;
+        match e {
+            LogError::NoSpace(m) => EngineError::DiskFull(m),
+            LogError::RecordTooLarge { max, .. } => EngineError::TransactionTooLarge(max),
+            LogError::Failed(m) => EngineError::LogFailed(m),
+            LogError::Closed => EngineError::LogFailed("the database is closed".into()),
+            LogError::Corrupt(c) => EngineError::Corrupt(c.to_string()),
+            e => EngineError::Io(e.to_string()),
+        }
+    }
+}

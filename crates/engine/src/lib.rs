@@ -1,9 +1,35 @@
 //! The embeddable store: catalog, MVCC table store, row locks, transactions, checkpoints, recovery.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `db.rs` | [`Database`]: opening, settings, back-pressure, closing |
+//! | `txn.rs` | [`Transaction`]: reads, locks, writes, savepoints |
+//! | `commit.rs` | the commit path: reserve, stamp, apply, hand over, wait |
+//! | `ddl.rs` | DDL as one commit |
+//! | `checkpoint.rs` | freeze, merge, swap: the only writer of the base |
+//! | `recovery.rs` | replay of the log's tail |
+//! | `memtable.rs` | the log's tail in sorted, multi-version form |
+//! | `base.rs`, `backend.rs` | the redb file |
+//! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
+//! | `scan.rs` | ordered scans over own writes, memtables and base |
+//! | `locks.rs` | row and table locks, deadlock detection |
+//! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod backend;
+mod base;
 pub mod catalog;
+mod checkpoint;
+mod commit;
 pub mod db;
+mod ddl;
 pub mod error;
+mod locks;
+mod memtable;
+mod recovery;
+mod scan;
+mod snapshot;
+mod state;
 pub mod table;
 pub mod txn;
 

@@ -1,8 +1,12 @@
 //! A table at run time: its definition with everything derived from it.
 
 use crate::catalog::{ColumnDef, TableDef};
-use narwal_types::RowLayout;
-use narwal_types::key::KeyPart;
+use crate::{EngineError, Result};
+use narwal_binlog::{ColumnMeta, TableMapTemplate};
+use narwal_types::key::{self, KeyPart};
+use narwal_types::{Collation, ColumnType, RowLayout};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// An index at run time.
 #[derive(Debug)]
@@ -17,8 +21,20 @@ pub struct Index {
     pub parts: Vec<KeyPart>,
 }
 
+/// Counters of a table that outlive changes of its definition.
+#[derive(Debug, Default)]
+pub(crate) struct TableCounters {
+    /// Committed rows; approximate while commits run.
+    pub(crate) rows: AtomicI64,
+    /// Next AUTO_INCREMENT value.
+    pub(crate) auto_increment: AtomicU64,
+    /// Next hidden row id.
+    pub(crate) row_id: AtomicU64,
+}
+
 /// A table at run time. `indexes[0]` is always the clustered index (the primary key, or the hidden one);
-/// the others follow in declaration order. Secondary index keys are the encoded parts followed by the clustered key.
+/// the others follow in declaration order. Secondary index keys are the encoded parts, the clustered key, and the
+/// clustered key's length (2 bytes, big-endian).
 #[derive(Debug)]
 pub struct Table {
     /// The definition.
@@ -31,9 +47,106 @@ pub struct Table {
     pub hidden_pk: bool,
     /// Position of the AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
+    pub(crate) template: TableMapTemplate,
+    pub(crate) counters: Arc<TableCounters>,
 }
 
 impl Table {
+    /// Derives the run-time form. `counters` of an earlier version of the table are carried over.
+    pub(crate) fn new(def: TableDef, counters: Option<Arc<TableCounters>>) -> Result<Arc<Table>> {
+        let types: Vec<ColumnType> = def.columns.iter().map(|c| c.ty).collect();
+        let parts = |ix: &crate::IndexDef| -> Result<Vec<KeyPart>> {
+            ix.columns
+                .iter()
+                .map(|c| {
+                    let col = def.columns.get(c.column).ok_or_else(|| {
+                        EngineError::Catalog(format!(
+                            "index {} of {}.{} names column {}",
+                            ix.name, def.db, def.name, c.column
+                        ))
+                    })?;
+                    Ok(KeyPart {
+                        column: c.column,
+                        prefix: c.prefix,
+                        nullable: col.nullable,
+                        desc: c.desc,
+                    })
+                })
+                .collect()
+        };
+        let pk = def.indexes.iter().find(|i| i.name == "PRIMARY");
+        let mut indexes = Vec::with_capacity(def.indexes.len() + 1);
+        match pk {
+            Some(p) => indexes.push(Index {
+                id: p.id,
+                name: p.name.clone(),
+                unique: true,
+                parts: parts(p)?,
+            }),
+            None => {
+                indexes.push(Index {
+                    id: def.hidden_index_id,
+                    name: String::new(),
+                    unique: true,
+                    parts: Vec::new(),
+                });
+            }
+        }
+        for ix in def.indexes.iter().filter(|i| i.name != "PRIMARY") {
+            indexes.push(Index {
+                id: ix.id,
+                name: ix.name.clone(),
+                unique: ix.unique,
+                parts: parts(ix)?,
+            });
+        }
+        let columns: Vec<ColumnMeta> = def
+            .columns
+            .iter()
+            .map(|c| {
+                let (code, meta) = c.ty.binlog_type();
+                let mut m = ColumnMeta::new(&c.name, code, &meta);
+                m.unsigned = c.ty.unsigned;
+                m.numeric = c.ty.is_numeric();
+                m.nullable = c.nullable;
+                m.collation = if c.ty.is_character() {
+                    Some(c.ty.collation.id())
+                } else if c.ty.is_binary_string() {
+                    Some(Collation::Binary.id())
+                } else {
+                    None
+                };
+                m
+            })
+            .collect();
+        let pk_columns: Vec<(usize, u32)> = pk
+            .map(|p| {
+                p.columns
+                    .iter()
+                    .map(|c| (c.column, c.prefix.map_or(0, u32::from)))
+                    .collect()
+            })
+            .unwrap_or_default();
+        let template = TableMapTemplate::new(def.id, &def.db, &def.name, &columns, &pk_columns)
+            .map_err(|e| EngineError::Catalog(format!("table {}.{}: {e}", def.db, def.name)))?;
+        let counters = counters.unwrap_or_else(|| {
+            let c = TableCounters::default();
+            c.auto_increment
+                .store(def.auto_increment_start.max(1), Ordering::Relaxed);
+            c.row_id.store(1, Ordering::Relaxed);
+            Arc::new(c)
+        });
+        Ok(Arc::new(Table {
+            layout: RowLayout::new(&types),
+            hidden_pk: pk.is_none(),
+            auto_increment: def.columns.iter().position(|c| c.auto_increment),
+            indexes,
+            template,
+            counters,
+            def,
+        }))
+    }
+
     /// Position of a column by name, without case.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.def
@@ -48,7 +161,50 @@ impl Table {
     }
 
     /// The clustered key of a row image, appended to `out`. Not for tables with a hidden key.
-    pub fn primary_key(&self, _row: &[u8], _out: &mut Vec<u8>) -> crate::Result<()> {
-        todo!()
+    pub fn primary_key(&self, row: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        key::encode_from_row(&self.layout, row, &self.indexes[0].parts, out)?;
+        Ok(())
     }
+
+    /// The parts of a secondary key, without the clustered key. Returns true if one of them is NULL.
+    pub(crate) fn secondary_parts(
+        &self,
+        index: usize,
+        row: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        Ok(key::encode_from_row(
+            &self.layout,
+            row,
+            &self.indexes[index].parts,
+            out,
+        )?)
+    }
+}
+
+/// Completes a secondary key from its parts.
+pub(crate) fn finish_secondary_key(parts: &mut Vec<u8>, pk: &[u8]) -> Result<()> {
+    let len = u16::try_from(pk.len()).map_err(|_| {
+        EngineError::Sql(narwal_types::SqlError::new(
+            1071,
+            b"42000",
+            "Specified key was too long",
+        ))
+    })?;
+    parts.extend_from_slice(pk);
+    parts.extend_from_slice(&len.to_be_bytes());
+    Ok(())
+}
+
+/// The clustered key inside a complete secondary key.
+pub(crate) fn pk_of_secondary(key: &[u8]) -> Result<&[u8]> {
+    let damaged = || {
+        EngineError::Corrupt("a secondary index key is shorter than the clustered key in it".into())
+    };
+    let (rest, len) = key.split_last_chunk::<2>().ok_or_else(damaged)?;
+    let len = usize::from(u16::from_be_bytes(*len));
+    rest.len()
+        .checked_sub(len)
+        .map(|at| &rest[at..])
+        .ok_or_else(damaged)
 }

@@ -1,10 +1,26 @@
 //! Transactions: the API that SQL and embedders use.
+//!
+//! A transaction keeps its writes to itself: the overlay (for its own reads, and what commit puts into the memtables)
+//! and the row events. Both are undone together, by savepoint or statement. Row locks are taken as rows are touched and
+//! released when the commit has its place in the log and its rows are in the memtable, before the sync.
 
-use crate::table::Table;
+use crate::base::BaseRow;
+use crate::db::Inner;
+use crate::locks::{LockName, WaitPolicy};
+use crate::memtable::{FullKey, Payload, full_key};
+pub use crate::scan::{Scan, ScanItem};
+use crate::snapshot::SnapshotSlot;
+use crate::state::{Snapshot, State};
+use crate::table::{Table, finish_secondary_key, pk_of_secondary};
 use crate::{EngineError, Result};
+use narwal_binlog::{GroupBuilder, Mark};
+use narwal_types::key::successor;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::{Bound, Deref};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Isolation levels. `RepeatableRead` is snapshot isolation with first-updater-wins.
@@ -26,7 +42,7 @@ pub struct TxnOptions {
     pub isolation: Isolation,
     /// START TRANSACTION READ ONLY.
     pub read_only: bool,
-    /// How long to wait for a row lock (`innodb_lock_wait_timeout`).
+    /// How long to wait for a row lock (`innodb_lock_wait_timeout`); `None`: 50 seconds.
     pub lock_wait_timeout: Option<Duration>,
     /// Set by KILL: waits end with [`EngineError::Interrupted`].
     pub interrupt: Option<Arc<AtomicBool>>,
@@ -55,14 +71,38 @@ pub enum LockWait {
     SkipLocked,
 }
 
+pub(crate) enum RowInner {
+    Memory(Arc<[u8]>),
+    Base(BaseRow),
+}
+
 /// A row that was read: a reference to it in memory or in a base page. Derefs to the row image.
-#[derive(Debug, Clone)]
-pub struct Row(pub(crate) Arc<[u8]>);
+pub struct Row(pub(crate) RowInner);
 
 impl Deref for Row {
     type Target = [u8];
+    #[inline]
     fn deref(&self) -> &[u8] {
-        &self.0
+        match &self.0 {
+            RowInner::Memory(r) => r,
+            // Checked when the row was read.
+            RowInner::Base(b) => b.parts().map_or(&[], |(_, row)| row),
+        }
+    }
+}
+
+impl Clone for Row {
+    fn clone(&self) -> Self {
+        Row(RowInner::Memory(match &self.0 {
+            RowInner::Memory(r) => r.clone(),
+            RowInner::Base(_) => Arc::from(&**self),
+        }))
+    }
+}
+
+impl std::fmt::Debug for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Row({} bytes)", self.len())
     }
 }
 
@@ -84,6 +124,15 @@ impl KeyRange {
             end: Bound::Unbounded,
         }
     }
+
+    /// All keys that start with `prefix`.
+    pub fn prefix(prefix: Vec<u8>) -> Self {
+        let end = successor(&prefix);
+        KeyRange {
+            start: Bound::Included(prefix),
+            end: end.map_or(Bound::Unbounded, Bound::Excluded),
+        }
+    }
 }
 
 /// Which version of rows a scan sees.
@@ -96,33 +145,13 @@ pub enum ReadView {
     Current,
 }
 
-/// One item of a scan.
-#[derive(Debug)]
-pub struct ScanItem<'a> {
-    /// Full key in the scanned index.
-    pub key: &'a [u8],
-    /// Clustered key.
-    pub pk: &'a [u8],
-    /// Row image; empty if the scan is `keys_only`.
-    pub row: &'a [u8],
-}
-
-/// A running scan; it borrows the transaction.
-pub struct Scan<'t> {
-    _t: &'t (),
-}
-
-impl Scan<'_> {
-    /// The next item, or `None` at the end.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> Result<Option<ScanItem<'_>>> {
-        todo!()
-    }
-}
-
 /// A place to roll back to.
 #[derive(Debug, Clone)]
-pub struct Savepoint {}
+pub struct Savepoint {
+    undo: usize,
+    row_ids: usize,
+    mark: Option<Mark>,
+}
 
 /// What a commit got.
 #[derive(Debug, Clone, Default)]
@@ -133,47 +162,224 @@ pub struct CommitInfo {
     pub gtid: String,
 }
 
+/// A transaction's own version of a key, and by how much it changes the number of rows against the committed state.
+#[derive(Debug, Clone)]
+pub(crate) struct Own {
+    pub(crate) payload: Payload,
+    pub(crate) delta: i8,
+}
+
 /// A transaction. Dropping it rolls back. Not for concurrent use; one thread at a time.
-pub struct Transaction {}
+pub struct Transaction {
+    pub(crate) db: Arc<Inner>,
+    id: u64,
+    options: TxnOptions,
+    pub(crate) snapshot: Option<Snapshot>,
+    slot: Option<SnapshotSlot>,
+    pub(crate) overlay: BTreeMap<FullKey, Own>,
+    undo: Vec<(FullKey, Option<Own>)>,
+    locks: Vec<LockName>,
+    /// Tables whose definition this transaction has locked and checked.
+    pub(crate) tables: SmallVec<[Arc<Table>; 4]>,
+    pub(crate) builder: Option<GroupBuilder>,
+    /// Hidden row ids of row changes in event order: the events don't say them.
+    pub(crate) row_ids: Vec<u64>,
+    statement: Option<Savepoint>,
+    timestamp: u32,
+    annotate: Option<Box<[u8]>>,
+    /// Newest commit that a locking read of this transaction depends on.
+    read_dependency: u64,
+}
+
+const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(50);
 
 impl Transaction {
+    pub(crate) fn new(db: Arc<Inner>, options: TxnOptions) -> Self {
+        Transaction {
+            id: db.next_txn.fetch_add(1, Ordering::Relaxed),
+            db,
+            options,
+            snapshot: None,
+            slot: None,
+            overlay: BTreeMap::new(),
+            undo: Vec::new(),
+            locks: Vec::new(),
+            tables: SmallVec::new(),
+            builder: None,
+            row_ids: Vec::new(),
+            statement: None,
+            timestamp: 0,
+            annotate: None,
+            read_dependency: 0,
+        }
+    }
+
     /// Starts a statement: remembers where to roll back to, and under READ COMMITTED takes a new snapshot at the next read.
     /// `timestamp`: seconds since 1970 for the events. `annotate`: the statement's text if it should go into the log.
-    pub fn begin_statement(&mut self, _timestamp: u32, _annotate: Option<&[u8]>) {
-        todo!()
+    pub fn begin_statement(&mut self, timestamp: u32, annotate: Option<&[u8]>) {
+        self.timestamp = timestamp;
+        self.annotate = annotate.map(Into::into);
+        if self.options.isolation == Isolation::ReadCommitted {
+            self.snapshot = None;
+        }
+        self.statement = Some(self.savepoint());
     }
 
     /// Ends a successful statement (closes its row events).
     pub fn end_statement(&mut self) {
-        todo!()
+        if let Some(b) = &mut self.builder {
+            b.end_statement();
+        }
+        self.statement = None;
     }
 
     /// Undoes everything since `begin_statement`; row locks are kept, as in InnoDB.
     pub fn rollback_statement(&mut self) {
-        todo!()
+        if let Some(s) = self.statement.take() {
+            self.rollback_to(&s);
+        }
     }
 
     /// Makes the snapshot now, if there is none (WITH CONSISTENT SNAPSHOT).
     pub fn ensure_snapshot(&mut self) {
-        todo!()
+        if self.snapshot.is_some() {
+            return;
+        }
+        let registry = &self.db.registry;
+        let slot = match self.slot.take() {
+            Some(s) => {
+                registry.reset(&s);
+                s
+            }
+            None => registry.claim(self.id as usize),
+        };
+        let snapshot = self.db.take_snapshot();
+        registry.set(&slot, snapshot.seq);
+        self.slot = Some(slot);
+        self.snapshot = Some(snapshot);
     }
 
     /// Reads one row by clustered key in the snapshot (plus own writes).
-    pub fn get(&mut self, _table: &Arc<Table>, _pk: &[u8]) -> Result<Option<Row>> {
-        todo!()
+    pub fn get(&mut self, table: &Arc<Table>, pk: &[u8]) -> Result<Option<Row>> {
+        self.ensure_snapshot();
+        let index = table.indexes[0].id;
+        let key = full_key(index, pk);
+        if let Some(own) = self.own(&key) {
+            return Ok(own);
+        }
+        match &self.snapshot {
+            Some(s) => Ok(s.state.get(index, &key, s.seq)?.and_then(|(_, r)| r)),
+            None => Ok(None),
+        }
+    }
+
+    /// This transaction's own version of a clustered key: `Some(None)` if it deleted it.
+    #[inline]
+    pub(crate) fn own(&self, key: &FullKey) -> Option<Option<Row>> {
+        if self.overlay.is_empty() {
+            return None;
+        }
+        self.overlay.get(key).map(|o| match &o.payload {
+            Payload::Row(r) => Some(Row(RowInner::Memory(r.clone()))),
+            _ => None,
+        })
     }
 
     /// Scans index number `index` (0 = clustered) of a table. With `keys_only` secondary scans don't fetch rows.
     pub fn scan(
         &mut self,
-        _table: &Arc<Table>,
-        _index: usize,
-        _range: KeyRange,
-        _reverse: bool,
-        _view: ReadView,
-        _keys_only: bool,
+        table: &Arc<Table>,
+        index: usize,
+        range: KeyRange,
+        reverse: bool,
+        view: ReadView,
+        keys_only: bool,
     ) -> Result<Scan<'_>> {
-        todo!()
+        let (state, seq) = match view {
+            ReadView::Snapshot => {
+                self.ensure_snapshot();
+                match &self.snapshot {
+                    Some(s) => (s.state.clone(), s.seq),
+                    None => (self.db.state.load_full(), u64::MAX),
+                }
+            }
+            ReadView::Current => (self.db.state.load_full(), u64::MAX),
+        };
+        Scan::new(
+            &self.overlay,
+            state,
+            seq,
+            table,
+            index,
+            range,
+            reverse,
+            keys_only,
+        )
+    }
+
+    /// Takes a lock for this transaction.
+    fn lock(&mut self, name: LockName, mode: LockMode, wait: LockWait) -> Result<()> {
+        let policy = (wait == LockWait::Wait).then(|| WaitPolicy {
+            timeout: Some(self.options.lock_wait_timeout.unwrap_or(DEFAULT_LOCK_WAIT)),
+            interrupt: self.options.interrupt.as_deref(),
+        });
+        if self.db.locks.acquire(self.id, name, mode, policy)? {
+            self.locks.push(name);
+        }
+        Ok(())
+    }
+
+    /// Locks the table's definition against DDL and checks that the caller's version of it is current.
+    fn lock_table(&mut self, table: &Arc<Table>) -> Result<()> {
+        if self.tables.iter().any(|t| Arc::ptr_eq(t, table)) {
+            return Ok(());
+        }
+        self.lock(
+            self.db.locks.table_name(table.def.id),
+            LockMode::Shared,
+            LockWait::Wait,
+        )?;
+        let current = self.db.catalog.load();
+        if !current
+            .table_by_id(table.def.id)
+            .is_some_and(|t| Arc::ptr_eq(t, table))
+        {
+            return Err(EngineError::Sql(narwal_types::SqlError::new(
+                1412,
+                b"HY000",
+                "Table definition has changed, please retry transaction",
+            )));
+        }
+        self.tables.push(table.clone());
+        Ok(())
+    }
+
+    /// What every write does first.
+    fn begin_write(&mut self, table: &Arc<Table>) -> Result<()> {
+        if self.options.read_only {
+            return Err(EngineError::ReadOnly);
+        }
+        if let Some(m) = self.db.log.failed() {
+            return Err(EngineError::LogFailed(m));
+        }
+        self.lock_table(table)?;
+        if self.builder.is_none() {
+            self.builder = Some(GroupBuilder::new(
+                narwal_log::HEADER_LEN,
+                self.db.options.server_id,
+            ));
+        }
+        if let Some(b) = &mut self.builder {
+            b.set_timestamp(self.timestamp);
+            if let Some(text) = self.annotate.take() {
+                b.annotate(&text).map_err(binlog_err)?;
+            }
+            let limit = self.db.options.max_binlog_cache_size;
+            if b.len() as u64 > limit {
+                return Err(EngineError::TransactionTooLarge(limit));
+            }
+        }
+        Ok(())
     }
 
     /// Locks a row and returns its newest version (own writes included), `None` if there is no such row (or it was
@@ -181,76 +387,361 @@ impl Transaction {
     /// if a snapshot exists and the row's newest version is younger.
     pub fn lock_row(
         &mut self,
-        _table: &Arc<Table>,
-        _pk: &[u8],
-        _mode: LockMode,
-        _wait: LockWait,
+        table: &Arc<Table>,
+        pk: &[u8],
+        mode: LockMode,
+        wait: LockWait,
     ) -> Result<Option<Row>> {
-        todo!()
+        self.lock_table(table)?;
+        let index = table.indexes[0].id;
+        match self.lock(self.db.locks.row_name(index, pk), mode, wait) {
+            Err(EngineError::LockNotAvailable) if wait == LockWait::SkipLocked => return Ok(None),
+            r => r?,
+        }
+        let key = full_key(index, pk);
+        if let Some(own) = self.own(&key) {
+            return Ok(own);
+        }
+        // The state is read after the lock was granted: its former holder's row is in it.
+        let newest = self.db.state.load().get(index, &key, u64::MAX)?;
+        if let Some(snapshot) = &self.snapshot
+            && self.options.isolation != Isolation::ReadCommitted
+        {
+            let changed = match &newest {
+                Some((seq, Some(_))) => *seq > snapshot.seq,
+                Some((_, None)) | None => snapshot
+                    .state
+                    .get(index, &key, snapshot.seq)?
+                    .is_some_and(|(_, r)| r.is_some()),
+            };
+            if changed {
+                return Err(EngineError::WriteConflict);
+            }
+        }
+        if let Some((seq, _)) = &newest {
+            self.read_dependency = self.read_dependency.max(*seq);
+        }
+        Ok(newest.and_then(|(_, r)| r))
     }
 
     /// Inserts a row image. `Duplicate` leaves the transaction as it was before the call (the existing row's unique key is locked).
-    pub fn insert(&mut self, _table: &Arc<Table>, _row: Vec<u8>) -> Result<()> {
-        todo!()
+    pub fn insert(&mut self, table: &Arc<Table>, row: Vec<u8>) -> Result<()> {
+        self.begin_write(table)?;
+        let clustered = table.indexes[0].id;
+        let mut pk = Vec::with_capacity(16);
+        let mut row_id = 0;
+        if table.hidden_pk {
+            row_id = table.counters.row_id.fetch_add(1, Ordering::Relaxed);
+            pk.extend_from_slice(&row_id.to_be_bytes());
+        } else {
+            table.primary_key(&row, &mut pk)?;
+        }
+        let key = full_key(clustered, &pk);
+        if !table.hidden_pk {
+            self.lock(
+                self.db.locks.row_name(clustered, &pk),
+                LockMode::Exclusive,
+                LockWait::Wait,
+            )?;
+            let exists = match self.own(&key) {
+                Some(own) => own.is_some(),
+                None => self.db.state.load().exists(clustered, &key)?,
+            };
+            if exists {
+                return Err(EngineError::Duplicate {
+                    index: 0,
+                    existing_pk: pk,
+                });
+            }
+        }
+        let mut keys: SmallVec<[FullKey; 4]> = SmallVec::new();
+        for i in 1..table.indexes.len() {
+            let mut parts = Vec::with_capacity(32);
+            let has_null = table.secondary_parts(i, &row, &mut parts)?;
+            if table.indexes[i].unique && !has_null {
+                self.check_unique(table, i, &parts)?;
+            }
+            finish_secondary_key(&mut parts, &pk)?;
+            keys.push(full_key(table.indexes[i].id, &parts));
+        }
+        if let Some(b) = &mut self.builder {
+            b.write_row(&table.template, &row).map_err(binlog_err)?;
+        }
+        if table.hidden_pk {
+            self.row_ids.push(row_id);
+        }
+        self.put(key, Payload::Row(row.into()), 1);
+        for k in keys {
+            self.put(k, Payload::Present, 0);
+        }
+        Ok(())
+    }
+
+    /// Locks a unique secondary key and checks that it is free.
+    fn check_unique(&mut self, table: &Arc<Table>, index: usize, parts: &[u8]) -> Result<()> {
+        let id = table.indexes[index].id;
+        self.lock(
+            self.db.locks.row_name(id, parts),
+            LockMode::Exclusive,
+            LockWait::Wait,
+        )?;
+        let mut scan = self.scan(
+            table,
+            index,
+            KeyRange::prefix(parts.to_vec()),
+            false,
+            ReadView::Current,
+            true,
+        )?;
+        let existing = scan.next()?.map(|item| item.pk.to_vec());
+        drop(scan);
+        match existing {
+            Some(existing_pk) => Err(EngineError::Duplicate { index, existing_pk }),
+            None => Ok(()),
+        }
     }
 
     /// Replaces `old` (as returned by `lock_row`, Exclusive) by `new`; the clustered key may change. `Duplicate` as in `insert`.
-    pub fn update(
-        &mut self,
-        _table: &Arc<Table>,
-        _pk: &[u8],
-        _old: &Row,
-        _new: Vec<u8>,
-    ) -> Result<()> {
-        todo!()
+    pub fn update(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row, new: Vec<u8>) -> Result<()> {
+        self.begin_write(table)?;
+        let clustered = table.indexes[0].id;
+        let mut new_pk = Vec::with_capacity(pk.len());
+        if table.hidden_pk {
+            new_pk.extend_from_slice(pk);
+        } else {
+            table.primary_key(&new, &mut new_pk)?;
+        }
+        let moved = new_pk != pk;
+        let key = full_key(clustered, &new_pk);
+        if moved {
+            self.lock(
+                self.db.locks.row_name(clustered, &new_pk),
+                LockMode::Exclusive,
+                LockWait::Wait,
+            )?;
+            let exists = match self.own(&key) {
+                Some(own) => own.is_some(),
+                None => self.db.state.load().exists(clustered, &key)?,
+            };
+            if exists {
+                return Err(EngineError::Duplicate {
+                    index: 0,
+                    existing_pk: new_pk,
+                });
+            }
+        }
+        let mut changes: SmallVec<[(FullKey, FullKey); 4]> = SmallVec::new();
+        for i in 1..table.indexes.len() {
+            let (mut from, mut to) = (Vec::with_capacity(32), Vec::with_capacity(32));
+            let old_null = table.secondary_parts(i, old, &mut from)?;
+            let new_null = table.secondary_parts(i, &new, &mut to)?;
+            let same = from == to;
+            if same && !moved {
+                continue;
+            }
+            if table.indexes[i].unique && !same {
+                if !old_null {
+                    // Whoever wants this value next must wait for this commit.
+                    self.lock(
+                        self.db.locks.row_name(table.indexes[i].id, &from),
+                        LockMode::Exclusive,
+                        LockWait::Wait,
+                    )?;
+                }
+                if !new_null {
+                    self.check_unique(table, i, &to)?;
+                }
+            }
+            finish_secondary_key(&mut from, pk)?;
+            finish_secondary_key(&mut to, &new_pk)?;
+            let id = table.indexes[i].id;
+            changes.push((full_key(id, &from), full_key(id, &to)));
+        }
+        if let Some(b) = &mut self.builder {
+            b.update_row(&table.template, old, &new)
+                .map_err(binlog_err)?;
+        }
+        if table.hidden_pk {
+            self.row_ids.push(row_id_of(pk));
+        }
+        if moved {
+            self.put(full_key(clustered, pk), Payload::Tombstone, -1);
+            self.put(key, Payload::Row(new.into()), 1);
+        } else {
+            self.put(key, Payload::Row(new.into()), 0);
+        }
+        for (from, to) in changes {
+            self.put(from, Payload::Tombstone, 0);
+            self.put(to, Payload::Present, 0);
+        }
+        Ok(())
     }
 
     /// Deletes `old` (as returned by `lock_row`, Exclusive).
-    pub fn delete(&mut self, _table: &Arc<Table>, _pk: &[u8], _old: &Row) -> Result<()> {
-        todo!()
+    pub fn delete(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row) -> Result<()> {
+        self.begin_write(table)?;
+        let mut keys: SmallVec<[FullKey; 4]> = SmallVec::new();
+        for i in 1..table.indexes.len() {
+            let mut parts = Vec::with_capacity(32);
+            let has_null = table.secondary_parts(i, old, &mut parts)?;
+            if table.indexes[i].unique && !has_null {
+                self.lock(
+                    self.db.locks.row_name(table.indexes[i].id, &parts),
+                    LockMode::Exclusive,
+                    LockWait::Wait,
+                )?;
+            }
+            finish_secondary_key(&mut parts, pk)?;
+            keys.push(full_key(table.indexes[i].id, &parts));
+        }
+        if let Some(b) = &mut self.builder {
+            b.delete_row(&table.template, old).map_err(binlog_err)?;
+        }
+        if table.hidden_pk {
+            self.row_ids.push(row_id_of(pk));
+        }
+        self.put(full_key(table.indexes[0].id, pk), Payload::Tombstone, -1);
+        for k in keys {
+            self.put(k, Payload::Tombstone, 0);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, key: FullKey, payload: Payload, delta: i8) {
+        let before = match self.overlay.entry(key.clone()) {
+            Entry::Vacant(e) => {
+                e.insert(Own { payload, delta });
+                None
+            }
+            Entry::Occupied(mut e) => {
+                let delta = e.get().delta + delta;
+                Some(e.insert(Own { payload, delta }))
+            }
+        };
+        self.undo.push((key, before));
     }
 
     /// Reserves `n` AUTO_INCREMENT values; returns the first. Never handed out twice, not even after a rollback.
-    pub fn reserve_auto_increment(&mut self, _table: &Arc<Table>, _n: u64) -> Result<u64> {
-        todo!()
+    pub fn reserve_auto_increment(&mut self, table: &Arc<Table>, n: u64) -> Result<u64> {
+        Ok(table
+            .counters
+            .auto_increment
+            .fetch_add(n, Ordering::Relaxed))
     }
 
     /// Tells the counter about an explicit value.
-    pub fn observe_auto_increment(&mut self, _table: &Arc<Table>, _value: u64) {
-        todo!()
+    pub fn observe_auto_increment(&mut self, table: &Arc<Table>, value: u64) {
+        table
+            .counters
+            .auto_increment
+            .fetch_max(value.saturating_add(1), Ordering::Relaxed);
     }
 
     /// The current place.
     pub fn savepoint(&mut self) -> Savepoint {
-        todo!()
+        Savepoint {
+            undo: self.undo.len(),
+            row_ids: self.row_ids.len(),
+            mark: self.builder.as_ref().map(GroupBuilder::mark),
+        }
     }
 
     /// Undoes everything after the savepoint; row locks are kept.
-    pub fn rollback_to(&mut self, _s: &Savepoint) {
-        todo!()
+    pub fn rollback_to(&mut self, s: &Savepoint) {
+        while self.undo.len() > s.undo {
+            if let Some((key, before)) = self.undo.pop() {
+                match before {
+                    Some(own) => {
+                        self.overlay.insert(key, own);
+                    }
+                    None => {
+                        self.overlay.remove(&key);
+                    }
+                }
+            }
+        }
+        self.row_ids.truncate(s.row_ids);
+        match &s.mark {
+            Some(m) => {
+                if let Some(b) = &mut self.builder {
+                    b.truncate(m.clone());
+                }
+            }
+            None => self.builder = None,
+        }
     }
 
     /// True if nothing was written so far.
     pub fn is_read_only(&self) -> bool {
-        todo!()
+        self.overlay.is_empty() && self.builder.as_ref().is_none_or(GroupBuilder::is_empty)
+    }
+
+    /// The snapshot's commit sequence number, if there is a snapshot.
+    pub fn snapshot_seq(&self) -> Option<u64> {
+        self.snapshot.as_ref().map(|s| s.seq)
     }
 
     /// Commits: returns when durable as configured and visible. On error nothing of it is visible or will ever be
     /// (but see `LogFailed`: its fate is decided by what the disk kept).
-    pub fn commit(self) -> Result<CommitInfo> {
-        todo!()
+    pub fn commit(mut self) -> Result<CommitInfo> {
+        let db = self.db.clone();
+        let info = crate::commit::commit(&db, &mut self)?;
+        Ok(info)
     }
 
     /// Rolls back.
-    pub fn rollback(self) {
-        todo!()
-    }
+    pub fn rollback(self) {}
 
     /// Before results of locking reads are sent: waits until the versions read are durable and visible.
     pub fn wait_reads_durable(&mut self) -> Result<()> {
-        todo!()
+        if self.read_dependency > self.db.log.visible_seq() {
+            self.db.log.wait_visible(self.read_dependency)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the hold on other transactions: row locks and the snapshot's claim.
+    pub(crate) fn release(&mut self) {
+        if !self.locks.is_empty() {
+            self.db.locks.release_all(self.id, &self.locks);
+            self.locks.clear();
+        }
+        self.snapshot = None;
+        if let Some(s) = self.slot.take() {
+            self.db.registry.release(s);
+        }
     }
 }
 
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+fn row_id_of(pk: &[u8]) -> u64 {
+    pk.try_into().map_or(0, u64::from_be_bytes)
+}
+
+pub(crate) fn binlog_err(e: narwal_binlog::BinlogError) -> EngineError {
+    EngineError::Sql(narwal_types::SqlError::new(
+        1197,
+        b"HY000",
+        format!("The transaction can't be written to the log: {e}"),
+    ))
+}
+
+/// Clustered key inside a scanned key.
+pub(crate) fn clustered_key(index: usize, key: &[u8]) -> Result<&[u8]> {
+    if index == 0 {
+        Ok(key)
+    } else {
+        pk_of_secondary(key)
+    }
+}
+
+/// The newest state, for callers outside a transaction.
 #[allow(dead_code)]
-fn _uses(_: EngineError) {}
+pub(crate) fn newest(db: &Inner) -> Arc<State> {
+    db.state.load_full()
+}

@@ -1,0 +1,110 @@
+//! The base: one redb file, written by the checkpoint only.
+//!
+//! Every index is one redb table named `i<id>`. A clustered entry's value is the commit sequence number of its last
+//! change (8 bytes, little-endian) followed by the row image; a secondary entry's value is empty. The table `meta`
+//! holds one value, the [`crate::checkpoint::CheckpointMeta`] that says where replay starts.
+
+use crate::{EngineError, Result};
+use redb::{ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableDefinition};
+use std::sync::Arc;
+
+pub(crate) type Bytes = &'static [u8];
+pub(crate) const META: TableDefinition<'static, &str, Bytes> = TableDefinition::new("meta");
+
+/// Name of an index's table.
+pub(crate) fn table_name(index: u32) -> String {
+    format!("i{index}")
+}
+
+/// One generation of the base: a read transaction with its tables kept open (opening costs more than a read).
+pub(crate) struct BaseGen {
+    /// Every commit up to this sequence number is in it.
+    pub(crate) seq: u64,
+    tables: ahash::HashMap<u32, ReadOnlyTable<Bytes, Bytes>>,
+}
+
+/// A row in a page of the base.
+pub(crate) struct BaseRow(redb::AccessGuard<'static, Bytes>);
+
+impl BaseRow {
+    /// Sequence number and row image.
+    pub(crate) fn parts(&self) -> Result<(u64, &[u8])> {
+        split_value(self.0.value())
+    }
+}
+
+/// Splits a clustered value.
+pub(crate) fn split_value(v: &[u8]) -> Result<(u64, &[u8])> {
+    v.split_first_chunk::<8>()
+        .map(|(s, row)| (u64::from_le_bytes(*s), row))
+        .ok_or_else(|| {
+            EngineError::Corrupt("a base row is shorter than its sequence number".into())
+        })
+}
+
+impl BaseGen {
+    /// Opens the newest generation. `indexes`: ids of all indexes that may be read.
+    pub(crate) fn open(
+        db: &redb::Database,
+        seq: u64,
+        indexes: impl Iterator<Item = u32>,
+    ) -> Result<Arc<BaseGen>> {
+        let txn = db.begin_read().map_err(base_err)?;
+        let mut tables = ahash::HashMap::default();
+        for id in indexes {
+            match txn.open_table(TableDefinition::<Bytes, Bytes>::new(&table_name(id))) {
+                Ok(t) => {
+                    tables.insert(id, t);
+                }
+                Err(redb::TableError::TableDoesNotExist(_)) => {}
+                Err(e) => return Err(base_err(e)),
+            }
+        }
+        Ok(Arc::new(BaseGen { seq, tables }))
+    }
+
+    /// Reads a clustered entry.
+    #[inline]
+    pub(crate) fn get(&self, index: u32, key: &[u8]) -> Result<Option<BaseRow>> {
+        match self.tables.get(&index) {
+            Some(t) => Ok(t.get(key).map_err(base_err)?.map(BaseRow)),
+            None => Ok(None),
+        }
+    }
+
+    /// Scans.
+    pub(crate) fn range(
+        &self,
+        index: u32,
+        range: &crate::KeyRange,
+    ) -> Result<Option<redb::Range<'static, Bytes, Bytes>>> {
+        fn b(b: &std::ops::Bound<Vec<u8>>) -> std::ops::Bound<&[u8]> {
+            b.as_ref().map(Vec::as_slice)
+        }
+        match self.tables.get(&index) {
+            Some(t) => Ok(Some(
+                t.range::<&[u8]>((b(&range.start), b(&range.end)))
+                    .map_err(base_err)?,
+            )),
+            None => Ok(None),
+        }
+    }
+
+    /// Number of entries of an index.
+    pub(crate) fn len(&self, index: u32) -> Result<u64> {
+        self.tables
+            .get(&index)
+            .map_or(Ok(0), |t| t.len().map_err(base_err))
+    }
+}
+
+/// Any redb error as ours.
+pub(crate) fn base_err(e: impl Into<redb::Error>) -> EngineError {
+    match e.into() {
+        redb::Error::Corrupted(m) => EngineError::Corrupt(format!("base file: {m}")),
+        redb::Error::Io(e) if e.raw_os_error() == Some(libc::ENOSPC) => {
+            EngineError::DiskFull("base file".into())
+        }
+        e => EngineError::Io(format!("base file: {e}")),
+    }
+}

@@ -1,0 +1,203 @@
+//! Checkpoints: the one writer of the base.
+//!
+//! 1. **Freeze**, under the log's order mutex: every commit up to sequence number S is (or will be) in the memtable
+//!    that is now frozen, every later one goes to a new one. The log's next LSN at this moment is where replay starts.
+//! 2. Wait until everything before that LSN is durable and published: the base must never be ahead of the log.
+//! 3. **Merge** the newest version of every frozen key into the B-trees in one write transaction, which also stores
+//!    the [`CheckpointMeta`]; commit it durably.
+//! 4. **Swap**: new snapshots read the new base; the frozen memtable goes when its last snapshot goes.
+//!
+//! A checkpoint that fails (disk full) leaves the frozen memtable in place and is tried again from step 3.
+
+use crate::base::{BaseGen, Bytes, META, base_err, table_name};
+use crate::catalog::{Catalog, StoredCatalog};
+use crate::db::{Inner, Order};
+use crate::memtable::{Memtable, Payload};
+use crate::state::State;
+use crate::{EngineError, Result};
+use redb::TableDefinition;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// What the base says about itself. Stored as JSON in the table `meta` under the key `checkpoint`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CheckpointMeta {
+    /// Format version, 1.
+    pub(crate) format: u32,
+    /// Every commit up to this one is in the base.
+    pub(crate) seq: u64,
+    /// Replay starts here.
+    pub(crate) lsn: u64,
+    /// Binlog position and GTID counters after commit `seq` (`VirtualFiles::to_bytes`, hexadecimal).
+    pub(crate) binlog: String,
+    /// The catalog after commit `seq`.
+    pub(crate) catalog: StoredCatalog,
+}
+
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+pub(crate) fn from_hex(s: &str) -> Option<Vec<u8>> {
+    (0..s.len())
+        .step_by(2)
+        .map(|i| s.get(i..i + 2).and_then(|h| u8::from_str_radix(h, 16).ok()))
+        .collect()
+}
+
+/// A freeze that has not been merged yet.
+pub(crate) struct Frozen {
+    memtable: Arc<Memtable>,
+    meta: CheckpointMeta,
+    catalog: Arc<Catalog>,
+}
+
+/// Runs one checkpoint. The caller holds the checkpoint mutex, which keeps `pending` across failures.
+pub(crate) fn run(db: &Inner, pending: &mut Option<Frozen>) -> Result<()> {
+    let started = Instant::now();
+    if pending.is_none() {
+        *pending = Some(freeze(db));
+    }
+    let Some(frozen) = pending.as_ref() else {
+        return Ok(());
+    };
+    db.log.sync_all()?;
+    db.log.wait_visible(frozen.meta.seq)?;
+    check_space(db, &frozen.memtable)?;
+    merge(db, frozen)?;
+    let seq = frozen.meta.seq;
+    let base = BaseGen::open(&db.redb, seq, frozen.catalog.index_ids())?;
+    db.state.rcu(|s| State {
+        active: s.active.clone(),
+        frozen: None,
+        base: base.clone(),
+    });
+    db.checkpoint_lsn.store(frozen.meta.lsn, Ordering::Relaxed);
+    db.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
+    tracing::debug!(
+        seq,
+        bytes = frozen.memtable.bytes(),
+        ms = started.elapsed().as_millis() as u64,
+        "checkpoint done"
+    );
+    *pending = None;
+    Ok(())
+}
+
+fn freeze(db: &Inner) -> Frozen {
+    // The latest catalog must be the one of the last DDL at or before S: DDL reserves under this mutex too.
+    let latest = db.latest_catalog.lock();
+    let fresh = Arc::new(Memtable::new());
+    let (memtable, seq, lsn, binlog) = db.log.with_order_state(|order: &mut Order, at| {
+        let old = std::mem::replace(&mut order.active, fresh.clone());
+        // Still under the order mutex: whoever sees a later sequence number published sees this state too.
+        db.state.rcu(|s| State {
+            active: fresh.clone(),
+            frozen: Some(s.active.clone()),
+            base: s.base.clone(),
+        });
+        (old, at.seq, at.lsn, order.binlog.to_bytes())
+    });
+    let meta = CheckpointMeta {
+        format: 1,
+        seq,
+        lsn,
+        binlog: to_hex(&binlog),
+        catalog: latest.to_stored(),
+    };
+    Frozen {
+        memtable,
+        meta,
+        catalog: latest.clone(),
+    }
+}
+
+/// A base that runs out of space in the middle of a write can't be used any more until reopened; so look first.
+fn check_space(db: &Inner, memtable: &Memtable) -> Result<()> {
+    let need = memtable.bytes().saturating_mul(3) + (8 << 20);
+    match db.disk.free_space(&db.dir) {
+        Ok(free) if free < need => Err(EngineError::DiskFull(format!(
+            "{}: a checkpoint needs {} MiB, {} MiB are free",
+            db.dir.display(),
+            need >> 20,
+            free >> 20
+        ))),
+        Ok(_) => Ok(()),
+        Err(e) => Err(EngineError::Io(format!(
+            "free space of {}: {e}",
+            db.dir.display()
+        ))),
+    }
+}
+
+fn merge(db: &Inner, frozen: &Frozen) -> Result<()> {
+    let mut txn = db.redb.begin_write().map_err(base_err)?;
+    txn.set_quick_repair(true);
+    let live: ahash::HashSet<u32> = frozen.catalog.index_ids().collect();
+    let clustered: ahash::HashSet<u32> = frozen
+        .catalog
+        .by_id
+        .values()
+        .map(|t| t.indexes[0].id)
+        .collect();
+    {
+        let names: Vec<String> = txn
+            .list_tables()
+            .map_err(base_err)?
+            .map(|t| redb::TableHandle::name(&t).to_owned())
+            .collect();
+        for name in names {
+            if let Some(id) = name.strip_prefix('i').and_then(|n| n.parse::<u32>().ok())
+                && !live.contains(&id)
+            {
+                txn.delete_table(TableDefinition::<Bytes, Bytes>::new(&name))
+                    .map_err(base_err)?;
+            }
+        }
+        // A shard holds its keys by index id: each table is opened about once.
+        let mut open: Option<(u32, redb::Table<'_, Bytes, Bytes>)> = None;
+        let mut value = Vec::new();
+        frozen
+            .memtable
+            .for_each_newest(|index, key, seq, payload| -> Result<()> {
+                if !live.contains(&index) {
+                    return Ok(()); // dropped meanwhile
+                }
+                if open.as_ref().is_none_or(|(id, _)| *id != index) {
+                    open = None;
+                    let t = txn
+                        .open_table(TableDefinition::<Bytes, Bytes>::new(&table_name(index)))
+                        .map_err(base_err)?;
+                    open = Some((index, t));
+                }
+                let Some((_, table)) = &mut open else {
+                    return Ok(());
+                };
+                match payload {
+                    Payload::Tombstone => {
+                        table.remove(key).map_err(base_err)?;
+                    }
+                    Payload::Present => {
+                        table.insert(key, [].as_slice()).map_err(base_err)?;
+                    }
+                    Payload::Row(row) => {
+                        debug_assert!(clustered.contains(&index));
+                        value.clear();
+                        value.extend_from_slice(&seq.to_le_bytes());
+                        value.extend_from_slice(row);
+                        table.insert(key, value.as_slice()).map_err(base_err)?;
+                    }
+                }
+                Ok(())
+            })?;
+        drop(open);
+        let json = serde_json::to_vec(&frozen.meta)
+            .map_err(|e| EngineError::Io(format!("checkpoint: {e}")))?;
+        let mut meta = txn.open_table(META).map_err(base_err)?;
+        meta.insert("checkpoint", json.as_slice())
+            .map_err(base_err)?;
+    }
+    txn.commit().map_err(base_err)
+}

@@ -1,0 +1,173 @@
+//! DDL: one commit that carries a QUERY event for replicas and the settled catalog changes for recovery.
+
+use crate::catalog::{Catalog, LoggedChange};
+use crate::commit::{Annex, record, reserve};
+use crate::db::{Ddl, Inner};
+use crate::locks::{LockName, WaitPolicy};
+use crate::memtable::{Payload, full_key};
+use crate::recovery::index_keys;
+use crate::txn::{CommitInfo, LockMode, TxnOptions, binlog_err};
+use crate::{CatalogChange, EngineError, Result};
+use narwal_binlog::{DdlQuery, GroupBuilder, QueryContext};
+use narwal_log::HEADER_LEN;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// MariaDB's `lock_wait_timeout`: a day.
+const DEFINITION_LOCK_WAIT: Duration = Duration::from_secs(86_400);
+
+/// Exclusive locks on the definitions of all tables that a statement changes; released when dropped.
+struct DefinitionLocks<'a> {
+    db: &'a Inner,
+    owner: u64,
+    names: Vec<LockName>,
+}
+
+impl Drop for DefinitionLocks<'_> {
+    fn drop(&mut self) {
+        self.db.locks.release_all(self.owner, &self.names);
+    }
+}
+
+fn touched(catalog: &Catalog, changes: &[CatalogChange]) -> Vec<u64> {
+    let mut ids = Vec::new();
+    let mut add = |db: &str, name: &str| ids.extend(catalog.table(db, name).map(|t| t.def.id));
+    for c in changes {
+        match c {
+            CatalogChange::DropTable { db, name } | CatalogChange::TruncateTable { db, name } => {
+                add(db, name)
+            }
+            CatalogChange::CreateIndex { db, table, .. }
+            | CatalogChange::DropIndex { db, table, .. } => add(db, table),
+            CatalogChange::DropDatabase(db) => {
+                for t in catalog.tables(db) {
+                    add(db, &t.def.name);
+                }
+            }
+            _ => {}
+        }
+    }
+    // One order for all: two statements over the same tables can't deadlock.
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Runs a DDL statement.
+pub(crate) fn run(db: &Arc<Inner>, ddl: Ddl, options: &TxnOptions) -> Result<CommitInfo> {
+    if let Some(m) = db.log.failed() {
+        return Err(EngineError::LogFailed(m));
+    }
+    db.admit()?;
+    let mut locks = DefinitionLocks {
+        db,
+        owner: db.next_txn.fetch_add(1, Ordering::Relaxed),
+        names: Vec::new(),
+    };
+    let ids = touched(&db.catalog.load(), &ddl.changes);
+    for id in &ids {
+        let name = db.locks.table_name(*id);
+        let policy = WaitPolicy {
+            timeout: Some(options.lock_wait_timeout.unwrap_or(DEFINITION_LOCK_WAIT)),
+            interrupt: options.interrupt.as_deref(),
+        };
+        if db
+            .locks
+            .acquire(locks.owner, name, LockMode::Exclusive, Some(policy))?
+        {
+            locks.names.push(name);
+        }
+    }
+    // One DDL at a time from here to its place in the log. Not held while the log syncs.
+    let serial = db.ddl_serial.lock();
+    let before = db.latest_catalog.lock().clone();
+    if touched(&before, &ddl.changes) != ids {
+        return Err(EngineError::Sql(narwal_types::SqlError::new(
+            1412,
+            b"HY000",
+            "Table definition has changed, please retry transaction",
+        )));
+    }
+    let mut after = (*before).clone();
+    let mut changes = Vec::new();
+    let mut entries: Vec<(u32, Vec<Vec<u8>>)> = Vec::new();
+    for change in ddl.changes {
+        for step in after.resolve(change, u64::from(ddl.timestamp))? {
+            after.apply(&step)?;
+            if let LoggedChange::BuildIndex { table, index } = &step
+                && let Some(t) = after.table_by_id(*table)
+            {
+                // No writer holds the table now, and all that did have applied their rows.
+                let (keys, duplicate) = index_keys(&db.state.load_full(), t, *index)?;
+                if let Some(existing_pk) = duplicate {
+                    let at = t.indexes.iter().position(|i| i.id == *index).unwrap_or(0);
+                    return Err(EngineError::Duplicate {
+                        index: at,
+                        existing_pk,
+                    });
+                }
+                entries.push((*index, keys));
+            }
+            changes.push(step);
+        }
+    }
+    after.version += 1;
+    let after = Arc::new(after);
+    let annex = serde_json::to_vec(&Annex {
+        changes,
+        row_ids: Vec::new(),
+    })
+    .map_err(|e| EngineError::Io(format!("annex: {e}")))?;
+    let query = DdlQuery {
+        server_id: db.options.server_id,
+        timestamp: ddl.timestamp,
+        thread_id: ddl.thread_id,
+        exec_time: 0,
+        db: &ddl.db,
+        sql: ddl.sql.as_bytes(),
+        context: QueryContext {
+            sql_mode: ddl.sql_mode,
+            ..QueryContext::default()
+        },
+        suppress_use: ddl.suppress_use,
+    };
+    let group = GroupBuilder::ddl(HEADER_LEN, &query).map_err(binlog_err)?;
+    let group_len = group.len();
+    let place = {
+        // The catalog of a freeze and the sequence number of a freeze must be of one moment.
+        let mut latest = db.latest_catalog.lock();
+        let place = reserve(db, group_len, annex.len())?;
+        *latest = after.clone();
+        place
+    };
+    for (index, keys) in entries {
+        for key in keys {
+            place.memtable.put(
+                &full_key(index, &key),
+                place.seq,
+                Payload::Present,
+                &db.registry,
+            );
+        }
+    }
+    db.log.fill(&place.ticket, record(group, &place, &annex));
+    db.counters
+        .group_bytes
+        .fetch_add(u64::from(group_len), Ordering::Relaxed);
+    drop(serial);
+    db.note_progress(&place);
+    db.log.wait(&place.ticket)?;
+    db.catalog.rcu(|c| {
+        if c.version < after.version {
+            after.clone()
+        } else {
+            c.clone()
+        }
+    });
+    drop(locks);
+    Ok(CommitInfo {
+        seq: place.seq,
+        gtid: place.placement.gtid.to_string(),
+    })
+}

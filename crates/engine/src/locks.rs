@@ -1,0 +1,414 @@
+//! Row and table locks: shared and exclusive, first come first served, with deadlock detection.
+//!
+//! A lock is named by a 128-bit keyed hash of what it protects (index id and key, or table id). Two names that collide
+//! share a lock: an extra wait, never a missed one. The table of locks is sharded; a waiter sleeps on its own thread
+//! handle. The waits-for graph is touched only by those who wait.
+
+use crate::txn::LockMode;
+use crate::{EngineError, Result};
+use ahash::RandomState;
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// Names a lock.
+pub(crate) type LockName = u128;
+/// A transaction's identity in the lock table.
+pub(crate) type LockOwner = u64;
+
+const SHARDS: usize = 128;
+const WAITING: u8 = 0;
+const GRANTED: u8 = 1;
+
+struct Waiter {
+    owner: LockOwner,
+    mode: LockMode,
+    state: AtomicU8,
+    thread: Thread,
+}
+
+#[derive(Default)]
+struct Entry {
+    holders: SmallVec<[(LockOwner, LockMode); 2]>,
+    waiters: VecDeque<Arc<Waiter>>,
+}
+
+/// Lock names are hashes already.
+#[derive(Default, Clone)]
+struct PassThrough(u64);
+
+impl Hasher for PassThrough {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for b in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*b);
+        }
+    }
+    fn write_u128(&mut self, v: u128) {
+        self.0 = v as u64;
+    }
+}
+
+#[derive(Default, Clone)]
+struct BuildPassThrough;
+
+impl BuildHasher for BuildPassThrough {
+    type Hasher = PassThrough;
+    fn build_hasher(&self) -> PassThrough {
+        PassThrough(0)
+    }
+}
+
+type LockMap = HashMap<LockName, Entry, BuildPassThrough>;
+
+/// How long and whether to wait.
+pub(crate) struct WaitPolicy<'a> {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) interrupt: Option<&'a AtomicBool>,
+}
+
+/// The lock table.
+pub(crate) struct LockTable {
+    shards: Vec<Mutex<LockMap>>,
+    graph: Mutex<HashMap<LockOwner, SmallVec<[LockOwner; 4]>>>,
+    seeds: (RandomState, RandomState),
+    pub(crate) waits: AtomicU64,
+    pub(crate) deadlocks: AtomicU64,
+    pub(crate) timeouts: AtomicU64,
+}
+
+fn compatible(a: LockMode, b: LockMode) -> bool {
+    a == LockMode::Shared && b == LockMode::Shared
+}
+
+impl LockTable {
+    pub(crate) fn new() -> Self {
+        LockTable {
+            shards: (0..SHARDS)
+                .map(|_| Mutex::new(LockMap::default()))
+                .collect(),
+            graph: Mutex::new(HashMap::new()),
+            seeds: (RandomState::new(), RandomState::new()),
+            waits: AtomicU64::new(0),
+            deadlocks: AtomicU64::new(0),
+            timeouts: AtomicU64::new(0),
+        }
+    }
+
+    /// The name of a key's lock.
+    pub(crate) fn row_name(&self, index: u32, key: &[u8]) -> LockName {
+        let h = |s: &RandomState| s.hash_one((1u8, index, key));
+        (u128::from(h(&self.seeds.0)) << 64) | u128::from(h(&self.seeds.1))
+    }
+
+    /// The name of a table's definition lock.
+    pub(crate) fn table_name(&self, table_id: u64) -> LockName {
+        let h = |s: &RandomState| s.hash_one((2u8, table_id));
+        (u128::from(h(&self.seeds.0)) << 64) | u128::from(h(&self.seeds.1))
+    }
+
+    fn shard(&self, name: LockName) -> &Mutex<LockMap> {
+        &self.shards[(name >> 64) as usize % SHARDS]
+    }
+
+    /// Takes a lock. `Ok(true)`: newly held (the owner must release it), `Ok(false)`: it was held in this mode already
+    /// or has been upgraded. With `policy` `None` a lock that is not free gives `LockNotAvailable`.
+    pub(crate) fn acquire(
+        &self,
+        owner: LockOwner,
+        name: LockName,
+        mode: LockMode,
+        policy: Option<WaitPolicy<'_>>,
+    ) -> Result<bool> {
+        let waiter;
+        let newly;
+        let blockers: SmallVec<[LockOwner; 4]>;
+        {
+            let mut shard = self.shard(name).lock();
+            let entry = shard.entry(name).or_default();
+            let mine = entry.holders.iter().position(|(o, _)| *o == owner);
+            if let Some(i) = mine
+                && (entry.holders[i].1 == LockMode::Exclusive || mode == LockMode::Shared)
+            {
+                return Ok(false);
+            }
+            newly = mine.is_none();
+            let free = entry
+                .holders
+                .iter()
+                .all(|(o, m)| *o == owner || compatible(*m, mode));
+            if free && (entry.waiters.is_empty() || mine.is_some()) {
+                match mine {
+                    Some(i) => entry.holders[i].1 = mode,
+                    None => entry.holders.push((owner, mode)),
+                }
+                return Ok(newly);
+            }
+            if policy.is_none() {
+                return Err(EngineError::LockNotAvailable);
+            }
+            waiter = Arc::new(Waiter {
+                owner,
+                mode,
+                state: AtomicU8::new(WAITING),
+                thread: std::thread::current(),
+            });
+            let mut b: SmallVec<[LockOwner; 4]> = entry
+                .holders
+                .iter()
+                .filter(|(o, _)| *o != owner)
+                .map(|(o, _)| *o)
+                .collect();
+            if mine.is_some() {
+                // An upgrade goes to the front: everyone behind needs this owner's shared lock gone anyway.
+                entry.waiters.push_front(waiter.clone());
+            } else {
+                // The one in front knows whom it waits for: the chain of predecessors covers the whole queue.
+                if let Some(w) = entry.waiters.back() {
+                    b.push(w.owner);
+                }
+                entry.waiters.push_back(waiter.clone());
+            }
+            blockers = b;
+        }
+        let Some(policy) = policy else {
+            return Err(EngineError::LockNotAvailable);
+        };
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        let deadlock = {
+            let mut graph = self.graph.lock();
+            let found = reaches(&graph, &blockers, owner);
+            if !found {
+                graph.insert(owner, blockers);
+            }
+            found
+        };
+        if deadlock {
+            if self.abandon(name, &waiter) {
+                self.deadlocks.fetch_add(1, Ordering::Relaxed);
+                return Err(EngineError::Deadlock);
+            }
+            return Ok(newly); // granted meanwhile: there was none
+        }
+        let deadline = policy.timeout.and_then(|t| Instant::now().checked_add(t));
+        let outcome = loop {
+            if waiter.state.load(Ordering::Acquire) == GRANTED {
+                break Ok(newly);
+            }
+            let interrupted = policy.interrupt.is_some_and(|i| i.load(Ordering::Relaxed));
+            let now = Instant::now();
+            let expired = deadline.is_some_and(|d| now >= d);
+            if interrupted || expired {
+                if !self.abandon(name, &waiter) {
+                    break Ok(newly);
+                }
+                break Err(if interrupted {
+                    EngineError::Interrupted
+                } else {
+                    self.timeouts.fetch_add(1, Ordering::Relaxed);
+                    EngineError::LockWaitTimeout
+                });
+            }
+            // A slice bounds the delay of KILL; a grant unparks at once.
+            let slice = Duration::from_millis(100);
+            std::thread::park_timeout(
+                deadline.map_or(slice, |d| slice.min(d.saturating_duration_since(now))),
+            );
+        };
+        self.graph.lock().remove(&owner);
+        outcome
+    }
+
+    /// Takes a waiter out of its queue; false if it has been granted.
+    fn abandon(&self, name: LockName, waiter: &Arc<Waiter>) -> bool {
+        let mut wake: SmallVec<[Thread; 4]> = SmallVec::new();
+        let removed = {
+            let mut shard = self.shard(name).lock();
+            if waiter.state.load(Ordering::Acquire) == GRANTED {
+                false
+            } else {
+                if let Some(entry) = shard.get_mut(&name) {
+                    entry.waiters.retain(|w| !Arc::ptr_eq(w, waiter));
+                    // Those behind may have waited for this one only.
+                    grant(entry, &mut wake);
+                    if entry.holders.is_empty() && entry.waiters.is_empty() {
+                        shard.remove(&name);
+                    }
+                }
+                true
+            }
+        };
+        for t in wake {
+            t.unpark();
+        }
+        removed
+    }
+
+    /// Releases locks and wakes whom that lets in.
+    pub(crate) fn release_all(&self, owner: LockOwner, names: &[LockName]) {
+        let mut wake: SmallVec<[Thread; 4]> = SmallVec::new();
+        for &name in names {
+            let mut shard = self.shard(name).lock();
+            if let Some(entry) = shard.get_mut(&name) {
+                entry.holders.retain(|(o, _)| *o != owner);
+                if !entry.waiters.is_empty() {
+                    grant(entry, &mut wake);
+                }
+                if entry.holders.is_empty() && entry.waiters.is_empty() {
+                    shard.remove(&name);
+                }
+            }
+        }
+        for t in wake {
+            t.unpark();
+        }
+    }
+
+    /// Number of locks held or waited for, for tests and status.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|s| s.lock().len()).sum()
+    }
+}
+
+/// Grants from the head of the queue as far as modes allow.
+fn grant(entry: &mut Entry, wake: &mut SmallVec<[Thread; 4]>) {
+    while let Some(w) = entry.waiters.front() {
+        let ok = entry
+            .holders
+            .iter()
+            .all(|(o, m)| *o == w.owner || compatible(*m, w.mode));
+        if !ok {
+            break;
+        }
+        match entry.holders.iter_mut().find(|(o, _)| *o == w.owner) {
+            Some(h) => h.1 = w.mode,
+            None => entry.holders.push((w.owner, w.mode)),
+        }
+        if let Some(w) = entry.waiters.pop_front() {
+            w.state.store(GRANTED, Ordering::Release);
+            wake.push(w.thread.clone());
+        }
+    }
+}
+
+/// True if `target` can be reached from any of `from` along waits-for edges.
+fn reaches(
+    graph: &HashMap<LockOwner, SmallVec<[LockOwner; 4]>>,
+    from: &[LockOwner],
+    target: LockOwner,
+) -> bool {
+    let mut seen: std::collections::HashSet<LockOwner> = Default::default();
+    let mut stack: SmallVec<[LockOwner; 16]> = from.iter().copied().collect();
+    while let Some(o) = stack.pop() {
+        if o == target {
+            return true;
+        }
+        if seen.insert(o)
+            && let Some(next) = graph.get(&o)
+        {
+            stack.extend(next.iter().copied());
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(ms: u64) -> Option<WaitPolicy<'static>> {
+        Some(WaitPolicy {
+            timeout: Some(Duration::from_millis(ms)),
+            interrupt: None,
+        })
+    }
+
+    #[test]
+    fn shared_exclusive_upgrade() {
+        let t = LockTable::new();
+        let n = t.row_name(1, b"k");
+        assert!(t.acquire(1, n, LockMode::Shared, None).unwrap());
+        assert!(t.acquire(2, n, LockMode::Shared, None).unwrap());
+        assert!(!t.acquire(1, n, LockMode::Shared, None).unwrap());
+        assert!(matches!(
+            t.acquire(1, n, LockMode::Exclusive, None),
+            Err(EngineError::LockNotAvailable)
+        ));
+        t.release_all(2, &[n]);
+        assert!(!t.acquire(1, n, LockMode::Exclusive, None).unwrap());
+        assert!(matches!(
+            t.acquire(2, n, LockMode::Shared, wait(10)),
+            Err(EngineError::LockWaitTimeout)
+        ));
+        t.release_all(1, &[n]);
+        assert_eq!(t.len(), 0);
+    }
+
+    #[test]
+    fn a_cycle_is_found_and_only_one_dies() {
+        let t = Arc::new(LockTable::new());
+        let (a, b) = (t.row_name(1, b"a"), t.row_name(1, b"b"));
+        t.acquire(1, a, LockMode::Exclusive, None).unwrap();
+        t.acquire(2, b, LockMode::Exclusive, None).unwrap();
+        let t2 = t.clone();
+        let h = std::thread::spawn(move || {
+            let r = t2.acquire(1, b, LockMode::Exclusive, wait(5000));
+            t2.release_all(1, &[a, b]);
+            r.is_ok()
+        });
+        while t.graph.lock().is_empty() {
+            std::thread::yield_now();
+        }
+        assert!(matches!(
+            t.acquire(2, a, LockMode::Exclusive, wait(5000)),
+            Err(EngineError::Deadlock)
+        ));
+        t.release_all(2, &[b]);
+        assert!(h.join().unwrap());
+        assert_eq!(t.len(), 0);
+        assert!(t.graph.lock().is_empty());
+    }
+
+    #[test]
+    fn many_threads_count_under_one_lock() {
+        let t = Arc::new(LockTable::new());
+        let n = t.row_name(1, b"hot");
+        let total = Arc::new(Mutex::new((0u64, false)));
+        let hs: Vec<_> = (0..8u64)
+            .map(|i| {
+                let (t, total) = (t.clone(), total.clone());
+                std::thread::spawn(move || {
+                    for j in 0..500 {
+                        let owner = 1 + i + 8 * j;
+                        t.acquire(owner, n, LockMode::Exclusive, wait(60_000))
+                            .unwrap();
+                        {
+                            let mut g = total.lock();
+                            assert!(!g.1);
+                            g.1 = true;
+                        }
+                        std::thread::yield_now();
+                        {
+                            let mut g = total.lock();
+                            g.1 = false;
+                            g.0 += 1;
+                        }
+                        t.release_all(owner, &[n]);
+                    }
+                })
+            })
+            .collect();
+        for h in hs {
+            h.join().unwrap();
+        }
+        assert_eq!(total.lock().0, 4000);
+        assert_eq!(t.len(), 0);
+    }
+}

@@ -1,0 +1,373 @@
+//! Ordered scans: own writes, memtables and base merged, newest source first.
+
+use crate::base::{Bytes, base_err, split_value};
+use crate::memtable::{FullKey, FullRange, Memtable, Payload, full_key};
+use crate::state::State;
+use crate::table::Table;
+use crate::txn::{KeyRange, Own, Row, RowInner, clustered_key};
+use crate::{EngineError, Result};
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, btree_map};
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Entries copied out of a memtable under one lock: small at first, since many scans stop early.
+const FIRST_BATCH: usize = 16;
+const BATCH: usize = 256;
+
+/// One item of a scan.
+#[derive(Debug)]
+pub struct ScanItem<'a> {
+    /// Full key in the scanned index.
+    pub key: &'a [u8],
+    /// Clustered key.
+    pub pk: &'a [u8],
+    /// Row image; empty if the scan is `keys_only`.
+    pub row: &'a [u8],
+}
+
+/// A cursor over one memtable, filled batch by batch.
+struct MemCursor {
+    table: Arc<Memtable>,
+    range: FullRange,
+    batch: Vec<(FullKey, Payload)>,
+    at: usize,
+    more: bool,
+}
+
+impl MemCursor {
+    fn new(
+        table: &Arc<Memtable>,
+        index: u32,
+        range: &FullRange,
+        reverse: bool,
+        seq: u64,
+    ) -> Option<MemCursor> {
+        if table.is_empty_for(index) {
+            return None;
+        }
+        let mut c = MemCursor {
+            table: table.clone(),
+            range: range.clone(),
+            batch: Vec::new(),
+            at: 0,
+            more: true,
+        };
+        c.fill(index, reverse, seq, FIRST_BATCH);
+        (!c.batch.is_empty()).then_some(c)
+    }
+
+    fn fill(&mut self, index: u32, reverse: bool, seq: u64, limit: usize) {
+        if let Some((last, _)) = self.batch.last() {
+            let bound = Bound::Excluded(last.clone());
+            if reverse {
+                self.range.end = bound;
+            } else {
+                self.range.start = bound;
+            }
+        }
+        self.batch.clear();
+        self.at = 0;
+        self.more = self
+            .table
+            .batch(index, &self.range, reverse, seq, limit, &mut self.batch);
+    }
+
+    fn peek(&self) -> Option<&[u8]> {
+        self.batch.get(self.at).map(|(k, _)| &k[4..])
+    }
+
+    fn advance(&mut self, index: u32, reverse: bool, seq: u64) {
+        self.at += 1;
+        if self.at >= self.batch.len() && self.more {
+            self.fill(index, reverse, seq, BATCH);
+        }
+    }
+}
+
+type Guard = redb::AccessGuard<'static, Bytes>;
+
+/// The item under the cursor.
+enum Current<'t> {
+    None,
+    Own(&'t FullKey, &'t Own),
+    Memory(FullKey, Payload),
+    Base(Guard, Guard),
+}
+
+/// A running scan; it borrows the transaction.
+pub struct Scan<'t> {
+    overlay: &'t BTreeMap<FullKey, Own>,
+    own: Option<btree_map::Range<'t, FullKey, Own>>,
+    own_next: Option<(&'t FullKey, &'t Own)>,
+    memory: SmallVec<[MemCursor; 2]>,
+    base: Option<redb::Range<'static, Bytes, Bytes>>,
+    base_next: Option<(Guard, Guard)>,
+    state: Arc<State>,
+    seq: u64,
+    index: usize,
+    index_id: u32,
+    clustered_id: u32,
+    reverse: bool,
+    keys_only: bool,
+    current: Current<'t>,
+    fetched: Option<Row>,
+}
+
+impl<'t> Scan<'t> {
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn new(
+        overlay: &'t BTreeMap<FullKey, Own>,
+        state: Arc<State>,
+        seq: u64,
+        table: &Arc<Table>,
+        index: usize,
+        range: KeyRange,
+        reverse: bool,
+        keys_only: bool,
+    ) -> Result<Scan<'t>> {
+        let ix = table.indexes.get(index).ok_or_else(|| {
+            EngineError::Catalog(format!(
+                "table {} has no index number {index}",
+                table.def.name
+            ))
+        })?;
+        let full = FullRange::new(ix.id, &range);
+        let empty = full.is_empty();
+        let mut memory = SmallVec::new();
+        let mut base = None;
+        let mut own = None;
+        if !empty {
+            memory.extend(MemCursor::new(&state.active, ix.id, &full, reverse, seq));
+            if let Some(f) = &state.frozen {
+                memory.extend(MemCursor::new(f, ix.id, &full, reverse, seq));
+            }
+            base = state.base.range(ix.id, &range)?;
+            if !overlay.is_empty() {
+                own = Some(overlay.range::<[u8], _>(full.bounds()));
+            }
+        }
+        let mut scan = Scan {
+            overlay,
+            own,
+            own_next: None,
+            memory,
+            base,
+            base_next: None,
+            state,
+            seq,
+            index,
+            index_id: ix.id,
+            clustered_id: table.indexes[0].id,
+            reverse,
+            keys_only,
+            current: Current::None,
+            fetched: None,
+        };
+        scan.advance_own();
+        scan.advance_base()?;
+        Ok(scan)
+    }
+
+    fn advance_own(&mut self) {
+        let reverse = self.reverse;
+        self.own_next = self
+            .own
+            .as_mut()
+            .and_then(|o| if reverse { o.next_back() } else { o.next() });
+    }
+
+    fn advance_base(&mut self) -> Result<()> {
+        let reverse = self.reverse;
+        self.base_next = match &mut self.base {
+            Some(r) => match if reverse { r.next_back() } else { r.next() } {
+                Some(item) => Some(item.map_err(base_err)?),
+                None => None,
+            },
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Moves `current` to the next live key; false at the end.
+    fn step(&mut self) -> Result<bool> {
+        loop {
+            if self.own_next.is_none() && self.memory.is_empty() {
+                // Only the base is left: no merge.
+                let Some((k, v)) = self.base_next.take() else {
+                    self.current = Current::None;
+                    return Ok(false);
+                };
+                self.current = Current::Base(k, v);
+                self.advance_base()?;
+                return Ok(true);
+            }
+            // Sources in order of age, youngest first: 0 own, 1.. memtables, last the base.
+            let mut best: Option<(usize, &[u8])> = None;
+            let reverse = self.reverse;
+            let wins = |k: &[u8], best: &Option<(usize, &[u8])>| match best {
+                None => true,
+                Some((_, b)) => {
+                    k.cmp(b)
+                        == if reverse {
+                            Ordering::Greater
+                        } else {
+                            Ordering::Less
+                        }
+                }
+            };
+            if let Some((k, _)) = self.own_next {
+                best = Some((0, &k[4..]));
+            }
+            for (i, m) in self.memory.iter().enumerate() {
+                if let Some(k) = m.peek()
+                    && wins(k, &best)
+                {
+                    best = Some((1 + i, k));
+                }
+            }
+            const BASE: usize = usize::MAX;
+            if let Some((k, _)) = &self.base_next
+                && wins(k.value(), &best)
+            {
+                best = Some((BASE, k.value()));
+            }
+            let Some((source, _)) = best else {
+                self.current = Current::None;
+                return Ok(false);
+            };
+            // Take the winner, then pass the same key in older sources.
+            let live;
+            match source {
+                0 => {
+                    let Some((k, o)) = self.own_next else {
+                        continue;
+                    };
+                    live = !matches!(o.payload, Payload::Tombstone);
+                    self.current = Current::Own(k, o);
+                    self.advance_own();
+                }
+                BASE => {
+                    let Some((k, v)) = self.base_next.take() else {
+                        continue;
+                    };
+                    live = true;
+                    self.current = Current::Base(k, v);
+                    self.advance_base()?;
+                }
+                n => {
+                    let m = &mut self.memory[n - 1];
+                    let (k, p) =
+                        std::mem::replace(&mut m.batch[m.at], (FullKey::new(), Payload::Tombstone));
+                    live = !matches!(p, Payload::Tombstone);
+                    // `fill` continues after the batch's last key: leave it in place.
+                    m.batch[m.at].0 = k.clone();
+                    self.current = Current::Memory(k, p);
+                    m.advance(self.index_id, self.reverse, self.seq);
+                }
+            }
+            let key: &[u8] = match &self.current {
+                Current::Own(k, _) => &k[4..],
+                Current::Memory(k, _) => &k[4..],
+                _ => &[],
+            };
+            if source != BASE {
+                for (i, m) in self.memory.iter_mut().enumerate() {
+                    if 1 + i > source && m.peek() == Some(key) {
+                        m.advance(self.index_id, self.reverse, self.seq);
+                    }
+                }
+                let same = self
+                    .base_next
+                    .as_ref()
+                    .is_some_and(|(k, _)| k.value() == key);
+                if same {
+                    self.advance_base()?;
+                }
+            }
+            self.memory.retain(|m| m.peek().is_some());
+            if live {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The next item, or `None` at the end.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<ScanItem<'_>>> {
+        loop {
+            if !self.step()? {
+                return Ok(None);
+            }
+            if self.index == 0 || self.keys_only {
+                break;
+            }
+            let key = match &self.current {
+                Current::Own(k, _) => &k[4..],
+                Current::Memory(k, _) => &k[4..],
+                Current::Base(k, _) => k.value(),
+                Current::None => return Ok(None),
+            };
+            let pk = clustered_key(self.index, key)?;
+            let full = full_key(self.clustered_id, pk);
+            let own = if self.overlay.is_empty() {
+                None
+            } else {
+                self.overlay.get(&full)
+            };
+            self.fetched = match own {
+                Some(Own {
+                    payload: Payload::Row(r),
+                    ..
+                }) => Some(Row(RowInner::Memory(r.clone()))),
+                Some(_) => None,
+                None => self
+                    .state
+                    .get(self.clustered_id, &full, self.seq)?
+                    .and_then(|(_, r)| r),
+            };
+            if self.fetched.is_some() {
+                break;
+            }
+            // In a snapshot an entry without its row is damage; among the newest versions it is a commit between the
+            // two reads.
+            if self.seq != u64::MAX {
+                return Err(EngineError::Corrupt(format!(
+                    "index {} has an entry without a row",
+                    self.index_id
+                )));
+            }
+        }
+        let (key, value): (&[u8], &[u8]) = match &self.current {
+            Current::Own(k, o) => (&k[4..], payload_row(&o.payload)),
+            Current::Memory(k, p) => (&k[4..], payload_row(p)),
+            Current::Base(k, v) => (
+                k.value(),
+                if self.index == 0 && !self.keys_only {
+                    split_value(v.value())?.1
+                } else {
+                    &[]
+                },
+            ),
+            Current::None => return Ok(None),
+        };
+        let row = match (&self.fetched, self.index) {
+            (_, 0) => value,
+            (Some(r), _) => r,
+            (None, _) => &[],
+        };
+        Ok(Some(ScanItem {
+            key,
+            pk: clustered_key(self.index, key)?,
+            row,
+        }))
+    }
+}
+
+fn payload_row(p: &Payload) -> &[u8] {
+    match p {
+        Payload::Row(r) => r,
+        _ => &[],
+    }
+}
