@@ -206,6 +206,11 @@ pub trait Session: Send {
         Timeouts::default()
     }
 
+    /// True if the connection is to end now that the command is answered (COMMIT RELEASE).
+    fn wants_to_end(&self) -> bool {
+        false
+    }
+
     /// COM_STATISTICS: one line of text.
     fn statistics(&mut self) -> String;
 

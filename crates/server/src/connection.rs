@@ -496,6 +496,9 @@ impl Commands<'_> {
             if self.kill.connection_killed() {
                 return Err(End::Killed);
             }
+            if self.session.wants_to_end() {
+                return Ok(());
+            }
         }
     }
 
@@ -532,17 +535,22 @@ impl Commands<'_> {
                     binary: false,
                     deprecate_eof: self.deprecate_eof,
                     multi_results: true,
+                    answered: false,
                     broken: false,
                 };
                 match code {
                     command::QUERY => {
                         sink.multi_results = c.caps.contains(Cap::MULTI_RESULTS);
-                        self.session.query(payload, &mut sink).map(|()| Reply::Sent)
+                        let done = self.session.query(payload, &mut sink);
+                        done.and_then(|()| sink.check_answered())
+                            .map(|()| Reply::Sent)
                     }
                     command::STMT_EXECUTE => {
                         sink.binary = true;
                         sink.multi_results = c.caps.contains(Cap::PS_MULTI_RESULTS);
-                        execute(&mut *self.session, &mut self.statements, payload, &mut sink)
+                        let done =
+                            execute(&mut *self.session, &mut self.statements, payload, &mut sink);
+                        done.and_then(|()| sink.check_answered())
                             .map(|()| Reply::Sent)
                     }
                     _ => other(

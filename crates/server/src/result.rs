@@ -347,6 +347,8 @@ pub struct WireSink<'a> {
     pub deprecate_eof: bool,
     /// CLIENT_MULTI_RESULTS (or PS_MULTI_RESULTS for a prepared statement): several results may be sent.
     pub multi_results: bool,
+    /// Set once a result has begun: a client must not wait for an answer that never comes.
+    pub answered: bool,
     /// Set once the stream has failed.
     pub broken: bool,
 }
@@ -389,6 +391,15 @@ impl WireSink<'_> {
         self.writer.finish();
     }
 
+    /// A session that has run nothing and sent nothing was given nothing to run.
+    pub fn check_answered(&self) -> SqlResult<()> {
+        if self.answered {
+            Ok(())
+        } else {
+            Err(SqlError::new(1065, b"42000", "Query was empty"))
+        }
+    }
+
     /// An ERR packet.
     pub fn error(&mut self, e: &SqlError) {
         put_err(self.writer.begin(), e);
@@ -406,6 +417,7 @@ impl WireSink<'_> {
 
 impl ResultSink for WireSink<'_> {
     fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
+        self.answered = true;
         self.state.columns.clear();
         put_lenenc(self.writer.begin(), columns.len() as u64);
         self.writer.finish();
@@ -452,6 +464,7 @@ impl ResultSink for WireSink<'_> {
     }
 
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()> {
+        self.answered = true;
         let status = self.more(status, more);
         put_ok(self.writer.begin(), 0x00, info, status);
         self.writer.finish();
