@@ -211,6 +211,25 @@ fn create(
     })
 }
 
+/// Writes the bytes `[from, to)` of a file over themselves, so that a sync has something to write.
+///
+/// What was read after a kill may exist in the page cache only, and after a failed sync the kernel takes such pages for
+/// clean: another sync would succeed without writing them.
+fn write_again(file: &dyn crate::DiskFile, from: u64, to: u64) -> std::io::Result<()> {
+    let mut buf = vec![0; (1 << 20).min(to.saturating_sub(from) as usize)];
+    let mut at = from;
+    while at < to {
+        let n = buf.len().min((to - at) as usize);
+        let n = file.read_at(&mut buf[..n], at)?;
+        if n == 0 {
+            break;
+        }
+        file.write_at(&buf[..n], at)?;
+        at += n as u64;
+    }
+    Ok(())
+}
+
 /// Zeroes what lies behind the end, removes later segments, and makes everything that was read durable: after a kill
 /// it may have come from the page cache.
 fn repair(
@@ -226,18 +245,33 @@ fn repair(
         disk.sync_dir(dir)
             .map_err(|e| LogError::io("sync", dir, e))?;
     }
-    if scan.index > 0 {
-        // Its last group may have been written and not synced when the process was killed.
-        let path = dir.join(segment_name(scan.segments[scan.index - 1]));
+    // The segments that were full before the current one and may not be durable to their ends.
+    let unproven = scan.segments.partition_point(|&s| s <= scan.proven);
+    for &start in scan.segments[..scan.index]
+        .iter()
+        .skip(unproven.saturating_sub(1))
+    {
+        let path = dir.join(segment_name(start));
         disk.open(&path)
-            .and_then(|f| f.sync_data())
-            .map_err(|e| LogError::io("sync", &path, e))?;
+            .and_then(|f| {
+                let len = f.len()?;
+                let at = SEGMENT_HEADER_LEN + scan.proven.saturating_sub(start);
+                write_again(&*f, at.min(len), len)?;
+                f.sync_data()
+            })
+            .map_err(|e| LogError::io("write again and sync", &path, e))?;
     }
     let (path, start) = (scan.source.path.clone(), scan.source.start);
     let file = disk
         .open(&path)
         .map_err(|e| LogError::io("open", &path, e))?;
     let offset = SEGMENT_HEADER_LEN + (tail.end - start);
+    write_again(
+        &*file,
+        SEGMENT_HEADER_LEN + scan.proven.clamp(start, tail.end) - start,
+        offset,
+    )
+    .map_err(|e| LogError::io("write again", &path, e))?;
     let dirty = tail.dirty_end - tail.end;
     zero(&*file, offset, dirty).map_err(|e| LogError::io("zero the tail of", &path, e))?;
     let len = file.len().map_err(|e| LogError::io("stat", &path, e))?;

@@ -166,6 +166,8 @@ pub(crate) struct Scanner {
     seq_unknown: bool,
     limit: Lsn,
     pub clean_shutdown: bool,
+    /// The highest LSN up to which some record (or the caller's checkpoint) proves that the disk was durable.
+    pub proven: Lsn,
     why: String,
 }
 
@@ -208,6 +210,7 @@ impl Scanner {
             seq_unknown: from.is_none() && oldest != crate::segment::FIRST_LSN,
             limit,
             clean_shutdown: false,
+            proven: from.map_or(0, |f| f.0),
             why: String::new(),
             segments,
         }))
@@ -282,6 +285,9 @@ impl Scanner {
         }
         self.seq = seq;
         self.lsn = end;
+        if let Some(durable) = header.proven_durable(lsn) {
+            self.proven = self.proven.max(durable);
+        }
         self.clean_shutdown = kind == RecordKind::Shutdown;
         match kind {
             RecordKind::SegmentStart if number(&self.source) != Some(seq + 1) => {

@@ -1,0 +1,420 @@
+//! The store on a simulated disk that loses, tears and reorders what was not synced, and fails calls.
+//!
+//! One seed is one story: random transactions (with savepoints, rollbacks, duplicates, checkpoints, DDL, mode switches),
+//! a crash or a fault at a random changing call, recovery, and checks; then it goes on with the recovered store.
+//! `NARWAL_SEEDS` sets the number of seeds, `NARWAL_SEED` runs one; a failure prints its seed.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+use common::*;
+use narwal_binlog::{Event, EventReader, RowsKind};
+use narwal_engine::*;
+use narwal_log::sim::{Call, SimDisk};
+use narwal_log::{DirReader, RecordKind};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+type Rows = BTreeMap<i64, (Option<i64>, String)>;
+
+/// All that a client can see: rows of both tables (`h` has no key: a sorted list) and the names of `t`'s indexes.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Model {
+    t: Rows,
+    h: Vec<(i64, Option<i64>, String)>,
+    indexes: Vec<String>,
+}
+
+const DIR: &str = "/data";
+
+fn options(disk: &SimDisk, mode: u8) -> Options {
+    Options {
+        flush_log_at_trx_commit: mode,
+        segment_size: 32 << 10,
+        max_binlog_size: 4096,
+        background: false,
+        disk: Arc::new(disk.clone()),
+        memory_budget: 4 << 20,
+        ..Options::default()
+    }
+}
+
+fn read_model(db: &Database) -> Model {
+    let cat = db.catalog();
+    let mut m = Model::default();
+    if let Some(t) = cat.table("d", "t") {
+        let mut x = begin(db);
+        for (id, k, c) in dump(&mut x, t, 0, ReadView::Snapshot) {
+            m.t.insert(id, (k, c));
+        }
+        check_indexes(db, t);
+        m.indexes = t.indexes.iter().map(|i| i.name.clone()).collect();
+    }
+    if let Some(h) = cat.table("d", "h") {
+        m.h = dump(&mut begin(db), h, 0, ReadView::Snapshot);
+        m.h.sort();
+        check_indexes(db, h);
+    }
+    m
+}
+
+/// One random transaction. Returns the model after it if it committed; `Err` if the store failed.
+fn transaction(db: &Database, rng: &mut StdRng, before: &Model) -> Result<Option<Model>> {
+    let cat = db.catalog();
+    let t = cat.table("d", "t").unwrap();
+    let h = cat.table("d", "h").unwrap();
+    let mut m = before.clone();
+    let mut x = db.begin(TxnOptions::default());
+    for _ in 0..rng.random_range(1..6) {
+        x.begin_statement(7, rng.random_bool(0.3).then_some(b"annotated"));
+        let undo = m.clone();
+        let id = rng.random_range(0..25i64);
+        let k = rng.random_bool(0.8).then(|| rng.random_range(-3..3i64));
+        let c = if rng.random_bool(0.1) {
+            "x".repeat(rng.random_range(1..20))
+        } else {
+            format!("c{id}-{}", rng.random_range(0..1000))
+        };
+        if rng.random_bool(0.25) {
+            if m.h.is_empty() || rng.random_bool(0.6) {
+                x.insert(h, row(h, id, k, &c))?;
+                m.h.push((id, k, c));
+            } else {
+                let n = rng.random_range(0..m.h.len());
+                let (pk, old) = {
+                    let mut s = x.scan(h, 0, KeyRange::all(), false, ReadView::Current, false)?;
+                    for _ in 0..n {
+                        s.next()?;
+                    }
+                    let i = s.next()?.unwrap();
+                    (i.pk.to_vec(), decode(h, i.row))
+                };
+                let r = x
+                    .lock_row(h, &pk, LockMode::Exclusive, LockWait::Wait)?
+                    .unwrap();
+                m.h.remove(m.h.iter().position(|v| *v == old).unwrap());
+                if rng.random_bool(0.5) {
+                    x.delete(h, &pk, &r)?;
+                } else {
+                    x.update(h, &pk, &r, row(h, id, k, &c))?;
+                    m.h.push((id, k, c));
+                }
+            }
+        } else {
+            match x.lock_row(t, &key(id), LockMode::Exclusive, LockWait::Wait)? {
+                None => {
+                    x.insert(t, row(t, id, k, &c))?;
+                    m.t.insert(id, (k, c));
+                }
+                Some(r) if rng.random_bool(0.3) => {
+                    x.delete(t, &key(id), &r)?;
+                    m.t.remove(&id);
+                }
+                Some(r) => {
+                    let to = if rng.random_bool(0.2) {
+                        rng.random_range(0..25)
+                    } else {
+                        id
+                    };
+                    match x.update(t, &key(id), &r, row(t, to, k, &c)) {
+                        Ok(()) => {
+                            m.t.remove(&id);
+                            m.t.insert(to, (k, c));
+                        }
+                        Err(EngineError::Duplicate { .. }) => {
+                            assert!(to != id && m.t.contains_key(&to))
+                        }
+                        Err(e) => return Err(e),
+                    }
+                }
+            }
+        }
+        if rng.random_bool(0.1) {
+            x.rollback_statement();
+            m = undo;
+        } else {
+            x.end_statement();
+        }
+    }
+    if rng.random_bool(0.1) {
+        x.rollback();
+        return Ok(None);
+    }
+    m.h.sort();
+    // Without a write there is no commit.
+    Ok((x.commit()?.seq != 0).then_some(m))
+}
+
+fn change_schema(db: &Database, rng: &mut StdRng, before: &Model) -> Result<Model> {
+    let mut m = before.clone();
+    let (d, t) = ("d".to_owned(), "t".to_owned());
+    if rng.random_bool(0.2) {
+        ddl(
+            db,
+            "TRUNCATE TABLE t",
+            vec![CatalogChange::TruncateTable { db: d, name: t }],
+        )?;
+        m.t.clear();
+    } else if m.indexes.iter().any(|i| i == "extra") {
+        ddl(
+            db,
+            "DROP INDEX extra ON t",
+            vec![CatalogChange::DropIndex {
+                db: d,
+                table: t,
+                index: "extra".into(),
+            }],
+        )?;
+        m.indexes.retain(|i| i != "extra");
+    } else {
+        let change = CatalogChange::CreateIndex {
+            db: d,
+            table: t,
+            index: index("extra", false, &[2, 1]),
+        };
+        ddl(db, "CREATE INDEX extra ON t (c, k)", vec![change])?;
+        m.indexes.push("extra".into());
+    }
+    Ok(m)
+}
+
+/// Rebuilds the rows from the log's events alone, and checks GTIDs and positions on the way.
+fn replay_events(disk: &SimDisk) -> (Model, u64) {
+    let mut t: Rows = BTreeMap::new();
+    let mut h: Vec<(i64, Option<i64>, String)> = Vec::new();
+    let mut next = 1;
+    let mut position = 0;
+    let mut reader = DirReader::open(Arc::new(disk.clone()), &Path::new(DIR).join("log"))
+        .unwrap()
+        .unwrap();
+    while let Some(r) = reader.next().unwrap() {
+        let group = match r.kind {
+            RecordKind::Commit => r.body,
+            RecordKind::AnnexCommit => {
+                let n = u32::from_le_bytes(r.body[..4].try_into().unwrap()) as usize;
+                &r.body[4 + n..]
+            }
+            _ => continue,
+        };
+        let mut table = String::new();
+        let mut map = None;
+        for e in EventReader::new(group) {
+            let e = e.unwrap();
+            let start = e.header.end_log_pos - e.header.event_size;
+            match e.decode().unwrap() {
+                Event::Gtid(g) => {
+                    assert_eq!(g.gtid.seq, next, "GTIDs without gap");
+                    assert_eq!(r.seq, next, "one order");
+                    next += 1;
+                    assert!(
+                        position == 0 || start <= position,
+                        "positions are contiguous or begin a file"
+                    );
+                }
+                Event::TableMap(m) => {
+                    table = m.table.to_owned();
+                    map = Some(m);
+                }
+                Event::Query(q) => {
+                    if q.sql.starts_with(b"TRUNCATE") {
+                        t.clear();
+                    }
+                }
+                Event::Rows(rows) => {
+                    for change in rows.rows(map.as_ref().unwrap()).unwrap() {
+                        let change = change.unwrap();
+                        // The test's own reading of the image: int, nullable int, varchar(20).
+                        let read = |b: &[u8]| {
+                            let mut at = 1;
+                            let mut int = |null: bool| {
+                                if null {
+                                    return None;
+                                }
+                                at += 4;
+                                Some(i64::from(i32::from_le_bytes(
+                                    b[at - 4..at].try_into().unwrap(),
+                                )))
+                            };
+                            let id = int(false).unwrap();
+                            let k = int(b[0] & 2 != 0);
+                            let n = usize::from(b[at]);
+                            (
+                                id,
+                                k,
+                                String::from_utf8(b[at + 1..at + 1 + n].to_vec()).unwrap(),
+                            )
+                        };
+                        let (before, after) = (change.before.map(read), change.after.map(read));
+                        assert_eq!(after.is_some(), rows.kind != RowsKind::Delete);
+                        if let Some(b) = before {
+                            if table == "t" {
+                                assert_eq!(
+                                    t.remove(&b.0),
+                                    Some((b.1, b.2)),
+                                    "the before image is the row"
+                                );
+                            } else {
+                                h.remove(
+                                    h.iter()
+                                        .position(|v| *v == b)
+                                        .expect("the before image is a row"),
+                                );
+                            }
+                        }
+                        if let Some(a) = after {
+                            if table == "t" {
+                                assert_eq!(t.insert(a.0, (a.1, a.2)), None, "a written row is new");
+                            } else {
+                                h.push(a);
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+            position = e.header.end_log_pos;
+        }
+    }
+    reader.end().unwrap();
+    h.sort();
+    (
+        Model {
+            t,
+            h,
+            indexes: Vec::new(),
+        },
+        next - 1,
+    )
+}
+
+fn story(seed: u64) {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut disk = SimDisk::new();
+    // history[n] = the state after commit n of this story; the first two are DDL.
+    let mut history: Vec<Model> = vec![Model::default()];
+    let mut mode = [1, 1, 2, 0][rng.random_range(0..4)];
+    let mut db = Some(Database::open_with(DIR, options(&disk, mode)).unwrap());
+    create(
+        db.as_ref().unwrap(),
+        vec![table_def("t", true, false), table_def("h", false, false)],
+    );
+    db.as_ref().unwrap().sync().unwrap();
+    for _ in 0..3 {
+        history.push(read_model(db.as_ref().unwrap()));
+    }
+    for round in 0..4 {
+        let d = db.take().unwrap();
+        let mut acked = history.len() - 1;
+        // What breaks: the power, or one call.
+        let fault = rng.random_range(0..3);
+        if fault < 2 {
+            disk.power_off_in(rng.random_range(1..400));
+        } else {
+            let call = Call::CHANGING[rng.random_range(0..Call::CHANGING.len())];
+            let errno = if rng.random_bool(0.5) {
+                libc::ENOSPC
+            } else {
+                libc::EIO
+            };
+            disk.fail_nth(call, rng.random_range(1..60), errno);
+        }
+        // A commit that failed may or may not survive: at most the last ones in log order.
+        let mut maybe: Vec<Model> = Vec::new();
+        for _ in 0..rng.random_range(5..60) {
+            let base = maybe.last().or(history.last()).unwrap().clone();
+            if rng.random_bool(0.05) {
+                mode = [0, 1, 2][rng.random_range(0..3)];
+                d.set_flush_log_at_trx_commit(mode);
+            }
+            let r = match rng.random_range(0..40) {
+                0 => d.checkpoint().map(|()| None),
+                1 => d.sync().map(|()| {
+                    acked = history.len() - 1;
+                    None
+                }),
+                2 => change_schema(&d, &mut rng, &base).map(Some),
+                _ => transaction(&d, &mut rng, &base),
+            };
+            match r {
+                Ok(Some(m)) => {
+                    history.push(m);
+                    if mode == 1 {
+                        acked = history.len() - 1;
+                    }
+                }
+                Ok(None) => {}
+                // Refused cleanly: nothing happened. The store goes on or not.
+                Err(EngineError::DiskFull(_)) if d.failed().is_none() && !disk.is_off() => {}
+                Err(_) => {
+                    maybe.clear();
+                    break;
+                }
+            }
+        }
+        // The process dies, or the machine.
+        let dead = rng.random_bool(0.7) || disk.is_off();
+        let next = if dead {
+            disk.crash(seed ^ round)
+        } else {
+            disk.kill()
+        };
+        drop(d);
+        disk = next;
+        let d = match Database::open_with(DIR, options(&disk, mode)) {
+            Ok(d) => d,
+            Err(e) => panic!("seed {seed} round {round}: does not open: {e}"),
+        };
+        let found = read_model(&d);
+        let commits = d
+            .stats()
+            .values
+            .iter()
+            .find(|v| v.0 == "Narwal_visible_seq")
+            .unwrap()
+            .1 as usize;
+        assert!(
+            commits >= acked,
+            "seed {seed} round {round}: acknowledged {acked}, found {commits} commits"
+        );
+        if commits < history.len() {
+            assert_eq!(
+                found, history[commits],
+                "seed {seed} round {round}: not the state after commit {commits}"
+            );
+            history.truncate(commits + 1);
+        } else {
+            // One that was in flight when the store failed reached the disk.
+            assert_eq!(commits, history.len(), "seed {seed} round {round}");
+            history.push(found.clone());
+        }
+        let (events, n) = replay_events(&disk);
+        assert_eq!(
+            n as usize, commits,
+            "seed {seed} round {round}: commits in the log"
+        );
+        assert_eq!(
+            (&events.t, &events.h),
+            (&found.t, &found.h),
+            "seed {seed} round {round}: events and tables differ"
+        );
+        db = Some(d);
+    }
+}
+
+#[test]
+fn any_crash_leaves_a_prefix_with_everything_acknowledged() {
+    let n: u64 = std::env::var("NARWAL_SEEDS")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(60);
+    let one: Option<u64> = std::env::var("NARWAL_SEED")
+        .ok()
+        .and_then(|s| s.parse().ok());
+    let seeds: Vec<u64> = one.map_or_else(|| (0..n).collect(), |s| vec![s]);
+    for seed in seeds {
+        let r = std::panic::catch_unwind(|| story(seed));
+        assert!(r.is_ok(), "failed with NARWAL_SEED={seed}");
+    }
+}
