@@ -131,3 +131,65 @@ pub fn verify(log_id: u64, lsn: Lsn, frame: &[u8]) -> bool {
         && u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]])
             == checksum(log_id, lsn, frame)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_kind() -> impl Strategy<Value = RecordKind> {
+        (0u8..16).prop_filter_map("a kind", RecordKind::from_u8)
+    }
+
+    proptest! {
+        #[test]
+        fn a_sealed_frame_verifies_only_as_it_is_and_where_it_is(
+            body in prop::collection::vec(any::<u8>(), 0..300),
+            kind in any_kind(),
+            log_id: u64,
+            lsn in 1u64..u64::MAX / 2,
+            back in 0u64..10_000_000_000,
+            seq: u64,
+            bit: prop::sample::Index,
+            other in 1u64..1_000_000,
+        ) {
+            let durable = lsn.saturating_sub(back);
+            let mut frame = vec![0xEE; HEADER_LEN];
+            frame.extend_from_slice(&body);
+            seal(&mut frame, log_id, lsn, kind, durable, seq);
+            prop_assert!(verify(log_id, lsn, &frame));
+            let mut head = [0; HEADER_LEN];
+            head.copy_from_slice(&frame[..HEADER_LEN]);
+            let h = Header::decode(&head);
+            prop_assert_eq!(h.body_len as usize, body.len());
+            prop_assert_eq!(RecordKind::from_u8(h.kind), Some(kind));
+            prop_assert_eq!(h.seq_low, seq as u32);
+            // The proof is exact or absent, never beyond the truth.
+            match h.proven_durable(lsn) {
+                Some(d) => prop_assert_eq!(d, durable),
+                None => prop_assert!(lsn - durable >= u64::from(u32::MAX)),
+            }
+            prop_assert!(!verify(log_id, lsn + other, &frame));
+            prop_assert!(!verify(log_id, lsn.wrapping_sub(other), &frame));
+            prop_assert!(!verify(log_id ^ other, lsn, &frame));
+            let bit = bit.index(frame.len() * 8);
+            frame[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(!verify(log_id, lsn, &frame));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = verify(1, 1, &bytes);
+            if let Ok(head) = <[u8; HEADER_LEN]>::try_from(&bytes[..bytes.len().min(HEADER_LEN)]) {
+                let _ = Header::decode(&head).proven_durable(1);
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_are_no_record() {
+        assert!(!verify(0, 0, &[0; HEADER_LEN]));
+        assert!(!verify(0, 0, &[]));
+        assert_eq!(RecordKind::from_u8(0), None);
+    }
+}

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::core::{Durability, GroupInfo};
 use crate::error::LogError;
-use crate::frame::RecordKind;
+use crate::frame::{HEADER_LEN, RecordKind};
 use crate::log::{DONE, FAILED, FILLED, Inner, RESERVED, SLEEPING, Slot};
 use crate::segment::Segment;
 use crate::stats::Counters;
@@ -184,7 +184,7 @@ impl<S: Send + 'static> Inner<S> {
         let end = last.at.end_lsn;
         let mut sync = false;
         let mut bufs: Vec<&[u8]> = Vec::with_capacity(batch.slots.len());
-        let (mut bytes, mut commits, mut last_seq) = (0u64, 0u64, 0);
+        let (mut bytes, mut body, mut commits, mut last_seq) = (0u64, 0u64, 0u64, 0);
         for s in &batch.slots {
             sync |= s.barrier || (mode == Durability::Synced && s.kind != RecordKind::Mark);
             if let Some(b) = s.buf.get() {
@@ -194,6 +194,9 @@ impl<S: Send + 'static> Inner<S> {
             if s.is_commit() {
                 commits += 1;
                 last_seq = s.at.seq;
+            }
+            if !s.kind.is_internal() {
+                body += s.at.end_lsn - s.at.lsn - HEADER_LEN as u64;
             }
         }
         self.gathered.fetch_sub(commits as u32, Ordering::SeqCst);
@@ -207,6 +210,7 @@ impl<S: Send + 'static> Inner<S> {
             return false;
         }
         core.counters.group(commits);
+        Counters::add(&core.counters.body_bytes, body);
         if commits > 0 {
             if core.has_hook.load(Ordering::SeqCst) && mode != Durability::Buffered {
                 let hook = core.hook.read().as_ref().map(|h| h.0.clone());

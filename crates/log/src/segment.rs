@@ -249,3 +249,33 @@ pub(crate) fn remove_half_made(disk: &dyn Disk, dir: &Path) -> Result<(), LogErr
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_page_reads_back_and_any_flipped_bit_is_seen() {
+        let h = SegmentHeader {
+            log_id: 0x0123_4567_89AB_CDEF,
+            start: 1 << 40,
+            durable: (1 << 40) - 77,
+        };
+        let page = h.encode();
+        assert_eq!(SegmentHeader::decode(&page), Ok(h));
+        for bit in (0..page.len() * 8).step_by(7) {
+            let mut p = page.clone();
+            p[bit / 8] ^= 1 << (bit % 8);
+            assert!(SegmentHeader::decode(&p).is_err(), "bit {bit}");
+        }
+        assert!(SegmentHeader::decode(&page[..100]).is_err());
+    }
+
+    #[test]
+    fn names_read_back_and_other_files_are_no_segments() {
+        assert_eq!(parse_segment_name(&segment_name(0xABC)), Some(0xABC));
+        for other in ["wal.lock", "wal.tmp", "wal.", "wal.0000000000000ABC", "x"] {
+            assert_eq!(parse_segment_name(other), None);
+        }
+    }
+}

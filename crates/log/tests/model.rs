@@ -16,8 +16,8 @@ fn options(disk: &SimDisk, rng: &mut SmallRng) -> LogOptions {
     LogOptions {
         disk: Arc::new(disk.clone()),
         segment_size: [8 << 10, 16 << 10, 64 << 10][rng.random_range(0..3)],
-        initial_size: 4096,
-        grow_step: [4096, 16 << 10][rng.random_range(0..2)],
+        initial_size: [4096, 64 << 10][rng.random_range(0..2)],
+        grow_step: [4096, 32 << 10][rng.random_range(0..2)],
         background: false,
         ..LogOptions::new(DIR)
     }
@@ -401,10 +401,16 @@ fn c4_a_damaged_segment_header_is_named() {
 fn c6_a_stale_frame_is_never_taken_for_a_continuation() {
     for seed in 0..200u64 {
         let disk = SimDisk::new();
-        let (log, _) = open_all(&disk).unwrap();
+        // All the space at once: growing would sync.
+        let opts = LogOptions {
+            initial_size: 16 << 10,
+            ..small(&disk)
+        };
+        let open = Log::<()>::open(opts, None, |_| Ok::<_, String>(())).unwrap();
+        let log = open.start(()).unwrap();
         put(&log, b"kept");
         log.set_durability(Durability::Written).unwrap();
-        for _ in 0..20 {
+        for _ in 0..15 {
             // All the same length, so that a stale frame would fit exactly behind a new one.
             put(&log, &[b'o'; 600]);
         }
