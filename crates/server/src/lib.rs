@@ -12,7 +12,7 @@
 //! | `tls.rs`, `stream.rs` | certificate and TLS; sockets with their timeouts |
 //! | `packet.rs`, `codec.rs` | framing; integers and strings |
 //! | `protocol.rs` | the protocol's numbers |
-//! | `params.rs`, `result.rs`, `text.rs` | binary parameters in; rows, OK and ERR out |
+//! | `params.rs`, `result.rs` | binary parameters in; rows, OK and ERR out |
 //! | `kill.rs` | how a connection is ended from outside |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -28,7 +28,6 @@ pub mod protocol;
 pub mod result;
 pub mod server;
 pub mod stream;
-pub mod text;
 pub mod tls;
 
 pub use backend::{

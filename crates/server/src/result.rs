@@ -8,7 +8,7 @@ use crate::codec::{put_lenenc, put_lenenc_bytes};
 use crate::packet::PacketWriter;
 use crate::protocol::{column_flag, wire};
 use crate::stream::Stream;
-use crate::text;
+use narwal_types::text::{write_i64, write_u64};
 use narwal_types::{Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult};
 use narwal_types::{DateTime, TypeKind, ValueRef};
 use std::io;
@@ -62,7 +62,10 @@ fn is_text(ty: &ColumnType) -> bool {
 
 /// Display length in bytes.
 fn display_bytes(c: &ResultColumn) -> u32 {
-    if c.length == 0 {
+    if c.length == 0 && is_text(&c.ty) && matches!(c.ty.kind, TypeKind::Text(_)) {
+        // Its limit is in bytes, but a client that sizes a buffer by it may get as many characters.
+        c.ty.display_length().saturating_mul(BYTES_PER_CHAR)
+    } else if c.length == 0 {
         c.ty.display_length()
     } else if is_text(&c.ty) {
         c.length.saturating_mul(BYTES_PER_CHAR)
@@ -142,7 +145,13 @@ pub fn put_column(out: &mut Vec<u8>, c: &ResultColumn) {
     out.extend_from_slice(&length.to_le_bytes());
     out.push(ty);
     out.extend_from_slice(&column_flags(c, ty).to_le_bytes());
-    out.push(c.decimals);
+    // "Not fixed" is 31 for floating point and 39 elsewhere.
+    let float = matches!(ty, wire::FLOAT | wire::DOUBLE);
+    out.push(if float {
+        c.decimals.min(31)
+    } else {
+        c.decimals
+    });
     out.extend_from_slice(&[0, 0]);
 }
 
@@ -160,6 +169,14 @@ pub fn put_parameter(out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0, 0]);
 }
 
+/// Digits after the point that are shown as such, as in ROUND(x, 2); 0 and 31 or more leave it to the number.
+const FIXED: std::ops::RangeInclusive<u8> = 1..=30;
+
+fn put_fixed(out: &mut Vec<u8>, x: f64, decimals: u8) {
+    let text = format!("{x:.*}", usize::from(decimals));
+    put_lenenc_bytes(out, text.as_bytes());
+}
+
 /// Lets `write` append, with a length prefix of one byte put before it. What it appends is at most 250 bytes.
 #[inline]
 fn with_short_length(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
@@ -167,14 +184,8 @@ fn with_short_length(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(0);
     write(out);
     let len = out.len() - at - 1;
-    if len <= 250 {
-        out[at] = len as u8;
-    } else {
-        // Only a DOUBLE with fixed decimals is ever this long.
-        let long = out.split_off(at + 1);
-        out.pop();
-        put_lenenc_bytes(out, &long);
-    }
+    debug_assert!(len <= 250);
+    out[at] = len as u8;
 }
 
 /// Appends a value's text form with its length, or the NULL mark.
@@ -182,15 +193,12 @@ fn with_short_length(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 pub fn put_text_value(out: &mut Vec<u8>, v: &ValueRef<'_>, decimals: u8) {
     match v {
         ValueRef::Null => out.push(0xFB),
-        ValueRef::Int(n) => with_short_length(out, |o| text::put_i64(o, *n)),
-        ValueRef::UInt(n) => with_short_length(out, |o| text::put_u64(o, *n)),
         ValueRef::Str(s) | ValueRef::Bytes(s) => put_lenenc_bytes(out, s),
-        ValueRef::Double(x) => with_short_length(out, |o| text::put_f64(o, *x, decimals)),
-        ValueRef::Float(x) => with_short_length(out, |o| text::put_f32(o, *x, decimals)),
-        ValueRef::Decimal(d) => with_short_length(out, |o| d.write(o)),
-        ValueRef::Date(d) => with_short_length(out, |o| d.write(o)),
-        ValueRef::Time(t) => with_short_length(out, |o| t.write(o)),
-        ValueRef::DateTime(t) => with_short_length(out, |o| t.write(o)),
+        ValueRef::Int(n) => with_short_length(out, |o| write_i64(*n, o)),
+        ValueRef::UInt(n) => with_short_length(out, |o| write_u64(*n, o)),
+        ValueRef::Double(x) if FIXED.contains(&decimals) => put_fixed(out, *x, decimals),
+        ValueRef::Float(x) if FIXED.contains(&decimals) => put_fixed(out, f64::from(*x), decimals),
+        _ => with_short_length(out, |o| v.write_text(o)),
     }
 }
 

@@ -210,12 +210,16 @@ impl FakeSession {
             }
             ["select", "rows", n] => {
                 out.begin_rows(&[column("n", ty(TypeKind::BigInt))])?;
-                for i in 0..n.parse().unwrap() {
+                for i in 0..n.parse().unwrap_or(0).min(5_000_000) {
                     out.row(&[ValueRef::Int(i)])?;
                 }
                 out.end_rows(0, status, more)
             }
-            ["select", "long", n] => text(out, "long", &"x".repeat(n.parse().unwrap())),
+            ["select", "long", n] => text(
+                out,
+                "long",
+                &"x".repeat(n.parse().unwrap_or(0).min(1 << 25)),
+            ),
             ["sleep"] => {
                 let until = Instant::now() + Duration::from_secs(20);
                 while Instant::now() < until {
