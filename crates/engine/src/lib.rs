@@ -13,11 +13,13 @@
 //! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
 //! | `locks.rs` | row and table locks, deadlock detection |
+//! | `builder.rs` | tables, rows and keys for programs without SQL |
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod backend;
 mod base;
+mod builder;
 pub mod catalog;
 mod checkpoint;
 mod commit;
@@ -33,6 +35,7 @@ mod state;
 pub mod table;
 pub mod txn;
 
+pub use builder::TableBuilder;
 pub use catalog::{
     Catalog, CatalogChange, ColumnDef, DatabaseDef, DefaultDef, IndexColumn, IndexDef, TableDef,
 };
