@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import os
+import re
 import signal
 import socket
 import struct
@@ -498,7 +499,12 @@ def test_many_connections_come_and_go(narwal, connect):
 # -- restarts ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["stop", "kill", "interrupt"])
+def definition(rows) -> str:
+    """SHOW CREATE TABLE without the counter, which a rolled-back insert may or may not move."""
+    return re.sub(r" AUTO_INCREMENT=\d+", "", rows[0][1])
+
+
+@pytest.mark.parametrize("how", ["stop", "kill", pytest.param("interrupt", marks=only_narwal)])
 def test_everything_is_there_after_a_restart(own_narwal, how):
     server = own_narwal()
     with Client(server) as client:
@@ -519,21 +525,13 @@ def test_everything_is_there_after_a_restart(own_narwal, how):
             server.stop()
         elif how == "interrupt":
             server.process.send_signal(signal.SIGINT)
-            try:
-                server.process.wait(30)
-            except subprocess.TimeoutExpired:
-                if not STAND_IN:
-                    raise
-            server.kill()
+            assert server.process.wait(30) == 0
         else:
             server.kill()
     server.start()
     with Client(server, database="d") as client:
         assert client.rows("SELECT * FROM t ORDER BY id") == before
-        if how != "kill" and not STAND_IN or how == "kill":
-            assert [row[1].split("AUTO_INCREMENT=")[0] for row in client.rows("SHOW CREATE TABLE t")] == [
-                row[1].split("AUTO_INCREMENT=")[0] for row in create
-            ]
+        assert definition(client.rows("SHOW CREATE TABLE t")) == definition(create)
         assert client.rows("SHOW TABLES") == [("t",)]
         assert client.ints("SELECT id FROM t WHERE v = 'b'") == [2]
         client.fails("INSERT INTO t (v, n) VALUES ('x', 1.50)", 1062)
