@@ -478,8 +478,11 @@ enum Reply {
 
 impl Commands<'_> {
     fn run(&mut self, c: &mut Connection<'_>) -> Result<(), End> {
+        let mut t = self.session.timeouts();
         loop {
-            let t = self.session.timeouts();
+            if std::mem::take(&mut self.results.changed) {
+                t = self.session.timeouts();
+            }
             c.chan.stream.set_timeouts(t.idle, t.net_write)?;
             c.chan.reader.expect_seq(0);
             let at = match c.chan.read(c.limits.max_allowed_packet, t.net_read) {
@@ -577,6 +580,7 @@ impl Commands<'_> {
     }
 
     fn change_user(&mut self, c: &mut Connection<'_>, body: Range<usize>) -> Result<(), End> {
+        self.results.changed = true;
         let Ok(login) =
             handshake::parse_change_user(c.chan.reader.payload(body), c.caps, c.collation)
         else {
@@ -666,6 +670,7 @@ fn other(
             Ok(Reply::Sent)
         }
         command::RESET_CONNECTION => {
+            sink.state.changed = true;
             session.reset()?;
             statements.clear();
             Ok(Reply::Ok)

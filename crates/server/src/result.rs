@@ -338,6 +338,8 @@ struct RowColumn {
 #[derive(Debug, Default)]
 pub struct ResultState {
     columns: Vec<RowColumn>,
+    /// A statement without rows has run: the session's settings may be others now.
+    pub changed: bool,
 }
 
 /// Sends results to one client: a [`ResultSink`] over a connection's stream and buffers.
@@ -473,6 +475,7 @@ impl ResultSink for WireSink<'_> {
 
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()> {
         self.answered = true;
+        self.state.changed = true;
         let status = self.more(status, more);
         put_ok(self.writer.begin(), 0x00, info, status);
         self.writer.finish();

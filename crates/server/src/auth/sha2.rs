@@ -28,11 +28,14 @@ pub fn answer(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     stage1.iter().zip(mask).map(|(a, b)| a ^ b).collect()
 }
 
+/// User, host pattern, stored form.
+type Key = (String, String, Vec<u8>);
+
 /// Digests of passwords that have passed the full path. In memory only, so every account takes the full path once
 /// after a start. The stored form is part of the key: a changed password forgets the old one.
 #[derive(Debug, Default)]
 pub struct Cache {
-    digests: Mutex<HashMap<(String, String, Vec<u8>), [u8; 32]>>,
+    digests: Mutex<HashMap<Key, [u8; 32]>>,
 }
 
 impl Cache {
