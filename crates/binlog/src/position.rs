@@ -79,6 +79,21 @@ impl VirtualFiles {
         this
     }
 
+    /// The state before `group`, as far as that group tells: for reading a log whose beginning was purged. The
+    /// file number is a guess (1), and of the GTIDs only the one before the group's own is known.
+    ///
+    /// # Errors
+    /// Errors of reading the group's GTID event.
+    pub fn before_group(config: VirtualConfig, group: &[u8]) -> Result<Self, BinlogError> {
+        let (start, gtid) = start_of(group)?;
+        let mut this = Self::new(config);
+        this.offset = start;
+        if let Some(seq) = gtid.seq.checked_sub(1).filter(|&seq| seq > 0) {
+            this.gtids.observe(Gtid { seq, ..gtid });
+        }
+        Ok(this)
+    }
+
     /// Bytes before the first group of a file that would begin now.
     fn header_len(&self) -> u32 {
         (MAGIC.len() + FDE_LEN + gtid_list_event_len(self.gtids.len())) as u32
@@ -134,14 +149,7 @@ impl VirtualFiles {
     /// Errors of reading its GTID event; [`BinlogError::Position`] if the group can't stand after what was
     /// observed before.
     pub fn observe(&mut self, group: &[u8]) -> Result<Placement, BinlogError> {
-        let first = EventReader::new(group)
-            .next()
-            .ok_or(BinlogError::Truncated("an event group"))??;
-        let Event::Gtid(event) = first.decode()? else {
-            return Err(BinlogError::Invalid(
-                "event group that does not start with a GTID event",
-            ));
-        };
+        let (found, gtid) = start_of(group)?;
         let len = u32::try_from(group.len())
             .ok()
             .filter(|&len| len as usize <= MAX_GROUP_LEN)
@@ -150,10 +158,6 @@ impl VirtualFiles {
                 size: group.len() as u64,
                 limit: MAX_GROUP_LEN as u64,
             })?;
-        let found = first
-            .header
-            .end_log_pos
-            .wrapping_sub(first.header.event_size);
         if found != self.offset {
             // A group adds more bytes to a file than entries to its GTID list, so a later file's head is
             // always shorter than a file that has a group.
@@ -168,7 +172,7 @@ impl VirtualFiles {
         let placement = Placement {
             file_no: self.file_no,
             start_pos: found,
-            gtid: event.gtid,
+            gtid,
             new_file: self.offset == self.header_len(),
         };
         self.offset = found.checked_add(len).ok_or(BinlogError::TooLarge {
@@ -176,7 +180,7 @@ impl VirtualFiles {
             size: u64::from(found) + u64::from(len),
             limit: u64::from(u32::MAX),
         })?;
-        self.gtids.observe(event.gtid);
+        self.gtids.observe(gtid);
         Ok(placement)
     }
 
@@ -282,4 +286,21 @@ impl VirtualFiles {
         this.set_max_binlog_size(this.config.max_binlog_size);
         Ok(this)
     }
+}
+
+/// Virtual position and GTID of a stamped group, from its GTID event.
+fn start_of(group: &[u8]) -> Result<(u32, Gtid), BinlogError> {
+    let first = EventReader::new(group)
+        .next()
+        .ok_or(BinlogError::Truncated("an event group"))??;
+    let Event::Gtid(event) = first.decode()? else {
+        return Err(BinlogError::Invalid(
+            "event group that does not start with a GTID event",
+        ));
+    };
+    let start = first
+        .header
+        .end_log_pos
+        .wrapping_sub(first.header.event_size);
+    Ok((start, event.gtid))
 }

@@ -123,6 +123,26 @@ fn a_gap_in_the_log_is_noticed() {
     recovered.observe(&stamped[1]).unwrap();
 }
 
+#[test]
+fn a_log_may_begin_in_the_middle() {
+    let mut files = VirtualFiles::new(config(4096));
+    let mut stamped = Vec::new();
+    for _ in 0..30 {
+        let group = group(500);
+        let at = files.place(group.len());
+        stamped.push(group.into_stamped(at.gtid, at.start_pos, 0));
+    }
+    for from in 0..stamped.len() {
+        let mut seen = VirtualFiles::before_group(config(4096), &stamped[from]).unwrap();
+        for group in &stamped[from..] {
+            seen.observe(group).unwrap();
+        }
+        assert_eq!(seen.offset(), files.offset());
+        assert_eq!(seen.gtids(), files.gtids());
+    }
+    assert!(VirtualFiles::before_group(config(4096), b"").is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
