@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..LogOptions::new(dir)
     };
     let open = Log::<u64>::open(opts, None, |_| Ok::<_, std::convert::Infallible>(()))?;
+    let before = open.report.last_seq;
     let log = open.start(0)?;
     let (stop, waited) = (AtomicBool::new(false), AtomicU64::new(0));
     let begun = Instant::now();
@@ -54,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let elapsed = begun.elapsed().as_secs_f64();
     let s = log.stats();
-    let commits = log.visible_seq().max(1);
+    let commits = (log.visible_seq() - before).max(1);
     println!(
         "threads {threads} body {body} mode {}: {:.0} commits/s, {:.1} us/commit, {:.4} syncs/commit, {:.0} us/sync, \
          {:.3} log bytes/body byte, largest group {}, groups {:?}",

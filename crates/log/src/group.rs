@@ -55,7 +55,7 @@ impl<S: Send + 'static> Inner<S> {
             }
             if !slot.barrier && self.core.mode() == Durability::Buffered {
                 self.publish_ready();
-                self.limit_buffer();
+                self.limit_buffer(slot)?;
             } else if self.try_lead() {
                 self.lead(slot);
             }
@@ -121,15 +121,19 @@ impl<S: Send + 'static> Inner<S> {
         }
     }
 
-    /// In mode 0 a committer that finds much unwritten writes it.
-    fn limit_buffer(&self) {
-        let (next, written) = (
-            self.order.lock().next_lsn,
-            self.core.written.load(Ordering::Relaxed),
-        );
-        if next.saturating_sub(written) > self.core.opts.buffer_limit && self.try_lead() {
-            while self.flush_group(|| false) {}
+    /// In mode 0 a committer that finds much unwritten writes it, or waits if others produce faster than the disk takes.
+    fn limit_buffer(&self, own: &Slot) -> Result<(), LogError> {
+        let limit = self.core.opts.buffer_limit;
+        let written = self.core.written.load(Ordering::Relaxed);
+        let behind = own.at.lsn.saturating_sub(written);
+        if behind > limit {
+            if self.try_lead() {
+                while self.flush_group(|| false) {}
+            } else if behind > limit.saturating_mul(4) {
+                self.sync_all()?;
+            }
         }
+        Ok(())
     }
 
     /// Holds the group back as `binlog_commit_wait_count` and `_usec` say.
