@@ -23,6 +23,10 @@ use std::time::{Duration, Instant};
 /// MariaDB's name for "the statement prepared last", so that a client need not wait for its id.
 const LAST_STATEMENT: u32 = u32::MAX;
 
+/// How much of a packet that is too long is still read, so that its sender finds the error.
+const DRAIN_BYTES: usize = 64 << 20;
+const DRAIN_TIME: Duration = Duration::from_secs(2);
+
 /// Why a connection ends.
 #[derive(Debug, thiserror::Error)]
 enum End {

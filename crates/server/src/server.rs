@@ -86,6 +86,7 @@ impl Listener {
             Listener::Tcp(l) => {
                 let (s, addr) = l.accept()?;
                 s.set_nodelay(true)?;
+                socket2::SockRef::from(&s).set_keepalive(true)?;
                 let ip = match addr.ip() {
                     IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4),
                     v4 => v4,

@@ -202,6 +202,21 @@ impl Stream {
         Ok(())
     }
 
+    /// Lets the client read what was sent last although it may still be writing: closing now would throw that away.
+    /// Reads and forgets at most `bytes` and for at most `patience`.
+    pub fn drain(&mut self, mut bytes: usize, patience: Duration) {
+        let Some(w) = self.wire() else { return };
+        w.socket.shutdown(Shutdown::Write);
+        w.deadline = Some(Instant::now() + patience);
+        let mut buf = [0; 8192];
+        while bytes > 0 {
+            match w.read(&mut buf) {
+                Ok(n) if n > 0 => bytes = bytes.saturating_sub(n),
+                _ => return,
+            }
+        }
+    }
+
     /// True while the handshake's deadline holds.
     pub fn has_deadline(&mut self) -> bool {
         self.wire().is_some_and(|w| w.deadline.is_some())

@@ -306,6 +306,18 @@ fn packets_beyond_the_limit() {
 }
 
 #[test]
+fn who_still_writes_a_packet_that_is_too_long_finds_the_error() {
+    let r = start();
+    let mut c = Client::login(&r);
+    // Far more than socket buffers hold: the server has decided while the client is still writing.
+    let mut wire = packet(0, &vec![b' '; 12 << 20]);
+    wire[4] = command::QUERY;
+    c.s.write_all(&wire).unwrap();
+    c.expect_error(1153);
+    c.expect_closed();
+}
+
+#[test]
 fn prepared_statements() {
     let r = start();
     let mut c = Client::login(&r);
