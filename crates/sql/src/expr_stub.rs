@@ -13,8 +13,9 @@
 //! | `call.rs` | what the functions do |
 //! | `date.rs` | intervals, DATE_FORMAT, STR_TO_DATE, weeks |
 //! | `like.rs` | LIKE patterns |
+//! | `display.rs` | expressions as text, for messages |
 
-
+pub 
 
 use crate::env::{StatementEnv, VariableScope};
 use narwal_engine::Table;
@@ -53,11 +54,11 @@ impl Clause {
     /// As in error 1054.
     pub fn name(self) -> &'static str {
         match self {
-            Clause::FieldList => "field list",
-            Clause::Where => "where clause",
-            Clause::GroupBy => "group statement",
-            Clause::Having => "having clause",
-            Clause::OrderBy => "order clause",
+            Clause::FieldList => "SELECT",
+            Clause::Where => "WHERE",
+            Clause::GroupBy => "GROUP BY",
+            Clause::Having => "HAVING",
+            Clause::OrderBy => "ORDER BY",
         }
     }
 }
@@ -225,6 +226,8 @@ pub enum ExprKind {
         column: usize,
         /// A TIMESTAMP column: stored in UTC, seen in the session's time zone.
         timestamp: bool,
+        /// The name for messages, `` `db`.`table`.`column` ``.
+        name: Box<str>,
     },
     /// The n-th aggregate of the statement.
     Aggregate(usize),
@@ -555,5 +558,7 @@ pub struct Val<'a>(ValueRef<'a>);
 impl<'a> Val<'a>{/// Stub.
  pub fn as_ref(&self)->ValueRef<'_>{self.0} /// Stub.
  pub fn into_value(self)->Value{self.0.to_value()}}
+impl ExprType{/// Stub.
+ pub fn of_column(ty:ColumnType,nullable:bool)->Self{let _=(ty,nullable);todo!()}}
 impl Expr{/// Stub.
  pub fn eval_ref<'a>(&'a self,_c:&EvalCtx<'a>,_r:&'a dyn RowAccess)->SqlResult<Val<'a>>{todo!()}}

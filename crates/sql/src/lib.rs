@@ -17,9 +17,11 @@
 pub mod ast;
 pub mod ddl;
 pub mod env;
+mod exec;
 #[path = "expr_stub.rs"]
 pub mod expr;
 pub mod parse;
+mod plan;
 pub mod prepared;
 pub mod privilege;
 pub mod show;

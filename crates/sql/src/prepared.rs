@@ -2,14 +2,37 @@
 
 use crate::ast::{AstExpr, Stmt};
 use crate::env::StatementEnv;
-use crate::privilege::Needs;
+use crate::expr::{EvalCtx, Expr, NoRow, Scope, bind};
+use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
+use crate::plan::explain;
+use crate::plan::resolve::Resolver;
+use crate::plan::select::SelectPlan;
+use crate::privilege::{Needs, Privilege};
 use crate::virtual_tables::VirtualTables;
-use narwal_engine::{Catalog, Database, Transaction};
-use narwal_types::{ResultColumn, ResultSink, SqlResult, Value};
+use narwal_engine::{Catalog, Database, KeyRange, ReadView, Table, Transaction};
+use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 
+enum Plan {
+    Select(Box<SelectPlan>),
+    Insert(Box<InsertPlan>),
+    Update(Box<UpdatePlan>),
+    Delete(Box<DeletePlan>),
+    Do(Vec<Expr>),
+    /// Name as shown, and the table if it exists.
+    Checksum(Vec<(String, Option<Arc<Table>>)>),
+    /// Rows made when it was planned.
+    Explain(Vec<Vec<Value>>),
+}
+
 /// A statement bound and planned against one catalog version and one default database. Not for DDL.
-pub struct Prepared {}
+pub struct Prepared {
+    version: u64,
+    params: usize,
+    columns: Vec<ResultColumn>,
+    needs: Vec<Needs>,
+    plan: Plan,
+}
 
 /// What a statement did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,61 +58,270 @@ pub enum Outcome {
 impl Prepared {
     /// Binds and plans. `virtual_tables` serves `information_schema` and the like, if there is such.
     pub fn new(
-        _stmt: &Stmt,
+        stmt: &Stmt,
         _text: &str,
-        _db: &Database,
-        _catalog: &Arc<Catalog>,
-        _env: &StatementEnv,
-        _virtual_tables: Option<&dyn VirtualTables>,
+        db: &Database,
+        catalog: &Arc<Catalog>,
+        env: &StatementEnv,
+        virtual_tables: Option<&dyn VirtualTables>,
     ) -> SqlResult<Prepared> {
-        todo!()
+        let mut r = Resolver {
+            db,
+            catalog,
+            env,
+            virtual_tables,
+            needs: Vec::new(),
+        };
+        let (plan, params) = plan(stmt, &mut r)?;
+        let columns = match &plan {
+            Plan::Select(s) => s.columns.clone(),
+            Plan::Explain(_) => explain::columns(),
+            Plan::Checksum(_) => vec![
+                explain::plain_column("Table", explain::text_type(128), true),
+                explain::plain_column("Checksum", explain::bigint(), true),
+            ],
+            _ => Vec::new(),
+        };
+        Ok(Prepared {
+            version: catalog.version,
+            params,
+            columns,
+            needs: r.needs,
+            plan,
+        })
     }
 
     /// The catalog version that it was planned for.
     pub fn catalog_version(&self) -> u64 {
-        todo!()
+        self.version
     }
 
     /// Number of `?`.
     pub fn params(&self) -> usize {
-        todo!()
+        self.params
     }
 
     /// Columns of the result set; empty if there is none.
     pub fn columns(&self) -> &[ResultColumn] {
-        todo!()
+        &self.columns
     }
 
     /// True if it never writes and takes no row locks.
     pub fn is_read_only(&self) -> bool {
-        todo!()
+        match &self.plan {
+            Plan::Select(s) => s.lock.is_none(),
+            Plan::Do(_) | Plan::Checksum(_) | Plan::Explain(_) => true,
+            Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) => false,
+        }
     }
 
     /// True if it touches no table at all (`SELECT 1`).
     pub fn is_tableless(&self) -> bool {
-        todo!()
+        match &self.plan {
+            Plan::Select(s) => s.table.is_none(),
+            Plan::Do(_) | Plan::Explain(_) => true,
+            _ => false,
+        }
     }
 
     /// Privileges that it needs.
     pub fn needs(&self) -> &[Needs] {
-        todo!()
+        &self.needs
     }
+}
+
+fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
+    Ok(match stmt {
+        Stmt::Select(s) => (Plan::Select(Box::new(r.select(s)?)), s.params),
+        Stmt::Insert(i) => (Plan::Insert(Box::new(r.insert(i)?)), i.params),
+        Stmt::Update(u) => (Plan::Update(Box::new(r.update(u)?)), u.params),
+        Stmt::Delete(d) => (Plan::Delete(Box::new(r.delete(d)?)), d.params),
+        Stmt::Do(list) => {
+            let scope = Scope::empty(r.env);
+            (
+                Plan::Do(
+                    list.iter()
+                        .map(|e| bind(e, &scope))
+                        .collect::<SqlResult<_>>()?,
+                ),
+                0,
+            )
+        }
+        Stmt::ChecksumTable(tables) => {
+            let mut out = Vec::new();
+            for t in tables {
+                let db = r.db_of(t)?.to_string();
+                r.need(&db, &t.name, Privilege::Select);
+                out.push((
+                    format!("{db}.{}", t.name),
+                    r.catalog.table(&db, &t.name).cloned(),
+                ));
+            }
+            (Plan::Checksum(out), 0)
+        }
+        Stmt::Explain(inner) => {
+            let (p, n) = plan(inner, r)?;
+            let alias = match &**inner {
+                Stmt::Select(s) => s
+                    .from
+                    .as_ref()
+                    .map(|t| t.alias.clone().unwrap_or_else(|| t.name.name.clone())),
+                Stmt::Update(u) => Some(u.table.alias.clone().unwrap_or(u.table.name.name.clone())),
+                Stmt::Delete(d) => Some(d.table.alias.clone().unwrap_or(d.table.name.name.clone())),
+                Stmt::Insert(i) => Some(i.table.name.clone()),
+                _ => None,
+            }
+            .unwrap_or_default();
+            let rows = match &p {
+                Plan::Select(s) => explain::select(s, &alias),
+                Plan::Update(u) => explain::write(&u.target, &alias, !u.order.is_empty()),
+                Plan::Delete(d) => explain::write(&d.target, &alias, !d.order.is_empty()),
+                Plan::Insert(i) => {
+                    let mut rows = explain::insert(&alias);
+                    if let RowSource::Select(s) = &i.source {
+                        rows.extend(explain::select(s, &alias));
+                    }
+                    rows
+                }
+                _ => return Err(SqlError::unsupported("EXPLAIN of this statement")),
+            };
+            (Plan::Explain(rows), n)
+        }
+        Stmt::Ddl(_) => return Err(SqlError::unsupported("DDL as a prepared plan")),
+    })
 }
 
 /// Runs a prepared statement. The session has called `txn.begin_statement` and will call `end_statement` or
 /// `rollback_statement`. `params` must be as many as [`Prepared::params`] says.
 pub fn execute(
-    _prepared: &Prepared,
-    _params: &[Value],
-    _txn: &mut Transaction,
+    prepared: &Prepared,
+    params: &[Value],
+    txn: &mut Transaction,
     _db: &Database,
-    _env: &mut StatementEnv,
-    _sink: &mut dyn ResultSink,
+    env: &mut StatementEnv,
+    sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    todo!()
+    if params.len() != prepared.params {
+        return Err(SqlError::new(
+            1210,
+            b"HY000",
+            "Incorrect arguments to EXECUTE",
+        ));
+    }
+    let ctx = EvalCtx { env, params };
+    match &prepared.plan {
+        Plan::Select(s) => select(s, txn, &ctx, sink),
+        Plan::Insert(p) => p.run(txn, &ctx),
+        Plan::Update(p) => p.run(txn, &ctx),
+        Plan::Delete(p) => p.run(txn, &ctx),
+        Plan::Do(list) => {
+            for e in list {
+                e.eval(&ctx, &NoRow)?;
+            }
+            Ok(Outcome::Done {
+                affected: 0,
+                last_insert_id: 0,
+                info: String::new(),
+            })
+        }
+        Plan::Explain(rows) => send_all(&prepared.columns, rows, sink),
+        Plan::Checksum(tables) => {
+            let mut rows = Vec::new();
+            for (name, table) in tables {
+                let sum = match table {
+                    Some(t) => Value::Int(checksum(txn, t, &ctx)? as i64),
+                    None => {
+                        env.push_condition(
+                            crate::WarningLevel::Error,
+                            1146,
+                            format!("Table '{name}' doesn't exist"),
+                        );
+                        Value::Null
+                    }
+                };
+                rows.push(vec![Value::str(name.as_str()), sum]);
+            }
+            send_all(&prepared.columns, &rows, sink)
+        }
+    }
+}
+
+fn select(
+    s: &SelectPlan,
+    txn: &mut Transaction,
+    ctx: &EvalCtx<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if s.lock.is_some() {
+        // What locking reads saw may not be durable yet: rows go out when it is.
+        let mut rows: Vec<Vec<Value>> = Vec::new();
+        let sent = s.run(txn, ctx, &mut |row| {
+            rows.push(row.iter().map(ValueRef::to_value).collect());
+            Ok(())
+        })?;
+        txn.wait_reads_durable()?;
+        send_all(&s.columns, &rows, sink)?;
+        return Ok(Outcome::Rows {
+            rows: sent.rows,
+            found_rows: sent.found,
+        });
+    }
+    // The header goes out with the first row, so that an error before it is a plain error.
+    let mut begun = false;
+    let sent = s.run(txn, ctx, &mut |row| {
+        if !begun {
+            begun = true;
+            sink.begin_rows(&s.columns)?;
+        }
+        sink.row(row)
+    })?;
+    if !begun {
+        sink.begin_rows(&s.columns)?;
+    }
+    Ok(Outcome::Rows {
+        rows: sent.rows,
+        found_rows: if s.calc_found_rows {
+            sent.found
+        } else {
+            sent.rows
+        },
+    })
+}
+
+fn send_all(
+    columns: &[ResultColumn],
+    rows: &[Vec<Value>],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    sink.begin_rows(columns)?;
+    for row in rows {
+        let refs: Vec<ValueRef<'_>> = row.iter().map(Value::as_ref).collect();
+        sink.row(&refs)?;
+    }
+    Ok(Outcome::Rows {
+        rows: rows.len() as u64,
+        found_rows: rows.len() as u64,
+    })
+}
+
+/// CHECKSUM TABLE: the sum (modulo 2^32) of the CRC-32 of each row image. Equal tables have equal checksums whatever
+/// their indexes and history; it is not the number that MariaDB computes, whose row format it depends on.
+fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &EvalCtx<'_>) -> SqlResult<u32> {
+    let mut sum = 0u32;
+    let mut n = 0u32;
+    let mut scan = txn.scan(table, 0, KeyRange::all(), false, ReadView::Snapshot, false)?;
+    while let Some(item) = scan.next()? {
+        n = n.wrapping_add(1);
+        if n & 0xff == 0 {
+            ctx.env.check_interrupt()?;
+        }
+        sum = sum.wrapping_add(crc32fast::hash(item.row));
+    }
+    Ok(sum)
 }
 
 /// Evaluates a lone expression without tables, as in `SET x = <expr>`.
-pub fn evaluate(_expr: &AstExpr, _env: &StatementEnv) -> SqlResult<Value> {
-    todo!()
+pub fn evaluate(expr: &AstExpr, env: &StatementEnv) -> SqlResult<Value> {
+    let e = bind(expr, &Scope::empty(env))?;
+    e.eval(&EvalCtx { env, params: &[] }, &NoRow)
 }

@@ -1,0 +1,719 @@
+//! Running INSERT, REPLACE, UPDATE and DELETE.
+
+use super::rows::LockSpec;
+use super::select::limit_of;
+use crate::env::StatementEnv;
+use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::plan::dml::{
+    DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
+    store_target,
+};
+use crate::prepared::Outcome;
+use crate::{SqlMode, WarningLevel};
+use narwal_engine::{EngineError, LockMode, LockWait, Row, Table, Transaction};
+use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, store};
+use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+const FOR_WRITE: LockSpec = LockSpec {
+    mode: LockMode::Exclusive,
+    wait: LockWait::Wait,
+};
+
+fn warn(env: &StatementEnv, w: SqlWarning) {
+    let level = if w.note {
+        WarningLevel::Note
+    } else {
+        WarningLevel::Warning
+    };
+    env.push_condition(level, w.code, w.message);
+}
+
+/// A value on its way into a row: borrowed where it needs no conversion.
+enum Cell<'a> {
+    Ref(ValueRef<'a>),
+    Own(Value),
+}
+
+impl Cell<'_> {
+    fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Cell::Ref(v) => *v,
+            Cell::Own(v) => v.as_ref(),
+        }
+    }
+}
+
+/// CURRENT_TIMESTAMP for a column, as it is stored: TIMESTAMP in UTC, DATETIME in the session's time zone.
+fn now(table: &Table, column: usize, fsp: u8, env: &StatementEnv) -> Value {
+    let ty = &table.def.columns[column].ty;
+    let offset = match ty.kind {
+        TypeKind::Timestamp(_) => 0,
+        _ => i64::from(env.time_zone_offset) * 1_000_000,
+    };
+    DateTime::from_unix_micros(env.now_micros + offset, 6).map_or(Value::Null, |t| {
+        let t = t.truncate(fsp);
+        match ty.kind {
+            TypeKind::Date => Value::Date(t.date),
+            _ => Value::DateTime(t),
+        }
+    })
+}
+
+struct Storer<'a> {
+    table: &'a Table,
+    ctx: &'a EvalCtx<'a>,
+    mode: StoreMode,
+    row_no: u64,
+}
+
+impl<'a> Storer<'a> {
+    fn default(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
+        Ok(match d {
+            DefaultValue::Const(v) => Cell::Ref(v.as_ref()),
+            DefaultValue::Now(f) => Cell::Own(now(self.table, column, *f, self.ctx.env)),
+            DefaultValue::Generate => Cell::Ref(ValueRef::Null),
+            DefaultValue::Missing(v) => {
+                let name = &self.table.def.columns[column].name;
+                let text = format!("Field '{name}' doesn't have a default value");
+                if self.mode.strict {
+                    return Err(SqlError::new(1364, b"HY000", text));
+                }
+                self.ctx.env.warn(1364, text);
+                Cell::Ref(v.as_ref())
+            }
+        })
+    }
+
+    /// Converts a value to the column's domain.
+    fn convert<'v>(&self, column: usize, v: Cell<'v>) -> SqlResult<Cell<'v>> {
+        let def = &self.table.def.columns[column];
+        if fits(v.as_ref(), &def.ty, def.nullable) {
+            return Ok(v);
+        }
+        Ok(Cell::Own(store(
+            v.as_ref(),
+            &store_target(self.table, column),
+            self.row_no,
+            &self.mode,
+            &mut WarnWith(|w| warn(self.ctx.env, w)),
+        )?))
+    }
+
+    fn eval<'v>(&self, e: &'v Expr, row: &dyn RowAccess) -> SqlResult<Cell<'v>>
+    where
+        'a: 'v,
+    {
+        Ok(match &e.kind {
+            ExprKind::Literal(v) => Cell::Ref(v.as_ref()),
+            ExprKind::Param(i) => match self.ctx.params.get(*i) {
+                Some(v) => Cell::Ref(v.as_ref()),
+                None => Cell::Ref(ValueRef::Null),
+            },
+            _ => Cell::Own(e.eval(self.ctx, row)?),
+        })
+    }
+
+    /// The image of `old` after SET. Later assignments see earlier ones.
+    fn apply(
+        &self,
+        sets: &'a [SetPlan],
+        old: &[u8],
+        access: &dyn Fn(&[u8], &mut dyn FnMut(&dyn RowAccess) -> SqlResult<()>) -> SqlResult<()>,
+    ) -> SqlResult<Vec<u8>> {
+        let layout = &self.table.layout;
+        let mut changes: SmallVec<[(usize, Cell<'a>); 4]> = SmallVec::new();
+        // The row with the assignments so far, made only when a later expression may look at it.
+        let mut current: Option<Vec<u8>> = None;
+        for s in sets {
+            let cell = match &s.value {
+                StoreValue::Default(d) => self.default(s.column, d)?,
+                StoreValue::Expr(e) => match &e.kind {
+                    ExprKind::Literal(_) | ExprKind::Param(_) => {
+                        self.convert(s.column, self.eval(e, &NoRow)?)?
+                    }
+                    _ => {
+                        if !changes.is_empty() {
+                            current = Some(patched(layout, old, &changes)?);
+                        }
+                        let mut cell = Cell::Ref(ValueRef::Null);
+                        access(current.as_deref().unwrap_or(old), &mut |row| {
+                            let v = Cell::Own(e.eval(self.ctx, row)?);
+                            cell = match self.convert(s.column, v)? {
+                                Cell::Own(v) => Cell::Own(v),
+                                Cell::Ref(v) => Cell::Own(v.to_value()),
+                            };
+                            Ok(())
+                        })?;
+                        cell
+                    }
+                },
+            };
+            match changes.iter_mut().find(|(c, _)| *c == s.column) {
+                Some(x) => x.1 = cell,
+                None => changes.push((s.column, cell)),
+            }
+        }
+        patched(layout, old, &changes)
+    }
+}
+
+fn patched(layout: &RowLayout, old: &[u8], changes: &[(usize, Cell<'_>)]) -> SqlResult<Vec<u8>> {
+    let refs: SmallVec<[(usize, ValueRef<'_>); 4]> =
+        changes.iter().map(|(c, v)| (*c, v.as_ref())).collect();
+    let mut out = Vec::with_capacity(old.len() + 16);
+    layout.patch(old, &refs, &mut out)?;
+    Ok(out)
+}
+
+/// Sets ON UPDATE CURRENT_TIMESTAMP columns of a changed row.
+fn touch(
+    table: &Table,
+    on_update: &[(usize, u8)],
+    image: Vec<u8>,
+    env: &StatementEnv,
+) -> SqlResult<Vec<u8>> {
+    if on_update.is_empty() {
+        return Ok(image);
+    }
+    let changes: SmallVec<[(usize, Cell<'_>); 4]> = on_update
+        .iter()
+        .map(|(c, f)| (*c, Cell::Own(now(table, *c, *f, env))))
+        .collect();
+    patched(&table.layout, &image, &changes)
+}
+
+/// 1062, with the values of the key as MariaDB prints them.
+fn duplicate(table: &Table, index: usize, row: &[u8], env: &StatementEnv) -> SqlError {
+    let ix = &table.indexes[index];
+    let mut text = Vec::new();
+    for (i, p) in ix.parts.iter().enumerate() {
+        if i > 0 {
+            text.push(b'-');
+        }
+        let ty = &table.def.columns[p.column].ty;
+        match table.layout.column(row, p.column) {
+            Ok(ValueRef::Null) | Err(_) => text.extend_from_slice(b"NULL"),
+            Ok(ValueRef::Str(s)) => {
+                let s = p
+                    .prefix
+                    .map_or(s, |n| narwal_types::collation::char_prefix(s, n as usize));
+                text.extend_from_slice(s);
+            }
+            Ok(ValueRef::Bytes(s)) => {
+                let s = p.prefix.map_or(s, |n| &s[..s.len().min(n as usize)]);
+                for b in s {
+                    if b.is_ascii_graphic() || *b == b' ' {
+                        text.push(*b);
+                    } else {
+                        text.extend_from_slice(format!("\\x{b:02X}").as_bytes());
+                    }
+                }
+            }
+            Ok(v) => {
+                let v = match ty.kind {
+                    TypeKind::Timestamp(_) => {
+                        super::select::to_session_zone(v, env.time_zone_offset)
+                    }
+                    _ => v,
+                };
+                v.write_text(&mut text);
+            }
+        }
+    }
+    SqlError::new(
+        1062,
+        b"23000",
+        format!(
+            "Duplicate entry '{}' for key '{}'",
+            String::from_utf8_lossy(&text),
+            ix.name
+        ),
+    )
+}
+
+/// Errors that IGNORE turns into warnings: those of the row's values, not of the transaction.
+fn ignorable(e: &SqlError) -> bool {
+    matches!(
+        e.code,
+        1048 | 1062 | 1264 | 1265 | 1292 | 1364 | 1366 | 1406 | 1411 | 1526 | 1690
+    )
+}
+
+impl UpdatePlan {
+    /// Runs it.
+    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+        let env = ctx.env;
+        if self.unsafe_ && env.safe_updates {
+            return Err(safe_updates());
+        }
+        let limit = match &self.limit {
+            Some(l) => limit_of(l, ctx)?,
+            None => u64::MAX,
+        };
+        let mode = store_mode(env, self.ignore, false);
+        let (mut found, mut changed) = (0u64, 0u64);
+        if limit > 0 {
+            let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
+                found += 1;
+                match self.one(txn, ctx, &mode, found, pk, old) {
+                    Ok(c) => changed += u64::from(c),
+                    Err(e) if self.ignore && ignorable(&e) => env.warn_error(&e),
+                    Err(e) => return Err(e),
+                }
+                Ok(found < limit)
+            };
+            if self.order.is_empty() {
+                self.target
+                    .lock(txn, ctx, FOR_WRITE, self.moves, &mut on_row)?;
+            } else {
+                self.target
+                    .lock_sorted(txn, ctx, FOR_WRITE, &self.order, &mut on_row)?;
+            }
+        }
+        Ok(Outcome::Done {
+            affected: if env.client_found_rows {
+                found
+            } else {
+                changed
+            },
+            last_insert_id: 0,
+            info: format!(
+                "Rows matched: {found}  Changed: {changed}  Warnings: {}",
+                env.warning_count()
+            ),
+        })
+    }
+
+    fn one(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        mode: &StoreMode,
+        row_no: u64,
+        pk: &[u8],
+        old: &Row,
+    ) -> SqlResult<bool> {
+        let table = &self.target.table;
+        let storer = Storer {
+            table,
+            ctx,
+            mode: *mode,
+            row_no,
+        };
+        let layout = &table.layout;
+        let new = storer.apply(&self.sets, old, &|row, f| f(&ImageRow { layout, row }))?;
+        if new[..] == old[..] {
+            return Ok(false);
+        }
+        let new = touch(table, &self.on_update, new, ctx.env)?;
+        if let Some(c) = table.auto_increment
+            && self.sets.iter().any(|s| s.column == c)
+        {
+            // InnoDB does not raise the counter here, and a later INSERT then fails with 1062; we do raise it.
+            observe(txn, table, c, &new)?;
+        }
+        update_row(txn, table, pk, old, new, ctx.env)?;
+        Ok(true)
+    }
+}
+
+fn observe(txn: &mut Transaction, table: &Arc<Table>, column: usize, row: &[u8]) -> SqlResult<()> {
+    match table.layout.column(row, column)? {
+        ValueRef::Int(v) if v > 0 => txn.observe_auto_increment(table, v as u64),
+        ValueRef::UInt(v) => txn.observe_auto_increment(table, v),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn update_row(
+    txn: &mut Transaction,
+    table: &Arc<Table>,
+    pk: &[u8],
+    old: &Row,
+    new: Vec<u8>,
+    env: &StatementEnv,
+) -> SqlResult<()> {
+    // The image is only needed again to name a duplicate key, which only a table with a unique key can give.
+    let copy = needs_copy(table).then(|| new.clone());
+    match txn.update(table, pk, old, new) {
+        Ok(()) => Ok(()),
+        Err(EngineError::Duplicate { index, .. }) => Err(duplicate(
+            table,
+            index,
+            copy.as_deref().unwrap_or_default(),
+            env,
+        )),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn needs_copy(table: &Table) -> bool {
+    table
+        .indexes
+        .iter()
+        .any(|i| i.unique && !i.parts.is_empty())
+}
+
+fn safe_updates() -> SqlError {
+    SqlError::new(
+        1175,
+        b"HY000",
+        "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column",
+    )
+}
+
+impl DeletePlan {
+    /// Runs it.
+    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+        if self.unsafe_ && ctx.env.safe_updates {
+            return Err(safe_updates());
+        }
+        let limit = match &self.limit {
+            Some(l) => limit_of(l, ctx)?,
+            None => u64::MAX,
+        };
+        let table = &self.target.table;
+        let mut affected = 0u64;
+        if limit > 0 {
+            let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
+                txn.delete(table, pk, old)?;
+                affected += 1;
+                Ok(affected < limit)
+            };
+            if self.order.is_empty() {
+                self.target.lock(txn, ctx, FOR_WRITE, false, &mut on_row)?;
+            } else {
+                self.target
+                    .lock_sorted(txn, ctx, FOR_WRITE, &self.order, &mut on_row)?;
+            }
+        }
+        Ok(Outcome::Done {
+            affected,
+            last_insert_id: 0,
+            info: String::new(),
+        })
+    }
+}
+
+/// The row in the table and the row that INSERT wanted, for ON DUPLICATE KEY UPDATE.
+struct DuplicateRow<'a> {
+    layout: &'a RowLayout,
+    row: &'a [u8],
+    wanted: &'a [u8],
+}
+
+impl RowAccess for DuplicateRow<'_> {
+    fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
+        self.layout.column(self.row, column)
+    }
+    fn insert_value(&self, column: usize) -> SqlResult<ValueRef<'_>> {
+        self.layout.column(self.wanted, column)
+    }
+}
+
+/// AUTO_INCREMENT values reserved for a statement.
+#[derive(Default)]
+struct Reserved {
+    next: u64,
+    left: u64,
+    /// First value generated by the statement.
+    first: u64,
+}
+
+struct Inserter<'p> {
+    plan: &'p InsertPlan,
+    ctx: &'p EvalCtx<'p>,
+    mode: StoreMode,
+    reserved: Reserved,
+    rows_left: u64,
+    row_no: u64,
+    affected: u64,
+    duplicates: u64,
+    /// Value of the last row's AUTO_INCREMENT column, if it was given.
+    last_explicit: u64,
+}
+
+impl InsertPlan {
+    /// Runs it.
+    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+        let env = ctx.env;
+        let mut values: Vec<Vec<Value>> = Vec::new();
+        let count = match &self.source {
+            RowSource::Values(rows) => rows.len(),
+            RowSource::Select(s) => {
+                let mut memory = 0u64;
+                s.run(txn, ctx, &mut |row| {
+                    memory += row
+                        .iter()
+                        .map(|v| match v {
+                            ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64 + 64,
+                            _ => 64,
+                        })
+                        .sum::<u64>();
+                    if memory > env.max_memory {
+                        return Err(SqlError::new(
+                            1038,
+                            b"HY001",
+                            "Out of memory for the rows of INSERT ... SELECT; use LIMIT",
+                        ));
+                    }
+                    values.push(row.iter().map(ValueRef::to_value).collect());
+                    Ok(())
+                })?;
+                if s.lock.is_some() {
+                    txn.wait_reads_durable()?;
+                }
+                values.len()
+            }
+        };
+        let from_select = matches!(self.source, RowSource::Select(_));
+        let mut ins = Inserter {
+            plan: self,
+            ctx,
+            mode: store_mode(env, self.ignore, count > 1 || from_select),
+            reserved: Reserved::default(),
+            rows_left: count as u64,
+            row_no: 0,
+            affected: 0,
+            duplicates: 0,
+            last_explicit: 0,
+        };
+        for r in 0..count {
+            ins.row_no = r as u64 + 1;
+            if r & 0xff == 0xff {
+                env.check_interrupt()?;
+            }
+            let result = match &self.source {
+                RowSource::Values(rows) => {
+                    let row = &rows[r];
+                    ins.row(txn, Some(row), None)
+                }
+                RowSource::Select(_) => ins.row(txn, None, Some(&values[r])),
+            };
+            match result {
+                Ok(()) => {}
+                Err(e) if self.ignore && ignorable(&e) => {
+                    ins.duplicates += 1;
+                    env.warn_error(&e);
+                }
+                Err(e) => return Err(e),
+            }
+            ins.rows_left -= 1;
+        }
+        let info = if count > 1 || from_select {
+            format!(
+                "Records: {count}  Duplicates: {}  Warnings: {}",
+                ins.duplicates,
+                env.warning_count()
+            )
+        } else {
+            String::new()
+        };
+        Ok(Outcome::Done {
+            affected: ins.affected,
+            last_insert_id: ins.reserved.first,
+            info,
+        })
+    }
+}
+
+impl<'p> Inserter<'p> {
+    /// Builds and inserts one row.
+    fn row(
+        &mut self,
+        txn: &mut Transaction,
+        exprs: Option<&'p [StoreValue]>,
+        values: Option<&[Value]>,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let table = &plan.table;
+        let storer = Storer {
+            table,
+            ctx: self.ctx,
+            mode: self.mode,
+            row_no: self.row_no,
+        };
+        let mut cells: SmallVec<[Cell<'_>; 12]> = SmallVec::new();
+        for (c, g) in plan.given.iter().enumerate() {
+            let auto = table.auto_increment == Some(c);
+            let raw = match (g, exprs, values) {
+                (None, ..) => storer.default(c, &plan.defaults[c])?,
+                (Some(i), Some(row), _) => match &row[*i] {
+                    StoreValue::Default(d) => storer.default(c, d)?,
+                    StoreValue::Expr(e) => {
+                        let v = storer.eval(e, &NoRow)?;
+                        if auto && v.as_ref().is_null() {
+                            v
+                        } else {
+                            storer.convert(c, v)?
+                        }
+                    }
+                },
+                (Some(i), None, Some(row)) => {
+                    let v = Cell::Ref(row[*i].as_ref());
+                    if auto && v.as_ref().is_null() {
+                        v
+                    } else {
+                        storer.convert(c, v)?
+                    }
+                }
+                (Some(_), None, None) => Cell::Ref(ValueRef::Null),
+            };
+            cells.push(if auto {
+                self.auto_increment(txn, c, raw)?
+            } else {
+                raw
+            });
+        }
+        let refs: SmallVec<[ValueRef<'_>; 12]> = cells.iter().map(Cell::as_ref).collect();
+        let mut image = Vec::with_capacity(64 + refs.len() * 8);
+        table.layout.encode(&refs, &mut image)?;
+        drop(refs);
+        drop(cells);
+        self.insert(txn, image)
+    }
+
+    /// Generates a value, or notes the given one.
+    fn auto_increment<'v>(
+        &mut self,
+        txn: &mut Transaction,
+        column: usize,
+        v: Cell<'v>,
+    ) -> SqlResult<Cell<'v>> {
+        let table = &self.plan.table;
+        let no_zero = self.ctx.env.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let given = match v.as_ref() {
+            ValueRef::Null => None,
+            ValueRef::Int(0) | ValueRef::UInt(0) if !no_zero => None,
+            ValueRef::Double(0.0) | ValueRef::Float(0.0) if !no_zero => None,
+            ValueRef::Int(i) => Some(u64::try_from(i).unwrap_or(0)),
+            ValueRef::UInt(u) => Some(u),
+            _ => Some(0),
+        };
+        if let Some(n) = given {
+            if n > 0 {
+                txn.observe_auto_increment(table, n);
+                self.last_explicit = n;
+                if n >= self.reserved.next {
+                    // Values reserved before may now be in use.
+                    self.reserved.left = 0;
+                }
+            }
+            return Ok(v);
+        }
+        if self.reserved.left == 0 {
+            let n = self.rows_left.max(1);
+            self.reserved.next = txn.reserve_auto_increment(table, n)?;
+            self.reserved.left = n;
+        }
+        let n = self.reserved.next;
+        let ty = &table.def.columns[column].ty;
+        let top = ty.int_range().map_or(i128::from(u64::MAX), |(_, hi)| hi);
+        if i128::from(n) > top {
+            return Err(SqlError::new(
+                1467,
+                b"HY000",
+                "Failed to read auto-increment value from storage engine",
+            ));
+        }
+        self.reserved.next += 1;
+        self.reserved.left -= 1;
+        if self.reserved.first == 0 {
+            self.reserved.first = n;
+        }
+        Ok(Cell::Own(match ty.kind {
+            TypeKind::Float => Value::Float(n as f32),
+            TypeKind::Double => Value::Double(n as f64),
+            _ if ty.unsigned => Value::UInt(n),
+            _ => Value::Int(n as i64),
+        }))
+    }
+
+    fn insert(&mut self, txn: &mut Transaction, image: Vec<u8>) -> SqlResult<()> {
+        let plan = self.plan;
+        let table = &plan.table;
+        if !needs_copy(table) {
+            txn.insert(table, image)?;
+            self.affected += 1;
+            return Ok(());
+        }
+        // REPLACE may meet one row per unique index.
+        for _ in 0..=table.indexes.len() {
+            match txn.insert(table, image.clone()) {
+                Ok(()) => {
+                    self.affected += 1;
+                    return Ok(());
+                }
+                Err(EngineError::Duplicate { index, existing_pk }) => {
+                    if plan.replace {
+                        self.duplicates += 1;
+                        if let Some(old) =
+                            txn.lock_row(table, &existing_pk, LockMode::Exclusive, LockWait::Wait)?
+                        {
+                            if old[..] == image[..] {
+                                // As MariaDB counts: an equal row in its place is one affected row.
+                                self.affected += 1;
+                                return Ok(());
+                            }
+                            txn.delete(table, &existing_pk, &old)?;
+                            self.affected += 1;
+                        }
+                        continue;
+                    }
+                    if plan.on_duplicate.is_empty() {
+                        return Err(duplicate(table, index, &image, self.ctx.env));
+                    }
+                    self.duplicates += 1;
+                    let Some(old) =
+                        txn.lock_row(table, &existing_pk, LockMode::Exclusive, LockWait::Wait)?
+                    else {
+                        continue;
+                    };
+                    return self.update_duplicate(txn, &existing_pk, &old, &image);
+                }
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Err(SqlError::unknown("a unique key changed while REPLACE ran"))
+    }
+
+    fn update_duplicate(
+        &mut self,
+        txn: &mut Transaction,
+        pk: &[u8],
+        old: &Row,
+        wanted: &[u8],
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let table = &plan.table;
+        let env = self.ctx.env;
+        let storer = Storer {
+            table,
+            ctx: self.ctx,
+            mode: self.mode,
+            row_no: self.row_no,
+        };
+        let layout = &table.layout;
+        let new = storer.apply(&plan.on_duplicate, old, &|row, f| {
+            f(&DuplicateRow {
+                layout,
+                row,
+                wanted,
+            })
+        })?;
+        if new[..] == old[..] {
+            self.affected += u64::from(env.client_found_rows);
+            return Ok(());
+        }
+        let new = touch(table, &plan.on_update, new, env)?;
+        if let Some(c) = table.auto_increment {
+            observe(txn, table, c, &new)?;
+        }
+        update_row(txn, table, pk, old, new, env)?;
+        self.affected += 2;
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! Running statements.
+
+pub mod aggregate;
+pub mod dml;
+pub mod order;
+pub mod rows;
+pub mod select;

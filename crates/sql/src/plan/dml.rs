@@ -1,0 +1,470 @@
+//! Binding and planning INSERT, REPLACE, UPDATE and DELETE.
+
+use super::access::{Access, Lookup};
+use super::resolve::Resolver;
+use super::select::SelectPlan;
+use crate::ast::{Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update};
+use crate::exec::order::SortKey;
+use crate::exec::rows::TablePlan;
+use crate::expr::{Clause, Expr, Scope, Source, bind};
+use crate::privilege::Privilege;
+use narwal_engine::{DefaultDef, Table};
+use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, fits, implicit_default, store};
+use narwal_types::temporal_parse::DateRules;
+use narwal_types::{SqlError, SqlResult, Value};
+use std::sync::Arc;
+
+/// What a column gets when no value is given.
+#[derive(Debug, Clone)]
+pub enum DefaultValue {
+    /// A constant, already in the column's domain.
+    Const(Value),
+    /// CURRENT_TIMESTAMP with its digits.
+    Now(u8),
+    /// Nothing is defined: error 1364, or this in a lax mode.
+    Missing(Value),
+    /// AUTO_INCREMENT: generated.
+    Generate,
+}
+
+/// A value to store.
+#[derive(Debug, Clone)]
+pub enum StoreValue {
+    /// An expression.
+    Expr(Expr),
+    /// The column's default.
+    Default(DefaultValue),
+}
+
+/// `column = value`.
+#[derive(Debug, Clone)]
+pub struct SetPlan {
+    /// Column.
+    pub column: usize,
+    /// Value.
+    pub value: StoreValue,
+}
+
+/// Where INSERT's rows come from.
+pub enum RowSource {
+    /// VALUES.
+    Values(Vec<Vec<StoreValue>>),
+    /// SELECT.
+    Select(Box<SelectPlan>),
+}
+
+/// A planned INSERT or REPLACE.
+pub struct InsertPlan {
+    /// Target.
+    pub table: Arc<Table>,
+    /// REPLACE.
+    pub replace: bool,
+    /// IGNORE.
+    pub ignore: bool,
+    /// For each column of the table: which given value it gets.
+    pub given: Vec<Option<usize>>,
+    /// For each column of the table: what it gets if none is given.
+    pub defaults: Vec<DefaultValue>,
+    /// Rows.
+    pub source: RowSource,
+    /// ON DUPLICATE KEY UPDATE.
+    pub on_duplicate: Vec<SetPlan>,
+    /// Columns with ON UPDATE CURRENT_TIMESTAMP that ON DUPLICATE KEY UPDATE does not set.
+    pub on_update: Vec<(usize, u8)>,
+}
+
+/// A planned UPDATE.
+pub struct UpdatePlan {
+    /// Target with access path and WHERE.
+    pub target: TablePlan,
+    /// SET.
+    pub sets: Vec<SetPlan>,
+    /// Columns with ON UPDATE CURRENT_TIMESTAMP that SET does not set.
+    pub on_update: Vec<(usize, u8)>,
+    /// Sort needed.
+    pub order: Vec<SortKey>,
+    /// LIMIT.
+    pub limit: Option<Expr>,
+    /// IGNORE.
+    pub ignore: bool,
+    /// SET changes columns of the index that is scanned: rows may move.
+    pub moves: bool,
+    /// No index and no LIMIT, for `sql_safe_updates`.
+    pub unsafe_: bool,
+}
+
+/// A planned DELETE.
+pub struct DeletePlan {
+    /// Target with access path and WHERE.
+    pub target: TablePlan,
+    /// Sort needed.
+    pub order: Vec<SortKey>,
+    /// LIMIT.
+    pub limit: Option<Expr>,
+    /// No index and no LIMIT, for `sql_safe_updates`.
+    pub unsafe_: bool,
+}
+
+fn unknown_column(name: &str) -> SqlError {
+    SqlError::new(
+        1054,
+        b"42S22",
+        format!("Unknown column '{name}' in 'field list'"),
+    )
+}
+
+/// How values are stored in this session.
+pub fn store_mode(env: &crate::StatementEnv, ignore: bool, many: bool) -> StoreMode {
+    let m = env.sql_mode;
+    let strict = m.strict() && !ignore;
+    StoreMode {
+        strict,
+        null_to_default: !strict && (ignore || many),
+        dates: DateRules {
+            no_zero_in_date: m.has(crate::SqlMode::NO_ZERO_IN_DATE),
+            no_zero_date: m.has(crate::SqlMode::NO_ZERO_DATE),
+            allow_invalid: m.has(crate::SqlMode::ALLOW_INVALID_DATES),
+        },
+        time_zone_offset: env.time_zone_offset,
+    }
+}
+
+/// A column as a target, for messages.
+pub fn store_target(table: &Table, column: usize) -> StoreTarget<'_> {
+    let c = &table.def.columns[column];
+    StoreTarget {
+        ty: &c.ty,
+        nullable: c.nullable,
+        db: &table.def.db,
+        table: &table.def.name,
+        column: &c.name,
+    }
+}
+
+impl Resolver<'_> {
+    fn default_value(&self, table: &Table, column: usize) -> SqlResult<DefaultValue> {
+        let c = &table.def.columns[column];
+        if c.auto_increment {
+            return Ok(DefaultValue::Generate);
+        }
+        Ok(match &c.default {
+            DefaultDef::None if c.nullable => DefaultValue::Const(Value::Null),
+            DefaultDef::Null => DefaultValue::Const(Value::Null),
+            DefaultDef::None => DefaultValue::Missing(implicit_default(&c.ty)),
+            DefaultDef::CurrentTimestamp(f) => DefaultValue::Now(*f),
+            DefaultDef::Text(t) => {
+                let v = Value::str(t.as_str());
+                if fits(v.as_ref(), &c.ty, c.nullable) {
+                    DefaultValue::Const(v)
+                } else {
+                    DefaultValue::Const(store(
+                        v.as_ref(),
+                        &store_target(table, column),
+                        1,
+                        &store_mode(self.env, true, true),
+                        &mut NoWarnings,
+                    )?)
+                }
+            }
+            DefaultDef::Expr(_) => return Err(SqlError::unsupported("expressions as DEFAULT")),
+        })
+    }
+
+    fn set_plans(
+        &self,
+        list: &[Assignment],
+        source: &Source,
+        insert_values: bool,
+    ) -> SqlResult<Vec<SetPlan>> {
+        let scope = Scope {
+            sources: std::slice::from_ref(source),
+            aliases: &[],
+            clause: Clause::FieldList,
+            aggregates: None,
+            insert_values,
+            env: self.env,
+        };
+        list.iter()
+            .map(|a| {
+                let full = || match &a.table {
+                    Some(t) => format!("{t}.{}", a.column),
+                    None => a.column.clone(),
+                };
+                if a.table.as_ref().is_some_and(|t| *t != source.name) {
+                    return Err(unknown_column(&full()));
+                }
+                let column = source
+                    .table
+                    .column(&a.column)
+                    .ok_or_else(|| unknown_column(&full()))?;
+                let value = match &a.value {
+                    SetValue::Default => {
+                        StoreValue::Default(match self.default_value(&source.table, column)? {
+                            DefaultValue::Generate => DefaultValue::Missing(implicit_default(
+                                &source.table.def.columns[column].ty,
+                            )),
+                            d => d,
+                        })
+                    }
+                    SetValue::Expr(e) => StoreValue::Expr(bind(e, &scope)?),
+                };
+                Ok(SetPlan { column, value })
+            })
+            .collect()
+    }
+
+    fn on_update(table: &Table, sets: &[SetPlan]) -> Vec<(usize, u8)> {
+        table
+            .columns()
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !sets.iter().any(|s| s.column == *i))
+            .filter_map(|(i, c)| c.on_update.map(|f| (i, f)))
+            .collect()
+    }
+
+    /// The table that a statement writes.
+    fn target(&mut self, t: &TableRef, privilege: Privilege) -> SqlResult<Source> {
+        let db = self.db_of(&t.name)?.to_string();
+        if db.eq_ignore_ascii_case("information_schema") {
+            return Err(SqlError::new(
+                1044,
+                b"42000",
+                format!(
+                    "Access denied for user '{}' to database 'information_schema'",
+                    self.env.current_user
+                ),
+            ));
+        }
+        let table = self.stored(&db, &t.name.name, privilege)?;
+        Ok(Source {
+            name: t.alias.as_deref().unwrap_or(&t.name.name).to_string(),
+            table,
+            nullable: false,
+        })
+    }
+
+    /// Plans INSERT and REPLACE.
+    pub fn insert(&mut self, i: &Insert) -> SqlResult<InsertPlan> {
+        let target = TableRef {
+            name: i.table.clone(),
+            alias: None,
+            hints: Vec::new(),
+        };
+        let source = self.target(&target, Privilege::Insert)?;
+        let table = source.table.clone();
+        let def = &table.def;
+        if i.replace {
+            self.need(&def.db, &def.name, Privilege::Delete);
+        }
+        if !i.on_duplicate.is_empty() {
+            self.need(&def.db, &def.name, Privilege::Update);
+        }
+        let n = def.columns.len();
+        let mut given: Vec<Option<usize>> = vec![None; n];
+        let mut columns = Vec::with_capacity(n);
+        match &i.columns {
+            None => {
+                for (c, g) in given.iter_mut().enumerate() {
+                    *g = Some(c);
+                    columns.push(c);
+                }
+            }
+            Some(names) => {
+                for name in names {
+                    let c = table.column(name).ok_or_else(|| unknown_column(name))?;
+                    if given[c].replace(columns.len()).is_some() {
+                        return Err(SqlError::new(
+                            1110,
+                            b"42000",
+                            format!("Column '{name}' specified twice"),
+                        ));
+                    }
+                    columns.push(c);
+                }
+            }
+        }
+        let defaults = (0..n)
+            .map(|c| self.default_value(&table, c))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let count_error = |row: usize| {
+            SqlError::new(
+                1136,
+                b"21S01",
+                format!("Column count doesn't match value count at row {row}"),
+            )
+        };
+        let rows = match &i.source {
+            InsertSource::Values(rows) => {
+                let scope = Scope::empty(self.env);
+                // `INSERT INTO t VALUES ()`: all defaults.
+                let all_empty = rows.iter().all(Vec::is_empty);
+                if all_empty {
+                    if !columns.is_empty() && i.columns.is_some() {
+                        return Err(count_error(1));
+                    }
+                    given.fill(None);
+                    columns.clear();
+                }
+                let mut out = Vec::with_capacity(rows.len());
+                for (r, row) in rows.iter().enumerate() {
+                    if row.len() != columns.len() {
+                        return Err(count_error(r + 1));
+                    }
+                    out.push(
+                        row.iter()
+                            .zip(&columns)
+                            .map(|(v, c)| {
+                                Ok(match v {
+                                    SetValue::Default => StoreValue::Default(defaults[*c].clone()),
+                                    SetValue::Expr(e) => StoreValue::Expr(bind(e, &scope)?),
+                                })
+                            })
+                            .collect::<SqlResult<Vec<_>>>()?,
+                    );
+                }
+                RowSource::Values(out)
+            }
+            InsertSource::Select(s) => {
+                let plan = self.select(s)?;
+                if plan.columns.len() != columns.len() {
+                    return Err(count_error(1));
+                }
+                RowSource::Select(Box::new(plan))
+            }
+        };
+        let on_duplicate = self.set_plans(&i.on_duplicate, &source, true)?;
+        let on_update = Self::on_update(&table, &on_duplicate);
+        Ok(InsertPlan {
+            replace: i.replace,
+            ignore: i.ignore,
+            given,
+            defaults,
+            source: rows,
+            on_duplicate,
+            on_update,
+            table,
+        })
+    }
+
+    fn filtered(
+        &mut self,
+        source: &Source,
+        t: &TableRef,
+        where_: Option<&crate::ast::AstExpr>,
+        order: &[OrderItem],
+        limited: bool,
+    ) -> SqlResult<(TablePlan, Vec<SortKey>)> {
+        let scope = Scope {
+            sources: std::slice::from_ref(source),
+            aliases: &[],
+            clause: Clause::Where,
+            aggregates: None,
+            insert_values: false,
+            env: self.env,
+        };
+        let filter = where_.map(|w| bind(w, &scope)).transpose()?;
+        if filter.as_ref().is_some_and(crate::expr::Expr::has_column) {
+            self.need(
+                &source.table.def.db,
+                &source.table.def.name,
+                Privilege::Select,
+            );
+        }
+        let scope = Scope {
+            clause: Clause::OrderBy,
+            ..scope
+        };
+        let mut order = order
+            .iter()
+            .map(|o| {
+                Ok(SortKey {
+                    expr: bind(&o.expr, &scope)?,
+                    desc: o.desc,
+                })
+            })
+            .collect::<SqlResult<Vec<_>>>()?;
+        order.retain(|k| !k.expr.is_const());
+        if !limited {
+            // Without LIMIT all rows are changed: the order matters only for which row fails first.
+            order.retain(|k| k.expr.has_column());
+        }
+        let wanted: Option<Vec<(usize, bool)>> = order
+            .iter()
+            .map(|k| k.expr.as_column().map(|(_, c)| (c, k.desc)))
+            .collect();
+        let access = Access::choose(
+            &source.table,
+            filter.as_ref(),
+            wanted.as_deref().unwrap_or(&[]),
+            None,
+            &t.hints,
+            self.db.table_rows(&source.table),
+        )?;
+        if access.ordered && wanted.is_some() {
+            order.clear();
+        }
+        Ok((
+            TablePlan {
+                table: source.table.clone(),
+                access,
+                filter,
+                virtual_rows: None,
+            },
+            order,
+        ))
+    }
+
+    /// Plans UPDATE.
+    pub fn update(&mut self, u: &Update) -> SqlResult<UpdatePlan> {
+        let source = self.target(&u.table, Privilege::Update)?;
+        let sets = self.set_plans(&u.assignments, &source, false)?;
+        let (target, order) = self.filtered(
+            &source,
+            &u.table,
+            u.where_.as_ref(),
+            &u.order_by,
+            u.limit.is_some(),
+        )?;
+        let on_update = Self::on_update(&source.table, &sets);
+        let changed =
+            |c: usize| sets.iter().any(|s| s.column == c) || on_update.iter().any(|o| o.0 == c);
+        // A new clustered key moves the row in every index.
+        let moves = [target.access.index, 0].iter().any(|i| {
+            source.table.indexes[*i]
+                .parts
+                .iter()
+                .any(|p| changed(p.column))
+        });
+        let limit = u.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
+        Ok(UpdatePlan {
+            unsafe_: limit.is_none() && matches!(target.access.lookup, Lookup::Full),
+            target,
+            sets,
+            on_update,
+            order,
+            limit,
+            ignore: u.ignore,
+            moves,
+        })
+    }
+
+    /// Plans DELETE.
+    pub fn delete(&mut self, d: &Delete) -> SqlResult<DeletePlan> {
+        let source = self.target(&d.table, Privilege::Delete)?;
+        let (target, order) = self.filtered(
+            &source,
+            &d.table,
+            d.where_.as_ref(),
+            &d.order_by,
+            d.limit.is_some(),
+        )?;
+        let limit = d.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
+        Ok(DeletePlan {
+            unsafe_: limit.is_none() && matches!(target.access.lookup, Lookup::Full),
+            target,
+            order,
+            limit,
+        })
+    }
+}

@@ -1,0 +1,9 @@
+//! Binding and planning: names to positions, conditions to access paths.
+
+pub mod access;
+pub mod dml;
+pub mod explain;
+pub mod interval;
+pub mod resolve;
+pub mod sarg;
+pub mod select;

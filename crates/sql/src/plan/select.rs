@@ -1,0 +1,571 @@
+//! Binding and planning SELECT.
+
+use super::access::Access;
+use super::resolve::{Resolved, Resolver};
+use crate::ast::{AstExpr, Limit, Select, SelectItem};
+use crate::env::StatementEnv;
+use crate::exec::order::SortKey;
+use crate::exec::rows::{LockSpec, TablePlan};
+use crate::expr::{AggFunc, Aggregate, Clause, Expr, ExprKind, ExprType, Scope, Source, bind};
+use narwal_engine::{LockMode, LockWait, Table};
+use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind, Value};
+use sqlparser::ast::Value as AstValue;
+use std::cell::RefCell;
+
+/// One output column.
+#[derive(Debug, Clone)]
+pub enum Out {
+    /// A column of the table.
+    Column {
+        /// Position.
+        column: usize,
+        /// TIMESTAMP: shifted to the session's time zone.
+        timestamp: bool,
+    },
+    /// Anything else.
+    Expr(Expr),
+}
+
+/// LIMIT's operands: constants or parameters.
+#[derive(Debug, Clone)]
+pub struct LimitPlan {
+    /// Rows to skip.
+    pub offset: Option<Expr>,
+    /// Rows to return.
+    pub count: Option<Expr>,
+}
+
+/// Grouping.
+#[derive(Debug, Clone)]
+pub struct GroupPlan {
+    /// GROUP BY; empty for one group of all rows.
+    pub keys: Vec<SortKey>,
+    /// Aggregates.
+    pub aggregates: Vec<Aggregate>,
+    /// HAVING.
+    pub having: Option<Expr>,
+    /// The first row that gives a value decides (MIN or MAX along an index).
+    pub first_row_decides: bool,
+    /// All aggregates count rows: no row is needed.
+    pub counts_only: bool,
+}
+
+/// A planned SELECT.
+pub struct SelectPlan {
+    /// FROM.
+    pub table: Option<TablePlan>,
+    /// WHERE without a table.
+    pub filter: Option<Expr>,
+    /// Output.
+    pub items: Vec<Out>,
+    /// Output columns.
+    pub columns: Vec<ResultColumn>,
+    /// Grouping, if any.
+    pub group: Option<GroupPlan>,
+    /// Sort needed after reading or grouping.
+    pub sort: Vec<SortKey>,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// The sort keys are exactly the output columns: equal rows are neighbours after sorting.
+    pub distinct_by_sort: bool,
+    /// LIMIT.
+    pub limit: Option<LimitPlan>,
+    /// SQL_CALC_FOUND_ROWS.
+    pub calc_found_rows: bool,
+    /// FOR UPDATE, LOCK IN SHARE MODE.
+    pub lock: Option<LockSpec>,
+    /// ORDER BY was given (for EXPLAIN).
+    pub has_order: bool,
+}
+
+pub fn number_literal(e: &AstExpr) -> Option<&str> {
+    match e {
+        AstExpr::Value(v) => match &v.value {
+            AstValue::Number(n, _) => Some(n),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Describes an output column.
+fn result_column(name: &str, e: &Expr, source: Option<(&Source, &Table)>) -> ResultColumn {
+    let t: ExprType = e.ty();
+    let mut c = ResultColumn {
+        db: String::new(),
+        table: String::new(),
+        org_table: String::new(),
+        name: name.to_string(),
+        org_name: String::new(),
+        ty: t.ty,
+        nullable: t.nullable,
+        length: 0,
+        decimals: t.decimals,
+        primary_key: false,
+        unique_key: false,
+        multiple_key: false,
+        auto_increment: false,
+        null_type: t.null,
+    };
+    if let (Some((_, col)), Some((s, table))) = (e.as_column(), source) {
+        let def = &table.columns()[col];
+        c.db = table.def.db.clone();
+        c.table = s.name.clone();
+        c.org_table = table.def.name.clone();
+        c.org_name = def.name.clone();
+        c.auto_increment = def.auto_increment;
+        for i in table.indexes.iter() {
+            let Some(at) = i.parts.iter().position(|p| p.column == col) else {
+                continue;
+            };
+            if i.name == "PRIMARY" {
+                c.primary_key = true;
+            } else if at == 0 {
+                if i.unique && i.parts.len() == 1 {
+                    c.unique_key = true;
+                } else {
+                    c.multiple_key = true;
+                }
+            }
+        }
+    }
+    c
+}
+
+impl Resolver<'_> {
+    /// Binds LIMIT's operands.
+    pub fn limit(&self, limit: Option<&Limit>) -> SqlResult<Option<LimitPlan>> {
+        let env = self.env;
+        let Some(l) = limit else {
+            if env.select_limit == u64::MAX {
+                return Ok(None);
+            }
+            return Ok(Some(LimitPlan {
+                offset: None,
+                count: None,
+            }));
+        };
+        Ok(Some(LimitPlan {
+            offset: l.offset.as_ref().map(|e| self.limit_value(e)).transpose()?,
+            count: Some(self.limit_value(&l.count)?),
+        }))
+    }
+
+    /// One operand.
+    pub fn limit_value(&self, e: &AstExpr) -> SqlResult<Expr> {
+        let mut x = bind(e, &Scope::empty(self.env))?;
+        // Numbers beyond BIGINT mean no limit.
+        if let (ExprKind::Literal(v), Some(n)) = (&x.kind, number_literal(e))
+            && !matches!(v, Value::Int(_) | Value::UInt(_))
+        {
+            x.kind = ExprKind::Literal(Value::UInt(n.parse().unwrap_or(u64::MAX)));
+        }
+        Ok(x)
+    }
+
+    /// Plans a SELECT.
+    pub fn select(&mut self, s: &Select) -> SqlResult<SelectPlan> {
+        let env: &StatementEnv = self.env;
+        let resolved: Option<Resolved> = match &s.from {
+            Some(t) => Some(self.table(t)?),
+            None => None,
+        };
+        let sources: Vec<Source> = resolved.iter().map(|r| r.source.clone()).collect();
+        let aggregates = RefCell::new(Vec::<Aggregate>::new());
+        let base = Scope {
+            sources: &sources,
+            aliases: &[],
+            clause: Clause::FieldList,
+            aggregates: Some(&aggregates),
+            insert_values: false,
+            env,
+        };
+        let source = sources.first().map(|s| (s, &*s.table));
+        // The select list.
+        let mut bound: Vec<Expr> = Vec::with_capacity(s.items.len());
+        let mut columns: Vec<ResultColumn> = Vec::with_capacity(s.items.len());
+        let mut aliases: Vec<(String, Expr)> = Vec::new();
+        let need_aliases = !s.order_by.is_empty() || !s.group_by.is_empty() || s.having.is_some();
+        for item in &s.items {
+            match item {
+                SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
+                    let Some((src, table)) = source else {
+                        return Err(SqlError::new(1096, b"HY000", "No tables used"));
+                    };
+                    if let SelectItem::TableWildcard(name) = item
+                        && (name.name != src.name
+                            || name.db.as_ref().is_some_and(|d| *d != table.def.db))
+                    {
+                        return Err(SqlError::new(
+                            1051,
+                            b"42S02",
+                            format!("Unknown table '{}'", name.name),
+                        ));
+                    }
+                    for (i, c) in table.columns().iter().enumerate() {
+                        let e = column_expr(table, i);
+                        columns.push(result_column(&c.name, &e, source));
+                        bound.push(e);
+                    }
+                }
+                SelectItem::Expr { expr, alias, text } => {
+                    let e = bind(expr, &base)?;
+                    let name = match (alias, e.as_column(), source) {
+                        (Some(a), _, _) => a.clone(),
+                        // A column is named as it is defined.
+                        (None, Some((_, c)), Some((_, t))) => t.columns()[c].name.clone(),
+                        _ => text.clone(),
+                    };
+                    columns.push(result_column(&name, &e, source));
+                    if need_aliases && (alias.is_some() || e.as_column().is_none()) {
+                        aliases.push((name, e.clone()));
+                    }
+                    bound.push(e);
+                }
+            }
+        }
+        let filter = s
+            .where_
+            .as_ref()
+            .map(|w| {
+                bind(
+                    w,
+                    &Scope {
+                        clause: Clause::Where,
+                        aggregates: None,
+                        ..base
+                    },
+                )
+            })
+            .transpose()?;
+        let group_keys = s
+            .group_by
+            .iter()
+            .map(|g| {
+                self.order_item(
+                    &g.expr,
+                    g.desc,
+                    &bound,
+                    &Scope {
+                        clause: Clause::GroupBy,
+                        aliases: &aliases,
+                        aggregates: None,
+                        ..base
+                    },
+                )
+            })
+            .collect::<SqlResult<Vec<_>>>()?;
+        if group_keys.iter().any(|g| g.expr.has_aggregate()) {
+            return Err(SqlError::new(
+                1056,
+                b"42000",
+                "Can't group on an aggregate function",
+            ));
+        }
+        let having = s
+            .having
+            .as_ref()
+            .map(|h| {
+                bind(
+                    h,
+                    &Scope {
+                        clause: Clause::Having,
+                        aliases: &aliases,
+                        ..base
+                    },
+                )
+            })
+            .transpose()?;
+        let mut order = s
+            .order_by
+            .iter()
+            .map(|o| {
+                self.order_item(
+                    &o.expr,
+                    o.desc,
+                    &bound,
+                    &Scope {
+                        clause: Clause::OrderBy,
+                        aliases: &aliases,
+                        ..base
+                    },
+                )
+            })
+            .collect::<SqlResult<Vec<_>>>()?;
+        let aggregates = aggregates.into_inner();
+        order.retain(|k| !k.expr.is_const());
+        let grouped = !group_keys.is_empty() || !aggregates.is_empty();
+        if grouped && env.sql_mode.has(crate::SqlMode::ONLY_FULL_GROUP_BY) {
+            self.full_group_by(&bound, &group_keys)?;
+        }
+        // HAVING without groups is another WHERE.
+        let mut having = having;
+        let limit = self.limit(s.limit.as_ref())?;
+        let known_limit = if grouped || s.distinct || s.calc_found_rows || having.is_some() {
+            None
+        } else {
+            match (&limit, s.limit.as_ref()) {
+                (Some(l), Some(_)) => known(l.count.as_ref()).map(|c| {
+                    c.saturating_add(l.offset.as_ref().map_or(0, |o| known(Some(o)).unwrap_or(0)))
+                }),
+                _ => None,
+            }
+        };
+        let wanted: Option<Vec<(usize, bool)>> = if grouped {
+            None
+        } else {
+            order
+                .iter()
+                .map(|k| k.expr.as_column().map(|(_, c)| (c, k.desc)))
+                .collect()
+        };
+        let lock = match (&s.locking, env.locking_reads, &resolved) {
+            (_, _, None) => None,
+            (Some(l), _, _) => Some(LockSpec {
+                mode: if l.exclusive {
+                    LockMode::Exclusive
+                } else {
+                    LockMode::Shared
+                },
+                wait: l.wait,
+            }),
+            (None, true, Some(r)) if r.virtual_rows.is_none() => Some(LockSpec {
+                mode: LockMode::Shared,
+                wait: LockWait::Wait,
+            }),
+            _ => None,
+        };
+        let mut group = grouped.then(|| GroupPlan {
+            keys: group_keys,
+            counts_only: aggregates
+                .iter()
+                .all(|a| counts_rows(a, source.map(|s| s.1))),
+            aggregates,
+            having: None,
+            first_row_decides: false,
+        });
+        let mut filter = filter;
+        let mut sorted_by_access = false;
+        let mut table = None;
+        match resolved {
+            Some(r) => {
+                if group.is_none()
+                    && let Some(h) = having.take()
+                {
+                    filter = Some(match filter.take() {
+                        Some(f) => Expr {
+                            ty: h.ty,
+                            kind: ExprKind::And(vec![f, h]),
+                        },
+                        None => h,
+                    });
+                }
+                let access = if r.virtual_rows.is_some() {
+                    Access::full(0)
+                } else {
+                    let hints = s.from.as_ref().map_or(&[][..], |f| &f.hints[..]);
+                    let mut a = Access::choose(
+                        &r.source.table,
+                        filter.as_ref(),
+                        wanted.as_deref().unwrap_or(&[]),
+                        known_limit,
+                        hints,
+                        self.db.table_rows(&r.source.table),
+                    )?;
+                    if let Some(g) = &mut group
+                        && filter.is_none()
+                        && let Some((index, reverse)) = min_max_index(g, &r.source.table)
+                    {
+                        g.first_row_decides = true;
+                        a.index = index;
+                        a.reverse = reverse;
+                    }
+                    a
+                };
+                sorted_by_access = r.virtual_rows.is_none()
+                    && wanted.is_some()
+                    && access.ordered
+                    && !order.is_empty();
+                table = Some(TablePlan {
+                    table: r.source.table.clone(),
+                    access,
+                    filter: filter.take(),
+                    virtual_rows: r.virtual_rows,
+                });
+            }
+            None => {
+                if group.is_none()
+                    && let Some(h) = having.take()
+                {
+                    filter = Some(match filter.take() {
+                        Some(f) => Expr {
+                            ty: h.ty,
+                            kind: ExprKind::And(vec![f, h]),
+                        },
+                        None => h,
+                    });
+                }
+            }
+        }
+        if let Some(g) = &mut group {
+            g.having = having;
+        }
+        let has_order = !order.is_empty();
+        let mut sort = if sorted_by_access { Vec::new() } else { order };
+        if let Some(g) = &group {
+            if sort.is_empty() && !has_order && s.order_by.is_empty() {
+                // As MariaDB, which sorts to group: groups come out in the order of their keys.
+                sort = g.keys.clone();
+            }
+            if g.keys.is_empty() {
+                sort.clear();
+            }
+        }
+        let items: Vec<Out> = bound
+            .into_iter()
+            .map(|e| match e.kind {
+                ExprKind::Column {
+                    column, timestamp, ..
+                } => Out::Column { column, timestamp },
+                _ => Out::Expr(e),
+            })
+            .collect();
+        let distinct_by_sort = s.distinct && group.is_none() && !sort.is_empty() && {
+            let mut a: Vec<Option<usize>> = items
+                .iter()
+                .map(|i| match i {
+                    Out::Column { column, .. } => Some(*column),
+                    Out::Expr(_) => None,
+                })
+                .collect();
+            let mut b: Vec<Option<usize>> = sort
+                .iter()
+                .map(|k| k.expr.as_column().map(|(_, c)| c))
+                .collect();
+            a.sort_unstable();
+            a.dedup();
+            b.sort_unstable();
+            b.dedup();
+            a == b && a.iter().all(Option::is_some)
+        };
+        Ok(SelectPlan {
+            table,
+            filter,
+            items,
+            columns,
+            group,
+            sort,
+            distinct: s.distinct,
+            distinct_by_sort,
+            limit,
+            calc_found_rows: s.calc_found_rows,
+            lock,
+            has_order,
+        })
+    }
+
+    fn order_item(
+        &self,
+        e: &AstExpr,
+        desc: bool,
+        items: &[Expr],
+        scope: &Scope<'_>,
+    ) -> SqlResult<SortKey> {
+        if let Some(n) = number_literal(e)
+            && let Ok(n) = n.parse::<usize>()
+        {
+            let item = n.checked_sub(1).and_then(|i| items.get(i)).ok_or_else(|| {
+                SqlError::new(
+                    1054,
+                    b"42S22",
+                    format!("Unknown column '{n}' in '{}'", scope.clause.name()),
+                )
+            })?;
+            return Ok(SortKey {
+                expr: item.clone(),
+                desc,
+            });
+        }
+        Ok(SortKey {
+            expr: bind(e, scope)?,
+            desc,
+        })
+    }
+
+    fn full_group_by(&self, items: &[Expr], keys: &[SortKey]) -> SqlResult<()> {
+        fn ok(e: &Expr, keys: &[SortKey]) -> bool {
+            if keys.iter().any(|k| k.expr == *e) {
+                return true;
+            }
+            if matches!(e.kind, ExprKind::Column { .. }) {
+                return false;
+            }
+            let mut fine = true;
+            e.for_each_child(&mut |c| fine &= ok(c, keys));
+            fine
+        }
+        for e in items {
+            if !ok(e, keys) {
+                return Err(SqlError::new(
+                    1055,
+                    b"42000",
+                    "A selected expression isn't in GROUP BY",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn known(e: Option<&Expr>) -> Option<u64> {
+    match &e?.kind {
+        ExprKind::Literal(Value::Int(i)) => u64::try_from(*i).ok(),
+        ExprKind::Literal(Value::UInt(u)) => Some(*u),
+        _ => None,
+    }
+}
+
+/// A reference to a column, as `*` makes it.
+pub fn column_expr(table: &Table, column: usize) -> Expr {
+    let def = &table.columns()[column];
+    let ty = def.ty;
+    Expr {
+        kind: ExprKind::Column {
+            source: 0,
+            column,
+            timestamp: matches!(ty.kind, TypeKind::Timestamp(_)),
+            name: format!("`{}`.`{}`.`{}`", table.def.db, table.def.name, def.name).into(),
+        },
+        ty: ExprType::of_column(ty, def.nullable),
+    }
+}
+
+/// COUNT(*), or COUNT of what is never NULL.
+fn counts_rows(a: &Aggregate, table: Option<&Table>) -> bool {
+    a.func == AggFunc::Count
+        && !a.distinct
+        && match a.args.as_slice() {
+            [] => true,
+            [e] => match (e.as_column(), table) {
+                (Some((_, c)), Some(t)) => !t.columns()[c].nullable,
+                _ => matches!(&e.kind, ExprKind::Literal(v) if !v.is_null()),
+            },
+            _ => false,
+        }
+}
+
+/// The index along which a lone MIN or MAX is the first value, and the direction.
+fn min_max_index(g: &GroupPlan, table: &Table) -> Option<(usize, bool)> {
+    let [a] = g.aggregates.as_slice() else {
+        return None;
+    };
+    if !g.keys.is_empty() || !matches!(a.func, AggFunc::Min | AggFunc::Max) {
+        return None;
+    }
+    let (_, column) = a.args.first()?.as_column()?;
+    table.indexes.iter().enumerate().find_map(|(i, index)| {
+        let p = index.parts.first()?;
+        (p.column == column && p.prefix.is_none())
+            .then_some((i, (a.func == AggFunc::Max) != p.desc))
+    })
+}
