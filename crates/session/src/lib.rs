@@ -1,1 +1,43 @@
 //! Client sessions: variables, users and privileges, SHOW, statement dispatch.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `instance.rs` | [`Instance`]: what all sessions of a server share; [`Startup`]: options of the command line |
+//! | `session.rs` | [`ClientSession`]: statement text in, results out; prepared statements; the transaction |
+//! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
+//! | `set.rs` | SET |
+//! | `users.rs` | CREATE USER, GRANT and the like |
+//! | `show/` | SHOW and DESCRIBE |
+//! | `info_schema.rs` | tables of `information_schema` |
+//! | `variables.rs`, `session_vars.rs` | system variables: the table of them, a session's values |
+//! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
+//! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
+//! | `process.rs`, `status.rs` | process list, counters |
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod acl;
+mod admin;
+mod admin_parse;
+mod charset;
+mod control;
+mod info_schema;
+mod instance;
+mod lex;
+mod password;
+mod privileges;
+mod process;
+mod rows;
+mod session;
+mod session_vars;
+mod set;
+mod show;
+mod status;
+mod users;
+pub mod variables;
+
+pub use acl::{Account, Acl};
+pub use instance::{ConnectOptions, Instance, NARWAL_VERSION, Startup, server_version};
+pub use password::{native_hash, sha2_hash, sha2_verify};
+pub use privileges::PrivilegeSet;
+pub use process::Killer;
+pub use session::{ClientSession, PreparedInfo, SessionTimeouts, flags};

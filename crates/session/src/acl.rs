@@ -1,0 +1,543 @@
+//! Accounts and what they may do. Each account is one object of the catalog (`user/<name>@<host>`, JSON), with all its
+//! grants in it, so that every change of users and privileges is one atomic catalog change.
+
+use crate::password;
+use crate::privileges::PrivilegeSet;
+use narwal_engine::{Catalog, CatalogChange};
+use narwal_types::SqlError;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Prefix of account objects.
+const PREFIX: &str = "user/";
+/// Marks that accounts are stored: without it a server has the built-in root accounts only.
+const MARKER: &str = "acl/initialised";
+
+/// The default authentication plugin.
+pub(crate) const NATIVE: &str = "mysql_native_password";
+/// The other one.
+pub(crate) const SHA2: &str = "caching_sha2_password";
+
+/// An account as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Record {
+    user: String,
+    host: String,
+    plugin: String,
+    /// Stored password hash, empty for an empty password.
+    auth: String,
+    #[serde(default)]
+    locked: bool,
+    #[serde(default)]
+    require_ssl: bool,
+    #[serde(default)]
+    global: Vec<String>,
+    #[serde(default)]
+    databases: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    tables: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+}
+
+/// An account: name, host pattern, proof, privileges.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Account {
+    /// Name; empty for an anonymous account.
+    pub user: String,
+    /// Host pattern.
+    pub host: String,
+    /// `mysql_native_password` or `caching_sha2_password`.
+    pub plugin: String,
+    /// Stored password hash, empty for an empty password.
+    pub auth: String,
+    /// ACCOUNT LOCK.
+    pub locked: bool,
+    /// REQUIRE SSL.
+    pub require_ssl: bool,
+    /// Privileges ON *.*.
+    pub global: PrivilegeSet,
+    /// Privileges ON pattern.*.
+    pub databases: BTreeMap<String, PrivilegeSet>,
+    /// Privileges ON db.table.
+    pub tables: BTreeMap<(String, String), PrivilegeSet>,
+}
+
+impl Account {
+    /// A new account without privileges.
+    pub(crate) fn new(user: &str, host: &str) -> Self {
+        Account {
+            user: user.into(),
+            host: host.into(),
+            plugin: NATIVE.into(),
+            ..Account::default()
+        }
+    }
+
+    /// `'user'@'host'` as error messages print it.
+    pub(crate) fn quoted(&self) -> String {
+        format!("'{}'@'{}'", self.user, self.host)
+    }
+
+    /// The SHA1(SHA1(password)) of a `mysql_native_password` account, `None` for an empty password.
+    pub fn native_hash(&self) -> Option<[u8; 20]> {
+        password::parse_native_hash(&self.auth)
+    }
+
+    fn key(&self) -> String {
+        format!("{PREFIX}{}@{}", self.user, self.host)
+    }
+
+    /// The change that stores this account.
+    pub(crate) fn put(&self) -> CatalogChange {
+        let names = |p: &PrivilegeSet| p.names().into_iter().map(String::from).collect::<Vec<_>>();
+        let mut tables: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+        for ((db, t), p) in &self.tables {
+            tables.entry(db.clone()).or_default().insert(t.clone(), names(p));
+        }
+        let record = Record {
+            user: self.user.clone(),
+            host: self.host.clone(),
+            plugin: self.plugin.clone(),
+            auth: self.auth.clone(),
+            locked: self.locked,
+            require_ssl: self.require_ssl,
+            global: names(&self.global),
+            databases: self.databases.iter().map(|(d, p)| (d.clone(), names(p))).collect(),
+            tables,
+        };
+        CatalogChange::PutObject {
+            key: self.key(),
+            // A struct of strings and maps with string keys always has a JSON form.
+            value: serde_json::to_string(&record).unwrap_or_default(),
+        }
+    }
+
+    /// The change that removes this account.
+    pub(crate) fn delete(&self) -> CatalogChange {
+        CatalogChange::DeleteObject { key: self.key() }
+    }
+
+    fn from_json(json: &str) -> Option<Account> {
+        let r: Record = serde_json::from_str(json).ok()?;
+        Some(Account {
+            user: r.user,
+            host: r.host,
+            plugin: r.plugin,
+            auth: r.auth,
+            locked: r.locked,
+            require_ssl: r.require_ssl,
+            global: PrivilegeSet::from_names(&r.global),
+            databases: r
+                .databases
+                .iter()
+                .map(|(d, p)| (d.clone(), PrivilegeSet::from_names(p)))
+                .collect(),
+            tables: r
+                .tables
+                .into_iter()
+                .flat_map(|(d, ts)| {
+                    ts.into_iter()
+                        .map(move |(t, p)| ((d.clone(), t), PrivilegeSet::from_names(&p)))
+                })
+                .collect(),
+        })
+    }
+
+    /// Privileges on a database, without the global ones: those of the most specific matching pattern.
+    pub(crate) fn on_database(&self, db: &str) -> PrivilegeSet {
+        self.databases
+            .iter()
+            .filter(|(pattern, _)| wild_match(pattern, db, true))
+            .max_by_key(|(pattern, _)| specificity(pattern))
+            .map_or(PrivilegeSet::NONE, |(_, p)| *p)
+    }
+
+    /// All privileges that hold for a table: global, database and table level together.
+    pub(crate) fn on_table(&self, db: &str, table: &str) -> PrivilegeSet {
+        let mut p = self.global.with(self.on_database(db));
+        if !self.tables.is_empty()
+            && let Some(t) = self.tables.get(&(db.to_string(), table.to_string()))
+        {
+            p = p.with(*t);
+        }
+        p
+    }
+
+    /// True if the account has any privilege on the database or on something in it.
+    pub(crate) fn sees_database(&self, db: &str) -> bool {
+        !self
+            .global
+            .without(PrivilegeSet::GRANT_OPTION)
+            .without(SERVER_ONLY)
+            .is_empty()
+            || !self.on_database(db).is_empty()
+            || self.tables.iter().any(|((d, _), p)| d == db && !p.is_empty())
+    }
+
+    /// SHOW GRANTS, one line each.
+    pub(crate) fn show_grants(&self) -> Vec<String> {
+        let to = format!(
+            "{}@{}",
+            narwal_sql::show::quote_ident(&self.user),
+            narwal_sql::show::quote_ident(&self.host)
+        );
+        let option = |p: PrivilegeSet| {
+            if p.has(PrivilegeSet::GRANT_OPTION) {
+                " WITH GRANT OPTION"
+            } else {
+                ""
+            }
+        };
+        let mut lines = vec![format!(
+            "GRANT {} ON *.* TO {to}{}{}{}",
+            self.global.grant_list(PrivilegeSet::ALL_GLOBAL),
+            self.identified(),
+            if self.require_ssl { " REQUIRE SSL" } else { "" },
+            option(self.global)
+        )];
+        for (db, p) in self.databases.iter().filter(|(_, p)| !p.is_empty()) {
+            lines.push(format!(
+                "GRANT {} ON {}.* TO {to}{}",
+                p.grant_list(PrivilegeSet::ALL_DATABASE),
+                narwal_sql::show::quote_ident(db),
+                option(*p)
+            ));
+        }
+        for ((db, t), p) in self.tables.iter().filter(|(_, p)| !p.is_empty()) {
+            lines.push(format!(
+                "GRANT {} ON {}.{} TO {to}{}",
+                p.grant_list(PrivilegeSet::ALL_TABLE),
+                narwal_sql::show::quote_ident(db),
+                narwal_sql::show::quote_ident(t),
+                option(*p)
+            ));
+        }
+        lines
+    }
+
+    /// The IDENTIFIED part of statements that recreate the account, with a leading space; empty without a password.
+    pub(crate) fn identified(&self) -> String {
+        if self.plugin == NATIVE {
+            if self.auth.is_empty() {
+                String::new()
+            } else {
+                format!(" IDENTIFIED BY PASSWORD '{}'", self.auth)
+            }
+        } else {
+            format!(" IDENTIFIED VIA {} USING '{}'", self.plugin, self.auth)
+        }
+    }
+
+    /// SHOW CREATE USER.
+    pub(crate) fn show_create(&self) -> String {
+        format!(
+            "CREATE USER {}@{}{}{}{}",
+            narwal_sql::show::quote_ident(&self.user),
+            narwal_sql::show::quote_ident(&self.host),
+            self.identified(),
+            if self.require_ssl { " REQUIRE SSL" } else { "" },
+            if self.locked { " ACCOUNT LOCK" } else { "" }
+        )
+    }
+}
+
+/// Privileges that say nothing about databases.
+const SERVER_ONLY: PrivilegeSet = PrivilegeSet(
+    PrivilegeSet::RELOAD.0
+        | PrivilegeSet::SHUTDOWN.0
+        | PrivilegeSet::PROCESS.0
+        | PrivilegeSet::SUPER.0
+        | PrivilegeSet::REPLICATION_SLAVE.0
+        | PrivilegeSet::BINLOG_MONITOR.0
+        | PrivilegeSet::CREATE_USER.0
+        | 1 << 9
+        | 1 << 27
+        | 0b1_1111_1111 << 29,
+);
+
+/// Matches `%`, `_` and `\` escapes by bytes; `case` = letters must match exactly.
+pub(crate) fn wild_match(pattern: &str, text: &str, case: bool) -> bool {
+    let (p, t) = (pattern.as_bytes(), text.as_bytes());
+    let eq = |a: u8, b: u8| if case { a == b } else { a.eq_ignore_ascii_case(&b) };
+    let (mut pi, mut ti) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        let step = match p.get(pi) {
+            Some(b'%') => {
+                star = Some((pi + 1, ti));
+                pi += 1;
+                continue;
+            }
+            Some(b'_') if ti < t.len() => Some(1),
+            Some(b'\\') if pi + 1 < p.len() && ti < t.len() && eq(p[pi + 1], t[ti]) => Some(2),
+            Some(c) if *c != b'\\' && ti < t.len() && eq(*c, t[ti]) => Some(1),
+            None if ti == t.len() => return true,
+            _ => None,
+        };
+        match (step, star) {
+            (Some(n), _) => {
+                pi += n;
+                ti += 1;
+            }
+            (None, Some((sp, st))) if st < t.len() => {
+                pi = sp;
+                ti = st + 1;
+                star = Some((sp, st + 1));
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// How specific a pattern is: one without wildcards first, then by the length before the first wildcard.
+fn specificity(pattern: &str) -> (usize, usize) {
+    let b = pattern.as_bytes();
+    let mut i = 0;
+    while i < b.len() {
+        match b[i] {
+            b'\\' => i += 1,
+            b'%' | b'_' => return (i, b.len()),
+            _ => {}
+        }
+        i += 1;
+    }
+    (usize::MAX, b.len())
+}
+
+/// True if a client from `host` (or address `ip`) fits an account's host pattern.
+fn host_match(pattern: &str, host: &str, ip: Option<&str>) -> bool {
+    if let Some((net, mask)) = pattern.split_once('/') {
+        let parse = |s: &str| s.parse::<std::net::Ipv4Addr>().ok().map(u32::from);
+        return match (parse(net), parse(mask), ip.and_then(parse)) {
+            (Some(net), Some(mask), Some(ip)) => ip & mask == net,
+            _ => false,
+        };
+    }
+    wild_match(pattern, host, false) || ip.is_some_and(|ip| wild_match(pattern, ip, false))
+}
+
+/// All accounts at one version of the catalog.
+#[derive(Debug, Default)]
+pub struct Acl {
+    /// The catalog version that this was read from.
+    pub version: u64,
+    /// Most specific host first, anonymous accounts after named ones.
+    accounts: Vec<Arc<Account>>,
+    /// The accounts are the built-in ones: nothing is stored yet.
+    built_in: bool,
+}
+
+impl Acl {
+    /// Reads the accounts of a catalog.
+    pub fn load(catalog: &Catalog) -> Acl {
+        let built_in = catalog.object(MARKER).is_none();
+        let mut accounts: Vec<Arc<Account>> = if built_in {
+            ["localhost", "127.0.0.1", "::1"]
+                .iter()
+                .map(|h| {
+                    let mut a = Account::new("root", h);
+                    a.global = PrivilegeSet::ALL_GLOBAL.with(PrivilegeSet::GRANT_OPTION);
+                    Arc::new(a)
+                })
+                .collect()
+        } else {
+            catalog
+                .objects(PREFIX)
+                .filter_map(|(key, json)| {
+                    let a = Account::from_json(json);
+                    if a.is_none() {
+                        tracing::error!(key, "an account's stored record can't be read; the account is not usable");
+                    }
+                    a.map(Arc::new)
+                })
+                .collect()
+        };
+        accounts.sort_by(|a, b| {
+            specificity(&b.host)
+                .cmp(&specificity(&a.host))
+                .then(a.user.is_empty().cmp(&b.user.is_empty()))
+                .then(a.user.cmp(&b.user))
+                .then(a.host.cmp(&b.host))
+        });
+        Acl {
+            version: catalog.version,
+            accounts,
+            built_in,
+        }
+    }
+
+    /// The account that a client is.
+    pub fn find(&self, user: &str, host: &str, ip: Option<&str>) -> Option<&Arc<Account>> {
+        self.accounts
+            .iter()
+            .find(|a| (a.user == user || a.user.is_empty()) && host_match(&a.host, host, ip))
+    }
+
+    /// An account by its name and host pattern.
+    pub fn get(&self, user: &str, host: &str) -> Option<&Arc<Account>> {
+        self.accounts.iter().find(|a| a.user == user && a.host == host)
+    }
+
+    /// True if nothing is stored yet: the accounts are `root` without a password, on this machine only.
+    pub fn is_built_in(&self) -> bool {
+        self.built_in
+    }
+
+    /// All accounts, most specific host first.
+    pub fn accounts(&self) -> &[Arc<Account>] {
+        &self.accounts
+    }
+
+    /// Completes a set of account changes: the first one also stores the built-in accounts, those that it does not
+    /// change itself.
+    pub(crate) fn with_built_in(&self, changes: Vec<CatalogChange>) -> Vec<CatalogChange> {
+        if !self.built_in {
+            return changes;
+        }
+        let mut all: Vec<CatalogChange> = self.accounts.iter().map(|a| a.put()).collect();
+        all.push(CatalogChange::PutObject {
+            key: MARKER.into(),
+            value: "1".into(),
+        });
+        all.extend(changes);
+        all
+    }
+}
+
+/// Error 1142.
+pub(crate) fn table_denied(command: &str, who: &Account, host: &str, db: &str, table: &str) -> SqlError {
+    SqlError::new(
+        1142,
+        b"42000",
+        format!(
+            "{command} command denied to user '{}'@'{host}' for table {}.{}",
+            who.user,
+            narwal_sql::show::quote_ident(db),
+            narwal_sql::show::quote_ident(table)
+        ),
+    )
+}
+
+/// Error 1044.
+pub(crate) fn database_denied(who: &Account, host: &str, db: &str) -> SqlError {
+    SqlError::new(
+        1044,
+        b"42000",
+        format!("Access denied for user '{}'@'{host}' to database '{db}'", who.user),
+    )
+}
+
+/// Error 1227.
+pub(crate) fn privilege_needed(any_of: PrivilegeSet) -> SqlError {
+    let names = any_of.names();
+    SqlError::new(
+        1227,
+        b"42000",
+        format!(
+            "Access denied; you need (at least one of) the {} privilege(s) for this operation",
+            names.join(", ")
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acl(list: &[(&str, &str)]) -> Acl {
+        let mut a = Acl {
+            version: 1,
+            accounts: list.iter().map(|(u, h)| Arc::new(Account::new(u, h))).collect(),
+            built_in: false,
+        };
+        a.accounts.sort_by(|a, b| {
+            specificity(&b.host)
+                .cmp(&specificity(&a.host))
+                .then(a.user.is_empty().cmp(&b.user.is_empty()))
+        });
+        a
+    }
+
+    #[test]
+    fn the_most_specific_host_wins() {
+        let a = acl(&[
+            ("u", "%"),
+            ("u", "10.0.%"),
+            ("u", "10.0.0.5"),
+            ("", "localhost"),
+            ("v", "192.168.1.0/255.255.255.0"),
+        ]);
+        let host = |user, host, ip| a.find(user, host, ip).map(|x| x.host.as_str());
+        assert_eq!(host("u", "10.0.0.5", Some("10.0.0.5")), Some("10.0.0.5"));
+        assert_eq!(host("u", "10.0.9.9", Some("10.0.9.9")), Some("10.0.%"));
+        assert_eq!(host("u", "db.example.com", Some("11.0.0.1")), Some("%"));
+        // The anonymous account of a more specific host comes first, as in MariaDB.
+        assert_eq!(host("u", "localhost", None), Some("localhost"));
+        assert_eq!(host("v", "192.168.1.77", Some("192.168.1.77")), Some("192.168.1.0/255.255.255.0"));
+        assert_eq!(host("v", "192.168.2.77", Some("192.168.2.77")), None);
+        assert_eq!(host("nobody", "10.0.0.5", Some("10.0.0.5")), None);
+    }
+
+    #[test]
+    fn database_patterns() {
+        let mut a = Account::new("u", "%");
+        a.databases.insert("shop%".into(), PrivilegeSet::SELECT);
+        a.databases.insert("shop\\_1".into(), PrivilegeSet::INSERT);
+        assert_eq!(a.on_database("shop_2"), PrivilegeSet::SELECT);
+        assert_eq!(a.on_database("shop_1"), PrivilegeSet::INSERT);
+        assert_eq!(a.on_database("Shop_2"), PrivilegeSet::NONE);
+        assert_eq!(a.on_database("other"), PrivilegeSet::NONE);
+        a.tables.insert(("other".into(), "t".into()), PrivilegeSet::DELETE);
+        assert!(a.on_table("other", "t").has(PrivilegeSet::DELETE));
+        assert!(a.sees_database("other") && !a.sees_database("third"));
+    }
+
+    #[test]
+    fn stored_form_round_trips() {
+        let mut a = Account::new("o'brien", "%");
+        a.auth = password::native_hash("x");
+        a.require_ssl = true;
+        a.global = PrivilegeSet::PROCESS.with(PrivilegeSet::GRANT_OPTION);
+        a.databases.insert("d\\_%".into(), PrivilegeSet::ALL_DATABASE);
+        a.tables.insert(("d".into(), "t".into()), PrivilegeSet::SELECT);
+        let CatalogChange::PutObject { key, value } = a.put() else {
+            panic!()
+        };
+        assert_eq!(key, "user/o'brien@%");
+        assert_eq!(Account::from_json(&value).unwrap(), a);
+        assert!(Account::from_json("{").is_none());
+    }
+
+    #[test]
+    fn grants_as_mariadb_prints_them() {
+        let mut a = Account::new("u1", "localhost");
+        a.auth = password::native_hash("x");
+        a.databases.insert("d".into(), PrivilegeSet::SELECT.with(PrivilegeSet::GRANT_OPTION));
+        a.databases.insert("test2".into(), PrivilegeSet::ALL_DATABASE);
+        a.tables.insert(("d".into(), "t".into()), PrivilegeSet::ALL_TABLE);
+        assert_eq!(
+            a.show_grants(),
+            [
+                "GRANT USAGE ON *.* TO `u1`@`localhost` IDENTIFIED BY PASSWORD '*B69027D44F6E5EDC07F1AEAD1477967B16F28227'",
+                "GRANT SELECT ON `d`.* TO `u1`@`localhost` WITH GRANT OPTION",
+                "GRANT ALL PRIVILEGES ON `test2`.* TO `u1`@`localhost`",
+                "GRANT ALL PRIVILEGES ON `d`.`t` TO `u1`@`localhost`",
+            ]
+        );
+        let e = privilege_needed(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR));
+        assert_eq!(
+            &*e.message,
+            "Access denied; you need (at least one of) the SUPER, BINLOG MONITOR privilege(s) for this operation"
+        );
+    }
+
+    #[test]
+    fn a_new_server_has_root_on_this_machine_only() {
+        let a = Acl::load(&Catalog::default());
+        assert!(a.find("root", "localhost", None).is_some());
+        assert!(a.find("root", "localhost", Some("127.0.0.1")).is_some());
+        assert!(a.find("root", "10.0.0.1", Some("10.0.0.1")).is_none());
+        // The first change stores them all, so that dropping one is not undone by the built-in list.
+        assert_eq!(a.with_built_in(vec![]).len(), 4);
+    }
+}

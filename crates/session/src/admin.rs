@@ -1,0 +1,362 @@
+//! Administrative and control statements: everything that narwal-sql does not run.
+
+use crate::privileges::PrivilegeSet;
+use narwal_engine::Isolation;
+
+/// An account name as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UserName {
+    /// CURRENT_USER.
+    Current,
+    /// `'user'@'host'`; the host is `%` if left out.
+    Named { user: String, host: String },
+}
+
+/// How an account is to authenticate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AuthSpec {
+    /// IDENTIFIED BY 'password'.
+    Password(String),
+    /// IDENTIFIED BY PASSWORD 'hash'.
+    Hash(String),
+    /// IDENTIFIED VIA|WITH plugin [USING|AS 'string' | BY 'password' | USING PASSWORD('password')].
+    Plugin {
+        plugin: String,
+        hash: Option<String>,
+        password: Option<String>,
+    },
+}
+
+/// A user in CREATE USER, ALTER USER or GRANT.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UserSpec {
+    pub name: UserName,
+    pub auth: Option<AuthSpec>,
+}
+
+/// What follows the users in CREATE USER, ALTER USER or GRANT.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct UserOptions {
+    /// REQUIRE NONE (false) or SSL (true).
+    pub require_ssl: Option<bool>,
+    /// ACCOUNT LOCK (true) or UNLOCK.
+    pub lock: Option<bool>,
+}
+
+/// ON part of GRANT and REVOKE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// `*.*`
+    Global,
+    /// `db.*`, or `*` (the default database).
+    Database(Option<String>),
+    /// `[db.]table`
+    Table(Option<String>, String),
+}
+
+/// The scope of a SET assignment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SetScope {
+    /// Nothing said: session.
+    Default,
+    Session,
+    Global,
+}
+
+/// The right side of a SET assignment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SetValue {
+    Default,
+    /// A bare word (ON, utf8mb4, SERIALIZABLE).
+    Word(String),
+    /// A string literal.
+    Str(String),
+    /// Any other expression, as text.
+    Expr(String),
+}
+
+/// One part of a SET statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SetItem {
+    System {
+        scope: SetScope,
+        name: String,
+        value: SetValue,
+    },
+    User {
+        name: String,
+        expr: String,
+    },
+    /// SET NAMES; `None` is DEFAULT.
+    Names {
+        charset: Option<String>,
+        collation: Option<String>,
+    },
+    /// SET CHARACTER SET; `None` is DEFAULT.
+    Charset(Option<String>),
+}
+
+/// LIKE or WHERE of a SHOW.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) enum Filter {
+    #[default]
+    None,
+    Like(String),
+    Where(crate::show::filter::Condition),
+}
+
+/// `[db.]table`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TableRef {
+    pub db: Option<String>,
+    pub name: String,
+}
+
+/// SHOW statements.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Show {
+    Databases(Filter),
+    Tables {
+        full: bool,
+        db: Option<String>,
+        filter: Filter,
+    },
+    TableStatus {
+        db: Option<String>,
+        filter: Filter,
+    },
+    Columns {
+        full: bool,
+        table: TableRef,
+        filter: Filter,
+    },
+    Index {
+        table: TableRef,
+        filter: Filter,
+    },
+    CreateTable(TableRef),
+    CreateDatabase {
+        if_not_exists: bool,
+        name: String,
+    },
+    CreateUser(UserName),
+    Variables {
+        global: bool,
+        filter: Filter,
+    },
+    Status {
+        global: bool,
+        filter: Filter,
+    },
+    Warnings {
+        errors: bool,
+        offset: usize,
+        limit: usize,
+    },
+    CountWarnings {
+        errors: bool,
+    },
+    ProcessList {
+        full: bool,
+    },
+    Grants(UserName),
+    Engines,
+    Collation(Filter),
+    CharacterSet(Filter),
+    MasterStatus,
+    BinaryLogs,
+    ReplicaStatus,
+    Privileges,
+    Plugins,
+    /// SHOW TRIGGERS, EVENTS, PROCEDURE STATUS, FUNCTION STATUS, OPEN TABLES: Narwal has none, the list is empty.
+    Empty(&'static [&'static str]),
+}
+
+/// CHECK, ANALYZE, OPTIMIZE, REPAIR TABLE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Maintenance {
+    Check,
+    Analyze,
+    Optimize,
+}
+
+/// What FLUSH is to flush.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flush {
+    Privileges,
+    Tables,
+    Logs,
+    Status,
+    Nothing,
+}
+
+/// An administrative statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Admin {
+    Begin {
+        read_only: Option<bool>,
+        snapshot: bool,
+    },
+    Commit {
+        chain: Option<bool>,
+        release: Option<bool>,
+    },
+    Rollback {
+        chain: Option<bool>,
+        release: Option<bool>,
+    },
+    Savepoint(String),
+    RollbackTo(String),
+    ReleaseSavepoint(String),
+    SetTransaction {
+        scope: SetScope,
+        isolation: Option<Isolation>,
+        /// As written, for `tx_isolation`: READ UNCOMMITTED is kept apart from READ COMMITTED.
+        isolation_name: Option<&'static str>,
+        read_only: Option<bool>,
+    },
+    Set(Vec<SetItem>),
+    SetPassword {
+        user: UserName,
+        /// The stored hash, or `Err(plain text)` for PASSWORD('...').
+        password: Result<String, String>,
+    },
+    Use(String),
+    Show(Show),
+    Describe {
+        table: TableRef,
+        like: Option<String>,
+    },
+    CreateUser {
+        or_replace: bool,
+        if_not_exists: bool,
+        users: Vec<UserSpec>,
+        options: UserOptions,
+    },
+    AlterUser {
+        if_exists: bool,
+        users: Vec<UserSpec>,
+        options: UserOptions,
+    },
+    DropUser {
+        if_exists: bool,
+        users: Vec<UserName>,
+    },
+    RenameUser(Vec<(UserName, UserName)>),
+    Grant {
+        /// `None` is ALL.
+        privileges: Option<PrivilegeSet>,
+        level: Level,
+        users: Vec<UserSpec>,
+        options: UserOptions,
+        grant_option: bool,
+    },
+    Revoke {
+        /// `None` is ALL.
+        privileges: Option<PrivilegeSet>,
+        level: Level,
+        users: Vec<UserName>,
+    },
+    /// REVOKE ALL PRIVILEGES, GRANT OPTION FROM ...
+    RevokeEverything(Vec<UserName>),
+    Kill {
+        query: bool,
+        /// The id as expression text.
+        id: String,
+    },
+    Flush(Vec<Flush>),
+    Maintain {
+        op: Maintenance,
+        tables: Vec<TableRef>,
+    },
+    /// UNLOCK TABLES: there are no table locks, so there is nothing to do.
+    UnlockTables,
+    /// SHUTDOWN.
+    Shutdown,
+}
+
+impl Admin {
+    /// The status counter of the statement.
+    pub(crate) fn counter(&self) -> &'static str {
+        match self {
+            Admin::Begin { .. } => "Com_begin",
+            Admin::Commit { .. } => "Com_commit",
+            Admin::Rollback { .. } => "Com_rollback",
+            Admin::Savepoint(_) => "Com_savepoint",
+            Admin::RollbackTo(_) => "Com_rollback_to_savepoint",
+            Admin::ReleaseSavepoint(_) => "Com_release_savepoint",
+            Admin::SetTransaction { .. } | Admin::Set(_) | Admin::SetPassword { .. } => {
+                "Com_set_option"
+            }
+            Admin::Use(_) => "Com_change_db",
+            Admin::Show(s) => match s {
+                Show::Databases(_) => "Com_show_databases",
+                Show::Tables { .. } => "Com_show_tables",
+                Show::TableStatus { .. } => "Com_show_table_status",
+                Show::Columns { .. } => "Com_show_fields",
+                Show::Index { .. } => "Com_show_keys",
+                Show::CreateTable(_) => "Com_show_create_table",
+                Show::CreateDatabase { .. } => "Com_show_create_db",
+                Show::CreateUser(_) => "Com_show_create_user",
+                Show::Variables { .. } => "Com_show_variables",
+                Show::Status { .. } => "Com_show_status",
+                Show::Warnings { errors: true, .. } => "Com_show_errors",
+                Show::Warnings { .. } | Show::CountWarnings { .. } => "Com_show_warnings",
+                Show::ProcessList { .. } => "Com_show_processlist",
+                Show::Grants(_) => "Com_show_grants",
+                Show::Engines => "Com_show_storage_engines",
+                Show::Collation(_) => "Com_show_collations",
+                Show::CharacterSet(_) => "Com_show_charsets",
+                Show::MasterStatus => "Com_show_binlog_status",
+                Show::BinaryLogs => "Com_show_binlogs",
+                Show::ReplicaStatus => "Com_show_slave_status",
+                Show::Privileges => "Com_show_privileges",
+                Show::Plugins => "Com_show_plugins",
+                Show::Empty(_) => "Com_show_generic",
+            },
+            Admin::Describe { .. } => "Com_show_fields",
+            Admin::CreateUser { .. } => "Com_create_user",
+            Admin::AlterUser { .. } => "Com_alter_user",
+            Admin::DropUser { .. } => "Com_drop_user",
+            Admin::RenameUser(_) => "Com_rename_user",
+            Admin::Grant { .. } => "Com_grant",
+            Admin::Revoke { .. } => "Com_revoke",
+            Admin::RevokeEverything(_) => "Com_revoke_all",
+            Admin::Kill { .. } => "Com_kill",
+            Admin::Flush(_) => "Com_flush",
+            Admin::Maintain { op, .. } => match op {
+                Maintenance::Check => "Com_check",
+                Maintenance::Analyze => "Com_analyze",
+                Maintenance::Optimize => "Com_optimize",
+            },
+            Admin::UnlockTables => "Com_unlock_tables",
+            Admin::Shutdown => "Com_shutdown",
+        }
+    }
+
+    /// True for statements that commit the transaction first, as MariaDB's do.
+    pub(crate) fn commits_implicitly(&self) -> bool {
+        matches!(
+            self,
+            Admin::Begin { .. }
+                | Admin::CreateUser { .. }
+                | Admin::AlterUser { .. }
+                | Admin::DropUser { .. }
+                | Admin::RenameUser(_)
+                | Admin::Grant { .. }
+                | Admin::Revoke { .. }
+                | Admin::RevokeEverything(_)
+                | Admin::SetPassword { .. }
+                | Admin::Flush(_)
+                | Admin::Maintain { .. }
+        )
+    }
+
+    /// True for the statements that read the diagnostics area and so must not clear it.
+    pub(crate) fn keeps_diagnostics(&self) -> bool {
+        matches!(
+            self,
+            Admin::Show(Show::Warnings { .. } | Show::CountWarnings { .. })
+        )
+    }
+}

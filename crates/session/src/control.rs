@@ -1,0 +1,534 @@
+//! Running administrative statements: dispatch, transaction control, KILL, FLUSH, table maintenance.
+
+use crate::acl;
+use crate::admin::{Admin, Flush, Maintenance, SetScope, Show, TableRef};
+use crate::privileges::PrivilegeSet;
+use crate::rows::Grid;
+use crate::session::{ClientSession, Completion};
+use crate::status;
+use crate::variables::VarValue;
+use narwal_engine::{Isolation, Table};
+use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, TypeKind, Value};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What an administrative statement gives.
+enum Answer {
+    Done { affected: u64 },
+    Rows(Grid),
+}
+
+const DONE: Answer = Answer::Done { affected: 0 };
+
+impl ClientSession {
+    /// Runs an administrative statement.
+    pub(crate) fn run_admin(
+        &mut self,
+        admin: &Admin,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let counter = status::index(admin.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        self.begin_statement(counter, admin.keeps_diagnostics());
+        match self.answer(admin, text) {
+            Ok(Answer::Done { affected }) => self.finish_ok(affected, 0, String::new(), out, more),
+            Ok(Answer::Rows(grid)) => {
+                grid.send(out)?;
+                let n = grid.rows.len() as u64;
+                if admin.keeps_diagnostics() {
+                    // SHOW WARNINGS leaves FOUND_ROWS() and the counts alone.
+                    let found = self.env.found_rows;
+                    return self.finish_rows(n, found, out, more);
+                }
+                self.finish_rows(n, n, out, more)
+            }
+            Err(e) => self.fail(e),
+        }
+    }
+
+    /// Columns of a statement's result set, for PREPARE.
+    pub(crate) fn admin_columns(&mut self, admin: &Admin) -> SqlResult<Vec<ResultColumn>> {
+        Ok(match admin {
+            Admin::Show(_) | Admin::Describe { .. } => match self.answer(admin, "")? {
+                Answer::Rows(g) => g.columns,
+                Answer::Done { .. } => Vec::new(),
+            },
+            Admin::Maintain { .. } => maintenance_grid().columns,
+            _ => Vec::new(),
+        })
+    }
+
+    fn answer(&mut self, admin: &Admin, text: &str) -> SqlResult<Answer> {
+        if admin.commits_implicitly() {
+            self.commit_open()?;
+        }
+        match admin {
+            Admin::Begin {
+                read_only,
+                snapshot,
+            } => {
+                self.start_transaction(*read_only, *snapshot);
+                Ok(DONE)
+            }
+            Admin::Commit { chain, release } => {
+                let setup = self.transaction_setup();
+                self.commit_open()?;
+                self.complete(*chain, *release, setup);
+                Ok(DONE)
+            }
+            Admin::Rollback { chain, release } => {
+                let setup = self.transaction_setup();
+                self.rollback_open();
+                self.complete(*chain, *release, setup);
+                Ok(DONE)
+            }
+            Admin::Savepoint(name) => {
+                self.savepoint(name);
+                Ok(DONE)
+            }
+            Admin::RollbackTo(name) => {
+                self.rollback_to(name)?;
+                Ok(DONE)
+            }
+            Admin::ReleaseSavepoint(name) => {
+                self.release_savepoint(name)?;
+                Ok(DONE)
+            }
+            Admin::SetTransaction {
+                scope,
+                isolation,
+                isolation_name,
+                read_only,
+            } => {
+                self.set_transaction(*scope, *isolation, *isolation_name, *read_only)?;
+                Ok(DONE)
+            }
+            Admin::Set(items) => {
+                self.set_variables(items)?;
+                Ok(DONE)
+            }
+            Admin::SetPassword { user, password } => {
+                self.set_password(user, password)?;
+                Ok(DONE)
+            }
+            Admin::Use(db) => {
+                self.use_db(db)?;
+                Ok(DONE)
+            }
+            Admin::Show(show) => Ok(Answer::Rows(self.show(show)?)),
+            Admin::Describe { table, like } => {
+                let filter = like
+                    .clone()
+                    .map_or(crate::admin::Filter::None, crate::admin::Filter::Like);
+                Ok(Answer::Rows(self.show(&Show::Columns {
+                    full: false,
+                    table: table.clone(),
+                    filter,
+                })?))
+            }
+            Admin::CreateUser {
+                or_replace,
+                if_not_exists,
+                users,
+                options,
+            } => {
+                self.create_user(*or_replace, *if_not_exists, users, options)?;
+                Ok(DONE)
+            }
+            Admin::AlterUser {
+                if_exists,
+                users,
+                options,
+            } => {
+                self.alter_user(*if_exists, users, options)?;
+                Ok(DONE)
+            }
+            Admin::DropUser { if_exists, users } => {
+                self.drop_user(*if_exists, users, text)?;
+                Ok(DONE)
+            }
+            Admin::RenameUser(pairs) => {
+                self.rename_user(pairs, text)?;
+                Ok(DONE)
+            }
+            Admin::Grant {
+                privileges,
+                level,
+                users,
+                options,
+                grant_option,
+            } => {
+                self.grant(*privileges, level, users, options, *grant_option)?;
+                Ok(DONE)
+            }
+            Admin::Revoke {
+                privileges,
+                level,
+                users,
+            } => {
+                self.revoke(*privileges, level, users)?;
+                Ok(DONE)
+            }
+            Admin::RevokeEverything(users) => {
+                self.revoke_everything(users, text)?;
+                Ok(DONE)
+            }
+            Admin::Kill { query, id } => {
+                let id = match self.evaluate(id)? {
+                    Value::Int(i) => i as u64,
+                    Value::UInt(u) => u,
+                    _ => 0,
+                };
+                self.kill_process(id, *query)?;
+                Ok(DONE)
+            }
+            Admin::Flush(items) => {
+                self.flush(items)?;
+                Ok(DONE)
+            }
+            Admin::Maintain { op, tables } => Ok(Answer::Rows(self.maintain(*op, tables)?)),
+            Admin::UnlockTables => Ok(DONE),
+            Admin::Shutdown => {
+                self.need_any(PrivilegeSet::SHUTDOWN)?;
+                self.instance.shutdown()?;
+                Ok(DONE)
+            }
+        }
+    }
+
+    /// Evaluates an expression without tables.
+    pub(crate) fn evaluate(&self, text: &str) -> SqlResult<Value> {
+        let opts = narwal_sql::ParseOptions {
+            sql_mode: self.env.sql_mode,
+        };
+        let expr = narwal_sql::parse_expression(text, &opts)?;
+        narwal_sql::evaluate(&expr, &self.env)
+    }
+
+    // ---- transactions ----
+
+    fn start_transaction(&mut self, read_only: Option<bool>, snapshot: bool) {
+        let mut open = self.begin_transaction(read_only);
+        if snapshot && open.isolation != Isolation::ReadCommitted {
+            open.txn.ensure_snapshot();
+        }
+        self.open = Some(open);
+        self.explicit = true;
+    }
+
+    /// Isolation and access mode of the open transaction, for AND CHAIN.
+    fn transaction_setup(&self) -> Option<(Isolation, bool)> {
+        self.open.as_ref().map(|o| (o.isolation, o.read_only))
+    }
+
+    fn complete(
+        &mut self,
+        chain: Option<bool>,
+        release: Option<bool>,
+        setup: Option<(Isolation, bool)>,
+    ) {
+        let by_default = self.settings.completion;
+        let release = release.unwrap_or(by_default == Completion::Release && chain.is_none());
+        let chain = chain.unwrap_or(by_default == Completion::Chain) && !release;
+        if release {
+            self.release = true;
+        } else if chain {
+            if let Some((isolation, read_only)) = setup {
+                self.next.isolation = Some(isolation);
+                self.next.read_only = Some(read_only);
+            }
+            self.start_transaction(None, false);
+        }
+    }
+
+    fn savepoint(&mut self, name: &str) {
+        self.process.counters.add(status::SAVEPOINTS, 1);
+        if self.open.is_none() {
+            if self.settings.autocommit {
+                // Outside of a transaction a savepoint is gone with its statement.
+                return;
+            }
+            let open = self.begin_transaction(None);
+            self.open = Some(open);
+        }
+        if let Some(o) = &mut self.open {
+            o.savepoints.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
+            let s = o.txn.savepoint();
+            o.savepoints.push((name.to_string(), s));
+        }
+    }
+
+    fn find_savepoint(&self, name: &str) -> SqlResult<usize> {
+        self.open
+            .as_ref()
+            .and_then(|o| {
+                o.savepoints
+                    .iter()
+                    .position(|(n, _)| n.eq_ignore_ascii_case(name))
+            })
+            .ok_or_else(|| {
+                SqlError::new(1305, b"42000", format!("SAVEPOINT {name} does not exist"))
+            })
+    }
+
+    fn rollback_to(&mut self, name: &str) -> SqlResult<()> {
+        let i = self.find_savepoint(name)?;
+        if let Some(o) = &mut self.open {
+            o.txn.rollback_to(&o.savepoints[i].1);
+            o.savepoints.truncate(i + 1);
+        }
+        self.process.counters.add(status::SAVEPOINT_ROLLBACKS, 1);
+        Ok(())
+    }
+
+    fn release_savepoint(&mut self, name: &str) -> SqlResult<()> {
+        let i = self.find_savepoint(name)?;
+        if let Some(o) = &mut self.open {
+            o.savepoints.truncate(i);
+        }
+        Ok(())
+    }
+
+    fn set_transaction(
+        &mut self,
+        scope: SetScope,
+        isolation: Option<Isolation>,
+        name: Option<&'static str>,
+        read_only: Option<bool>,
+    ) -> SqlResult<()> {
+        match scope {
+            SetScope::Default => {
+                if self.open.is_some() {
+                    return Err(SqlError::new(
+                        1568,
+                        b"25001",
+                        "Transaction characteristics can't be changed while a transaction is in progress",
+                    ));
+                }
+                if isolation.is_some() {
+                    self.next.isolation = isolation;
+                }
+                if read_only.is_some() {
+                    self.next.read_only = read_only;
+                }
+            }
+            SetScope::Session => {
+                if let Some(n) = name {
+                    self.vars.set_by_name("tx_isolation", VarValue::text(n));
+                }
+                if let Some(r) = read_only {
+                    self.vars.set_by_name("tx_read_only", VarValue::Bool(r));
+                }
+                self.refresh_settings();
+            }
+            SetScope::Global => {
+                self.need_any(PrivilegeSet::SUPER)?;
+                let set = |n: &str, v: VarValue| {
+                    if let Some(i) = crate::variables::index(n) {
+                        self.instance.set_global(i, v);
+                    }
+                };
+                if let Some(n) = name {
+                    set("tx_isolation", VarValue::text(n));
+                }
+                if let Some(r) = read_only {
+                    set("tx_read_only", VarValue::Bool(r));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // ---- KILL, FLUSH ----
+
+    /// KILL [QUERY].
+    pub(crate) fn kill_process(&mut self, id: u64, query: bool) -> SqlResult<()> {
+        let unknown = || SqlError::new(1094, b"HY000", format!("Unknown thread id: {id}"));
+        let id32 = u32::try_from(id).map_err(|_| unknown())?;
+        let account = self.account();
+        let target = self.instance.processes.get(id32).ok_or_else(unknown)?;
+        let may = account
+            .global
+            .has_any(PrivilegeSet::SUPER.with(PrivilegeSet::CONNECTION_ADMIN))
+            || target.identity.lock().user == self.client.user;
+        if !may {
+            return Err(
+                if account.global.has(PrivilegeSet::PROCESS) {
+                    SqlError::new(1095, b"HY000", format!("You are not owner of thread {id}"))
+                } else {
+                    // Who can't see the process list learns nothing from KILL.
+                    unknown()
+                },
+            );
+        }
+        if id32 == self.client.id {
+            if query {
+                return Err(SqlError::new(1317, b"70100", "Query execution was interrupted"));
+            }
+            self.process.killed.store(true, Ordering::SeqCst);
+            self.release = true;
+            return Err(SqlError::new(1927, b"70100", "Connection was killed"));
+        }
+        target.kill(!query);
+        Ok(())
+    }
+
+    fn flush(&mut self, items: &[Flush]) -> SqlResult<()> {
+        self.need_any(PrivilegeSet::RELOAD)?;
+        for item in items {
+            match item {
+                Flush::Logs => self.instance.database().sync()?,
+                Flush::Status => {
+                    let p = &self.process.counters;
+                    p.add_to(&self.instance.retired);
+                    p.reset();
+                    self.instance.status_since.store(
+                        self.instance.processes.uptime_seconds(),
+                        Ordering::Relaxed,
+                    );
+                }
+                // Accounts are read from the catalog itself, and tables have no files to be closed.
+                Flush::Privileges | Flush::Tables | Flush::Nothing => {}
+            }
+        }
+        Ok(())
+    }
+
+    // ---- table maintenance ----
+
+    fn maintain(&mut self, op: Maintenance, tables: &[TableRef]) -> SqlResult<Grid> {
+        let name = match op {
+            Maintenance::Check => "check",
+            Maintenance::Analyze => "analyze",
+            Maintenance::Optimize => "optimize",
+        };
+        let mut g = maintenance_grid();
+        for t in tables {
+            let db = match &t.db {
+                Some(d) => d.clone(),
+                None => self.env.require_db()?.to_string(),
+            };
+            let account = self.account();
+            let have = account.on_table(&db, &t.name);
+            let wanted = if op == Maintenance::Check {
+                PrivilegeSet::SELECT
+            } else {
+                PrivilegeSet::SELECT.with(PrivilegeSet::INSERT)
+            };
+            let missing = wanted.without(have);
+            if !missing.is_empty() {
+                return Err(acl::table_denied(
+                    &missing.names().join(", "),
+                    &account,
+                    &self.client.host,
+                    &db,
+                    &t.name,
+                ));
+            }
+            let full = format!("{db}.{}", t.name);
+            let mut line = |kind: &str, text: &str| {
+                g.row(vec![
+                    Value::str(full.as_str()),
+                    Value::str(name),
+                    Value::str(kind),
+                    Value::str(text),
+                ]);
+            };
+            let table = self.instance.database().catalog().table(&db, &t.name).cloned();
+            let Some(table) = table else {
+                line("Error", &format!("Table '{full}' doesn't exist"));
+                line("status", "Operation failed");
+                continue;
+            };
+            match op {
+                Maintenance::Check => match self.check_table(&table) {
+                    Ok(problems) if problems.is_empty() => line("status", "OK"),
+                    Ok(problems) => {
+                        for p in problems {
+                            line("error", &p);
+                        }
+                        line("error", "Corrupt");
+                    }
+                    Err(e) => {
+                        line("Error", &e.message);
+                        line("status", "Operation failed");
+                    }
+                },
+                Maintenance::Analyze => {
+                    line("note", "The optimizer's row counts are always current; nothing to do");
+                    line("status", "OK");
+                }
+                Maintenance::Optimize => {
+                    line("note", "Table does not need optimize: the checkpoint reuses free pages");
+                    line("status", "OK");
+                }
+            }
+        }
+        Ok(g)
+    }
+
+    /// Compares every secondary index with the rows, in one snapshot.
+    fn check_table(&mut self, table: &Arc<Table>) -> SqlResult<Vec<String>> {
+        use narwal_engine::{KeyRange, ReadView};
+        let mut txn = self
+            .instance
+            .database()
+            .begin(self.txn_options(Isolation::RepeatableRead, true));
+        txn.begin_statement(self.env.timestamp(), None);
+        txn.ensure_snapshot();
+        let mut rows = 0u64;
+        // Sum over (index number, key, clustered key) hashes, as the rows say they must be.
+        let mut expected = vec![0u64; table.indexes.len()];
+        let hash = |key: &[u8], pk: &[u8]| {
+            use std::hash::{BuildHasher, Hash, Hasher};
+            let mut h = ahash::RandomState::with_seeds(1, 2, 3, 4).build_hasher();
+            key.hash(&mut h);
+            pk.hash(&mut h);
+            h.finish()
+        };
+        let mut key = Vec::new();
+        let mut scan = txn.scan(table, 0, KeyRange::all(), false, ReadView::Snapshot, false)?;
+        while let Some(item) = scan.next()? {
+            rows += 1;
+            if rows % 1024 == 0 {
+                self.env.check_interrupt()?;
+            }
+            for (i, index) in table.indexes.iter().enumerate().skip(1) {
+                key.clear();
+                narwal_types::key::encode_from_row(&table.layout, item.row, &index.parts, &mut key)?;
+                key.extend_from_slice(item.pk);
+                expected[i] = expected[i].wrapping_add(hash(&key, item.pk));
+            }
+        }
+        drop(scan);
+        let mut problems = Vec::new();
+        for (i, index) in table.indexes.iter().enumerate().skip(1) {
+            let (mut n, mut sum) = (0u64, 0u64);
+            let mut scan = txn.scan(table, i, KeyRange::all(), false, ReadView::Snapshot, true)?;
+            while let Some(item) = scan.next()? {
+                n += 1;
+                if n % 1024 == 0 {
+                    self.env.check_interrupt()?;
+                }
+                sum = sum.wrapping_add(hash(item.key, item.pk));
+            }
+            drop(scan);
+            if n != rows {
+                problems.push(format!("Index '{}' has {n} entries for {rows} rows", index.name));
+            } else if sum != expected[i] {
+                problems.push(format!("Index '{}' does not agree with the rows", index.name));
+            }
+        }
+        Ok(problems)
+    }
+}
+
+fn maintenance_grid() -> Grid {
+    let mut g = Grid::new();
+    g.text_null("Table", 387)
+        .text_null("Op", 10)
+        .text_null("Msg_type", 10)
+        .any("Msg_text", TypeKind::Text(narwal_types::BlobSize::Medium), true);
+    g
+}

@@ -1,0 +1,542 @@
+//! What all sessions of a server share: the database, global variables, accounts, the process list, counters.
+
+use crate::acl::{Account, Acl};
+use crate::process::{Killer, ProcessList};
+use crate::session::ClientSession;
+use crate::status::{self, Counters};
+use crate::variables::{self, Effect, VARIABLES, VarValue};
+use narwal_engine::{CatalogChange, Database, Ddl, TxnOptions};
+use narwal_types::{SqlError, SqlResult};
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Narwal's own version.
+pub const NARWAL_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The version that clients see: MariaDB's series whose dialect is spoken, and Narwal's own version.
+pub fn server_version() -> String {
+    format!("10.11.0-MariaDB-narwal-{NARWAL_VERSION}")
+}
+
+/// Settings of the command line and of option files, before the server starts.
+#[derive(Debug, Clone)]
+pub struct Startup {
+    values: Vec<VarValue>,
+    given: BTreeSet<usize>,
+    /// Sentences for the log: settings that were accepted but changed or without effect.
+    pub warnings: Vec<String>,
+}
+
+impl Default for Startup {
+    fn default() -> Self {
+        Startup {
+            values: VARIABLES
+                .iter()
+                .map(variables::VariableDef::default_value)
+                .collect(),
+            given: BTreeSet::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl Startup {
+    /// MariaDB's defaults.
+    pub fn new() -> Self {
+        Startup::default()
+    }
+
+    /// Takes an option. The name may have `-` or `_`, and the prefixes `loose-` (unknown is a warning), `skip-`,
+    /// `disable-` and `enable-`. The error is a sentence for the person at the terminal; for an unknown name it
+    /// suggests the nearest.
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        let name = name.trim_start_matches('-').replace('-', "_").to_ascii_lowercase();
+        let (loose, name) = match name.strip_prefix("loose_") {
+            Some(n) => (true, n.to_string()),
+            None => (false, name),
+        };
+        if name == "log_bin" && !matches!(value, Some("0" | "OFF" | "off")) {
+            self.warnings.push(
+                "log-bin has no effect: Narwal's log is its binary log, always on, with names of its own".into(),
+            );
+            return Ok(());
+        }
+        let found = variables::index(&name)
+            .map(|i| (i, value))
+            .or_else(|| {
+                let off = name.strip_prefix("skip_").or_else(|| name.strip_prefix("disable_"))?;
+                variables::index(off).map(|i| (i, Some("OFF")))
+            })
+            .or_else(|| {
+                let on = name.strip_prefix("enable_")?;
+                variables::index(on).map(|i| (i, Some("ON")))
+            });
+        let Some((i, value)) = found else {
+            if loose {
+                self.warnings
+                    .push(format!("unknown option --{} is ignored (loose)", name.replace('_', "-")));
+                return Ok(());
+            }
+            let hint = variables::nearest(&name)
+                .map(|n| format!(". Did you mean --{}?", n.replace('_', "-")))
+                .unwrap_or_default();
+            return Err(format!("unknown option --{}{hint}", name.replace('_', "-")));
+        };
+        let d = &VARIABLES[i];
+        if d.effect == Effect::Computed || d.scope == variables::Scope::Session {
+            return Err(format!(
+                "--{} can't be set: it is not a setting",
+                d.name.replace('_', "-")
+            ));
+        }
+        let accepted = d.accept_option(value)?;
+        if let Some(t) = accepted.truncated {
+            self.warnings.push(t);
+        }
+        if accepted.value != d.default_value() {
+            match d.effect {
+                Effect::Fixed => {
+                    return Err(format!(
+                        "--{}={} is not supported: Narwal has {} only",
+                        d.name.replace('_', "-"),
+                        accepted.value.show(),
+                        d.default
+                    ));
+                }
+                Effect::Inert => self.warnings.push(inert_text(d.name)),
+                _ => {}
+            }
+        }
+        self.values[i] = accepted.value;
+        self.given.insert(i);
+        Ok(())
+    }
+
+    /// States a fact that the server knows (data folder, port, socket, host name).
+    pub fn fact(&mut self, name: &str, value: VarValue) {
+        if let Some(i) = variables::index(name) {
+            self.values[i] = value;
+        }
+    }
+
+    /// A value by name; NULL if there is no such variable.
+    pub fn get(&self, name: &str) -> VarValue {
+        variables::index(name).map_or(VarValue::Null, |i| self.values[i].clone())
+    }
+
+    /// True if the option was given.
+    pub fn is_given(&self, name: &str) -> bool {
+        variables::index(name).is_some_and(|i| self.given.contains(&i))
+    }
+
+    /// The settings that the store needs.
+    pub fn engine_options(&self) -> narwal_engine::Options {
+        let u = |name: &str| self.get(name).as_u64();
+        let u32_ = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
+        let (count, usec) = commit_wait(&|name| u(name));
+        narwal_engine::Options {
+            flush_log_at_trx_commit: u("innodb_flush_log_at_trx_commit") as u8,
+            memory_budget: u("innodb_buffer_pool_size"),
+            server_id: u32_(u("server_id")),
+            gtid_domain_id: u32_(u("gtid_domain_id")),
+            max_binlog_size: u32_(u("max_binlog_size")),
+            segment_size: u("innodb_log_file_size"),
+            max_binlog_cache_size: u("max_binlog_cache_size"),
+            commit_wait_count: count,
+            commit_wait_usec: usec,
+            ..narwal_engine::Options::default()
+        }
+    }
+}
+
+/// Group commit waits from MariaDB's pair of variables or, if its delay is set, MySQL's (where a count of 0 means that
+/// the delay always passes).
+fn commit_wait(get: &dyn Fn(&str) -> u64) -> (u32, u32) {
+    let fit = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
+    let delay = get("binlog_group_commit_sync_delay");
+    if delay > 0 {
+        let count = get("binlog_group_commit_sync_no_delay_count");
+        (if count == 0 { u32::MAX } else { fit(count) }, fit(delay))
+    } else {
+        (
+            fit(get("binlog_commit_wait_count")),
+            fit(get("binlog_commit_wait_usec")),
+        )
+    }
+}
+
+/// What is said when a setting without effect is changed.
+pub(crate) fn inert_text(name: &str) -> String {
+    if name == "sync_binlog" {
+        return "sync_binlog has no effect: there is one log, and innodb_flush_log_at_trx_commit rules its syncs".into();
+    }
+    format!("{name} has no effect in Narwal")
+}
+
+/// A client that has proved who it is.
+#[derive(Clone)]
+pub struct ConnectOptions {
+    /// Connection id.
+    pub id: u32,
+    /// User name as given.
+    pub user: String,
+    /// The account it was matched with.
+    pub account_user: String,
+    /// That account's host pattern.
+    pub account_host: String,
+    /// Where it comes from, as accounts are matched: `localhost` or an address.
+    pub host: String,
+    /// Its address, if it came by TCP.
+    pub ip: Option<String>,
+    /// Its TCP port, or 0.
+    pub port: u16,
+    /// Default database.
+    pub db: Option<String>,
+    /// Collation id of the handshake.
+    pub collation: u16,
+    /// TLS version and cipher.
+    pub tls: Option<(String, String)>,
+    /// CLIENT_FOUND_ROWS.
+    pub found_rows: bool,
+    /// CLIENT_MULTI_STATEMENTS.
+    pub multi_statements: bool,
+    /// CLIENT_INTERACTIVE.
+    pub interactive: bool,
+    /// Ends the connection or its statement from outside.
+    pub killer: Option<Killer>,
+}
+
+impl ConnectOptions {
+    /// A local connection as `root@localhost`: for tests and embedders.
+    pub fn local(id: u32) -> Self {
+        ConnectOptions {
+            id,
+            user: "root".into(),
+            account_user: "root".into(),
+            account_host: "localhost".into(),
+            host: "localhost".into(),
+            ip: None,
+            port: 0,
+            db: None,
+            collation: 45,
+            tls: None,
+            found_rows: false,
+            multi_statements: true,
+            interactive: false,
+            killer: None,
+        }
+    }
+}
+
+/// The shared part of a server. One for each database.
+pub struct Instance {
+    db: Database,
+    globals: RwLock<Arc<Vec<VarValue>>>,
+    acl: RwLock<Arc<Acl>>,
+    /// One change of accounts at a time: each reads, changes and stores a whole account.
+    pub(crate) acl_writer: Mutex<()>,
+    pub(crate) processes: ProcessList,
+    /// Counters of ended sessions, and of what no session counts.
+    pub(crate) retired: Counters,
+    pub(crate) connections: AtomicU64,
+    pub(crate) aborted_connects: AtomicU64,
+    pub(crate) aborted_clients: AtomicU64,
+    pub(crate) prepared_statements: AtomicU64,
+    pub(crate) read_only: AtomicBool,
+    pub(crate) status_since: AtomicU64,
+    version: Arc<str>,
+    shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
+    watchdog: Mutex<bool>,
+    info_schema: crate::info_schema::InfoSchema,
+}
+
+impl Instance {
+    /// Makes the instance of an opened database.
+    pub fn new(db: Database, startup: Startup) -> Arc<Instance> {
+        let acl = Acl::load(&db.catalog());
+        for w in &startup.warnings {
+            tracing::warn!("{w}");
+        }
+        if acl.is_built_in() {
+            tracing::warn!(
+                "user root has no password, and may connect through the Unix socket and loopback addresses only; \
+                 set one with: ALTER USER root@localhost IDENTIFIED BY '...'"
+            );
+        }
+        let read_only = startup.get("read_only").as_bool();
+        let mut values = startup.values;
+        let mut put = |name: &str, v: VarValue| {
+            if let Some(i) = variables::index(name) {
+                values[i] = v;
+            }
+        };
+        put("version", VarValue::text(server_version()));
+        put("innodb_version", VarValue::text(NARWAL_VERSION));
+        put("version_compile_machine", VarValue::text(std::env::consts::ARCH));
+        put("version_compile_os", VarValue::text(std::env::consts::OS));
+        let instance = Arc::new(Instance {
+            db,
+            globals: RwLock::new(Arc::new(values)),
+            acl: RwLock::new(Arc::new(acl)),
+            acl_writer: Mutex::new(()),
+            processes: ProcessList::new(),
+            retired: Counters::default(),
+            connections: AtomicU64::new(0),
+            aborted_connects: AtomicU64::new(0),
+            aborted_clients: AtomicU64::new(0),
+            prepared_statements: AtomicU64::new(0),
+            read_only: AtomicBool::new(read_only),
+            status_since: AtomicU64::new(0),
+            version: server_version().into(),
+            shutdown: Mutex::new(None),
+            watchdog: Mutex::new(false),
+            info_schema: crate::info_schema::InfoSchema::new(),
+        });
+        instance.info_schema.attach(&instance);
+        instance
+    }
+
+    /// The database.
+    pub fn database(&self) -> &Database {
+        &self.db
+    }
+
+    pub(crate) fn info_schema(&self) -> &crate::info_schema::InfoSchema {
+        &self.info_schema
+    }
+
+    /// The version that `VERSION()` gives; the greeting puts `5.5.5-` before it, as MariaDB's does.
+    pub fn version(&self) -> &Arc<str> {
+        &self.version
+    }
+
+    /// All global values at this moment.
+    pub(crate) fn globals(&self) -> Arc<Vec<VarValue>> {
+        self.globals.read().clone()
+    }
+
+    /// A global value by position in [`VARIABLES`].
+    pub(crate) fn global(&self, index: usize) -> VarValue {
+        if VARIABLES[index].effect == Effect::Computed
+            && let Some(v) = self.computed(VARIABLES[index].name)
+        {
+            return v;
+        }
+        self.globals.read()[index].clone()
+    }
+
+    /// A global value by name; NULL if there is no such variable.
+    pub fn global_value(&self, name: &str) -> VarValue {
+        variables::index(name).map_or(VarValue::Null, |i| self.global(i))
+    }
+
+    fn computed(&self, name: &str) -> Option<VarValue> {
+        Some(match name {
+            "gtid_binlog_pos" | "gtid_binlog_state" | "gtid_current_pos" => {
+                VarValue::text(self.db.binlog_position().2)
+            }
+            "log_bin_basename" | "log_bin_index" => {
+                let file = self.db.binlog_position().0;
+                let stem = file.rsplit_once('.').map_or(file.as_str(), |(s, _)| s);
+                let dir = self.globals.read()[variables::index("datadir")?].show();
+                let end = if name == "log_bin_index" { ".index" } else { "" };
+                VarValue::text(format!("{dir}{stem}{end}"))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Stores a global value and lets it have its effect.
+    pub(crate) fn set_global(&self, index: usize, value: VarValue) {
+        {
+            let mut g = self.globals.write();
+            let mut all = g.as_ref().clone();
+            all[index] = value.clone();
+            *g = Arc::new(all);
+        }
+        match VARIABLES[index].name {
+            "innodb_flush_log_at_trx_commit" => {
+                self.db.set_flush_log_at_trx_commit(value.as_u64() as u8);
+            }
+            "binlog_commit_wait_count"
+            | "binlog_commit_wait_usec"
+            | "binlog_group_commit_sync_delay"
+            | "binlog_group_commit_sync_no_delay_count" => {
+                let (count, usec) = commit_wait(&|name| self.global_value(name).as_u64());
+                self.db.set_commit_wait(count, usec);
+            }
+            "read_only" => self.read_only.store(value.as_bool(), Ordering::SeqCst),
+            _ => {}
+        }
+    }
+
+    /// The accounts, as the current catalog has them.
+    pub fn acl(&self) -> Arc<Acl> {
+        {
+            let acl = self.acl.read();
+            if acl.version == self.db.catalog_version() {
+                return acl.clone();
+            }
+        }
+        let catalog = self.db.catalog();
+        let fresh = Arc::new(Acl::load(&catalog));
+        let mut acl = self.acl.write();
+        if acl.version < fresh.version {
+            *acl = fresh.clone();
+        }
+        fresh
+    }
+
+    /// The account that a client is, before it has proved anything.
+    pub fn account(&self, user: &str, host: &str, ip: Option<&str>) -> Option<Arc<Account>> {
+        self.acl().find(user, host, ip).cloned()
+    }
+
+    /// Makes the session of a client that has been authenticated.
+    pub fn connect(self: &Arc<Self>, options: ConnectOptions) -> SqlResult<ClientSession> {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        ClientSession::new(self.clone(), options)
+    }
+
+    /// A client was refused or lost before it had a session.
+    pub fn aborted_connect(&self) {
+        self.aborted_connects.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A client gave a wrong password or has no account (`Access_denied_errors`).
+    pub fn access_denied(&self) {
+        self.retired.add_shared(status::ACCESS_DENIED, 1);
+    }
+
+    /// `max_connections`.
+    pub fn max_connections(&self) -> usize {
+        self.global_value("max_connections").as_u64() as usize
+    }
+
+    /// `max_allowed_packet`, bytes.
+    pub fn max_allowed_packet(&self) -> usize {
+        self.global_value("max_allowed_packet").as_u64() as usize
+    }
+
+    /// `connect_timeout`.
+    pub fn connect_timeout(&self) -> Duration {
+        Duration::from_secs(self.global_value("connect_timeout").as_u64())
+    }
+
+    /// Adds to `Bytes_received` and `Bytes_sent` of the server.
+    pub fn count_bytes(&self, received: u64, sent: u64) {
+        self.retired.add_shared(status::BYTES_RECEIVED, received);
+        self.retired.add_shared(status::BYTES_SENT, sent);
+    }
+
+    /// What the SHUTDOWN statement is to do.
+    pub fn on_shutdown(&self, f: impl Fn() + Send + 'static) {
+        *self.shutdown.lock() = Some(Box::new(f));
+    }
+
+    /// Runs what [`Instance::on_shutdown`] set.
+    pub(crate) fn shutdown(&self) -> SqlResult<()> {
+        match &*self.shutdown.lock() {
+            Some(f) => {
+                f();
+                Ok(())
+            }
+            None => Err(SqlError::unsupported("SHUTDOWN of an embedded database")),
+        }
+    }
+
+    /// Asks every session to end.
+    pub fn kill_all(&self) {
+        for p in self.processes.all() {
+            p.kill(true);
+        }
+    }
+
+    /// Stores changed accounts: one catalog change with its statement in the log.
+    pub(crate) fn store_accounts(
+        &self,
+        sql: String,
+        changes: Vec<CatalogChange>,
+        mut ddl: Ddl,
+        options: &TxnOptions,
+    ) -> SqlResult<()> {
+        ddl.sql = sql;
+        ddl.changes = self.acl().with_built_in(changes);
+        self.db.ddl(ddl, options)?;
+        Ok(())
+    }
+
+    /// Starts the thread that ends statements at their `max_statement_time`, when the first one needs it.
+    pub(crate) fn start_watchdog(self: &Arc<Self>) {
+        let mut running = self.watchdog.lock();
+        if *running {
+            return;
+        }
+        let weak = Arc::downgrade(self);
+        let spawned = std::thread::Builder::new()
+            .name("statement-timer".into())
+            .stack_size(256 << 10)
+            .spawn(move || {
+                while let Some(instance) = weak.upgrade() {
+                    let now = instance.processes.now();
+                    for p in instance.processes.all() {
+                        let deadline = p.deadline.load(Ordering::Acquire);
+                        if deadline != 0 && now >= deadline {
+                            p.deadline.store(0, Ordering::Release);
+                            p.timed_out.store(true, Ordering::SeqCst);
+                            p.interrupt.store(true, Ordering::SeqCst);
+                        }
+                    }
+                    drop(instance);
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+        match spawned {
+            Ok(_) => *running = true,
+            Err(e) => tracing::error!("max_statement_time can't be kept: no thread: {e}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn startup_options() {
+        let mut s = Startup::new();
+        s.set("--innodb-flush-log-at-trx-commit", Some("2")).unwrap();
+        s.set("innodb_buffer_pool_size", Some("64M")).unwrap();
+        s.set("skip-name-resolve", None).unwrap();
+        s.set("loose-no-such-thing", Some("1")).unwrap();
+        s.set("sync-binlog", Some("1")).unwrap();
+        assert_eq!(s.warnings.len(), 1, "{:?}", s.warnings);
+        s.set("sync-binlog", Some("0")).unwrap();
+        assert!(s.warnings[1].contains("sync_binlog has no effect"));
+        let o = s.engine_options();
+        assert_eq!((o.flush_log_at_trx_commit, o.memory_budget), (2, 64 << 20));
+        assert!(s.is_given("innodb_buffer_pool_size") && !s.is_given("port"));
+        let e = s.set("max-conections", Some("5")).unwrap_err();
+        assert!(e.contains("Did you mean --max-connections?"), "{e}");
+        let e = s.set("binlog-format", Some("statement")).unwrap_err();
+        assert!(e.contains("not supported"), "{e}");
+        assert!(s.set("version", Some("x")).is_err());
+        assert!(s.set("port", Some("x")).is_err());
+        assert!(s.set("port", None).is_err());
+    }
+
+    #[test]
+    fn mysqls_group_commit_names() {
+        let mut s = Startup::new();
+        s.set("binlog-group-commit-sync-delay", Some("500")).unwrap();
+        let o = s.engine_options();
+        assert_eq!((o.commit_wait_count, o.commit_wait_usec), (u32::MAX, 500));
+        let mut s = Startup::new();
+        s.set("binlog-commit-wait-count", Some("10")).unwrap();
+        let o = s.engine_options();
+        assert_eq!((o.commit_wait_count, o.commit_wait_usec), (10, 100_000));
+    }
+}

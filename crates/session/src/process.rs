@@ -1,0 +1,277 @@
+//! The process list: what each connection is doing, and how to stop it.
+
+use crate::status::Counters;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Ends a connection (`true`) or only its running statement (`false`); called from another connection's thread.
+pub type Killer = Arc<dyn Fn(bool) + Send + Sync>;
+
+/// What a connection is doing, SHOW PROCESSLIST's Command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Command {
+    Sleep = 0,
+    Query = 1,
+    Prepare = 2,
+    Execute = 3,
+    InitDb = 4,
+    ResetConnection = 5,
+    ChangeUser = 6,
+    Killed = 7,
+}
+
+impl Command {
+    fn name(v: u8) -> &'static str {
+        match v {
+            1 => "Query",
+            2 => "Prepare",
+            3 => "Execute",
+            4 => "Init DB",
+            5 => "Reset connection",
+            6 => "Change user",
+            7 => "Killed",
+            _ => "Sleep",
+        }
+    }
+}
+
+/// SHOW PROCESSLIST's State.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Stage {
+    None = 0,
+    Starting = 1,
+    Executing = 2,
+    Commit = 3,
+    Ddl = 4,
+    Rollback = 5,
+}
+
+impl Stage {
+    fn name(v: u8) -> &'static str {
+        match v {
+            1 => "starting",
+            2 => "Executing",
+            3 => "Commit",
+            4 => "altering table",
+            5 => "Rollback",
+            _ => "",
+        }
+    }
+}
+
+/// Who and where; changes with COM_CHANGE_USER and USE.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Identity {
+    /// User as given.
+    pub user: String,
+    /// `host:port` as SHOW PROCESSLIST prints it.
+    pub host: String,
+    /// Default database.
+    pub db: Option<Arc<str>>,
+}
+
+/// Longest statement text kept for the process list, in bytes.
+const INFO_LIMIT: usize = 64 << 10;
+
+/// One connection.
+pub(crate) struct Process {
+    pub id: u32,
+    pub identity: Mutex<Identity>,
+    command: AtomicU8,
+    stage: AtomicU8,
+    /// Microseconds since the server's start at which the command began.
+    since: AtomicU64,
+    info: Mutex<Vec<u8>>,
+    /// Stops the running statement.
+    pub interrupt: Arc<AtomicBool>,
+    /// The connection is to end.
+    pub killed: AtomicBool,
+    /// The interrupt came from `max_statement_time`.
+    pub timed_out: AtomicBool,
+    /// Microseconds since the server's start at which the running statement must end; 0 = never.
+    pub deadline: AtomicU64,
+    killer: Mutex<Option<Killer>>,
+    pub counters: Counters,
+}
+
+impl Process {
+    pub(crate) fn new(id: u32, identity: Identity, killer: Option<Killer>) -> Self {
+        Process {
+            id,
+            identity: Mutex::new(identity),
+            command: AtomicU8::new(Command::Sleep as u8),
+            stage: AtomicU8::new(Stage::None as u8),
+            since: AtomicU64::new(0),
+            info: Mutex::new(Vec::new()),
+            interrupt: Arc::new(AtomicBool::new(false)),
+            killed: AtomicBool::new(false),
+            timed_out: AtomicBool::new(false),
+            deadline: AtomicU64::new(0),
+            killer: Mutex::new(killer),
+            counters: Counters::default(),
+        }
+    }
+
+    /// A command begins. Cheap: two stores, an uncontended mutex and a copy of the text.
+    pub(crate) fn begin(&self, command: Command, text: &[u8], now: u64) {
+        self.since.store(now, Ordering::Relaxed);
+        self.command.store(command as u8, Ordering::Relaxed);
+        self.stage.store(Stage::Starting as u8, Ordering::Relaxed);
+        let mut info = self.info.lock();
+        info.clear();
+        info.extend_from_slice(&text[..text.len().min(INFO_LIMIT)]);
+    }
+
+    /// The command has ended.
+    pub(crate) fn end(&self, now: u64) {
+        self.since.store(now, Ordering::Relaxed);
+        self.command.store(Command::Sleep as u8, Ordering::Relaxed);
+        self.stage.store(Stage::None as u8, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn stage(&self, stage: Stage) {
+        self.stage.store(stage as u8, Ordering::Relaxed);
+    }
+
+    /// Stops the running statement (`connection` false) or the connection.
+    pub(crate) fn kill(&self, connection: bool) {
+        if connection {
+            self.killed.store(true, Ordering::SeqCst);
+        }
+        self.interrupt.store(true, Ordering::SeqCst);
+        let killer = self.killer.lock().clone();
+        if let Some(k) = killer {
+            k(connection);
+        }
+    }
+
+    /// A line of the process list.
+    pub(crate) fn line(&self, now: u64) -> Line {
+        let identity = self.identity.lock().clone();
+        let killed = self.killed.load(Ordering::Relaxed);
+        let command = if killed {
+            Command::Killed as u8
+        } else {
+            self.command.load(Ordering::Relaxed)
+        };
+        let running = command != Command::Sleep as u8;
+        Line {
+            id: self.id,
+            user: identity.user,
+            host: identity.host,
+            db: identity.db,
+            command: Command::name(command),
+            seconds: now.saturating_sub(self.since.load(Ordering::Relaxed)) / 1_000_000,
+            state: Stage::name(self.stage.load(Ordering::Relaxed)),
+            info: running
+                .then(|| String::from_utf8_lossy(&self.info.lock()).into_owned())
+                .filter(|s| !s.is_empty()),
+        }
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.command.load(Ordering::Relaxed) != Command::Sleep as u8
+    }
+}
+
+/// A line of SHOW PROCESSLIST.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub id: u32,
+    pub user: String,
+    pub host: String,
+    pub db: Option<Arc<str>>,
+    pub command: &'static str,
+    pub seconds: u64,
+    pub state: &'static str,
+    pub info: Option<String>,
+}
+
+/// All connections.
+pub(crate) struct ProcessList {
+    start: Instant,
+    all: RwLock<BTreeMap<u32, Arc<Process>>>,
+    max: AtomicU64,
+}
+
+impl ProcessList {
+    pub(crate) fn new() -> Self {
+        ProcessList {
+            start: Instant::now(),
+            all: RwLock::new(BTreeMap::new()),
+            max: AtomicU64::new(0),
+        }
+    }
+
+    /// Microseconds since the start, at least 1.
+    pub(crate) fn now(&self) -> u64 {
+        self.start.elapsed().as_micros() as u64 + 1
+    }
+
+    pub(crate) fn uptime_seconds(&self) -> u64 {
+        self.start.elapsed().as_secs()
+    }
+
+    pub(crate) fn add(&self, p: Arc<Process>) {
+        let mut all = self.all.write();
+        all.insert(p.id, p);
+        self.max.fetch_max(all.len() as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove(&self, id: u32) {
+        self.all.write().remove(&id);
+    }
+
+    pub(crate) fn get(&self, id: u32) -> Option<Arc<Process>> {
+        self.all.read().get(&id).cloned()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Process>> {
+        self.all.read().values().cloned().collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.read().len()
+    }
+
+    /// Most connections at once.
+    pub(crate) fn max(&self) -> u64 {
+        self.max.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn lines_and_kills() {
+        let list = ProcessList::new();
+        let calls = Arc::new(AtomicUsize::new(0));
+        let c = calls.clone();
+        let killer: Killer = Arc::new(move |connection| {
+            c.fetch_add(if connection { 10 } else { 1 }, Ordering::SeqCst);
+        });
+        let p = Arc::new(Process::new(7, Identity::default(), Some(killer)));
+        list.add(p.clone());
+        p.begin(Command::Query, b"select 1", list.now());
+        let line = list.get(7).unwrap().line(list.now());
+        assert_eq!((line.command, line.info.as_deref()), ("Query", Some("select 1")));
+        p.kill(false);
+        assert!(p.interrupt.load(Ordering::SeqCst) && !p.killed.load(Ordering::SeqCst));
+        p.end(list.now());
+        assert_eq!(p.line(list.now()).info, None);
+        p.kill(true);
+        assert_eq!(calls.load(Ordering::SeqCst), 11);
+        assert_eq!(p.line(list.now()).command, "Killed");
+        list.remove(7);
+        assert_eq!((list.len(), list.max()), (0, 1));
+    }
+}

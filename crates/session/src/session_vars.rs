@@ -1,0 +1,195 @@
+//! A session's variables, system and user, as expressions see them.
+
+use crate::instance::Instance;
+use crate::variables::{self, Effect, Kind, VARIABLES, VarValue};
+use ahash::AHashMap;
+use narwal_sql::{VariableScope, VariableSource};
+use narwal_types::{SqlError, SqlResult, Value};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+/// Variables of one session. Shared with the statements that it runs; written by its own thread.
+pub(crate) struct SessionVars {
+    pub instance: Arc<Instance>,
+    connection_id: u32,
+    state: Mutex<State>,
+    /// The statement's time, microseconds since 1970.
+    pub now_micros: AtomicI64,
+    /// `SET timestamp`: microseconds since 1970, 0 if the clock counts.
+    pub fixed_micros: AtomicI64,
+    pub last_insert_id: AtomicU64,
+    pub warning_count: AtomicU64,
+    pub error_count: AtomicU64,
+    pub in_transaction: AtomicBool,
+    pub last_gtid: Mutex<String>,
+    /// The default database's collation is asked by `collation_database`.
+    pub db: Mutex<Option<Arc<str>>>,
+}
+
+struct State {
+    /// Global values when the session began.
+    base: Arc<Vec<VarValue>>,
+    changed: AHashMap<usize, VarValue>,
+    user: AHashMap<String, Value>,
+}
+
+impl SessionVars {
+    pub(crate) fn new(instance: Arc<Instance>, connection_id: u32) -> Self {
+        let base = instance.globals();
+        SessionVars {
+            instance,
+            connection_id,
+            state: Mutex::new(State {
+                base,
+                changed: AHashMap::new(),
+                user: AHashMap::new(),
+            }),
+            now_micros: AtomicI64::new(0),
+            fixed_micros: AtomicI64::new(0),
+            last_insert_id: AtomicU64::new(0),
+            warning_count: AtomicU64::new(0),
+            error_count: AtomicU64::new(0),
+            in_transaction: AtomicBool::new(false),
+            last_gtid: Mutex::new(String::new()),
+            db: Mutex::new(None),
+        }
+    }
+
+    /// Forgets all that was set (COM_RESET_CONNECTION).
+    pub(crate) fn reset(&self) {
+        let base = self.instance.globals();
+        let mut s = self.state.lock();
+        s.base = base;
+        s.changed.clear();
+        s.user.clear();
+        drop(s);
+        self.fixed_micros.store(0, Ordering::Relaxed);
+        self.last_insert_id.store(0, Ordering::Relaxed);
+        self.warning_count.store(0, Ordering::Relaxed);
+        self.error_count.store(0, Ordering::Relaxed);
+        self.last_gtid.lock().clear();
+    }
+
+    /// The session value of a stored variable.
+    pub(crate) fn get(&self, index: usize) -> VarValue {
+        let s = self.state.lock();
+        s.changed
+            .get(&index)
+            .or_else(|| s.base.get(index))
+            .cloned()
+            .unwrap_or(VarValue::Null)
+    }
+
+    /// The session value by name; NULL if there is no such variable.
+    pub(crate) fn value(&self, name: &str) -> VarValue {
+        variables::index(name).map_or(VarValue::Null, |i| self.get(i))
+    }
+
+    pub(crate) fn set(&self, index: usize, value: VarValue) {
+        self.state.lock().changed.insert(index, value);
+    }
+
+    pub(crate) fn set_by_name(&self, name: &str, value: VarValue) {
+        if let Some(i) = variables::index(name) {
+            self.set(i, value);
+        }
+    }
+
+    fn database_collation(&self) -> narwal_types::Collation {
+        let db = self.db.lock().clone();
+        db.and_then(|db| {
+            self.instance
+                .database()
+                .catalog()
+                .database(&db)
+                .map(|d| d.collation)
+        })
+        .unwrap_or_default()
+    }
+
+    /// Values that are made when asked for.
+    fn computed(&self, name: &str) -> Option<VarValue> {
+        let load = |a: &AtomicU64| VarValue::UInt(a.load(Ordering::Relaxed));
+        Some(match name {
+            "last_insert_id" | "identity" => load(&self.last_insert_id),
+            "warning_count" => load(&self.warning_count),
+            "error_count" => load(&self.error_count),
+            "in_transaction" => {
+                VarValue::UInt(u64::from(self.in_transaction.load(Ordering::Relaxed)))
+            }
+            "timestamp" => {
+                let fixed = self.fixed_micros.load(Ordering::Relaxed);
+                let now = if fixed != 0 {
+                    fixed
+                } else {
+                    self.now_micros.load(Ordering::Relaxed)
+                };
+                VarValue::Double(now as f64 / 1e6)
+            }
+            "pseudo_thread_id" => VarValue::UInt(u64::from(self.connection_id)),
+            "last_gtid" => VarValue::text(self.last_gtid.lock().as_str()),
+            "collation_database" => VarValue::text(match self.database_collation() {
+                narwal_types::Collation::Utf8mb4Bin => "utf8mb4_bin",
+                narwal_types::Collation::Binary => "binary",
+                narwal_types::Collation::Utf8mb4GeneralCi => "utf8mb4_general_ci",
+            }),
+            "character_set_database" => VarValue::text(match self.database_collation() {
+                narwal_types::Collation::Binary => "binary",
+                _ => "utf8mb4",
+            }),
+            "external_user" | "proxy_user" => VarValue::Null,
+            _ => return None,
+        })
+    }
+
+    /// A variable's value, as SHOW VARIABLES and `@@x` want it.
+    pub(crate) fn read(&self, scope: VariableScope, index: usize) -> SqlResult<VarValue> {
+        let d = &VARIABLES[index];
+        match scope {
+            VariableScope::Global if !d.has_global() => Err(SqlError::new(
+                1238,
+                b"HY000",
+                format!("Variable '{}' is a SESSION variable", d.name),
+            )),
+            VariableScope::Session if !d.has_session() => Err(SqlError::new(
+                1238,
+                b"HY000",
+                format!("Variable '{}' is a GLOBAL variable", d.name),
+            )),
+            VariableScope::Any | VariableScope::Session if d.has_session() => {
+                if matches!(d.effect, Effect::Computed | Effect::State)
+                    && let Some(v) = self.computed(d.name)
+                {
+                    return Ok(v);
+                }
+                Ok(self.get(index))
+            }
+            _ => Ok(self.instance.global(index)),
+        }
+    }
+}
+
+impl VariableSource for SessionVars {
+    fn system(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
+        let index = variables::index(name).ok_or_else(|| variables::unknown(name))?;
+        let v = self.read(scope, index)?;
+        Ok(match (&v, VARIABLES[index].kind) {
+            (VarValue::UInt(u), Kind::Double(..)) => Value::Double(*u as f64),
+            _ => v.to_value(),
+        })
+    }
+
+    fn user(&self, name: &str) -> Value {
+        self.state
+            .lock()
+            .user
+            .get(&name.to_lowercase())
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    fn set_user(&self, name: &str, value: Value) {
+        self.state.lock().user.insert(name.to_lowercase(), value);
+    }
+}

@@ -1,0 +1,268 @@
+//! SET: system and user variables, character sets.
+
+use crate::acl;
+use crate::admin::{SetItem, SetScope, SetValue};
+use crate::charset;
+use crate::instance::inert_text;
+use crate::privileges::PrivilegeSet;
+use crate::session::ClientSession;
+use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef};
+use narwal_sql::VariableSource;
+use narwal_types::{SqlError, SqlResult, Value};
+use std::sync::atomic::Ordering;
+
+/// An assignment that has been checked.
+enum Checked {
+    Session(usize, VarValue),
+    Global(usize, VarValue),
+    State(&'static str, Option<Value>),
+    User(String, Value),
+    Names(&'static str, &'static str),
+    /// SET CHARACTER SET.
+    Charset(&'static str),
+}
+
+impl ClientSession {
+    /// Runs a SET statement: all values are evaluated and checked first, then all are assigned.
+    pub(crate) fn set_variables(&mut self, items: &[SetItem]) -> SqlResult<()> {
+        let mut checked = Vec::with_capacity(items.len());
+        for item in items {
+            let c = match item {
+                SetItem::User { name, expr } => {
+                    Checked::User(name.clone(), self.evaluate(expr)?)
+                }
+                SetItem::Names { charset, collation } => names(charset.as_deref(), collation.as_deref())?,
+                SetItem::Charset(None) => Checked::Charset("utf8mb4"),
+                SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
+                SetItem::System { scope, name, value } => self.check_system(*scope, name, value)?,
+            };
+            checked.push(c);
+        }
+        let mut refresh = false;
+        for c in checked {
+            match c {
+                Checked::User(name, value) => self.vars.set_user(&name, value),
+                Checked::Names(cs, coll) => self.set_names(cs, coll),
+                Checked::Charset(cs) => {
+                    for n in ["character_set_client", "character_set_results"] {
+                        self.vars.set_by_name(n, VarValue::text(cs));
+                    }
+                    self.vars
+                        .set_by_name("character_set_connection", VarValue::text("utf8mb4"));
+                    self.vars
+                        .set_by_name("collation_connection", VarValue::text("utf8mb4_general_ci"));
+                }
+                Checked::Global(i, v) => self.instance.set_global(i, v),
+                Checked::State(name, v) => self.set_state(name, v),
+                Checked::Session(i, v) => {
+                    self.set_session(i, v)?;
+                    refresh = true;
+                }
+            }
+        }
+        if refresh {
+            self.refresh_settings();
+        }
+        Ok(())
+    }
+
+    fn set_session(&mut self, i: usize, v: VarValue) -> SqlResult<()> {
+        match VARIABLES[i].name {
+            "autocommit" if v.as_bool() && !self.settings.autocommit => {
+                // Turning autocommit on commits what is open.
+                self.commit_open()?;
+            }
+            "character_set_connection" => {
+                let coll = charset::default_collation(v.as_str());
+                self.vars
+                    .set_by_name("collation_connection", VarValue::text(coll));
+            }
+            "collation_connection" => {
+                let (_, cs) = charset::collation(v.as_str())?;
+                self.vars
+                    .set_by_name("character_set_connection", VarValue::text(cs));
+            }
+            _ => {}
+        }
+        self.vars.set(i, v);
+        Ok(())
+    }
+
+    fn set_state(&mut self, name: &str, v: Option<Value>) {
+        let int = |v: &Option<Value>| match v {
+            Some(Value::Int(i)) => *i as u64,
+            Some(Value::UInt(u)) => *u,
+            _ => 0,
+        };
+        match name {
+            "timestamp" => {
+                let seconds = match &v {
+                    Some(Value::Int(i)) => *i as f64,
+                    Some(Value::UInt(u)) => *u as f64,
+                    Some(Value::Double(d)) => *d,
+                    Some(Value::Decimal(d)) => d.to_string().parse().unwrap_or(0.0),
+                    _ => 0.0,
+                };
+                // 0 and DEFAULT let the clock count again.
+                self.vars
+                    .fixed_micros
+                    .store((seconds * 1e6) as i64, Ordering::Relaxed);
+            }
+            _ => self.env.last_insert_id = int(&v),
+        }
+    }
+
+    fn check_system(
+        &mut self,
+        scope: SetScope,
+        name: &str,
+        value: &SetValue,
+    ) -> SqlResult<Checked> {
+        let Some(i) = variables::index(name) else {
+            return Err(match name.split_once('.') {
+                Some((base, _)) => SqlError::new(
+                    4081,
+                    b"HY000",
+                    format!("Unknown structured system variable or ROW routine variable '{base}'"),
+                ),
+                None => variables::unknown(name),
+            });
+        };
+        let d = &VARIABLES[i];
+        let global = scope == SetScope::Global;
+        if matches!(d.effect, Effect::Computed | Effect::Startup) {
+            // A session variable whose value is fixed says so; everything else is read-only altogether.
+            return Err(SqlError::new(
+                1238,
+                b"HY000",
+                format!("Variable '{}' is a read only variable", d.name),
+            ));
+        }
+        if global && !d.has_global() {
+            return Err(SqlError::new(
+                1228,
+                b"HY000",
+                format!(
+                    "Variable '{}' is a SESSION variable and can't be used with SET GLOBAL",
+                    d.name
+                ),
+            ));
+        }
+        if !global && !d.has_session() {
+            return Err(SqlError::new(
+                1229,
+                b"HY000",
+                format!(
+                    "Variable '{}' is a GLOBAL variable and should be set with SET GLOBAL",
+                    d.name
+                ),
+            ));
+        }
+        if !global && matches!(d.name, "max_allowed_packet" | "net_buffer_length") {
+            return Err(SqlError::new(
+                1621,
+                b"HY000",
+                format!(
+                    "SESSION variable '{}' is read-only. Use SET GLOBAL to assign the value",
+                    d.name
+                ),
+            ));
+        }
+        let needed = if global { d.needs } else { d.session_needs };
+        if !needed.is_empty() && !self.account().global.has_any(needed) {
+            // MariaDB names what the variable's own privilege is.
+            return Err(acl::privilege_needed(if d.name == "read_only" {
+                PrivilegeSet::READ_ONLY_ADMIN
+            } else {
+                needed
+            }));
+        }
+        if d.effect == Effect::State {
+            let v = match value {
+                SetValue::Default => None,
+                other => Some(self.set_value(other)?),
+            };
+            if let Some(v) = &v {
+                d.accept(v)?;
+            }
+            return Ok(Checked::State(d.name, v));
+        }
+        let accepted = match value {
+            SetValue::Default if global => Accepted {
+                value: d.default_value(),
+                truncated: None,
+            },
+            SetValue::Default => Accepted {
+                value: self.instance.global(i),
+                truncated: None,
+            },
+            other => {
+                let v = self.set_value(other)?;
+                d.accept(&v)?
+            }
+        };
+        if let Some(t) = &accepted.truncated {
+            self.env.warn(1292, t.as_str());
+        }
+        let current = if global {
+            self.instance.global(i)
+        } else {
+            self.vars.get(i)
+        };
+        self.check_effect(d, &accepted.value, &current)?;
+        Ok(if global {
+            Checked::Global(i, accepted.value)
+        } else {
+            Checked::Session(i, accepted.value)
+        })
+    }
+
+    /// Refuses what Narwal does not have, and warns of what does nothing.
+    fn check_effect(&self, d: &VariableDef, new: &VarValue, current: &VarValue) -> SqlResult<()> {
+        match d.effect {
+            Effect::Fixed if *new != d.default_value() => Err(SqlError::unsupported(format!(
+                "{}={}",
+                d.name,
+                new.show()
+            ))),
+            Effect::Inert if new != current => {
+                self.env.warn(1105, inert_text(d.name));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn set_value(&self, v: &SetValue) -> SqlResult<Value> {
+        match v {
+            SetValue::Word(s) | SetValue::Str(s) => Ok(Value::str(s.as_str())),
+            SetValue::Expr(e) => match e.parse::<i64>() {
+                Ok(i) => Ok(Value::Int(i)),
+                Err(_) => self.evaluate(e),
+            },
+            SetValue::Default => Ok(Value::Null),
+        }
+    }
+}
+
+fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Checked> {
+    let Some(name) = charset else {
+        return Ok(Checked::Names("utf8mb4", "utf8mb4_general_ci"));
+    };
+    let cs = charset::charset(name)?;
+    let coll = match collation {
+        None => charset::default_collation(cs),
+        Some(c) => {
+            let (coll, of) = charset::collation(c)?;
+            if of != cs {
+                return Err(SqlError::new(
+                    1253,
+                    b"42000",
+                    format!("COLLATION '{coll}' is not valid for CHARACTER SET '{cs}'"),
+                ));
+            }
+            coll
+        }
+    };
+    Ok(Checked::Names(cs, coll))
+}

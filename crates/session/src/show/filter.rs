@@ -1,0 +1,352 @@
+//! LIKE and WHERE of SHOW statements: conditions over the columns of a small, ready-made result.
+
+use crate::admin::Filter;
+use crate::lex::{Cursor, Tok};
+use crate::rows::Grid;
+use narwal_types::{SqlError, SqlResult, Value};
+use std::cmp::Ordering;
+
+/// A comparison's operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cmp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    NullSafeEq,
+}
+
+/// A WHERE condition: columns compared with constants, joined by AND, OR and NOT.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Condition {
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+    Not(Box<Condition>),
+    Compare(String, Cmp, String),
+    Like(String, String, bool),
+    In(String, Vec<String>, bool),
+    IsNull(String, bool),
+    Constant(bool),
+}
+
+const MAX_DEPTH: usize = 64;
+
+/// Parses a condition.
+pub(crate) fn parse(c: &mut Cursor<'_>) -> SqlResult<Condition> {
+    or(c, 0)
+}
+
+fn or(c: &mut Cursor<'_>, depth: usize) -> SqlResult<Condition> {
+    if depth > MAX_DEPTH {
+        return Err(c.error());
+    }
+    let mut left = and(c, depth)?;
+    while c.eat_kw("OR") {
+        left = Condition::Or(Box::new(left), Box::new(and(c, depth)?));
+    }
+    Ok(left)
+}
+
+fn and(c: &mut Cursor<'_>, depth: usize) -> SqlResult<Condition> {
+    let mut left = not(c, depth)?;
+    while c.eat_kw("AND") {
+        left = Condition::And(Box::new(left), Box::new(not(c, depth)?));
+    }
+    Ok(left)
+}
+
+fn not(c: &mut Cursor<'_>, depth: usize) -> SqlResult<Condition> {
+    if depth > MAX_DEPTH {
+        return Err(c.error());
+    }
+    if c.eat_kw("NOT") {
+        return Ok(Condition::Not(Box::new(not(c, depth + 1)?)));
+    }
+    if c.eat_punct(b'(') {
+        let inner = or(c, depth + 1)?;
+        c.expect_punct(b')')?;
+        return Ok(inner);
+    }
+    if let Tok::Num(n) = c.peek().clone() {
+        c.advance();
+        return Ok(Condition::Constant(n.trim_start_matches('0') != ""));
+    }
+    let column = match c.peek() {
+        Tok::Word(_) | Tok::Quoted(_) => {
+            let mut name = c.ident()?;
+            while c.eat_punct(b'.') {
+                name = c.ident()?;
+            }
+            if c.is_punct(b'(') {
+                return Err(SqlError::unsupported("functions in SHOW ... WHERE"));
+            }
+            name
+        }
+        _ => return Err(c.error()),
+    };
+    if c.eat_kw("IS") {
+        let negated = c.eat_kw("NOT");
+        c.expect_kw("NULL")?;
+        return Ok(Condition::IsNull(column, negated));
+    }
+    let negated = c.eat_kw("NOT");
+    if c.eat_kw("LIKE") {
+        return Ok(Condition::Like(column, c.string()?, negated));
+    }
+    if c.eat_kw("IN") {
+        c.expect_punct(b'(')?;
+        let mut values = vec![constant(c)?];
+        while c.eat_punct(b',') {
+            values.push(constant(c)?);
+        }
+        c.expect_punct(b')')?;
+        return Ok(Condition::In(column, values, negated));
+    }
+    if negated {
+        return Err(c.error());
+    }
+    let op = if c.eat_punct(b'=') {
+        Cmp::Eq
+    } else if c.eat_punct(b'!') {
+        c.expect_punct(b'=')?;
+        Cmp::Ne
+    } else if c.eat_punct(b'<') {
+        if c.eat_punct(b'=') {
+            if c.eat_punct(b'>') {
+                Cmp::NullSafeEq
+            } else {
+                Cmp::Le
+            }
+        } else if c.eat_punct(b'>') {
+            Cmp::Ne
+        } else {
+            Cmp::Lt
+        }
+    } else if c.eat_punct(b'>') {
+        if c.eat_punct(b'=') { Cmp::Ge } else { Cmp::Gt }
+    } else {
+        return Err(c.error());
+    };
+    Ok(Condition::Compare(column, op, constant(c)?))
+}
+
+fn constant(c: &mut Cursor<'_>) -> SqlResult<String> {
+    match c.peek().clone() {
+        Tok::Str(s) | Tok::Num(s) => {
+            c.advance();
+            Ok(s)
+        }
+        Tok::Punct(b'-') => {
+            c.advance();
+            match c.advance() {
+                Tok::Num(n) => Ok(format!("-{n}")),
+                _ => Err(c.error()),
+            }
+        }
+        _ => Err(c.error()),
+    }
+}
+
+fn text(v: &Value) -> Option<String> {
+    match v {
+        Value::Null => None,
+        Value::Str(s) => Some(s.to_string()),
+        Value::Int(i) => Some(i.to_string()),
+        Value::UInt(i) => Some(i.to_string()),
+        Value::Double(d) => Some(d.to_string()),
+        Value::Bytes(b) => Some(String::from_utf8_lossy(b).into_owned()),
+        other => Some(format!("{other:?}")),
+    }
+}
+
+fn number(v: &Value) -> Option<f64> {
+    match v {
+        Value::Int(i) => Some(*i as f64),
+        Value::UInt(i) => Some(*i as f64),
+        Value::Double(d) => Some(*d),
+        _ => None,
+    }
+}
+
+fn compare(v: &Value, constant: &str) -> Option<Ordering> {
+    if let Some(n) = number(v) {
+        return n.partial_cmp(&constant.trim().parse::<f64>().unwrap_or(0.0));
+    }
+    let s = text(v)?;
+    Some(s.trim_end().to_lowercase().cmp(&constant.trim_end().to_lowercase()))
+}
+
+impl Condition {
+    fn check(&self, grid: &Grid, row: &[Value]) -> SqlResult<Option<bool>> {
+        let column = |name: &str| -> SqlResult<&Value> {
+            grid.column(name)
+                .and_then(|i| row.get(i))
+                .ok_or_else(|| {
+                    SqlError::new(
+                        1054,
+                        b"42S22",
+                        format!("Unknown column '{name}' in 'WHERE'"),
+                    )
+                })
+        };
+        Ok(match self {
+            Condition::Constant(b) => Some(*b),
+            Condition::And(a, b) => match (a.check(grid, row)?, b.check(grid, row)?) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Condition::Or(a, b) => match (a.check(grid, row)?, b.check(grid, row)?) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+            Condition::Not(a) => a.check(grid, row)?.map(|b| !b),
+            Condition::IsNull(c, negated) => Some(column(c)?.is_null() != *negated),
+            Condition::Like(c, pattern, negated) => {
+                text(column(c)?).map(|s| like(&s, pattern) != *negated)
+            }
+            Condition::In(c, values, negated) => {
+                let v = column(c)?;
+                if v.is_null() {
+                    None
+                } else {
+                    Some(values.iter().any(|k| compare(v, k) == Some(Ordering::Equal)) != *negated)
+                }
+            }
+            Condition::Compare(c, op, k) => {
+                let v = column(c)?;
+                match (compare(v, k), op) {
+                    (None, Cmp::NullSafeEq) => Some(false),
+                    (None, _) => None,
+                    (Some(o), Cmp::Eq | Cmp::NullSafeEq) => Some(o == Ordering::Equal),
+                    (Some(o), Cmp::Ne) => Some(o != Ordering::Equal),
+                    (Some(o), Cmp::Lt) => Some(o == Ordering::Less),
+                    (Some(o), Cmp::Le) => Some(o != Ordering::Greater),
+                    (Some(o), Cmp::Gt) => Some(o == Ordering::Greater),
+                    (Some(o), Cmp::Ge) => Some(o != Ordering::Less),
+                }
+            }
+        })
+    }
+}
+
+impl Filter {
+    /// Drops the rows that don't match. LIKE looks at the first column.
+    pub(crate) fn apply(&self, grid: &mut Grid) -> SqlResult<()> {
+        match self {
+            Filter::None => {}
+            Filter::Like(p) => grid
+                .rows
+                .retain(|r| r.first().and_then(text).is_some_and(|s| like(&s, p))),
+            Filter::Where(cond) => {
+                let rows = std::mem::take(&mut grid.rows);
+                // Unknown columns are an error even if there is no row.
+                let nulls = vec![Value::Null; grid.columns.len()];
+                cond.check(grid, &nulls)?;
+                let mut kept = Vec::with_capacity(rows.len());
+                for r in rows {
+                    if cond.check(grid, &r)? == Some(true) {
+                        kept.push(r);
+                    }
+                }
+                grid.rows = kept;
+            }
+        }
+        Ok(())
+    }
+
+    /// True if a name passes LIKE (or there is none): to skip the making of rows. WHERE passes all.
+    pub(crate) fn may_match(&self, name: &str) -> bool {
+        match self {
+            Filter::Like(p) => like(name, p),
+            _ => true,
+        }
+    }
+}
+
+/// LIKE without case: `%` any text, `_` one character, `\` makes the next character literal.
+pub(crate) fn like(text: &str, pattern: &str) -> bool {
+    let t: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
+    let p: Vec<char> = pattern.chars().flat_map(char::to_lowercase).collect();
+    // Backtracks to the last % only: linear in text times pattern.
+    let (mut ti, mut pi) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        let matched = match p.get(pi) {
+            Some('%') => {
+                star = Some((pi + 1, ti));
+                pi += 1;
+                continue;
+            }
+            Some('_') if ti < t.len() => Some(1),
+            Some('\\') if pi + 1 < p.len() && ti < t.len() && p[pi + 1] == t[ti] => Some(2),
+            Some(c) if *c != '\\' && ti < t.len() && *c == t[ti] => Some(1),
+            Some('\\') if pi + 1 == p.len() && ti < t.len() && t[ti] == '\\' => Some(1),
+            None if ti == t.len() => return true,
+            _ => None,
+        };
+        match (matched, star) {
+            (Some(n), _) => {
+                pi += n;
+                ti += 1;
+            }
+            (None, Some((sp, st))) if st < t.len() => {
+                pi = sp;
+                ti = st + 1;
+                star = Some((sp, st + 1));
+            }
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lex::LexOptions;
+
+    #[test]
+    fn like_patterns() {
+        for (t, p, want) in [
+            ("autocommit", "auto%", true),
+            ("autocommit", "AUTO%", true),
+            ("autocommit", "auto", false),
+            ("a_b", "a\\_b", true),
+            ("axb", "a\\_b", false),
+            ("axb", "a_b", true),
+            ("", "%", true),
+            ("abcabd", "%abd", true),
+            ("abcabd", "%abc", false),
+            ("com_select", "Com\\_sel%", true),
+            ("100%", "100\\%", true),
+            ("1000", "100\\%", false),
+            ("ab", "a%%b", true),
+        ] {
+            assert_eq!(like(t, p), want, "{t} LIKE {p}");
+        }
+    }
+
+    #[test]
+    fn where_conditions() {
+        let mut g = Grid::new();
+        g.text("Variable_name", 64).text("Value", 64);
+        for (a, b) in [("autocommit", "ON"), ("port", "3306"), ("socket", "")] {
+            g.rows.push(vec![Value::str(a), Value::str(b)]);
+        }
+        let count = |w: &str| {
+            let mut c = Cursor::new(w, LexOptions::default()).unwrap();
+            let cond = parse(&mut c).unwrap();
+            c.expect_end().unwrap();
+            let mut g = g.clone();
+            Filter::Where(cond).apply(&mut g).map(|()| g.rows.len())
+        };
+        assert_eq!(count("Variable_name = 'AUTOCOMMIT' OR value='3306'"), Ok(2));
+        assert_eq!(count("`variable_name` in ('port','socket') and not Value = ''"), Ok(1));
+        assert_eq!(count("Variable_name LIKE '%o%' AND (Value <> 'ON')"), Ok(2));
+        assert_eq!(count("1"), Ok(3));
+        assert_eq!(count("foo=1").unwrap_err().code, 1054);
+    }
+}

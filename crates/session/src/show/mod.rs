@@ -1,0 +1,92 @@
+//! SHOW and DESCRIBE: each statement makes a small result in memory, which LIKE or WHERE then thins out.
+
+pub(crate) mod filter;
+pub(crate) mod server;
+mod tables;
+
+use crate::admin::{Filter, Show};
+use crate::rows::Grid;
+use crate::session::ClientSession;
+use narwal_types::{SqlResult, Value};
+
+/// The title of a first column that names the pattern, as MariaDB's do.
+fn title(name: &str, filter: &Filter) -> String {
+    match filter {
+        Filter::Like(p) => format!("{name} ({p})"),
+        _ => name.to_string(),
+    }
+}
+
+fn opt(s: Option<impl Into<Box<str>>>) -> Value {
+    s.map_or(Value::Null, Value::str)
+}
+
+impl ClientSession {
+    /// Makes a SHOW statement's result.
+    pub(crate) fn show(&mut self, show: &Show) -> SqlResult<Grid> {
+        match show {
+            Show::Databases(f) => self.show_databases(f),
+            Show::Tables { full, db, filter } => self.show_tables(*full, db.as_deref(), filter),
+            Show::TableStatus { db, filter } => self.show_table_status(db.as_deref(), filter),
+            Show::Columns {
+                full,
+                table,
+                filter,
+            } => self.show_columns(*full, table, filter),
+            Show::Index { table, filter } => self.show_index(table, filter),
+            Show::CreateTable(t) => self.show_create_table(t),
+            Show::CreateDatabase {
+                if_not_exists,
+                name,
+            } => self.show_create_database(*if_not_exists, name),
+            Show::CreateUser(name) => {
+                let a = self.shown_account(name)?;
+                let mut g = Grid::new();
+                g.text(&format!("CREATE USER for {}@{}", a.user, a.host), 1024);
+                g.row(vec![Value::str(a.show_create())]);
+                Ok(g)
+            }
+            Show::Grants(name) => {
+                let a = self.shown_account(name)?;
+                let mut g = Grid::new();
+                g.text(&format!("Grants for {}@{}", a.user, a.host), 1024);
+                for line in a.show_grants() {
+                    g.row(vec![Value::str(line)]);
+                }
+                Ok(g)
+            }
+            Show::Variables { global, filter } => self.show_variables(*global, filter),
+            Show::Status { global, filter } => self.show_status(*global, filter),
+            Show::Warnings {
+                errors,
+                offset,
+                limit,
+            } => Ok(self.show_warnings(*errors, *offset, *limit)),
+            Show::CountWarnings { errors } => Ok(self.show_count_warnings(*errors)),
+            Show::ProcessList { full } => Ok(self.show_processlist(*full)),
+            Show::Engines => Ok(server::engines()),
+            Show::Collation(f) => server::collations(f),
+            Show::CharacterSet(f) => server::character_sets(f),
+            Show::MasterStatus => self.show_master_status(),
+            Show::BinaryLogs => self.show_binary_logs(),
+            Show::ReplicaStatus => self.show_replica_status(),
+            Show::Privileges => Ok(server::privileges()),
+            Show::Plugins => {
+                let mut g = Grid::new();
+                g.text("Name", 64)
+                    .text("Status", 16)
+                    .text("Type", 80)
+                    .text_null("Library", 64)
+                    .text("License", 80);
+                Ok(g)
+            }
+            Show::Empty(columns) => {
+                let mut g = Grid::new();
+                for c in *columns {
+                    g.text_null(c, 64);
+                }
+                Ok(g)
+            }
+        }
+    }
+}

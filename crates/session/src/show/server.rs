@@ -1,0 +1,374 @@
+//! SHOW statements about the server: variables, status, processes, warnings, log positions, lists of names.
+
+use crate::admin::Filter;
+use crate::instance::Instance;
+use crate::privileges::PrivilegeSet;
+use crate::rows::Grid;
+use crate::session::ClientSession;
+use crate::show::opt;
+use crate::status::{self, Counters, NAMES};
+use crate::variables::{VARIABLES, index};
+use narwal_sql::{VariableScope, WarningLevel};
+use narwal_types::{SqlResult, TypeKind, Value};
+use std::sync::atomic::Ordering;
+
+fn name_value(filter: &Filter, pairs: impl IntoIterator<Item = (String, String)>) -> SqlResult<Grid> {
+    let mut g = Grid::new();
+    g.text("Variable_name", 64).text("Value", 2048);
+    for (n, v) in pairs {
+        g.row(vec![Value::str(n), Value::str(v)]);
+    }
+    filter.apply(&mut g)?;
+    Ok(g)
+}
+
+/// Sum of all sessions' counters.
+fn totals(instance: &Instance) -> Counters {
+    let sum = Counters::default();
+    instance.retired.add_to(&sum);
+    for p in instance.processes.all() {
+        p.counters.add_to(&sum);
+    }
+    sum
+}
+
+/// COM_STATISTICS.
+pub(crate) fn statistics(instance: &Instance) -> String {
+    let up = instance.processes.uptime_seconds();
+    let questions = totals(instance).get(status::QUESTIONS);
+    let tables: usize = {
+        let c = instance.database().catalog();
+        c.databases().map(|d| c.tables(&d.name).count()).sum()
+    };
+    format!(
+        "Uptime: {up}  Threads: {}  Questions: {questions}  Slow queries: 0  Opens: 0  Open tables: {tables}  Queries per second avg: {:.3}",
+        instance.processes.len(),
+        questions as f64 / up.max(1) as f64
+    )
+}
+
+/// Names that tools read of InnoDB, and the store's counters that mean the same.
+const INNODB_NAMES: [(&str, &str); 6] = [
+    ("Innodb_os_log_written", "Narwal_log_bytes_written"),
+    ("Innodb_os_log_fsyncs", "Narwal_log_syncs"),
+    ("Innodb_row_lock_waits", "Narwal_row_lock_waits"),
+    ("Innodb_deadlocks", "Narwal_deadlocks"),
+    ("Innodb_buffer_pool_bytes_data", "Narwal_memory_used"),
+    ("Binlog_commits", "Narwal_commits"),
+];
+
+impl ClientSession {
+    pub(super) fn show_variables(&mut self, global: bool, filter: &Filter) -> SqlResult<Grid> {
+        let mut pairs = Vec::new();
+        for d in VARIABLES {
+            if !filter.may_match(d.name) || (global && !d.has_global()) {
+                continue;
+            }
+            let scope = if global {
+                VariableScope::Global
+            } else {
+                VariableScope::Any
+            };
+            let Some(i) = index(d.name) else { continue };
+            pairs.push((d.name.to_string(), self.vars.read(scope, i)?.show()));
+        }
+        name_value(filter, pairs)
+    }
+
+    pub(super) fn show_status(&mut self, global: bool, filter: &Filter) -> SqlResult<Grid> {
+        let inst = &self.instance;
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        {
+            let sum;
+            let counters = if global {
+                sum = totals(inst);
+                &sum
+            } else {
+                &self.process.counters
+            };
+            for (i, n) in NAMES.iter().enumerate() {
+                pairs.push(((*n).to_string(), counters.get(i).to_string()));
+            }
+        }
+        let mut put = |n: &str, v: u64| pairs.push((n.to_string(), v.to_string()));
+        let load = |a: &std::sync::atomic::AtomicU64| a.load(Ordering::Relaxed);
+        let running = inst.processes.all().iter().filter(|p| p.is_running()).count();
+        let up = inst.processes.uptime_seconds();
+        put("Aborted_clients", load(&inst.aborted_clients));
+        put("Aborted_connects", load(&inst.aborted_connects));
+        put("Connections", load(&inst.connections));
+        put("Max_used_connections", inst.processes.max());
+        put("Prepared_stmt_count", load(&inst.prepared_statements));
+        put("Queries", totals(inst).get(status::QUESTIONS));
+        put("Threads_cached", 0);
+        put("Threads_connected", inst.processes.len() as u64);
+        put("Threads_created", load(&inst.connections));
+        put("Threads_running", running as u64);
+        put("Uptime", up);
+        put("Uptime_since_flush_status", up.saturating_sub(load(&inst.status_since)));
+        put("Slow_queries", 0);
+        put("Acl_users", inst.acl().accounts().len() as u64);
+        let stats = inst.database().stats();
+        for (n, v) in &stats.values {
+            put(n, *v);
+        }
+        for (theirs, ours) in INNODB_NAMES {
+            if let Some((_, v)) = stats.values.iter().find(|(n, _)| *n == ours)
+                && !stats.values.iter().any(|(n, _)| *n == theirs)
+            {
+                put(theirs, *v);
+            }
+        }
+        let (file, position, gtid) = inst.database().binlog_position();
+        pairs.push(("Binlog_snapshot_file".into(), file));
+        pairs.push(("Binlog_snapshot_position".into(), position.to_string()));
+        pairs.push(("Narwal_gtid_binlog_pos".into(), gtid));
+        let tls = self.client.tls.clone().unwrap_or_default();
+        pairs.push(("Ssl_cipher".into(), tls.1));
+        pairs.push(("Ssl_version".into(), tls.0));
+        pairs.push(("Compression".into(), "OFF".into()));
+        pairs.sort();
+        pairs.dedup_by(|a, b| a.0 == b.0);
+        pairs.retain(|(n, _)| filter.may_match(n));
+        name_value(filter, pairs)
+    }
+
+    pub(super) fn show_warnings(&mut self, errors: bool, offset: usize, limit: usize) -> Grid {
+        let mut g = Grid::new();
+        g.text("Level", 7)
+            .any("Code", TypeKind::Int, false)
+            .text("Message", 512);
+        let conditions = self.env.conditions().clone();
+        for c in conditions
+            .iter()
+            .filter(|c| !errors || c.level == WarningLevel::Error)
+            .skip(offset)
+            .take(limit)
+        {
+            g.row(vec![
+                Value::str(match c.level {
+                    WarningLevel::Note => "Note",
+                    WarningLevel::Warning => "Warning",
+                    WarningLevel::Error => "Error",
+                }),
+                Value::Int(i64::from(c.code)),
+                Value::Str(c.message.clone()),
+            ]);
+        }
+        g
+    }
+
+    pub(super) fn show_count_warnings(&mut self, errors: bool) -> Grid {
+        let mut g = Grid::new();
+        let (name, v) = if errors {
+            ("@@session.error_count", &self.vars.error_count)
+        } else {
+            ("@@session.warning_count", &self.vars.warning_count)
+        };
+        g.uint(name, false);
+        g.row(vec![Value::UInt(v.load(Ordering::Relaxed))]);
+        g
+    }
+
+    pub(super) fn show_processlist(&mut self, full: bool) -> Grid {
+        let mut g = Grid::new();
+        g.int("Id", false)
+            .text("User", 128)
+            .text("Host", 64)
+            .text_null("db", 64)
+            .text("Command", 16)
+            .any("Time", TypeKind::Int, false)
+            .text_null("State", 30);
+        if full {
+            g.any("Info", TypeKind::Text(narwal_types::BlobSize::Long), true);
+        } else {
+            g.text_null("Info", 100);
+        }
+        g.any("Progress", TypeKind::Double, false);
+        if let Some(c) = g.columns.last_mut() {
+            c.decimals = 3;
+        }
+        let all = self.account().global.has(PrivilegeSet::PROCESS);
+        let now = self.instance.processes.now();
+        for p in self.instance.processes.all() {
+            let line = p.line(now);
+            if !all && line.user != self.client.user {
+                continue;
+            }
+            let info = line
+                .info
+                .map(|i| if full { i } else { i.chars().take(100).collect() });
+            g.row(vec![
+                Value::Int(i64::from(line.id)),
+                Value::str(line.user),
+                Value::str(line.host),
+                opt(line.db.as_deref().map(String::from)),
+                Value::str(line.command),
+                Value::Int(line.seconds as i64),
+                Value::str(line.state),
+                opt(info),
+                Value::Double(0.0),
+            ]);
+        }
+        g
+    }
+
+    pub(super) fn show_master_status(&mut self) -> SqlResult<Grid> {
+        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
+        let (file, position, _) = self.instance.database().binlog_position();
+        let mut g = Grid::new();
+        g.text("File", 512)
+            .uint("Position", false)
+            .text("Binlog_Do_DB", 255)
+            .text("Binlog_Ignore_DB", 255);
+        g.row(vec![
+            Value::str(file),
+            Value::UInt(position),
+            Value::str(""),
+            Value::str(""),
+        ]);
+        Ok(g)
+    }
+
+    pub(super) fn show_binary_logs(&mut self) -> SqlResult<Grid> {
+        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
+        Err(narwal_types::SqlError::unsupported("SHOW BINARY LOGS"))
+    }
+
+    /// Narwal is no replica yet: no row.
+    pub(super) fn show_replica_status(&mut self) -> SqlResult<Grid> {
+        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SLAVE_MONITOR))?;
+        let mut g = Grid::new();
+        for c in [
+            "Slave_IO_State",
+            "Master_Host",
+            "Master_User",
+            "Master_Port",
+            "Connect_Retry",
+            "Master_Log_File",
+            "Read_Master_Log_Pos",
+            "Relay_Log_File",
+            "Relay_Log_Pos",
+            "Relay_Master_Log_File",
+            "Slave_IO_Running",
+            "Slave_SQL_Running",
+            "Last_Errno",
+            "Last_Error",
+            "Exec_Master_Log_Pos",
+            "Seconds_Behind_Master",
+            "Using_Gtid",
+            "Gtid_IO_Pos",
+        ] {
+            g.text_null(c, 255);
+        }
+        Ok(g)
+    }
+}
+
+/// SHOW ENGINES.
+pub(crate) fn engines() -> Grid {
+    let mut g = Grid::new();
+    g.text("Engine", 64)
+        .text("Support", 8)
+        .text("Comment", 160)
+        .text_null("Transactions", 3)
+        .text_null("XA", 3)
+        .text_null("Savepoints", 3);
+    for (name, support, comment) in [
+        (
+            "InnoDB",
+            "DEFAULT",
+            "Narwal's table store under the name that tools expect: snapshot isolation, row locks, one log",
+        ),
+        ("Narwal", "YES", "The same store by its own name"),
+    ] {
+        g.row(
+            [name, support, comment, "YES", "NO", "YES"]
+                .into_iter()
+                .map(Value::str)
+                .collect(),
+        );
+    }
+    g
+}
+
+/// SHOW COLLATION: those that columns can have.
+pub(crate) fn collations(filter: &Filter) -> SqlResult<Grid> {
+    let mut g = Grid::new();
+    g.text("Collation", 64)
+        .text_null("Charset", 32)
+        .int("Id", true)
+        .text_null("Default", 3)
+        .text("Compiled", 3)
+        .int("Sortlen", false);
+    for (name, charset, id, default) in [
+        ("binary", "binary", 63, "Yes"),
+        ("utf8mb4_bin", "utf8mb4", 46, ""),
+        ("utf8mb4_general_ci", "utf8mb4", 45, "Yes"),
+    ] {
+        g.row(vec![
+            Value::str(name),
+            Value::str(charset),
+            Value::Int(id),
+            Value::str(default),
+            Value::str("Yes"),
+            Value::Int(1),
+        ]);
+    }
+    filter.apply(&mut g)?;
+    Ok(g)
+}
+
+/// SHOW CHARACTER SET: those that columns can have.
+pub(crate) fn character_sets(filter: &Filter) -> SqlResult<Grid> {
+    let mut g = Grid::new();
+    g.text("Charset", 32)
+        .text("Description", 60)
+        .text("Default collation", 64)
+        .int("Maxlen", false);
+    for (name, description, collation, len) in [
+        ("binary", "Binary pseudo charset", "binary", 1),
+        ("utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4),
+    ] {
+        g.row(vec![
+            Value::str(name),
+            Value::str(description),
+            Value::str(collation),
+            Value::Int(len),
+        ]);
+    }
+    filter.apply(&mut g)?;
+    Ok(g)
+}
+
+/// SHOW PRIVILEGES: those that rule something in Narwal.
+pub(crate) fn privileges() -> Grid {
+    let mut g = Grid::new();
+    g.text("Privilege", 10).text("Context", 15).text("Comment", 27);
+    for (name, context, comment) in [
+        ("Alter", "Tables", "ALTER TABLE"),
+        ("Binlog admin", "Server", "Settings of the log and of group commit"),
+        ("Binlog monitor", "Server", "SHOW MASTER STATUS"),
+        ("Connection admin", "Server", "max_connections; KILL of other users' connections"),
+        ("Create", "Databases,Tables", "CREATE DATABASE and CREATE TABLE"),
+        ("Create user", "Server", "CREATE, ALTER, DROP and RENAME USER"),
+        ("Delete", "Tables", "DELETE and REPLACE"),
+        ("Drop", "Databases,Tables", "DROP and TRUNCATE"),
+        ("Grant option", "Databases,Tables", "GRANT of one's own privileges"),
+        ("Index", "Tables", "CREATE INDEX and DROP INDEX"),
+        ("Insert", "Tables", "INSERT and REPLACE"),
+        ("Process", "Server", "SHOW PROCESSLIST of all users"),
+        ("Read_only admin", "Server", "Writes while read_only is ON, and read_only itself"),
+        ("Reload", "Server", "FLUSH"),
+        ("Select", "Tables", "SELECT"),
+        ("Show databases", "Server", "SHOW DATABASES of all databases"),
+        ("Shutdown", "Server", "SHUTDOWN"),
+        ("Slave monitor", "Server", "SHOW REPLICA STATUS"),
+        ("Super", "Server", "SET GLOBAL, KILL"),
+        ("Update", "Tables", "UPDATE"),
+        ("Usage", "Server", "To connect, and nothing else"),
+    ] {
+        g.row([name, context, comment].into_iter().map(Value::str).collect());
+    }
+    g
+}

@@ -1,0 +1,400 @@
+//! SHOW statements about databases and tables.
+
+use crate::acl;
+use crate::admin::{Filter, TableRef};
+use crate::info_schema;
+use crate::privileges::PrivilegeSet;
+use crate::rows::Grid;
+use crate::session::{ClientSession, is_virtual, unknown_database};
+use crate::show::{opt, title};
+use narwal_engine::Table;
+use narwal_sql::show;
+use narwal_types::{BlobSize, DateTime, SqlError, SqlResult, TypeKind, Value};
+use std::sync::Arc;
+
+/// Error 1146.
+fn no_table(db: &str, name: &str) -> SqlError {
+    SqlError::new(
+        1146,
+        b"42S02",
+        format!("Table '{db}.{name}' doesn't exist"),
+    )
+}
+
+/// Clean-looking names for tables of any database, `information_schema` included.
+impl ClientSession {
+    /// The database that a statement means; checks that it exists and that the account sees it.
+    fn database_named(&mut self, db: Option<&str>) -> SqlResult<String> {
+        let db = match db {
+            Some(d) => d.to_string(),
+            None => self.env.require_db()?.to_string(),
+        };
+        if is_virtual(&db) {
+            return Ok("information_schema".into());
+        }
+        let account = self.account();
+        if !account.sees_database(&db) {
+            return Err(acl::database_denied(&account, &self.client.host, &db));
+        }
+        if self.instance.database().catalog().database(&db).is_none() {
+            return Err(unknown_database(&db));
+        }
+        Ok(db)
+    }
+
+    /// A table that a statement means; `command` is denied (1142) without any privilege on it.
+    fn table_named(
+        &mut self,
+        t: &TableRef,
+        command: &str,
+        needed: PrivilegeSet,
+    ) -> SqlResult<Arc<Table>> {
+        let db = match &t.db {
+            Some(d) => d.clone(),
+            None => self.env.require_db()?.to_string(),
+        };
+        if is_virtual(&db) {
+            return info_schema::definition(&t.name)
+                .ok_or_else(|| no_table("information_schema", &t.name));
+        }
+        let account = self.account();
+        if !account.on_table(&db, &t.name).has_any(needed) {
+            return Err(acl::table_denied(
+                command,
+                &account,
+                &self.client.host,
+                &db,
+                &t.name,
+            ));
+        }
+        self.instance
+            .database()
+            .catalog()
+            .table(&db, &t.name)
+            .cloned()
+            .ok_or_else(|| no_table(&db, &t.name))
+    }
+
+    pub(super) fn show_databases(&mut self, filter: &Filter) -> SqlResult<Grid> {
+        let account = self.account();
+        let all = account.global.has(PrivilegeSet::SHOW_DATABASES);
+        let catalog = self.instance.database().catalog();
+        let mut names: Vec<&str> = catalog
+            .databases()
+            .map(|d| d.name.as_str())
+            .filter(|d| all || account.sees_database(d))
+            .collect();
+        names.push("information_schema");
+        names.sort_unstable();
+        let mut g = Grid::new();
+        g.text(&title("Database", filter), 64);
+        for n in names {
+            g.row(vec![Value::str(n)]);
+        }
+        // In WHERE the column has its plain name.
+        if matches!(filter, Filter::Where(_)) {
+            filter.apply(&mut g)?;
+        } else {
+            g.rows
+                .retain(|r| matches!(&r[0], Value::Str(s) if filter.may_match(s)));
+        }
+        Ok(g)
+    }
+
+    /// Names of the tables that the account sees in a database.
+    fn visible_tables(&mut self, db: &str) -> Vec<Arc<Table>> {
+        if is_virtual(db) {
+            return info_schema::definitions();
+        }
+        let account = self.account();
+        self.instance
+            .database()
+            .catalog()
+            .tables(db)
+            .filter(|t| !account.on_table(db, &t.def.name).is_empty())
+            .cloned()
+            .collect()
+    }
+
+    pub(super) fn show_tables(
+        &mut self,
+        full: bool,
+        db: Option<&str>,
+        filter: &Filter,
+    ) -> SqlResult<Grid> {
+        let db = self.database_named(db)?;
+        let mut g = Grid::new();
+        g.text(&title(&format!("Tables_in_{db}"), filter), 64);
+        if full {
+            g.text("Table_type", 64);
+        }
+        let kind = if is_virtual(&db) {
+            "SYSTEM VIEW"
+        } else {
+            "BASE TABLE"
+        };
+        for t in self.visible_tables(&db) {
+            let mut row = vec![Value::str(t.def.name.as_str())];
+            if full {
+                row.push(Value::str(kind));
+            }
+            g.row(row);
+        }
+        filter.apply(&mut g)?;
+        Ok(g)
+    }
+
+    pub(super) fn show_table_status(
+        &mut self,
+        db: Option<&str>,
+        filter: &Filter,
+    ) -> SqlResult<Grid> {
+        let db = self.database_named(db)?;
+        let mut g = Grid::new();
+        g.text("Name", 64)
+            .text_null("Engine", 64)
+            .uint("Version", true)
+            .text_null("Row_format", 10)
+            .uint("Rows", true)
+            .uint("Avg_row_length", true)
+            .uint("Data_length", true)
+            .uint("Max_data_length", true)
+            .uint("Index_length", true)
+            .uint("Data_free", true)
+            .uint("Auto_increment", true)
+            .any("Create_time", TypeKind::DateTime(0), true)
+            .any("Update_time", TypeKind::DateTime(0), true)
+            .any("Check_time", TypeKind::DateTime(0), true)
+            .text_null("Collation", 64)
+            .uint("Checksum", true)
+            .text_null("Create_options", 2048)
+            .text("Comment", 2048)
+            .uint("Max_index_length", true)
+            .text_null("Temporary", 1);
+        let zone = self.env.time_zone_offset;
+        for t in self.visible_tables(&db) {
+            if !filter.may_match(&t.def.name) {
+                continue;
+            }
+            let virtual_table = is_virtual(&db);
+            let engine = self.instance.database();
+            let rows = if virtual_table { 0 } else { engine.table_rows(&t) };
+            let average = average_row_length(&t);
+            g.row(vec![
+                Value::str(t.def.name.as_str()),
+                Value::str(t.def.engine.as_str()),
+                Value::UInt(10),
+                Value::str("Dynamic"),
+                Value::UInt(rows),
+                Value::UInt(if rows == 0 { 0 } else { average }),
+                Value::UInt(rows.saturating_mul(average)),
+                Value::UInt(0),
+                Value::UInt(0),
+                Value::UInt(0),
+                if t.auto_increment.is_some() {
+                    Value::UInt(engine.auto_increment(&t))
+                } else {
+                    Value::Null
+                },
+                unix_time(t.def.created, zone),
+                Value::Null,
+                Value::Null,
+                Value::str(t.def.collation.name()),
+                Value::Null,
+                Value::str(""),
+                Value::str(t.def.comment.as_str()),
+                Value::UInt(0),
+                Value::str("N"),
+            ]);
+        }
+        filter.apply(&mut g)?;
+        Ok(g)
+    }
+
+    pub(super) fn show_columns(
+        &mut self,
+        full: bool,
+        table: &TableRef,
+        filter: &Filter,
+    ) -> SqlResult<Grid> {
+        let any = PrivilegeSet::SELECT
+            .with(PrivilegeSet::INSERT)
+            .with(PrivilegeSet::UPDATE);
+        // MariaDB shows columns to who has a column privilege of any kind; a table's SELECT is the usual one.
+        let t = self.table_named(table, "SELECT", any)?;
+        let account = self.account();
+        let have = if is_virtual(&t.def.db) {
+            PrivilegeSet::SELECT
+        } else {
+            account.on_table(&t.def.db, &t.def.name)
+        };
+        let privileges: Vec<String> = have
+            .names()
+            .into_iter()
+            .filter(|n| matches!(*n, "SELECT" | "INSERT" | "UPDATE" | "REFERENCES"))
+            .map(str::to_ascii_lowercase)
+            .collect();
+        let privileges = privileges.join(",");
+        let mut g = Grid::new();
+        g.text("Field", 64)
+            .any("Type", TypeKind::Text(BlobSize::Medium), false);
+        if full {
+            g.text_null("Collation", 64);
+        }
+        g.text("Null", 3)
+            .text("Key", 3)
+            .any("Default", TypeKind::Text(BlobSize::Medium), true)
+            .text("Extra", 80);
+        if full {
+            g.text("Privileges", 80).text("Comment", 1024);
+        }
+        for (i, c) in t.columns().iter().enumerate() {
+            let mut row = vec![Value::str(c.name.as_str()), Value::str(c.ty.sql_name())];
+            if full {
+                row.push(if c.ty.is_character() {
+                    Value::str(c.ty.collation.name())
+                } else {
+                    Value::Null
+                });
+            }
+            row.extend([
+                Value::str(if c.nullable { "YES" } else { "NO" }),
+                Value::str(show::show_key(&t, i)),
+                opt(show::show_default(c)),
+                Value::str(show::show_extra(c)),
+            ]);
+            if full {
+                row.push(Value::str(privileges.as_str()));
+                row.push(Value::str(c.comment.as_str()));
+            }
+            g.row(row);
+        }
+        filter.apply(&mut g)?;
+        Ok(g)
+    }
+
+    pub(super) fn show_index(&mut self, table: &TableRef, filter: &Filter) -> SqlResult<Grid> {
+        let any = PrivilegeSet::SELECT
+            .with(PrivilegeSet::INSERT)
+            .with(PrivilegeSet::UPDATE)
+            .with(PrivilegeSet::INDEX);
+        let t = self.table_named(table, "SELECT", any)?;
+        let mut g = Grid::new();
+        g.text("Table", 64)
+            .int("Non_unique", false)
+            .text("Key_name", 64)
+            .any("Seq_in_index", TypeKind::Int, false)
+            .text("Column_name", 64)
+            .text_null("Collation", 1)
+            .int("Cardinality", true)
+            .int("Sub_part", true)
+            .text_null("Packed", 10)
+            .text("Null", 3)
+            .text("Index_type", 16)
+            .text_null("Comment", 16)
+            .text("Index_comment", 1024)
+            .text("Ignored", 3);
+        let rows = if is_virtual(&t.def.db) {
+            0
+        } else {
+            self.instance.database().table_rows(&t)
+        };
+        for ix in &t.def.indexes {
+            for (n, part) in ix.columns.iter().enumerate() {
+                let Some(c) = t.columns().get(part.column) else {
+                    continue;
+                };
+                // The row count is exact for the whole of a unique index; what is not known is not guessed.
+                let last = n + 1 == ix.columns.len();
+                g.row(vec![
+                    Value::str(t.def.name.as_str()),
+                    Value::Int(i64::from(!ix.unique)),
+                    Value::str(ix.name.as_str()),
+                    Value::Int(n as i64 + 1),
+                    Value::str(c.name.as_str()),
+                    Value::str(if part.desc { "D" } else { "A" }),
+                    if ix.unique && last {
+                        Value::Int(rows as i64)
+                    } else {
+                        Value::Null
+                    },
+                    part.prefix.map_or(Value::Null, |p| Value::Int(i64::from(p))),
+                    Value::Null,
+                    Value::str(if c.nullable { "YES" } else { "" }),
+                    Value::str("BTREE"),
+                    Value::str(""),
+                    Value::str(ix.comment.as_str()),
+                    Value::str("NO"),
+                ]);
+            }
+        }
+        filter.apply(&mut g)?;
+        Ok(g)
+    }
+
+    pub(super) fn show_create_table(&mut self, table: &TableRef) -> SqlResult<Grid> {
+        let t = self.table_named(table, "SHOW", PrivilegeSet::ALL_TABLE)?;
+        let next = if is_virtual(&t.def.db) || t.auto_increment.is_none() {
+            0
+        } else {
+            self.instance.database().auto_increment(&t)
+        };
+        let mut g = Grid::new();
+        g.text("Table", 64)
+            .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
+        g.row(vec![
+            Value::str(t.def.name.as_str()),
+            Value::str(show::show_create_table(&t, next)),
+        ]);
+        Ok(g)
+    }
+
+    pub(super) fn show_create_database(
+        &mut self,
+        if_not_exists: bool,
+        name: &str,
+    ) -> SqlResult<Grid> {
+        let db = self.database_named(Some(name))?;
+        let text = if is_virtual(&db) {
+            "CREATE DATABASE `information_schema` /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci */"
+                .to_string()
+        } else {
+            let catalog = self.instance.database().catalog();
+            let d = catalog.database(&db).ok_or_else(|| unknown_database(&db))?;
+            show::show_create_database(d)
+        };
+        let text = if if_not_exists {
+            text.replacen("CREATE DATABASE ", "CREATE DATABASE /*!32312 IF NOT EXISTS*/ ", 1)
+        } else {
+            text
+        };
+        let mut g = Grid::new();
+        g.text("Database", 64).text("Create Database", 1024);
+        g.row(vec![Value::str(db), Value::str(text)]);
+        Ok(g)
+    }
+}
+
+/// A rough length of a row in bytes: fixed columns at their width, strings at a quarter of their maximum.
+pub(crate) fn average_row_length(t: &Table) -> u64 {
+    t.columns()
+        .iter()
+        .map(|c| {
+            let max = c.ty.max_bytes().unwrap_or(8);
+            if c.ty.is_string() || c.ty.is_blob() {
+                (max / 4).clamp(1, 1024)
+            } else {
+                max
+            }
+        })
+        .sum()
+}
+
+/// Seconds since 1970 as a DATETIME in a time zone; NULL for 0.
+pub(crate) fn unix_time(seconds: u64, zone_offset: i32) -> Value {
+    if seconds == 0 {
+        return Value::Null;
+    }
+    let local = seconds as i64 + i64::from(zone_offset);
+    DateTime::from_unix_micros(local * 1_000_000, 0).map_or(Value::Null, Value::DateTime)
+}

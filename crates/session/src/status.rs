@@ -1,0 +1,205 @@
+//! Status counters: one set for each session, written by its thread only, and the sum of all for the server.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Names of the counters, sorted.
+pub(crate) const NAMES: &[&str] = &[
+    "Access_denied_errors",
+    "Bytes_received",
+    "Bytes_sent",
+    "Com_admin_commands",
+    "Com_alter_db",
+    "Com_alter_table",
+    "Com_alter_user",
+    "Com_analyze",
+    "Com_begin",
+    "Com_change_db",
+    "Com_check",
+    "Com_checksum",
+    "Com_commit",
+    "Com_create_db",
+    "Com_create_index",
+    "Com_create_table",
+    "Com_create_user",
+    "Com_delete",
+    "Com_do",
+    "Com_drop_db",
+    "Com_drop_index",
+    "Com_drop_table",
+    "Com_drop_user",
+    "Com_explain_other",
+    "Com_flush",
+    "Com_grant",
+    "Com_insert",
+    "Com_insert_select",
+    "Com_kill",
+    "Com_optimize",
+    "Com_release_savepoint",
+    "Com_rename_user",
+    "Com_replace",
+    "Com_replace_select",
+    "Com_revoke",
+    "Com_revoke_all",
+    "Com_rollback",
+    "Com_rollback_to_savepoint",
+    "Com_savepoint",
+    "Com_select",
+    "Com_set_option",
+    "Com_show_binlog_status",
+    "Com_show_binlogs",
+    "Com_show_charsets",
+    "Com_show_collations",
+    "Com_show_create_db",
+    "Com_show_create_table",
+    "Com_show_create_user",
+    "Com_show_databases",
+    "Com_show_errors",
+    "Com_show_fields",
+    "Com_show_generic",
+    "Com_show_grants",
+    "Com_show_keys",
+    "Com_show_plugins",
+    "Com_show_privileges",
+    "Com_show_processlist",
+    "Com_show_slave_status",
+    "Com_show_status",
+    "Com_show_storage_engines",
+    "Com_show_table_status",
+    "Com_show_tables",
+    "Com_show_variables",
+    "Com_show_warnings",
+    "Com_shutdown",
+    "Com_stmt_close",
+    "Com_stmt_execute",
+    "Com_stmt_prepare",
+    "Com_stmt_reprepare",
+    "Com_stmt_reset",
+    "Com_truncate",
+    "Com_unlock_tables",
+    "Com_update",
+    "Handler_commit",
+    "Handler_rollback",
+    "Handler_savepoint",
+    "Handler_savepoint_rollback",
+    "Max_statement_time_exceeded",
+    "Questions",
+    "Rows_sent",
+];
+
+/// Position of a counter by name; names of other layers may be missing.
+pub(crate) fn index(name: &str) -> Option<usize> {
+    NAMES.binary_search(&name).ok()
+}
+
+/// Position of a counter of ours; does not compile for an unknown name.
+const fn position(name: &str) -> usize {
+    let mut i = 0;
+    while i < NAMES.len() {
+        let (a, b) = (NAMES[i].as_bytes(), name.as_bytes());
+        if a.len() == b.len() {
+            let mut k = 0;
+            while k < a.len() && a[k] == b[k] {
+                k += 1;
+            }
+            if k == a.len() {
+                return i;
+            }
+        }
+        i += 1;
+    }
+    panic!("no such counter")
+}
+
+macro_rules! positions {
+    ($($id:ident = $name:literal),* $(,)?) => {
+        $(pub(crate) const $id: usize = position($name);)*
+    };
+}
+
+positions! {
+    ACCESS_DENIED = "Access_denied_errors",
+    BYTES_RECEIVED = "Bytes_received",
+    BYTES_SENT = "Bytes_sent",
+    ADMIN_COMMANDS = "Com_admin_commands",
+    STMT_CLOSE = "Com_stmt_close",
+    STMT_EXECUTE = "Com_stmt_execute",
+    STMT_PREPARE = "Com_stmt_prepare",
+    STMT_REPREPARE = "Com_stmt_reprepare",
+    COMMITS = "Handler_commit",
+    ROLLBACKS = "Handler_rollback",
+    SAVEPOINTS = "Handler_savepoint",
+    SAVEPOINT_ROLLBACKS = "Handler_savepoint_rollback",
+    STATEMENT_TIMEOUTS = "Max_statement_time_exceeded",
+    QUESTIONS = "Questions",
+    ROWS_SENT = "Rows_sent",
+}
+
+/// A set of counters.
+#[derive(Debug)]
+pub(crate) struct Counters(Box<[AtomicU64]>);
+
+impl Default for Counters {
+    fn default() -> Self {
+        Counters(NAMES.iter().map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+impl Counters {
+    /// Adds to a counter that only the calling thread writes: no locked instruction.
+    #[inline]
+    pub(crate) fn add(&self, i: usize, n: u64) {
+        let c = &self.0[i];
+        c.store(c.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    /// Adds to a counter that several threads write.
+    pub(crate) fn add_shared(&self, i: usize, n: u64) {
+        self.0[i].fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self, i: usize) -> u64 {
+        self.0[i].load(Ordering::Relaxed)
+    }
+
+    /// Adds all of these counters to others that several threads write.
+    pub(crate) fn add_to(&self, sum: &Counters) {
+        for (i, c) in self.0.iter().enumerate() {
+            let n = c.load(Ordering::Relaxed);
+            if n != 0 {
+                sum.add_shared(i, n);
+            }
+        }
+    }
+
+    pub(crate) fn reset(&self) {
+        for c in &self.0 {
+            c.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_found() {
+        for w in NAMES.windows(2) {
+            assert!(w[0] < w[1], "{} < {}", w[0], w[1]);
+        }
+        assert_eq!(NAMES[QUESTIONS], "Questions");
+        assert_eq!(NAMES[COMMITS], "Handler_commit");
+        assert_eq!(index("nope"), None);
+    }
+
+    #[test]
+    fn sums() {
+        let (a, b) = (Counters::default(), Counters::default());
+        a.add(QUESTIONS, 2);
+        a.add_to(&b);
+        a.add_to(&b);
+        assert_eq!(b.get(QUESTIONS), 4);
+        b.reset();
+        assert_eq!(b.get(QUESTIONS), 0);
+    }
+}
