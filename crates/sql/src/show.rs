@@ -1,33 +1,210 @@
 //! What SHOW prints about tables.
 
-use narwal_engine::{ColumnDef, DatabaseDef, Table};
-
-/// SHOW CREATE TABLE's second column. `auto_increment`: the table's next value, shown if above 1.
-pub fn show_create_table(_table: &Table, _auto_increment: u64) -> String {
-    todo!()
-}
-
-/// SHOW CREATE DATABASE's second column.
-pub fn show_create_database(_db: &DatabaseDef) -> String {
-    todo!()
-}
-
-/// A column's DEFAULT as SHOW COLUMNS and information_schema print it; `None` for NULL.
-pub fn show_default(_column: &ColumnDef) -> Option<String> {
-    todo!()
-}
-
-/// Key column of SHOW COLUMNS: `PRI`, `UNI`, `MUL` or empty.
-pub fn show_key(_table: &Table, _column: usize) -> &'static str {
-    todo!()
-}
-
-/// Extra column of SHOW COLUMNS: `auto_increment`, `on update current_timestamp()`.
-pub fn show_extra(_column: &ColumnDef) -> String {
-    todo!()
-}
+use crate::ddl::index_rank;
+use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, Table};
+use narwal_types::Collation;
+use std::fmt::Write;
 
 /// `name` in backticks, backticks inside doubled.
 pub fn quote_ident(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
+}
+
+/// A string literal as SHOW CREATE TABLE prints it: quotes doubled, control characters escaped.
+fn quote_string(s: &str) -> String {
+    let mut out = String::with_capacity(s.len() + 2);
+    out.push('\'');
+    for c in s.chars() {
+        match c {
+            '\'' => out.push_str("''"),
+            '\\' => out.push_str("\\\\"),
+            '\0' => out.push_str("\\0"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+fn now(digits: u8) -> String {
+    if digits == 0 {
+        "current_timestamp()".to_string()
+    } else {
+        format!("current_timestamp({digits})")
+    }
+}
+
+/// The declared indexes in the order that MariaDB shows them: primary, unique, others.
+pub fn show_indexes(table: &Table) -> Vec<&IndexDef> {
+    let mut v: Vec<&IndexDef> = table.def.indexes.iter().collect();
+    v.sort_by_key(|i| index_rank(i, &table.def.columns));
+    v
+}
+
+/// SHOW CREATE TABLE's second column. `auto_increment`: the table's next value, shown if above 1.
+pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
+    let def = &table.def;
+    let mut out = format!("CREATE TABLE {} (\n", quote_ident(&def.name));
+    for (i, c) in def.columns.iter().enumerate() {
+        if i > 0 {
+            out.push_str(",\n");
+        }
+        let _ = write!(out, "  {} {}", quote_ident(&c.name), c.ty.sql_name());
+        if c.ty.is_character() && c.ty.collation != def.collation {
+            let _ = write!(
+                out,
+                " CHARACTER SET utf8mb4 COLLATE {}",
+                c.ty.collation.name()
+            );
+        }
+        let timestamp = matches!(c.ty.kind, narwal_types::TypeKind::Timestamp(_));
+        if !c.nullable {
+            out.push_str(" NOT NULL");
+        } else if timestamp {
+            out.push_str(" NULL");
+        }
+        if c.auto_increment {
+            out.push_str(" AUTO_INCREMENT");
+        } else {
+            match &c.default {
+                DefaultDef::None | DefaultDef::Null if c.nullable => {
+                    out.push_str(" DEFAULT NULL");
+                }
+                DefaultDef::None | DefaultDef::Null => {}
+                DefaultDef::CurrentTimestamp(f) => {
+                    let _ = write!(out, " DEFAULT {}", now(*f));
+                }
+                DefaultDef::Text(t) if c.ty.is_numeric() => {
+                    let _ = write!(out, " DEFAULT {t}");
+                }
+                DefaultDef::Text(t) => {
+                    let _ = write!(out, " DEFAULT {}", quote_string(t));
+                }
+                DefaultDef::Expr(e) => {
+                    let _ = write!(out, " DEFAULT {e}");
+                }
+            }
+        }
+        if let Some(f) = c.on_update {
+            let _ = write!(out, " ON UPDATE {}", now(f));
+        }
+        if !c.comment.is_empty() {
+            let _ = write!(out, " COMMENT {}", quote_string(&c.comment));
+        }
+    }
+    for i in show_indexes(table) {
+        out.push_str(",\n  ");
+        if i.name == "PRIMARY" {
+            out.push_str("PRIMARY KEY");
+        } else {
+            if i.unique {
+                out.push_str("UNIQUE ");
+            }
+            let _ = write!(out, "KEY {}", quote_ident(&i.name));
+        }
+        out.push_str(" (");
+        for (n, c) in i.columns.iter().enumerate() {
+            if n > 0 {
+                out.push(',');
+            }
+            out.push_str(&quote_ident(&def.columns[c.column].name));
+            if let Some(p) = c.prefix {
+                let _ = write!(out, "({p})");
+            }
+            if c.desc {
+                out.push_str(" DESC");
+            }
+        }
+        out.push(')');
+        if !i.comment.is_empty() {
+            let _ = write!(out, " COMMENT {}", quote_string(&i.comment));
+        }
+    }
+    let _ = write!(out, "\n) ENGINE={}", def.engine);
+    if auto_increment > 1 && table.auto_increment.is_some() {
+        let _ = write!(out, " AUTO_INCREMENT={auto_increment}");
+    }
+    if def.collation == Collation::Binary {
+        out.push_str(" DEFAULT CHARSET=binary");
+    } else {
+        let _ = write!(
+            out,
+            " DEFAULT CHARSET=utf8mb4 COLLATE={}",
+            def.collation.name()
+        );
+    }
+    if !def.comment.is_empty() {
+        let _ = write!(out, " COMMENT={}", quote_string(&def.comment));
+    }
+    out
+}
+
+/// SHOW CREATE DATABASE's second column.
+pub fn show_create_database(db: &DatabaseDef) -> String {
+    let charset = match db.collation {
+        Collation::Binary => "binary".to_string(),
+        c => format!("utf8mb4 COLLATE {}", c.name()),
+    };
+    let mut out = format!(
+        "CREATE DATABASE {} /*!40100 DEFAULT CHARACTER SET {charset} */",
+        quote_ident(&db.name)
+    );
+    if !db.comment.is_empty() {
+        let _ = write!(out, " COMMENT {}", quote_string(&db.comment));
+    }
+    out
+}
+
+/// A column's DEFAULT as SHOW COLUMNS prints it; `None` for NULL.
+pub fn show_default(column: &ColumnDef) -> Option<String> {
+    match &column.default {
+        DefaultDef::None | DefaultDef::Null => None,
+        DefaultDef::Text(t) => Some(t.clone()),
+        DefaultDef::CurrentTimestamp(f) => Some(now(*f)),
+        DefaultDef::Expr(e) => Some(e.clone()),
+    }
+}
+
+/// Key column of SHOW COLUMNS: `PRI`, `UNI`, `MUL` or empty.
+pub fn show_key(table: &Table, column: usize) -> &'static str {
+    let mut best = "";
+    for i in &table.def.indexes {
+        let Some(at) = i.columns.iter().position(|c| c.column == column) else {
+            continue;
+        };
+        if i.name == "PRIMARY" {
+            return "PRI";
+        }
+        if at > 0 {
+            continue;
+        }
+        if i.unique && i.columns.len() == 1 {
+            best = "UNI";
+        } else if best.is_empty() {
+            best = "MUL";
+        }
+    }
+    // Without a primary key the first unique key without NULL plays its part.
+    if !table.def.indexes.iter().any(|i| i.name == "PRIMARY")
+        && let Some(i) = show_indexes(table)
+            .first()
+            .filter(|i| index_rank(i, &table.def.columns) == 1)
+        && i.columns.iter().any(|c| c.column == column)
+    {
+        return "PRI";
+    }
+    best
+}
+
+/// Extra column of SHOW COLUMNS: `auto_increment`, `on update current_timestamp()`.
+pub fn show_extra(column: &ColumnDef) -> String {
+    if column.auto_increment {
+        "auto_increment".to_string()
+    } else if let Some(f) = column.on_update {
+        format!("on update {}", now(f))
+    } else {
+        String::new()
+    }
 }

@@ -184,25 +184,35 @@ fn touch(
     patched(&table.layout, &image, &changes)
 }
 
-/// 1062, with the values of the key as MariaDB prints them.
+/// 1062 for an index of a table.
 fn duplicate(table: &Table, index: usize, row: &[u8], env: &StatementEnv) -> SqlError {
     let ix = &table.indexes[index];
+    let parts = ix.parts.iter().map(|p| (p.column, p.prefix));
+    duplicate_entry(table, &ix.name, parts, row, env)
+}
+
+/// 1062, with the values of the key as MariaDB prints them. `parts`: columns with prefix lengths.
+pub fn duplicate_entry(
+    table: &Table,
+    name: &str,
+    parts: impl Iterator<Item = (usize, Option<u16>)>,
+    row: &[u8],
+    env: &StatementEnv,
+) -> SqlError {
     let mut text = Vec::new();
-    for (i, p) in ix.parts.iter().enumerate() {
+    for (i, (column, prefix)) in parts.enumerate() {
         if i > 0 {
             text.push(b'-');
         }
-        let ty = &table.def.columns[p.column].ty;
-        match table.layout.column(row, p.column) {
+        let ty = &table.def.columns[column].ty;
+        match table.layout.column(row, column) {
             Ok(ValueRef::Null) | Err(_) => text.extend_from_slice(b"NULL"),
             Ok(ValueRef::Str(s)) => {
-                let s = p
-                    .prefix
-                    .map_or(s, |n| narwal_types::collation::char_prefix(s, n as usize));
+                let s = prefix.map_or(s, |n| narwal_types::collation::char_prefix(s, n as usize));
                 text.extend_from_slice(s);
             }
             Ok(ValueRef::Bytes(s)) => {
-                let s = p.prefix.map_or(s, |n| &s[..s.len().min(n as usize)]);
+                let s = prefix.map_or(s, |n| &s[..s.len().min(n as usize)]);
                 for b in s {
                     if b.is_ascii_graphic() || *b == b' ' {
                         text.push(*b);
@@ -226,9 +236,8 @@ fn duplicate(table: &Table, index: usize, row: &[u8], env: &StatementEnv) -> Sql
         1062,
         b"23000",
         format!(
-            "Duplicate entry '{}' for key '{}'",
-            String::from_utf8_lossy(&text),
-            ix.name
+            "Duplicate entry '{}' for key '{name}'",
+            String::from_utf8_lossy(&text)
         ),
     )
 }

@@ -18,6 +18,8 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
 
+pub(crate) use ddl::is_text;
+
 /// What parsing depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ParseOptions {
