@@ -228,7 +228,7 @@ impl Drop for Name {
     }
 }
 
-/// C1, C2, C5, C7: the power goes (or the process dies) in the middle of any call, again and again.
+/// C1, C7: the power goes (or the process dies) in the middle of any call, again and again.
 #[test]
 fn c1_crash_at_any_call_keeps_what_was_acknowledged_and_a_prefix_of_the_rest() {
     for seed in seeds() {
@@ -279,7 +279,7 @@ fn c1_crash_at_any_call_keeps_what_was_acknowledged_and_a_prefix_of_the_rest() {
     }
 }
 
-/// C10: an error of any single call at any place: either the call is harmless or the log stops, and nothing that was
+/// C10, C14: an error of any single call at any place: either the call is harmless or the log stops, and nothing that was
 /// acknowledged is lost.
 #[test]
 fn c10_eio_at_any_call_stops_the_log_and_loses_nothing() {
@@ -329,7 +329,9 @@ fn small(disk: &SimDisk) -> LogOptions {
     }
 }
 
-fn open_all(disk: &SimDisk) -> Result<(Log<()>, Vec<Vec<u8>>), OpenError<String>> {
+type Bodies = Vec<Vec<u8>>;
+
+fn open_all(disk: &SimDisk) -> Result<(Log<()>, Bodies), OpenError<String>> {
     let mut bodies = Vec::new();
     let open = Log::<()>::open(small(disk), None, |r| {
         bodies.push(r.body.to_vec());
