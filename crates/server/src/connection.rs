@@ -126,16 +126,18 @@ impl Channel {
 
     /// Tells the client why its bytes could not be read, where that makes sense.
     fn refuse_read(&mut self, e: ReadError) -> End {
-        let told = match &e {
-            ReadError::TooLarge(_) => packet_too_large(),
-            ReadError::OutOfOrder { .. } => {
-                SqlError::new(1156, b"08S01", "Got packets out of order")
-            }
+        let (told, seq) = match &e {
+            ReadError::TooLarge(_) => (packet_too_large(), self.reader.next_seq()),
+            ReadError::OutOfOrder { want, .. } => (
+                SqlError::new(1156, b"08S01", "Got packets out of order"),
+                want.wrapping_add(1),
+            ),
             _ => return e.into(),
         };
-        self.writer
-            .set_seq(self.reader.next_seq().wrapping_add(1).max(1));
-        self.refuse(told)
+        self.writer.set_seq(seq);
+        let end = self.refuse(told);
+        self.stream.drain(DRAIN_BYTES, DRAIN_TIME);
+        end
     }
 }
 

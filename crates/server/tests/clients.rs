@@ -229,3 +229,24 @@ fn many_rows_and_packets_of_16_mib() {
         assert_eq!(o.out.len(), n + 1, "{}", o.err);
     }
 }
+
+#[test]
+fn a_query_that_is_too_long_is_told_so() {
+    let r = start();
+    // Far more than socket buffers hold: the client is still writing when the server has decided.
+    let file = r.dir.path().join("long.sql");
+    std::fs::write(&file, format!("select '{}';\n", "x".repeat(12 << 20))).unwrap();
+    let source = format!("source {}", file.display());
+    let o = or_skip!(run(
+        &r,
+        &[
+            "-uroot",
+            "--skip-ssl",
+            "--max-allowed-packet=64M",
+            "-e",
+            &source
+        ]
+    ));
+    let told = o.err.lines().last().unwrap_or_default();
+    assert!(told.contains("ERROR 1153 (08S01)"), "{told}");
+}
