@@ -2,10 +2,18 @@
 
 use crate::Failure;
 use crate::options::Serve;
-use narwal_server::Backend;
+use narwal_engine::Database;
+use narwal_server::{
+    Account, AuthMethod, Backend, ConnectInfo, KillHandle, Limits, Peer, PreparedInfo, Session,
+    Timeouts,
+};
+use narwal_session::variables::{Kind, VARIABLES, VarValue, lookup};
+use narwal_session::{ClientSession, ConnectOptions, Startup};
+use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
 use std::sync::Arc;
 
 /// What the option parser needs to know of a system variable.
+#[derive(Debug, Clone, Copy)]
 pub struct Variable {
     /// ON/OFF: needs no value.
     pub boolean: bool,
@@ -13,39 +21,312 @@ pub struct Variable {
 
 /// The system variable of a name (with `_`).
 pub fn variable(name: &str) -> Option<Variable> {
-    VARIABLES
-        .contains(&name)
-        .then_some(Variable { boolean: false })
+    lookup(name).map(|v| Variable {
+        boolean: v.kind == Kind::Bool,
+    })
 }
 
 /// All system variables' names.
 pub fn variable_names() -> impl Iterator<Item = &'static str> {
-    VARIABLES.into_iter()
+    VARIABLES.iter().map(|v| v.name)
 }
 
-const VARIABLES: [&str; 3] = [
-    "innodb_flush_log_at_trx_commit",
-    "innodb_buffer_pool_size",
-    "max_connections",
-];
-
 /// An open database with its sessions.
-pub struct Instance {}
+pub struct Instance {
+    instance: Arc<narwal_session::Instance>,
+}
 
-/// Opens the data folder.
-pub fn open(_o: &Serve) -> Result<Instance, Failure> {
-    Err(Failure::Run("not connected to the engine yet".into()))
+/// Opens the data folder, with recovery if it needs that.
+pub fn open(o: &Serve) -> Result<Instance, Failure> {
+    let mut startup = Startup::new();
+    for (name, value) in &o.settings {
+        startup
+            .set(name, value.as_deref())
+            .map_err(Failure::Usage)?;
+    }
+    let absolute = |p: &std::path::Path| std::path::absolute(p).unwrap_or_else(|_| p.to_owned());
+    let datadir = absolute(&o.datadir);
+    startup.fact("datadir", VarValue::text(format!("{}/", datadir.display())));
+    startup.fact("port", VarValue::UInt(u64::from(o.port)));
+    let socket = o.socket.as_deref().map(absolute).unwrap_or_default();
+    startup.fact("socket", VarValue::text(socket.display().to_string()));
+    let addresses: Vec<String> = o.addresses.iter().map(ToString::to_string).collect();
+    startup.fact("bind_address", VarValue::text(addresses.join(",")));
+    startup.fact("hostname", VarValue::text(hostname()));
+    let tls = if o.tls { "YES" } else { "DISABLED" };
+    startup.fact("have_ssl", VarValue::text(tls));
+    startup.fact("have_openssl", VarValue::text(tls));
+    let db = Database::open_with(&o.datadir, startup.engine_options())
+        .map_err(|e| Failure::run(format!("can't open {}", o.datadir.display()), e))?;
+    Ok(Instance {
+        instance: narwal_session::Instance::new(db, startup),
+    })
+}
+
+fn hostname() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map(|s| s.trim().to_owned())
+        .unwrap_or_else(|_| "localhost".to_owned())
 }
 
 impl Instance {
     /// What the protocol front talks to.
     pub fn backend(&self) -> Arc<dyn Backend> {
-        unimplemented!()
+        Arc::new(Front {
+            instance: self.instance.clone(),
+        })
     }
 
-    /// Tells the sessions which port was really taken.
-    pub fn listening(&self, _port: u16) {}
+    /// What the SHUTDOWN statement does.
+    pub fn on_shutdown(&self, stop: impl Fn() + Send + 'static) {
+        self.instance.on_shutdown(stop);
+    }
+
+    /// Interrupts all statements, as the first step of the end.
+    pub fn kill_all(&self) {
+        self.instance.kill_all();
+    }
 
     /// Closes the database cleanly.
-    pub fn close(self) {}
+    pub fn close(self) {
+        if let Err(e) = self.instance.database().close() {
+            tracing::error!(error = %e, "the database did not close cleanly; the next start recovers it");
+        }
+    }
+}
+
+struct Front {
+    instance: Arc<narwal_session::Instance>,
+}
+
+impl Backend for Front {
+    fn greeting_version(&self) -> String {
+        // The prefix is MariaDB's own, for replicas and clients that compare the first digit.
+        format!("5.5.5-{}", self.instance.version())
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_connections: self.instance.max_connections(),
+            max_allowed_packet: self.instance.max_allowed_packet(),
+            connect_timeout: self.instance.connect_timeout(),
+        }
+    }
+
+    fn account(&self, user: &str, peer: &Peer) -> Option<Account> {
+        let a = self
+            .instance
+            .account(user, &peer.host, peer.ip.as_deref())?;
+        let auth = if a.plugin == narwal_server::auth::SHA2 {
+            AuthMethod::CachingSha2(a.auth.clone().into_bytes())
+        } else if a.auth.is_empty() {
+            AuthMethod::Native(None)
+        } else {
+            // A hash that can't be read lets nobody in.
+            AuthMethod::Native(Some(a.native_hash()?))
+        };
+        Some(Account {
+            user: a.user.clone(),
+            host: a.host.clone(),
+            auth,
+            locked: a.locked,
+            require_tls: a.require_ssl,
+        })
+    }
+
+    fn verify_password(&self, stored: &[u8], password: &[u8]) -> bool {
+        std::str::from_utf8(stored).is_ok_and(|s| narwal_session::sha2_verify(password, s))
+    }
+
+    fn connect(&self, info: ConnectInfo, kill: Arc<KillHandle>) -> SqlResult<Box<dyn Session>> {
+        let mut options = connect_options(info);
+        let for_kill = Arc::downgrade(&kill);
+        options.killer = Some(Arc::new(move |connection| {
+            if let Some(kill) = for_kill.upgrade() {
+                if connection {
+                    kill.kill_connection();
+                } else {
+                    kill.kill_query();
+                }
+            }
+        }));
+        let session = self.instance.connect(options)?;
+        kill.set_waker(Some(Arc::new(session.interrupt_handle())));
+        Ok(Box::new(Client(session)))
+    }
+
+    fn aborted_connect(&self) {
+        self.instance.aborted_connect();
+    }
+}
+
+fn connect_options(info: ConnectInfo) -> ConnectOptions {
+    ConnectOptions {
+        id: info.id,
+        user: info.user,
+        account_user: info.account.user,
+        account_host: info.account.host,
+        host: info.peer.host,
+        ip: info.peer.ip,
+        port: info.peer.port,
+        db: info.db,
+        collation: u16::from(info.collation),
+        tls: info.tls,
+        found_rows: info.found_rows,
+        multi_statements: info.multi_statements,
+        interactive: info.interactive,
+        killer: None,
+    }
+}
+
+struct Client(ClientSession);
+
+impl Session for Client {
+    fn query(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
+        self.0.query(sql, out)
+    }
+
+    fn prepare(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo> {
+        let p = self.0.prepare(sql)?;
+        Ok(PreparedInfo {
+            handle: p.handle,
+            params: p.params,
+            columns: p.columns,
+        })
+    }
+
+    fn execute(
+        &mut self,
+        handle: u32,
+        params: &[ValueRef<'_>],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        self.0.execute(handle, params, out)
+    }
+
+    fn close_statement(&mut self, handle: u32) {
+        self.0.close_statement(handle);
+    }
+
+    fn init_db(&mut self, db: &str) -> SqlResult<()> {
+        self.0.init_db(db)
+    }
+
+    fn reset(&mut self) -> SqlResult<()> {
+        self.0.reset()
+    }
+
+    fn change_user(&mut self, info: ConnectInfo) -> SqlResult<()> {
+        self.0.change_user(connect_options(info))
+    }
+
+    fn set_multi_statements(&mut self, on: bool) {
+        self.0.set_multi_statements(on);
+    }
+
+    fn status_flags(&self) -> u16 {
+        self.0.status_flags()
+    }
+
+    fn timeouts(&self) -> Timeouts {
+        let t = self.0.timeouts();
+        Timeouts {
+            idle: t.idle,
+            net_read: t.net_read,
+            net_write: t.net_write,
+        }
+    }
+
+    fn wants_to_end(&self) -> bool {
+        self.0.wants_to_end()
+    }
+
+    fn field_list(&mut self, table: &str, pattern: &str) -> SqlResult<Vec<ResultColumn>> {
+        let mut columns = Columns(Vec::new());
+        let sql = format!("SELECT * FROM `{}` LIMIT 0", table.replace('`', "``"));
+        self.0.query(sql.as_bytes(), &mut columns)?;
+        columns
+            .0
+            .retain(|c| pattern.is_empty() || like(&c.name, pattern));
+        Ok(columns.0)
+    }
+
+    fn statistics(&mut self) -> String {
+        self.0.statistics()
+    }
+
+    fn kill(&mut self, id: u32) -> SqlResult<()> {
+        self.0.kill(id)
+    }
+}
+
+/// Keeps the columns of a result and nothing else.
+struct Columns(Vec<ResultColumn>);
+
+impl ResultSink for Columns {
+    fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
+        self.0 = columns.to_vec();
+        Ok(())
+    }
+    fn row(&mut self, _values: &[ValueRef<'_>]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn end_rows(&mut self, _warnings: u16, _status: u16, _more: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _info: &OkInfo, _status: u16, _more: bool) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
+/// LIKE without escapes, case-insensitive for ASCII: enough for column names in COM_FIELD_LIST.
+fn like(name: &str, pattern: &str) -> bool {
+    let (name, pattern) = (name.to_ascii_lowercase(), pattern.to_ascii_lowercase());
+    let (name, pattern): (Vec<char>, Vec<char>) =
+        (name.chars().collect(), pattern.chars().collect());
+    // Greedy with one place to go back to: linear in practice, quadratic at worst.
+    let (mut n, mut p, mut retry) = (0, 0, None);
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('%') => {
+                retry = Some((p, n));
+                p += 1;
+            }
+            Some(&c) if c == '_' || c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => match retry {
+                Some((star, at)) => {
+                    retry = Some((star, at + 1));
+                    p = star + 1;
+                    n = at + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == '%')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (name, pattern, want) in [
+            ("id", "%", true),
+            ("id", "i_", true),
+            ("id", "ID", true),
+            ("id", "d%", false),
+            ("a_long_name", "%long%", true),
+            ("aab", "%ab", true),
+            ("", "", true),
+            ("x", "", false),
+            ("abc", "a%b%c%%", true),
+        ] {
+            assert_eq!(like(name, pattern), want, "{name} {pattern}");
+        }
+    }
 }

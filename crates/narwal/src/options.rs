@@ -54,8 +54,8 @@ pub struct Serve {
     pub tls_files: Option<(PathBuf, PathBuf)>,
     /// Filter for log messages.
     pub log_level: Option<String>,
-    /// System variables, in the order given; later ones win.
-    pub settings: Vec<(String, String)>,
+    /// System variables, in the order given; later ones win. No value: as a switch.
+    pub settings: Vec<(String, Option<String>)>,
 }
 
 /// How `narwal export-binlog` was asked to run.
@@ -327,26 +327,19 @@ pub fn serve(args: &[String]) -> Result<Serve> {
     Ok(o)
 }
 
-/// A system variable as an option: `--name=value`, `--name`, `--skip-name`.
-fn variable(g: &Given, settings: &mut Vec<(String, String)>) -> Result<()> {
+/// A system variable as an option: `--name=value`, `--name`, `--skip-name`. Only whether there is such a name is looked
+/// at here; its value is judged by who knows the variable.
+fn variable(g: &Given, settings: &mut Vec<(String, Option<String>)>) -> Result<()> {
     let name = g.name.replace('-', "_");
-    if let Some(v) = glue::variable(&name) {
-        let value = match &g.value {
-            Some(value) => value.clone(),
-            None if v.boolean => "ON".to_owned(),
-            None => return Err(g.error("needs a value, as in --name=value")),
-        };
-        settings.push((name, value));
+    let switched = || {
+        let rest = ["skip_", "disable_", "enable_"]
+            .iter()
+            .find_map(|p| name.strip_prefix(p))?;
+        glue::variable(rest).filter(|v| v.boolean && g.value.is_none())
+    };
+    if glue::variable(&name).or_else(switched).is_some() {
+        settings.push((name, g.value.clone()));
         return Ok(());
-    }
-    for (prefix, value) in [("skip_", "OFF"), ("disable_", "OFF"), ("enable_", "ON")] {
-        if let Some(rest) = name.strip_prefix(prefix)
-            && glue::variable(rest).is_some_and(|v| v.boolean)
-            && g.value.is_none()
-        {
-            settings.push((rest.to_owned(), value.to_owned()));
-            return Ok(());
-        }
     }
     if g.loose {
         eprintln!(
@@ -422,8 +415,11 @@ mod tests {
         assert_eq!(
             o.settings,
             [
-                ("innodb_flush_log_at_trx_commit".to_owned(), "2".to_owned()),
-                ("max_connections".to_owned(), "10".to_owned())
+                (
+                    "innodb_flush_log_at_trx_commit".to_owned(),
+                    Some("2".to_owned())
+                ),
+                ("max_connections".to_owned(), Some("10".to_owned()))
             ]
         );
         assert_eq!(serve(&args("--socket=")).unwrap().socket, None);

@@ -41,7 +41,6 @@ pub fn run(o: Serve) -> Result<(), Failure> {
         }
     };
     let port = server.addresses().first().map_or(0, SocketAddr::port);
-    instance.listening(port);
     let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -55,6 +54,10 @@ pub fn run(o: Serve) -> Result<(), Failure> {
         "ready for connections"
     );
 
+    instance.on_shutdown(|| {
+        // What SHUTDOWN does is what SIGTERM does.
+        let _ = signal_hook::low_level::raise(SIGTERM);
+    });
     let signal = signals.forever().next();
     tracing::info!(signal = signal.unwrap_or(SIGTERM), "stopping");
     // A second signal does not wait.
@@ -66,6 +69,7 @@ pub fn run(o: Serve) -> Result<(), Failure> {
                 std::process::exit(1);
             }
         });
+    instance.kill_all();
     let left = server.stop(PATIENCE);
     if left > 0 {
         tracing::warn!(connections = left, "some connections did not end in time");
