@@ -1,5 +1,6 @@
 //! Reading records: of a running log up to its durable end, and of a closed log directory.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -34,6 +35,8 @@ pub struct LogReader {
     core: Arc<Core>,
     lsn: Lsn,
     source: Option<FrameSource>,
+    /// Sequence number of the current segment's first commit, from its start record.
+    first_seq: Seq,
 }
 
 impl LogReader {
@@ -50,9 +53,21 @@ impl LogReader {
             core,
             lsn,
             source: None,
+            first_seq: 1,
         };
         // Opened at once, so that retention can't take the segment away before the first record.
-        reader.source = Some(reader.open_segment()?);
+        let mut source = reader.open_segment()?;
+        if lsn > source.start {
+            let start = source.start;
+            match source.look(start, durable)? {
+                Look::Good(_, RecordKind::SegmentStart, body) => {
+                    reader.first_seq = number(&source, start, body)?;
+                }
+                Look::Good(..) => return Err(source.corrupt(start, "no start record".into())),
+                Look::Bad(why) => return Err(source.corrupt(start, why)),
+            }
+        }
+        reader.source = Some(source);
         Ok(reader)
     }
 
@@ -103,14 +118,14 @@ impl LogReader {
             };
             let end = lsn + crate::core::frame_len(body.len());
             if kind == RecordKind::EndOfSegment {
-                let next: [u8; 8] = source.body(body).try_into().map_err(|_| {
-                    source.corrupt(lsn, "an end-of-segment record that names no place".into())
-                })?;
-                self.lsn = Lsn::from_le_bytes(next);
+                self.lsn = number(source, lsn, body)?;
                 self.source = None;
                 continue;
             }
             self.lsn = end;
+            if kind == RecordKind::SegmentStart {
+                self.first_seq = number(source, lsn, body.clone())?;
+            }
             if !kind.is_internal() {
                 break (lsn, end, kind, self.full_seq(header.seq_low), body);
             }
@@ -124,17 +139,19 @@ impl LogReader {
         }))
     }
 
-    /// The whole number from its low half: a durable commit lies less than 2^32 before the last visible or in front
-    /// of it by what is being published right now.
+    /// The whole number from its low half, by what the segment started with: a segment holds far less than 2^32
+    /// commits.
     fn full_seq(&self, low: u32) -> Seq {
-        let near = self.core.visible.load(Ordering::Acquire);
-        // Signed distance, so that a commit that is durable but not yet published comes out right too.
-        let ahead = low.wrapping_sub(near as u32);
-        if ahead < 1 << 24 {
-            near + u64::from(ahead)
-        } else {
-            near.wrapping_sub(u64::from((near as u32).wrapping_sub(low)))
-        }
+        let before = self.first_seq - 1;
+        before + u64::from(low.wrapping_sub(before as u32))
+    }
+}
+
+/// The number that a SegmentStart or EndOfSegment record is.
+fn number(source: &FrameSource, lsn: Lsn, body: Range<usize>) -> Result<u64, LogError> {
+    match source.body(body).try_into().map(u64::from_le_bytes) {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err(source.corrupt(lsn, "a record that should hold one number does not".into())),
     }
 }
 

@@ -291,6 +291,17 @@ fn replay_starts_at_the_checkpoint_and_its_error_is_passed_on() {
     for i in 30..50 {
         put(&log, &[i; 1000]);
     }
+    // From any record, in any segment, the numbers are right.
+    let mut at = Vec::new();
+    let mut reader = log.read_from(FIRST_LSN).unwrap();
+    while let Some(r) = reader.next().unwrap() {
+        at.push((r.lsn, r.seq));
+    }
+    assert!(at.iter().map(|a| a.1).eq(1..=50));
+    for &(lsn, seq) in &at {
+        let mut reader = log.read_from(lsn).unwrap();
+        assert_eq!(reader.next().unwrap().unwrap().seq, seq);
+    }
     let removed = log.purge_before(cp.0).unwrap();
     assert!(removed > 0);
     assert!(matches!(

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use narwal_log::sim::{Call, SimDisk};
 use narwal_log::{Durability, HEADER_LEN, Log, LogError, LogOptions, OpenError, RecordKind};
@@ -275,6 +276,65 @@ fn c1_crash_at_any_call_keeps_what_was_acknowledged_and_a_prefix_of_the_rest() {
         }
         let log = run.open(&disk).unwrap();
         run.work(&log, 20).unwrap();
+        drop(name);
+    }
+}
+
+/// C1 with several threads and the background threads: not repeatable by its seed alone, but sees races.
+#[test]
+fn c1_crash_under_threads_keeps_what_was_acknowledged() {
+    for seed in 0..seeds().end.clamp(1, 300) / 3 {
+        let name = Name(seed);
+        let mut rng = SmallRng::seed_from_u64(seed ^ 0x7EAD);
+        let mut disk = SimDisk::new();
+        let acked = AtomicU64::new(0);
+        for _ in 0..3 {
+            let mut last = 0;
+            let opts = LogOptions {
+                background: true,
+                flush_interval: std::time::Duration::from_millis(1),
+                ..options(&disk, &mut rng)
+            };
+            let open = Log::<u64>::open(opts, None, |r| {
+                last += 1;
+                assert_eq!(r.seq, last);
+                assert_eq!(r.body[..8], last.to_le_bytes());
+                Ok::<_, String>(())
+            })
+            .unwrap();
+            assert!(last >= acked.load(Ordering::SeqCst), "{last} {acked:?}");
+            let log = open.start(last).unwrap();
+            disk.power_off_in(rng.random_range(1..300));
+            let pads: Vec<usize> = (0..4).map(|_| rng.random_range(0..2000)).collect();
+            std::thread::scope(|s| {
+                for pad in pads {
+                    let (log, acked) = (&log, &acked);
+                    s.spawn(move || {
+                        loop {
+                            let Ok((t, n)) = log.reserve(RecordKind::Commit, 8 + pad, |at, n| {
+                                *n += 1;
+                                assert_eq!(*n, at.seq);
+                                *n
+                            }) else {
+                                return;
+                            };
+                            let mut b = vec![0; HEADER_LEN];
+                            b.extend_from_slice(&n.to_le_bytes());
+                            b.resize(HEADER_LEN + 8 + pad, 1);
+                            log.fill(&t, b);
+                            if log.wait(&t).is_err() {
+                                return;
+                            }
+                            assert!(log.visible_seq() >= n && log.durable_lsn() > t.lsn());
+                            acked.fetch_max(n, Ordering::SeqCst);
+                        }
+                    });
+                }
+            });
+            assert!(disk.is_off());
+            drop(log);
+            disk = disk.crash(rng.random());
+        }
         drop(name);
     }
 }
