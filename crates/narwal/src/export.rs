@@ -20,13 +20,14 @@ pub fn run(o: Export) -> Result<(), Failure> {
                 .map_err(|e| Failure::Usage(format!("--from={text}: {e}")))?,
         ),
     };
-    let mut log = open_log(&o.datadir)?;
+    let mut stopped = open_log(&o.datadir)?;
+    let log = &mut stopped.reader;
     let out: Box<dyn Write> = match &o.out {
         Some(path) => Box::new(File::create(path).map_err(|e| Failure::run(path.display(), e))?),
         None => Box::new(std::io::stdout().lock()),
     };
     let mut out = Some(BufWriter::with_capacity(1 << 20, out));
-    let mut seen = VirtualFiles::new(VirtualConfig::default());
+    let mut seen: Option<VirtualFiles> = None;
     let mut writer = None;
     let mut groups = 0u64;
     while let Some(record) = log
@@ -43,6 +44,14 @@ pub fn run(o: Export) -> Result<(), Failure> {
         if group.is_empty() {
             continue;
         }
+        // The oldest group may be the first ever, or the first that retention has left.
+        let seen = match &mut seen {
+            Some(seen) => seen,
+            none => {
+                let before = VirtualFiles::before_group(VirtualConfig::default(), group);
+                none.insert(before.map_err(|e| damaged(&e))?)
+            }
+        };
         let before = seen.gtids().clone();
         let placement = seen.observe(group).map_err(|e| damaged(&e))?;
         let gtid = placement.gtid;
@@ -62,6 +71,7 @@ pub fn run(o: Export) -> Result<(), Failure> {
     }
     log.end()
         .map_err(|e| Failure::run("the log is damaged", e))?;
+    let seen = seen.unwrap_or_else(|| VirtualFiles::new(VirtualConfig::default()));
     let writer = match (writer, out) {
         (Some(w), _) => w,
         (None, Some(out)) => FlatFileWriter::new(out, BINLOG_VERSION, 1, 0, seen.gtids())

@@ -480,7 +480,7 @@ mod tests {
             e.0
         );
         std::fs::write(&file, "[mysqld]\nport=3310\n").unwrap();
-        assert_eq!(serve(&[config.clone()]).unwrap().port, 3310);
+        assert_eq!(serve(std::slice::from_ref(&config)).unwrap().port, 3310);
         assert_eq!(serve(&[config, "--port=3311".into()]).unwrap().port, 3311);
     }
 }

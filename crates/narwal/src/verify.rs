@@ -3,22 +3,35 @@
 use crate::Failure;
 use crate::options::Verify;
 use narwal_binlog::EventReader;
-use narwal_log::{DirReader, LogError, RealDisk, RecordKind};
+use narwal_log::{DirReader, Disk, LogError, RealDisk, RecordKind};
 use std::path::Path;
 use std::sync::Arc;
 
+/// The log of a data folder, which no server can open meanwhile.
+pub struct StoppedLog {
+    /// Its records.
+    pub reader: DirReader,
+    _lock: Box<dyn Send + Sync>,
+}
+
 /// Opens the log of a data folder that no server uses.
-pub fn open_log(datadir: &Path) -> Result<DirReader, Failure> {
+pub fn open_log(datadir: &Path) -> Result<StoppedLog, Failure> {
+    let at = datadir.display();
     if !datadir.is_dir() {
-        return Err(Failure::Run(format!(
-            "{}: no such data folder",
-            datadir.display()
-        )));
+        return Err(Failure::Run(format!("{at}: no such data folder")));
     }
+    // A server's log has an end that moves and bytes behind it that are not yet records.
+    let lock = RealDisk
+        .lock(&datadir.join("narwal.lock"))
+        .map_err(|e| Failure::run(format!("{at} is in use; stop its server first"), e))?;
     let log = datadir.join("log");
-    DirReader::open(Arc::new(RealDisk), &log)
+    let reader = DirReader::open(Arc::new(RealDisk), &log)
         .map_err(|e| Failure::run(log.display(), e))?
-        .ok_or_else(|| Failure::Run(format!("{}: holds no log", log.display())))
+        .ok_or_else(|| Failure::Run(format!("{}: holds no log", log.display())))?;
+    Ok(StoppedLog {
+        reader,
+        _lock: lock,
+    })
 }
 
 /// A commit record's event group: behind the annex, if it has one.
@@ -35,7 +48,8 @@ pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<&[u8]> {
 
 /// Checks the log and says what it found.
 pub fn run(o: Verify) -> Result<(), Failure> {
-    let mut log = open_log(&o.datadir)?;
+    let mut stopped = open_log(&o.datadir)?;
+    let log = &mut stopped.reader;
     let (mut records, mut commits, mut events, mut bytes) = (0u64, 0u64, 0u64, 0u64);
     loop {
         let found = log.next();

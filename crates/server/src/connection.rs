@@ -121,6 +121,7 @@ impl Channel {
     fn refuse(&mut self, e: SqlError) -> End {
         self.error(&e);
         let _ = self.flush();
+        self.stream.goodbye();
         End::Told(e)
     }
 
@@ -220,6 +221,7 @@ fn run(
     c.chan.writer.finish();
     c.chan.flush()?;
     let end = commands.run(&mut c);
+    c.chan.stream.goodbye();
     // The session goes first: whoever waits for this connection to end finds its locks and its transaction gone.
     drop(commands);
     end

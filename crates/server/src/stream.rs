@@ -202,6 +202,14 @@ impl Stream {
         Ok(())
     }
 
+    /// Says goodbye where that is part of the protocol: TLS clients take a bare end for an attack.
+    pub fn goodbye(&mut self) {
+        if let Stream::Tls(t) = self {
+            t.conn.send_close_notify();
+            let _ = t.flush();
+        }
+    }
+
     /// Lets the client read what was sent last although it may still be writing: closing now would throw that away.
     /// Reads and forgets at most `bytes` and for at most `patience`.
     pub fn drain(&mut self, mut bytes: usize, patience: Duration) {
