@@ -18,7 +18,6 @@ pub mod ast;
 pub mod ddl;
 pub mod env;
 mod exec;
-#[path = "expr_stub.rs"]
 pub mod expr;
 pub mod parse;
 mod plan;

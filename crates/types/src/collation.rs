@@ -170,6 +170,16 @@ impl Collation {
         }
     }
 
+    /// Weight of one character under utf8mb4_general_ci (for the others: the code point cut to 16 bits).
+    pub fn char_weight(self, cp: u32) -> u16 {
+        match (self, cp) {
+            (Collation::Utf8mb4GeneralCi, 0..0x80) => ascii_weight(cp as u8) as u16,
+            (Collation::Utf8mb4GeneralCi, 0x80..0x1_0000) => weights()[cp as usize],
+            (Collation::Utf8mb4GeneralCi, _) => REPLACEMENT,
+            _ => cp as u16,
+        }
+    }
+
     /// Compares two strings.
     pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self {

@@ -13,15 +13,18 @@
 //! | `call.rs` | what the functions do |
 //! | `date.rs` | intervals, DATE_FORMAT, STR_TO_DATE, weeks |
 //! | `like.rs` | LIKE patterns |
+//! | `display.rs` | expressions as text, for messages |
 
 mod bind;
 mod call;
 pub mod compare;
 mod date;
+mod display;
 mod eval;
 pub mod func;
 pub mod like;
-mod types;
+mod md5;
+pub mod types;
 
 #[cfg(test)]
 mod tests;
@@ -33,8 +36,8 @@ use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-pub use bind::{bind, literal_text};
-pub use date::{Interval, IntervalUnit};
+pub use bind::bind;
+pub use date::IntervalUnit;
 pub use eval::Val;
 
 /// A table that column names are looked up in.
@@ -67,11 +70,11 @@ impl Clause {
     /// As in error 1054.
     pub fn name(self) -> &'static str {
         match self {
-            Clause::FieldList => "field list",
-            Clause::Where => "where clause",
-            Clause::GroupBy => "group statement",
-            Clause::Having => "having clause",
-            Clause::OrderBy => "order clause",
+            Clause::FieldList => "SELECT",
+            Clause::Where => "WHERE",
+            Clause::GroupBy => "GROUP BY",
+            Clause::Having => "HAVING",
+            Clause::OrderBy => "ORDER BY",
         }
     }
 }
@@ -239,6 +242,8 @@ pub enum ExprKind {
         column: usize,
         /// A TIMESTAMP column: stored in UTC, seen in the session's time zone.
         timestamp: bool,
+        /// The name for messages, `` `db`.`table`.`column` ``.
+        name: Box<str>,
     },
     /// The n-th aggregate of the statement.
     Aggregate(usize),

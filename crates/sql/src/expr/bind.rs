@@ -1,0 +1,1416 @@
+//! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
+
+use super::func::Func;
+use super::types::{self, NO_LENGTH};
+use super::{
+    AggFunc, Aggregate, ArithOp, Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType,
+    IntervalUnit, Scope,
+};
+use crate::env::VariableScope;
+use crate::sql_mode::SqlMode;
+use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
+use narwal_types::{
+    Collation, ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value,
+};
+use sqlparser::ast::{
+    self, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, CharacterLength, DataType,
+    DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr as Ast, FunctionArg, FunctionArgExpr,
+    FunctionArgumentClause, FunctionArguments, Ident, ObjectName, TrimWhereField, UnaryOperator,
+    Value as AstValue,
+};
+
+/// Binds a parsed expression in a scope.
+pub fn bind(ast: &Ast, scope: &Scope<'_>) -> SqlResult<Expr> {
+    Binder { scope }.expr(ast)
+}
+
+struct Binder<'a> {
+    scope: &'a Scope<'a>,
+}
+
+fn make(kind: ExprKind, ty: ExprType) -> Expr {
+    Expr { kind, ty }
+}
+
+impl Expr {
+    /// A constant.
+    pub fn literal(v: Value) -> Expr {
+        let ty = ExprType::of_value(&v);
+        make(ExprKind::Literal(v), ty)
+    }
+
+    /// Column `column` of source number `source`.
+    pub fn column(scope: &Scope<'_>, source: usize, column: usize) -> Option<Expr> {
+        let s = scope.sources.get(source)?;
+        let c = s.table.columns().get(column)?;
+        let db = &s.table.def.db;
+        let name = if db.is_empty() {
+            format!("`{}`.`{}`", s.name, c.name)
+        } else {
+            format!("`{}`.`{}`.`{}`", db, s.name, c.name)
+        };
+        Some(make(
+            ExprKind::Column {
+                source,
+                column,
+                timestamp: matches!(c.ty.kind, TypeKind::Timestamp(_)),
+                name: name.into(),
+            },
+            ExprType::of_column(c.ty, c.nullable || s.nullable),
+        ))
+    }
+
+    /// Converted to a type, if it has another one already known. Parameters stay as they are.
+    fn coerce(self, ty: &ExprType) -> Expr {
+        if self.ty.null || matches!(self.kind, ExprKind::Param(_)) || ty.null {
+            return self;
+        }
+        let same = match (self.ty.ty.kind, ty.ty.kind) {
+            (a, b) if a == b => true,
+            // Integers need no conversion among themselves, strings none either.
+            _ if self.ty.ty.is_integer() && ty.ty.is_integer() => true,
+            _ if self.ty.ty.is_string() && ty.ty.is_string() => {
+                (self.ty.ty.collation == Collation::Binary)
+                    == (ty.ty.collation == Collation::Binary)
+            }
+            _ => false,
+        };
+        if same {
+            return self;
+        }
+        let mut t = ty.with_nullable(self.ty.nullable);
+        // No truncation here: the type was made wide enough.
+        t.ty.kind = match t.ty.kind {
+            TypeKind::VarChar(_) | TypeKind::Char(_) => TypeKind::VarChar(NO_LENGTH),
+            TypeKind::VarBinary(_) | TypeKind::Binary(_) => TypeKind::VarBinary(NO_LENGTH),
+            k => k,
+        };
+        make(ExprKind::Cast(Box::new(self)), t)
+    }
+}
+
+fn boxed(e: Expr) -> Box<Expr> {
+    Box::new(e)
+}
+
+fn wrong_count(name: &str) -> SqlError {
+    SqlError::new(
+        1582,
+        b"42000",
+        format!("Incorrect parameter count in the call to native function '{name}'"),
+    )
+}
+
+fn bool_ty(nullable: bool) -> ExprType {
+    ExprType::int(nullable)
+}
+
+impl Binder<'_> {
+    fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
+        Ok(match ast {
+            Ast::Nested(e) => self.expr(e)?,
+            Ast::Value(v) => self.value(&v.value)?,
+            Ast::Identifier(i) => self.identifier(i)?,
+            Ast::CompoundIdentifier(parts) => self.compound(parts)?,
+            Ast::BinaryOp { left, op, right } => self.binary(ast, left, op, right)?,
+            Ast::UnaryOp { op, expr } => self.unary(op, expr)?,
+            Ast::IsNull(e) | Ast::IsUnknown(e) => self.is_null(e, false)?,
+            Ast::IsNotNull(e) | Ast::IsNotUnknown(e) => self.is_null(e, true)?,
+            Ast::IsTrue(e) => self.is_bool(e, true, false)?,
+            Ast::IsNotTrue(e) => self.is_bool(e, true, true)?,
+            Ast::IsFalse(e) => self.is_bool(e, false, false)?,
+            Ast::IsNotFalse(e) => self.is_bool(e, false, true)?,
+            Ast::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => {
+                let e = self.expr(expr)?;
+                let lo = self.beside(low, &e)?;
+                let hi = self.beside(high, &e)?;
+                let collation = types::compare_collation([&e, &lo, &hi], "between")?;
+                let nullable = e.ty.nullable || lo.ty.nullable || hi.ty.nullable;
+                make(
+                    ExprKind::Between {
+                        expr: boxed(e),
+                        low: boxed(lo),
+                        high: boxed(hi),
+                        negated: *negated,
+                        collation,
+                    },
+                    bool_ty(nullable),
+                )
+            }
+            Ast::InList {
+                expr,
+                list,
+                negated,
+            } => {
+                let e = self.expr(expr)?;
+                let list = list
+                    .iter()
+                    .map(|x| self.beside(x, &e))
+                    .collect::<SqlResult<Vec<_>>>()?;
+                let collation =
+                    types::compare_collation(std::iter::once(&e).chain(&list), "in")?;
+                let nullable = e.ty.nullable || list.iter().any(|x| x.ty.nullable);
+                make(
+                    ExprKind::InList {
+                        expr: boxed(e),
+                        list,
+                        negated: *negated,
+                        collation,
+                    },
+                    bool_ty(nullable),
+                )
+            }
+            Ast::Like {
+                negated,
+                any: false,
+                expr,
+                pattern,
+                escape_char,
+            } => {
+                let e = self.expr(expr)?;
+                let p = self.expr(pattern)?;
+                let escape = match escape_char {
+                    None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => None,
+                    None => Some('\\'),
+                    Some(x) => {
+                        let v = self.expr(x)?;
+                        let ExprKind::Literal(Value::Str(s)) = &v.kind else {
+                            return Err(SqlError::new(
+                                1210,
+                                b"HY000",
+                                "Incorrect arguments to ESCAPE",
+                            ));
+                        };
+                        let mut it = s.chars();
+                        match (it.next(), it.next()) {
+                            (c, None) => c,
+                            _ => {
+                                return Err(SqlError::new(
+                                    1210,
+                                    b"HY000",
+                                    "Incorrect arguments to ESCAPE",
+                                ));
+                            }
+                        }
+                    }
+                };
+                let collation = types::compare_collation([&e, &p], "like")?;
+                let nullable = e.ty.nullable || p.ty.nullable;
+                make(
+                    ExprKind::Like {
+                        expr: boxed(e),
+                        pattern: boxed(p),
+                        escape,
+                        negated: *negated,
+                        collation,
+                    },
+                    bool_ty(nullable),
+                )
+            }
+            Ast::RLike { .. } => return Err(SqlError::unsupported("REGEXP")),
+            Ast::Case {
+                operand,
+                conditions,
+                else_result,
+                ..
+            } => self.case(operand.as_deref(), conditions, else_result.as_deref())?,
+            Ast::Cast {
+                kind: CastKind::Cast,
+                expr,
+                data_type,
+                format: None,
+            } => {
+                let e = self.expr(expr)?;
+                self.cast(e, data_type)?
+            }
+            Ast::Convert {
+                is_try: false,
+                expr,
+                data_type,
+                charset,
+                styles,
+                ..
+            } if styles.is_empty() => {
+                let e = self.expr(expr)?;
+                match (data_type, charset) {
+                    (Some(t), _) => self.cast(e, t)?,
+                    (None, Some(cs)) => self.convert_charset(e, &object_name(cs))?,
+                    _ => return Err(SqlError::unsupported("CONVERT")),
+                }
+            }
+            Ast::Collate { expr, collation } => {
+                let e = self.expr(expr)?;
+                let name = object_name(collation);
+                match Collation::from_name(&name) {
+                    Some(Collation::Binary) if !matches!(e.ty.ty.collation, Collation::Binary) => {
+                        return Err(SqlError::new(
+                            1253,
+                            b"42000",
+                            "COLLATION 'binary' is not valid for CHARACTER SET 'utf8mb4'",
+                        ));
+                    }
+                    Some(c) => self.collate(e, c, Coercibility::Explicit),
+                    None if is_known_collation(&name) => {
+                        return Err(SqlError::unsupported(format!("COLLATE {name}")));
+                    }
+                    None => {
+                        return Err(SqlError::new(
+                            1273,
+                            b"HY000",
+                            format!("Unknown collation: '{name}'"),
+                        ));
+                    }
+                }
+            }
+            Ast::TypedString(t) => {
+                let text = t.value.clone().into_string().unwrap_or_default();
+                temporal_literal(&t.data_type, &text)?
+            }
+            Ast::Prefixed { prefix, value } => {
+                let e = self.expr(value)?;
+                match prefix.value.to_ascii_lowercase().as_str() {
+                    "_utf8mb4" | "_utf8" | "_utf8mb3" => e,
+                    "_binary" => self.collate(e, Collation::Binary, Coercibility::Coercible),
+                    cs => {
+                        return Err(SqlError::unsupported(format!("character set {cs}")));
+                    }
+                }
+            }
+            Ast::Function(f) => self.function(f)?,
+            Ast::Ceil { expr, field } => self.ceil_floor(Func::Ceiling, expr, field)?,
+            Ast::Floor { expr, field } => self.ceil_floor(Func::Floor, expr, field)?,
+            Ast::Position { expr, r#in } => {
+                let args = vec![self.expr(expr)?, self.expr(r#in)?];
+                self.call(Func::Locate, args)?
+            }
+            Ast::Substring {
+                expr,
+                substring_from,
+                substring_for,
+                ..
+            } => {
+                let mut args = vec![self.expr(expr)?];
+                let Some(from) = substring_from else {
+                    return Err(wrong_count("substring"));
+                };
+                args.push(self.expr(from)?);
+                if let Some(n) = substring_for {
+                    args.push(self.expr(n)?);
+                }
+                self.call(Func::Substring, args)?
+            }
+            Ast::Trim {
+                trim_where,
+                trim_what,
+                expr,
+                trim_characters: None,
+            } => {
+                let mut args = vec![self.expr(expr)?];
+                if let Some(w) = trim_what {
+                    args.push(self.expr(w)?);
+                }
+                let f = match trim_where {
+                    Some(TrimWhereField::Leading) => Func::TrimLeading,
+                    Some(TrimWhereField::Trailing) => Func::TrimTrailing,
+                    _ => Func::Trim,
+                };
+                self.call(f, args)?
+            }
+            Ast::Extract { field, expr, .. } => {
+                let unit = unit(field)?;
+                let e = self.expr(expr)?;
+                self.call(
+                    Func::Extract,
+                    vec![Expr::literal(Value::Int(unit.number())), e],
+                )?
+            }
+            Ast::Interval(_) => {
+                return Err(SqlError::syntax("INTERVAL is not allowed here"));
+            }
+            Ast::Subquery(_)
+            | Ast::InSubquery { .. }
+            | Ast::Exists { .. }
+            | Ast::AnyOp { .. }
+            | Ast::AllOp { .. } => return Err(SqlError::unsupported("subqueries")),
+            Ast::Tuple(_) => return Err(SqlError::unsupported("row expressions")),
+            Ast::MatchAgainst { .. } => return Err(SqlError::unsupported("full-text search")),
+            Ast::JsonAccess { .. } => return Err(SqlError::unsupported("JSON paths")),
+            other => return Err(SqlError::unsupported(format!("the expression {other}"))),
+        })
+    }
+
+    fn value(&self, v: &AstValue) -> SqlResult<Expr> {
+        Ok(Expr::literal(match v {
+            AstValue::Number(n, _) => number(n),
+            AstValue::SingleQuotedString(s)
+            | AstValue::DoubleQuotedString(s)
+            | AstValue::EscapedStringLiteral(s)
+            | AstValue::NationalStringLiteral(s)
+            | AstValue::UnicodeStringLiteral(s) => Value::str(s.as_str()),
+            AstValue::HexStringLiteral(s) => Value::bytes(hex(s)?),
+            AstValue::SingleQuotedByteStringLiteral(s) => Value::bytes(bits(s)?),
+            AstValue::Boolean(b) => Value::Int(*b as i64),
+            AstValue::Null => Value::Null,
+            AstValue::Placeholder(p) => {
+                let n = p
+                    .strip_prefix('?')
+                    .and_then(|n| n.parse().ok())
+                    .ok_or_else(|| SqlError::syntax(format!("unexpected '{p}'")))?;
+                // The type is known only when it is executed; a string can stand for everything.
+                let ty = ExprType {
+                    nullable: true,
+                    ..ExprType::text(16_383, true)
+                };
+                return Ok(make(ExprKind::Param(n), ty));
+            }
+            other => {
+                return Err(SqlError::unsupported(format!("the literal {other}")));
+            }
+        }))
+    }
+
+    fn unknown_column(&self, name: &str) -> SqlError {
+        SqlError::new(
+            1054,
+            b"42S22",
+            format!(
+                "Unknown column '{name}' in '{}'",
+                self.scope.clause.name()
+            ),
+        )
+    }
+
+    fn alias(&self, name: &str) -> Option<Expr> {
+        self.scope
+            .aliases
+            .iter()
+            .find(|(a, _)| a.eq_ignore_ascii_case(name))
+            .map(|(_, e)| e.clone())
+    }
+
+    fn identifier(&self, i: &Ident) -> SqlResult<Expr> {
+        let name = i.value.as_str();
+        if i.quote_style == Some('"') {
+            return Ok(Expr::literal(Value::str(name)));
+        }
+        if i.quote_style.is_none() {
+            if let Some(v) = name.strip_prefix("@@") {
+                return self.system_variable(v);
+            }
+            if let Some(v) = name.strip_prefix('@') {
+                return Ok(self.user_variable(v));
+            }
+            // Functions that need no parentheses.
+            if matches!(
+                name.to_ascii_lowercase().as_str(),
+                "current_timestamp"
+                    | "current_date"
+                    | "current_time"
+                    | "localtime"
+                    | "localtimestamp"
+                    | "utc_date"
+                    | "utc_time"
+                    | "utc_timestamp"
+                    | "current_user"
+            ) {
+                return self.named_call(&name.to_ascii_lowercase(), Vec::new());
+            }
+        }
+        let aliases_first = matches!(self.scope.clause, Clause::Having | Clause::OrderBy);
+        if aliases_first && let Some(e) = self.alias(name) {
+            return Ok(e);
+        }
+        let mut found = None;
+        for (s, source) in self.scope.sources.iter().enumerate() {
+            if let Some(c) = source.table.column(name) {
+                if found.is_some() {
+                    return Err(SqlError::new(
+                        1052,
+                        b"23000",
+                        format!(
+                            "Column '{name}' in {} is ambiguous",
+                            self.scope.clause.name()
+                        ),
+                    ));
+                }
+                found = Some((s, c));
+            }
+        }
+        found
+            .and_then(|(s, c)| Expr::column(self.scope, s, c))
+            .or_else(|| {
+                matches!(self.scope.clause, Clause::GroupBy)
+                    .then(|| self.alias(name))
+                    .flatten()
+            })
+            .ok_or_else(|| self.unknown_column(name))
+    }
+
+    fn compound(&self, parts: &[Ident]) -> SqlResult<Expr> {
+        let text = || {
+            parts
+                .iter()
+                .map(|p| p.value.as_str())
+                .collect::<Vec<_>>()
+                .join(".")
+        };
+        if let Some(first) = parts.first()
+            && first.quote_style.is_none()
+            && first.value.starts_with('@')
+        {
+            return match first.value.strip_prefix("@@") {
+                Some(v) => {
+                    let rest: Vec<&str> = std::iter::once(v)
+                        .chain(parts[1..].iter().map(|p| p.value.as_str()))
+                        .collect();
+                    self.system_variable(&rest.join("."))
+                }
+                None => Ok(self.user_variable(&text()[1..])),
+            };
+        }
+        let (db, table, column) = match parts {
+            [t, c] => (None, &t.value, &c.value),
+            [d, t, c] => (Some(&d.value), &t.value, &c.value),
+            _ => return Err(self.unknown_column(&text())),
+        };
+        for (s, source) in self.scope.sources.iter().enumerate() {
+            let db_matches = match db {
+                // An alias hides the database.
+                Some(d) => source.name == source.table.def.name && *d == source.table.def.db,
+                None => true,
+            };
+            if db_matches
+                && source.name == *table
+                && let Some(c) = source.table.column(column)
+                && let Some(e) = Expr::column(self.scope, s, c)
+            {
+                return Ok(e);
+            }
+        }
+        Err(self.unknown_column(&text()))
+    }
+
+    fn system_variable(&self, name: &str) -> SqlResult<Expr> {
+        let (scope, name) = match name.split_once('.') {
+            Some((s, n)) if s.eq_ignore_ascii_case("global") => (VariableScope::Global, n),
+            Some((s, n)) if s.eq_ignore_ascii_case("session") || s.eq_ignore_ascii_case("local") => {
+                (VariableScope::Session, n)
+            }
+            _ => (VariableScope::Any, name),
+        };
+        let name = name.trim_matches('`');
+        let v = self.scope.env.variables.system(scope, name)?;
+        let ty = match &v {
+            Value::Int(_) | Value::UInt(_) => ExprType {
+                nullable: true,
+                ..ExprType::bigint(matches!(v, Value::UInt(_)), true)
+            },
+            // The value may be longer when it is executed.
+            Value::Str(s) => ExprType::text((s.chars().count() as u64).max(64), true),
+            v => ExprType::of_value(v).with_nullable(true),
+        };
+        Ok(make(
+            ExprKind::SystemVariable {
+                scope,
+                name: name.into(),
+            },
+            ExprType {
+                coercibility: Coercibility::SysConst,
+                ..ty
+            },
+        ))
+    }
+
+    fn user_variable(&self, name: &str) -> Expr {
+        let name = name.trim_matches(['`', '\'', '"']);
+        let v = self.scope.env.variables.user(name);
+        let mut ty = match &v {
+            Value::Null => ExprType::text(16_383, true),
+            Value::Int(_) => ExprType::bigint(false, true),
+            Value::Str(_) => ExprType::text(16_383, true),
+            v => ExprType::of_value(v),
+        };
+        ty.nullable = true;
+        ty.coercibility = Coercibility::Implicit;
+        make(ExprKind::UserVariable(name.into()), ty)
+    }
+
+    /// An operand beside another: a constant string next to a temporal column is read as a temporal value once.
+    fn beside(&self, ast: &Ast, other: &Expr) -> SqlResult<Expr> {
+        Ok(constant_beside(self.expr(ast)?, other))
+    }
+
+    fn binary(
+        &self,
+        whole: &Ast,
+        left: &Ast,
+        op: &BinaryOperator,
+        right: &Ast,
+    ) -> SqlResult<Expr> {
+        use BinaryOperator as B;
+        let cmp = match op {
+            B::Eq => Some(CmpOp::Eq),
+            B::Spaceship => Some(CmpOp::NullSafeEq),
+            B::NotEq => Some(CmpOp::Ne),
+            B::Lt => Some(CmpOp::Lt),
+            B::LtEq => Some(CmpOp::Le),
+            B::Gt => Some(CmpOp::Gt),
+            B::GtEq => Some(CmpOp::Ge),
+            _ => None,
+        };
+        if let Some(op) = cmp {
+            if matches!(left, Ast::Tuple(_)) || matches!(right, Ast::Tuple(_)) {
+                return self.row_compare(op, left, right);
+            }
+            let l = self.expr(left)?;
+            let r = self.expr(right)?;
+            return self.compare(op, l, r);
+        }
+        match op {
+            B::And | B::PGOverlap => {
+                let mut list = Vec::new();
+                self.flatten(whole, true, &mut list)?;
+                let nullable = list.iter().any(|e| e.ty.nullable);
+                return Ok(make(ExprKind::And(list), bool_ty(nullable)));
+            }
+            B::Or => {
+                let mut list = Vec::new();
+                self.flatten(whole, false, &mut list)?;
+                let nullable = list.iter().any(|e| e.ty.nullable);
+                return Ok(make(ExprKind::Or(list), bool_ty(nullable)));
+            }
+            B::StringConcat => {
+                // `||` is OR unless PIPES_AS_CONCAT is set.
+                if self.scope.env.sql_mode.has(SqlMode::PIPES_AS_CONCAT) {
+                    let args = vec![self.expr(left)?, self.expr(right)?];
+                    return self.call(Func::Concat, args);
+                }
+                let list = vec![self.expr(left)?, self.expr(right)?];
+                let nullable = list.iter().any(|e| e.ty.nullable);
+                return Ok(make(ExprKind::Or(list), bool_ty(nullable)));
+            }
+            B::Xor => {
+                let (l, r) = (self.expr(left)?, self.expr(right)?);
+                let nullable = l.ty.nullable || r.ty.nullable;
+                return Ok(make(ExprKind::Xor(boxed(l), boxed(r)), bool_ty(nullable)));
+            }
+            B::Regexp => return Err(SqlError::unsupported("REGEXP")),
+            B::Arrow | B::LongArrow => return Err(SqlError::unsupported("JSON paths")),
+            B::Assignment => {
+                if let Ast::Identifier(i) = left
+                    && let Some(name) = i.value.strip_prefix('@')
+                    && !name.starts_with('@')
+                {
+                    let e = self.expr(right)?;
+                    let ty = e.ty;
+                    return Ok(make(
+                        ExprKind::SetUserVariable(name.trim_matches(['`', '\'']).into(), boxed(e)),
+                        ty,
+                    ));
+                }
+                return Err(SqlError::syntax("unexpected ':='"));
+            }
+            _ => {}
+        }
+        let arith = match op {
+            B::Plus => ArithOp::Add,
+            B::Minus => ArithOp::Sub,
+            B::Multiply => ArithOp::Mul,
+            B::Divide => ArithOp::Div,
+            B::Modulo => ArithOp::Mod,
+            B::MyIntegerDivide | B::DuckIntegerDivide => ArithOp::IntDiv,
+            B::BitwiseAnd => ArithOp::BitAnd,
+            B::BitwiseOr => ArithOp::BitOr,
+            B::BitwiseXor | B::PGBitwiseXor => ArithOp::BitXor,
+            B::PGBitwiseShiftLeft => ArithOp::ShiftLeft,
+            B::PGBitwiseShiftRight => ArithOp::ShiftRight,
+            op => return Err(SqlError::unsupported(format!("the operator {op}"))),
+        };
+        // date + INTERVAL 1 DAY, INTERVAL 1 DAY + date
+        if let Ast::Interval(i) = right
+            && matches!(arith, ArithOp::Add | ArithOp::Sub)
+        {
+            let d = self.expr(left)?;
+            return self.date_add(d, i, arith == ArithOp::Sub);
+        }
+        if let Ast::Interval(i) = left
+            && arith == ArithOp::Add
+        {
+            let d = self.expr(right)?;
+            return self.date_add(d, i, false);
+        }
+        let l = self.expr(left)?;
+        let r = self.expr(right)?;
+        Ok(self.arith(arith, l, r))
+    }
+
+    fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> Expr {
+        let (l, r) = (hex_as_number(l), hex_as_number(r));
+        let ty = types::arith(op, &l.ty, &r.ty);
+        make(
+            ExprKind::Arith {
+                op,
+                left: boxed(l),
+                right: boxed(r),
+            },
+            ty,
+        )
+    }
+
+    /// Collects the operands of a chain of AND or OR without recursion along the chain's left side.
+    fn flatten(&self, ast: &Ast, and: bool, out: &mut Vec<Expr>) -> SqlResult<()> {
+        let mut pending = vec![ast];
+        while let Some(e) = pending.pop() {
+            match e {
+                Ast::BinaryOp { left, op, right }
+                    if (and && matches!(op, BinaryOperator::And | BinaryOperator::PGOverlap))
+                        || (!and && matches!(op, BinaryOperator::Or)) =>
+                {
+                    pending.push(right);
+                    pending.push(left);
+                }
+                Ast::Nested(inner) if matches!(&**inner, Ast::BinaryOp { op, .. } if (and && *op == BinaryOperator::And) || (!and && *op == BinaryOperator::Or)) => {
+                    pending.push(inner);
+                }
+                e => out.push(self.expr(e)?),
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, op: CmpOp, l: Expr, r: Expr) -> SqlResult<Expr> {
+        let r = constant_beside(r, &l);
+        let l = constant_beside(l, &r);
+        let collation = types::compare_collation([&l, &r], op.symbol())?;
+        let nullable = op != CmpOp::NullSafeEq && (l.ty.nullable || r.ty.nullable);
+        Ok(make(
+            ExprKind::Compare {
+                op,
+                left: boxed(l),
+                right: boxed(r),
+                collation,
+            },
+            bool_ty(nullable),
+        ))
+    }
+
+    /// (a, b) = (c, d): all pairs equal.
+    fn row_compare(&self, op: CmpOp, left: &Ast, right: &Ast) -> SqlResult<Expr> {
+        let (Ast::Tuple(l), Ast::Tuple(r)) = (left, right) else {
+            return Err(SqlError::new(1241, b"21000", "Operand should contain 1 column(s)"));
+        };
+        if l.len() != r.len() {
+            return Err(SqlError::new(
+                1241,
+                b"21000",
+                format!("Operand should contain {} column(s)", l.len()),
+            ));
+        }
+        let inner = match op {
+            CmpOp::Eq | CmpOp::NullSafeEq => op,
+            CmpOp::Ne => CmpOp::Eq,
+            _ => return Err(SqlError::unsupported("ordering of row expressions")),
+        };
+        let list = l
+            .iter()
+            .zip(r)
+            .map(|(a, b)| self.compare(inner, self.expr(a)?, self.expr(b)?))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let nullable = list.iter().any(|e| e.ty.nullable);
+        let all = make(ExprKind::And(list), bool_ty(nullable));
+        Ok(if op == CmpOp::Ne {
+            make(ExprKind::Not(boxed(all)), bool_ty(nullable))
+        } else {
+            all
+        })
+    }
+
+    fn unary(&self, op: &UnaryOperator, e: &Ast) -> SqlResult<Expr> {
+        let inner = || self.expr(e);
+        Ok(match op {
+            UnaryOperator::Plus => inner()?,
+            UnaryOperator::Minus => {
+                // Literals are negated here, so that -9223372036854775808 is an integer.
+                if let Ast::Value(v) = e
+                    && let AstValue::Number(n, _) = &v.value
+                {
+                    return Ok(Expr::literal(negate_literal(number(n))));
+                }
+                let e = hex_as_number(inner()?);
+                let ty = types::negated(&e.ty);
+                make(ExprKind::Neg(boxed(e)), ty)
+            }
+            UnaryOperator::Not | UnaryOperator::BangNot => {
+                let e = inner()?;
+                let ty = bool_ty(e.ty.nullable);
+                make(ExprKind::Not(boxed(e)), ty)
+            }
+            UnaryOperator::BitwiseNot => {
+                let e = hex_as_number(inner()?);
+                let ty = ExprType::bigint(true, e.ty.nullable);
+                make(ExprKind::BitNot(boxed(e)), ty)
+            }
+            op => return Err(SqlError::unsupported(format!("the operator {op}"))),
+        })
+    }
+
+    fn is_null(&self, e: &Ast, negated: bool) -> SqlResult<Expr> {
+        Ok(make(
+            ExprKind::IsNull {
+                expr: boxed(self.expr(e)?),
+                negated,
+            },
+            bool_ty(false),
+        ))
+    }
+
+    fn is_bool(&self, e: &Ast, value: bool, negated: bool) -> SqlResult<Expr> {
+        Ok(make(
+            ExprKind::IsBool {
+                expr: boxed(self.expr(e)?),
+                value,
+                negated,
+            },
+            bool_ty(false),
+        ))
+    }
+
+    fn case(
+        &self,
+        operand: Option<&Ast>,
+        conditions: &[CaseWhen],
+        otherwise: Option<&Ast>,
+    ) -> SqlResult<Expr> {
+        let operand = operand.map(|o| self.expr(o)).transpose()?;
+        let mut whens = Vec::with_capacity(conditions.len());
+        for c in conditions {
+            let w = match &operand {
+                Some(o) => self.beside(&c.condition, o)?,
+                None => self.expr(&c.condition)?,
+            };
+            whens.push((w, self.expr(&c.result)?));
+        }
+        let otherwise = otherwise.map(|o| self.expr(o)).transpose()?;
+        let collation = match &operand {
+            Some(o) => types::compare_collation(
+                std::iter::once(o).chain(whens.iter().map(|(w, _)| w)),
+                "case",
+            )?,
+            None => Collation::Utf8mb4GeneralCi,
+        };
+        let results = whens.iter().map(|(_, t)| &t.ty).chain(otherwise.iter().map(|o| &o.ty));
+        let mut ty = types::unify(results, "case")?;
+        if otherwise.is_none() {
+            ty.nullable = true;
+        }
+        let whens = whens
+            .into_iter()
+            .map(|(w, t)| (w, t.coerce(&ty)))
+            .collect();
+        Ok(make(
+            ExprKind::Case {
+                operand: operand.map(Box::new),
+                whens,
+                otherwise: otherwise.map(|o| boxed(o.coerce(&ty))),
+                collation,
+            },
+            ty,
+        ))
+    }
+
+    fn collate(&self, e: Expr, c: Collation, coercibility: Coercibility) -> Expr {
+        let chars = e.ty.chars();
+        let mut ty = ExprType::string(chars, c, coercibility, e.ty.nullable);
+        // A column keeps its own kind.
+        if e.ty.ty.is_character() && c != Collation::Binary {
+            ty.ty = ColumnType {
+                collation: c,
+                ..e.ty.ty
+            };
+        }
+        make(ExprKind::Collate(boxed(e)), ty)
+    }
+
+    fn convert_charset(&self, e: Expr, name: &str) -> SqlResult<Expr> {
+        match name.to_ascii_lowercase().as_str() {
+            "utf8mb4" | "utf8" | "utf8mb3" => {
+                let ty = ExprType {
+                    coercibility: Coercibility::Implicit,
+                    ..ExprType::text(e.ty.chars(), e.ty.nullable)
+                };
+                let mut cast = ty;
+                if let TypeKind::VarChar(_) = cast.ty.kind {
+                    cast.ty.kind = TypeKind::VarChar(NO_LENGTH);
+                }
+                Ok(make(ExprKind::Cast(boxed(e)), cast))
+            }
+            "binary" => Ok(self.collate(e, Collation::Binary, Coercibility::Implicit)),
+            cs => Err(SqlError::new(
+                1115,
+                b"42000",
+                format!("Unknown character set: '{cs}'"),
+            )),
+        }
+    }
+
+    fn cast(&self, e: Expr, t: &DataType) -> SqlResult<Expr> {
+        let nullable = e.ty.nullable;
+        let fsp = |n: &Option<u64>| -> SqlResult<u8> {
+            match n.unwrap_or(0) {
+                f @ 0..=6 => Ok(f as u8),
+                f => Err(SqlError::new(
+                    1426,
+                    b"42000",
+                    format!("Too big precision {f} specified for 'CAST'. Maximum is 6"),
+                )),
+            }
+        };
+        let length = |n: Option<u64>| -> u16 {
+            n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH as u64 - 1) as u16)
+        };
+        let chars = |l: &Option<CharacterLength>| match l {
+            Some(CharacterLength::IntegerLength { length, .. }) => Some(*length),
+            _ => None,
+        };
+        let text = |n: Option<u64>| ExprType {
+            nullable,
+            coercibility: Coercibility::Implicit,
+            decimals: types::NOT_FIXED,
+            ..ExprType::of_column(
+                ColumnType::text(TypeKind::VarChar(length(n)), Collation::Utf8mb4GeneralCi),
+                nullable,
+            )
+        };
+        let plain = |kind| ExprType::of_column(ColumnType::new(kind), nullable);
+        let ty = match t {
+            DataType::Signed | DataType::SignedInteger | DataType::Int(None)
+            | DataType::Integer(None) | DataType::BigInt(None) => ExprType::bigint(false, nullable),
+            DataType::Unsigned | DataType::UnsignedInteger => ExprType::bigint(true, nullable),
+            DataType::Decimal(i) | DataType::Dec(i) | DataType::Numeric(i) => {
+                let (p, s) = match i {
+                    ExactNumberInfo::None => (10, 0),
+                    ExactNumberInfo::Precision(p) => (*p, 0),
+                    ExactNumberInfo::PrecisionAndScale(p, s) => (*p, *s),
+                };
+                let p = if p == 0 { 10 } else { p };
+                if p > 65 {
+                    return Err(SqlError::new(
+                        1426,
+                        b"42000",
+                        format!("Too big precision {p} specified for '{e}'. Maximum is 65"),
+                    ));
+                }
+                if !(0..=38).contains(&s) {
+                    return Err(SqlError::new(
+                        1425,
+                        b"42000",
+                        format!("Too big scale {s} specified for '{e}'. Maximum is 38"),
+                    ));
+                }
+                if s as u64 > p {
+                    return Err(SqlError::new(
+                        1427,
+                        b"42000",
+                        "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '').",
+                    ));
+                }
+                plain(TypeKind::Decimal(p as u8, s as u8))
+            }
+            DataType::Double(_) | DataType::DoublePrecision | DataType::Real => {
+                ExprType::double(nullable)
+            }
+            DataType::Float(_) => plain(TypeKind::Float),
+            DataType::Char(l) | DataType::Character(l) | DataType::Varchar(l) => text(chars(l)),
+            DataType::Text => text(None),
+            DataType::Binary(n) => ExprType {
+                coercibility: Coercibility::Implicit,
+                ..plain(if n.is_some() {
+                    TypeKind::Binary(length(*n))
+                } else {
+                    TypeKind::VarBinary(NO_LENGTH)
+                })
+            },
+            DataType::Varbinary(_) | DataType::Blob(_) => ExprType {
+                coercibility: Coercibility::Implicit,
+                ..plain(TypeKind::VarBinary(NO_LENGTH))
+            },
+            DataType::Date => plain(TypeKind::Date).with_nullable(true),
+            DataType::Time(n, _) => plain(TypeKind::Time(fsp(n)?)).with_nullable(true),
+            DataType::Datetime(n) => plain(TypeKind::DateTime(fsp(n)?)).with_nullable(true),
+            DataType::JSON => text(None),
+            DataType::Custom(name, args) => {
+                let n = args.first().and_then(|a| a.parse().ok());
+                match object_name(name).to_ascii_lowercase().as_str() {
+                    "signed" => ExprType::bigint(false, nullable),
+                    "unsigned" => ExprType::bigint(true, nullable),
+                    "datetime" => plain(TypeKind::DateTime(fsp(&n)?)).with_nullable(true),
+                    "nchar" => text(n),
+                    other => return Err(SqlError::unsupported(format!("CAST AS {other}"))),
+                }
+            }
+            other => return Err(SqlError::unsupported(format!("CAST AS {other}"))),
+        };
+        Ok(make(ExprKind::Cast(boxed(hex_for_cast(e, &ty))), ty))
+    }
+
+    fn ceil_floor(&self, f: Func, e: &Ast, field: &CeilFloorKind) -> SqlResult<Expr> {
+        match field {
+            CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) => {
+                let e = self.expr(e)?;
+                self.call(f, vec![e])
+            }
+            _ => Err(wrong_count(f.name())),
+        }
+    }
+
+    fn date_add(&self, d: Expr, i: &ast::Interval, negated: bool) -> SqlResult<Expr> {
+        let Some(field) = &i.leading_field else {
+            return Err(SqlError::syntax("INTERVAL needs a unit"));
+        };
+        let unit = unit(field)?;
+        let amount = self.expr(&i.value)?;
+        Ok(self.date_add_unit(d, amount, unit, negated))
+    }
+
+    fn date_add_unit(&self, d: Expr, amount: Expr, unit: IntervalUnit, negated: bool) -> Expr {
+        let fraction = match unit {
+            u if u.has_micros() => 6,
+            IntervalUnit::Second => match amount.ty.ty.kind {
+                TypeKind::Decimal(_, s) => s.min(6),
+                _ if amount.ty.ty.is_integer() => 0,
+                _ => 6,
+            },
+            _ => 0,
+        };
+        let plain = |kind| ExprType::of_column(ColumnType::new(kind), true);
+        let ty = match d.ty.ty.kind {
+            TypeKind::Date if !unit.has_time() => plain(TypeKind::Date),
+            TypeKind::Date => plain(TypeKind::DateTime(fraction)),
+            TypeKind::DateTime(f) | TypeKind::Timestamp(f) => {
+                plain(TypeKind::DateTime(f.max(fraction)))
+            }
+            TypeKind::Time(f) => plain(TypeKind::Time(f.max(fraction))),
+            _ => ExprType::text(26, true),
+        };
+        make(
+            ExprKind::DateAdd {
+                date: boxed(d),
+                amount: boxed(amount),
+                unit,
+                negated,
+            },
+            ty,
+        )
+    }
+
+    fn call(&self, func: Func, args: Vec<Expr>) -> SqlResult<Expr> {
+        let args = match func {
+            Func::Nullif | Func::Field | Func::Strcmp => args,
+            Func::Abs | Func::Round | Func::Truncate | Func::Ceiling | Func::Floor | Func::Sign => {
+                args.into_iter().map(hex_as_number).collect()
+            }
+            _ => args,
+        };
+        let ty = types::function(func, &args)?;
+        let args = match func {
+            Func::Coalesce | Func::Ifnull => args.into_iter().map(|a| a.coerce(&ty)).collect(),
+            Func::Greatest | Func::Least if !ty.ty.is_string() => {
+                args.into_iter().map(|a| a.coerce(&ty)).collect()
+            }
+            Func::If => {
+                let mut it = args.into_iter();
+                let mut out: Vec<Expr> = it.by_ref().take(1).collect();
+                out.extend(it.map(|a| a.coerce(&ty)));
+                out
+            }
+            _ => args,
+        };
+        Ok(make(ExprKind::Func { func, args }, ty))
+    }
+
+    fn named_call(&self, name: &str, args: Vec<Expr>) -> SqlResult<Expr> {
+        match Func::lookup(name) {
+            Some((f, lo, hi)) => {
+                if !(lo..=hi).contains(&args.len()) {
+                    return Err(wrong_count(name));
+                }
+                self.call(f, args)
+            }
+            None => Err(self.no_function(None, name)),
+        }
+    }
+
+    fn no_function(&self, db: Option<&str>, name: &str) -> SqlError {
+        let db = db.or(self.scope.env.db.as_deref());
+        match db {
+            Some(db) => SqlError::new(
+                1305,
+                b"42000",
+                format!("FUNCTION {db}.{name} does not exist"),
+            ),
+            None => SqlError::new(1046, b"3D000", "No database selected"),
+        }
+    }
+
+    fn function(&self, f: &ast::Function) -> SqlResult<Expr> {
+        if f.over.is_some() {
+            return Err(SqlError::unsupported("window functions"));
+        }
+        let parts: Vec<String> = f.name.0.iter().map(part_name).collect();
+        let (db, written) = match parts.as_slice() {
+            [n] => (None, n.as_str()),
+            [d, n] => (Some(d.as_str()), n.as_str()),
+            _ => return Err(SqlError::unsupported(format!("the function {}", f.name))),
+        };
+        let name = written.to_ascii_lowercase();
+        if db.is_some() {
+            return Err(self.no_function(db, written));
+        }
+        let (list, clauses, distinct) = match &f.args {
+            FunctionArguments::None => (&[][..], &[][..], false),
+            FunctionArguments::List(l) => (
+                &l.args[..],
+                &l.clauses[..],
+                l.duplicate_treatment == Some(DuplicateTreatment::Distinct),
+            ),
+            FunctionArguments::Subquery(_) => return Err(SqlError::unsupported("subqueries")),
+        };
+        let agg = match name.as_str() {
+            "count" => Some(AggFunc::Count),
+            "sum" => Some(AggFunc::Sum),
+            "min" => Some(AggFunc::Min),
+            "max" => Some(AggFunc::Max),
+            "avg" => Some(AggFunc::Avg),
+            "group_concat" => Some(AggFunc::GroupConcat),
+            "bit_and" => Some(AggFunc::BitAnd),
+            "bit_or" => Some(AggFunc::BitOr),
+            "bit_xor" => Some(AggFunc::BitXor),
+            "std" | "stddev" | "stddev_pop" | "stddev_samp" | "variance" | "var_pop"
+            | "var_samp" | "json_arrayagg" | "json_objectagg" => {
+                return Err(SqlError::unsupported(format!("the function {name}")));
+            }
+            _ => None,
+        };
+        if let Some(func) = agg {
+            return self.aggregate(func, &name, list, clauses, distinct);
+        }
+        if distinct || !clauses.is_empty() {
+            return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
+        }
+        let arg_ast = |i: usize| -> SqlResult<&Ast> {
+            match list.get(i) {
+                Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(e))) => Ok(e),
+                _ => Err(wrong_count(&name)),
+            }
+        };
+        // Functions whose arguments are no plain expressions.
+        match name.as_str() {
+            "values" | "value" if list.len() == 1 => return self.insert_value(arg_ast(0)?),
+            "date_add" | "date_sub" | "adddate" | "subdate" => {
+                if list.len() != 2 {
+                    return Err(wrong_count(&name));
+                }
+                let d = self.expr(arg_ast(0)?)?;
+                let sub = name == "date_sub" || name == "subdate";
+                return match arg_ast(1)? {
+                    Ast::Interval(i) => self.date_add(d, i, sub),
+                    days if name.ends_with("date") => {
+                        let n = self.expr(days)?;
+                        Ok(self.date_add_unit(d, n, IntervalUnit::Day, sub))
+                    }
+                    _ => Err(SqlError::syntax("INTERVAL expected")),
+                };
+            }
+            "timestampadd" | "timestampdiff" => {
+                if list.len() != 3 {
+                    return Err(wrong_count(&name));
+                }
+                let Ast::Identifier(u) = arg_ast(0)? else {
+                    return Err(SqlError::syntax("a unit expected"));
+                };
+                let unit = IntervalUnit::from_name(&u.value)
+                    .filter(|u| (IntervalUnit::Microsecond.number()..=IntervalUnit::Year.number()).contains(&u.number()))
+                    .ok_or_else(|| SqlError::syntax(format!("unknown unit '{}'", u.value)))?;
+                let a = self.expr(arg_ast(1)?)?;
+                let b = self.expr(arg_ast(2)?)?;
+                if name == "timestampadd" {
+                    return Ok(self.date_add_unit(b, a, unit, false));
+                }
+                return self.call(
+                    Func::TimestampDiff,
+                    vec![Expr::literal(Value::Int(unit.number())), a, b],
+                );
+            }
+            "mod" if list.len() == 2 => {
+                let (l, r) = (self.expr(arg_ast(0)?)?, self.expr(arg_ast(1)?)?);
+                return Ok(self.arith(ArithOp::Mod, l, r));
+            }
+            "regexp_replace" | "regexp_substr" | "regexp_instr" => {
+                return Err(SqlError::unsupported("REGEXP"));
+            }
+            _ => {}
+        }
+        let mut args = Vec::with_capacity(list.len());
+        for i in 0..list.len() {
+            args.push(self.expr(arg_ast(i)?)?);
+        }
+        match Func::lookup(&name) {
+            Some((_, lo, hi)) if (lo..=hi).contains(&args.len()) => self.named_call(&name, args),
+            Some(_) => Err(wrong_count(written)),
+            None => Err(self.no_function(None, written)),
+        }
+    }
+
+    fn insert_value(&self, ast: &Ast) -> SqlResult<Expr> {
+        let name = match ast {
+            Ast::Identifier(i) => &i.value,
+            Ast::CompoundIdentifier(p) => match p.last() {
+                Some(i) => &i.value,
+                None => return Err(self.unknown_column("")),
+            },
+            _ => return Err(SqlError::syntax("VALUES() needs a column")),
+        };
+        let Some(source) = self.scope.sources.first() else {
+            return Err(self.unknown_column(name));
+        };
+        let Some(c) = source.table.column(name) else {
+            return Err(self.unknown_column(name));
+        };
+        if !self.scope.insert_values {
+            // Outside of ON DUPLICATE KEY UPDATE it is NULL.
+            return Ok(Expr::literal(Value::Null));
+        }
+        let ty = ExprType::of_column(source.table.columns()[c].ty, true);
+        Ok(make(ExprKind::InsertValue(c), ty))
+    }
+
+    fn aggregate(
+        &self,
+        func: AggFunc,
+        name: &str,
+        list: &[FunctionArg],
+        clauses: &[FunctionArgumentClause],
+        distinct: bool,
+    ) -> SqlResult<Expr> {
+        let Some(collected) = self.scope.aggregates else {
+            return Err(SqlError::new(1111, b"HY000", "Invalid use of group function"));
+        };
+        // No aggregate inside of another.
+        let inner_scope = Scope {
+            aggregates: None,
+            ..*self.scope
+        };
+        let inner = Binder {
+            scope: &inner_scope,
+        };
+        let mut args = Vec::new();
+        for a in list {
+            match a {
+                FunctionArg::Unnamed(FunctionArgExpr::Wildcard)
+                    if func == AggFunc::Count && list.len() == 1 && !distinct => {}
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => args.push(inner.expr(e)?),
+                _ => return Err(SqlError::syntax(format!("unexpected argument of {name}()"))),
+            }
+        }
+        let several = func == AggFunc::GroupConcat || func == AggFunc::Count && distinct;
+        if list.is_empty() || args.len() > 1 && !several {
+            return Err(SqlError::syntax(format!(
+                "unexpected number of arguments of {name}()"
+            )));
+        }
+        let mut separator: Box<str> = ",".into();
+        for c in clauses {
+            match c {
+                FunctionArgumentClause::Separator(s) if func == AggFunc::GroupConcat => {
+                    separator = s.clone().into_string().unwrap_or_default().into();
+                }
+                FunctionArgumentClause::OrderBy(_) => {
+                    return Err(SqlError::unsupported("ORDER BY in GROUP_CONCAT()"));
+                }
+                _ => return Err(SqlError::syntax(format!("unexpected clause in {name}()"))),
+            }
+        }
+        let ty = types::aggregate(func, &args)?;
+        // COUNT(x) of something that is never NULL counts rows.
+        let a = Aggregate {
+            func,
+            distinct: distinct && !matches!(func, AggFunc::Min | AggFunc::Max),
+            args,
+            separator,
+            ty,
+        };
+        let mut all = collected.borrow_mut();
+        let n = match all.iter().position(|x| *x == a) {
+            Some(n) => n,
+            None => {
+                all.push(a);
+                all.len() - 1
+            }
+        };
+        Ok(make(ExprKind::Aggregate(n), ty))
+    }
+}
+
+fn part_name(p: &ast::ObjectNamePart) -> String {
+    match p.as_ident() {
+        Some(i) => i.value.clone(),
+        None => p.to_string(),
+    }
+}
+
+fn object_name(n: &ObjectName) -> String {
+    n.0.iter().map(part_name).collect::<Vec<_>>().join(".")
+}
+
+/// Collations that MariaDB has and Narwal doesn't, by their character set's prefix.
+fn is_known_collation(name: &str) -> bool {
+    let n = name.to_ascii_lowercase();
+    [
+        "utf8mb4_", "utf8mb3_", "utf8_", "latin1_", "latin2_", "ascii_", "ucs2_", "utf16_",
+        "utf32_", "cp1250_", "cp1251_", "uca1400_",
+    ]
+    .iter()
+    .any(|p| n.starts_with(p))
+        && (n.ends_with("_ci") || n.ends_with("_bin") || n.ends_with("_cs"))
+        && n != "utf8mb4_nosuch_ci"
+}
+
+fn unit(f: &DateTimeField) -> SqlResult<IntervalUnit> {
+    let name = f.to_string();
+    IntervalUnit::from_name(&name).ok_or_else(|| SqlError::syntax(format!("unknown unit '{name}'")))
+}
+
+/// A numeric literal: integers up to 64 bits, exact numbers with a point, doubles with an exponent.
+fn number(n: &str) -> Value {
+    if let Ok(v) = n.parse::<i64>() {
+        return Value::Int(v);
+    }
+    if let Ok(v) = n.parse::<u64>() {
+        return Value::UInt(v);
+    }
+    if n.contains(['e', 'E']) {
+        let (f, _) = narwal_types::convert::parse_f64_prefix(n.as_bytes());
+        return Value::Double(f);
+    }
+    Value::Decimal(Decimal::parse_prefix(n.as_bytes()).0)
+}
+
+fn negate_literal(v: Value) -> Value {
+    match v {
+        Value::Int(v) => Value::Int(-v),
+        Value::UInt(v) if v == 1 << 63 => Value::Int(i64::MIN),
+        Value::UInt(v) => Value::Decimal(Decimal::from(v).neg()),
+        Value::Double(f) => Value::Double(-f),
+        Value::Decimal(d) => Value::Decimal(d.neg()),
+        v => v,
+    }
+}
+
+fn hex(s: &str) -> SqlResult<Vec<u8>> {
+    let padded;
+    let s = if s.len() % 2 == 1 {
+        padded = format!("0{s}");
+        padded.as_str()
+    } else {
+        s
+    };
+    s.as_bytes()
+        .chunks(2)
+        .map(|c| {
+            std::str::from_utf8(c)
+                .ok()
+                .and_then(|c| u8::from_str_radix(c, 16).ok())
+                .ok_or_else(|| SqlError::syntax("bad hexadecimal literal"))
+        })
+        .collect()
+}
+
+/// b'0101'
+fn bits(s: &str) -> SqlResult<Vec<u8>> {
+    let bad = || SqlError::syntax("bad bit literal");
+    let n = s.len().div_ceil(8);
+    let mut out = vec![0u8; n];
+    for (i, c) in s.bytes().rev().enumerate() {
+        match c {
+            b'0' => {}
+            b'1' => out[n - 1 - i / 8] |= 1 << (i % 8),
+            _ => return Err(bad()),
+        }
+    }
+    Ok(out)
+}
+
+/// A hexadecimal literal in a numeric place is a big-endian number.
+fn hex_as_number(e: Expr) -> Expr {
+    match &e.kind {
+        ExprKind::Literal(Value::Bytes(b)) if b.len() <= 8 => {
+            let v = b.iter().fold(0u64, |a, x| a << 8 | *x as u64);
+            Expr::literal(Value::UInt(v))
+        }
+        _ => e,
+    }
+}
+
+fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
+    if ty.ty.is_integer() { hex_as_number(e) } else { e }
+}
+
+/// A constant next to another operand, in the form that is cheapest to compare: strings beside temporal columns become
+/// temporal values, hexadecimal literals beside numbers become numbers.
+fn constant_beside(e: Expr, other: &Expr) -> Expr {
+    if other.ty.ty.is_numeric() && !other.ty.null {
+        return hex_as_number(e);
+    }
+    let ExprKind::Literal(Value::Str(s)) = &e.kind else {
+        return e;
+    };
+    let v = match other.ty.ty.kind {
+        TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
+            match parse_datetime(s.as_bytes(), DateRules::default()) {
+                Some(p) if !p.garbage => Value::DateTime(p.value),
+                _ => return e,
+            }
+        }
+        TypeKind::Time(_) => match parse_time(s.as_bytes()) {
+            Some(p) if !p.garbage => Value::Time(p.value),
+            _ => return e,
+        },
+        _ => return e,
+    };
+    Expr::literal(v)
+}
+
+fn temporal_literal(t: &DataType, text: &str) -> SqlResult<Expr> {
+    let bad = |kind: &str| {
+        SqlError::new(
+            1525,
+            b"HY000",
+            format!("Incorrect {kind} value: '{text}'"),
+        )
+    };
+    let rules = DateRules::default();
+    let v = match t {
+        DataType::Date => match parse_datetime(text.as_bytes(), rules) {
+            Some(p) if !p.garbage && !p.has_time => Value::Date(p.value.date),
+            _ => return Err(bad("DATE")),
+        },
+        DataType::Time(..) => match parse_time(text.as_bytes()) {
+            Some(p) if !p.garbage && p.value.in_range() => Value::Time(p.value),
+            _ => return Err(bad("TIME")),
+        },
+        DataType::Timestamp(..) | DataType::Datetime(_) => {
+            match parse_datetime(text.as_bytes(), rules) {
+                Some(p) if !p.garbage => Value::DateTime(p.value),
+                _ => return Err(bad("DATETIME")),
+            }
+        }
+        other => return Err(SqlError::unsupported(format!("the literal {other} '...'"))),
+    };
+    Ok(Expr::literal(v))
+}
+

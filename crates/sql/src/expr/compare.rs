@@ -1,0 +1,165 @@
+//! Comparison of values of different types.
+
+use super::eval::Warn;
+use crate::env::StatementEnv;
+use narwal_types::convert::{number_parts, to_decimal, to_f64};
+use narwal_types::temporal::SECOND;
+use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
+use narwal_types::{Collation, DateTime, Decimal, Time, ValueRef};
+use std::cmp::Ordering;
+
+/// Compares two values as MySQL's comparison operators do; `None` if one of them is NULL. Strings compare by `collation` (by
+/// bytes if one is a byte string), a string and a number as numbers, a temporal value and a string as temporal values.
+#[inline]
+pub fn compare(
+    a: ValueRef<'_>,
+    b: ValueRef<'_>,
+    collation: Collation,
+    env: &StatementEnv,
+) -> Option<Ordering> {
+    match (a, b) {
+        (ValueRef::Int(x), ValueRef::Int(y)) => Some(x.cmp(&y)),
+        (ValueRef::Str(x), ValueRef::Str(y)) => Some(collation.compare(x, y)),
+        (ValueRef::Null, _) | (_, ValueRef::Null) => None,
+        _ => Some(compare_mixed(a, b, collation, env)),
+    }
+}
+
+fn as_f64(v: f64, w: f64) -> Ordering {
+    v.partial_cmp(&w).unwrap_or(Ordering::Equal)
+}
+
+fn int_to_decimal(v: ValueRef<'_>) -> Option<Decimal> {
+    match v {
+        ValueRef::Int(v) => Some(v.into()),
+        ValueRef::UInt(v) => Some(v.into()),
+        ValueRef::Decimal(d) => Some(d),
+        _ => None,
+    }
+}
+
+fn is_temporal(v: ValueRef<'_>) -> bool {
+    matches!(
+        v,
+        ValueRef::Date(_) | ValueRef::Time(_) | ValueRef::DateTime(_)
+    )
+}
+
+fn compare_mixed(
+    a: ValueRef<'_>,
+    b: ValueRef<'_>,
+    collation: Collation,
+    env: &StatementEnv,
+) -> Ordering {
+    match (a, b) {
+        (ValueRef::Int(x), ValueRef::UInt(y)) => (x as i128).cmp(&(y as i128)),
+        (ValueRef::UInt(x), ValueRef::Int(y)) => (x as i128).cmp(&(y as i128)),
+        (ValueRef::UInt(x), ValueRef::UInt(y)) => x.cmp(&y),
+        (ValueRef::Double(x), ValueRef::Double(y)) => as_f64(x, y),
+        (ValueRef::Str(x) | ValueRef::Bytes(x), ValueRef::Str(y) | ValueRef::Bytes(y)) => {
+            // One of them is a byte string; an explicit collation was made binary or text when it was bound.
+            let c = match collation {
+                Collation::Utf8mb4GeneralCi => Collation::Binary,
+                c => c,
+            };
+            c.compare(x, y)
+        }
+        _ if is_temporal(a) || is_temporal(b) => compare_temporal(a, b, env),
+        _ => {
+            let exact = |v| {
+                int_to_decimal(v).is_some() || matches!(v, ValueRef::Str(_) | ValueRef::Bytes(_))
+            };
+            if exact(a) && exact(b) {
+                // A string beside an exact number is read as one.
+                let mut w = Warn(env);
+                return to_decimal(a, &mut w).cmp(&to_decimal(b, &mut w));
+            }
+            let mut w = Warn(env);
+            as_f64(to_f64(a, &mut w), to_f64(b, &mut w))
+        }
+    }
+}
+
+/// A value as microseconds on one axis with the other side.
+fn compare_temporal(a: ValueRef<'_>, b: ValueRef<'_>, env: &StatementEnv) -> Ordering {
+    let time_only = |v| matches!(v, ValueRef::Time(_));
+    let other = |v| !is_temporal(v);
+    // A time meets a time, a string or a number as a time; everything else as a datetime.
+    if (time_only(a) && (time_only(b) || other(b))) || (time_only(b) && other(a)) {
+        let t = |v| match v {
+            ValueRef::Time(t) => t.micros,
+            v => read_time(v, env).micros,
+        };
+        return t(a).cmp(&t(b));
+    }
+    let key = |v: ValueRef<'_>, beside: ValueRef<'_>| -> (u32, u64) {
+        let t = match v {
+            ValueRef::Date(d) => d.at_midnight(),
+            ValueRef::DateTime(t) => t,
+            ValueRef::Time(t) => on_today(t, env),
+            v => read_datetime(v, matches!(beside, ValueRef::Date(_)), env),
+        };
+        (t.date.pack(), t.micros)
+    };
+    key(a, b).cmp(&key(b, a))
+}
+
+/// A time on the statement's date.
+pub fn on_today(t: Time, env: &StatementEnv) -> DateTime {
+    let local = env.now_micros + env.time_zone_offset as i64 * SECOND;
+    let day = local.div_euclid(narwal_types::temporal::DAY) * narwal_types::temporal::DAY;
+    DateTime::from_unix_micros(day + t.micros, t.fsp).unwrap_or_default()
+}
+
+fn warn(env: &StatementEnv, kind: &str, v: ValueRef<'_>) {
+    env.warn(
+        1292,
+        format!("Truncated incorrect {kind} value: '{}'", v.to_text()),
+    );
+}
+
+/// A string or number beside a date or datetime; what is no date is the zero date, with a warning.
+pub fn read_datetime(v: ValueRef<'_>, beside_date: bool, env: &StatementEnv) -> DateTime {
+    let rules = DateRules::default();
+    match v {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => match parse_datetime(s, rules) {
+            Some(p) => {
+                if p.garbage {
+                    warn(env, if beside_date { "date" } else { "datetime" }, v);
+                }
+                p.value
+            }
+            None => {
+                warn(env, "datetime", v);
+                DateTime::default()
+            }
+        },
+        v => number_parts(v)
+            .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, rules))
+            .map_or_else(
+                || {
+                    warn(env, "datetime", v);
+                    DateTime::default()
+                },
+                |(t, _)| t,
+            ),
+    }
+}
+
+fn read_time(v: ValueRef<'_>, env: &StatementEnv) -> Time {
+    let t = match v {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => parse_time(s).map(|p| {
+            if p.garbage {
+                warn(env, "time", v);
+            }
+            p.value
+        }),
+        v => number_parts(v).and_then(|(n, us, f)| {
+            narwal_types::temporal_parse::time_from_number(n, us, f)
+        }),
+    };
+    t.unwrap_or_else(|| {
+        warn(env, "time", v);
+        Time::default()
+    })
+}

@@ -1,0 +1,600 @@
+//! Intervals, formats and week numbers.
+
+use narwal_types::temporal::{DAY, SECOND, days_in_month};
+use narwal_types::temporal_parse::DateRules;
+use narwal_types::{Date, DateTime, Decimal, Time, TypeKind, Value, ValueRef};
+
+/// Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum IntervalUnit {
+    Microsecond,
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year,
+    SecondMicrosecond,
+    MinuteMicrosecond,
+    MinuteSecond,
+    HourMicrosecond,
+    HourSecond,
+    HourMinute,
+    DayMicrosecond,
+    DaySecond,
+    DayMinute,
+    DayHour,
+    YearMonth,
+}
+
+use IntervalUnit::*;
+
+const UNITS: [(&str, IntervalUnit); 20] = [
+    ("microsecond", Microsecond),
+    ("second", Second),
+    ("minute", Minute),
+    ("hour", Hour),
+    ("day", Day),
+    ("week", Week),
+    ("month", Month),
+    ("quarter", Quarter),
+    ("year", Year),
+    ("second_microsecond", SecondMicrosecond),
+    ("minute_microsecond", MinuteMicrosecond),
+    ("minute_second", MinuteSecond),
+    ("hour_microsecond", HourMicrosecond),
+    ("hour_second", HourSecond),
+    ("hour_minute", HourMinute),
+    ("day_microsecond", DayMicrosecond),
+    ("day_second", DaySecond),
+    ("day_minute", DayMinute),
+    ("day_hour", DayHour),
+    ("year_month", YearMonth),
+];
+
+impl IntervalUnit {
+    /// A unit by its name, in any case; `SQL_TSI_DAY` is taken too.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let lower = name.to_ascii_lowercase();
+        let n = lower.strip_prefix("sql_tsi_").unwrap_or(&lower);
+        UNITS.iter().find(|u| u.0 == n).map(|u| u.1)
+    }
+
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
+        UNITS.iter().find(|u| u.1 == self).map_or("", |u| u.0)
+    }
+
+    /// Its number, for passing it as an argument.
+    pub fn number(self) -> i64 {
+        UNITS.iter().position(|u| u.1 == self).unwrap_or(0) as i64
+    }
+
+    /// The reverse of [`IntervalUnit::number`].
+    pub fn from_number(n: i64) -> Option<Self> {
+        UNITS.get(usize::try_from(n).ok()?).map(|u| u.1)
+    }
+
+    /// It has a part below the day: a date becomes a datetime.
+    pub fn has_time(self) -> bool {
+        !matches!(self, Day | Week | Month | Quarter | Year | YearMonth)
+    }
+
+    /// It has no part above the hour... day: it may be added to a TIME.
+    pub fn has_months(self) -> bool {
+        matches!(self, Month | Quarter | Year | YearMonth)
+    }
+
+    /// It can give microseconds.
+    pub fn has_micros(self) -> bool {
+        matches!(
+            self,
+            Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond
+        )
+    }
+}
+
+/// An amount of time: months and microseconds apart, because months have no fixed length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Interval {
+    /// Months.
+    pub months: i64,
+    /// Microseconds.
+    pub micros: i128,
+}
+
+impl Interval {
+    /// Reads an interval's amount; `None` if it is no number where one is needed.
+    pub fn from_value(v: ValueRef<'_>, unit: IntervalUnit) -> Option<Interval> {
+        use narwal_types::convert::{NoWarnings, to_decimal, to_integer};
+        let us = |n: i128| Interval {
+            months: 0,
+            micros: n,
+        };
+        let int = || -> i128 {
+            match v {
+                // Numbers are rounded, text is cut.
+                ValueRef::Str(_) | ValueRef::Bytes(_) => {
+                    to_decimal(v, &mut NoWarnings).truncate(0).to_i128().unwrap_or(0)
+                }
+                _ => to_integer(v, &mut NoWarnings),
+            }
+        };
+        let months = |n: i128| Interval {
+            months: n.clamp(-1_000_000, 1_000_000) as i64,
+            micros: 0,
+        };
+        let s = SECOND as i128;
+        Some(match unit {
+            Microsecond => us(int()),
+            Second => {
+                let d = to_decimal(v, &mut NoWarnings).truncate(6);
+                us(d.checked_mul(&Decimal::from(SECOND))?.to_i128()?)
+            }
+            Minute => us(int().saturating_mul(60 * s)),
+            Hour => us(int().saturating_mul(3600 * s)),
+            Day => us(int().saturating_mul(DAY as i128)),
+            Week => us(int().saturating_mul(7 * DAY as i128)),
+            Month => months(int()),
+            Quarter => months(int().saturating_mul(3)),
+            Year => months(int().saturating_mul(12)),
+            _ => return Self::composite(&v.to_text(), unit),
+        })
+    }
+
+    /// `'1 2:3:4.5'`: numbers with anything between them, the last ones are the smallest units.
+    fn composite(text: &str, unit: IntervalUnit) -> Option<Interval> {
+        let t = text.trim();
+        let (neg, t) = match t.strip_prefix('-') {
+            Some(r) => (true, r),
+            None => (false, t),
+        };
+        let mut parts: Vec<&str> = t
+            .split(|c: char| !c.is_ascii_digit())
+            .filter(|p| !p.is_empty())
+            .collect();
+        let (want, has_us) = match unit {
+            SecondMicrosecond => (2, true),
+            MinuteMicrosecond => (3, true),
+            HourMicrosecond => (4, true),
+            DayMicrosecond => (5, true),
+            MinuteSecond | HourMinute | DayHour | YearMonth => (2, false),
+            HourSecond | DayMinute => (3, false),
+            DaySecond => (4, false),
+            _ => return None,
+        };
+        if parts.len() > want {
+            return None;
+        }
+        let mut us = 0i128;
+        if has_us && !parts.is_empty() {
+            // A fraction of a second: its digits count from the left.
+            let f = parts.pop()?;
+            let n: i128 = f.get(..f.len().min(6))?.parse().ok()?;
+            us = n * 10i128.pow(6 - f.len().min(6) as u32);
+        }
+        let n: Vec<i128> = parts.iter().map(|p| p.parse().unwrap_or(i64::MAX as i128)).collect();
+        // From the smallest unit up.
+        let scales: &[i128] = match unit {
+            YearMonth => &[1, 12],
+            DayHour => &[3600, 86_400],
+            HourMinute | DayMinute => &[60, 3600, 86_400],
+            _ => &[1, 60, 3600, 86_400],
+        };
+        let mut total = 0i128;
+        for (v, scale) in n.iter().rev().zip(scales) {
+            total += v.saturating_mul(*scale);
+        }
+        let sign = if neg { -1 } else { 1 };
+        Some(if unit == YearMonth {
+            Interval {
+                months: (total * sign).clamp(-1_000_000, 1_000_000) as i64,
+                micros: 0,
+            }
+        } else {
+            Interval {
+                months: 0,
+                micros: (total * SECOND as i128 + us) * sign,
+            }
+        })
+    }
+
+    /// The opposite.
+    pub fn negate(self) -> Self {
+        Interval {
+            months: -self.months,
+            micros: -self.micros,
+        }
+    }
+
+    /// Adds to a datetime; `None` outside of the years 0 to 9999, or for a zero date.
+    pub fn add_to(self, t: DateTime) -> Option<DateTime> {
+        let mut t = t;
+        if self.months != 0 {
+            let m = t.date.year as i64 * 12 + t.date.month as i64 - 1 + self.months;
+            if !(0..120_000).contains(&m) || t.date.month == 0 {
+                return None;
+            }
+            let (year, month) = ((m / 12) as u16, (m % 12) as u8 + 1);
+            t.date = Date::new(year, month, t.date.day.min(days_in_month(year, month)));
+        }
+        if self.micros != 0 {
+            if !t.date.is_real() {
+                return None;
+            }
+            let us = t.unix_micros() as i128 + self.micros;
+            t = DateTime::from_unix_micros(i64::try_from(us).ok()?, t.fsp)?;
+        }
+        Some(t)
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const DAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+
+/// MONTHNAME().
+pub fn month_name(m: u8) -> Option<&'static str> {
+    MONTHS.get((m as usize).wrapping_sub(1)).copied()
+}
+
+/// DAYNAME().
+pub fn day_name(d: &Date) -> &'static str {
+    DAYS[d.weekday() as usize]
+}
+
+/// Week and its year, by WEEK()'s mode: bit 0 = weeks start on Monday, bit 1 = weeks from 1 (the year may be another),
+/// bit 2 = week 1 is the first with a first weekday (else the first with four days).
+pub fn week(d: &Date, mode: u64) -> (u32, u32) {
+    let monday = mode & 1 != 0;
+    let mut from_one = mode & 2 != 0;
+    // The meaning of the third bit depends on the first.
+    let first_weekday = if monday { mode & 4 != 0 } else { mode & 4 == 0 };
+    let day = d.unix_days();
+    let weekday_of = |days: i64| -> i64 {
+        let monday0 = (days + 3).rem_euclid(7);
+        if monday { monday0 } else { (monday0 + 1) % 7 }
+    };
+    let year_days = |y: i64| 365 + narwal_types::temporal::is_leap(y as u16) as i64;
+    let mut year = d.year as i64;
+    let mut first = Date::new(d.year, 1, 1).unix_days();
+    let mut weekday = weekday_of(first);
+    if d.month == 1 && (d.day as i64) <= 7 - weekday {
+        if !from_one && (first_weekday && weekday != 0 || !first_weekday && weekday >= 4) {
+            return (0, year as u32);
+        }
+        if first_weekday && weekday != 0 || !first_weekday && weekday >= 4 {
+            from_one = true;
+            year -= 1;
+            let n = year_days(year);
+            first -= n;
+            weekday = (weekday + 53 * 7 - n).rem_euclid(7);
+        }
+    }
+    let days = if first_weekday && weekday != 0 || !first_weekday && weekday >= 4 {
+        day - (first + (7 - weekday))
+    } else {
+        day - (first - weekday)
+    };
+    if from_one && days >= 52 * 7 {
+        weekday = (weekday + year_days(year)) % 7;
+        if !first_weekday && weekday < 4 || first_weekday && weekday == 0 {
+            return (1, (year + 1) as u32);
+        }
+    }
+    ((days / 7 + 1) as u32, year as u32)
+}
+
+fn pad(out: &mut String, v: u64, width: usize) {
+    let s = v.to_string();
+    for _ in s.len()..width {
+        out.push('0');
+    }
+    out.push_str(&s);
+}
+
+/// DATE_FORMAT() and, with a time of more than 24 hours in `micros`, TIME_FORMAT(). `None` where the format asks for the name
+/// of a month or day that a zero date doesn't have.
+pub fn format(date: &Date, micros: u64, fmt: &str) -> Option<String> {
+    let mut out = String::with_capacity(fmt.len() * 2);
+    let secs = micros / SECOND as u64;
+    let (h, mi, s) = (secs / 3600, secs / 60 % 60, secs % 60);
+    let h12 = (h + 11) % 12 + 1;
+    let ampm = if h % 24 < 12 { "AM" } else { "PM" };
+    let mut it = fmt.chars();
+    while let Some(c) = it.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let Some(c) = it.next() else {
+            out.push('%');
+            break;
+        };
+        match c {
+            'a' => out.push_str(&real(date)?[..3]),
+            'W' => out.push_str(real(date)?),
+            'b' => out.push_str(&month_name(date.month)?[..3]),
+            'M' => out.push_str(month_name(date.month)?),
+            'c' => pad(&mut out, date.month as u64, 1),
+            'm' => pad(&mut out, date.month as u64, 2),
+            'D' => {
+                pad(&mut out, date.day as u64, 1);
+                out.push_str(match date.day {
+                    11..=13 => "th",
+                    d if d % 10 == 1 => "st",
+                    d if d % 10 == 2 => "nd",
+                    d if d % 10 == 3 => "rd",
+                    _ => "th",
+                });
+            }
+            'd' => pad(&mut out, date.day as u64, 2),
+            'e' => pad(&mut out, date.day as u64, 1),
+            'f' => pad(&mut out, micros % SECOND as u64, 6),
+            'H' => pad(&mut out, h, 2),
+            'k' => pad(&mut out, h, 1),
+            'h' | 'I' => pad(&mut out, h12, 2),
+            'l' => pad(&mut out, h12, 1),
+            'i' => pad(&mut out, mi, 2),
+            'j' => pad(&mut out, date.day_of_year() as u64, 3),
+            'p' => out.push_str(ampm),
+            'r' => {
+                pad(&mut out, h12, 2);
+                out.push(':');
+                pad(&mut out, mi, 2);
+                out.push(':');
+                pad(&mut out, s, 2);
+                out.push(' ');
+                out.push_str(ampm);
+            }
+            'S' | 's' => pad(&mut out, s, 2),
+            'T' => {
+                pad(&mut out, h, 2);
+                out.push(':');
+                pad(&mut out, mi, 2);
+                out.push(':');
+                pad(&mut out, s, 2);
+            }
+            'U' => pad(&mut out, week(date, 0).0 as u64, 2),
+            'u' => pad(&mut out, week(date, 1).0 as u64, 2),
+            'V' => pad(&mut out, week(date, 2).0 as u64, 2),
+            'v' => pad(&mut out, week(date, 3).0 as u64, 2),
+            'X' => pad(&mut out, week(date, 2).1 as u64, 4),
+            'x' => pad(&mut out, week(date, 3).1 as u64, 4),
+            'w' => pad(&mut out, (date.weekday() as u64 + 1) % 7, 1),
+            'Y' => pad(&mut out, date.year as u64, 4),
+            'y' => pad(&mut out, date.year as u64 % 100, 2),
+            c => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+fn real(d: &Date) -> Option<&'static str> {
+    (d.month > 0).then(|| day_name(d))
+}
+
+/// What STR_TO_DATE() returns for a format: a date, a time or a datetime.
+pub fn format_kind(fmt: &str) -> TypeKind {
+    let mut it = fmt.chars();
+    let (mut date, mut time, mut frac) = (false, false, false);
+    while let Some(c) = it.next() {
+        if c == '%' {
+            match it.next() {
+                Some('f') => {
+                    time = true;
+                    frac = true;
+                }
+                Some('H' | 'k' | 'h' | 'I' | 'l' | 'i' | 'p' | 'r' | 'S' | 's' | 'T') => time = true,
+                Some(c) if c.is_ascii_alphabetic() => date = true,
+                _ => {}
+            }
+        }
+    }
+    let fsp = if frac { 6 } else { 0 };
+    match (date, time) {
+        (_, false) => TypeKind::Date,
+        (false, true) => TypeKind::Time(fsp),
+        (true, true) => TypeKind::DateTime(fsp),
+    }
+}
+
+/// STR_TO_DATE(); `None` if the text does not follow the format.
+pub fn parse(text: &str, fmt: &str, rules: DateRules) -> Option<Value> {
+    let mut s = text.trim_start();
+    let (mut y, mut m, mut d) = (0u64, 0u64, 0u64);
+    let (mut h, mut mi, mut sec, mut us) = (0u64, 0u64, 0u64, 0u64);
+    let mut pm: Option<bool> = None;
+    let mut yday = None;
+    let take = |s: &mut &str, max: usize| -> Option<u64> {
+        let n = s
+            .bytes()
+            .take(max)
+            .take_while(u8::is_ascii_digit)
+            .count();
+        let v = s.get(..n)?.parse().ok()?;
+        *s = &s[n..];
+        Some(v)
+    };
+    let name = |s: &mut &str, names: &[&str], len: Option<usize>| -> Option<u64> {
+        for (i, n) in names.iter().enumerate() {
+            let n = len.map_or(*n, |l| &n[..l]);
+            if s.get(..n.len()).is_some_and(|p| p.eq_ignore_ascii_case(n)) {
+                *s = &s[n.len()..];
+                return Some(i as u64 + 1);
+            }
+        }
+        None
+    };
+    let expanded = fmt.replace("%T", "%H:%i:%s").replace("%r", "%h:%i:%s %p");
+    let mut it = expanded.chars();
+    while let Some(c) = it.next() {
+        if s.is_empty() {
+            break;
+        }
+        if c.is_whitespace() {
+            s = s.trim_start();
+            continue;
+        }
+        if c != '%' {
+            s = s.trim_start().strip_prefix(c)?;
+            continue;
+        }
+        let c = it.next()?;
+        if c != 'f' {
+            s = s.trim_start();
+        }
+        match c {
+            'Y' => {
+                let before = s.len();
+                y = take(&mut s, 4)?;
+                if before - s.len() <= 2 {
+                    y += if y < 70 { 2000 } else { 1900 };
+                }
+            }
+            'y' => {
+                y = take(&mut s, 2)?;
+                y += if y < 70 { 2000 } else { 1900 };
+            }
+            'm' | 'c' => m = take(&mut s, 2)?,
+            'M' => m = name(&mut s, &MONTHS, None)?,
+            'b' => m = name(&mut s, &MONTHS, Some(3))?,
+            'd' | 'e' => d = take(&mut s, 2)?,
+            'D' => {
+                d = take(&mut s, 2)?;
+                s = s.get(2..)?;
+            }
+            'H' | 'k' => h = take(&mut s, 2)?,
+            'h' | 'I' | 'l' => {
+                h = take(&mut s, 2)?;
+                if h == 0 || h > 12 {
+                    return None;
+                }
+                pm = pm.or(Some(false));
+            }
+            'i' => mi = take(&mut s, 2)?,
+            's' | 'S' => sec = take(&mut s, 2)?,
+            'f' => {
+                let before = s.len();
+                let v = take(&mut s, 6)?;
+                us = v * 10u64.pow(6 - (before - s.len()) as u32);
+            }
+            'p' => {
+                pm = Some(match s.get(..2)?.to_ascii_uppercase().as_str() {
+                    "AM" => false,
+                    "PM" => true,
+                    _ => return None,
+                });
+                s = &s[2..];
+            }
+            'W' => {
+                name(&mut s, &DAYS, None)?;
+            }
+            'a' => {
+                name(&mut s, &DAYS, Some(3))?;
+            }
+            'j' => yday = Some(take(&mut s, 3)?),
+            '%' => s = s.strip_prefix('%')?,
+            _ => return None,
+        }
+    }
+    if let Some(pm) = pm {
+        h = h % 12 + if pm { 12 } else { 0 };
+    }
+    let mut date = Date::new(u16::try_from(y).ok()?, m as u8, d as u8);
+    if let Some(n) = yday {
+        date = Date::from_unix_days(Date::new(date.year, 1, 1).unix_days() + n as i64 - 1)?;
+    }
+    if m > 12 || d > 31 || mi > 59 || sec > 59 {
+        return None;
+    }
+    let micros = ((h * 60 + mi) * 60 + sec) * SECOND as u64 + us;
+    match format_kind(fmt) {
+        TypeKind::Time(fsp) => Some(Value::Time(Time::from_micros(micros as i64, fsp))),
+        TypeKind::Date => rules.allows(&date).then_some(Value::Date(date)),
+        kind => {
+            let fsp = if let TypeKind::DateTime(f) = kind { f } else { 0 };
+            (h < 24 && rules.allows(&date))
+                .then_some(Value::DateTime(DateTime::new(date, micros, fsp)))
+        }
+    }
+}
+
+/// EXTRACT(unit FROM t).
+pub fn extract(unit: IntervalUnit, date: &Date, micros: u64) -> i64 {
+    let us = (micros % SECOND as u64) as i64;
+    let secs = (micros / SECOND as u64) as i64;
+    let (h, mi, s) = (secs / 3600, secs / 60 % 60, secs % 60);
+    let day = date.day as i64;
+    match unit {
+        Microsecond => us,
+        Second => s,
+        Minute => mi,
+        Hour => h,
+        Day => day,
+        Week => week(date, 0).0 as i64,
+        Month => date.month as i64,
+        Quarter => (date.month as i64 + 2) / 3,
+        Year => date.year as i64,
+        SecondMicrosecond => s * 1_000_000 + us,
+        MinuteMicrosecond => (mi * 100 + s) * 1_000_000 + us,
+        MinuteSecond => mi * 100 + s,
+        HourMicrosecond => (h * 10_000 + mi * 100 + s) * 1_000_000 + us,
+        HourSecond => h * 10_000 + mi * 100 + s,
+        HourMinute => h * 100 + mi,
+        DayMicrosecond => (((day * 100 + h) * 100 + mi) * 100 + s) * 1_000_000 + us,
+        DaySecond => ((day * 100 + h) * 100 + mi) * 100 + s,
+        DayMinute => (day * 100 + h) * 100 + mi,
+        DayHour => day * 100 + h,
+        YearMonth => date.year as i64 * 100 + date.month as i64,
+    }
+}
+
+/// TIMESTAMPDIFF(unit, a, b): whole units from `a` to `b`.
+pub fn diff(unit: IntervalUnit, a: DateTime, b: DateTime) -> i64 {
+    let us = b.unix_micros() - a.unix_micros();
+    let months = || {
+        let (lo, hi, sign) = if us < 0 { (b, a, -1) } else { (a, b, 1) };
+        let mut m = (hi.date.year as i64 - lo.date.year as i64) * 12 + hi.date.month as i64
+            - lo.date.month as i64;
+        if (hi.date.day, hi.micros) < (lo.date.day, lo.micros) {
+            m -= 1;
+        }
+        m * sign
+    };
+    match unit {
+        Microsecond => us,
+        Second => us / SECOND,
+        Minute => us / (60 * SECOND),
+        Hour => us / (3600 * SECOND),
+        Day => us / DAY,
+        Week => us / (7 * DAY),
+        Month => months(),
+        Quarter => months() / 3,
+        Year => months() / 12,
+        _ => 0,
+    }
+}

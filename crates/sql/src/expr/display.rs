@@ -1,0 +1,149 @@
+//! Expressions as text, for messages (error 1690 names the expression).
+
+use super::{ArithOp, CmpOp, Expr, ExprKind};
+use narwal_types::Value;
+use std::fmt;
+
+impl ArithOp {
+    /// The operator as written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            ArithOp::Add => "+",
+            ArithOp::Sub => "-",
+            ArithOp::Mul => "*",
+            ArithOp::Div => "/",
+            ArithOp::IntDiv => "DIV",
+            ArithOp::Mod => "MOD",
+            ArithOp::BitAnd => "&",
+            ArithOp::BitOr => "|",
+            ArithOp::BitXor => "^",
+            ArithOp::ShiftLeft => "<<",
+            ArithOp::ShiftRight => ">>",
+        }
+    }
+}
+
+impl CmpOp {
+    /// The operator as written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            CmpOp::Eq => "=",
+            CmpOp::NullSafeEq => "<=>",
+            CmpOp::Ne => "<>",
+            CmpOp::Lt => "<",
+            CmpOp::Le => "<=",
+            CmpOp::Gt => ">",
+            CmpOp::Ge => ">=",
+        }
+    }
+}
+
+struct List<'a>(&'a [Expr], &'a str);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, e) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(self.1)?;
+            }
+            write!(f, "{e}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let not = |n: &bool| if *n { " not" } else { "" };
+        match &self.kind {
+            ExprKind::Literal(Value::Null) => f.write_str("NULL"),
+            ExprKind::Literal(v @ (Value::Str(_) | Value::Bytes(_))) => {
+                write!(f, "'{}'", v.to_text().replace('\'', "\\'"))
+            }
+            ExprKind::Literal(v @ (Value::Date(_) | Value::Time(_) | Value::DateTime(_))) => {
+                write!(f, "'{}'", v.to_text())
+            }
+            ExprKind::Literal(v) => f.write_str(&v.to_text()),
+            ExprKind::Param(_) => f.write_str("?"),
+            ExprKind::Column { name, .. } => f.write_str(name),
+            ExprKind::Aggregate(_) => f.write_str("aggregate"),
+            ExprKind::InsertValue(_) => f.write_str("values(...)"),
+            ExprKind::And(v) => write!(f, "{}", List(v, " and ")),
+            ExprKind::Or(v) => write!(f, "{}", List(v, " or ")),
+            ExprKind::Xor(a, b) => write!(f, "{a} xor {b}"),
+            ExprKind::Not(e) => write!(f, "!{e}"),
+            ExprKind::Compare {
+                op, left, right, ..
+            } => write!(f, "{left} {} {right}", op.symbol()),
+            ExprKind::Between {
+                expr,
+                low,
+                high,
+                negated,
+                ..
+            } => write!(f, "{expr}{} between {low} and {high}", not(negated)),
+            ExprKind::InList {
+                expr,
+                list,
+                negated,
+                ..
+            } => write!(f, "{expr}{} in ({})", not(negated), List(list, ",")),
+            ExprKind::IsNull { expr, negated } => write!(f, "{expr} is{} null", not(negated)),
+            ExprKind::IsBool {
+                expr,
+                value,
+                negated,
+            } => write!(f, "{expr} is{} {value}", not(negated)),
+            ExprKind::Like {
+                expr,
+                pattern,
+                negated,
+                ..
+            } => write!(f, "{expr}{} like {pattern}", not(negated)),
+            ExprKind::Arith { op, left, right } => {
+                // Sums are written flat, everything else that is nested in parentheses.
+                let flat = |e: &Expr| match &e.kind {
+                    ExprKind::Arith { op: inner, .. } => {
+                        matches!(op, ArithOp::Add | ArithOp::Sub)
+                            || matches!(
+                                inner,
+                                ArithOp::Mul | ArithOp::Div | ArithOp::Mod | ArithOp::IntDiv
+                            )
+                    }
+                    _ => true,
+                };
+                if flat(left) {
+                    write!(f, "{left}")?;
+                } else {
+                    write!(f, "({left})")?;
+                }
+                write!(f, " {} ", op.symbol())?;
+                if matches!(right.kind, ExprKind::Arith { .. }) && !flat(right) {
+                    write!(f, "({right})")
+                } else {
+                    write!(f, "{right}")
+                }
+            }
+            ExprKind::Neg(e) => write!(f, "-{e}"),
+            ExprKind::BitNot(e) => write!(f, "~{e}"),
+            ExprKind::Case { .. } => f.write_str("case ... end"),
+            ExprKind::Cast(e) => write!(f, "cast({e} as {})", self.ty.ty.sql_name()),
+            ExprKind::Collate(e) => write!(f, "{e} collate {}", self.ty.ty.collation.name()),
+            ExprKind::DateAdd {
+                date,
+                amount,
+                unit,
+                negated,
+            } => write!(
+                f,
+                "{date} {} interval {amount} {}",
+                if *negated { '-' } else { '+' },
+                unit.name()
+            ),
+            ExprKind::Func { func, args } => write!(f, "{}({})", func.name(), List(args, ",")),
+            ExprKind::SystemVariable { name, .. } => write!(f, "@@{name}"),
+            ExprKind::UserVariable(name) => write!(f, "@{name}"),
+            ExprKind::SetUserVariable(name, e) => write!(f, "@{name}:={e}"),
+        }
+    }
+}

@@ -1,0 +1,873 @@
+//! Evaluation of operators.
+
+use super::compare::compare;
+use super::date::Interval;
+use super::like::like;
+use super::{ArithOp, CmpOp, EvalCtx, Expr, ExprKind, RowAccess};
+use crate::env::{StatementEnv, WarningLevel};
+use crate::sql_mode::SqlMode;
+use narwal_types::collation::char_prefix;
+use narwal_types::convert::{
+    self, SqlWarning, Warnings, number_parts, to_bool, to_decimal, to_f64, to_integer,
+};
+use narwal_types::decimal::DIV_PRECISION_INCREMENT;
+use narwal_types::temporal::{SECOND, TIME_MAX};
+use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime};
+use narwal_types::{
+    Collation, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
+};
+use std::cmp::Ordering;
+
+/// A computed value: borrowed from the row, the parameters or the plan, or made by an operator.
+#[derive(Debug, Clone)]
+pub enum Val<'a> {
+    /// Borrowed.
+    Ref(ValueRef<'a>),
+    /// Owned.
+    Owned(Value),
+}
+
+impl<'a> Val<'a> {
+    /// SQL NULL.
+    pub const NULL: Val<'static> = Val::Ref(ValueRef::Null);
+
+    /// The value, borrowed.
+    #[inline]
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Val::Ref(v) => *v,
+            Val::Owned(v) => v.as_ref(),
+        }
+    }
+
+    /// The value, owned.
+    pub fn into_value(self) -> Value {
+        match self {
+            Val::Ref(v) => v.to_value(),
+            Val::Owned(v) => v,
+        }
+    }
+
+    /// True for SQL NULL.
+    #[inline]
+    pub fn is_null(&self) -> bool {
+        self.as_ref().is_null()
+    }
+
+    /// A truth value: 1, 0 or NULL.
+    pub fn bool(b: Option<bool>) -> Val<'a> {
+        Val::Ref(match b {
+            Some(b) => ValueRef::Int(b as i64),
+            None => ValueRef::Null,
+        })
+    }
+
+    /// An integer.
+    pub fn int(v: i64) -> Val<'a> {
+        Val::Ref(ValueRef::Int(v))
+    }
+
+    /// An owned string, or bytes where they are no UTF-8.
+    pub fn text(v: String) -> Val<'a> {
+        Val::Owned(Value::Str(v.into()))
+    }
+}
+
+/// Puts warnings of conversions into the diagnostics area.
+pub(crate) struct Warn<'a>(pub &'a StatementEnv);
+
+impl Warnings for Warn<'_> {
+    fn push(&mut self, w: SqlWarning) {
+        let level = if w.note {
+            WarningLevel::Note
+        } else {
+            WarningLevel::Warning
+        };
+        self.0.push_condition(level, w.code, w.message);
+    }
+}
+
+/// Truth of a value.
+#[inline]
+pub(crate) fn truth(v: ValueRef<'_>, ctx: &EvalCtx<'_>) -> SqlResult<Option<bool>> {
+    Ok(to_bool(v, &mut Warn(ctx.env)))
+}
+
+/// Which dates the session's mode holds valid.
+pub fn date_rules(env: &StatementEnv) -> DateRules {
+    DateRules {
+        no_zero_in_date: env.sql_mode.has(SqlMode::NO_ZERO_IN_DATE),
+        no_zero_date: env.sql_mode.has(SqlMode::NO_ZERO_DATE),
+        allow_invalid: env.sql_mode.has(SqlMode::ALLOW_INVALID_DATES),
+    }
+}
+
+fn satisfied(op: CmpOp, o: Ordering) -> bool {
+    match op {
+        CmpOp::Eq | CmpOp::NullSafeEq => o == Ordering::Equal,
+        CmpOp::Ne => o != Ordering::Equal,
+        CmpOp::Lt => o == Ordering::Less,
+        CmpOp::Le => o != Ordering::Greater,
+        CmpOp::Gt => o == Ordering::Greater,
+        CmpOp::Ge => o != Ordering::Less,
+    }
+}
+
+impl Expr {
+    /// The value for a row, borrowed where it can be.
+    #[inline]
+    pub fn eval_ref<'a>(&'a self, ctx: &EvalCtx<'a>, row: &'a dyn RowAccess) -> SqlResult<Val<'a>> {
+        match &self.kind {
+            ExprKind::Column {
+                source,
+                column,
+                timestamp,
+                ..
+            } => {
+                let v = row.column(*source, *column)?;
+                Ok(Val::Ref(if *timestamp { to_local(v, ctx) } else { v }))
+            }
+            ExprKind::Param(i) => Ok(Val::Ref(ctx.params.get(*i).map_or(ValueRef::Null, Value::as_ref))),
+            ExprKind::Literal(v) => Ok(Val::Ref(v.as_ref())),
+            _ => self.eval_slow(ctx, row),
+        }
+    }
+
+    fn eval_slow<'a>(&'a self, ctx: &EvalCtx<'a>, row: &'a dyn RowAccess) -> SqlResult<Val<'a>> {
+        Ok(match &self.kind {
+            ExprKind::Column { .. } | ExprKind::Param(_) | ExprKind::Literal(_) => {
+                return self.eval_ref(ctx, row);
+            }
+            ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
+            ExprKind::InsertValue(c) => {
+                let v = row.insert_value(*c)?;
+                let ts = matches!(self.ty.ty.kind, TypeKind::Timestamp(_));
+                Val::Ref(if ts { to_local(v, ctx) } else { v })
+            }
+            ExprKind::And(list) => {
+                let mut out = Some(true);
+                for e in list {
+                    match truth(e.eval_ref(ctx, row)?.as_ref(), ctx)? {
+                        Some(true) => {}
+                        Some(false) => return Ok(Val::int(0)),
+                        None => out = None,
+                    }
+                }
+                Val::bool(out)
+            }
+            ExprKind::Or(list) => {
+                let mut out = Some(false);
+                for e in list {
+                    match truth(e.eval_ref(ctx, row)?.as_ref(), ctx)? {
+                        Some(false) => {}
+                        Some(true) => return Ok(Val::int(1)),
+                        None => out = None,
+                    }
+                }
+                Val::bool(out)
+            }
+            ExprKind::Xor(a, b) => {
+                let a = truth(a.eval_ref(ctx, row)?.as_ref(), ctx)?;
+                let b = truth(b.eval_ref(ctx, row)?.as_ref(), ctx)?;
+                Val::bool(a.zip(b).map(|(a, b)| a != b))
+            }
+            ExprKind::Not(e) => Val::bool(truth(e.eval_ref(ctx, row)?.as_ref(), ctx)?.map(|b| !b)),
+            ExprKind::Compare {
+                op,
+                left,
+                right,
+                collation,
+            } => {
+                let l = left.eval_ref(ctx, row)?;
+                if l.is_null() && *op != CmpOp::NullSafeEq {
+                    return Ok(Val::NULL);
+                }
+                let r = right.eval_ref(ctx, row)?;
+                match compare(l.as_ref(), r.as_ref(), *collation, ctx.env) {
+                    Some(o) => Val::int(satisfied(*op, o) as i64),
+                    None if *op == CmpOp::NullSafeEq => Val::int((l.is_null() && r.is_null()) as i64),
+                    None => Val::NULL,
+                }
+            }
+            ExprKind::Between {
+                expr,
+                low,
+                high,
+                negated,
+                collation,
+            } => {
+                let v = expr.eval_ref(ctx, row)?;
+                let lo = low.eval_ref(ctx, row)?;
+                let hi = high.eval_ref(ctx, row)?;
+                let above = compare(v.as_ref(), lo.as_ref(), *collation, ctx.env)
+                    .map(|o| o != Ordering::Less);
+                let below = compare(v.as_ref(), hi.as_ref(), *collation, ctx.env)
+                    .map(|o| o != Ordering::Greater);
+                let within = match (above, below) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                };
+                Val::bool(within.map(|b| b != *negated))
+            }
+            ExprKind::InList {
+                expr,
+                list,
+                negated,
+                collation,
+            } => {
+                let v = expr.eval_ref(ctx, row)?;
+                if v.is_null() {
+                    return Ok(Val::NULL);
+                }
+                let mut found = Some(false);
+                for e in list {
+                    let x = e.eval_ref(ctx, row)?;
+                    match compare(v.as_ref(), x.as_ref(), *collation, ctx.env) {
+                        Some(Ordering::Equal) => {
+                            found = Some(true);
+                            break;
+                        }
+                        Some(_) => {}
+                        None => found = None,
+                    }
+                }
+                Val::bool(found.map(|b| b != *negated))
+            }
+            ExprKind::IsNull { expr, negated } => {
+                Val::int((expr.eval_ref(ctx, row)?.is_null() != *negated) as i64)
+            }
+            ExprKind::IsBool {
+                expr,
+                value,
+                negated,
+            } => {
+                let t = truth(expr.eval_ref(ctx, row)?.as_ref(), ctx)?;
+                Val::int(((t == Some(*value)) != *negated) as i64)
+            }
+            ExprKind::Like {
+                expr,
+                pattern,
+                escape,
+                negated,
+                collation,
+            } => {
+                let v = expr.eval_ref(ctx, row)?;
+                let p = pattern.eval_ref(ctx, row)?;
+                if v.is_null() || p.is_null() {
+                    return Ok(Val::NULL);
+                }
+                let m = with_text(v.as_ref(), |t| {
+                    with_text(p.as_ref(), |p| like(t, p, *escape, *collation))
+                });
+                Val::int((m != *negated) as i64)
+            }
+            ExprKind::Arith { op, left, right } => {
+                let l = left.eval_ref(ctx, row)?;
+                if l.is_null() {
+                    return Ok(Val::NULL);
+                }
+                let r = right.eval_ref(ctx, row)?;
+                if r.is_null() {
+                    return Ok(Val::NULL);
+                }
+                return arith(*op, l.as_ref(), r.as_ref(), ctx).map_err(|e| self.name_expr(e));
+            }
+            ExprKind::Neg(e) => {
+                let v = e.eval_ref(ctx, row)?;
+                match num(v.as_ref(), ctx.env) {
+                    None => Val::NULL,
+                    Some(Num::Int(v)) => {
+                        // -(2^63) of an unsigned literal is the smallest integer; beyond that it is an exact number.
+                        match i64::try_from(-v) {
+                            Ok(v) => Val::int(v),
+                            Err(_) if v > 0 => return Err(self.name_expr(out_of_range("BIGINT"))),
+                            Err(_) => Val::Ref(ValueRef::Decimal(Decimal::from_i128(-v, 0))),
+                        }
+                    }
+                    Some(Num::Dec(d)) => Val::Ref(ValueRef::Decimal(d.neg())),
+                    Some(Num::Real(f)) => Val::Ref(ValueRef::Double(-f)),
+                }
+            }
+            ExprKind::BitNot(e) => {
+                let v = e.eval_ref(ctx, row)?;
+                if v.is_null() {
+                    return Ok(Val::NULL);
+                }
+                Val::Ref(ValueRef::UInt(!bits(v.as_ref(), ctx.env)))
+            }
+            ExprKind::Case {
+                operand,
+                whens,
+                otherwise,
+                collation,
+            } => {
+                let subject = match operand {
+                    Some(o) => Some(o.eval_ref(ctx, row)?),
+                    None => None,
+                };
+                for (when, then) in whens {
+                    let w = when.eval_ref(ctx, row)?;
+                    let hit = match &subject {
+                        Some(s) => {
+                            compare(s.as_ref(), w.as_ref(), *collation, ctx.env)
+                                == Some(Ordering::Equal)
+                        }
+                        None => truth(w.as_ref(), ctx)? == Some(true),
+                    };
+                    if hit {
+                        return then.eval_ref(ctx, row);
+                    }
+                }
+                match otherwise {
+                    Some(e) => return e.eval_ref(ctx, row),
+                    None => Val::NULL,
+                }
+            }
+            ExprKind::Cast(e) => {
+                let v = e.eval_ref(ctx, row)?;
+                if v.is_null() {
+                    return Ok(Val::NULL);
+                }
+                return self.cast(v, ctx);
+            }
+            ExprKind::Collate(e) => {
+                let v = e.eval_ref(ctx, row)?;
+                let binary = self.ty.ty.collation == Collation::Binary;
+                match v {
+                    Val::Ref(ValueRef::Str(s)) if binary => Val::Ref(ValueRef::Bytes(s)),
+                    Val::Owned(Value::Str(s)) if binary => {
+                        Val::Owned(Value::Bytes(s.into_boxed_bytes()))
+                    }
+                    v if v.is_null() || matches!(v.as_ref(), ValueRef::Str(_) | ValueRef::Bytes(_)) => v,
+                    v => {
+                        let t = v.as_ref().to_text();
+                        if binary {
+                            Val::Owned(Value::bytes(t.into_bytes()))
+                        } else {
+                            Val::text(t)
+                        }
+                    }
+                }
+            }
+            ExprKind::DateAdd {
+                date,
+                amount,
+                unit,
+                negated,
+            } => {
+                let d = date.eval_ref(ctx, row)?;
+                let n = amount.eval_ref(ctx, row)?;
+                if d.is_null() || n.is_null() {
+                    return Ok(Val::NULL);
+                }
+                let Some(mut i) = Interval::from_value(n.as_ref(), *unit) else {
+                    return Ok(Val::NULL);
+                };
+                if *negated {
+                    i = i.negate();
+                }
+                return Ok(self.date_add(d.as_ref(), i, *unit, ctx));
+            }
+            ExprKind::Func { func, args } => return super::call::call(self, *func, args, ctx, row),
+            ExprKind::SystemVariable { scope, name } => {
+                Val::Owned(ctx.env.variables.system(*scope, name)?)
+            }
+            ExprKind::UserVariable(name) => Val::Owned(ctx.env.variables.user(name)),
+            ExprKind::SetUserVariable(name, e) => {
+                let v = e.eval_ref(ctx, row)?.into_value();
+                ctx.env.variables.set_user(name, v.clone());
+                Val::Owned(v)
+            }
+        })
+    }
+
+    /// Puts the expression into the message of error 1690.
+    fn name_expr(&self, e: SqlError) -> SqlError {
+        if e.code != 1690 {
+            return e;
+        }
+        let message = e.message.replace("''", &format!("'{self}'"));
+        SqlError { message: message.into(), ..e }
+    }
+
+    fn date_add<'a>(
+        &self,
+        d: ValueRef<'_>,
+        i: Interval,
+        unit: super::IntervalUnit,
+        ctx: &EvalCtx<'_>,
+    ) -> Val<'a> {
+        let overflow = || {
+            ctx.env
+                .warn(1441, "Datetime function: datetime field overflow");
+            Val::NULL
+        };
+        let us_digits = if i.micros % SECOND as i128 == 0 && !unit.has_micros() {
+            0
+        } else {
+            6
+        };
+        if let ValueRef::Time(t) = d {
+            if unit.has_months() {
+                return overflow();
+            }
+            let us = t.micros as i128 + i.micros;
+            if us.abs() > TIME_MAX as i128 {
+                return overflow();
+            }
+            return Val::Ref(ValueRef::Time(Time {
+                micros: us as i64,
+                fsp: t.fsp.max(us_digits),
+            }));
+        }
+        let (t, only_date) = match d {
+            ValueRef::Date(d) => (d.at_midnight(), true),
+            ValueRef::DateTime(t) => (t, false),
+            ValueRef::Str(s) | ValueRef::Bytes(s) => {
+                match parse_datetime(s, date_rules(ctx.env)) {
+                    Some(p) => (p.value, !p.has_time),
+                    None => {
+                        ctx.env
+                            .warn(1292, format!("Incorrect datetime value: '{}'", d.to_text()));
+                        return Val::NULL;
+                    }
+                }
+            }
+            v => match number_parts(v)
+                .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, date_rules(ctx.env)))
+            {
+                Some((t, has_time)) => (t, !has_time),
+                None => {
+                    ctx.env
+                        .warn(1292, format!("Incorrect datetime value: '{}'", v.to_text()));
+                    return Val::NULL;
+                }
+            },
+        };
+        let text = matches!(d, ValueRef::Str(_) | ValueRef::Bytes(_)) && self.ty.ty.is_string();
+        let Some(mut r) = i.add_to(t) else {
+            return overflow();
+        };
+        let out = if only_date && !unit.has_time() {
+            ValueRef::Date(r.date)
+        } else {
+            r.fsp = match self.ty.ty.kind {
+                TypeKind::DateTime(f) => f,
+                // A string shows microseconds if there are any.
+                _ if r.micros % SECOND as u64 != 0 => 6,
+                _ => 0,
+            };
+            ValueRef::DateTime(r)
+        };
+        if text {
+            return Val::text(out.to_text());
+        }
+        // A statically known DATETIME stays one.
+        match (out, self.ty.ty.kind) {
+            (ValueRef::Date(d), TypeKind::DateTime(fsp)) => Val::Ref(ValueRef::DateTime(DateTime {
+                fsp,
+                ..d.at_midnight()
+            })),
+            (v, _) => Val::Ref(v),
+        }
+    }
+
+    /// CAST of a value that is not NULL.
+    fn cast<'a>(&self, v: Val<'a>, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
+        let env = ctx.env;
+        let r = v.as_ref();
+        let ty = &self.ty.ty;
+        let incorrect = |kind: &str, v: ValueRef<'_>| {
+            env.warn(1292, format!("Incorrect {kind} value: '{}'", v.to_text()));
+            Val::NULL
+        };
+        Ok(match ty.kind {
+            _ if ty.is_integer() => {
+                let n = match r {
+                    ValueRef::Int(_) | ValueRef::UInt(_) => to_integer(r, &mut Warn(env)),
+                    ValueRef::Double(f) => {
+                        let n = to_integer(r, &mut Warn(env));
+                        let hi = if ty.unsigned { u64::MAX as i128 } else { i64::MAX as i128 };
+                        if f.abs() > 2e19 || n > hi {
+                            env.note(
+                                1916,
+                                format!(
+                                    "Got overflow when converting '{}' to {} BIGINT. Value truncated",
+                                    r.to_text(),
+                                    if ty.unsigned { "UNSIGNED" } else { "SIGNED" }
+                                ),
+                            );
+                        }
+                        if !ty.unsigned { n.min(i64::MAX as i128) } else { n }
+                    }
+                    r => to_integer(r, &mut Warn(env)),
+                };
+                if ty.unsigned {
+                    if n < 0 {
+                        env.note(
+                            1105,
+                            "Cast to unsigned converted negative integer to it's positive complement",
+                        );
+                    }
+                    Val::Ref(ValueRef::UInt(n as u64))
+                } else {
+                    if n > i64::MAX as i128 {
+                        env.note(
+                            1105,
+                            "Cast to signed converted positive out-of-range integer to it's negative complement",
+                        );
+                    }
+                    Val::int(n as u64 as i64)
+                }
+            }
+            TypeKind::Decimal(p, s) => {
+                let d = to_decimal(r, &mut Warn(env));
+                let mut k = d.round(s);
+                if !k.fits(p, s) {
+                    env.warn(1264, format!("Out of range value for column '{self}' at row 0"));
+                    k = Decimal::max_value(p, s, d.is_negative());
+                }
+                Val::Ref(ValueRef::Decimal(k))
+            }
+            TypeKind::Double => Val::Ref(ValueRef::Double(to_f64(r, &mut Warn(env)))),
+            TypeKind::Float => Val::Ref(ValueRef::Float(to_f64(r, &mut Warn(env)) as f32)),
+            TypeKind::Date => match r {
+                ValueRef::Time(t) => Val::Ref(ValueRef::Date(super::compare::on_today(t, env).date)),
+                r => match convert::to_datetime(r, date_rules(env)) {
+                    Some(t) => Val::Ref(ValueRef::Date(t.date)),
+                    None => incorrect("datetime", r),
+                },
+            },
+            TypeKind::DateTime(f) | TypeKind::Timestamp(f) => match r {
+                ValueRef::Time(t) => {
+                    Val::Ref(ValueRef::DateTime(super::compare::on_today(t, env).truncate(f)))
+                }
+                r => match convert::to_datetime(r, date_rules(env)) {
+                    Some(t) => Val::Ref(ValueRef::DateTime(t.truncate(f))),
+                    None => incorrect("datetime", r),
+                },
+            },
+            TypeKind::Time(f) => match convert::to_time(r) {
+                Some(t) => Val::Ref(ValueRef::Time(t.truncate(f))),
+                None => incorrect("time", r),
+            },
+            TypeKind::Year => Val::int(to_integer(r, &mut Warn(env)).clamp(0, 9999) as i64),
+            TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => {
+                let max = match ty.kind {
+                    TypeKind::Char(n) | TypeKind::VarChar(n) if n != super::types::NO_LENGTH => n as usize,
+                    _ => usize::MAX,
+                };
+                match v {
+                    Val::Ref(ValueRef::Str(s)) if max >= s.len() => Val::Ref(ValueRef::Str(s)),
+                    v => {
+                        let r = v.as_ref();
+                        if let ValueRef::Bytes(b) = r
+                            && std::str::from_utf8(b).is_err()
+                        {
+                            env.warn(1300, "Invalid utf8mb4 character string");
+                            return Ok(Val::NULL);
+                        }
+                        let t = r.to_text();
+                        let kept = char_prefix(t.as_bytes(), max);
+                        if kept.len() < t.len() {
+                            env.warn(
+                                1292,
+                                format!("Truncated incorrect CHAR({max}) value: '{t}'"),
+                            );
+                        }
+                        Val::text(String::from_utf8_lossy(kept).into_owned())
+                    }
+                }
+            }
+            _ => {
+                let mut b = Vec::new();
+                r.write_text(&mut b);
+                match ty.kind {
+                    TypeKind::Binary(n) if n != super::types::NO_LENGTH => {
+                        if b.len() > n as usize {
+                            env.warn(
+                                1292,
+                                format!("Truncated incorrect BINARY({n}) value: '{}'", r.to_text()),
+                            );
+                        }
+                        b.resize(n as usize, 0);
+                    }
+                    TypeKind::VarBinary(n) if n != super::types::NO_LENGTH && b.len() > n as usize => {
+                        env.warn(
+                            1292,
+                            format!("Truncated incorrect BINARY({n}) value: '{}'", r.to_text()),
+                        );
+                        b.truncate(n as usize);
+                    }
+                    _ => {}
+                }
+                Val::Owned(Value::bytes(b))
+            }
+        })
+    }
+}
+
+/// TIMESTAMP values are stored in UTC and seen in the session's time zone.
+fn to_local<'a>(v: ValueRef<'a>, ctx: &EvalCtx<'_>) -> ValueRef<'a> {
+    match v {
+        ValueRef::DateTime(t) if ctx.env.time_zone_offset != 0 && !t.is_zero() => {
+            let us = t.unix_micros() + ctx.env.time_zone_offset as i64 * SECOND;
+            ValueRef::DateTime(DateTime::from_unix_micros(us, t.fsp).unwrap_or(t))
+        }
+        v => v,
+    }
+}
+
+/// Calls `f` with the value's text; no copy for strings.
+pub(crate) fn with_text<T>(v: ValueRef<'_>, f: impl FnOnce(&[u8]) -> T) -> T {
+    match v {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => f(s),
+        v => {
+            let mut b = Vec::with_capacity(24);
+            v.write_text(&mut b);
+            f(&b)
+        }
+    }
+}
+
+/// A number as arithmetic sees it.
+pub(crate) enum Num {
+    /// An integer with its sign; whether it was unsigned is told apart.
+    Int(i128),
+    /// An exact number.
+    Dec(Decimal),
+    /// A double.
+    Real(f64),
+}
+
+/// A value as a number; `None` for NULL. Strings are doubles.
+pub(crate) fn num(v: ValueRef<'_>, env: &StatementEnv) -> Option<Num> {
+    Some(match v {
+        ValueRef::Null => return None,
+        ValueRef::Int(v) => Num::Int(v as i128),
+        ValueRef::UInt(v) => Num::Int(v as i128),
+        ValueRef::Decimal(d) => Num::Dec(d),
+        ValueRef::Float(f) => Num::Real(f as f64),
+        ValueRef::Double(f) => Num::Real(f),
+        ValueRef::Str(_) | ValueRef::Bytes(_) => Num::Real(to_f64(v, &mut Warn(env))),
+        ValueRef::Date(d) => Num::Int(d.to_number() as i128),
+        ValueRef::Time(Time { fsp: 0, .. }) | ValueRef::DateTime(DateTime { fsp: 0, .. }) => {
+            Num::Int(to_integer(v, &mut Warn(env)))
+        }
+        v => Num::Dec(to_decimal(v, &mut Warn(env))),
+    })
+}
+
+impl Num {
+    fn real(&self) -> f64 {
+        match self {
+            Num::Int(v) => *v as f64,
+            Num::Dec(d) => d.to_f64(),
+            Num::Real(f) => *f,
+        }
+    }
+
+    fn decimal(&self) -> Decimal {
+        match self {
+            Num::Int(v) => Decimal::from_i128(*v, 0),
+            Num::Dec(d) => *d,
+            Num::Real(f) => Decimal::from_f64(*f),
+        }
+    }
+}
+
+#[cold]
+fn out_of_range(ty: &str) -> SqlError {
+    SqlError::new(1690, b"22003", format!("{ty} value is out of range in ''"))
+}
+
+/// Operand of a bit operator.
+pub(crate) fn bits(v: ValueRef<'_>, env: &StatementEnv) -> u64 {
+    match v {
+        ValueRef::Int(v) => v as u64,
+        ValueRef::UInt(v) => v,
+        // Strings count as exact numbers here.
+        ValueRef::Str(_) | ValueRef::Bytes(_) => {
+            let d = to_decimal(v, &mut Warn(env));
+            to_integer(ValueRef::Decimal(d), &mut Warn(env)) as u64
+        }
+        v => to_integer(v, &mut Warn(env)) as u64,
+    }
+}
+
+/// Division by zero: a warning where the mode asks for it, NULL.
+fn by_zero<'a>(ctx: &EvalCtx<'_>) -> Val<'a> {
+    if ctx.env.sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+        ctx.env.warn(1365, "Division by 0");
+    }
+    Val::NULL
+}
+
+/// Warns of a division by zero or the logarithm of what has none.
+pub(crate) fn division_by_zero<'a>(ctx: &EvalCtx<'_>) -> Val<'a> {
+    by_zero(ctx)
+}
+
+fn int_result<'a>(v: i128, unsigned: bool, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
+    let _ = ctx;
+    if unsigned {
+        u64::try_from(v)
+            .map(|v| Val::Ref(ValueRef::UInt(v)))
+            .map_err(|_| out_of_range("BIGINT UNSIGNED"))
+    } else {
+        i64::try_from(v)
+            .map(Val::int)
+            .map_err(|_| out_of_range("BIGINT"))
+    }
+}
+
+fn real_result<'a>(v: f64) -> SqlResult<Val<'a>> {
+    if v.is_finite() {
+        Ok(Val::Ref(ValueRef::Double(v)))
+    } else {
+        Err(out_of_range("DOUBLE"))
+    }
+}
+
+/// Two values that are not NULL.
+pub(crate) fn arith<'a>(
+    op: ArithOp,
+    a: ValueRef<'_>,
+    b: ValueRef<'_>,
+    ctx: &EvalCtx<'_>,
+) -> SqlResult<Val<'a>> {
+    // k + 1 and the like.
+    if let (ValueRef::Int(x), ValueRef::Int(y)) = (a, b) {
+        let r = match op {
+            ArithOp::Add => x.checked_add(y),
+            ArithOp::Sub => x.checked_sub(y),
+            ArithOp::Mul => x.checked_mul(y),
+            _ => None,
+        };
+        if let Some(v) = r {
+            return Ok(Val::int(v));
+        }
+    }
+    let env = ctx.env;
+    match op {
+        ArithOp::BitAnd | ArithOp::BitOr | ArithOp::BitXor => {
+            let (x, y) = (bits(a, env), bits(b, env));
+            return Ok(Val::Ref(ValueRef::UInt(match op {
+                ArithOp::BitAnd => x & y,
+                ArithOp::BitOr => x | y,
+                _ => x ^ y,
+            })));
+        }
+        ArithOp::ShiftLeft | ArithOp::ShiftRight => {
+            let (x, n) = (bits(a, env), bits(b, env));
+            let r = if n > 63 {
+                0
+            } else if op == ArithOp::ShiftLeft {
+                x << n
+            } else {
+                x >> n
+            };
+            return Ok(Val::Ref(ValueRef::UInt(r)));
+        }
+        _ => {}
+    }
+    let a_unsigned = matches!(a, ValueRef::UInt(_));
+    let mut unsigned = a_unsigned || matches!(b, ValueRef::UInt(_));
+    let (Some(x), Some(y)) = (num(a, env), num(b, env)) else {
+        return Ok(Val::NULL);
+    };
+    let dec = |d: Option<Decimal>| {
+        d.map(|d| Val::Ref(ValueRef::Decimal(d)))
+            .ok_or_else(|| out_of_range("DECIMAL"))
+    };
+    let real = matches!(x, Num::Real(_)) || matches!(y, Num::Real(_));
+    match (op, &x, &y) {
+        (ArithOp::Div, ..) if real => {
+            let d = y.real();
+            if d == 0.0 {
+                return Ok(by_zero(ctx));
+            }
+            real_result(x.real() / d)
+        }
+        (ArithOp::Div, ..) => {
+            let (x, y) = (x.decimal(), y.decimal());
+            if y.is_zero() {
+                return Ok(by_zero(ctx));
+            }
+            // MySQL computes some digits more and rounds them off.
+            let scale = (x.scale() + DIV_PRECISION_INCREMENT).min(38);
+            let q = match x.checked_div(&y, (scale + 1).min(38)) {
+                Some(q) => q,
+                None => return Err(out_of_range("DECIMAL")),
+            };
+            dec(Some(q.round(scale)))
+        }
+        (ArithOp::IntDiv, Num::Int(x), Num::Int(y)) => {
+            if *y == 0 {
+                return Ok(by_zero(ctx));
+            }
+            int_result(x / y, unsigned, ctx)
+        }
+        (ArithOp::IntDiv, ..) => {
+            let (x, y) = (x.decimal(), y.decimal());
+            if y.is_zero() {
+                return Ok(by_zero(ctx));
+            }
+            let q = x
+                .checked_int_div(&y)
+                .and_then(|q| q.to_i128())
+                .ok_or_else(|| out_of_range("BIGINT"))?;
+            int_result(q, unsigned, ctx)
+        }
+        (ArithOp::Mod, Num::Int(x), Num::Int(y)) => {
+            if *y == 0 {
+                return Ok(by_zero(ctx));
+            }
+            int_result(x % y, a_unsigned, ctx)
+        }
+        (ArithOp::Mod, ..) if real => {
+            let d = y.real();
+            if d == 0.0 {
+                return Ok(by_zero(ctx));
+            }
+            real_result(x.real() % d)
+        }
+        (ArithOp::Mod, ..) => {
+            let y = y.decimal();
+            if y.is_zero() {
+                return Ok(by_zero(ctx));
+            }
+            dec(x.decimal().checked_rem(&y))
+        }
+        (_, Num::Int(x), Num::Int(y)) => {
+            let r = match op {
+                ArithOp::Add => Some(x + y),
+                ArithOp::Sub => {
+                    if env.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION) {
+                        unsigned = false;
+                    }
+                    Some(x - y)
+                }
+                _ => x.checked_mul(*y),
+            };
+            int_result(r.unwrap_or(i128::MAX), unsigned, ctx)
+        }
+        _ if real => {
+            let (x, y) = (x.real(), y.real());
+            real_result(match op {
+                ArithOp::Add => x + y,
+                ArithOp::Sub => x - y,
+                _ => x * y,
+            })
+        }
+        _ => {
+            let (x, y) = (x.decimal(), y.decimal());
+            dec(match op {
+                ArithOp::Add => x.checked_add(&y),
+                ArithOp::Sub => x.checked_sub(&y),
+                _ => x.checked_mul(&y),
+            })
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Answers compared with those of MariaDB 10.11.

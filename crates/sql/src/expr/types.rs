@@ -1,0 +1,610 @@
+//! Result types of expressions, and which collation a result or a comparison has.
+
+use super::func::Func;
+use super::{AggFunc, ArithOp, Coercibility, Expr, ExprKind, ExprType};
+use narwal_types::collation::char_count;
+use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
+use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value};
+
+/// [`ExprType::decimals`] of floating point values.
+pub const NOT_FIXED: u8 = 39;
+/// A cast without a length.
+pub const NO_LENGTH: u16 = u16::MAX;
+
+impl ExprType {
+    /// The type of a column or of a value in a column's domain.
+    pub fn of_column(ty: ColumnType, nullable: bool) -> Self {
+        ExprType {
+            ty,
+            nullable,
+            decimals: match ty.kind {
+                TypeKind::Float | TypeKind::Double => NOT_FIXED,
+                _ => ty.scale().unwrap_or(0),
+            },
+            null: false,
+            coercibility: if ty.is_string() {
+                Coercibility::Implicit
+            } else {
+                Coercibility::Numeric
+            },
+        }
+    }
+
+    /// INT, as comparisons return it.
+    pub fn int(nullable: bool) -> Self {
+        Self::of_column(ColumnType::int(), nullable)
+    }
+
+    /// BIGINT.
+    pub fn bigint(unsigned: bool, nullable: bool) -> Self {
+        let ty = if unsigned {
+            ColumnType::unsigned(TypeKind::BigInt)
+        } else {
+            ColumnType::bigint()
+        };
+        Self::of_column(ty, nullable)
+    }
+
+    /// DOUBLE.
+    pub fn double(nullable: bool) -> Self {
+        Self::of_column(ColumnType::double(), nullable)
+    }
+
+    /// DECIMAL with limits applied.
+    pub fn decimal(int_digits: u32, scale: u32, nullable: bool) -> Self {
+        let scale = scale.min(MAX_SCALE as u32);
+        let p = (int_digits + scale).clamp(1, MAX_PRECISION as u32);
+        Self::of_column(
+            ColumnType::decimal(p as u8, scale.min(p) as u8),
+            nullable,
+        )
+    }
+
+    /// A string of at most `chars` characters.
+    pub fn string(chars: u64, collation: Collation, coercibility: Coercibility, nullable: bool) -> Self {
+        let ty = if collation == Collation::Binary {
+            match chars {
+                0..=65_532 => ColumnType::new(TypeKind::VarBinary(chars as u16)),
+                _ => ColumnType::new(TypeKind::Blob(BlobSize::Long)),
+            }
+        } else {
+            match chars {
+                0..=16_383 => ColumnType::text(TypeKind::VarChar(chars as u16), collation),
+                _ => ColumnType::text(TypeKind::Text(BlobSize::Long), collation),
+            }
+        };
+        ExprType {
+            ty,
+            nullable,
+            decimals: NOT_FIXED,
+            null: false,
+            coercibility,
+        }
+    }
+
+    /// A string in the connection's collation.
+    pub fn text(chars: u64, nullable: bool) -> Self {
+        Self::string(
+            chars,
+            Collation::Utf8mb4GeneralCi,
+            Coercibility::Coercible,
+            nullable,
+        )
+    }
+
+    /// The NULL literal.
+    pub fn null() -> Self {
+        ExprType {
+            ty: ColumnType::new(TypeKind::VarBinary(0)),
+            nullable: true,
+            decimals: 0,
+            null: true,
+            coercibility: Coercibility::Ignorable,
+        }
+    }
+
+    /// A type that only depends on one more flag.
+    pub fn with_nullable(self, nullable: bool) -> Self {
+        ExprType { nullable, ..self }
+    }
+
+    /// The type of a literal.
+    pub fn of_value(v: &Value) -> Self {
+        match v {
+            Value::Null => Self::null(),
+            Value::Int(v) if i32::try_from(*v).is_ok() => Self::int(false),
+            Value::Int(_) => Self::bigint(false, false),
+            Value::UInt(_) => Self::bigint(true, false),
+            Value::Float(_) | Value::Double(_) => Self::double(false),
+            Value::Decimal(d) => Self::of_column(
+                ColumnType::decimal(d.precision().max(1), d.scale()),
+                false,
+            ),
+            Value::Str(s) => Self::text(char_count(s.as_bytes()) as u64, false),
+            Value::Bytes(b) => Self::string(
+                b.len() as u64,
+                Collation::Binary,
+                Coercibility::Coercible,
+                false,
+            ),
+            Value::Date(_) => Self::of_column(ColumnType::new(TypeKind::Date), false),
+            Value::Time(t) => Self::of_column(ColumnType::new(TypeKind::Time(t.fsp)), false),
+            Value::DateTime(t) => Self::of_column(ColumnType::datetime(t.fsp), false),
+        }
+    }
+
+    /// Most characters of the value as text.
+    pub fn chars(&self) -> u64 {
+        match self.ty.kind {
+            TypeKind::Char(n) | TypeKind::VarChar(n) | TypeKind::Binary(n) | TypeKind::VarBinary(n) => {
+                n as u64
+            }
+            TypeKind::Text(s) | TypeKind::Blob(s) => s.max_bytes(),
+            _ => self.ty.display_length() as u64,
+        }
+    }
+
+    /// Digits before the point of an exact number.
+    fn int_digits(&self) -> u32 {
+        match self.ty.kind {
+            TypeKind::Decimal(p, s) => (p - s) as u32,
+            TypeKind::TinyInt => 3,
+            TypeKind::SmallInt => 5,
+            TypeKind::MediumInt => 8,
+            TypeKind::Int => 10,
+            TypeKind::BigInt => 20 - !self.ty.unsigned as u32,
+            TypeKind::Year => 4,
+            TypeKind::Date => 8,
+            TypeKind::Time(_) => 7,
+            TypeKind::DateTime(_) | TypeKind::Timestamp(_) => 14,
+            _ => 20,
+        }
+    }
+
+    fn scale(&self) -> u32 {
+        self.ty.scale().unwrap_or(0) as u32
+    }
+
+    /// What the value counts as in arithmetic.
+    fn class(&self) -> Class {
+        match self.ty.kind {
+            _ if self.null || self.ty.is_integer() || self.ty.kind == TypeKind::Year => Class::Int,
+            TypeKind::Decimal(..) => Class::Decimal,
+            TypeKind::Date => Class::Int,
+            TypeKind::Time(0) | TypeKind::DateTime(0) | TypeKind::Timestamp(0) => Class::Int,
+            TypeKind::Time(_) | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => Class::Decimal,
+            _ => Class::Double,
+        }
+    }
+
+    /// True for strings, also those of unknown type (parameters).
+    pub fn is_string(&self) -> bool {
+        self.ty.is_string() && !self.null
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Int,
+    Decimal,
+    Double,
+}
+
+/// Type of a binary operator's result.
+pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
+    let nullable = a.nullable
+        || b.nullable
+        || matches!(op, ArithOp::Div | ArithOp::IntDiv | ArithOp::Mod);
+    let unsigned = a.ty.unsigned || b.ty.unsigned;
+    let class = a.class().max(b.class());
+    match op {
+        ArithOp::BitAnd
+        | ArithOp::BitOr
+        | ArithOp::BitXor
+        | ArithOp::ShiftLeft
+        | ArithOp::ShiftRight => ExprType::bigint(true, nullable),
+        ArithOp::IntDiv => ExprType::bigint(unsigned, nullable),
+        ArithOp::Div if class != Class::Double => {
+            let scale = a.scale() + DIV_PRECISION_INCREMENT as u32;
+            ExprType::decimal(a.int_digits() + b.scale(), scale, nullable)
+        }
+        _ => match class {
+            Class::Double => ExprType::double(nullable),
+            Class::Int => ExprType::bigint(
+                if op == ArithOp::Mod { a.ty.unsigned } else { unsigned },
+                nullable,
+            ),
+            Class::Decimal => match op {
+                ArithOp::Mul => ExprType::decimal(
+                    a.int_digits() + b.int_digits(),
+                    a.scale() + b.scale(),
+                    nullable,
+                ),
+                ArithOp::Mod => ExprType::decimal(
+                    a.int_digits().max(b.int_digits()),
+                    a.scale().max(b.scale()),
+                    nullable,
+                ),
+                _ => ExprType::decimal(
+                    a.int_digits().max(b.int_digits()) + 1,
+                    a.scale().max(b.scale()),
+                    nullable,
+                ),
+            },
+        },
+    }
+}
+
+/// Type of `-x`.
+pub fn negated(a: &ExprType) -> ExprType {
+    match a.class() {
+        Class::Int => ExprType::bigint(false, a.nullable),
+        Class::Decimal => ExprType::decimal(a.int_digits(), a.scale(), a.nullable),
+        Class::Double => ExprType::double(a.nullable),
+    }
+}
+
+/// Collation of strings that meet in one operation; error 1267 if two COLLATE clauses differ.
+pub fn collation_of<'a>(
+    types: impl IntoIterator<Item = &'a ExprType>,
+    operation: &str,
+) -> SqlResult<(Collation, Coercibility)> {
+    let mut best: Option<(Collation, Coercibility)> = None;
+    for t in types {
+        if t.null {
+            continue;
+        }
+        let (c, k) = if t.ty.is_string() {
+            (t.ty.collation, t.coercibility)
+        } else {
+            (Collation::Utf8mb4GeneralCi, Coercibility::Numeric)
+        };
+        best = Some(match best {
+            None => (c, k),
+            Some((bc, bk)) if bc == c => (bc, bk.min(k)),
+            // A byte string makes everything bytes unless a COLLATE says otherwise.
+            Some((bc, bk)) => match k.cmp(&bk) {
+                std::cmp::Ordering::Less => (c, k),
+                std::cmp::Ordering::Greater => (bc, bk),
+                std::cmp::Ordering::Equal if k == Coercibility::Explicit => {
+                    return Err(SqlError::new(
+                        1267,
+                        b"HY000",
+                        format!(
+                            "Illegal mix of collations ({},EXPLICIT) and ({},EXPLICIT) for operation '{operation}'",
+                            bc.name(),
+                            c.name()
+                        ),
+                    ));
+                }
+                std::cmp::Ordering::Equal => {
+                    if bc == Collation::Binary || c == Collation::Binary {
+                        (Collation::Binary, k)
+                    } else {
+                        (Collation::Utf8mb4Bin, k)
+                    }
+                }
+            },
+        });
+    }
+    Ok(best.unwrap_or((Collation::Utf8mb4GeneralCi, Coercibility::Ignorable)))
+}
+
+/// Collation for comparing expressions.
+pub fn compare_collation<'a>(exprs: impl IntoIterator<Item = &'a Expr>, op: &str) -> SqlResult<Collation> {
+    // Numbers don't take part: a comparison with one is numeric.
+    let types: Vec<&ExprType> = exprs
+        .into_iter()
+        .map(|e| &e.ty)
+        .filter(|t| t.is_string())
+        .collect();
+    Ok(collation_of(types, op)?.0)
+}
+
+/// The type that several alternatives share (CASE, IF, COALESCE, UNION).
+pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> SqlResult<ExprType> {
+    let all: Vec<&ExprType> = types.into_iter().collect();
+    let nullable = all.iter().any(|t| t.nullable);
+    let some: Vec<&ExprType> = all.iter().filter(|t| !t.null).copied().collect();
+    let Some(first) = some.first() else {
+        return Ok(ExprType::null());
+    };
+    if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() {
+        return Ok(first.with_nullable(nullable));
+    }
+    let numeric = |t: &&ExprType| t.ty.is_numeric();
+    if some.iter().all(numeric) {
+        let is_real = |k| matches!(k, TypeKind::Float | TypeKind::Double);
+        if some.iter().any(|t| is_real(t.ty.kind)) {
+            return Ok(ExprType::double(nullable));
+        }
+        let int_digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
+        let scale = some.iter().map(|t| t.scale()).max().unwrap_or(0);
+        if some.iter().any(|t| matches!(t.ty.kind, TypeKind::Decimal(..))) {
+            return Ok(ExprType::decimal(int_digits, scale, nullable));
+        }
+        let unsigned = some.iter().filter(|t| t.ty.unsigned).count();
+        if unsigned > 0 && unsigned < some.len() {
+            let big = some.iter().any(|t| t.ty.unsigned && t.ty.kind == TypeKind::BigInt);
+            return Ok(if big {
+                ExprType::decimal(20, 0, nullable)
+            } else {
+                ExprType::bigint(false, nullable)
+            });
+        }
+        let widest = some
+            .iter()
+            .max_by_key(|t| t.int_digits())
+            .unwrap_or(first);
+        return Ok(widest.with_nullable(nullable));
+    }
+    if some.iter().all(|t| t.ty.is_temporal()) {
+        let fsp = some.iter().map(|t| t.scale()).max().unwrap_or(0) as u8;
+        let kind = if some.iter().all(|t| matches!(t.ty.kind, TypeKind::Time(_))) {
+            TypeKind::Time(fsp)
+        } else {
+            TypeKind::DateTime(fsp)
+        };
+        return Ok(ExprType::of_column(ColumnType::new(kind), nullable));
+    }
+    let (c, k) = collation_of(some.iter().copied(), op)?;
+    let chars = some.iter().map(|t| t.chars()).max().unwrap_or(0);
+    Ok(ExprType::string(chars, c, k, nullable))
+}
+
+/// Type of an aggregate's result.
+pub fn aggregate(func: AggFunc, args: &[Expr]) -> SqlResult<ExprType> {
+    let arg = args.first().map(|a| a.ty);
+    Ok(match (func, arg) {
+        (AggFunc::Count, _) => ExprType::bigint(false, false),
+        (AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor, _) => ExprType::bigint(true, false),
+        (_, None) => ExprType::null(),
+        (AggFunc::Sum, Some(t)) => match t.class() {
+            Class::Double => ExprType::double(true),
+            // 22 digits more than the argument: room for as many rows.
+            _ => ExprType::decimal(t.int_digits() + 22, t.scale(), true),
+        },
+        (AggFunc::Avg, Some(t)) => match t.class() {
+            Class::Double => ExprType::double(true),
+            _ => ExprType::decimal(
+                t.int_digits(),
+                t.scale() + DIV_PRECISION_INCREMENT as u32,
+                true,
+            ),
+        },
+        (AggFunc::GroupConcat, Some(_)) => {
+            let (c, k) = collation_of(args.iter().map(|a| &a.ty), "group_concat")?;
+            ExprType {
+                nullable: true,
+                ..ExprType::string(1 << 20, c, k, true)
+            }
+        }
+        (_, Some(t)) => t.with_nullable(true),
+    })
+}
+
+/// Type of a function's result.
+pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
+    use Func::*;
+    let any_null = args.iter().any(|a| a.ty.nullable);
+    let arg = |i: usize| args.get(i).map_or_else(ExprType::null, |a| a.ty);
+    let col = |kind| ExprType::of_column(ColumnType::new(kind), true);
+    let temporal = |kind| col(kind);
+    let strings = || collation_of(args.iter().map(|a| &a.ty), func.name());
+    let sum_chars = || args.iter().map(|a| a.ty.chars()).sum::<u64>();
+    let like_first = |chars: u64, nullable: bool| -> SqlResult<ExprType> {
+        let (c, k) = collation_of([&arg(0)], func.name())?;
+        Ok(ExprType::string(chars, c, k, nullable))
+    };
+    let literal_int = |i: usize| match args.get(i).map(|a| &a.kind) {
+        Some(ExprKind::Literal(Value::Int(v))) => Some(*v),
+        _ => None,
+    };
+    let fsp_of = |i: usize| match arg(i).ty.kind {
+        TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
+        TypeKind::Decimal(_, s) => s.min(6),
+        TypeKind::Date => 0,
+        _ if arg(i).ty.is_integer() => 0,
+        _ => 6,
+    };
+    Ok(match func {
+        Ascii | BitLength | CharLength | Length | Locate | Instr | Ord | Field | FindInSet
+        | Strcmp | BitCount | Sign | Interval | DayOfMonth | DayOfWeek | DayOfYear | Hour
+        | Microsecond | Minute | Month | Quarter | Second | Week | Weekday | WeekOfYear | Year
+        | YearWeek | DateDiff | ToDays | PeriodAdd | PeriodDiff | Extract | Sleep | Benchmark
+        | Coercibility => ExprType::int(
+            match func {
+                Field | Interval | Sleep | Benchmark | Coercibility => false,
+                DayOfMonth | DayOfWeek | DayOfYear | Hour | Microsecond | Minute | Month
+                | Quarter | Second | Week | Weekday | WeekOfYear | Year | YearWeek | DateDiff
+                | ToDays | Extract => true,
+                _ => any_null,
+            },
+        ),
+        Isnull => ExprType::int(false),
+        TimestampDiff | TimeToSec | ToSeconds => ExprType::bigint(false, true),
+        Crc32 => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), any_null),
+        ConnectionId => ExprType::bigint(true, false),
+        FoundRows | RowCount => ExprType::bigint(false, false),
+        LastInsertId => ExprType::bigint(true, false),
+        UnixTimestamp => match args.first() {
+            None => ExprType::bigint(false, false),
+            Some(_) if fsp_of(0) == 0 => ExprType::bigint(false, true),
+            Some(_) => ExprType::decimal(11, fsp_of(0) as u32, true),
+        },
+        Concat | ConcatWs => {
+            let (c, k) = strings()?;
+            let sep = if func == ConcatWs {
+                arg(0).chars() * args.len().saturating_sub(2) as u64
+            } else {
+                0
+            };
+            ExprType::string(sum_chars() + sep, c, k, any_null)
+        }
+        Elt | Replace | Insert | Quote => {
+            let (c, k) = strings()?;
+            let n = if func == Quote {
+                arg(0).chars() * 2 + 2
+            } else {
+                sum_chars().max(arg(0).chars() * arg(2).chars().max(1))
+            };
+            ExprType::string(n, c, k, true)
+        }
+        Lpad | Rpad | Repeat | Space => {
+            let n = match (func, literal_int(if func == Space { 0 } else { 1 })) {
+                (Repeat, Some(n)) => arg(0).chars() * n.max(0) as u64,
+                (_, Some(n)) => n.max(0) as u64,
+                _ => u32::MAX as u64,
+            };
+            if func == Space {
+                ExprType::text(n, true)
+            } else {
+                like_first(n, true)?
+            }
+        }
+        Lcase | Ucase | Ltrim | Rtrim | Trim | TrimLeading | TrimTrailing | Reverse | Substring
+        | SubstringIndex => like_first(arg(0).chars(), any_null || func == Substring)?,
+        Left | Right => like_first(
+            literal_int(1).map_or(arg(0).chars(), |n| (n.max(0) as u64).min(arg(0).chars())),
+            any_null,
+        )?,
+        Char => ExprType::string(
+            args.len() as u64 * 4,
+            narwal_types::Collation::Binary,
+            super::Coercibility::Coercible,
+            true,
+        ),
+        Unhex => ExprType::string(
+            arg(0).chars().div_ceil(2),
+            narwal_types::Collation::Binary,
+            super::Coercibility::Coercible,
+            true,
+        ),
+        Hex => ExprType::text(
+            if arg(0).ty.is_string() {
+                arg(0).ty.max_bytes().unwrap_or(0) * 2
+            } else {
+                16
+            },
+            any_null,
+        ),
+        Bin | Oct | Conv => ExprType::text(64, true),
+        Md5 => ExprType::text(32, any_null),
+        Sha1 => ExprType::text(40, any_null),
+        Sha2 => ExprType::text(128, true),
+        Uuid => ExprType::text(36, false),
+        Format => ExprType::text(80, true),
+        Abs | Round | Truncate | Ceiling | Floor => {
+            let t = arg(0);
+            let nullable = any_null;
+            match t.class() {
+                Class::Double => ExprType {
+                    decimals: match (func, literal_int(1)) {
+                        (Round | Truncate, Some(d)) => d.clamp(0, 30) as u8,
+                        (Abs, _) => NOT_FIXED,
+                        _ => 0,
+                    },
+                    ..ExprType::double(nullable)
+                },
+                Class::Int if func == Abs => ExprType::bigint(t.ty.unsigned, nullable),
+                Class::Int => t.with_nullable(nullable).as_int(),
+                Class::Decimal => {
+                    let scale = match func {
+                        Abs => t.scale(),
+                        Ceiling | Floor => 0,
+                        _ => match literal_int(1) {
+                            Some(d) => t.scale().min(d.max(0) as u32),
+                            None if args.len() > 1 => t.scale(),
+                            None => 0,
+                        },
+                    };
+                    match func {
+                        Ceiling | Floor if t.int_digits() < 18 => ExprType::bigint(false, nullable),
+                        Abs | Truncate => ExprType::decimal(t.int_digits(), scale, nullable),
+                        _ => ExprType::decimal(t.int_digits() + 1, scale, nullable),
+                    }
+                }
+            }
+        }
+        Acos | Asin | Atan | Cos | Cot | Degrees | Exp | Ln | Log | Log10 | Log2 | Pow | Radians
+        | Sin | Sqrt | Tan => ExprType::double(true),
+        Pi => ExprType {
+            decimals: 6,
+            ..ExprType::double(false)
+        },
+        Rand => ExprType::double(false),
+        Greatest | Least => {
+            let t = unify(args.iter().map(|a| &a.ty), func.name())?;
+            // Numbers among strings make the comparison numeric.
+            if t.ty.is_string() && args.iter().any(|a| a.ty.ty.is_numeric()) {
+                ExprType::double(any_null)
+            } else {
+                t.with_nullable(any_null)
+            }
+        }
+        Coalesce | Ifnull => {
+            let t = unify(args.iter().map(|a| &a.ty), func.name())?;
+            t.with_nullable(args.iter().all(|a| a.ty.nullable))
+        }
+        If => unify(args.iter().skip(1).map(|a| &a.ty), func.name())?,
+        Nullif => arg(0).with_nullable(true),
+        AddTime | SubTime => match arg(0).ty.kind {
+            TypeKind::DateTime(_) | TypeKind::Timestamp(_) | TypeKind::Date => {
+                temporal(TypeKind::DateTime(fsp_of(0).max(fsp_of(1).min(6))))
+            }
+            TypeKind::Time(_) => temporal(TypeKind::Time(fsp_of(0).max(fsp_of(1)))),
+            _ => ExprType::text(26, true),
+        },
+        Curdate | UtcDate => temporal(TypeKind::Date).with_nullable(false),
+        Curtime | UtcTime => temporal(TypeKind::Time(
+            literal_int(0).unwrap_or(0).clamp(0, 6) as u8
+        ))
+        .with_nullable(false),
+        Now | Sysdate | UtcTimestamp => temporal(TypeKind::DateTime(
+            literal_int(0).unwrap_or(0).clamp(0, 6) as u8,
+        ))
+        .with_nullable(false),
+        Date | FromDays | LastDay | MakeDate => temporal(TypeKind::Date),
+        FromUnixtime if args.len() == 2 => ExprType::text(255, true),
+        FromUnixtime => temporal(TypeKind::DateTime(fsp_of(0))),
+        DateFormat | TimeFormat => ExprType::text(255, true),
+        DayName | MonthName => ExprType::text(9, true),
+        MakeTime => temporal(TypeKind::Time(fsp_of(2))),
+        SecToTime => temporal(TypeKind::Time(fsp_of(0))),
+        StrToDate => match args.get(1).map(|a| &a.kind) {
+            Some(ExprKind::Literal(Value::Str(f))) => temporal(super::date::format_kind(f)),
+            _ => temporal(TypeKind::DateTime(6)),
+        },
+        Time => temporal(TypeKind::Time(fsp_of(0))),
+        TimeDiff => temporal(TypeKind::Time(fsp_of(0).max(fsp_of(1)))),
+        Timestamp => temporal(TypeKind::DateTime(fsp_of(0).max(if args.len() > 1 {
+            fsp_of(1)
+        } else {
+            0
+        }))),
+        Charset | Collation => ExprType::text(64, false),
+        CurrentUser | User => ExprType {
+            coercibility: super::Coercibility::SysConst,
+            ..ExprType::text(141, true)
+        },
+        Database => ExprType {
+            coercibility: super::Coercibility::SysConst,
+            ..ExprType::text(64, true)
+        },
+        Version => ExprType {
+            coercibility: super::Coercibility::SysConst,
+            ..ExprType::text(60, false)
+        },
+    })
+}
+
+impl ExprType {
+    /// An integer type for what counts as one (dates in ROUND and such).
+    fn as_int(self) -> Self {
+        if self.ty.is_integer() {
+            self
+        } else {
+            ExprType::bigint(false, self.nullable)
+        }
+    }
+}
