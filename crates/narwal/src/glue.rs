@@ -155,6 +155,10 @@ impl Backend for Front {
         Ok(Box::new(Client(session)))
     }
 
+    fn traffic(&self, received: u64, sent: u64) {
+        self.instance.count_bytes(received, sent);
+    }
+
     fn aborted_connect(&self) {
         self.instance.aborted_connect();
     }

@@ -150,6 +150,12 @@ pub trait Backend: Send + Sync + 'static {
         let _ = id;
     }
 
+    /// Bytes read from and written to clients, now and then (`Bytes_received`, `Bytes_sent`). What a connection moved
+    /// last may be missing.
+    fn traffic(&self, received: u64, sent: u64) {
+        let _ = (received, sent);
+    }
+
     /// A client was refused or lost before it had a session (`Aborted_connects`).
     fn aborted_connect(&self) {}
 }

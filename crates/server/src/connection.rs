@@ -16,12 +16,17 @@ use crate::stream::{Socket, Stream, Timed};
 use narwal_types::{OkInfo, SqlError, SqlResult, ValueRef};
 use std::collections::HashMap;
 use std::io;
+use std::mem::take;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// MariaDB's name for "the statement prepared last", so that a client need not wait for its id.
 const LAST_STATEMENT: u32 = u32::MAX;
+
+/// Bytes after which a connection's traffic is counted, so that busy connections don't contend for a counter.
+const TRAFFIC_STEP: u64 = 64 << 10;
 
 /// How much of a packet that is too long is still read, so that its sender finds the error.
 const DRAIN_BYTES: usize = 64 << 20;
@@ -487,8 +492,9 @@ enum Reply {
 impl Commands<'_> {
     fn run(&mut self, c: &mut Connection<'_>) -> Result<(), End> {
         let mut t = self.session.timeouts();
+        let (mut received, mut sent) = (0, 0);
         loop {
-            if std::mem::take(&mut self.results.changed) {
+            if take(&mut self.results.changed) {
                 t = self.session.timeouts();
             }
             c.chan.stream.set_timeouts(t.idle, t.net_write)?;
@@ -502,8 +508,24 @@ impl Commands<'_> {
                 return Err(End::Killed);
             }
             self.kill.begin_statement();
-            self.command(c, at)?;
+            received += 4 + at.len() as u64;
+            // Whatever a statement broke, the client is told, and its transaction is rolled back in an orderly way.
+            match catch_unwind(AssertUnwindSafe(|| self.command(c, at))) {
+                Ok(done) => done?,
+                Err(_) => {
+                    tracing::error!(connection = c.id, "a panic ended the connection");
+                    c.chan.writer.abandon();
+                    let e = "Internal error; the connection ends, and the server's log says more";
+                    return Err(c.chan.refuse(SqlError::new(1105, b"HY000", e)));
+                }
+            }
             c.chan.flush()?;
+            sent += c.chan.writer.take_sent();
+            if received + sent >= TRAFFIC_STEP {
+                c.shared
+                    .backend
+                    .traffic(take(&mut received), take(&mut sent));
+            }
             if self.kill.connection_killed() {
                 return Err(End::Killed);
             }

@@ -238,7 +238,9 @@ impl PacketReader {
 pub struct PacketWriter {
     buf: Vec<u8>,
     packet: usize,
+    open: bool,
     seq: u8,
+    sent: u64,
 }
 
 impl PacketWriter {
@@ -261,19 +263,15 @@ impl PacketWriter {
     #[inline]
     pub fn begin(&mut self) -> &mut Vec<u8> {
         self.packet = self.buf.len();
+        self.open = true;
         self.buf.extend_from_slice(&[0; HEADER]);
-        &mut self.buf
-    }
-
-    /// The buffer of the packet begun last.
-    #[inline]
-    pub fn body(&mut self) -> &mut Vec<u8> {
         &mut self.buf
     }
 
     /// Ends the packet begun last, splitting it where it is too long.
     #[inline]
     pub fn finish(&mut self) {
+        self.open = false;
         let len = self.buf.len() - self.packet - HEADER;
         if len >= MAX_CHUNK {
             return self.finish_split(len);
@@ -281,9 +279,11 @@ impl PacketWriter {
         self.header(self.packet, len);
     }
 
-    /// Takes back the packet begun last, as if it had never been begun.
+    /// Takes back a packet that was begun and not finished.
     pub fn abandon(&mut self) {
-        self.buf.truncate(self.packet);
+        if std::mem::take(&mut self.open) {
+            self.buf.truncate(self.packet);
+        }
     }
 
     /// Appends a whole packet.
@@ -321,6 +321,11 @@ impl PacketWriter {
         }
     }
 
+    /// Bytes sent since this was last asked.
+    pub fn take_sent(&mut self) -> u64 {
+        std::mem::take(&mut self.sent)
+    }
+
     /// Bytes waiting to be sent.
     pub fn pending(&self) -> usize {
         self.buf.len()
@@ -337,6 +342,7 @@ impl PacketWriter {
         if self.buf.is_empty() {
             return Ok(());
         }
+        self.sent += self.buf.len() as u64;
         let sent = dst.write_all(&self.buf).and_then(|()| dst.flush());
         self.buf.clear();
         if self.buf.capacity() > WRITE_BUFFER_KEPT {
@@ -443,6 +449,20 @@ mod tests {
             r.read(&mut src, 1024),
             Err(ReadError::TooLarge(_))
         ));
+    }
+
+    #[test]
+    fn an_unfinished_packet_can_be_taken_back() {
+        let mut w = PacketWriter::new();
+        w.packet(b"whole");
+        w.abandon();
+        w.begin().extend_from_slice(b"half");
+        w.abandon();
+        w.packet(b"next");
+        let mut wire = Vec::new();
+        w.flush(&mut wire).unwrap();
+        assert_eq!(wire, b"\x05\0\0\0whole\x04\0\0\x01next");
+        assert_eq!((w.take_sent(), w.take_sent()), (wire.len() as u64, 0));
     }
 
     #[test]

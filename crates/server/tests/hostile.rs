@@ -443,6 +443,7 @@ fn a_panic_ends_only_its_connection() {
     let mut other = Client::login(&r);
     let mut c = Client::login(&r);
     c.command(command::QUERY, b"panic");
+    c.expect_error(1105);
     assert!(c.read().is_none());
     other.ping();
     still_serves(&r);
