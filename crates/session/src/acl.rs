@@ -92,7 +92,10 @@ impl Account {
         let names = |p: &PrivilegeSet| p.names().into_iter().map(String::from).collect::<Vec<_>>();
         let mut tables: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
         for ((db, t), p) in &self.tables {
-            tables.entry(db.clone()).or_default().insert(t.clone(), names(p));
+            tables
+                .entry(db.clone())
+                .or_default()
+                .insert(t.clone(), names(p));
         }
         let record = Record {
             user: self.user.clone(),
@@ -102,7 +105,11 @@ impl Account {
             locked: self.locked,
             require_ssl: self.require_ssl,
             global: names(&self.global),
-            databases: self.databases.iter().map(|(d, p)| (d.clone(), names(p))).collect(),
+            databases: self
+                .databases
+                .iter()
+                .map(|(d, p)| (d.clone(), names(p)))
+                .collect(),
             tables,
         };
         CatalogChange::PutObject {
@@ -171,7 +178,10 @@ impl Account {
             .without(SERVER_ONLY)
             .is_empty()
             || !self.on_database(db).is_empty()
-            || self.tables.iter().any(|((d, _), p)| d == db && !p.is_empty())
+            || self
+                .tables
+                .iter()
+                .any(|((d, _), p)| d == db && !p.is_empty())
     }
 
     /// SHOW GRANTS, one line each.
@@ -258,7 +268,13 @@ const SERVER_ONLY: PrivilegeSet = PrivilegeSet(
 /// Matches `%`, `_` and `\` escapes by bytes; `case` = letters must match exactly.
 pub(crate) fn wild_match(pattern: &str, text: &str, case: bool) -> bool {
     let (p, t) = (pattern.as_bytes(), text.as_bytes());
-    let eq = |a: u8, b: u8| if case { a == b } else { a.eq_ignore_ascii_case(&b) };
+    let eq = |a: u8, b: u8| {
+        if case {
+            a == b
+        } else {
+            a.eq_ignore_ascii_case(&b)
+        }
+    };
     let (mut pi, mut ti) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     loop {
@@ -346,7 +362,10 @@ impl Acl {
                 .filter_map(|(key, json)| {
                     let a = Account::from_json(json);
                     if a.is_none() {
-                        tracing::error!(key, "an account's stored record can't be read; the account is not usable");
+                        tracing::error!(
+                            key,
+                            "an account's stored record can't be read; the account is not usable"
+                        );
                     }
                     a.map(Arc::new)
                 })
@@ -375,7 +394,9 @@ impl Acl {
 
     /// An account by its name and host pattern.
     pub fn get(&self, user: &str, host: &str) -> Option<&Arc<Account>> {
-        self.accounts.iter().find(|a| a.user == user && a.host == host)
+        self.accounts
+            .iter()
+            .find(|a| a.user == user && a.host == host)
     }
 
     /// True if nothing is stored yet: the accounts are `root` without a password, on this machine only.
@@ -405,7 +426,13 @@ impl Acl {
 }
 
 /// Error 1142.
-pub(crate) fn table_denied(command: &str, who: &Account, host: &str, db: &str, table: &str) -> SqlError {
+pub(crate) fn table_denied(
+    command: &str,
+    who: &Account,
+    host: &str,
+    db: &str,
+    table: &str,
+) -> SqlError {
     SqlError::new(
         1142,
         b"42000",
@@ -423,7 +450,10 @@ pub(crate) fn database_denied(who: &Account, host: &str, db: &str) -> SqlError {
     SqlError::new(
         1044,
         b"42000",
-        format!("Access denied for user '{}'@'{host}' to database '{db}'", who.user),
+        format!(
+            "Access denied for user '{}'@'{host}' to database '{db}'",
+            who.user
+        ),
     )
 }
 
@@ -447,7 +477,10 @@ mod tests {
     fn acl(list: &[(&str, &str)]) -> Acl {
         let mut a = Acl {
             version: 1,
-            accounts: list.iter().map(|(u, h)| Arc::new(Account::new(u, h))).collect(),
+            accounts: list
+                .iter()
+                .map(|(u, h)| Arc::new(Account::new(u, h)))
+                .collect(),
             built_in: false,
         };
         a.accounts.sort_by(|a, b| {
@@ -473,7 +506,10 @@ mod tests {
         assert_eq!(host("u", "db.example.com", Some("11.0.0.1")), Some("%"));
         // The anonymous account of a more specific host comes first, as in MariaDB.
         assert_eq!(host("u", "localhost", None), Some("localhost"));
-        assert_eq!(host("v", "192.168.1.77", Some("192.168.1.77")), Some("192.168.1.0/255.255.255.0"));
+        assert_eq!(
+            host("v", "192.168.1.77", Some("192.168.1.77")),
+            Some("192.168.1.0/255.255.255.0")
+        );
         assert_eq!(host("v", "192.168.2.77", Some("192.168.2.77")), None);
         assert_eq!(host("nobody", "10.0.0.5", Some("10.0.0.5")), None);
     }
@@ -487,7 +523,8 @@ mod tests {
         assert_eq!(a.on_database("shop_1"), PrivilegeSet::INSERT);
         assert_eq!(a.on_database("Shop_2"), PrivilegeSet::NONE);
         assert_eq!(a.on_database("other"), PrivilegeSet::NONE);
-        a.tables.insert(("other".into(), "t".into()), PrivilegeSet::DELETE);
+        a.tables
+            .insert(("other".into(), "t".into()), PrivilegeSet::DELETE);
         assert!(a.on_table("other", "t").has(PrivilegeSet::DELETE));
         assert!(a.sees_database("other") && !a.sees_database("third"));
     }
@@ -498,8 +535,10 @@ mod tests {
         a.auth = password::native_hash("x");
         a.require_ssl = true;
         a.global = PrivilegeSet::PROCESS.with(PrivilegeSet::GRANT_OPTION);
-        a.databases.insert("d\\_%".into(), PrivilegeSet::ALL_DATABASE);
-        a.tables.insert(("d".into(), "t".into()), PrivilegeSet::SELECT);
+        a.databases
+            .insert("d\\_%".into(), PrivilegeSet::ALL_DATABASE);
+        a.tables
+            .insert(("d".into(), "t".into()), PrivilegeSet::SELECT);
         let CatalogChange::PutObject { key, value } = a.put() else {
             panic!()
         };
@@ -512,9 +551,14 @@ mod tests {
     fn grants_as_mariadb_prints_them() {
         let mut a = Account::new("u1", "localhost");
         a.auth = password::native_hash("x");
-        a.databases.insert("d".into(), PrivilegeSet::SELECT.with(PrivilegeSet::GRANT_OPTION));
-        a.databases.insert("test2".into(), PrivilegeSet::ALL_DATABASE);
-        a.tables.insert(("d".into(), "t".into()), PrivilegeSet::ALL_TABLE);
+        a.databases.insert(
+            "d".into(),
+            PrivilegeSet::SELECT.with(PrivilegeSet::GRANT_OPTION),
+        );
+        a.databases
+            .insert("test2".into(), PrivilegeSet::ALL_DATABASE);
+        a.tables
+            .insert(("d".into(), "t".into()), PrivilegeSet::ALL_TABLE);
         assert_eq!(
             a.show_grants(),
             [

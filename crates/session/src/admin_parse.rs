@@ -14,7 +14,8 @@ pub(crate) fn is_admin(text: &str) -> bool {
         b"SELECT" | b"INSERT" | b"UPDATE" | b"DELETE" | b"REPLACE" | b"DO" | b"CHECKSUM"
         | b"TRUNCATE" | b"WITH" | b"VALUES" => false,
         b"CREATE" => {
-            matches!(&b[..m], b"USER" | b"ROLE") || (&b[..m] == b"OR" && create_or_replace_user(text))
+            matches!(&b[..m], b"USER" | b"ROLE")
+                || (&b[..m] == b"OR" && create_or_replace_user(text))
         }
         b"ALTER" => matches!(&b[..m], b"USER" | b"ROLE"),
         b"DROP" => matches!(&b[..m], b"USER" | b"ROLE" | b"PREPARE"),
@@ -36,12 +37,12 @@ pub(crate) fn is_admin(text: &str) -> bool {
                         | b"ANALYZE"
                 )
         }
-        b"SET" | b"SHOW" | b"USE" | b"BEGIN" | b"START" | b"COMMIT" | b"ROLLBACK" | b"SAVEPOINT"
-        | b"RELEASE" | b"GRANT" | b"REVOKE" | b"KILL" | b"FLUSH" | b"CHECK" | b"OPTIMIZE"
-        | b"REPAIR" | b"ANALYZE" | b"LOCK" | b"UNLOCK" | b"PREPARE" | b"EXECUTE" | b"DEALLOCATE"
-        | b"SHUTDOWN" | b"XA" | b"CALL" | b"HANDLER" | b"LOAD" | b"INSTALL" | b"UNINSTALL"
-        | b"CHANGE" | b"STOP" | b"RESET" | b"PURGE" | b"HELP" | b"BINLOG" | b"BACKUP" | b"CACHE"
-        | b"SIGNAL" | b"RESIGNAL" | b"GET" => true,
+        b"SET" | b"SHOW" | b"USE" | b"BEGIN" | b"START" | b"COMMIT" | b"ROLLBACK"
+        | b"SAVEPOINT" | b"RELEASE" | b"GRANT" | b"REVOKE" | b"KILL" | b"FLUSH" | b"CHECK"
+        | b"OPTIMIZE" | b"REPAIR" | b"ANALYZE" | b"LOCK" | b"UNLOCK" | b"PREPARE" | b"EXECUTE"
+        | b"DEALLOCATE" | b"SHUTDOWN" | b"XA" | b"CALL" | b"HANDLER" | b"LOAD" | b"INSTALL"
+        | b"UNINSTALL" | b"CHANGE" | b"STOP" | b"RESET" | b"PURGE" | b"HELP" | b"BINLOG"
+        | b"BACKUP" | b"CACHE" | b"SIGNAL" | b"RESIGNAL" | b"GET" => true,
         _ => false,
     }
 }
@@ -301,7 +302,9 @@ fn set(c: &mut Cursor<'_>) -> SqlResult<Admin> {
             read_only,
         });
     }
-    if c.is_kw("PASSWORD") && (c.is_kw_at(1, "FOR") || matches!(c.peek_at(1), Tok::Punct(b'=') | Tok::Assign)) {
+    if c.is_kw("PASSWORD")
+        && (c.is_kw_at(1, "FOR") || matches!(c.peek_at(1), Tok::Punct(b'=') | Tok::Assign))
+    {
         c.advance();
         let user = if c.eat_kw("FOR") {
             user_name(c)?
@@ -575,7 +578,10 @@ fn privilege_list(c: &mut Cursor<'_>) -> SqlResult<Option<PrivilegeSet>> {
         let at = c.offset();
         let mut name = String::new();
         while let Tok::Word(w) = c.peek() {
-            if ["ON", "TO", "FROM"].iter().any(|k| w.eq_ignore_ascii_case(k)) {
+            if ["ON", "TO", "FROM"]
+                .iter()
+                .any(|k| w.eq_ignore_ascii_case(k))
+            {
                 break;
             }
             if !name.is_empty() {
@@ -789,7 +795,12 @@ fn show(c: &mut Cursor<'_>) -> SqlResult<Show> {
         return Err(c.error());
     };
     let word = word.to_ascii_uppercase();
-    if full && !matches!(word.as_str(), "TABLES" | "COLUMNS" | "FIELDS" | "PROCESSLIST") {
+    if full
+        && !matches!(
+            word.as_str(),
+            "TABLES" | "COLUMNS" | "FIELDS" | "PROCESSLIST"
+        )
+    {
         return Err(c.error());
     }
     c.advance();
@@ -1086,7 +1097,10 @@ mod tests {
                 release: Some(false)
             }
         );
-        assert_eq!(p("rollback work to savepoint `a b`"), Admin::RollbackTo("a b".into()));
+        assert_eq!(
+            p("rollback work to savepoint `a b`"),
+            Admin::RollbackTo("a b".into())
+        );
         assert_eq!(code("begin foo"), 1064);
         assert_eq!(code("start transaction read only, read write"), 1064);
         assert_eq!(code("start slave"), 1235);
@@ -1112,7 +1126,11 @@ mod tests {
                     name: "a".into(),
                     expr: "1+(2,3)".into()
                 },
-                sys(SetScope::Global, "max_connections", SetValue::Expr("5".into())),
+                sys(
+                    SetScope::Global,
+                    "max_connections",
+                    SetValue::Expr("5".into())
+                ),
                 // GLOBAL holds on until another scope is named.
                 sys(SetScope::Global, "wait_timeout", SetValue::Expr("7".into())),
                 sys(SetScope::Session, "sql_mode", SetValue::Str(String::new())),
@@ -1153,7 +1171,9 @@ mod tests {
     #[test]
     fn users_and_grants() {
         assert_eq!(
-            p("create user if not exists 'a b'@'%.example.com' identified by 'x', c identified via caching_sha2_password using password('y') require ssl account lock"),
+            p(
+                "create user if not exists 'a b'@'%.example.com' identified by 'x', c identified via caching_sha2_password using password('y') require ssl account lock"
+            ),
             Admin::CreateUser {
                 or_replace: false,
                 if_not_exists: true,
@@ -1232,7 +1252,10 @@ mod tests {
                 filter: Filter::None
             })
         );
-        assert_eq!(p("show count(*) errors"), Admin::Show(Show::CountWarnings { errors: true }));
+        assert_eq!(
+            p("show count(*) errors"),
+            Admin::Show(Show::CountWarnings { errors: true })
+        );
         for t in [
             "show warnings limit 2, 3",
             "show global status where variable_name like 'com%'",

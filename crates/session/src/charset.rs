@@ -111,7 +111,17 @@ mod tests {
         assert_eq!(time_zone("+05:30"), Some((19800, "+05:30".into())));
         assert_eq!(time_zone("-8:00"), Some((-28800, "-08:00".into())));
         assert_eq!(time_zone("system"), Some((0, "SYSTEM".into())));
-        for bad in ["+15:00", "+1", "5:30", "+05:60", "", "+", "Europe/Paris", "+é:00", "-13:00"] {
+        for bad in [
+            "+15:00",
+            "+1",
+            "5:30",
+            "+05:60",
+            "",
+            "+",
+            "Europe/Paris",
+            "+é:00",
+            "-13:00",
+        ] {
             assert_eq!(time_zone(bad), None, "{bad}");
         }
     }

@@ -353,18 +353,20 @@ impl ClientSession {
             .has_any(PrivilegeSet::SUPER.with(PrivilegeSet::CONNECTION_ADMIN))
             || target.identity.lock().user == self.client.user;
         if !may {
-            return Err(
-                if account.global.has(PrivilegeSet::PROCESS) {
-                    SqlError::new(1095, b"HY000", format!("You are not owner of thread {id}"))
-                } else {
-                    // Who can't see the process list learns nothing from KILL.
-                    unknown()
-                },
-            );
+            return Err(if account.global.has(PrivilegeSet::PROCESS) {
+                SqlError::new(1095, b"HY000", format!("You are not owner of thread {id}"))
+            } else {
+                // Who can't see the process list learns nothing from KILL.
+                unknown()
+            });
         }
         if id32 == self.client.id {
             if query {
-                return Err(SqlError::new(1317, b"70100", "Query execution was interrupted"));
+                return Err(SqlError::new(
+                    1317,
+                    b"70100",
+                    "Query execution was interrupted",
+                ));
             }
             self.process.killed.store(true, Ordering::SeqCst);
             self.release = true;
@@ -383,10 +385,9 @@ impl ClientSession {
                     let p = &self.process.counters;
                     p.add_to(&self.instance.retired);
                     p.reset();
-                    self.instance.status_since.store(
-                        self.instance.processes.uptime_seconds(),
-                        Ordering::Relaxed,
-                    );
+                    self.instance
+                        .status_since
+                        .store(self.instance.processes.uptime_seconds(), Ordering::Relaxed);
                 }
                 // Accounts are read from the catalog itself, and tables have no files to be closed.
                 Flush::Privileges | Flush::Tables | Flush::Nothing => {}
@@ -435,7 +436,12 @@ impl ClientSession {
                     Value::str(text),
                 ]);
             };
-            let table = self.instance.database().catalog().table(&db, &t.name).cloned();
+            let table = self
+                .instance
+                .database()
+                .catalog()
+                .table(&db, &t.name)
+                .cloned();
             let Some(table) = table else {
                 line("Error", &format!("Table '{full}' doesn't exist"));
                 line("status", "Operation failed");
@@ -456,11 +462,17 @@ impl ClientSession {
                     }
                 },
                 Maintenance::Analyze => {
-                    line("note", "The optimizer's row counts are always current; nothing to do");
+                    line(
+                        "note",
+                        "The optimizer's row counts are always current; nothing to do",
+                    );
                     line("status", "OK");
                 }
                 Maintenance::Optimize => {
-                    line("note", "Table does not need optimize: the checkpoint reuses free pages");
+                    line(
+                        "note",
+                        "Table does not need optimize: the checkpoint reuses free pages",
+                    );
                     line("status", "OK");
                 }
             }
@@ -496,7 +508,12 @@ impl ClientSession {
             }
             for (i, index) in table.indexes.iter().enumerate().skip(1) {
                 key.clear();
-                narwal_types::key::encode_from_row(&table.layout, item.row, &index.parts, &mut key)?;
+                narwal_types::key::encode_from_row(
+                    &table.layout,
+                    item.row,
+                    &index.parts,
+                    &mut key,
+                )?;
                 key.extend_from_slice(item.pk);
                 expected[i] = expected[i].wrapping_add(hash(&key, item.pk));
             }
@@ -515,9 +532,15 @@ impl ClientSession {
             }
             drop(scan);
             if n != rows {
-                problems.push(format!("Index '{}' has {n} entries for {rows} rows", index.name));
+                problems.push(format!(
+                    "Index '{}' has {n} entries for {rows} rows",
+                    index.name
+                ));
             } else if sum != expected[i] {
-                problems.push(format!("Index '{}' does not agree with the rows", index.name));
+                problems.push(format!(
+                    "Index '{}' does not agree with the rows",
+                    index.name
+                ));
             }
         }
         Ok(problems)
@@ -529,6 +552,10 @@ fn maintenance_grid() -> Grid {
     g.text_null("Table", 387)
         .text_null("Op", 10)
         .text_null("Msg_type", 10)
-        .any("Msg_text", TypeKind::Text(narwal_types::BlobSize::Medium), true);
+        .any(
+            "Msg_text",
+            TypeKind::Text(narwal_types::BlobSize::Medium),
+            true,
+        );
     g
 }

@@ -53,7 +53,10 @@ impl Startup {
     /// `disable-` and `enable-`. The error is a sentence for the person at the terminal; for an unknown name it
     /// suggests the nearest.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
-        let name = name.trim_start_matches('-').replace('-', "_").to_ascii_lowercase();
+        let name = name
+            .trim_start_matches('-')
+            .replace('-', "_")
+            .to_ascii_lowercase();
         let (loose, name) = match name.strip_prefix("loose_") {
             Some(n) => (true, n.to_string()),
             None => (false, name),
@@ -67,7 +70,9 @@ impl Startup {
         let found = variables::index(&name)
             .map(|i| (i, value))
             .or_else(|| {
-                let off = name.strip_prefix("skip_").or_else(|| name.strip_prefix("disable_"))?;
+                let off = name
+                    .strip_prefix("skip_")
+                    .or_else(|| name.strip_prefix("disable_"))?;
                 variables::index(off).map(|i| (i, Some("OFF")))
             })
             .or_else(|| {
@@ -76,8 +81,10 @@ impl Startup {
             });
         let Some((i, value)) = found else {
             if loose {
-                self.warnings
-                    .push(format!("unknown option --{} is ignored (loose)", name.replace('_', "-")));
+                self.warnings.push(format!(
+                    "unknown option --{} is ignored (loose)",
+                    name.replace('_', "-")
+                ));
                 return Ok(());
             }
             let hint = variables::nearest(&name)
@@ -250,7 +257,6 @@ pub struct Instance {
     version: Arc<str>,
     shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
     watchdog: Mutex<bool>,
-    info_schema: crate::info_schema::InfoSchema,
 }
 
 impl Instance {
@@ -275,9 +281,12 @@ impl Instance {
         };
         put("version", VarValue::text(server_version()));
         put("innodb_version", VarValue::text(NARWAL_VERSION));
-        put("version_compile_machine", VarValue::text(std::env::consts::ARCH));
+        put(
+            "version_compile_machine",
+            VarValue::text(std::env::consts::ARCH),
+        );
         put("version_compile_os", VarValue::text(std::env::consts::OS));
-        let instance = Arc::new(Instance {
+        Arc::new(Instance {
             db,
             globals: RwLock::new(Arc::new(values)),
             acl: RwLock::new(Arc::new(acl)),
@@ -293,19 +302,12 @@ impl Instance {
             version: server_version().into(),
             shutdown: Mutex::new(None),
             watchdog: Mutex::new(false),
-            info_schema: crate::info_schema::InfoSchema::new(),
-        });
-        instance.info_schema.attach(&instance);
-        instance
+        })
     }
 
     /// The database.
     pub fn database(&self) -> &Database {
         &self.db
-    }
-
-    pub(crate) fn info_schema(&self) -> &crate::info_schema::InfoSchema {
-        &self.info_schema
     }
 
     /// The version that `VERSION()` gives; the greeting puts `5.5.5-` before it, as MariaDB's does.
@@ -342,7 +344,11 @@ impl Instance {
                 let file = self.db.binlog_position().0;
                 let stem = file.rsplit_once('.').map_or(file.as_str(), |(s, _)| s);
                 let dir = self.globals.read()[variables::index("datadir")?].show();
-                let end = if name == "log_bin_index" { ".index" } else { "" };
+                let end = if name == "log_bin_index" {
+                    ".index"
+                } else {
+                    ""
+                };
                 VarValue::text(format!("{dir}{stem}{end}"))
             }
             _ => return None,
@@ -508,7 +514,8 @@ mod tests {
     #[test]
     fn startup_options() {
         let mut s = Startup::new();
-        s.set("--innodb-flush-log-at-trx-commit", Some("2")).unwrap();
+        s.set("--innodb-flush-log-at-trx-commit", Some("2"))
+            .unwrap();
         s.set("innodb_buffer_pool_size", Some("64M")).unwrap();
         s.set("skip-name-resolve", None).unwrap();
         s.set("loose-no-such-thing", Some("1")).unwrap();
@@ -531,7 +538,8 @@ mod tests {
     #[test]
     fn mysqls_group_commit_names() {
         let mut s = Startup::new();
-        s.set("binlog-group-commit-sync-delay", Some("500")).unwrap();
+        s.set("binlog-group-commit-sync-delay", Some("500"))
+            .unwrap();
         let o = s.engine_options();
         assert_eq!((o.commit_wait_count, o.commit_wait_usec), (u32::MAX, 500));
         let mut s = Startup::new();

@@ -8,7 +8,6 @@
 //! | `set.rs` | SET |
 //! | `users.rs` | CREATE USER, GRANT and the like |
 //! | `show/` | SHOW and DESCRIBE |
-//! | `info_schema.rs` | tables of `information_schema` |
 //! | `variables.rs`, `session_vars.rs` | system variables: the table of them, a session's values |
 //! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
 //! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
@@ -20,7 +19,6 @@ mod admin;
 mod admin_parse;
 mod charset;
 mod control;
-mod info_schema;
 mod instance;
 mod lex;
 mod password;

@@ -114,13 +114,25 @@ fn sha256_crypt(password: &[u8], salt: &[u8], rounds: u32) -> String {
     for _ in 0..password.len() {
         h.update(password);
     }
-    let p: Vec<u8> = h.finalize().iter().copied().cycle().take(password.len()).collect();
+    let p: Vec<u8> = h
+        .finalize()
+        .iter()
+        .copied()
+        .cycle()
+        .take(password.len())
+        .collect();
 
     let mut h = Sha256::new();
     for _ in 0..16 + a[0] as usize {
         h.update(salt);
     }
-    let s: Vec<u8> = h.finalize().iter().copied().cycle().take(salt.len()).collect();
+    let s: Vec<u8> = h
+        .finalize()
+        .iter()
+        .copied()
+        .cycle()
+        .take(salt.len())
+        .collect();
 
     for i in 0..rounds {
         let mut h = Sha256::new();
@@ -175,7 +187,10 @@ mod tests {
 
     #[test]
     fn native_hash_as_mariadb_prints_it() {
-        assert_eq!(native_hash("zz"), "*D7D6F58029EDE62070BA204436DE23AC54D8BD8A");
+        assert_eq!(
+            native_hash("zz"),
+            "*D7D6F58029EDE62070BA204436DE23AC54D8BD8A"
+        );
         assert_eq!(native_hash(""), "");
         assert!(parse_native_hash("*D7D6F58029EDE62070BA204436DE23AC54D8BD8A").is_some());
         assert!(parse_native_hash("*D7D6").is_none());

@@ -215,7 +215,10 @@ mod tests {
             (PrivilegeSet::CREATE_USER, "CREATE USER"),
             (PrivilegeSet::CONNECTION_ADMIN, "CONNECTION ADMIN"),
             (PrivilegeSet::READ_ONLY_ADMIN, "READ_ONLY ADMIN"),
-            (PrivilegeSet::REPLICATION_MASTER_ADMIN, "REPLICATION MASTER ADMIN"),
+            (
+                PrivilegeSet::REPLICATION_MASTER_ADMIN,
+                "REPLICATION MASTER ADMIN",
+            ),
             (PrivilegeSet::BINLOG_ADMIN, "BINLOG ADMIN"),
             (PrivilegeSet::BINLOG_REPLAY, "BINLOG REPLAY"),
             (PrivilegeSet::SLAVE_MONITOR, "SLAVE MONITOR"),
@@ -232,9 +235,25 @@ mod tests {
         assert_eq!(
             db,
             [
-                "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "REFERENCES", "INDEX", "ALTER",
-                "CREATE TEMPORARY TABLES", "LOCK TABLES", "EXECUTE", "CREATE VIEW", "SHOW VIEW",
-                "CREATE ROUTINE", "ALTER ROUTINE", "EVENT", "TRIGGER", "DELETE HISTORY"
+                "SELECT",
+                "INSERT",
+                "UPDATE",
+                "DELETE",
+                "CREATE",
+                "DROP",
+                "REFERENCES",
+                "INDEX",
+                "ALTER",
+                "CREATE TEMPORARY TABLES",
+                "LOCK TABLES",
+                "EXECUTE",
+                "CREATE VIEW",
+                "SHOW VIEW",
+                "CREATE ROUTINE",
+                "ALTER ROUTINE",
+                "EVENT",
+                "TRIGGER",
+                "DELETE HISTORY"
             ]
         );
         assert!(PrivilegeSet::ALL_DATABASE.has(PrivilegeSet::ALL_TABLE));
@@ -245,9 +264,14 @@ mod tests {
     fn grant_lists() {
         let all = PrivilegeSet::ALL_TABLE;
         assert_eq!(PrivilegeSet::NONE.grant_list(all), "USAGE");
-        assert_eq!(all.with(PrivilegeSet::GRANT_OPTION).grant_list(all), "ALL PRIVILEGES");
         assert_eq!(
-            PrivilegeSet::UPDATE.with(PrivilegeSet::SELECT).grant_list(all),
+            all.with(PrivilegeSet::GRANT_OPTION).grant_list(all),
+            "ALL PRIVILEGES"
+        );
+        assert_eq!(
+            PrivilegeSet::UPDATE
+                .with(PrivilegeSet::SELECT)
+                .grant_list(all),
             "SELECT, UPDATE"
         );
     }

@@ -263,7 +263,10 @@ mod tests {
         list.add(p.clone());
         p.begin(Command::Query, b"select 1", list.now());
         let line = list.get(7).unwrap().line(list.now());
-        assert_eq!((line.command, line.info.as_deref()), ("Query", Some("select 1")));
+        assert_eq!(
+            (line.command, line.info.as_deref()),
+            ("Query", Some("select 1"))
+        );
         p.kill(false);
         assert!(p.interrupt.load(Ordering::SeqCst) && !p.killed.load(Ordering::SeqCst));
         p.end(list.now());

@@ -1,6 +1,8 @@
 //! Small result sets that are made in memory and sent at once: SHOW and the like.
 
-use narwal_types::{Collation, ColumnType, ResultColumn, ResultSink, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{
+    Collation, ColumnType, ResultColumn, ResultSink, SqlResult, TypeKind, Value, ValueRef,
+};
 
 /// A result set in memory.
 #[derive(Debug, Clone, Default)]
@@ -10,8 +12,17 @@ pub(crate) struct Grid {
 }
 
 /// A column without a table behind it.
-pub(crate) fn column(name: &str, kind: TypeKind, unsigned: bool, length: u32, nullable: bool) -> ResultColumn {
-    let character = matches!(kind, TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_));
+pub(crate) fn column(
+    name: &str,
+    kind: TypeKind,
+    unsigned: bool,
+    length: u32,
+    nullable: bool,
+) -> ResultColumn {
+    let character = matches!(
+        kind,
+        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_)
+    );
     ResultColumn {
         db: String::new(),
         table: String::new(),
@@ -49,15 +60,25 @@ impl Grid {
 
     /// Adds a NOT NULL text column of up to `length` characters.
     pub(crate) fn text(&mut self, name: &str, length: u16) -> &mut Self {
-        self.columns
-            .push(column(name, TypeKind::VarChar(length), false, u32::from(length), false));
+        self.columns.push(column(
+            name,
+            TypeKind::VarChar(length),
+            false,
+            u32::from(length),
+            false,
+        ));
         self
     }
 
     /// Adds a nullable text column.
     pub(crate) fn text_null(&mut self, name: &str, length: u16) -> &mut Self {
-        self.columns
-            .push(column(name, TypeKind::VarChar(length), false, u32::from(length), true));
+        self.columns.push(column(
+            name,
+            TypeKind::VarChar(length),
+            false,
+            u32::from(length),
+            true,
+        ));
         self
     }
 

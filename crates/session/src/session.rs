@@ -14,7 +14,9 @@ use crate::variables::VarValue;
 use ahash::AHashMap;
 use narwal_engine::{Isolation, Savepoint, Transaction, TxnOptions};
 use narwal_sql::ast::DdlStmt;
-use narwal_sql::{Needs, Outcome, ParseOptions, Prepared, SqlMode, StatementEnv, Stmt, WarningLevel};
+use narwal_sql::{
+    Needs, Outcome, ParseOptions, Prepared, SqlMode, StatementEnv, Stmt, WarningLevel,
+};
 use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -140,13 +142,14 @@ pub struct ClientSession {
 impl ClientSession {
     pub(crate) fn new(instance: Arc<Instance>, client: ConnectOptions) -> SqlResult<ClientSession> {
         let acl = instance.acl();
-        let Some(account) = acl
-            .get(&client.account_user, &client.account_host)
-            .cloned()
-        else {
+        let Some(account) = acl.get(&client.account_user, &client.account_host).cloned() else {
             return Err(access_denied(&client, false));
         };
-        let process = Arc::new(Process::new(client.id, identity(&client), client.killer.clone()));
+        let process = Arc::new(Process::new(
+            client.id,
+            identity(&client),
+            client.killer.clone(),
+        ));
         let vars = Arc::new(SessionVars::new(instance.clone(), client.id));
         let mut env = StatementEnv::new(vars.clone());
         env.connection_id = u64::from(client.id);
@@ -206,8 +209,10 @@ impl ClientSession {
     }
 
     pub(crate) fn set_names(&mut self, charset: &'static str, collation: &'static str) {
-        self.vars.set_by_name("character_set_client", VarValue::text(charset));
-        self.vars.set_by_name("character_set_results", VarValue::text(charset));
+        self.vars
+            .set_by_name("character_set_client", VarValue::text(charset));
+        self.vars
+            .set_by_name("character_set_results", VarValue::text(charset));
         self.vars
             .set_by_name("character_set_connection", VarValue::text(charset));
         self.vars
@@ -305,7 +310,10 @@ impl ClientSession {
     }
 
     fn prepare_text(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo> {
-        let max = self.instance.global_value("max_prepared_stmt_count").as_u64();
+        let max = self
+            .instance
+            .global_value("max_prepared_stmt_count")
+            .as_u64();
         if self.instance.prepared_statements.load(Ordering::Relaxed) >= max {
             return Err(SqlError::new(
                 1461,
@@ -392,7 +400,9 @@ impl ClientSession {
             return Err(SqlError::new(
                 1243,
                 b"HY000",
-                format!("Unknown prepared statement handler ({handle}) given to mysqld_stmt_execute"),
+                format!(
+                    "Unknown prepared statement handler ({handle}) given to mysqld_stmt_execute"
+                ),
             ));
         };
         let text = slot.text.clone();
@@ -450,7 +460,12 @@ impl ClientSession {
                     self.process.counters.add(status::STMT_REPREPARE, 1);
                     let current_generation = self.plan_generation;
                     if let Some(Slot {
-                        kind: SlotKind::Sql { plan: p, generation, .. },
+                        kind:
+                            SlotKind::Sql {
+                                plan: p,
+                                generation,
+                                ..
+                            },
                         ..
                     }) = self.prepared.get_mut(&handle)
                     {
@@ -516,7 +531,9 @@ impl ClientSession {
         self.next = NextTransaction::default();
         let n = self.prepared.len() as u64;
         self.prepared.clear();
-        self.instance.prepared_statements.fetch_sub(n, Ordering::Relaxed);
+        self.instance
+            .prepared_statements
+            .fetch_sub(n, Ordering::Relaxed);
         self.vars.reset();
         self.env.clear_conditions();
         self.env.last_insert_id = 0;
@@ -742,20 +759,16 @@ impl ClientSession {
     fn plan(&mut self, stmt: &Stmt, text: &str) -> SqlResult<Prepared> {
         let db = self.instance.database();
         let catalog = db.catalog();
-        let plan = match Prepared::new(
-            stmt,
-            text,
-            db,
-            &catalog,
-            &self.env,
-            Some(self.instance.info_schema()),
-        ) {
+        let plan = match Prepared::new(stmt, text, db, &catalog, &self.env, None) {
             Ok(p) => p,
             Err(e) => {
                 // Who may not see a table is not told whether it exists.
                 if matches!(e.code, 1146 | 1054 | 1049)
-                    && let Some((db, table)) = missing_table(&e, stmt, &self.env)
+                    && let Some((db, table)) = first_table(stmt, &self.env)
                 {
+                    if is_virtual(&db) {
+                        return Err(SqlError::unsupported(format!("{db}.{table}")));
+                    }
                     self.check_sees_table(&db, &table)?;
                 }
                 return Err(e);
@@ -766,9 +779,6 @@ impl ClientSession {
     }
 
     fn check_sees_table(&mut self, db: &str, table: &str) -> SqlResult<()> {
-        if is_virtual(db) {
-            return Ok(());
-        }
         let host = self.client.host.clone();
         let account = self.account();
         if account.on_table(db, table).is_empty() {
@@ -1012,7 +1022,9 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         match self.ddl(ddl, text) {
-            Ok(Outcome::Done { affected, info, .. }) => self.finish_ok(affected, 0, info, out, more),
+            Ok(Outcome::Done { affected, info, .. }) => {
+                self.finish_ok(affected, 0, info, out, more)
+            }
             Ok(Outcome::Rows { rows, found_rows }) => self.finish_rows(rows, found_rows, out, more),
             Err(e) => self.fail(e),
         }
@@ -1025,13 +1037,8 @@ impl ClientSession {
         self.implicit_commit()?;
         self.process.stage(Stage::Ddl);
         let options = self.txn_options(self.settings.isolation, false);
-        let outcome = narwal_sql::execute_ddl(
-            ddl,
-            text,
-            self.instance.database(),
-            &options,
-            &self.env,
-        )?;
+        let outcome =
+            narwal_sql::execute_ddl(ddl, text, self.instance.database(), &options, &self.env)?;
         if let DdlStmt::DropDatabase { name, .. } = ddl
             && self.env.db.as_deref() == Some(name.as_str())
         {
@@ -1133,7 +1140,9 @@ impl Drop for ClientSession {
     fn drop(&mut self) {
         self.rollback_open();
         let n = self.prepared.len() as u64;
-        self.instance.prepared_statements.fetch_sub(n, Ordering::Relaxed);
+        self.instance
+            .prepared_statements
+            .fetch_sub(n, Ordering::Relaxed);
         self.instance.processes.remove(self.client.id);
         self.process.counters.add_to(&self.instance.retired);
     }
@@ -1174,7 +1183,7 @@ fn empty_query() -> SqlError {
     SqlError::new(1065, b"42000", "Query was empty")
 }
 
-/// True for databases whose tables are made when asked for and which anyone may see.
+/// True for `information_schema`, which everyone may see; it has no tables yet.
 pub(crate) fn is_virtual(db: &str) -> bool {
     db.eq_ignore_ascii_case("information_schema")
 }
@@ -1193,15 +1202,14 @@ fn reads_diagnostics(stmt: &Stmt, code: &str) -> bool {
     }
 }
 
-/// The table that an error of planning was about, if the statement names it.
-fn missing_table(e: &SqlError, stmt: &Stmt, env: &StatementEnv) -> Option<(String, String)> {
-    let _ = e;
+/// Database and table that a statement is about.
+fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, String)> {
     let name = match stmt {
         Stmt::Select(s) => &s.from.as_ref()?.name,
         Stmt::Insert(i) => &i.table,
         Stmt::Update(u) => &u.table.name,
         Stmt::Delete(d) => &d.table.name,
-        Stmt::Explain(inner) => return missing_table(e, inner, env),
+        Stmt::Explain(inner) => return first_table(inner, env),
         Stmt::ChecksumTable(_) | Stmt::Do(_) | Stmt::Ddl(_) => return None,
     };
     let db = name

@@ -28,10 +28,10 @@ impl ClientSession {
         let mut checked = Vec::with_capacity(items.len());
         for item in items {
             let c = match item {
-                SetItem::User { name, expr } => {
-                    Checked::User(name.clone(), self.evaluate(expr)?)
+                SetItem::User { name, expr } => Checked::User(name.clone(), self.evaluate(expr)?),
+                SetItem::Names { charset, collation } => {
+                    names(charset.as_deref(), collation.as_deref())?
                 }
-                SetItem::Names { charset, collation } => names(charset.as_deref(), collation.as_deref())?,
                 SetItem::Charset(None) => Checked::Charset("utf8mb4"),
                 SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
                 SetItem::System { scope, name, value } => self.check_system(*scope, name, value)?,
@@ -220,11 +220,9 @@ impl ClientSession {
     /// Refuses what Narwal does not have, and warns of what does nothing.
     fn check_effect(&self, d: &VariableDef, new: &VarValue, current: &VarValue) -> SqlResult<()> {
         match d.effect {
-            Effect::Fixed if *new != d.default_value() => Err(SqlError::unsupported(format!(
-                "{}={}",
-                d.name,
-                new.show()
-            ))),
+            Effect::Fixed if *new != d.default_value() => {
+                Err(SqlError::unsupported(format!("{}={}", d.name, new.show())))
+            }
             Effect::Inert if new != current => {
                 self.env.warn(1105, inert_text(d.name));
                 Ok(())

@@ -286,10 +286,8 @@ impl ClientSession {
                 None => {
                     let quoted = Account::new(&user, &host).quoted();
                     if if_exists {
-                        self.env.note(
-                            1974,
-                            format!("Can't drop user {quoted}; it doesn't exist"),
-                        );
+                        self.env
+                            .note(1974, format!("Can't drop user {quoted}; it doesn't exist"));
                     } else {
                         missing.push(quoted);
                     }
@@ -423,7 +421,13 @@ impl ClientSession {
             Level::Table(Some(db), t) => {
                 let have = account.on_table(db, t);
                 if !have.has(set.with(PrivilegeSet::GRANT_OPTION)) {
-                    return Err(acl::table_denied("GRANT", &account, &self.client.host, db, t));
+                    return Err(acl::table_denied(
+                        "GRANT",
+                        &account,
+                        &self.client.host,
+                        db,
+                        t,
+                    ));
                 }
                 if is_grant
                     && !set.has(PrivilegeSet::CREATE)
@@ -484,7 +488,10 @@ impl ClientSession {
             match &level {
                 Level::Global => a.global = a.global.with(give),
                 Level::Database(db) => {
-                    let p = a.databases.entry(db.clone().unwrap_or_default()).or_default();
+                    let p = a
+                        .databases
+                        .entry(db.clone().unwrap_or_default())
+                        .or_default();
                     *p = p.with(give);
                 }
                 Level::Table(db, t) => {
@@ -516,7 +523,11 @@ impl ClientSession {
                 Some(false) => " REQUIRE NONE",
                 None => "",
             },
-            if grant_option { " WITH GRANT OPTION" } else { "" }
+            if grant_option {
+                " WITH GRANT OPTION"
+            } else {
+                ""
+            }
         );
         self.store(sql, changed.iter().map(Account::put).collect())
     }
@@ -569,7 +580,11 @@ impl ClientSession {
                 format!("{list}, GRANT OPTION")
             };
         }
-        let sql = format!("REVOKE {list} ON {} FROM {}", level_text(&level), names.join(", "));
+        let sql = format!(
+            "REVOKE {list} ON {} FROM {}",
+            level_text(&level),
+            names.join(", ")
+        );
         self.store(sql, changed.iter().map(Account::put).collect())
     }
 

@@ -133,65 +133,251 @@ use Scope::{Both, Global, Session};
 
 /// All system variables, sorted by name.
 pub static VARIABLES: &[VariableDef] = &[
-    def("auto_increment_increment", Both, UInt(1, 65535, 1), "1", Fixed),
+    def(
+        "auto_increment_increment",
+        Both,
+        UInt(1, 65535, 1),
+        "1",
+        Fixed,
+    ),
     def("auto_increment_offset", Both, UInt(1, 65535, 1), "1", Fixed),
     def("autocommit", Both, Bool, "ON", Live),
     def("back_log", Global, UInt(0, 65535, 1), "80", Startup),
     def("basedir", Global, Text, "/usr/", Startup),
     def("big_tables", Both, Bool, "OFF", Inert),
     def("bind_address", Global, Text, "127.0.0.1", Startup),
-    def("binlog_annotate_row_events", Both, Bool, "ON", Live).session_needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_cache_size", Global, UInt(4096, MAX, 4096), "32768", Inert).needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_checksum", Global, Enum(&["NONE", "CRC32"]), "CRC32", Fixed).needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_commit_wait_count", Global, UInt(0, 4_294_967_295, 1), "0", Live)
-        .needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_commit_wait_usec", Global, UInt(0, 4_294_967_295, 1), "100000", Live)
-        .needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_direct_non_transactional_updates", Both, Bool, "OFF", Inert),
-    def("binlog_expire_logs_seconds", Global, UInt(0, 8_553_600, 1), "0", Inert).needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_format", Both, Enum(&["MIXED", "STATEMENT", "ROW"]), "ROW", Fixed)
-        .needs(PrivilegeSet::BINLOG_ADMIN)
+    def("binlog_annotate_row_events", Both, Bool, "ON", Live)
         .session_needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_group_commit_sync_delay", Global, UInt(0, 1_000_000, 1), "0", Live)
-        .needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_group_commit_sync_no_delay_count", Global, UInt(0, 100_000, 1), "0", Live)
-        .needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_row_image", Both, Enum(&["MINIMAL", "NOBLOB", "FULL"]), "FULL", Fixed)
-        .needs(PrivilegeSet::BINLOG_ADMIN)
-        .session_needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_row_metadata", Global, Enum(&["NO_LOG", "MINIMAL", "FULL"]), "FULL", Fixed)
-        .needs(PrivilegeSet::BINLOG_ADMIN),
-    def("binlog_stmt_cache_size", Global, UInt(4096, MAX, 4096), "32768", Inert),
-    def("bulk_insert_buffer_size", Both, UInt(0, MAX, 1), "8388608", Inert),
+    def(
+        "binlog_cache_size",
+        Global,
+        UInt(4096, MAX, 4096),
+        "32768",
+        Inert,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_checksum",
+        Global,
+        Enum(&["NONE", "CRC32"]),
+        "CRC32",
+        Fixed,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_commit_wait_count",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_commit_wait_usec",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "100000",
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_direct_non_transactional_updates",
+        Both,
+        Bool,
+        "OFF",
+        Inert,
+    ),
+    def(
+        "binlog_expire_logs_seconds",
+        Global,
+        UInt(0, 8_553_600, 1),
+        "0",
+        Inert,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_format",
+        Both,
+        Enum(&["MIXED", "STATEMENT", "ROW"]),
+        "ROW",
+        Fixed,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN)
+    .session_needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_group_commit_sync_delay",
+        Global,
+        UInt(0, 1_000_000, 1),
+        "0",
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_group_commit_sync_no_delay_count",
+        Global,
+        UInt(0, 100_000, 1),
+        "0",
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_row_image",
+        Both,
+        Enum(&["MINIMAL", "NOBLOB", "FULL"]),
+        "FULL",
+        Fixed,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN)
+    .session_needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_row_metadata",
+        Global,
+        Enum(&["NO_LOG", "MINIMAL", "FULL"]),
+        "FULL",
+        Fixed,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_stmt_cache_size",
+        Global,
+        UInt(4096, MAX, 4096),
+        "32768",
+        Inert,
+    ),
+    def(
+        "bulk_insert_buffer_size",
+        Both,
+        UInt(0, MAX, 1),
+        "8388608",
+        Inert,
+    ),
     def("character_set_client", Both, Kind::Charset, "utf8mb4", Live),
-    def("character_set_connection", Both, Kind::Charset, "utf8mb4", Live),
-    def("character_set_database", Both, Kind::Charset, "utf8mb4", Computed),
-    def("character_set_filesystem", Both, Kind::Charset, "binary", Inert),
-    def("character_set_results", Both, Kind::Charset, "utf8mb4", Live),
-    def("character_set_server", Both, Kind::Charset, "utf8mb4", Fixed),
-    def("character_set_system", Global, Kind::Charset, "utf8mb3", Startup),
+    def(
+        "character_set_connection",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Live,
+    ),
+    def(
+        "character_set_database",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Computed,
+    ),
+    def(
+        "character_set_filesystem",
+        Both,
+        Kind::Charset,
+        "binary",
+        Inert,
+    ),
+    def(
+        "character_set_results",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Live,
+    ),
+    def(
+        "character_set_server",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Fixed,
+    ),
+    def(
+        "character_set_system",
+        Global,
+        Kind::Charset,
+        "utf8mb3",
+        Startup,
+    ),
     def("character_sets_dir", Global, Text, "", Startup),
     def("check_constraint_checks", Both, Bool, "ON", Inert),
-    def("collation_connection", Both, Kind::Collation, "utf8mb4_general_ci", Live),
-    def("collation_database", Both, Kind::Collation, "utf8mb4_general_ci", Computed),
-    def("collation_server", Both, Kind::Collation, "utf8mb4_general_ci", Fixed),
-    def("completion_type", Both, Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN", Live),
-    def("concurrent_insert", Global, Enum(&["NEVER", "AUTO", "ALWAYS"]), "AUTO", Inert),
-    def("connect_timeout", Global, UInt(2, YEAR, 1), "10", Live).needs(PrivilegeSet::CONNECTION_ADMIN),
+    def(
+        "collation_connection",
+        Both,
+        Kind::Collation,
+        "utf8mb4_general_ci",
+        Live,
+    ),
+    def(
+        "collation_database",
+        Both,
+        Kind::Collation,
+        "utf8mb4_general_ci",
+        Computed,
+    ),
+    def(
+        "collation_server",
+        Both,
+        Kind::Collation,
+        "utf8mb4_general_ci",
+        Fixed,
+    ),
+    def(
+        "completion_type",
+        Both,
+        Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]),
+        "NO_CHAIN",
+        Live,
+    ),
+    def(
+        "concurrent_insert",
+        Global,
+        Enum(&["NEVER", "AUTO", "ALWAYS"]),
+        "AUTO",
+        Inert,
+    ),
+    def("connect_timeout", Global, UInt(2, YEAR, 1), "10", Live)
+        .needs(PrivilegeSet::CONNECTION_ADMIN),
     def("core_file", Global, Bool, "OFF", Startup),
     def("datadir", Global, Text, "", Startup),
     def("date_format", Global, Text, "%Y-%m-%d", Startup),
-    def("datetime_format", Global, Text, "%Y-%m-%d %H:%i:%s", Startup),
-    def("deadlock_timeout_long", Both, UInt(0, 4_294_967_295, 1), "50000000", Inert),
-    def("default_password_lifetime", Global, UInt(0, 4_294_967_295, 1), "0", Fixed),
+    def(
+        "datetime_format",
+        Global,
+        Text,
+        "%Y-%m-%d %H:%i:%s",
+        Startup,
+    ),
+    def(
+        "deadlock_timeout_long",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "50000000",
+        Inert,
+    ),
+    def(
+        "default_password_lifetime",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        Fixed,
+    ),
     def("default_storage_engine", Both, Kind::Engine, "InnoDB", Live),
     def("default_tmp_storage_engine", Both, Text, "", Inert),
     def("default_week_format", Both, UInt(0, 7, 1), "0", Fixed),
     def("div_precision_increment", Both, UInt(0, 38, 1), "4", Fixed),
-    def("eq_range_index_dive_limit", Both, UInt(0, 4_294_967_295, 1), "200", Inert),
+    def(
+        "eq_range_index_dive_limit",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "200",
+        Inert,
+    ),
     def("error_count", Session, UInt(0, MAX, 1), "0", Computed),
-    def("event_scheduler", Global, Enum(&["OFF", "ON", "DISABLED"]), "OFF", Fixed),
-    def("expire_logs_days", Global, Double(0.0, 99.0), "0", Inert).needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "event_scheduler",
+        Global,
+        Enum(&["OFF", "ON", "DISABLED"]),
+        "OFF",
+        Fixed,
+    ),
+    def("expire_logs_days", Global, Double(0.0, 99.0), "0", Inert)
+        .needs(PrivilegeSet::BINLOG_ADMIN),
     def("explicit_defaults_for_timestamp", Both, Bool, "ON", Fixed),
     def("external_user", Session, Text, "", Computed),
     def("extra_port", Global, UInt(0, 65535, 1), "0", Startup),
@@ -200,11 +386,23 @@ pub static VARIABLES: &[VariableDef] = &[
     def("ft_min_word_len", Global, UInt(1, 84, 1), "4", Startup),
     def("general_log", Global, Bool, "OFF", Fixed),
     def("general_log_file", Global, Text, "", Inert),
-    def("group_concat_max_len", Both, UInt(4, 1_073_741_824, 1), "1048576", Inert),
+    def(
+        "group_concat_max_len",
+        Both,
+        UInt(4, 1_073_741_824, 1),
+        "1048576",
+        Inert,
+    ),
     def("gtid_binlog_pos", Global, Text, "", Computed),
     def("gtid_binlog_state", Global, Text, "", Computed),
     def("gtid_current_pos", Global, Text, "", Computed),
-    def("gtid_domain_id", Both, UInt(0, 4_294_967_295, 1), "0", Startup),
+    def(
+        "gtid_domain_id",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        Startup,
+    ),
     def("gtid_slave_pos", Global, Text, "", Computed),
     def("gtid_strict_mode", Global, Bool, "ON", Inert),
     def("have_compress", Global, Text, "NO", Computed),
@@ -220,34 +418,142 @@ pub static VARIABLES: &[VariableDef] = &[
     def("host_cache_size", Global, UInt(0, 65536, 1), "0", Inert),
     def("hostname", Global, Text, "", Startup),
     def("identity", Session, UInt(0, MAX, 1), "0", State),
-    def("idle_readonly_transaction_timeout", Both, UInt(0, YEAR, 1), "0", Fixed),
-    def("idle_transaction_timeout", Both, UInt(0, YEAR, 1), "0", Fixed),
-    def("idle_write_transaction_timeout", Both, UInt(0, YEAR, 1), "0", Fixed),
+    def(
+        "idle_readonly_transaction_timeout",
+        Both,
+        UInt(0, YEAR, 1),
+        "0",
+        Fixed,
+    ),
+    def(
+        "idle_transaction_timeout",
+        Both,
+        UInt(0, YEAR, 1),
+        "0",
+        Fixed,
+    ),
+    def(
+        "idle_write_transaction_timeout",
+        Both,
+        UInt(0, YEAR, 1),
+        "0",
+        Fixed,
+    ),
     def("in_transaction", Session, UInt(0, 1, 1), "0", Computed),
     def("init_connect", Global, Text, "", Fixed).needs(PrivilegeSet::CONNECTION_ADMIN),
     def("init_file", Global, Text, "", Startup),
     def("innodb_adaptive_hash_index", Global, Bool, "OFF", Inert),
-    def("innodb_autoinc_lock_mode", Global, UInt(0, 2, 1), "2", Startup),
-    def("innodb_buffer_pool_instances", Global, UInt(0, 64, 1), "1", Startup),
-    def("innodb_buffer_pool_size", Global, UInt(2_097_152, MAX, 1_048_576), "268435456", Startup),
+    def(
+        "innodb_autoinc_lock_mode",
+        Global,
+        UInt(0, 2, 1),
+        "2",
+        Startup,
+    ),
+    def(
+        "innodb_buffer_pool_instances",
+        Global,
+        UInt(0, 64, 1),
+        "1",
+        Startup,
+    ),
+    def(
+        "innodb_buffer_pool_size",
+        Global,
+        UInt(2_097_152, MAX, 1_048_576),
+        "268435456",
+        Startup,
+    ),
     def("innodb_deadlock_detect", Global, Bool, "ON", Fixed),
-    def("innodb_default_row_format", Global, Enum(&["redundant", "compact", "dynamic"]), "dynamic", Inert),
+    def(
+        "innodb_default_row_format",
+        Global,
+        Enum(&["redundant", "compact", "dynamic"]),
+        "dynamic",
+        Inert,
+    ),
     def("innodb_doublewrite", Global, Bool, "OFF", Startup),
     def("innodb_fast_shutdown", Global, UInt(0, 3, 1), "1", Inert),
     def("innodb_file_per_table", Global, Bool, "OFF", Inert),
-    def("innodb_flush_log_at_timeout", Global, UInt(0, 2700, 1), "1", Inert),
-    def("innodb_flush_log_at_trx_commit", Global, UInt(0, 2, 1), "1", Live),
-    def("innodb_flush_method", Global,
-        Enum(&["fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"]), "fsync", Startup),
+    def(
+        "innodb_flush_log_at_timeout",
+        Global,
+        UInt(0, 2700, 1),
+        "1",
+        Inert,
+    ),
+    def(
+        "innodb_flush_log_at_trx_commit",
+        Global,
+        UInt(0, 2, 1),
+        "1",
+        Live,
+    ),
+    def(
+        "innodb_flush_method",
+        Global,
+        Enum(&[
+            "fsync",
+            "O_DSYNC",
+            "littlesync",
+            "nosync",
+            "O_DIRECT",
+            "O_DIRECT_NO_FSYNC",
+        ]),
+        "fsync",
+        Startup,
+    ),
     def("innodb_flush_neighbors", Global, UInt(0, 2, 1), "0", Inert),
-    def("innodb_io_capacity", Global, UInt(100, 4_294_967_295, 1), "200", Inert),
-    def("innodb_io_capacity_max", Global, UInt(100, 4_294_967_295, 1), "2000", Inert),
-    def("innodb_lock_wait_timeout", Both, UInt(0, 100_000_000, 1), "50", Live),
-    def("innodb_log_buffer_size", Global, UInt(2_097_152, MAX, 1), "16777216", Startup),
-    def("innodb_log_file_size", Global, UInt(1_048_576, MAX, 4096), "33554432", Startup),
-    def("innodb_log_files_in_group", Global, UInt(1, 100, 1), "1", Startup),
+    def(
+        "innodb_io_capacity",
+        Global,
+        UInt(100, 4_294_967_295, 1),
+        "200",
+        Inert,
+    ),
+    def(
+        "innodb_io_capacity_max",
+        Global,
+        UInt(100, 4_294_967_295, 1),
+        "2000",
+        Inert,
+    ),
+    def(
+        "innodb_lock_wait_timeout",
+        Both,
+        UInt(0, 100_000_000, 1),
+        "50",
+        Live,
+    ),
+    def(
+        "innodb_log_buffer_size",
+        Global,
+        UInt(2_097_152, MAX, 1),
+        "16777216",
+        Startup,
+    ),
+    def(
+        "innodb_log_file_size",
+        Global,
+        UInt(1_048_576, MAX, 4096),
+        "33554432",
+        Startup,
+    ),
+    def(
+        "innodb_log_files_in_group",
+        Global,
+        UInt(1, 100, 1),
+        "1",
+        Startup,
+    ),
     def("innodb_open_files", Global, UInt(0, MAX, 1), "0", Startup),
-    def("innodb_page_size", Global, UInt(4096, 65536, 1), "4096", Startup),
+    def(
+        "innodb_page_size",
+        Global,
+        UInt(4096, 65536, 1),
+        "4096",
+        Startup,
+    ),
     def("innodb_print_all_deadlocks", Global, Bool, "OFF", Inert),
     def("innodb_purge_threads", Global, UInt(1, 32, 1), "1", Inert),
     def("innodb_read_io_threads", Global, UInt(1, 64, 1), "4", Inert),
@@ -257,12 +563,30 @@ pub static VARIABLES: &[VariableDef] = &[
     def("innodb_stats_on_metadata", Global, Bool, "OFF", Inert),
     def("innodb_stats_persistent", Global, Bool, "OFF", Inert),
     def("innodb_strict_mode", Both, Bool, "ON", Inert),
-    def("innodb_thread_concurrency", Global, UInt(0, 1000, 1), "0", Inert),
+    def(
+        "innodb_thread_concurrency",
+        Global,
+        UInt(0, 1000, 1),
+        "0",
+        Inert,
+    ),
     def("innodb_version", Global, Text, "", Computed),
-    def("innodb_write_io_threads", Global, UInt(1, 64, 1), "4", Inert),
+    def(
+        "innodb_write_io_threads",
+        Global,
+        UInt(1, 64, 1),
+        "4",
+        Inert,
+    ),
     def("insert_id", Session, UInt(0, MAX, 1), "0", Fixed),
     def("interactive_timeout", Both, UInt(1, YEAR, 1), "28800", Live),
-    def("join_buffer_size", Both, UInt(128, MAX, 128), "262144", Inert),
+    def(
+        "join_buffer_size",
+        Both,
+        UInt(128, MAX, 128),
+        "262144",
+        Inert,
+    ),
     def("key_buffer_size", Global, UInt(0, MAX, 1), "0", Inert),
     def("large_files_support", Global, Bool, "ON", Computed),
     def("last_gtid", Session, Text, "", Computed),
@@ -281,35 +605,150 @@ pub static VARIABLES: &[VariableDef] = &[
     def("log_queries_not_using_indexes", Both, Bool, "OFF", Fixed),
     def("log_slave_updates", Global, Bool, "ON", Startup),
     def("log_warnings", Both, UInt(0, 4_294_967_295, 1), "2", Inert),
-    def("long_query_time", Both, Double(0.0, 31_536_000.0), "10", Inert),
+    def(
+        "long_query_time",
+        Both,
+        Double(0.0, 31_536_000.0),
+        "10",
+        Inert,
+    ),
     def("low_priority_updates", Both, Bool, "OFF", Inert),
     def("lower_case_file_system", Global, Bool, "OFF", Computed),
     def("lower_case_table_names", Global, UInt(0, 2, 1), "0", Fixed),
-    def("max_allowed_packet", Both, UInt(1024, 1_073_741_824, 1024), "16777216", Live),
-    def("max_binlog_cache_size", Global, UInt(4096, MAX, 4096), "1073741824", Startup),
-    def("max_binlog_size", Global, UInt(4096, 1_073_741_824, 4096), "1073741824", Startup),
-    def("max_connect_errors", Global, UInt(1, 4_294_967_295, 1), "100", Inert)
+    def(
+        "max_allowed_packet",
+        Both,
+        UInt(1024, 1_073_741_824, 1024),
+        "16777216",
+        Live,
+    ),
+    def(
+        "max_binlog_cache_size",
+        Global,
+        UInt(4096, MAX, 4096),
+        "1073741824",
+        Startup,
+    ),
+    def(
+        "max_binlog_size",
+        Global,
+        UInt(4096, 1_073_741_824, 4096),
+        "1073741824",
+        Startup,
+    ),
+    def(
+        "max_connect_errors",
+        Global,
+        UInt(1, 4_294_967_295, 1),
+        "100",
+        Inert,
+    )
+    .needs(PrivilegeSet::CONNECTION_ADMIN),
+    def("max_connections", Global, UInt(10, 100_000, 1), "151", Live)
         .needs(PrivilegeSet::CONNECTION_ADMIN),
-    def("max_connections", Global, UInt(10, 100_000, 1), "151", Live).needs(PrivilegeSet::CONNECTION_ADMIN),
     def("max_error_count", Both, UInt(0, 65535, 1), "64", Live),
-    def("max_heap_table_size", Both, UInt(16384, MAX, 1024), "16777216", Inert),
-    def("max_join_size", Both, UInt(1, MAX, 1), "18446744073709551615", Inert),
-    def("max_length_for_sort_data", Both, UInt(4, 8_388_608, 1), "1024", Inert),
-    def("max_prepared_stmt_count", Global, UInt(0, 4_294_967_295, 1), "16382", Live),
-    def("max_relay_log_size", Both, UInt(4096, 1_073_741_824, 4096), "1073741824", Inert),
-    def("max_session_mem_used", Both, UInt(8192, MAX, 1), "268435456", Live),
-    def("max_sort_length", Both, UInt(64, 8_388_608, 1), "1024", Inert),
-    def("max_statement_time", Both, Double(0.0, 31_536_000.0), "0", Live),
-    def("max_user_connections", Both, UInt(0, 2_147_483_647, 1), "0", Fixed),
-    def("min_examined_row_limit", Both, UInt(0, 4_294_967_295, 1), "0", Inert),
-    def("myisam_sort_buffer_size", Both, UInt(4096, MAX, 1), "134217728", Inert),
-    def("net_buffer_length", Both, UInt(1024, 1_048_576, 1024), "16384", Inert),
+    def(
+        "max_heap_table_size",
+        Both,
+        UInt(16384, MAX, 1024),
+        "16777216",
+        Inert,
+    ),
+    def(
+        "max_join_size",
+        Both,
+        UInt(1, MAX, 1),
+        "18446744073709551615",
+        Inert,
+    ),
+    def(
+        "max_length_for_sort_data",
+        Both,
+        UInt(4, 8_388_608, 1),
+        "1024",
+        Inert,
+    ),
+    def(
+        "max_prepared_stmt_count",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "16382",
+        Live,
+    ),
+    def(
+        "max_relay_log_size",
+        Both,
+        UInt(4096, 1_073_741_824, 4096),
+        "1073741824",
+        Inert,
+    ),
+    def(
+        "max_session_mem_used",
+        Both,
+        UInt(8192, MAX, 1),
+        "268435456",
+        Live,
+    ),
+    def(
+        "max_sort_length",
+        Both,
+        UInt(64, 8_388_608, 1),
+        "1024",
+        Inert,
+    ),
+    def(
+        "max_statement_time",
+        Both,
+        Double(0.0, 31_536_000.0),
+        "0",
+        Live,
+    ),
+    def(
+        "max_user_connections",
+        Both,
+        UInt(0, 2_147_483_647, 1),
+        "0",
+        Fixed,
+    ),
+    def(
+        "min_examined_row_limit",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        Inert,
+    ),
+    def(
+        "myisam_sort_buffer_size",
+        Both,
+        UInt(4096, MAX, 1),
+        "134217728",
+        Inert,
+    ),
+    def(
+        "net_buffer_length",
+        Both,
+        UInt(1024, 1_048_576, 1024),
+        "16384",
+        Inert,
+    ),
     def("net_read_timeout", Both, UInt(1, YEAR, 1), "30", Live),
-    def("net_retry_count", Both, UInt(1, 4_294_967_295, 1), "10", Inert),
+    def(
+        "net_retry_count",
+        Both,
+        UInt(1, 4_294_967_295, 1),
+        "10",
+        Inert,
+    ),
     def("net_write_timeout", Both, UInt(1, YEAR, 1), "60", Live),
     def("old_mode", Both, Text, "", Inert),
     def("old_passwords", Both, Bool, "OFF", Fixed),
-    def("open_files_limit", Global, UInt(0, 4_294_967_295, 1), "0", Startup),
+    def(
+        "open_files_limit",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        Startup,
+    ),
     def("optimizer_prune_level", Both, UInt(0, 2, 1), "2", Inert),
     def("optimizer_search_depth", Both, UInt(0, 62, 1), "62", Inert),
     def("optimizer_switch", Both, Text, "", Inert),
@@ -317,22 +756,65 @@ pub static VARIABLES: &[VariableDef] = &[
     def("pid_file", Global, Text, "", Startup),
     def("plugin_dir", Global, Text, "", Startup),
     def("port", Global, UInt(0, 65535, 1), "3306", Startup),
-    def("preload_buffer_size", Both, UInt(1024, 1_073_741_824, 1), "32768", Inert),
+    def(
+        "preload_buffer_size",
+        Both,
+        UInt(1024, 1_073_741_824, 1),
+        "32768",
+        Inert,
+    ),
     def("profiling", Both, Bool, "OFF", Fixed),
     def("protocol_version", Global, UInt(0, 255, 1), "10", Computed),
     def("proxy_user", Session, Text, "", Computed),
-    def("pseudo_slave_mode", Session, Bool, "OFF", Inert).session_needs(PrivilegeSet::BINLOG_REPLAY),
+    def("pseudo_slave_mode", Session, Bool, "OFF", Inert)
+        .session_needs(PrivilegeSet::BINLOG_REPLAY),
     def("pseudo_thread_id", Session, UInt(0, MAX, 1), "0", Computed),
-    def("query_alloc_block_size", Both, UInt(1024, 4_294_967_295, 1024), "32768", Inert),
-    def("query_cache_limit", Global, UInt(0, 4_294_967_295, 1), "1048576", Inert),
+    def(
+        "query_alloc_block_size",
+        Both,
+        UInt(1024, 4_294_967_295, 1024),
+        "32768",
+        Inert,
+    ),
+    def(
+        "query_cache_limit",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "1048576",
+        Inert,
+    ),
     def("query_cache_size", Global, UInt(0, MAX, 1024), "0", Fixed),
-    def("query_cache_type", Both, Enum(&["OFF", "ON", "DEMAND"]), "OFF", Fixed),
-    def("query_prealloc_size", Both, UInt(1024, 4_294_967_295, 1024), "32768", Inert),
+    def(
+        "query_cache_type",
+        Both,
+        Enum(&["OFF", "ON", "DEMAND"]),
+        "OFF",
+        Fixed,
+    ),
+    def(
+        "query_prealloc_size",
+        Both,
+        UInt(1024, 4_294_967_295, 1024),
+        "32768",
+        Inert,
+    ),
     def("rand_seed1", Session, UInt(0, MAX, 1), "0", Inert),
     def("rand_seed2", Session, UInt(0, MAX, 1), "0", Inert),
-    def("read_buffer_size", Both, UInt(8192, 2_147_483_647, 4096), "131072", Inert),
+    def(
+        "read_buffer_size",
+        Both,
+        UInt(8192, 2_147_483_647, 4096),
+        "131072",
+        Inert,
+    ),
     def("read_only", Global, Bool, "OFF", Live).needs(PrivilegeSet::READ_ONLY_ADMIN),
-    def("read_rnd_buffer_size", Both, UInt(1, 2_147_483_647, 1), "262144", Inert),
+    def(
+        "read_rnd_buffer_size",
+        Both,
+        UInt(1, 2_147_483_647, 1),
+        "262144",
+        Inert,
+    ),
     def("relay_log", Global, Text, "", Startup),
     def("report_host", Global, Text, "", Startup),
     def("report_port", Global, UInt(0, 65535, 1), "0", Startup),
@@ -343,7 +825,13 @@ pub static VARIABLES: &[VariableDef] = &[
     def("session_track_schema", Both, Bool, "OFF", Inert),
     def("session_track_state_change", Both, Bool, "OFF", Inert),
     def("session_track_system_variables", Both, Text, "", Inert),
-    def("session_track_transaction_info", Both, Enum(&["OFF", "STATE", "CHARACTERISTICS"]), "OFF", Inert),
+    def(
+        "session_track_transaction_info",
+        Both,
+        Enum(&["OFF", "STATE", "CHARACTERISTICS"]),
+        "OFF",
+        Inert,
+    ),
     def("skip_external_locking", Global, Bool, "ON", Startup),
     def("skip_name_resolve", Global, Bool, "ON", Startup),
     def("skip_networking", Global, Bool, "OFF", Startup),
@@ -352,18 +840,35 @@ pub static VARIABLES: &[VariableDef] = &[
     def("slow_query_log", Both, Bool, "OFF", Fixed),
     def("slow_query_log_file", Global, Text, "", Inert),
     def("socket", Global, Text, "", Startup),
-    def("sort_buffer_size", Both, UInt(1024, MAX, 1), "2097152", Inert),
+    def(
+        "sort_buffer_size",
+        Both,
+        UInt(1024, MAX, 1),
+        "2097152",
+        Inert,
+    ),
     def("sql_auto_is_null", Both, Bool, "OFF", Fixed),
     def("sql_big_selects", Both, Bool, "ON", Inert),
     def("sql_buffer_result", Both, Bool, "OFF", Inert),
     def("sql_log_bin", Session, Bool, "ON", Fixed).session_needs(PrivilegeSet::BINLOG_ADMIN),
     def("sql_log_off", Both, Bool, "OFF", Inert).session_needs(PrivilegeSet::SUPER),
-    def("sql_mode", Both, Kind::SqlMode,
-        "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION", Live),
+    def(
+        "sql_mode",
+        Both,
+        Kind::SqlMode,
+        "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION",
+        Live,
+    ),
     def("sql_notes", Both, Bool, "ON", Inert),
     def("sql_quote_show_create", Both, Bool, "ON", Fixed),
     def("sql_safe_updates", Both, Bool, "OFF", Live),
-    def("sql_select_limit", Both, UInt(0, MAX, 1), "18446744073709551615", Live),
+    def(
+        "sql_select_limit",
+        Both,
+        UInt(0, MAX, 1),
+        "18446744073709551615",
+        Live,
+    ),
     def("sql_warnings", Both, Bool, "OFF", Inert),
     def("ssl_ca", Global, Text, "", Startup),
     def("ssl_cert", Global, Text, "", Startup),
@@ -373,30 +878,95 @@ pub static VARIABLES: &[VariableDef] = &[
     def("storage_engine", Both, Kind::Engine, "InnoDB", Live),
     def("sync_binlog", Global, UInt(0, 4_294_967_295, 1), "1", Inert),
     def("system_time_zone", Global, Text, "UTC", Computed),
-    def("table_definition_cache", Global, UInt(400, 2_097_152, 1), "400", Inert),
-    def("table_open_cache", Global, UInt(10, 1_048_576, 1), "2000", Inert),
-    def("table_open_cache_instances", Global, UInt(1, 64, 1), "1", Startup),
+    def(
+        "table_definition_cache",
+        Global,
+        UInt(400, 2_097_152, 1),
+        "400",
+        Inert,
+    ),
+    def(
+        "table_open_cache",
+        Global,
+        UInt(10, 1_048_576, 1),
+        "2000",
+        Inert,
+    ),
+    def(
+        "table_open_cache_instances",
+        Global,
+        UInt(1, 64, 1),
+        "1",
+        Startup,
+    ),
     def("tcp_nodelay", Both, Bool, "ON", Fixed),
     def("thread_cache_size", Global, UInt(0, 16384, 1), "0", Inert),
-    def("thread_handling", Global,
-        Enum(&["one-thread-per-connection", "no-threads", "pool-of-threads"]), "one-thread-per-connection", Startup),
-    def("thread_stack", Global, UInt(131_072, MAX, 1024), "2097152", Startup),
+    def(
+        "thread_handling",
+        Global,
+        Enum(&["one-thread-per-connection", "no-threads", "pool-of-threads"]),
+        "one-thread-per-connection",
+        Startup,
+    ),
+    def(
+        "thread_stack",
+        Global,
+        UInt(131_072, MAX, 1024),
+        "2097152",
+        Startup,
+    ),
     def("time_format", Global, Text, "%H:%i:%s", Startup),
     def("time_zone", Both, Kind::TimeZone, "SYSTEM", Live),
-    def("timestamp", Session, Double(0.0, 4_294_967_295.0), "0", State),
+    def(
+        "timestamp",
+        Session,
+        Double(0.0, 4_294_967_295.0),
+        "0",
+        State,
+    ),
     def("tls_version", Global, Text, "TLSv1.2,TLSv1.3", Startup),
     def("tmp_table_size", Both, UInt(0, MAX, 1), "16777216", Inert),
     def("tmpdir", Global, Text, "/tmp", Startup),
-    def("transaction_alloc_block_size", Both, UInt(1024, 134_217_728, 1024), "8192", Inert),
-    def("transaction_isolation", Both, Enum(M), "REPEATABLE-READ", Live),
-    def("transaction_prealloc_size", Both, UInt(1024, 134_217_728, 1024), "4096", Inert),
+    def(
+        "transaction_alloc_block_size",
+        Both,
+        UInt(1024, 134_217_728, 1024),
+        "8192",
+        Inert,
+    ),
+    def(
+        "transaction_isolation",
+        Both,
+        Enum(M),
+        "REPEATABLE-READ",
+        Live,
+    ),
+    def(
+        "transaction_prealloc_size",
+        Both,
+        UInt(1024, 134_217_728, 1024),
+        "4096",
+        Inert,
+    ),
     def("transaction_read_only", Both, Bool, "OFF", Live),
     def("tx_isolation", Both, Enum(M), "REPEATABLE-READ", Live),
     def("tx_read_only", Both, Bool, "OFF", Live),
     def("unique_checks", Both, Bool, "ON", Inert),
-    def("updatable_views_with_limit", Both, Enum(&["NO", "YES"]), "YES", Inert),
+    def(
+        "updatable_views_with_limit",
+        Both,
+        Enum(&["NO", "YES"]),
+        "YES",
+        Inert,
+    ),
     def("version", Global, Text, "", Computed),
-    def("version_comment", Global, Text, "Narwal: one log for data and replication", Computed),
+    def(
+        "version_comment",
+        Global,
+        Text,
+        "Narwal: one log for data and replication",
+        Computed,
+    ),
     def("version_compile_machine", Global, Text, "", Computed),
     def("version_compile_os", Global, Text, "", Computed),
     def("version_malloc_library", Global, Text, "mimalloc", Computed),
@@ -600,7 +1170,9 @@ impl VariableDef {
                 Value::Str(s) if s.eq_ignore_ascii_case("on") || s.eq_ignore_ascii_case("true") => {
                     ok(VarValue::Bool(true))
                 }
-                Value::Str(s) if s.eq_ignore_ascii_case("off") || s.eq_ignore_ascii_case("false") => {
+                Value::Str(s)
+                    if s.eq_ignore_ascii_case("off") || s.eq_ignore_ascii_case("false") =>
+                {
                     ok(VarValue::Bool(false))
                 }
                 Value::Str(s) => Err(wrong_value(self.name, s)),
@@ -655,7 +1227,9 @@ impl VariableDef {
             },
             Kind::SqlMode => {
                 let mode = match value {
-                    Value::Str(s) => SqlMode::parse(s).map_err(|bad| wrong_value(self.name, &bad))?,
+                    Value::Str(s) => {
+                        SqlMode::parse(s).map_err(|bad| wrong_value(self.name, &bad))?
+                    }
                     Value::Int(i) if *i >= 0 && *i < 1 << 35 => SqlMode(*i as u64),
                     Value::UInt(i) if *i < 1 << 35 => SqlMode(*i),
                     Value::Int(_) | Value::UInt(_) => {
@@ -773,6 +1347,52 @@ pub fn parse_size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
+/// The table of `docs/variables.md`.
+#[cfg(test)]
+fn markdown() -> String {
+    let mut s = String::from(
+        "| Variable | Scope | Values | Default | Setting it |\n|---|---|---|---|---|\n",
+    );
+    for d in VARIABLES {
+        let scope = match d.scope {
+            Scope::Global => "global",
+            Scope::Both => "both",
+            Scope::Session => "session",
+        };
+        let values = match d.kind {
+            Kind::Bool => "ON, OFF".to_string(),
+            Kind::UInt(min, u64::MAX, _) => format!("{min} and up"),
+            Kind::UInt(min, max, _) => format!("{min} to {max}"),
+            Kind::Double(min, max) => format!("{min} to {max}, with fractions"),
+            Kind::Enum(names) => names.join(", "),
+            Kind::Text => "text".into(),
+            Kind::SqlMode => "SQL modes".into(),
+            Kind::Charset => "character set".into(),
+            Kind::Collation => "collation".into(),
+            Kind::TimeZone => "`SYSTEM`, `UTC`, `-12:59` to `+14:00`".into(),
+            Kind::Engine => "InnoDB, Narwal".into(),
+        };
+        let effect = match d.effect {
+            Effect::Live => "takes effect",
+            Effect::Startup => "at start only",
+            Effect::Computed => "read only",
+            Effect::State => "takes effect",
+            Effect::Inert => "no effect, with a warning",
+            Effect::Fixed => "default only",
+        };
+        let default = if d.default.is_empty() {
+            String::new()
+        } else {
+            format!("`{}`", d.default)
+        };
+        s.push_str(&format!(
+            "| `{}` | {scope} | {values} | {default} | {effect} |\n",
+            d.name
+        ));
+    }
+    s
+}
+
 /// SQL modes that would change what statements mean and that Narwal does not have.
 fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
     const CHANGES_MEANING: [&str; 15] = [
@@ -813,9 +1433,29 @@ mod tests {
             assert!(lookup(d.name).is_some());
         }
         assert_eq!(lookup("AutoCommit").unwrap().name, "autocommit");
-        assert_eq!(lookup("transaction_isolation").unwrap().name, "tx_isolation");
+        assert_eq!(
+            lookup("transaction_isolation").unwrap().name,
+            "tx_isolation"
+        );
         assert!(lookup("nope").is_none());
         assert!(lookup(&"x".repeat(100)).is_none());
+    }
+
+    /// With NARWAL_BLESS=1 in the environment it writes the table instead.
+    #[test]
+    fn the_documentation_lists_every_variable() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/variables.md");
+        let doc = std::fs::read_to_string(path).unwrap();
+        let start = doc.find("| Variable |").unwrap();
+        if std::env::var_os("NARWAL_BLESS").is_some() {
+            std::fs::write(path, format!("{}{}", &doc[..start], markdown())).unwrap();
+            return;
+        }
+        assert_eq!(
+            &doc[start..],
+            markdown(),
+            "run this test with NARWAL_BLESS=1"
+        );
     }
 
     #[test]
@@ -861,21 +1501,34 @@ mod tests {
             a.truncated.as_deref(),
             Some("Truncated incorrect innodb_flush_log_at_trx_commit value: '7'")
         );
-        let a = lookup("max_allowed_packet").unwrap().accept(&Value::Int(5000)).unwrap();
+        let a = lookup("max_allowed_packet")
+            .unwrap()
+            .accept(&Value::Int(5000))
+            .unwrap();
         assert_eq!(a.value, VarValue::UInt(4096));
         assert!(a.truncated.is_some());
-        let a = lookup("wait_timeout").unwrap().accept(&Value::Int(-5)).unwrap();
+        let a = lookup("wait_timeout")
+            .unwrap()
+            .accept(&Value::Int(-5))
+            .unwrap();
         assert_eq!(a.value, VarValue::UInt(1));
     }
 
     #[test]
     fn options_take_sizes_and_suggest() {
         let d = lookup("innodb_buffer_pool_size").unwrap();
-        assert_eq!(d.accept_option(Some("128M")).unwrap().value, VarValue::UInt(128 << 20));
+        assert_eq!(
+            d.accept_option(Some("128M")).unwrap().value,
+            VarValue::UInt(128 << 20)
+        );
         assert!(d.accept_option(Some("lots")).is_err());
         assert!(d.accept_option(Some("1")).is_err());
         assert_eq!(
-            lookup("skip_name_resolve").unwrap().accept_option(None).unwrap().value,
+            lookup("skip_name_resolve")
+                .unwrap()
+                .accept_option(None)
+                .unwrap()
+                .value,
             VarValue::Bool(true)
         );
         assert_eq!(nearest("max-conections"), Some("max_connections"));

@@ -20,7 +20,10 @@ fn autocommit_and_explicit_transactions() {
     let (s, mut a) = with_table();
     let mut b = s.root();
     b.run("use d");
-    assert_eq!(a.run("insert into t (k, c) values (1, 'a')").status, flags::AUTOCOMMIT);
+    assert_eq!(
+        a.run("insert into t (k, c) values (1, 'a')").status,
+        flags::AUTOCOMMIT
+    );
     assert_eq!(b.one("select count(*) from t"), "1");
     assert_eq!(a.run("begin").status, flags::AUTOCOMMIT | flags::IN_TRANS);
     a.run("insert into t (k, c) values (2, 'b')");
@@ -35,7 +38,10 @@ fn autocommit_and_explicit_transactions() {
     // autocommit=0: the first statement begins.
     assert_eq!(a.run("set autocommit=0").status, 0);
     assert_eq!(a.run("select 1").status, 0);
-    assert_eq!(a.run("insert into t (k, c) values (3, 'c')").status, flags::IN_TRANS);
+    assert_eq!(
+        a.run("insert into t (k, c) values (3, 'c')").status,
+        flags::IN_TRANS
+    );
     assert_eq!(b.one("select count(*) from t"), "2");
     a.run("set autocommit=1");
     assert_eq!(b.one("select count(*) from t"), "3");
@@ -52,7 +58,10 @@ fn a_failed_statement_leaves_the_transaction_and_no_trace() {
     let (_s, mut c) = with_table();
     c.run("begin");
     c.run("insert into t (c) values ('a')");
-    assert_eq!(c.code("insert into t (c) values ('b'), ('a')"), (1062, "23000".into()));
+    assert_eq!(
+        c.code("insert into t (c) values ('b'), ('a')"),
+        (1062, "23000".into())
+    );
     assert_eq!(c.one("select row_count()"), "-1");
     assert_eq!(c.rows("select c from t"), ["a"]);
     c.run("commit");
@@ -67,7 +76,10 @@ fn a_failed_statement_leaves_the_transaction_and_no_trace() {
 fn savepoints() {
     let (_s, mut c) = with_table();
     assert_eq!(c.code("rollback to a"), (1305, "42000".into()));
-    assert_eq!(&*c.err("release savepoint a").message, "SAVEPOINT a does not exist");
+    assert_eq!(
+        &*c.err("release savepoint a").message,
+        "SAVEPOINT a does not exist"
+    );
     c.run("begin");
     c.run("insert into t (c) values ('1')");
     c.run("savepoint a");
@@ -87,8 +99,14 @@ fn savepoints() {
 fn read_only_transactions_and_servers() {
     let (s, mut c) = with_table();
     let a = c.run("start transaction read only");
-    assert_eq!(a.status, flags::AUTOCOMMIT | flags::IN_TRANS | flags::IN_TRANS_READONLY);
-    assert_eq!(c.code("insert into t (c) values ('1')"), (1792, "25006".into()));
+    assert_eq!(
+        a.status,
+        flags::AUTOCOMMIT | flags::IN_TRANS | flags::IN_TRANS_READONLY
+    );
+    assert_eq!(
+        c.code("insert into t (c) values ('1')"),
+        (1792, "25006".into())
+    );
     assert_eq!(c.code("create table u (a int)").0, 1792);
     c.run("commit");
     c.run("set session transaction read only");
@@ -96,14 +114,20 @@ fn read_only_transactions_and_servers() {
     c.run("set session transaction read write");
     c.run("set transaction read only");
     assert_eq!(c.code("delete from t").0, 1792);
-    assert_eq!(c.code("begin; set transaction isolation level serializable"), (1568, "25001".into()));
+    assert_eq!(
+        c.code("begin; set transaction isolation level serializable"),
+        (1568, "25001".into())
+    );
     c.run("rollback");
     c.run("create user u@localhost");
     c.run("grant all on d.* to u@localhost");
     c.run("set global read_only=1");
     c.run("insert into t (c) values ('root may')");
     let mut u = s.user("u").unwrap();
-    assert_eq!(u.code("insert into d.t (c) values ('u may not')"), (1290, "HY000".into()));
+    assert_eq!(
+        u.code("insert into d.t (c) values ('u may not')"),
+        (1290, "HY000".into())
+    );
     c.run("set global read_only=0");
     u.run("insert into d.t (c) values ('now u may')");
 }
@@ -128,7 +152,10 @@ fn conflicts_roll_back_the_transaction_but_timeouts_only_the_statement() {
     a.run("update t set k = 8 where id = 1");
     b.run("begin");
     b.run("update t set k = 9 where id = 2");
-    assert_eq!(b.code("update t set k = 9 where id = 1"), (1205, "HY000".into()));
+    assert_eq!(
+        b.code("update t set k = 9 where id = 1"),
+        (1205, "HY000".into())
+    );
     b.run("commit");
     a.run("commit");
     assert_eq!(a.rows("select k from t order by id"), ["8", "9"]);
@@ -140,10 +167,17 @@ fn several_statements_in_one_query() {
     let r = c
         .all("insert into t (c) values (';'); select c from t; /* x ; y */ set @a = 1;")
         .unwrap();
-    assert_eq!(r.iter().map(|a| a.more).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(
+        r.iter().map(|a| a.more).collect::<Vec<_>>(),
+        [true, true, false]
+    );
     assert_eq!(r[1].rows, [[";"]]);
     // An error ends the query; what came before stays.
-    assert_eq!(c.code("insert into t (c) values ('q'); select * from nope; delete from t").0, 1146);
+    assert_eq!(
+        c.code("insert into t (c) values ('q'); select * from nope; delete from t")
+            .0,
+        1146
+    );
     assert_eq!(c.one("select count(*) from t"), "2");
     c.0.set_multi_statements(false);
     assert_eq!(c.code("select 1; select 2").0, 1064);
@@ -164,16 +198,27 @@ fn prepared_statements() {
     for i in 0..3 {
         let mut m = Memory::default();
         let name = format!("n{i}");
-        c.0.execute(p.handle, &[ValueRef::Int(i), ValueRef::Str(name.as_bytes())], &mut m)
-            .unwrap();
+        c.0.execute(
+            p.handle,
+            &[ValueRef::Int(i), ValueRef::Str(name.as_bytes())],
+            &mut m,
+        )
+        .unwrap();
         let ok = m.0[0].ok.clone().unwrap();
         assert_eq!((ok.affected_rows, ok.last_insert_id), (1, i as u64 + 1));
     }
     let q = c.0.prepare(b"select k, c from t where id = ?").unwrap();
-    assert_eq!(q.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["k", "c"]);
+    assert_eq!(
+        q.columns
+            .iter()
+            .map(|c| c.name.as_str())
+            .collect::<Vec<_>>(),
+        ["k", "c"]
+    );
     let get = |c: &mut common::Conn, id: i64| {
         let mut m = Memory::default();
-        c.0.execute(q.handle, &[ValueRef::Int(id)], &mut m).map(|()| m.0[0].rows.clone())
+        c.0.execute(q.handle, &[ValueRef::Int(id)], &mut m)
+            .map(|()| m.0[0].rows.clone())
     };
     assert_eq!(get(&mut c, 2).unwrap(), [["1", "n1"]]);
     // A change of the catalog makes a new plan.
@@ -190,7 +235,10 @@ fn prepared_statements() {
     c.0.execute(b.handle, &[], &mut m).unwrap();
     assert_eq!(c.0.status_flags(), flags::AUTOCOMMIT | flags::IN_TRANS);
     assert_eq!(c.0.prepare(b"set @a = ?").unwrap_err().code, 1235);
-    assert_eq!(c.0.prepare(b"show databases").unwrap().columns[0].name, "Database");
+    assert_eq!(
+        c.0.prepare(b"show databases").unwrap().columns[0].name,
+        "Database"
+    );
     assert_eq!(c.0.prepare(b"").unwrap_err().code, 1065);
     assert_eq!(c.0.prepare(b"select 1; select 2").unwrap_err().code, 1064);
     c.run("set global max_prepared_stmt_count=0");
@@ -207,7 +255,10 @@ fn show_about_tables_as_mariadb_prints_it() {
     let a = c.run("show tables");
     assert_eq!((a.columns[0].as_str(), a.rows.len()), ("Tables_in_d", 2));
     assert_eq!(c.run("show tables like 't%'").columns, ["Tables_in_d (t%)"]);
-    assert_eq!(c.rows("show full tables where table_type = 'BASE TABLE' and tables_in_d = 't'"), ["t|BASE TABLE"]);
+    assert_eq!(
+        c.rows("show full tables where table_type = 'BASE TABLE' and tables_in_d = 't'"),
+        ["t|BASE TABLE"]
+    );
     assert_eq!(
         c.rows("describe t"),
         [
@@ -216,20 +267,31 @@ fn show_about_tables_as_mariadb_prints_it() {
             "c|varchar(20)|NO|UNI|x|"
         ]
     );
-    assert_eq!(c.rows("show columns from t like 'k'"), ["k|int(11)|YES|MUL|0|"]);
+    assert_eq!(
+        c.rows("show columns from t like 'k'"),
+        ["k|int(11)|YES|MUL|0|"]
+    );
     assert_eq!(
         c.rows("show full columns from t where Field = 'c'"),
         ["c|varchar(20)|utf8mb4_general_ci|NO|UNI|x||select,insert,update,references|hi"]
     );
     assert_eq!(
-        c.rows("show index from t").iter().map(|r| r.split('|').take(5).collect::<Vec<_>>().join("|")).collect::<Vec<_>>(),
+        c.rows("show index from t")
+            .iter()
+            .map(|r| r.split('|').take(5).collect::<Vec<_>>().join("|"))
+            .collect::<Vec<_>>(),
         ["t|0|PRIMARY|1|id", "t|0|uc|1|c", "t|1|kk|1|k"]
     );
     let create = c.rows("show create table t");
-    assert!(create[0].starts_with("t|CREATE TABLE `t` (\n  `id` int(11) NOT NULL AUTO_INCREMENT,"), "{create:?}");
+    assert!(
+        create[0].starts_with("t|CREATE TABLE `t` (\n  `id` int(11) NOT NULL AUTO_INCREMENT,"),
+        "{create:?}"
+    );
     assert_eq!(
         c.rows("show create database d"),
-        ["d|CREATE DATABASE `d` /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci */"]
+        [
+            "d|CREATE DATABASE `d` /*!40100 DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci */"
+        ]
     );
     assert_eq!(c.run("show table status like 't'").rows[0][1], "InnoDB");
     assert_eq!(c.code("show tables from nodb"), (1049, "42000".into()));
@@ -254,7 +316,10 @@ fn check_table_reads_every_index() {
     c.run("update t set k = k + 1000, c = concat('w', id) where id % 3 = 0");
     c.run("delete from t where id % 7 = 0");
     assert_eq!(c.rows("check table t"), ["d.t|check|status|OK"]);
-    assert_eq!(c.rows("check table nope")[0], "d.nope|check|Error|Table 'd.nope' doesn't exist");
+    assert_eq!(
+        c.rows("check table nope")[0],
+        "d.nope|check|Error|Table 'd.nope' doesn't exist"
+    );
     c.run("analyze table t");
     c.run("optimize table t");
 }
@@ -265,19 +330,37 @@ fn server_lists() {
     let mut b = s.root();
     let list = c.rows("show processlist");
     assert_eq!(list.len(), 2);
-    assert!(list[0].contains("|root|localhost|d|Query|0|") && list[0].contains("show processlist"), "{list:?}");
+    assert!(
+        list[0].contains("|root|localhost|d|Query|0|") && list[0].contains("show processlist"),
+        "{list:?}"
+    );
     assert!(list[1].contains("|root|localhost|NULL|Sleep|"), "{list:?}");
     c.run("insert into t (c) values ('s')");
     assert_eq!(c.rows("show status like 'Com_insert'"), ["Com_insert|1"]);
     assert_eq!(b.rows("show status like 'Com_insert'"), ["Com_insert|0"]);
-    assert_eq!(b.rows("show global status like 'Com_insert'"), ["Com_insert|1"]);
+    assert_eq!(
+        b.rows("show global status like 'Com_insert'"),
+        ["Com_insert|1"]
+    );
     c.run("insert into t (c) values ('r')");
     drop(c);
-    assert_eq!(b.rows("show global status like 'Com_insert'"), ["Com_insert|2"]);
-    assert_eq!(b.rows("show global status like 'Threads_connected'"), ["Threads_connected|1"]);
-    assert_eq!(b.run("show master status").columns, ["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB"]);
+    assert_eq!(
+        b.rows("show global status like 'Com_insert'"),
+        ["Com_insert|2"]
+    );
+    assert_eq!(
+        b.rows("show global status like 'Threads_connected'"),
+        ["Threads_connected|1"]
+    );
+    assert_eq!(
+        b.run("show master status").columns,
+        ["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB"]
+    );
     assert!(b.rows("show engines")[0].starts_with("InnoDB|DEFAULT|"));
-    assert_eq!(b.rows("show collation like 'utf8mb4_g%'"), ["utf8mb4_general_ci|utf8mb4|45|Yes|Yes|1"]);
+    assert_eq!(
+        b.rows("show collation like 'utf8mb4_g%'"),
+        ["utf8mb4_general_ci|utf8mb4|45|Yes|Yes|1"]
+    );
     assert_eq!(b.rows("show character set where Charset='binary'").len(), 1);
     b.run("show engines; show plugins; show privileges; show triggers; show events; show procedure status; show replica status; show open tables");
     b.run("flush privileges, logs; flush tables; flush status; unlock tables");
@@ -295,7 +378,11 @@ fn kill_stops_a_statement_of_another() {
         (e.code, b)
     });
     // Until the statement runs, a KILL QUERY would be void.
-    while !c.rows("show full processlist").iter().any(|r| r.contains("sleep(30)")) {
+    while !c
+        .rows("show full processlist")
+        .iter()
+        .any(|r| r.contains("sleep(30)"))
+    {
         std::thread::yield_now();
     }
     std::thread::sleep(std::time::Duration::from_millis(20));
@@ -312,7 +399,10 @@ fn kill_stops_a_statement_of_another() {
 fn chains_and_release() {
     let (_s, mut c) = with_table();
     c.run("start transaction read only");
-    assert_eq!(c.run("commit and chain").status & flags::IN_TRANS_READONLY, flags::IN_TRANS_READONLY);
+    assert_eq!(
+        c.run("commit and chain").status & flags::IN_TRANS_READONLY,
+        flags::IN_TRANS_READONLY
+    );
     assert_eq!(c.run("rollback").status, flags::AUTOCOMMIT);
     c.run("set completion_type=chain");
     assert_eq!(c.run("commit").status, flags::AUTOCOMMIT | flags::IN_TRANS);

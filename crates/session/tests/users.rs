@@ -27,41 +27,177 @@ fn what_a_user_without_privileges_is_told() {
     let s = server();
     let mut c = s.user("p1").unwrap();
     for (sql, code, text) in [
-        ("use d2", 1044, "Access denied for user 'p1'@'localhost' to database 'd2'"),
-        ("use nodb", 1044, "Access denied for user 'p1'@'localhost' to database 'nodb'"),
-        ("select * from d2.z", 1142, "SELECT command denied to user 'p1'@'localhost' for table `d2`.`z`"),
-        ("select * from d2.nope", 1142, "SELECT command denied to user 'p1'@'localhost' for table `d2`.`nope`"),
-        ("insert into d.t values(1,1)", 1142, "INSERT command denied to user 'p1'@'localhost' for table `d`.`t`"),
-        ("update d.t set k=1", 1142, "UPDATE command denied to user 'p1'@'localhost' for table `d`.`t`"),
-        ("delete from d.t", 1142, "DELETE command denied to user 'p1'@'localhost' for table `d`.`t`"),
-        ("replace into d.t values(1,1)", 1142, "INSERT, DELETE command denied to user 'p1'@'localhost' for table `d`.`t`"),
-        ("drop table d.t", 1142, "DROP command denied to user 'p1'@'localhost' for table `d`.`t`"),
-        ("truncate table d.t", 1142, "DROP command denied to user 'p1'@'localhost' for table `d`.`t`"),
-        ("create table d.q (i int)", 1142, "CREATE command denied to user 'p1'@'localhost' for table `d`.`q`"),
-        ("create index x on d.t(k)", 1142, "INDEX command denied to user 'p1'@'localhost' for table `d`.`t`"),
-        ("create database zz", 1044, "Access denied for user 'p1'@'localhost' to database 'zz'"),
-        ("drop database d", 1044, "Access denied for user 'p1'@'localhost' to database 'd'"),
-        ("show tables from d2", 1044, "Access denied for user 'p1'@'localhost' to database 'd2'"),
-        ("show columns from d2.z", 1142, "SELECT command denied to user 'p1'@'localhost' for table `d2`.`z`"),
-        ("show create table d2.z", 1142, "SHOW command denied to user 'p1'@'localhost' for table `d2`.`z`"),
-        ("create user x", 1227, "Access denied; you need (at least one of) the CREATE USER privilege(s) for this operation"),
-        ("grant select on d.t to p2@localhost", 1142, "GRANT command denied to user 'p1'@'localhost' for table `d`.`t`"),
-        ("grant select on d.* to p2@localhost", 1044, "Access denied for user 'p1'@'localhost' to database 'd'"),
-        ("grant select on *.* to p2@localhost", 1045, "Access denied for user 'p1'@'localhost' (using password: NO)"),
-        ("set global max_connections=10", 1227, "Access denied; you need (at least one of) the SUPER, CONNECTION ADMIN privilege(s) for this operation"),
-        ("set global innodb_flush_log_at_trx_commit=1", 1227, "Access denied; you need (at least one of) the SUPER privilege(s) for this operation"),
-        ("set global binlog_commit_wait_count=1", 1227, "Access denied; you need (at least one of) the SUPER, BINLOG ADMIN privilege(s) for this operation"),
-        ("set global read_only=1", 1227, "Access denied; you need (at least one of) the READ_ONLY ADMIN privilege(s) for this operation"),
-        ("set sql_log_bin=0", 1227, "Access denied; you need (at least one of) the SUPER, BINLOG ADMIN privilege(s) for this operation"),
-        ("show master status", 1227, "Access denied; you need (at least one of) the SUPER, BINLOG MONITOR privilege(s) for this operation"),
-        ("show grants for root@localhost", 1044, "Access denied for user 'p1'@'localhost' to database 'mysql'"),
-        ("set password for p2@localhost=password('')", 1044, "Access denied for user 'p1'@'localhost' to database 'mysql'"),
-        ("flush tables", 1227, "Access denied; you need (at least one of) the RELOAD privilege(s) for this operation"),
-        ("shutdown", 1227, "Access denied; you need (at least one of) the SHUTDOWN privilege(s) for this operation"),
+        (
+            "use d2",
+            1044,
+            "Access denied for user 'p1'@'localhost' to database 'd2'",
+        ),
+        (
+            "use nodb",
+            1044,
+            "Access denied for user 'p1'@'localhost' to database 'nodb'",
+        ),
+        (
+            "select * from d2.z",
+            1142,
+            "SELECT command denied to user 'p1'@'localhost' for table `d2`.`z`",
+        ),
+        (
+            "select * from d2.nope",
+            1142,
+            "SELECT command denied to user 'p1'@'localhost' for table `d2`.`nope`",
+        ),
+        (
+            "insert into d.t values(1,1)",
+            1142,
+            "INSERT command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
+        (
+            "update d.t set k=1",
+            1142,
+            "UPDATE command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
+        (
+            "delete from d.t",
+            1142,
+            "DELETE command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
+        (
+            "replace into d.t values(1,1)",
+            1142,
+            "INSERT, DELETE command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
+        (
+            "drop table d.t",
+            1142,
+            "DROP command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
+        (
+            "truncate table d.t",
+            1142,
+            "DROP command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
+        (
+            "create table d.q (i int)",
+            1142,
+            "CREATE command denied to user 'p1'@'localhost' for table `d`.`q`",
+        ),
+        (
+            "create index x on d.t(k)",
+            1142,
+            "INDEX command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
+        (
+            "create database zz",
+            1044,
+            "Access denied for user 'p1'@'localhost' to database 'zz'",
+        ),
+        (
+            "drop database d",
+            1044,
+            "Access denied for user 'p1'@'localhost' to database 'd'",
+        ),
+        (
+            "show tables from d2",
+            1044,
+            "Access denied for user 'p1'@'localhost' to database 'd2'",
+        ),
+        (
+            "show columns from d2.z",
+            1142,
+            "SELECT command denied to user 'p1'@'localhost' for table `d2`.`z`",
+        ),
+        (
+            "show create table d2.z",
+            1142,
+            "SHOW command denied to user 'p1'@'localhost' for table `d2`.`z`",
+        ),
+        (
+            "create user x",
+            1227,
+            "Access denied; you need (at least one of) the CREATE USER privilege(s) for this operation",
+        ),
+        (
+            "grant select on d.t to p2@localhost",
+            1142,
+            "GRANT command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
+        (
+            "grant select on d.* to p2@localhost",
+            1044,
+            "Access denied for user 'p1'@'localhost' to database 'd'",
+        ),
+        (
+            "grant select on *.* to p2@localhost",
+            1045,
+            "Access denied for user 'p1'@'localhost' (using password: NO)",
+        ),
+        (
+            "set global max_connections=10",
+            1227,
+            "Access denied; you need (at least one of) the SUPER, CONNECTION ADMIN privilege(s) for this operation",
+        ),
+        (
+            "set global innodb_flush_log_at_trx_commit=1",
+            1227,
+            "Access denied; you need (at least one of) the SUPER privilege(s) for this operation",
+        ),
+        (
+            "set global binlog_commit_wait_count=1",
+            1227,
+            "Access denied; you need (at least one of) the SUPER, BINLOG ADMIN privilege(s) for this operation",
+        ),
+        (
+            "set global read_only=1",
+            1227,
+            "Access denied; you need (at least one of) the READ_ONLY ADMIN privilege(s) for this operation",
+        ),
+        (
+            "set sql_log_bin=0",
+            1227,
+            "Access denied; you need (at least one of) the SUPER, BINLOG ADMIN privilege(s) for this operation",
+        ),
+        (
+            "show master status",
+            1227,
+            "Access denied; you need (at least one of) the SUPER, BINLOG MONITOR privilege(s) for this operation",
+        ),
+        (
+            "show grants for root@localhost",
+            1044,
+            "Access denied for user 'p1'@'localhost' to database 'mysql'",
+        ),
+        (
+            "set password for p2@localhost=password('')",
+            1044,
+            "Access denied for user 'p1'@'localhost' to database 'mysql'",
+        ),
+        (
+            "flush tables",
+            1227,
+            "Access denied; you need (at least one of) the RELOAD privilege(s) for this operation",
+        ),
+        (
+            "shutdown",
+            1227,
+            "Access denied; you need (at least one of) the SHUTDOWN privilege(s) for this operation",
+        ),
         ("kill 1", 1094, "Unknown thread id: 1"),
-        ("checksum table d2.z", 1142, "SELECT command denied to user 'p1'@'localhost' for table `d2`.`z`"),
-        ("explain select * from d2.z", 1142, "SELECT command denied to user 'p1'@'localhost' for table `d2`.`z`"),
-        ("analyze table d.t", 1142, "INSERT command denied to user 'p1'@'localhost' for table `d`.`t`"),
+        (
+            "checksum table d2.z",
+            1142,
+            "SELECT command denied to user 'p1'@'localhost' for table `d2`.`z`",
+        ),
+        (
+            "explain select * from d2.z",
+            1142,
+            "SELECT command denied to user 'p1'@'localhost' for table `d2`.`z`",
+        ),
+        (
+            "analyze table d.t",
+            1142,
+            "INSERT command denied to user 'p1'@'localhost' for table `d`.`t`",
+        ),
     ] {
         let e = c.err(sql);
         assert_eq!((e.code, &*e.message), (code, text), "{sql}");
@@ -103,14 +239,20 @@ fn user_statements_and_their_errors() {
     ] {
         assert_eq!(r.err(sql).code, code, "{sql}");
     }
-    assert_eq!(&*r.err("drop user nobody@x").message, "Operation DROP USER failed for 'nobody'@'x'");
+    assert_eq!(
+        &*r.err("drop user nobody@x").message,
+        "Operation DROP USER failed for 'nobody'@'x'"
+    );
     assert_eq!(r.run("create user if not exists p1@localhost").warnings, 1);
     assert_eq!(
         r.rows("show warnings"),
         ["Note|1973|Can't create user 'p1'@'localhost'; it already exists"]
     );
     r.run("drop user if exists nobody@x");
-    assert_eq!(r.rows("show warnings"), ["Note|1974|Can't drop user 'nobody'@'x'; it doesn't exist"]);
+    assert_eq!(
+        r.rows("show warnings"),
+        ["Note|1974|Can't drop user 'nobody'@'x'; it doesn't exist"]
+    );
     r.run("create user u1@localhost identified by 'x'");
     r.run("grant select, insert on d.t to u1@localhost");
     r.run("grant select on d.* to u1@localhost with grant option");
@@ -135,11 +277,19 @@ fn user_statements_and_their_errors() {
     r.run("set password for u1@localhost = password('zz')");
     assert_eq!(
         r.rows("show create user u1@localhost"),
-        ["CREATE USER `u1`@`localhost` IDENTIFIED BY PASSWORD '*D7D6F58029EDE62070BA204436DE23AC54D8BD8A'"]
+        [
+            "CREATE USER `u1`@`localhost` IDENTIFIED BY PASSWORD '*D7D6F58029EDE62070BA204436DE23AC54D8BD8A'"
+        ]
     );
-    r.run("create user sha@'%' identified via caching_sha2_password by 'x' require ssl account lock");
+    r.run(
+        "create user sha@'%' identified via caching_sha2_password by 'x' require ssl account lock",
+    );
     let shown = r.rows("show create user sha");
-    assert!(shown[0].starts_with("CREATE USER `sha`@`%` IDENTIFIED VIA caching_sha2_password USING '$A$005$"));
+    assert!(
+        shown[0].starts_with(
+            "CREATE USER `sha`@`%` IDENTIFIED VIA caching_sha2_password USING '$A$005$"
+        )
+    );
     assert!(shown[0].ends_with("REQUIRE SSL ACCOUNT LOCK"));
     let a = s.instance.account("sha", "10.0.0.1", None).unwrap();
     assert!(a.locked && a.require_ssl && narwal_session::sha2_verify(b"x", &a.auth));
@@ -153,14 +303,19 @@ fn user_statements_and_their_errors() {
 fn accounts_survive_a_restart_and_root_can_be_dropped() {
     let s = server();
     s.root().run("drop user root@'::1'");
-    s.root().run("alter user root@localhost identified by 'new'");
+    s.root()
+        .run("alter user root@localhost identified by 'new'");
     let s = s.restart();
     assert!(s.instance.account("root", "::1", Some("::1")).is_none());
     let root = s.instance.account("root", "localhost", None).unwrap();
     assert_eq!(root.auth, narwal_session::native_hash("new"));
     assert!(s.instance.account("p1", "localhost", None).is_some());
     assert_eq!(s.user("p1").unwrap().rows("show grants").len(), 2);
-    assert!(s.instance.account("p1", "10.1.1.1", Some("10.1.1.1")).is_none());
+    assert!(
+        s.instance
+            .account("p1", "10.1.1.1", Some("10.1.1.1"))
+            .is_none()
+    );
 }
 
 #[test]

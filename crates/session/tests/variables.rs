@@ -9,7 +9,10 @@ fn what_drivers_ask_at_connect() {
     let s = Server::start();
     let mut c = s.root();
     assert!(c.one("SELECT @@version").contains("MariaDB"));
-    assert_eq!(c.run("SELECT @@version_comment LIMIT 1").columns, ["@@version_comment"]);
+    assert_eq!(
+        c.run("SELECT @@version_comment LIMIT 1").columns,
+        ["@@version_comment"]
+    );
     assert_eq!(c.one("select @@autocommit"), "1");
     assert_eq!(c.one("select @@tx_isolation"), "REPEATABLE-READ");
     assert_eq!(c.one("select @@transaction_isolation"), "REPEATABLE-READ");
@@ -18,13 +21,44 @@ fn what_drivers_ask_at_connect() {
         "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
     );
     for v in [
-        "auto_increment_increment", "character_set_client", "character_set_connection", "character_set_results",
-        "character_set_server", "collation_server", "collation_connection", "init_connect", "interactive_timeout",
-        "license", "lower_case_table_names", "max_allowed_packet", "net_write_timeout", "performance_schema",
-        "query_cache_size", "query_cache_type", "system_time_zone", "time_zone", "tx_read_only", "wait_timeout",
-        "hostname", "port", "socket", "datadir", "have_ssl", "log_bin", "server_id", "gtid_domain_id",
-        "gtid_binlog_pos", "gtid_current_pos", "binlog_format", "innodb_flush_log_at_trx_commit", "last_insert_id",
-        "warning_count", "error_count", "in_transaction", "version_compile_os", "max_statement_time",
+        "auto_increment_increment",
+        "character_set_client",
+        "character_set_connection",
+        "character_set_results",
+        "character_set_server",
+        "collation_server",
+        "collation_connection",
+        "init_connect",
+        "interactive_timeout",
+        "license",
+        "lower_case_table_names",
+        "max_allowed_packet",
+        "net_write_timeout",
+        "performance_schema",
+        "query_cache_size",
+        "query_cache_type",
+        "system_time_zone",
+        "time_zone",
+        "tx_read_only",
+        "wait_timeout",
+        "hostname",
+        "port",
+        "socket",
+        "datadir",
+        "have_ssl",
+        "log_bin",
+        "server_id",
+        "gtid_domain_id",
+        "gtid_binlog_pos",
+        "gtid_current_pos",
+        "binlog_format",
+        "innodb_flush_log_at_trx_commit",
+        "last_insert_id",
+        "warning_count",
+        "error_count",
+        "in_transaction",
+        "version_compile_os",
+        "max_statement_time",
     ] {
         c.run(&format!("select @@{v}"));
     }
@@ -58,7 +92,11 @@ fn set_and_its_errors() {
         ("set names utf8mb4 collate utf8mb3_bin", 1253, "42000"),
         ("set character_set_client=null", 1231, "42000"),
         ("set collation_connection='foo'", 1273, "HY000"),
-        ("select @@session.innodb_flush_log_at_trx_commit", 1238, "HY000"),
+        (
+            "select @@session.innodb_flush_log_at_trx_commit",
+            1238,
+            "HY000",
+        ),
         ("select @@global.timestamp", 1238, "HY000"),
         ("set warning_count=1", 1238, "HY000"),
         ("set global foo.bar=1", 4081, "HY000"),
@@ -69,7 +107,10 @@ fn set_and_its_errors() {
         assert_eq!(c.code(sql), (code, state.to_string()), "{sql}");
     }
     c.run("set session tx_isolation='serializable', sql_select_limit=5, @x='a'");
-    assert_eq!(c.rows("select @@tx_isolation, @@sql_select_limit, @x, @X, @y"), ["SERIALIZABLE|5|a|a|NULL"]);
+    assert_eq!(
+        c.rows("select @@tx_isolation, @@sql_select_limit, @x, @X, @y"),
+        ["SERIALIZABLE|5|a|a|NULL"]
+    );
     c.run("set tx_isolation=default, sql_select_limit=default");
     assert_eq!(c.one("select @@tx_isolation"), "REPEATABLE-READ");
     c.run("set timestamp=100");
@@ -77,11 +118,17 @@ fn set_and_its_errors() {
     c.run("set timestamp=default");
     assert!(c.one("select unix_timestamp()").parse::<u64>().unwrap() > 1_700_000_000);
     c.run("set last_insert_id=5");
-    assert_eq!(c.rows("select last_insert_id(), @@last_insert_id, @@identity"), ["5|5|5"]);
+    assert_eq!(
+        c.rows("select last_insert_id(), @@last_insert_id, @@identity"),
+        ["5|5|5"]
+    );
     c.run("SET NAMES utf8mb4 COLLATE utf8mb4_bin");
     assert_eq!(
         c.rows("show variables like 'c%\\_connection'"),
-        ["character_set_connection|utf8mb4", "collation_connection|utf8mb4_bin"]
+        [
+            "character_set_connection|utf8mb4",
+            "collation_connection|utf8mb4_bin"
+        ]
     );
     // Nothing is assigned if one part is wrong.
     assert_eq!(c.code("set @z=1, autocommit=7").0, 1231);

@@ -175,21 +175,23 @@ fn compare(v: &Value, constant: &str) -> Option<Ordering> {
         return n.partial_cmp(&constant.trim().parse::<f64>().unwrap_or(0.0));
     }
     let s = text(v)?;
-    Some(s.trim_end().to_lowercase().cmp(&constant.trim_end().to_lowercase()))
+    Some(
+        s.trim_end()
+            .to_lowercase()
+            .cmp(&constant.trim_end().to_lowercase()),
+    )
 }
 
 impl Condition {
     fn check(&self, grid: &Grid, row: &[Value]) -> SqlResult<Option<bool>> {
         let column = |name: &str| -> SqlResult<&Value> {
-            grid.column(name)
-                .and_then(|i| row.get(i))
-                .ok_or_else(|| {
-                    SqlError::new(
-                        1054,
-                        b"42S22",
-                        format!("Unknown column '{name}' in 'WHERE'"),
-                    )
-                })
+            grid.column(name).and_then(|i| row.get(i)).ok_or_else(|| {
+                SqlError::new(
+                    1054,
+                    b"42S22",
+                    format!("Unknown column '{name}' in 'WHERE'"),
+                )
+            })
         };
         Ok(match self {
             Condition::Constant(b) => Some(*b),
@@ -213,7 +215,12 @@ impl Condition {
                 if v.is_null() {
                     None
                 } else {
-                    Some(values.iter().any(|k| compare(v, k) == Some(Ordering::Equal)) != *negated)
+                    Some(
+                        values
+                            .iter()
+                            .any(|k| compare(v, k) == Some(Ordering::Equal))
+                            != *negated,
+                    )
                 }
             }
             Condition::Compare(c, op, k) => {
@@ -344,7 +351,10 @@ mod tests {
             Filter::Where(cond).apply(&mut g).map(|()| g.rows.len())
         };
         assert_eq!(count("Variable_name = 'AUTOCOMMIT' OR value='3306'"), Ok(2));
-        assert_eq!(count("`variable_name` in ('port','socket') and not Value = ''"), Ok(1));
+        assert_eq!(
+            count("`variable_name` in ('port','socket') and not Value = ''"),
+            Ok(1)
+        );
         assert_eq!(count("Variable_name LIKE '%o%' AND (Value <> 'ON')"), Ok(2));
         assert_eq!(count("1"), Ok(3));
         assert_eq!(count("foo=1").unwrap_err().code, 1054);

@@ -12,7 +12,10 @@ use narwal_sql::{VariableScope, WarningLevel};
 use narwal_types::{SqlResult, TypeKind, Value};
 use std::sync::atomic::Ordering;
 
-fn name_value(filter: &Filter, pairs: impl IntoIterator<Item = (String, String)>) -> SqlResult<Grid> {
+fn name_value(
+    filter: &Filter,
+    pairs: impl IntoIterator<Item = (String, String)>,
+) -> SqlResult<Grid> {
     let mut g = Grid::new();
     g.text("Variable_name", 64).text("Value", 2048);
     for (n, v) in pairs {
@@ -92,7 +95,12 @@ impl ClientSession {
         }
         let mut put = |n: &str, v: u64| pairs.push((n.to_string(), v.to_string()));
         let load = |a: &std::sync::atomic::AtomicU64| a.load(Ordering::Relaxed);
-        let running = inst.processes.all().iter().filter(|p| p.is_running()).count();
+        let running = inst
+            .processes
+            .all()
+            .iter()
+            .filter(|p| p.is_running())
+            .count();
         let up = inst.processes.uptime_seconds();
         put("Aborted_clients", load(&inst.aborted_clients));
         put("Aborted_connects", load(&inst.aborted_connects));
@@ -105,7 +113,10 @@ impl ClientSession {
         put("Threads_created", load(&inst.connections));
         put("Threads_running", running as u64);
         put("Uptime", up);
-        put("Uptime_since_flush_status", up.saturating_sub(load(&inst.status_since)));
+        put(
+            "Uptime_since_flush_status",
+            up.saturating_sub(load(&inst.status_since)),
+        );
         put("Slow_queries", 0);
         put("Acl_users", inst.acl().accounts().len() as u64);
         let stats = inst.database().stats();
@@ -195,9 +206,13 @@ impl ClientSession {
             if !all && line.user != self.client.user {
                 continue;
             }
-            let info = line
-                .info
-                .map(|i| if full { i } else { i.chars().take(100).collect() });
+            let info = line.info.map(|i| {
+                if full {
+                    i
+                } else {
+                    i.chars().take(100).collect()
+                }
+            });
             g.row(vec![
                 Value::Int(i64::from(line.id)),
                 Value::str(line.user),
@@ -344,31 +359,66 @@ pub(crate) fn character_sets(filter: &Filter) -> SqlResult<Grid> {
 /// SHOW PRIVILEGES: those that rule something in Narwal.
 pub(crate) fn privileges() -> Grid {
     let mut g = Grid::new();
-    g.text("Privilege", 10).text("Context", 15).text("Comment", 27);
+    g.text("Privilege", 10)
+        .text("Context", 15)
+        .text("Comment", 27);
     for (name, context, comment) in [
         ("Alter", "Tables", "ALTER TABLE"),
-        ("Binlog admin", "Server", "Settings of the log and of group commit"),
+        (
+            "Binlog admin",
+            "Server",
+            "Settings of the log and of group commit",
+        ),
         ("Binlog monitor", "Server", "SHOW MASTER STATUS"),
-        ("Connection admin", "Server", "max_connections; KILL of other users' connections"),
-        ("Create", "Databases,Tables", "CREATE DATABASE and CREATE TABLE"),
-        ("Create user", "Server", "CREATE, ALTER, DROP and RENAME USER"),
+        (
+            "Connection admin",
+            "Server",
+            "max_connections; KILL of other users' connections",
+        ),
+        (
+            "Create",
+            "Databases,Tables",
+            "CREATE DATABASE and CREATE TABLE",
+        ),
+        (
+            "Create user",
+            "Server",
+            "CREATE, ALTER, DROP and RENAME USER",
+        ),
         ("Delete", "Tables", "DELETE and REPLACE"),
         ("Drop", "Databases,Tables", "DROP and TRUNCATE"),
-        ("Grant option", "Databases,Tables", "GRANT of one's own privileges"),
+        (
+            "Grant option",
+            "Databases,Tables",
+            "GRANT of one's own privileges",
+        ),
         ("Index", "Tables", "CREATE INDEX and DROP INDEX"),
         ("Insert", "Tables", "INSERT and REPLACE"),
         ("Process", "Server", "SHOW PROCESSLIST of all users"),
-        ("Read_only admin", "Server", "Writes while read_only is ON, and read_only itself"),
+        (
+            "Read_only admin",
+            "Server",
+            "Writes while read_only is ON, and read_only itself",
+        ),
         ("Reload", "Server", "FLUSH"),
         ("Select", "Tables", "SELECT"),
-        ("Show databases", "Server", "SHOW DATABASES of all databases"),
+        (
+            "Show databases",
+            "Server",
+            "SHOW DATABASES of all databases",
+        ),
         ("Shutdown", "Server", "SHUTDOWN"),
         ("Slave monitor", "Server", "SHOW REPLICA STATUS"),
         ("Super", "Server", "SET GLOBAL, KILL"),
         ("Update", "Tables", "UPDATE"),
         ("Usage", "Server", "To connect, and nothing else"),
     ] {
-        g.row([name, context, comment].into_iter().map(Value::str).collect());
+        g.row(
+            [name, context, comment]
+                .into_iter()
+                .map(Value::str)
+                .collect(),
+        );
     }
     g
 }

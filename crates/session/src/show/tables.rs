@@ -2,7 +2,6 @@
 
 use crate::acl;
 use crate::admin::{Filter, TableRef};
-use crate::info_schema;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::{ClientSession, is_virtual, unknown_database};
@@ -14,14 +13,9 @@ use std::sync::Arc;
 
 /// Error 1146.
 fn no_table(db: &str, name: &str) -> SqlError {
-    SqlError::new(
-        1146,
-        b"42S02",
-        format!("Table '{db}.{name}' doesn't exist"),
-    )
+    SqlError::new(1146, b"42S02", format!("Table '{db}.{name}' doesn't exist"))
 }
 
-/// Clean-looking names for tables of any database, `information_schema` included.
 impl ClientSession {
     /// The database that a statement means; checks that it exists and that the account sees it.
     fn database_named(&mut self, db: Option<&str>) -> SqlResult<String> {
@@ -54,8 +48,7 @@ impl ClientSession {
             None => self.env.require_db()?.to_string(),
         };
         if is_virtual(&db) {
-            return info_schema::definition(&t.name)
-                .ok_or_else(|| no_table("information_schema", &t.name));
+            return Err(SqlError::unsupported(format!("{db}.{}", t.name)));
         }
         let account = self.account();
         if !account.on_table(&db, &t.name).has_any(needed) {
@@ -103,9 +96,6 @@ impl ClientSession {
 
     /// Names of the tables that the account sees in a database.
     fn visible_tables(&mut self, db: &str) -> Vec<Arc<Table>> {
-        if is_virtual(db) {
-            return info_schema::definitions();
-        }
         let account = self.account();
         self.instance
             .database()
@@ -128,15 +118,10 @@ impl ClientSession {
         if full {
             g.text("Table_type", 64);
         }
-        let kind = if is_virtual(&db) {
-            "SYSTEM VIEW"
-        } else {
-            "BASE TABLE"
-        };
         for t in self.visible_tables(&db) {
             let mut row = vec![Value::str(t.def.name.as_str())];
             if full {
-                row.push(Value::str(kind));
+                row.push(Value::str("BASE TABLE"));
             }
             g.row(row);
         }
@@ -176,9 +161,8 @@ impl ClientSession {
             if !filter.may_match(&t.def.name) {
                 continue;
             }
-            let virtual_table = is_virtual(&db);
             let engine = self.instance.database();
-            let rows = if virtual_table { 0 } else { engine.table_rows(&t) };
+            let rows = engine.table_rows(&t);
             let average = average_row_length(&t);
             g.row(vec![
                 Value::str(t.def.name.as_str()),
@@ -223,11 +207,7 @@ impl ClientSession {
         // MariaDB shows columns to who has a column privilege of any kind; a table's SELECT is the usual one.
         let t = self.table_named(table, "SELECT", any)?;
         let account = self.account();
-        let have = if is_virtual(&t.def.db) {
-            PrivilegeSet::SELECT
-        } else {
-            account.on_table(&t.def.db, &t.def.name)
-        };
+        let have = account.on_table(&t.def.db, &t.def.name);
         let privileges: Vec<String> = have
             .names()
             .into_iter()
@@ -294,11 +274,7 @@ impl ClientSession {
             .text_null("Comment", 16)
             .text("Index_comment", 1024)
             .text("Ignored", 3);
-        let rows = if is_virtual(&t.def.db) {
-            0
-        } else {
-            self.instance.database().table_rows(&t)
-        };
+        let rows = self.instance.database().table_rows(&t);
         for ix in &t.def.indexes {
             for (n, part) in ix.columns.iter().enumerate() {
                 let Some(c) = t.columns().get(part.column) else {
@@ -318,7 +294,8 @@ impl ClientSession {
                     } else {
                         Value::Null
                     },
-                    part.prefix.map_or(Value::Null, |p| Value::Int(i64::from(p))),
+                    part.prefix
+                        .map_or(Value::Null, |p| Value::Int(i64::from(p))),
                     Value::Null,
                     Value::str(if c.nullable { "YES" } else { "" }),
                     Value::str("BTREE"),
@@ -334,10 +311,10 @@ impl ClientSession {
 
     pub(super) fn show_create_table(&mut self, table: &TableRef) -> SqlResult<Grid> {
         let t = self.table_named(table, "SHOW", PrivilegeSet::ALL_TABLE)?;
-        let next = if is_virtual(&t.def.db) || t.auto_increment.is_none() {
-            0
-        } else {
+        let next = if t.auto_increment.is_some() {
             self.instance.database().auto_increment(&t)
+        } else {
+            0
         };
         let mut g = Grid::new();
         g.text("Table", 64)
@@ -364,7 +341,11 @@ impl ClientSession {
             show::show_create_database(d)
         };
         let text = if if_not_exists {
-            text.replacen("CREATE DATABASE ", "CREATE DATABASE /*!32312 IF NOT EXISTS*/ ", 1)
+            text.replacen(
+                "CREATE DATABASE ",
+                "CREATE DATABASE /*!32312 IF NOT EXISTS*/ ",
+                1,
+            )
         } else {
             text
         };
@@ -376,7 +357,7 @@ impl ClientSession {
 }
 
 /// A rough length of a row in bytes: fixed columns at their width, strings at a quarter of their maximum.
-pub(crate) fn average_row_length(t: &Table) -> u64 {
+fn average_row_length(t: &Table) -> u64 {
     t.columns()
         .iter()
         .map(|c| {
@@ -391,7 +372,7 @@ pub(crate) fn average_row_length(t: &Table) -> u64 {
 }
 
 /// Seconds since 1970 as a DATETIME in a time zone; NULL for 0.
-pub(crate) fn unix_time(seconds: u64, zone_offset: i32) -> Value {
+fn unix_time(seconds: u64, zone_offset: i32) -> Value {
     if seconds == 0 {
         return Value::Null;
     }
