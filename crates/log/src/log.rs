@@ -397,19 +397,20 @@ impl<S: Send + 'static> Inner<S> {
             slot.at.seq,
         );
         let _ = slot.buf.set(buf);
+        // Counted before a leader can take it, who counts it off.
+        let gathered = slot
+            .is_commit()
+            .then(|| self.gathered.fetch_add(1, Ordering::SeqCst) + 1);
         // Fails only if the log has failed meanwhile.
         let _ = slot
             .state
             .compare_exchange(RESERVED, FILLED, Ordering::SeqCst, Ordering::SeqCst);
-        if slot.is_commit() {
-            let n = self.gathered.fetch_add(1, Ordering::SeqCst) + 1;
-            let target = self.gather_target.load(Ordering::SeqCst);
-            if target != 0
-                && n >= target
-                && let Some(t) = &*self.gatherer.lock()
-            {
-                t.unpark();
-            }
+        let target = self.gather_target.load(Ordering::SeqCst);
+        if target != 0
+            && gathered.is_some_and(|n| n >= target)
+            && let Some(t) = &*self.gatherer.lock()
+        {
+            t.unpark();
         }
     }
 
