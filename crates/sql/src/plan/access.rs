@@ -97,11 +97,13 @@ impl Access {
             .unwrap_or_default();
         let mut best = Access::full(table_rows);
         let full_order = order_of(table, &table.indexes[0], &[], order);
-        if let Some(reverse) = full_order {
+        let want_sorted = !order.is_empty();
+        if let Some(reverse) = full_order
+            && want_sorted
+        {
             best.reverse = reverse;
             best.ordered = true;
         }
-        let want_sorted = !order.is_empty();
         let sort_cost = |n: f64| if want_sorted { n * 1.5 + 1.0 } else { 0.0 };
         let limited = |n: f64, ordered: bool, selective: f64| match limit {
             // Reading stops early: as many rows as it takes to find enough matches.
