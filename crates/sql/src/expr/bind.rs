@@ -225,6 +225,11 @@ impl Binder<'_> {
                 data_type,
                 format: None,
             } => {
+                if matches!(data_type, DataType::Binary(None))
+                    && let Some(fixed) = binary_operator(expr)
+                {
+                    return self.expr(&fixed);
+                }
                 let e = self.expr(expr)?;
                 self.cast(e, data_type)?
             }
@@ -1265,6 +1270,35 @@ fn part_name(p: &ast::ObjectNamePart) -> String {
 
 fn object_name(n: &ObjectName) -> String {
     n.0.iter().map(part_name).collect::<Vec<_>>().join(".")
+}
+
+/// The parser takes everything after the operator BINARY as its operand (`BINARY a = 'x'` becomes `CAST(a = 'x' AS BINARY)`):
+/// gives it back its place at the leftmost operand. `None` if that is where it is.
+fn binary_operator(e: &Ast) -> Option<Ast> {
+    let mut whole = e.clone();
+    let mut at = &mut whole;
+    let mut moved = false;
+    loop {
+        at = match at {
+            Ast::BinaryOp { left, .. } => left,
+            Ast::Between { expr, .. }
+            | Ast::InList { expr, .. }
+            | Ast::Like { expr, .. }
+            | Ast::RLike { expr, .. } => expr,
+            Ast::IsNull(expr) | Ast::IsNotNull(expr) => expr,
+            leaf => {
+                let inner = std::mem::replace(leaf, Ast::Value(AstValue::Null.into()));
+                *leaf = Ast::Cast {
+                    kind: CastKind::Cast,
+                    expr: Box::new(inner),
+                    data_type: DataType::Binary(None),
+                    format: None,
+                };
+                return moved.then_some(whole);
+            }
+        };
+        moved = true;
+    }
 }
 
 /// Collations that MariaDB has and Narwal doesn't, by their character set's prefix.

@@ -2,7 +2,7 @@
 
 use super::compare::{compare, on_today};
 use super::date::{self, IntervalUnit};
-use super::eval::{Num, Val, Warn, date_rules, division_by_zero, num, with_text};
+use super::eval::{Num, Val, Warn, date_rules, by_zero, num, with_text};
 use super::func::Func;
 use super::{EvalCtx, Expr, RowAccess};
 use narwal_types::collation::{char_count, char_prefix};
@@ -383,8 +383,7 @@ impl<'a> Call<'a, '_> {
             super::ExprKind::Func { args, .. } if args[0].ty.ty.is_string() => {
                 args[0].ty.ty.collation
             }
-            super::ExprKind::Func { args, .. } if args[0].ty.null => Collation::Binary,
-            _ => Collation::Utf8mb4GeneralCi,
+            _ => Collation::Binary,
         }
     }
 
@@ -952,14 +951,14 @@ impl<'a> Call<'a, '_> {
             (Log, _) if self.args.len() == 2 => {
                 let (b, x) = (self.f64(0), self.f64(1));
                 if b <= 0.0 || x <= 0.0 || b == 1.0 {
-                    return Ok(division_by_zero(self.ctx));
+                    return Ok(by_zero(self.ctx));
                 }
                 self.double(x.ln() / b.ln())
             }
             (Ln | Log | Log10 | Log2, _) => {
                 let x = self.f64(0);
                 if x <= 0.0 {
-                    return Ok(division_by_zero(self.ctx));
+                    return Ok(by_zero(self.ctx));
                 }
                 self.double(match self.func {
                     Log10 => x.log10(),

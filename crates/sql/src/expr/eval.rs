@@ -262,17 +262,7 @@ impl Expr {
                 });
                 Val::int((m != *negated) as i64)
             }
-            ExprKind::Arith { op, left, right } => {
-                let l = left.eval_ref(ctx, row)?;
-                if l.is_null() {
-                    return Ok(Val::NULL);
-                }
-                let r = right.eval_ref(ctx, row)?;
-                if r.is_null() {
-                    return Ok(Val::NULL);
-                }
-                return arith(*op, l.as_ref(), r.as_ref(), ctx).map_err(|e| self.name_expr(e));
-            }
+            ExprKind::Arith { .. } => return self.eval_arith(ctx, row, false),
             ExprKind::Neg(e) => {
                 let v = e.eval_ref(ctx, row)?;
                 match num(v.as_ref(), ctx.env) {
@@ -379,6 +369,43 @@ impl Expr {
                 ctx.env.variables.set_user(name, v.clone());
                 Val::Owned(v)
             }
+        })
+    }
+
+    /// Arithmetic. A quotient of exact numbers keeps all computed digits inside of a larger expression (`raw`) and is rounded to
+    /// the digits of its type at the end: 1/3*3 is 1.0000.
+    fn eval_arith<'a>(
+        &'a self,
+        ctx: &EvalCtx<'a>,
+        row: &'a dyn RowAccess,
+        raw: bool,
+    ) -> SqlResult<Val<'a>> {
+        let ExprKind::Arith { op, left, right } = &self.kind else {
+            return self.eval_ref(ctx, row);
+        };
+        let scale = match self.ty.ty.kind {
+            TypeKind::Decimal(_, s) => Some(s),
+            _ => None,
+        };
+        let operand = |e: &'a Expr| match e.kind {
+            ExprKind::Arith { .. } if scale.is_some() => e.eval_arith(ctx, row, true),
+            _ => e.eval_ref(ctx, row),
+        };
+        let l = operand(left)?;
+        if l.is_null() {
+            return Ok(Val::NULL);
+        }
+        let r = operand(right)?;
+        if r.is_null() {
+            return Ok(Val::NULL);
+        }
+        let v = arith(*op, l.as_ref(), r.as_ref(), raw && scale.is_some(), ctx)
+            .map_err(|e| self.name_expr(e))?;
+        Ok(match (v, scale) {
+            (Val::Ref(ValueRef::Decimal(d)), Some(s)) if !raw && d.scale() > s => {
+                Val::Ref(ValueRef::Decimal(d.round(s)))
+            }
+            (v, _) => v,
         })
     }
 
@@ -696,21 +723,15 @@ pub(crate) fn bits(v: ValueRef<'_>, env: &StatementEnv) -> u64 {
     }
 }
 
-/// Division by zero: a warning where the mode asks for it, NULL.
-fn by_zero<'a>(ctx: &EvalCtx<'_>) -> Val<'a> {
+/// Division by zero, or the logarithm of what has none: a warning where the mode asks for it, NULL.
+pub(crate) fn by_zero<'a>(ctx: &EvalCtx<'_>) -> Val<'a> {
     if ctx.env.sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
         ctx.env.warn(1365, "Division by 0");
     }
     Val::NULL
 }
 
-/// Warns of a division by zero or the logarithm of what has none.
-pub(crate) fn division_by_zero<'a>(ctx: &EvalCtx<'_>) -> Val<'a> {
-    by_zero(ctx)
-}
-
-fn int_result<'a>(v: i128, unsigned: bool, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
-    let _ = ctx;
+fn int_result<'a>(v: i128, unsigned: bool) -> SqlResult<Val<'a>> {
     if unsigned {
         u64::try_from(v)
             .map(|v| Val::Ref(ValueRef::UInt(v)))
@@ -735,6 +756,7 @@ pub(crate) fn arith<'a>(
     op: ArithOp,
     a: ValueRef<'_>,
     b: ValueRef<'_>,
+    raw: bool,
     ctx: &EvalCtx<'_>,
 ) -> SqlResult<Val<'a>> {
     // k + 1 and the like.
@@ -795,19 +817,22 @@ pub(crate) fn arith<'a>(
             if y.is_zero() {
                 return Ok(by_zero(ctx));
             }
-            // MySQL computes some digits more and rounds them off.
+            // Digits come in groups of nine; what is beyond the last group is cut.
+            let up = |n: u8| n.div_ceil(9) * 9;
+            let gained = up(x.scale()) - x.scale() + up(y.scale()) - y.scale();
+            let more = DIV_PRECISION_INCREMENT.saturating_sub(gained);
+            let digits = up(up(x.scale()) + up(y.scale()) + more).min(38);
             let scale = (x.scale() + DIV_PRECISION_INCREMENT).min(38);
-            let q = match x.checked_div(&y, (scale + 1).min(38)) {
-                Some(q) => q,
-                None => return Err(out_of_range("DECIMAL")),
-            };
-            dec(Some(q.round(scale)))
+            let q = x
+                .checked_div(&y, digits.max(scale))
+                .ok_or_else(|| out_of_range("DECIMAL"))?;
+            dec(Some(if raw { q } else { q.round(scale) }))
         }
         (ArithOp::IntDiv, Num::Int(x), Num::Int(y)) => {
             if *y == 0 {
                 return Ok(by_zero(ctx));
             }
-            int_result(x / y, unsigned, ctx)
+            int_result(x / y, unsigned)
         }
         (ArithOp::IntDiv, ..) => {
             let (x, y) = (x.decimal(), y.decimal());
@@ -818,13 +843,13 @@ pub(crate) fn arith<'a>(
                 .checked_int_div(&y)
                 .and_then(|q| q.to_i128())
                 .ok_or_else(|| out_of_range("BIGINT"))?;
-            int_result(q, unsigned, ctx)
+            int_result(q, unsigned)
         }
         (ArithOp::Mod, Num::Int(x), Num::Int(y)) => {
             if *y == 0 {
                 return Ok(by_zero(ctx));
             }
-            int_result(x % y, a_unsigned, ctx)
+            int_result(x % y, a_unsigned)
         }
         (ArithOp::Mod, ..) if real => {
             let d = y.real();
@@ -851,7 +876,7 @@ pub(crate) fn arith<'a>(
                 }
                 _ => x.checked_mul(*y),
             };
-            int_result(r.unwrap_or(i128::MAX), unsigned, ctx)
+            int_result(r.unwrap_or(i128::MAX), unsigned)
         }
         _ if real => {
             let (x, y) = (x.real(), y.real());

@@ -168,7 +168,8 @@ impl ExprType {
     /// What the value counts as in arithmetic.
     fn class(&self) -> Class {
         match self.ty.kind {
-            _ if self.null || self.ty.is_integer() || self.ty.kind == TypeKind::Year => Class::Int,
+            _ if self.null => Class::Double,
+            _ if self.ty.is_integer() || self.ty.kind == TypeKind::Year => Class::Int,
             TypeKind::Decimal(..) => Class::Decimal,
             TypeKind::Date => Class::Int,
             TypeKind::Time(0) | TypeKind::DateTime(0) | TypeKind::Timestamp(0) => Class::Int,
@@ -209,7 +210,20 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
             ExprType::decimal(a.int_digits() + b.scale(), scale, nullable)
         }
         _ => match class {
-            Class::Double => ExprType::double(nullable),
+            Class::Double => {
+                // A fixed number of digits stays fixed in sums.
+                let fixed = matches!(op, ArithOp::Add | ArithOp::Sub)
+                    && a.decimals < NOT_FIXED
+                    && b.decimals < NOT_FIXED;
+                ExprType {
+                    decimals: if fixed {
+                        a.decimals.max(b.decimals)
+                    } else {
+                        NOT_FIXED
+                    },
+                    ..ExprType::double(nullable)
+                }
+            }
             Class::Int => ExprType::bigint(
                 if op == ArithOp::Mod { a.ty.unsigned } else { unsigned },
                 nullable,
@@ -401,6 +415,10 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         _ => None,
     };
     let fsp_of = |i: usize| match arg(i).ty.kind {
+        // A literal shows how many digits it has.
+        _ if let Some(ExprKind::Literal(Value::Str(s))) = args.get(i).map(|a| &a.kind) => s
+            .rsplit_once('.')
+            .map_or(0, |(_, f)| f.len().min(6) as u8),
         TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
         TypeKind::Decimal(_, s) => s.min(6),
         TypeKind::Date => 0,
@@ -534,6 +552,16 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         },
         Rand => ExprType::double(false),
         Greatest | Least => {
+            // Beside a temporal value strings are temporal too.
+            if args.iter().any(|a| a.ty.ty.is_temporal())
+                && args.iter().all(|a| !a.ty.ty.is_numeric())
+            {
+                let t = unify(
+                    args.iter().map(|a| &a.ty).filter(|t| t.ty.is_temporal()),
+                    func.name(),
+                )?;
+                return Ok(t.with_nullable(true));
+            }
             let t = unify(args.iter().map(|a| &a.ty), func.name())?;
             // Numbers among strings make the comparison numeric.
             if t.ty.is_string() && args.iter().any(|a| a.ty.ty.is_numeric()) {
