@@ -33,6 +33,7 @@ UPDATE k SET u = 'ok' WHERE id = 31;
 UPDATE k SET u = 'NEW' WHERE id = 31;
 UPDATE k SET u = 'same', p = 31, q = 31 WHERE id = 31;
 UPDATE k SET u = 'same', p = 31, q = 31 WHERE id = 31;
+-- nowarn
 UPDATE IGNORE k SET p = 22, q = 22 WHERE id IN (31, 32);
 UPDATE k SET id = id + 1000 ORDER BY id DESC;
 UPDATE k SET id = id - 1000 ORDER BY id;

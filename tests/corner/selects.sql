@@ -28,7 +28,9 @@ SELECT DISTINCT dept, sal > 120 FROM e ORDER BY 1, 2;
 SELECT DISTINCT sal FROM e ORDER BY sal LIMIT 2;
 SELECT MIN(id), MAX(id), MIN(sal), MAX(sal), MAX(dept), MIN(hired) FROM e;
 SELECT SUM(sal) / COUNT(*), SUM(sal * 2) - 1, MAX(sal) - MIN(sal), AVG(bonus) * 2, COUNT(*) > 5 FROM e;
+-- later
 SELECT GROUP_CONCAT(id ORDER BY id) FROM e WHERE dept = 'dev';
+-- later
 SELECT STD(sal) IS NULL, BIT_AND(sal), BIT_OR(sal), BIT_XOR(sal) FROM e;
 SELECT e.id, e.* FROM e WHERE e.id = 1;
 SELECT x.id FROM e AS x WHERE x.dept = 'hr';

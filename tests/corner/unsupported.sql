@@ -1,5 +1,6 @@
 -- What neither server takes.
 SELECT * FROM;
+-- later
 CREATE TABLE t (i INT, x NOSUCHTYPE);
 CREATE TABLE t (i INT) ENGINE=NoSuchEngine;
 CREATE TABLE t (v VARCHAR(5) CHARACTER SET nosuch);
