@@ -153,14 +153,13 @@ impl Stream {
         Ok(())
     }
 
-    /// Name of the TLS cipher suite in use, if TLS is.
+    /// Name of the TLS cipher suite in use (IANA's, which for TLS 1.3 is OpenSSL's too), if TLS is.
     pub fn tls_cipher(&self) -> Option<String> {
         match self {
-            Stream::Tls(t) => t.conn.negotiated_cipher_suite().map(|s| {
-                format!("{:?}", s.suite())
-                    .trim_start_matches("TLS13_")
-                    .to_owned()
-            }),
+            Stream::Tls(t) => t
+                .conn
+                .negotiated_cipher_suite()
+                .map(|s| format!("{:?}", s.suite()).replace("TLS13_", "TLS_")),
             _ => None,
         }
     }

@@ -134,7 +134,7 @@ fn the_full_path_without_tls_uses_rsa() {
 fn tls_is_used_and_can_be_required() {
     let r = start();
     let o = or_skip!(run(&r, &["-uroot", "--ssl", "-N", "-e", "select cipher"]));
-    assert!(o.out.starts_with("TLSv1.3 "), "{:?} {}", o.out, o.err);
+    assert!(o.out.starts_with("TLSv1.3 TLS_"), "{:?} {}", o.out, o.err);
     let o = or_skip!(run(&r, &["-utls", "--ssl", "-N", "-e", "select user"]));
     assert!(o.ok, "{}", o.err);
     let o = or_skip!(run(&r, &["-utls", "--skip-ssl", "-N", "-e", "select user"]));
