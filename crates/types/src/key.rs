@@ -385,4 +385,146 @@ mod tests {
         assert_eq!(key(ValueRef::Int(i64::MIN)), vec![0; 4]);
         assert_eq!(key(ValueRef::Int(0)), vec![0x80, 0, 0, 0]);
     }
+
+    mod order {
+        use super::super::*;
+        use crate::{BlobSize, Collation, Date, DateTime, Time};
+        use proptest::prelude::*;
+        use std::cmp::Ordering;
+
+        /// A column type with two of its values.
+        fn pair() -> impl Strategy<Value = (ColumnType, Value, Value)> {
+            let two = |ty: ColumnType, s: BoxedStrategy<Value>| (Just(ty), s.clone(), s).boxed();
+            let text = || "[ a-cA-Cé\\t\\x00]{0,5}".prop_map(Value::str).boxed();
+            let bytes = || {
+                proptest::collection::vec(prop_oneof![Just(0u8), Just(255), any::<u8>()], 0..5)
+                    .prop_map(Value::bytes)
+                    .boxed()
+            };
+            let date = || (0u16..10_000, 0u8..13, 0u8..32).prop_map(|(y, m, d)| Date::new(y, m, d));
+            let ints = |ty: ColumnType| {
+                let (lo, hi) = ty.int_range().unwrap();
+                let s = prop_oneof![lo..=hi, -3i128..3, Just(lo), Just(hi)]
+                    .prop_map(move |v| int_value(v.clamp(lo, hi), ty.unsigned))
+                    .boxed();
+                two(ty, s)
+            };
+            prop_oneof![
+                ints(ColumnType::new(TypeKind::TinyInt)),
+                ints(ColumnType::unsigned(TypeKind::SmallInt)),
+                ints(ColumnType::new(TypeKind::MediumInt)),
+                ints(ColumnType::int()),
+                ints(ColumnType::bigint()),
+                ints(ColumnType::unsigned(TypeKind::BigInt)),
+                two(
+                    ColumnType::double(),
+                    prop_oneof![
+                        any::<f64>().prop_filter("number", |f| !f.is_nan()),
+                        Just(0.0),
+                        Just(-0.0)
+                    ]
+                    .prop_map(Value::Double)
+                    .boxed()
+                ),
+                two(
+                    ColumnType::new(TypeKind::Float),
+                    any::<f32>()
+                        .prop_filter("number", |f| !f.is_nan())
+                        .prop_map(Value::Float)
+                        .boxed()
+                ),
+                two(
+                    ColumnType::decimal(20, 7),
+                    (-10i128.pow(19)..10i128.pow(19))
+                        .prop_map(|m| Value::Decimal(Decimal::from_i128(m, 7)))
+                        .boxed()
+                ),
+                two(ColumnType::char(30), text()),
+                two(
+                    ColumnType::text(TypeKind::VarChar(30), Collation::Utf8mb4Bin),
+                    text()
+                ),
+                two(
+                    ColumnType::text(TypeKind::Text(BlobSize::Normal), Collation::default()),
+                    text()
+                ),
+                two(ColumnType::new(TypeKind::VarBinary(30)), bytes()),
+                two(ColumnType::new(TypeKind::Blob(BlobSize::Long)), bytes()),
+                two(
+                    ColumnType::new(TypeKind::Date),
+                    date().prop_map(Value::Date).boxed()
+                ),
+                two(
+                    ColumnType::new(TypeKind::Time(6)),
+                    (-crate::temporal::TIME_MAX..=crate::temporal::TIME_MAX)
+                        .prop_map(|micros| Value::Time(Time { micros, fsp: 6 }))
+                        .boxed()
+                ),
+                two(
+                    ColumnType::datetime(6),
+                    (date(), 0u64..86_400_000_000)
+                        .prop_map(|(d, us)| Value::DateTime(DateTime::new(d, us, 6)))
+                        .boxed()
+                ),
+                two(
+                    ColumnType::new(TypeKind::Timestamp(6)),
+                    (1_000_000i64..4_000_000_000_000_000)
+                        .prop_map(|us| Value::DateTime(DateTime::from_unix_micros(us, 6).unwrap()))
+                        .boxed()
+                ),
+                two(
+                    ColumnType::new(TypeKind::Year),
+                    (1901i64..2156).prop_map(Value::Int).boxed()
+                ),
+            ]
+        }
+
+        fn compare(ty: &ColumnType, a: &Value, b: &Value) -> Ordering {
+            match (a, b) {
+                (Value::Int(a), Value::Int(b)) => a.cmp(b),
+                (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
+                (Value::Double(a), Value::Double(b)) => a.partial_cmp(b).unwrap(),
+                (Value::Float(a), Value::Float(b)) => a.partial_cmp(b).unwrap(),
+                (Value::Decimal(a), Value::Decimal(b)) => a.cmp(b),
+                (Value::Str(a), Value::Str(b)) => ty.collation.compare(a.as_bytes(), b.as_bytes()),
+                (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+                (Value::Date(a), Value::Date(b)) => a.cmp(b),
+                (Value::Time(a), Value::Time(b)) => a.cmp(b),
+                (Value::DateTime(a), Value::DateTime(b)) => a.cmp(b),
+                _ => panic!("{a:?} {b:?}"),
+            }
+        }
+
+        proptest! {
+            #![proptest_config(ProptestConfig::with_cases(2000))]
+
+            #[test]
+            fn keys_sort_as_values((ty, a, b) in pair(), nullable: bool, desc: bool) {
+                let part = KeyPart { column: 0, prefix: None, nullable, desc };
+                let key = |v: &Value| {
+                    let mut out = Vec::new();
+                    encode_value(v.as_ref(), &ty, &part, &mut out).unwrap();
+                    out
+                };
+                let (x, y) = (key(&a), key(&b));
+                let want = compare(&ty, &a, &b);
+                prop_assert_eq!(x.cmp(&y), if desc { want.reverse() } else { want });
+                prop_assert!(x == y || !y.starts_with(&x), "prefix-free");
+                if nullable {
+                    let null = key(&Value::Null);
+                    prop_assert_eq!(null.cmp(&x), if desc { Ordering::Greater } else { Ordering::Less });
+                }
+                // The same key comes from the stored row, whose values are the same.
+                let layout = RowLayout::new(&[ColumnType::int(), ty]);
+                let mut row = Vec::new();
+                layout.encode(&[ValueRef::Int(1), a.as_ref()], &mut row).unwrap();
+                let part = KeyPart { column: 1, ..part };
+                let mut from_row = Vec::new();
+                prop_assert!(!encode_from_row(&layout, &row, std::slice::from_ref(&part), &mut from_row).unwrap());
+                prop_assert_eq!(from_row, x);
+                let got = layout.column(&row, 1).unwrap().to_value();
+                prop_assert_eq!(compare(&ty, &got, &a), Ordering::Equal);
+            }
+        }
+    }
 }

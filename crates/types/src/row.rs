@@ -651,4 +651,79 @@ mod tests {
         assert!(l.encode(&[ValueRef::Str(b"1")], &mut out).is_err());
         assert!(l.encode(&[], &mut out).is_err());
     }
+
+    mod round_trip {
+        use super::*;
+        use proptest::prelude::*;
+
+        fn column() -> impl Strategy<Value = (ColumnType, Value)> {
+            let text = "[a-zé]{0,12}".prop_map(Value::str);
+            prop_oneof![
+                any::<i32>().prop_map(|v| (ColumnType::int(), Value::Int(v as i64))),
+                (-8_388_608i64..8_388_608)
+                    .prop_map(|v| (ColumnType::new(TypeKind::MediumInt), Value::Int(v))),
+                any::<u64>().prop_map(|v| (ColumnType::unsigned(TypeKind::BigInt), Value::UInt(v))),
+                any::<f32>()
+                    .prop_filter("number", |f| !f.is_nan())
+                    .prop_map(|v| (ColumnType::new(TypeKind::Float), Value::Float(v))),
+                any::<i64>().prop_map(|v| (
+                    ColumnType::decimal(30, 5),
+                    Value::Decimal(Decimal::from_i128(v as i128, 5))
+                )),
+                text.clone().prop_map(|v| (ColumnType::char(12), v)),
+                text.clone().prop_map(|v| (ColumnType::varchar(100), v)),
+                text.prop_map(|v| (
+                    ColumnType::text(TypeKind::Text(BlobSize::Medium), Default::default()),
+                    v
+                )),
+                any::<[u8; 4]>().prop_map(|v| (
+                    ColumnType::new(TypeKind::Binary(4)),
+                    Value::bytes(v.to_vec())
+                )),
+                Just((ColumnType::datetime(2), Value::Null)),
+            ]
+        }
+
+        proptest! {
+            #[test]
+            fn rows(cols in proptest::collection::vec((column(), any::<bool>()), 1..20)) {
+                let types: Vec<ColumnType> = cols.iter().map(|((t, _), _)| *t).collect();
+                let values: Vec<Value> = cols
+                    .iter()
+                    .map(|((_, v), null)| if *null { Value::Null } else { v.clone() })
+                    .collect();
+                let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
+                let l = RowLayout::new(&types);
+                let mut row = Vec::new();
+                l.encode(&refs, &mut row).unwrap();
+                let mut all = Vec::new();
+                l.decode_into(&row, &mut all).unwrap();
+                prop_assert_eq!(&all, &refs);
+                for (i, v) in refs.iter().enumerate() {
+                    prop_assert_eq!(&l.column(&row, i).unwrap(), v);
+                    prop_assert_eq!(l.is_null(&row, i), v.is_null());
+                }
+                let len = row.len();
+                prop_assert_eq!(l.row_len(&row).unwrap(), len);
+                row.extend_from_slice(b"next");
+                prop_assert_eq!(l.row_len(&row).unwrap(), len);
+            }
+
+            #[test]
+            fn hostile_bytes(cols in proptest::collection::vec(column(), 1..12), bytes: Vec<u8>) {
+                let types: Vec<ColumnType> = cols.iter().map(|(t, _)| *t).collect();
+                let l = RowLayout::new(&types);
+                let mut all = Vec::new();
+                let _ = l.decode_into(&bytes, &mut all);
+                for i in 0..types.len() + 1 {
+                    let _ = l.column(&bytes, i);
+                }
+                if let Ok(n) = l.row_len(&bytes) {
+                    prop_assert!(n <= bytes.len());
+                }
+                let mut out = Vec::new();
+                let _ = l.patch(&bytes, &[(0, ValueRef::Null)], &mut out);
+            }
+        }
+    }
 }
