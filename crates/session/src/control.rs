@@ -514,7 +514,9 @@ impl ClientSession {
                     &index.parts,
                     &mut key,
                 )?;
+                // The clustered key and its length complete a secondary key.
                 key.extend_from_slice(item.pk);
+                key.extend_from_slice(&(item.pk.len() as u16).to_be_bytes());
                 expected[i] = expected[i].wrapping_add(hash(&key, item.pk));
             }
         }

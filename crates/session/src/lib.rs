@@ -24,6 +24,7 @@ mod lex;
 mod password;
 mod privileges;
 mod process;
+mod reads;
 mod rows;
 mod session;
 mod session_vars;

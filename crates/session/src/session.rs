@@ -657,8 +657,10 @@ impl ClientSession {
 
     /// Ends a failed statement: its error goes into the diagnostics area, its number may be changed.
     pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
-        if self.settings.statement_time_micros > 0 {
-            self.process.deadline.store(0, Ordering::Release);
+        // The statement may itself have changed max_statement_time: the deadline is what counts.
+        if self.process.deadline.swap(0, Ordering::AcqRel) != 0
+            || self.process.timed_out.load(Ordering::Relaxed)
+        {
             if e.code == 1317 && self.process.timed_out.swap(false, Ordering::SeqCst) {
                 self.process.counters.add(status::STATEMENT_TIMEOUTS, 1);
                 e = SqlError::new(
@@ -698,7 +700,7 @@ impl ClientSession {
     }
 
     fn end_success(&mut self) {
-        if self.settings.statement_time_micros > 0 {
+        if self.process.deadline.load(Ordering::Relaxed) != 0 {
             self.process.deadline.store(0, Ordering::Release);
         }
         self.publish_results();
@@ -775,6 +777,7 @@ impl ClientSession {
             }
         };
         self.check_needs(plan.needs())?;
+        self.check_columns_read(stmt)?;
         Ok(plan)
     }
 
@@ -827,6 +830,35 @@ impl ClientSession {
             ));
         }
         Ok(())
+    }
+
+    /// UPDATE and DELETE that read columns need SELECT too: else their effects would tell what may not be seen.
+    fn check_columns_read(&mut self, stmt: &Stmt) -> SqlResult<()> {
+        if self.account.global.has(PrivilegeSet::SELECT) {
+            return Ok(());
+        }
+        let Some(column) = crate::reads::column_read(stmt) else {
+            return Ok(());
+        };
+        let Some((db, table)) = first_table(stmt, &self.env) else {
+            return Ok(());
+        };
+        let account = self.account();
+        if account.on_table(&db, &table).has(PrivilegeSet::SELECT) {
+            return Ok(());
+        }
+        let host = &self.client.host;
+        Err(match column {
+            Some(c) => SqlError::new(
+                1143,
+                b"42000",
+                format!(
+                    "SELECT command denied to user '{}'@'{host}' for column '{c}' in table '{table}'",
+                    account.user
+                ),
+            ),
+            None => acl::table_denied("SELECT", &account, host, &db, &table),
+        })
     }
 
     /// The session's account as it is now. An account that was dropped while its session lives has no privileges.
@@ -930,6 +962,20 @@ impl ClientSession {
             out,
         );
         let outcome = match r {
+            // SLEEP() ends early when its statement is killed; the statement fails all the same.
+            Ok(Outcome::Rows { .. }) if self.process.interrupt.load(Ordering::Relaxed) => {
+                if !tableless {
+                    open.txn.rollback_statement();
+                }
+                if kept {
+                    self.open = Some(open);
+                }
+                return self.fail(SqlError::new(
+                    1317,
+                    b"70100",
+                    "Query execution was interrupted",
+                ));
+            }
             Ok(outcome) => {
                 if !tableless {
                     open.txn.end_statement();

@@ -212,7 +212,16 @@ fn what_a_user_without_privileges_is_told() {
     p2.run("insert into d2.z values (1)");
     p2.run("update d2.z set i = 1");
     assert_eq!(p2.code("delete from d2.z where i=1").0, 1142);
-    assert_eq!(p2.code("update d2.z set i = i + 1").0, 1142);
+    let e = p2.err("update d2.z set i = i + 1");
+    assert_eq!(
+        (e.code, &*e.message),
+        (
+            1143,
+            "SELECT command denied to user 'p2'@'localhost' for column 'i' in table 'z'"
+        )
+    );
+    assert_eq!(p2.code("update d2.z set i = 1 where i = 2").0, 1142);
+    p2.run("update d2.z set i = abs(-1), i = @x");
     assert_eq!(p2.code("insert into d2.z select k from d.t").0, 1142);
 }
 
