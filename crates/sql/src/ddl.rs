@@ -159,7 +159,7 @@ impl Run<'_> {
                     let text = format!("Can't create database '{name}'; database exists");
                     if *if_not_exists {
                         env.note(1007, text);
-                        return Ok(1);
+                        return Ok(0);
                     }
                     return Err(err(1007, b"HY000", text));
                 }
@@ -720,6 +720,16 @@ fn index_def(
             ));
         }
         let ty = &columns[column].ty;
+        if spec.primary
+            && prefix.is_none()
+            && matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
+        {
+            return Err(err(
+                1170,
+                b"42000",
+                format!("BLOB/TEXT column '{name}' used in key specification without a key length"),
+            ));
+        }
         let prefix = prefix_of(name, ty, *prefix, spec.unique, env)?;
         total += part_bytes(ty, prefix);
         parts.push(IndexColumn {

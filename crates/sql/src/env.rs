@@ -114,6 +114,12 @@ pub struct StatementEnv {
     pub last_insert_id_set: std::cell::Cell<Option<u64>>,
     /// State of RAND() without a seed.
     pub rand_state: std::cell::Cell<u64>,
+    /// Value of the AUTO_INCREMENT column of the last row inserted with an explicit value: what the OK packet reports
+    /// if no value was generated. LAST_INSERT_ID() does not see it.
+    pub explicit_insert_id: std::cell::Cell<u64>,
+    /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
+    pub(crate) strict_expressions: std::cell::Cell<bool>,
+    refused: RefCell<Option<SqlError>>,
     warnings: RefCell<Vec<Condition>>,
     warning_count: std::cell::Cell<u64>,
 }
@@ -144,6 +150,9 @@ impl StatementEnv {
             variables,
             last_insert_id_set: std::cell::Cell::new(None),
             rand_state: std::cell::Cell::new(0x9E37_79B9_7F4A_7C15),
+            explicit_insert_id: std::cell::Cell::new(0),
+            strict_expressions: std::cell::Cell::new(false),
+            refused: RefCell::new(None),
             warnings: RefCell::new(Vec::new()),
             warning_count: std::cell::Cell::new(0),
         }
@@ -163,6 +172,16 @@ impl StatementEnv {
 
     /// Adds a condition to the diagnostics area; beyond `max_error_count` it is only counted.
     pub fn push_condition(&self, level: WarningLevel, code: u16, message: impl Into<Box<str>>) {
+        if self.strict_expressions.get()
+            && level == WarningLevel::Warning
+            && matches!(code, 1292 | 1365)
+        {
+            let state = if code == 1365 { b"22012" } else { b"22007" };
+            self.refused
+                .borrow_mut()
+                .get_or_insert_with(|| SqlError::new(code, state, message));
+            return;
+        }
         self.warning_count.set(self.warning_count.get() + 1);
         let mut w = self.warnings.borrow_mut();
         if w.len() < self.max_error_count {
@@ -205,6 +224,16 @@ impl StatementEnv {
             self.warning_count.set(0);
             self.warnings.borrow_mut().clear();
         }
+    }
+
+    /// The error that a warning became under `strict_expressions`.
+    pub(crate) fn check_refused(&self) -> SqlResult<()> {
+        if self.strict_expressions.get()
+            && let Some(e) = self.refused.borrow_mut().take()
+        {
+            return Err(e);
+        }
+        Ok(())
     }
 
     /// Error 1317 if the statement was killed.

@@ -208,12 +208,14 @@ pub fn execute(
             "Incorrect arguments to EXECUTE",
         ));
     }
+    env.explicit_insert_id.set(0);
+    let env: &StatementEnv = env;
     let ctx = EvalCtx { env, params };
     match &prepared.plan {
         Plan::Select(s) => select(s, txn, &ctx, sink),
-        Plan::Insert(p) => p.run(txn, &ctx),
-        Plan::Update(p) => p.run(txn, &ctx),
-        Plan::Delete(p) => p.run(txn, &ctx),
+        Plan::Insert(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
+        Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
+        Plan::Delete(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Do(list) => {
             for e in list {
                 e.eval(&ctx, &NoRow)?;
@@ -244,6 +246,20 @@ pub fn execute(
             send_all(&prepared.columns, &rows, sink)
         }
     }
+}
+
+/// Runs a statement that changes rows: in strict mode warnings about values in its expressions are errors.
+fn strictly(
+    env: &StatementEnv,
+    ignore: bool,
+    run: impl FnOnce() -> SqlResult<Outcome>,
+) -> SqlResult<Outcome> {
+    env.strict_expressions.set(env.sql_mode.strict() && !ignore);
+    let r = run().and_then(|o| env.check_refused().map(|()| o));
+    // Drop one that came with another error.
+    let _ = env.check_refused();
+    env.strict_expressions.set(false);
+    r
 }
 
 fn select(

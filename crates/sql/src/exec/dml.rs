@@ -36,7 +36,31 @@ enum Cell<'a> {
     Own(Value),
 }
 
+/// The row that INSERT is building: columns not reached yet have their defaults.
+struct RowSoFar<'a> {
+    cells: &'a [Cell<'a>],
+    defaults: &'a [DefaultValue],
+}
+
+impl RowAccess for RowSoFar<'_> {
+    fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
+        Ok(match (self.cells.get(column), self.defaults.get(column)) {
+            (Some(c), _) => c.as_ref(),
+            (None, Some(DefaultValue::Const(v) | DefaultValue::Missing(v))) => v.as_ref(),
+            (None, Some(DefaultValue::Generate)) => ValueRef::Int(0),
+            _ => ValueRef::Null,
+        })
+    }
+}
+
 impl Cell<'_> {
+    fn into_value(self) -> Value {
+        match self {
+            Cell::Ref(v) => v.to_value(),
+            Cell::Own(v) => v,
+        }
+    }
+
     fn as_ref(&self) -> ValueRef<'_> {
         match self {
             Cell::Ref(v) => *v,
@@ -111,7 +135,11 @@ impl<'a> Storer<'a> {
                 Some(v) => Cell::Ref(v.as_ref()),
                 None => Cell::Ref(ValueRef::Null),
             },
-            _ => Cell::Own(e.eval(self.ctx, row)?),
+            _ => {
+                let v = e.eval(self.ctx, row)?;
+                self.ctx.env.check_refused()?;
+                Cell::Own(v)
+            }
         })
     }
 
@@ -140,6 +168,7 @@ impl<'a> Storer<'a> {
                         let mut cell = Cell::Ref(ValueRef::Null);
                         access(current.as_deref().unwrap_or(old), &mut |row| {
                             let v = Cell::Own(e.eval(self.ctx, row)?);
+                            self.ctx.env.check_refused()?;
                             cell = match self.convert(s.column, v)? {
                                 Cell::Own(v) => Cell::Own(v),
                                 Cell::Ref(v) => Cell::Own(v.to_value()),
@@ -262,13 +291,23 @@ impl UpdatePlan {
             None => u64::MAX,
         };
         let mode = store_mode(env, self.ignore, false);
-        let (mut found, mut changed) = (0u64, 0u64);
-        if limit > 0 {
+        let (mut found, mut changed, mut skipped) = (0u64, 0u64, 0u64);
+        if limit == 0 {
+            return Ok(Outcome::Done {
+                affected: 0,
+                last_insert_id: 0,
+                info: String::new(),
+            });
+        }
+        {
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
                 found += 1;
                 match self.one(txn, ctx, &mode, found, pk, old) {
                     Ok(c) => changed += u64::from(c),
-                    Err(e) if self.ignore && ignorable(&e) => env.warn_error(&e),
+                    Err(e) if self.ignore && ignorable(&e) => {
+                        skipped += 1;
+                        env.warn_error(&e);
+                    }
                     Err(e) => return Err(e),
                 }
                 Ok(found < limit)
@@ -290,7 +329,8 @@ impl UpdatePlan {
             last_insert_id: 0,
             info: format!(
                 "Rows matched: {found}  Changed: {changed}  Warnings: {}",
-                env.warning_count()
+                // MariaDB does not count the rows that IGNORE skipped.
+                env.warning_count().saturating_sub(skipped)
             ),
         })
     }
@@ -364,6 +404,14 @@ fn needs_copy(table: &Table) -> bool {
         .indexes
         .iter()
         .any(|i| i.unique && !i.parts.is_empty())
+}
+
+fn last_unique(table: &Table) -> usize {
+    table
+        .indexes
+        .iter()
+        .rposition(|i| i.unique && !i.parts.is_empty())
+        .unwrap_or(0)
 }
 
 fn safe_updates() -> SqlError {
@@ -521,6 +569,9 @@ impl InsertPlan {
         } else {
             String::new()
         };
+        if ins.affected > 0 && ins.reserved.first == 0 {
+            env.explicit_insert_id.set(ins.last_explicit);
+        }
         Ok(Outcome::Done {
             affected: ins.affected,
             last_insert_id: ins.reserved.first,
@@ -553,7 +604,20 @@ impl<'p> Inserter<'p> {
                 (Some(i), Some(row), _) => match &row[*i] {
                     StoreValue::Default(d) => storer.default(c, d)?,
                     StoreValue::Expr(e) => {
-                        let v = storer.eval(e, &NoRow)?;
+                        let v = match e.kind {
+                            ExprKind::Literal(_) | ExprKind::Param(_) => storer.eval(e, &NoRow)?,
+                            _ => Cell::Own(
+                                storer
+                                    .eval(
+                                        e,
+                                        &RowSoFar {
+                                            cells: &cells,
+                                            defaults: &plan.defaults,
+                                        },
+                                    )?
+                                    .into_value(),
+                            ),
+                        };
                         if auto && v.as_ref().is_null() {
                             v
                         } else {
@@ -605,12 +669,16 @@ impl<'p> Inserter<'p> {
         if let Some(n) = given {
             if n > 0 {
                 txn.observe_auto_increment(table, n);
-                self.last_explicit = n;
                 if n >= self.reserved.next {
                     // Values reserved before may now be in use.
                     self.reserved.left = 0;
                 }
             }
+            self.last_explicit = match v.as_ref() {
+                ValueRef::Int(i) => i as u64,
+                ValueRef::UInt(u) => u,
+                _ => n,
+            };
             return Ok(v);
         }
         if self.reserved.left == 0 {
@@ -623,9 +691,12 @@ impl<'p> Inserter<'p> {
         let top = ty.int_range().map_or(i128::from(u64::MAX), |(_, hi)| hi);
         if i128::from(n) > top {
             return Err(SqlError::new(
-                1467,
-                b"HY000",
-                "Failed to read auto-increment value from storage engine",
+                167,
+                b"22003",
+                format!(
+                    "Out of range value for column '{}' at row {}",
+                    table.def.columns[column].name, self.row_no
+                ),
             ));
         }
         self.reserved.next += 1;
@@ -662,8 +733,9 @@ impl<'p> Inserter<'p> {
                         if let Some(old) =
                             txn.lock_row(table, &existing_pk, LockMode::Exclusive, LockWait::Wait)?
                         {
-                            if old[..] == image[..] {
-                                // As MariaDB counts: an equal row in its place is one affected row.
+                            if index == last_unique(table) && old[..] == image[..] {
+                                // As MariaDB, which updates a row that conflicts in the last unique key: an equal row
+                                // in its place is one affected row.
                                 self.affected += 1;
                                 return Ok(());
                             }

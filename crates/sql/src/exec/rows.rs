@@ -78,13 +78,17 @@ impl TablePlan {
 
     fn matches(&self, check: bool, row: &[u8], ctx: &EvalCtx<'_>) -> SqlResult<bool> {
         match &self.filter {
-            Some(f) if check => f.matches(
-                ctx,
-                &ImageRow {
-                    layout: &self.table.layout,
-                    row,
-                },
-            ),
+            Some(f) if check => {
+                let m = f.matches(
+                    ctx,
+                    &ImageRow {
+                        layout: &self.table.layout,
+                        row,
+                    },
+                )?;
+                ctx.env.check_refused()?;
+                Ok(m)
+            }
             _ => Ok(true),
         }
     }

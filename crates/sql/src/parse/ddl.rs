@@ -730,7 +730,7 @@ impl P<'_> {
                     return Err(SqlError::new(
                         1425,
                         b"42000",
-                        format!("Too big scale {s} specified for '{column}'. Maximum is 38"),
+                        format!("Too big scale specified for '{column}'. Maximum is 38"),
                     ));
                 }
                 if s > p {

@@ -3,6 +3,7 @@
 //! The `n`-th `?` of a statement (from 0) appears in expressions as `Value::Placeholder("?n")`.
 
 mod ddl;
+mod dialect;
 mod dml;
 mod select;
 #[cfg(test)]
@@ -13,7 +14,6 @@ use crate::sql_mode::SqlMode;
 use crate::text::{rewrite_quotes, unwrap_comments};
 use narwal_types::{SqlError, SqlResult};
 use sqlparser::ast::{Value as AstValue, ValueWithSpan};
-use sqlparser::dialect::MySqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
@@ -32,7 +32,7 @@ const MAX_NESTING: usize = 160;
 /// Operators in one chain (`a OR b OR c ...`) at most: such a chain is a deep tree.
 const MAX_CHAIN: usize = 1000;
 
-static DIALECT: MySqlDialect = MySqlDialect {};
+static DIALECT: dialect::Narwal = dialect::Narwal;
 
 /// Parses one statement (without its semicolon). Statements that this crate does not run are error 1235,
 /// anything else is a syntax error 1064.
@@ -83,7 +83,10 @@ impl<'a> P<'a> {
         let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(text.len() / 4 + 4);
         Tokenizer::new(&DIALECT, text)
             .tokenize_with_location_into_buf(&mut tokens)
-            .map_err(|e| SqlError::syntax(format!("{} at line {}", e.message, e.location.line)))?;
+            .map_err(|e| {
+                let at = offset_in(&line_starts(text), text, e.location);
+                syntax_error(text, at)
+            })?;
         let mut params = 0;
         // Operators so far in the current list element, for each open parenthesis.
         let mut chains = vec![0usize];
@@ -149,13 +152,7 @@ impl<'a> P<'a> {
                 "Prepared statement contains too many placeholders",
             ));
         }
-        let lines = if text.is_ascii() && !text.contains('\n') {
-            Vec::new()
-        } else {
-            std::iter::once(0)
-                .chain(text.match_indices('\n').map(|(i, _)| i + 1))
-                .collect()
-        };
+        let lines = line_starts(text);
         Ok(P {
             p: Parser::new(&DIALECT)
                 .with_recursion_limit(MAX_NESTING)
@@ -167,19 +164,7 @@ impl<'a> P<'a> {
     }
 
     fn offset(&self, l: Location) -> usize {
-        let column = (l.column.max(1) - 1) as usize;
-        if self.lines.is_empty() {
-            return column.min(self.text.len());
-        }
-        let start = self
-            .lines
-            .get((l.line.max(1) - 1) as usize)
-            .copied()
-            .unwrap_or(self.text.len());
-        self.text[start..]
-            .char_indices()
-            .nth(column)
-            .map_or(self.text.len(), |(i, _)| start + i)
+        offset_in(&self.lines, self.text, l)
     }
 
     /// Offset of the next token.
@@ -273,15 +258,7 @@ impl<'a> P<'a> {
     }
 
     fn error_at(&self, at: usize) -> SqlError {
-        let line = self.text[..at].matches('\n').count() + 1;
-        let mut end = (at + 80).min(self.text.len());
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        SqlError::syntax(format!(
-            "check the manual that corresponds to your MariaDB server version for the right syntax to use near '{}' at line {line}",
-            &self.text[at..end]
-        ))
+        syntax_error(self.text, at)
     }
 
     fn map_err(&self, e: ParserError) -> SqlError {
@@ -487,6 +464,44 @@ impl<'a> P<'a> {
             _ => Err(self.error()),
         }
     }
+}
+
+/// Offsets of the lines; empty for one line of ASCII, where a column is an offset.
+fn line_starts(text: &str) -> Vec<usize> {
+    if text.is_ascii() && !text.contains('\n') {
+        return Vec::new();
+    }
+    std::iter::once(0)
+        .chain(text.match_indices('\n').map(|(i, _)| i + 1))
+        .collect()
+}
+
+fn offset_in(lines: &[usize], text: &str, l: Location) -> usize {
+    let column = (l.column.max(1) - 1) as usize;
+    if lines.is_empty() {
+        return column.min(text.len());
+    }
+    let start = lines
+        .get((l.line.max(1) - 1) as usize)
+        .copied()
+        .unwrap_or(text.len());
+    text[start..]
+        .char_indices()
+        .nth(column)
+        .map_or(text.len(), |(i, _)| start + i)
+}
+
+/// 1064 near an offset.
+fn syntax_error(text: &str, at: usize) -> SqlError {
+    let line = text[..at].matches('\n').count() + 1;
+    let mut end = (at + 80).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    SqlError::syntax(format!(
+        "check the manual that corresponds to your MariaDB server version for the right syntax to use near '{}' at line {line}",
+        &text[at..end]
+    ))
 }
 
 /// Words that can't be names without backticks (MariaDB's reserved words, the common part).

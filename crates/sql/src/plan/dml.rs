@@ -101,16 +101,28 @@ pub struct DeletePlan {
     pub order: Vec<SortKey>,
     /// LIMIT.
     pub limit: Option<Expr>,
+    /// IGNORE.
+    pub ignore: bool,
     /// No index and no LIMIT, for `sql_safe_updates`.
     pub unsafe_: bool,
 }
 
-fn unknown_column(name: &str) -> SqlError {
+fn unknown_column(name: &str, clause: &str) -> SqlError {
     SqlError::new(
         1054,
         b"42S22",
-        format!("Unknown column '{name}' in 'field list'"),
+        format!("Unknown column '{name}' in '{clause}'"),
     )
+}
+
+/// Names another clause in error 1054: expressions of SET and VALUES are bound like a select list.
+fn in_clause(mut e: SqlError, clause: &str) -> SqlError {
+    if e.code == 1054
+        && let Some(head) = e.message.strip_suffix("in 'SELECT'")
+    {
+        e.message = format!("{head}in '{clause}'").into();
+    }
+    e
 }
 
 /// How values are stored in this session.
@@ -190,24 +202,28 @@ impl Resolver<'_> {
                     Some(t) => format!("{t}.{}", a.column),
                     None => a.column.clone(),
                 };
+                let clause = if insert_values { "UPDATE" } else { "SET" };
                 if a.table.as_ref().is_some_and(|t| *t != source.name) {
-                    return Err(unknown_column(&full()));
+                    return Err(unknown_column(&full(), clause));
                 }
                 let column = source
                     .table
                     .column(&a.column)
-                    .ok_or_else(|| unknown_column(&full()))?;
-                let value = match &a.value {
-                    SetValue::Default => {
-                        StoreValue::Default(match self.default_value(&source.table, column)? {
-                            DefaultValue::Generate => DefaultValue::Missing(implicit_default(
-                                &source.table.def.columns[column].ty,
-                            )),
-                            d => d,
-                        })
-                    }
-                    SetValue::Expr(e) => StoreValue::Expr(bind(e, &scope)?),
-                };
+                    .ok_or_else(|| unknown_column(&full(), clause))?;
+                let value =
+                    match &a.value {
+                        SetValue::Default => StoreValue::Default(
+                            match self.default_value(&source.table, column)? {
+                                DefaultValue::Generate => DefaultValue::Missing(implicit_default(
+                                    &source.table.def.columns[column].ty,
+                                )),
+                                d => d,
+                            },
+                        ),
+                        SetValue::Expr(e) => StoreValue::Expr(bind(e, &scope).map_err(|e| {
+                            in_clause(e, if insert_values { "SELECT" } else { "SET" })
+                        })?),
+                    };
                 Ok(SetPlan { column, value })
             })
             .collect()
@@ -272,7 +288,9 @@ impl Resolver<'_> {
             }
             Some(names) => {
                 for name in names {
-                    let c = table.column(name).ok_or_else(|| unknown_column(name))?;
+                    let c = table
+                        .column(name)
+                        .ok_or_else(|| unknown_column(name, "INSERT INTO"))?;
                     if given[c].replace(columns.len()).is_some() {
                         return Err(SqlError::new(
                             1110,
@@ -296,7 +314,11 @@ impl Resolver<'_> {
         };
         let rows = match &i.source {
             InsertSource::Values(rows) => {
-                let scope = Scope::empty(self.env);
+                // A value may refer to columns given before it.
+                let scope = Scope {
+                    sources: std::slice::from_ref(&source),
+                    ..Scope::empty(self.env)
+                };
                 // `INSERT INTO t VALUES ()`: all defaults.
                 let all_empty = rows.iter().all(Vec::is_empty);
                 if all_empty {
@@ -317,7 +339,9 @@ impl Resolver<'_> {
                             .map(|(v, c)| {
                                 Ok(match v {
                                     SetValue::Default => StoreValue::Default(defaults[*c].clone()),
-                                    SetValue::Expr(e) => StoreValue::Expr(bind(e, &scope)?),
+                                    SetValue::Expr(e) => StoreValue::Expr(
+                                        bind(e, &scope).map_err(|e| in_clause(e, "VALUES"))?,
+                                    ),
                                 })
                             })
                             .collect::<SqlResult<Vec<_>>>()?,
@@ -465,6 +489,7 @@ impl Resolver<'_> {
             target,
             order,
             limit,
+            ignore: d.ignore,
         })
     }
 }

@@ -1,0 +1,125 @@
+//! sqlparser's MySQL dialect with MySQL's own operator precedence, `!` and `MOD`.
+
+use sqlparser::ast::{BinaryOperator, Expr};
+use sqlparser::dialect::{Dialect, MySqlDialect};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
+use std::any::TypeId;
+
+static MYSQL: MySqlDialect = MySqlDialect {};
+
+/// The dialect that expressions are parsed in.
+#[derive(Debug)]
+pub(super) struct Narwal;
+
+impl Dialect for Narwal {
+    // sqlparser asks for the type where it has no method.
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<MySqlDialect>()
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        MYSQL.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        MYSQL.is_identifier_part(ch)
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        MYSQL.is_delimited_identifier_start(ch)
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        MYSQL.identifier_quote_style(identifier)
+    }
+
+    fn supports_string_literal_backslash_escape(&self) -> bool {
+        true
+    }
+
+    fn supports_string_literal_concatenation(&self) -> bool {
+        true
+    }
+
+    fn ignores_wildcard_escapes(&self) -> bool {
+        true
+    }
+
+    fn supports_numeric_prefix(&self) -> bool {
+        true
+    }
+
+    fn supports_bitwise_shift_operators(&self) -> bool {
+        true
+    }
+
+    fn require_interval_qualifier(&self) -> bool {
+        true
+    }
+
+    fn requires_single_line_comment_whitespace(&self) -> bool {
+        true
+    }
+
+    fn supports_match_against(&self) -> bool {
+        true
+    }
+
+    fn supports_data_type_signed_suffix(&self) -> bool {
+        true
+    }
+
+    fn supports_double_ampersand_operator(&self) -> bool {
+        true
+    }
+
+    fn supports_binary_kw_as_cast(&self) -> bool {
+        true
+    }
+
+    fn supports_bang_not_operator(&self) -> bool {
+        true
+    }
+
+    /// From loose to tight: OR, XOR, AND, NOT, BETWEEN, comparisons, `|`, `&`, shifts, `+ -`, `* / DIV % MOD`, `^`.
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        Some(Ok(match &parser.peek_token_ref().token {
+            Token::StringConcat => 5,
+            Token::Overlap => 10,
+            Token::Pipe => 22,
+            Token::Ampersand => 24,
+            Token::ShiftLeft | Token::ShiftRight => 26,
+            Token::Caret => 45,
+            Token::ExclamationMark => 0,
+            Token::Word(w) if w.quote_style.is_none() && w.keyword == Keyword::XOR => 7,
+            Token::Word(w) if w.quote_style.is_none() && w.keyword == Keyword::MOD => 40,
+            _ => return None,
+        }))
+    }
+
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        expr: &Expr,
+        precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
+        let op = if parser.parse_keyword(Keyword::DIV) {
+            BinaryOperator::MyIntegerDivide
+        } else if parser.parse_keyword(Keyword::MOD) {
+            BinaryOperator::Modulo
+        } else {
+            return None;
+        };
+        Some(
+            parser
+                .parse_subexpr(precedence)
+                .map(|right| Expr::BinaryOp {
+                    left: Box::new(expr.clone()),
+                    op,
+                    right: Box::new(right),
+                }),
+        )
+    }
+}
