@@ -118,7 +118,9 @@ def check_ddl(load: Load, c: Connection, tables: dict, strict: bool, lost: list,
             faults.append(f"unknown table {t}")
     found = (frozenset(state.items()), "k_extra" in indexes["acct"])
     steps = load.ddl.steps
-    at = max((i for i, s in enumerate(steps) if s.state == found), default=None)
+    # A state can come back (an index made and dropped): take the reading that is no fault, if there is one.
+    matching = [i for i, s in enumerate(steps) if s.state == found]
+    at = max(matching, default=None)
     acked = max(i for i, s in enumerate(steps) if s.acked)
     if at is None or strict and at < acked:
         names = lambda s: (sorted((n, r, sorted(x)) for n, (r, x) in s[0]), s[1])  # noqa: E731
@@ -126,7 +128,7 @@ def check_ddl(load: Load, c: Connection, tables: dict, strict: bool, lost: list,
                       f"last acknowledged {names(steps[acked].state)}")  # fmt: skip
     else:
         lost += [(s.acked, "DDL", i) for i, s in enumerate(steps) if i > at and s.acked]
-        present += [(s.sent, "DDL", i) for i, s in enumerate(steps) if i <= at]
+        present += [(s.sent, "DDL", i) for i, s in enumerate(steps) if i <= min(matching)]
     load.ddl.restore(found)
     return faults
 

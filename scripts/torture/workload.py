@@ -39,8 +39,9 @@ SCHEMA = [
 # Columns of each primary key, for the replay of the event stream; tables not named here have it in column 0.
 KEYS = {"journal": (0, 1), "big": (0, 1, 2)}
 
-# Errors after which a transaction is rolled back and tried again: deadlock, lock wait timeout, write conflict.
-RETRY = {1213, 1205, 1020}
+# Errors after which a transaction is rolled back and tried again: deadlock, lock wait timeout, write conflict, table
+# definition changed under the transaction's snapshot.
+RETRY = {1213, 1205, 1020, 1412}
 
 
 @dataclass
@@ -157,6 +158,7 @@ class Load:
         c.query(f"INSERT INTO acct (id, owner, balance, ver, pad) VALUES {rows}")
         c.query("INSERT INTO cnt (client, txn) VALUES " + ", ".join(f"({x.id}, 0)" for x in self.clients))
         c.query("INSERT INTO hot (id, n) VALUES (1, 0)")
+        c.query("FLUSH LOGS")  # in mode 0 a crash may take everything that is not synced yet, these tables as well
         c.close()
 
     # -- threads ---------------------------------------------------------------------------------------------------
