@@ -149,10 +149,10 @@ impl Wide {
     fn add(&self, other: &Wide) -> Wide {
         let mut out = [0u32; W];
         let mut carry = 0u64;
-        for i in 0..W {
-            let v = self.0[i] as u64 + other.0[i] as u64 + carry;
-            out[i] = (v % BASE) as u32;
-            carry = v / BASE;
+        for (o, (a, b)) in out.iter_mut().zip(self.0.iter().zip(&other.0)) {
+            let v = *a as u64 + *b as u64 + carry;
+            carry = (v >= BASE) as u64;
+            *o = (v - carry * BASE) as u32;
         }
         Wide(out)
     }
@@ -161,13 +161,10 @@ impl Wide {
     fn sub(&self, other: &Wide) -> Wide {
         let mut out = [0u32; W];
         let mut borrow = 0i64;
-        for i in 0..W {
-            let mut v = self.0[i] as i64 - other.0[i] as i64 - borrow;
+        for (o, (a, b)) in out.iter_mut().zip(self.0.iter().zip(&other.0)) {
+            let v = *a as i64 - *b as i64 - borrow;
             borrow = (v < 0) as i64;
-            if v < 0 {
-                v += BASE as i64;
-            }
-            out[i] = v as u32;
+            *o = (v + borrow * BASE as i64) as u32;
         }
         Wide(out)
     }
@@ -218,17 +215,17 @@ impl Wide {
         let f = BASE / (other.0[n - 1] as u64 + 1);
         let mut u = [0u64; W + 1];
         let mut carry = 0;
-        for i in 0..m {
-            let v = self.0[i] as u64 * f + carry;
-            u[i] = v % BASE;
+        for (o, a) in u.iter_mut().zip(&self.0[..m]) {
+            let v = *a as u64 * f + carry;
+            *o = v % BASE;
             carry = v / BASE;
         }
         u[m] = carry;
         let mut v = [0u64; W];
         carry = 0;
-        for i in 0..n {
-            let x = other.0[i] as u64 * f + carry;
-            v[i] = x % BASE;
+        for (o, b) in v.iter_mut().zip(&other.0[..n]) {
+            let x = *b as u64 * f + carry;
+            *o = x % BASE;
             carry = x / BASE;
         }
         for j in (0..=m - n).rev() {

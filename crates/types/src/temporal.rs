@@ -234,7 +234,7 @@ impl Time {
     pub fn pack(&self, fsp: u8, out: &mut Vec<u8>) {
         let abs = self.micros.unsigned_abs().min(TIME_MAX as u64);
         let s = abs / SECOND as u64;
-        let int = (s / 3600) << 12 | (s / 60 % 60) << 6 | s % 60;
+        let int = (s / 3600) << 12 | (s / 60 % 60) << 6 | (s % 60);
         let fb = fraction_bytes(fsp);
         let v = int << (8 * fb) | pack_fraction((abs % SECOND as u64) as u32, fsp) as u64;
         let zero = 0x80_0000u64 << (8 * fb);

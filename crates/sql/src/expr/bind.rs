@@ -9,9 +9,7 @@ use super::{
 use crate::env::VariableScope;
 use crate::sql_mode::SqlMode;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
-use narwal_types::{
-    Collation, ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value,
-};
+use narwal_types::{Collation, ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value};
 use sqlparser::ast::{
     self, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, CharacterLength, DataType,
     DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr as Ast, FunctionArg, FunctionArgExpr,
@@ -152,8 +150,7 @@ impl Binder<'_> {
                     .iter()
                     .map(|x| self.beside(x, &e))
                     .collect::<SqlResult<Vec<_>>>()?;
-                let collation =
-                    types::compare_collation(std::iter::once(&e).chain(&list), "in")?;
+                let collation = types::compare_collation(std::iter::once(&e).chain(&list), "in")?;
                 let nullable = e.ty.nullable || list.iter().any(|x| x.ty.nullable);
                 make(
                     ExprKind::InList {
@@ -383,10 +380,7 @@ impl Binder<'_> {
         SqlError::new(
             1054,
             b"42S22",
-            format!(
-                "Unknown column '{name}' in '{}'",
-                self.scope.clause.name()
-            ),
+            format!("Unknown column '{name}' in '{}'", self.scope.clause.name()),
         )
     }
 
@@ -503,7 +497,9 @@ impl Binder<'_> {
     fn system_variable(&self, name: &str) -> SqlResult<Expr> {
         let (scope, name) = match name.split_once('.') {
             Some((s, n)) if s.eq_ignore_ascii_case("global") => (VariableScope::Global, n),
-            Some((s, n)) if s.eq_ignore_ascii_case("session") || s.eq_ignore_ascii_case("local") => {
+            Some((s, n))
+                if s.eq_ignore_ascii_case("session") || s.eq_ignore_ascii_case("local") =>
+            {
                 (VariableScope::Session, n)
             }
             _ => (VariableScope::Any, name),
@@ -550,13 +546,7 @@ impl Binder<'_> {
         Ok(constant_beside(self.expr(ast)?, other))
     }
 
-    fn binary(
-        &self,
-        whole: &Ast,
-        left: &Ast,
-        op: &BinaryOperator,
-        right: &Ast,
-    ) -> SqlResult<Expr> {
+    fn binary(&self, whole: &Ast, left: &Ast, op: &BinaryOperator, right: &Ast) -> SqlResult<Expr> {
         use BinaryOperator as B;
         let cmp = match op {
             B::Eq => Some(CmpOp::Eq),
@@ -679,7 +669,8 @@ impl Binder<'_> {
                     pending.push(right);
                     pending.push(left);
                 }
-                Ast::Nested(inner) if matches!(&**inner, Ast::BinaryOp { op, .. } if (and && *op == BinaryOperator::And) || (!and && *op == BinaryOperator::Or)) => {
+                Ast::Nested(inner) if matches!(&**inner, Ast::BinaryOp { op, .. } if (and && *op == BinaryOperator::And) || (!and && *op == BinaryOperator::Or)) =>
+                {
                     pending.push(inner);
                 }
                 e => out.push(self.expr(e)?),
@@ -707,7 +698,11 @@ impl Binder<'_> {
     /// (a, b) = (c, d): all pairs equal.
     fn row_compare(&self, op: CmpOp, left: &Ast, right: &Ast) -> SqlResult<Expr> {
         let (Ast::Tuple(l), Ast::Tuple(r)) = (left, right) else {
-            return Err(SqlError::new(1241, b"21000", "Operand should contain 1 column(s)"));
+            return Err(SqlError::new(
+                1241,
+                b"21000",
+                "Operand should contain 1 column(s)",
+            ));
         };
         if l.len() != r.len() {
             return Err(SqlError::new(
@@ -808,15 +803,15 @@ impl Binder<'_> {
             )?,
             None => Collation::Utf8mb4GeneralCi,
         };
-        let results = whens.iter().map(|(_, t)| &t.ty).chain(otherwise.iter().map(|o| &o.ty));
+        let results = whens
+            .iter()
+            .map(|(_, t)| &t.ty)
+            .chain(otherwise.iter().map(|o| &o.ty));
         let mut ty = types::unify(results, "case")?;
         if otherwise.is_none() {
             ty.nullable = true;
         }
-        let whens = whens
-            .into_iter()
-            .map(|(w, t)| (w, t.coerce(&ty)))
-            .collect();
+        let whens = whens.into_iter().map(|(w, t)| (w, t.coerce(&ty))).collect();
         Ok(make(
             ExprKind::Case {
                 operand: operand.map(Box::new),
@@ -875,9 +870,8 @@ impl Binder<'_> {
                 )),
             }
         };
-        let length = |n: Option<u64>| -> u16 {
-            n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH as u64 - 1) as u16)
-        };
+        let length =
+            |n: Option<u64>| -> u16 { n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH as u64 - 1) as u16) };
         let chars = |l: &Option<CharacterLength>| match l {
             Some(CharacterLength::IntegerLength { length, .. }) => Some(*length),
             _ => None,
@@ -893,8 +887,11 @@ impl Binder<'_> {
         };
         let plain = |kind| ExprType::of_column(ColumnType::new(kind), nullable);
         let ty = match t {
-            DataType::Signed | DataType::SignedInteger | DataType::Int(None)
-            | DataType::Integer(None) | DataType::BigInt(None) => ExprType::bigint(false, nullable),
+            DataType::Signed
+            | DataType::SignedInteger
+            | DataType::Int(None)
+            | DataType::Integer(None)
+            | DataType::BigInt(None) => ExprType::bigint(false, nullable),
             DataType::Unsigned | DataType::UnsignedInteger => ExprType::bigint(true, nullable),
             DataType::Decimal(i) | DataType::Dec(i) | DataType::Numeric(i) => {
                 let (p, s) = match i {
@@ -1139,7 +1136,10 @@ impl Binder<'_> {
                     return Err(SqlError::syntax("a unit expected"));
                 };
                 let unit = IntervalUnit::from_name(&u.value)
-                    .filter(|u| (IntervalUnit::Microsecond.number()..=IntervalUnit::Year.number()).contains(&u.number()))
+                    .filter(|u| {
+                        (IntervalUnit::Microsecond.number()..=IntervalUnit::Year.number())
+                            .contains(&u.number())
+                    })
                     .ok_or_else(|| SqlError::syntax(format!("unknown unit '{}'", u.value)))?;
                 let a = self.expr(arg_ast(1)?)?;
                 let b = self.expr(arg_ast(2)?)?;
@@ -1203,7 +1203,11 @@ impl Binder<'_> {
         distinct: bool,
     ) -> SqlResult<Expr> {
         let Some(collected) = self.scope.aggregates else {
-            return Err(SqlError::new(1111, b"HY000", "Invalid use of group function"));
+            return Err(SqlError::new(
+                1111,
+                b"HY000",
+                "Invalid use of group function",
+            ));
         };
         // No aggregate inside of another.
         let inner_scope = Scope {
@@ -1391,7 +1395,11 @@ fn hex_as_number(e: Expr) -> Expr {
 }
 
 fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
-    if ty.ty.is_integer() { hex_as_number(e) } else { e }
+    if ty.ty.is_integer() {
+        hex_as_number(e)
+    } else {
+        e
+    }
 }
 
 /// A constant next to another operand, in the form that is cheapest to compare: strings beside temporal columns become
@@ -1420,13 +1428,8 @@ fn constant_beside(e: Expr, other: &Expr) -> Expr {
 }
 
 fn temporal_literal(t: &DataType, text: &str) -> SqlResult<Expr> {
-    let bad = |kind: &str| {
-        SqlError::new(
-            1525,
-            b"HY000",
-            format!("Incorrect {kind} value: '{text}'"),
-        )
-    };
+    let bad =
+        |kind: &str| SqlError::new(1525, b"HY000", format!("Incorrect {kind} value: '{text}'"));
     let rules = DateRules::default();
     let v = match t {
         DataType::Date => match parse_datetime(text.as_bytes(), rules) {
@@ -1447,4 +1450,3 @@ fn temporal_literal(t: &DataType, text: &str) -> SqlResult<Expr> {
     };
     Ok(Expr::literal(v))
 }
-

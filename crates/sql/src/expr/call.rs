@@ -2,7 +2,7 @@
 
 use super::compare::{compare, on_today};
 use super::date::{self, IntervalUnit};
-use super::eval::{Num, Val, Warn, date_rules, by_zero, num, with_text};
+use super::eval::{Num, Val, Warn, by_zero, date_rules, num, with_text};
 use super::func::Func;
 use super::{EvalCtx, Expr, RowAccess};
 use narwal_types::collation::{char_count, char_prefix};
@@ -226,7 +226,11 @@ impl<'a> Call<'a, '_> {
 
     fn length(&self, i: usize) -> usize {
         with_text(self.v(i), |s| {
-            if self.is_bytes(i) { s.len() } else { char_count(s) }
+            if self.is_bytes(i) {
+                s.len()
+            } else {
+                char_count(s)
+            }
         })
     }
 
@@ -454,11 +458,11 @@ impl<'a> Call<'a, '_> {
             Ascii => Ok(Val::int(
                 with_text(self.v(0), |s| s.first().copied()).unwrap_or(0) as i64,
             )),
-            Ord => Ok(Val::int(
-                self.chars(0)
-                    .first()
-                    .map_or(0, |c| c.iter().fold(0i64, |a, b| a << 8 | *b as i64)),
-            )),
+            Ord => {
+                Ok(Val::int(self.chars(0).first().map_or(0, |c| {
+                    c.iter().fold(0i64, |a, b| a << 8 | *b as i64)
+                })))
+            }
             Char => {
                 let mut out = Vec::new();
                 for i in (0..self.args.len()).filter(|i| !self.v(*i).is_null()) {
@@ -487,7 +491,8 @@ impl<'a> Call<'a, '_> {
                 if self.v(0).is_null() {
                     return Ok(Val::int(0));
                 }
-                let at = (1..self.args.len()).find(|i| self.compare(0, *i) == Some(Ordering::Equal));
+                let at =
+                    (1..self.args.len()).find(|i| self.compare(0, *i) == Some(Ordering::Equal));
                 Ok(Val::int(at.unwrap_or(0) as i64))
             }
             FindInSet => {
@@ -623,10 +628,11 @@ impl<'a> Call<'a, '_> {
                 let out: String = t
                     .chars()
                     .map(|c| {
-                        let one = |mut it: Box<dyn Iterator<Item = char>>| match (it.next(), it.next()) {
-                            (Some(u), None) => u,
-                            _ => c,
-                        };
+                        let one =
+                            |mut it: Box<dyn Iterator<Item = char>>| match (it.next(), it.next()) {
+                                (Some(u), None) => u,
+                                _ => c,
+                            };
                         if self.func == Lcase {
                             one(Box::new(c.to_lowercase()))
                         } else {
@@ -700,7 +706,13 @@ impl<'a> Call<'a, '_> {
                 if pad.is_empty() {
                     return self.string(Vec::new());
                 }
-                let fill: Vec<u8> = pad.iter().cycle().take(want - s.len()).flatten().copied().collect();
+                let fill: Vec<u8> = pad
+                    .iter()
+                    .cycle()
+                    .take(want - s.len())
+                    .flatten()
+                    .copied()
+                    .collect();
                 let mut out = Vec::new();
                 if self.func == Lpad {
                     out.extend(fill);
@@ -900,12 +912,16 @@ impl<'a> Call<'a, '_> {
                 Num::Int(v) => v.signum() as i64,
                 Num::Dec(d) if d.is_zero() => 0,
                 Num::Dec(d) => 1 - 2 * d.is_negative() as i64,
-                Num::Real(f) if f == 0.0 => 0,
+                Num::Real(0.0) => 0,
                 Num::Real(f) => f.signum() as i64,
             })),
             (Ceiling | Floor, Some(Num::Int(_))) => Ok(self.integer_arg()),
             (Ceiling | Floor, Some(Num::Dec(d))) => {
-                let r = if self.func == Ceiling { d.ceil() } else { d.floor() };
+                let r = if self.func == Ceiling {
+                    d.ceil()
+                } else {
+                    d.floor()
+                };
                 Ok(match r.to_i64() {
                     Some(v) if self.expr.ty.ty.is_integer() => Val::int(v),
                     _ => Val::Ref(ValueRef::Decimal(r)),
@@ -1013,9 +1029,9 @@ impl<'a> Call<'a, '_> {
             Date => Ok(self
                 .datetime(0)
                 .map_or(Val::NULL, |t| Val::Ref(ValueRef::Date(t.date)))),
-            Time => Ok(self
-                .time(0)
-                .map_or(Val::NULL, |t| Val::Ref(ValueRef::Time(t.truncate(self.fsp()))))),
+            Time => Ok(self.time(0).map_or(Val::NULL, |t| {
+                Val::Ref(ValueRef::Time(t.truncate(self.fsp())))
+            })),
             Timestamp => {
                 let Some(t) = self.datetime(0) else {
                     return Ok(Val::NULL);
@@ -1027,8 +1043,10 @@ impl<'a> Call<'a, '_> {
                 let Some(add) = self.time(1) else {
                     return Ok(Val::NULL);
                 };
-                Ok(DateTime::from_unix_micros(t.unix_micros() + add.micros, fsp)
-                    .map_or(Val::NULL, |t| Val::Ref(ValueRef::DateTime(t))))
+                Ok(
+                    DateTime::from_unix_micros(t.unix_micros() + add.micros, fsp)
+                        .map_or(Val::NULL, |t| Val::Ref(ValueRef::DateTime(t))),
+                )
             }
             Year | Month | DayOfMonth | Quarter => Self::opt_int(self.datetime(0).map(|t| {
                 let d = t.date;
@@ -1054,7 +1072,10 @@ impl<'a> Call<'a, '_> {
             WeekOfYear => Self::opt_int(self.real_date(0).map(|d| date::week(&d, 3).0 as i64)),
             Week => {
                 let mode = if self.args.len() > 1 { self.int(1) } else { 0 };
-                Self::opt_int(self.real_date(0).map(|d| date::week(&d, mode as u64 & 7).0 as i64))
+                Self::opt_int(
+                    self.real_date(0)
+                        .map(|d| date::week(&d, mode as u64 & 7).0 as i64),
+                )
             }
             YearWeek => {
                 let mode = if self.args.len() > 1 { self.int(1) } else { 0 };
@@ -1084,11 +1105,14 @@ impl<'a> Call<'a, '_> {
                     .filter(|t| t.date.is_real())
                     .map(|t| t.date.day_number() * 86_400 + t.micros as i64 / SECOND),
             ),
-            FromDays => Ok(narwal_types::Date::from_unix_days(self.int(0).saturating_sub(719_528))
-                .filter(|d| d.year > 0)
-                .map_or(Val::Ref(ValueRef::Date(narwal_types::Date::default())), |d| {
-                    Val::Ref(ValueRef::Date(d))
-                })),
+            FromDays => Ok(
+                narwal_types::Date::from_unix_days(self.int(0).saturating_sub(719_528))
+                    .filter(|d| d.year > 0)
+                    .map_or(
+                        Val::Ref(ValueRef::Date(narwal_types::Date::default())),
+                        |d| Val::Ref(ValueRef::Date(d)),
+                    ),
+            ),
             DateDiff => {
                 let (a, b) = (self.real_date(0), self.real_date(1));
                 Self::opt_int(a.zip(b).map(|(a, b)| a.unix_days() - b.unix_days()))
@@ -1122,7 +1146,9 @@ impl<'a> Call<'a, '_> {
                     return Ok(Val::NULL);
                 };
                 if self.args.len() > 1 {
-                    return Ok(date::format(&t.date, t.micros, &self.text(1)).map_or(Val::NULL, Val::text));
+                    return Ok(
+                        date::format(&t.date, t.micros, &self.text(1)).map_or(Val::NULL, Val::text)
+                    );
                 }
                 Ok(Val::Ref(ValueRef::DateTime(t.truncate(self.fsp()))))
             }
@@ -1144,9 +1170,7 @@ impl<'a> Call<'a, '_> {
                     ))
                 })
             }
-            TimeToSec => {
-                Self::opt_int(self.time(0).map(|t| t.micros / SECOND))
-            }
+            TimeToSec => Self::opt_int(self.time(0).map(|t| t.micros / SECOND)),
             SecToTime => {
                 let d = to_decimal(self.v(0), &mut Warn(env));
                 let us = d
@@ -1167,8 +1191,10 @@ impl<'a> Call<'a, '_> {
                     return Ok(Val::NULL);
                 }
                 let first = narwal_types::Date::new(y as u16, 1, 1).unix_days();
-                Ok(narwal_types::Date::from_unix_days(first.saturating_add(n - 1))
-                    .map_or(Val::NULL, |d| Val::Ref(ValueRef::Date(d))))
+                Ok(
+                    narwal_types::Date::from_unix_days(first.saturating_add(n - 1))
+                        .map_or(Val::NULL, |d| Val::Ref(ValueRef::Date(d))),
+                )
             }
             MakeTime => {
                 let (h, m) = (self.int(0), self.int(1));
@@ -1180,16 +1206,19 @@ impl<'a> Call<'a, '_> {
                 if !(0..60).contains(&m) || !(0..60 * SECOND).contains(&us) {
                     return Ok(Val::NULL);
                 }
-                let abs = h.unsigned_abs().min(100_000) as i64 * 3600 * SECOND
-                    + m * 60 * SECOND
-                    + us;
+                let abs =
+                    h.unsigned_abs().min(100_000) as i64 * 3600 * SECOND + m * 60 * SECOND + us;
                 self.clipped_time(if h < 0 { -abs } else { abs })
             }
             AddTime | SubTime => {
                 let Some(b) = self.time(1) else {
                     return Ok(Val::NULL);
                 };
-                let delta = if self.func == AddTime { b.micros } else { -b.micros };
+                let delta = if self.func == AddTime {
+                    b.micros
+                } else {
+                    -b.micros
+                };
                 let as_text = self.expr.ty.ty.is_string();
                 let v = self.v(0);
                 let is_date = match v {
@@ -1208,7 +1237,11 @@ impl<'a> Call<'a, '_> {
                     let Some(mut r) = DateTime::from_unix_micros(t.unix_micros() + delta, 6) else {
                         return Ok(Val::NULL);
                     };
-                    r.fsp = if as_text { text_fsp(r.micros) } else { self.fsp() };
+                    r.fsp = if as_text {
+                        text_fsp(r.micros)
+                    } else {
+                        self.fsp()
+                    };
                     ValueRef::DateTime(r)
                 } else {
                     let Some(t) = self.time(0) else {
@@ -1231,7 +1264,9 @@ impl<'a> Call<'a, '_> {
             TimeDiff => {
                 let is_date = |i: usize| match self.v(i) {
                     ValueRef::DateTime(_) | ValueRef::Date(_) => true,
-                    ValueRef::Str(s) => s.len() >= 10 && s.contains(&b'-') && s.first() != Some(&b'-'),
+                    ValueRef::Str(s) => {
+                        s.len() >= 10 && s.contains(&b'-') && s.first() != Some(&b'-')
+                    }
                     _ => false,
                 };
                 if is_date(0) != is_date(1) {
@@ -1252,9 +1287,9 @@ impl<'a> Call<'a, '_> {
                             6 if us % SECOND == 0 && self.v(0).to_text().find('.').is_none() => 0,
                             f => f,
                         };
-                        Ok(Val::Ref(ValueRef::Time(
-                            narwal_types::Time::from_micros(us, fsp),
-                        )))
+                        Ok(Val::Ref(ValueRef::Time(narwal_types::Time::from_micros(
+                            us, fsp,
+                        ))))
                     }
                     None => Ok(Val::NULL),
                 }
@@ -1286,7 +1321,10 @@ impl<'a> Call<'a, '_> {
                 match date::parse(&t, &f, self.rules()) {
                     Some(v) => Ok(Val::Owned(v)),
                     None => {
-                        env.warn(1411, format!("Incorrect datetime value: '{t}' for function str_to_date"));
+                        env.warn(
+                            1411,
+                            format!("Incorrect datetime value: '{t}' for function str_to_date"),
+                        );
                         Ok(Val::NULL)
                     }
                 }
@@ -1296,7 +1334,10 @@ impl<'a> Call<'a, '_> {
                     return Ok(Val::NULL);
                 };
                 let time_only = matches!(self.v(1), ValueRef::Time(_));
-                if time_only || (unit.has_time() && !matches!(self.v(1), ValueRef::Date(_) | ValueRef::DateTime(_))) {
+                if time_only
+                    || (unit.has_time()
+                        && !matches!(self.v(1), ValueRef::Date(_) | ValueRef::DateTime(_)))
+                {
                     // Text may be a time of more than a day.
                     let as_date = convert::to_datetime(self.v(1), self.rules());
                     if time_only || as_date.is_none() {
@@ -1351,7 +1392,11 @@ impl<'a> Call<'a, '_> {
 
 /// Digits of a fraction in text: six or none.
 fn text_fsp(micros: u64) -> u8 {
-    if micros.is_multiple_of(SECOND as u64) { 0 } else { 6 }
+    if micros.is_multiple_of(SECOND as u64) {
+        0
+    } else {
+        6
+    }
 }
 
 fn mix(s: u64) -> u64 {

@@ -154,9 +154,8 @@ fn read_time(v: ValueRef<'_>, env: &StatementEnv) -> Time {
             }
             p.value
         }),
-        v => number_parts(v).and_then(|(n, us, f)| {
-            narwal_types::temporal_parse::time_from_number(n, us, f)
-        }),
+        v => number_parts(v)
+            .and_then(|(n, us, f)| narwal_types::temporal_parse::time_from_number(n, us, f)),
     };
     t.unwrap_or_else(|| {
         warn(env, "time", v);

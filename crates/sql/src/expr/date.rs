@@ -117,9 +117,10 @@ impl Interval {
         let int = || -> i128 {
             match v {
                 // Numbers are rounded, text is cut.
-                ValueRef::Str(_) | ValueRef::Bytes(_) => {
-                    to_decimal(v, &mut NoWarnings).truncate(0).to_i128().unwrap_or(0)
-                }
+                ValueRef::Str(_) | ValueRef::Bytes(_) => to_decimal(v, &mut NoWarnings)
+                    .truncate(0)
+                    .to_i128()
+                    .unwrap_or(0),
                 _ => to_integer(v, &mut NoWarnings),
             }
         };
@@ -176,7 +177,10 @@ impl Interval {
             let n: i128 = f.get(..f.len().min(6))?.parse().ok()?;
             us = n * 10i128.pow(6 - f.len().min(6) as u32);
         }
-        let n: Vec<i128> = parts.iter().map(|p| p.parse().unwrap_or(i64::MAX as i128)).collect();
+        let n: Vec<i128> = parts
+            .iter()
+            .map(|p| p.parse().unwrap_or(i64::MAX as i128))
+            .collect();
         // From the smallest unit up.
         let scales: &[i128] = match unit {
             YearMonth => &[1, 12],
@@ -408,7 +412,9 @@ pub fn format_kind(fmt: &str) -> TypeKind {
                     time = true;
                     frac = true;
                 }
-                Some('H' | 'k' | 'h' | 'I' | 'l' | 'i' | 'p' | 'r' | 'S' | 's' | 'T') => time = true,
+                Some('H' | 'k' | 'h' | 'I' | 'l' | 'i' | 'p' | 'r' | 'S' | 's' | 'T') => {
+                    time = true
+                }
                 Some(c) if c.is_ascii_alphabetic() => date = true,
                 _ => {}
             }
@@ -430,11 +436,7 @@ pub fn parse(text: &str, fmt: &str, rules: DateRules) -> Option<Value> {
     let mut pm: Option<bool> = None;
     let mut yday = None;
     let take = |s: &mut &str, max: usize| -> Option<u64> {
-        let n = s
-            .bytes()
-            .take(max)
-            .take_while(u8::is_ascii_digit)
-            .count();
+        let n = s.bytes().take(max).take_while(u8::is_ascii_digit).count();
         let v = s.get(..n)?.parse().ok()?;
         *s = &s[n..];
         Some(v)
@@ -536,7 +538,11 @@ pub fn parse(text: &str, fmt: &str, rules: DateRules) -> Option<Value> {
         TypeKind::Time(fsp) => Some(Value::Time(Time::from_micros(micros as i64, fsp))),
         TypeKind::Date => rules.allows(&date).then_some(Value::Date(date)),
         kind => {
-            let fsp = if let TypeKind::DateTime(f) = kind { f } else { 0 };
+            let fsp = if let TypeKind::DateTime(f) = kind {
+                f
+            } else {
+                0
+            };
             (h < 24 && rules.allows(&date))
                 .then_some(Value::DateTime(DateTime::new(date, micros, fsp)))
         }

@@ -127,7 +127,9 @@ impl Expr {
                 let v = row.column(*source, *column)?;
                 Ok(Val::Ref(if *timestamp { to_local(v, ctx) } else { v }))
             }
-            ExprKind::Param(i) => Ok(Val::Ref(ctx.params.get(*i).map_or(ValueRef::Null, Value::as_ref))),
+            ExprKind::Param(i) => Ok(Val::Ref(
+                ctx.params.get(*i).map_or(ValueRef::Null, Value::as_ref),
+            )),
             ExprKind::Literal(v) => Ok(Val::Ref(v.as_ref())),
             _ => self.eval_slow(ctx, row),
         }
@@ -185,7 +187,9 @@ impl Expr {
                 let r = right.eval_ref(ctx, row)?;
                 match compare(l.as_ref(), r.as_ref(), *collation, ctx.env) {
                     Some(o) => Val::int(satisfied(*op, o) as i64),
-                    None if *op == CmpOp::NullSafeEq => Val::int((l.is_null() && r.is_null()) as i64),
+                    None if *op == CmpOp::NullSafeEq => {
+                        Val::int((l.is_null() && r.is_null()) as i64)
+                    }
                     None => Val::NULL,
                 }
             }
@@ -329,7 +333,11 @@ impl Expr {
                     Val::Owned(Value::Str(s)) if binary => {
                         Val::Owned(Value::Bytes(s.into_boxed_bytes()))
                     }
-                    v if v.is_null() || matches!(v.as_ref(), ValueRef::Str(_) | ValueRef::Bytes(_)) => v,
+                    v if v.is_null()
+                        || matches!(v.as_ref(), ValueRef::Str(_) | ValueRef::Bytes(_)) =>
+                    {
+                        v
+                    }
                     v => {
                         let t = v.as_ref().to_text();
                         if binary {
@@ -415,7 +423,10 @@ impl Expr {
             return e;
         }
         let message = e.message.replace("''", &format!("'{self}'"));
-        SqlError { message: message.into(), ..e }
+        SqlError {
+            message: message.into(),
+            ..e
+        }
     }
 
     fn date_add<'a>(
@@ -451,16 +462,14 @@ impl Expr {
         let (t, only_date) = match d {
             ValueRef::Date(d) => (d.at_midnight(), true),
             ValueRef::DateTime(t) => (t, false),
-            ValueRef::Str(s) | ValueRef::Bytes(s) => {
-                match parse_datetime(s, date_rules(ctx.env)) {
-                    Some(p) => (p.value, !p.has_time),
-                    None => {
-                        ctx.env
-                            .warn(1292, format!("Incorrect datetime value: '{}'", d.to_text()));
-                        return Val::NULL;
-                    }
+            ValueRef::Str(s) | ValueRef::Bytes(s) => match parse_datetime(s, date_rules(ctx.env)) {
+                Some(p) => (p.value, !p.has_time),
+                None => {
+                    ctx.env
+                        .warn(1292, format!("Incorrect datetime value: '{}'", d.to_text()));
+                    return Val::NULL;
                 }
-            }
+            },
             v => match number_parts(v)
                 .and_then(|(n, us, fsp)| datetime_from_number(n, us, fsp, date_rules(ctx.env)))
             {
@@ -492,10 +501,12 @@ impl Expr {
         }
         // A statically known DATETIME stays one.
         match (out, self.ty.ty.kind) {
-            (ValueRef::Date(d), TypeKind::DateTime(fsp)) => Val::Ref(ValueRef::DateTime(DateTime {
-                fsp,
-                ..d.at_midnight()
-            })),
+            (ValueRef::Date(d), TypeKind::DateTime(fsp)) => {
+                Val::Ref(ValueRef::DateTime(DateTime {
+                    fsp,
+                    ..d.at_midnight()
+                }))
+            }
             (v, _) => Val::Ref(v),
         }
     }
@@ -515,7 +526,11 @@ impl Expr {
                     ValueRef::Int(_) | ValueRef::UInt(_) => to_integer(r, &mut Warn(env)),
                     ValueRef::Double(f) => {
                         let n = to_integer(r, &mut Warn(env));
-                        let hi = if ty.unsigned { u64::MAX as i128 } else { i64::MAX as i128 };
+                        let hi = if ty.unsigned {
+                            u64::MAX as i128
+                        } else {
+                            i64::MAX as i128
+                        };
                         if f.abs() > 2e19 || n > hi {
                             env.note(
                                 1916,
@@ -526,7 +541,11 @@ impl Expr {
                                 ),
                             );
                         }
-                        if !ty.unsigned { n.min(i64::MAX as i128) } else { n }
+                        if !ty.unsigned {
+                            n.min(i64::MAX as i128)
+                        } else {
+                            n
+                        }
                     }
                     r => to_integer(r, &mut Warn(env)),
                 };
@@ -552,7 +571,10 @@ impl Expr {
                 let d = to_decimal(r, &mut Warn(env));
                 let mut k = d.round(s);
                 if !k.fits(p, s) {
-                    env.warn(1264, format!("Out of range value for column '{self}' at row 0"));
+                    env.warn(
+                        1264,
+                        format!("Out of range value for column '{self}' at row 0"),
+                    );
                     k = Decimal::max_value(p, s, d.is_negative());
                 }
                 Val::Ref(ValueRef::Decimal(k))
@@ -560,16 +582,18 @@ impl Expr {
             TypeKind::Double => Val::Ref(ValueRef::Double(to_f64(r, &mut Warn(env)))),
             TypeKind::Float => Val::Ref(ValueRef::Float(to_f64(r, &mut Warn(env)) as f32)),
             TypeKind::Date => match r {
-                ValueRef::Time(t) => Val::Ref(ValueRef::Date(super::compare::on_today(t, env).date)),
+                ValueRef::Time(t) => {
+                    Val::Ref(ValueRef::Date(super::compare::on_today(t, env).date))
+                }
                 r => match convert::to_datetime(r, date_rules(env)) {
                     Some(t) => Val::Ref(ValueRef::Date(t.date)),
                     None => incorrect("datetime", r),
                 },
             },
             TypeKind::DateTime(f) | TypeKind::Timestamp(f) => match r {
-                ValueRef::Time(t) => {
-                    Val::Ref(ValueRef::DateTime(super::compare::on_today(t, env).truncate(f)))
-                }
+                ValueRef::Time(t) => Val::Ref(ValueRef::DateTime(
+                    super::compare::on_today(t, env).truncate(f),
+                )),
                 r => match convert::to_datetime(r, date_rules(env)) {
                     Some(t) => Val::Ref(ValueRef::DateTime(t.truncate(f))),
                     None => incorrect("datetime", r),
@@ -582,7 +606,9 @@ impl Expr {
             TypeKind::Year => Val::int(to_integer(r, &mut Warn(env)).clamp(0, 9999) as i64),
             TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => {
                 let max = match ty.kind {
-                    TypeKind::Char(n) | TypeKind::VarChar(n) if n != super::types::NO_LENGTH => n as usize,
+                    TypeKind::Char(n) | TypeKind::VarChar(n) if n != super::types::NO_LENGTH => {
+                        n as usize
+                    }
                     _ => usize::MAX,
                 };
                 match v {
@@ -620,7 +646,9 @@ impl Expr {
                         }
                         b.resize(n as usize, 0);
                     }
-                    TypeKind::VarBinary(n) if n != super::types::NO_LENGTH && b.len() > n as usize => {
+                    TypeKind::VarBinary(n)
+                        if n != super::types::NO_LENGTH && b.len() > n as usize =>
+                    {
                         env.warn(
                             1292,
                             format!("Truncated incorrect BINARY({n}) value: '{}'", r.to_text()),

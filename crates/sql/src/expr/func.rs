@@ -338,7 +338,10 @@ impl Func {
 
     /// The value differs from row to row, or evaluating it does something.
     pub fn is_volatile(self) -> bool {
-        matches!(self, Rand | Uuid | Sleep | Benchmark | Sysdate | LastInsertId)
+        matches!(
+            self,
+            Rand | Uuid | Sleep | Benchmark | Sysdate | LastInsertId
+        )
     }
 }
 

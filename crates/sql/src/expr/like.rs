@@ -143,7 +143,10 @@ mod tests {
         }
         assert!(!like(b"ABC", b"ab%", None, Collation::Utf8mb4Bin));
         assert!(!like("é".as_bytes(), b"_", None, Collation::Binary));
-        assert_eq!(literal_prefix("ab\\%c%", Some('\\')), ("ab%c".into(), false));
+        assert_eq!(
+            literal_prefix("ab\\%c%", Some('\\')),
+            ("ab%c".into(), false)
+        );
     }
 
     #[test]

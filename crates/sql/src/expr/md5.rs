@@ -55,7 +55,10 @@ mod tests {
     #[test]
     fn rfc_examples() {
         let hex = |s: &[u8]| -> String {
-            super::digest(s).iter().map(|b| format!("{b:02x}")).collect()
+            super::digest(s)
+                .iter()
+                .map(|b| format!("{b:02x}"))
+                .collect()
         };
         assert_eq!(hex(b""), "d41d8cd98f00b204e9800998ecf8427e");
         assert_eq!(hex(b"abc"), "900150983cd24fb0d6963f7d28e17f72");

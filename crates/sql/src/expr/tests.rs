@@ -57,22 +57,29 @@ fn fixture() -> Fixture {
         engine: "InnoDB".into(),
         created: 0,
     };
-    db.ddl(Ddl {
-        sql: "create database x1".into(),
-        changes: vec![
-            CatalogChange::PutDatabase(narwal_engine::DatabaseDef {
-                name: "x1".into(),
-                collation: Collation::default(),
-                comment: String::new(),
-            }),
-            CatalogChange::CreateTable(def),
-        ],
-        ..Ddl::default()
-    }, &narwal_engine::TxnOptions::default())
+    db.ddl(
+        Ddl {
+            sql: "create database x1".into(),
+            changes: vec![
+                CatalogChange::PutDatabase(narwal_engine::DatabaseDef {
+                    name: "x1".into(),
+                    collation: Collation::default(),
+                    comment: String::new(),
+                }),
+                CatalogChange::CreateTable(def),
+            ],
+            ..Ddl::default()
+        },
+        &narwal_engine::TxnOptions::default(),
+    )
     .unwrap();
     let table = db.catalog().table("x1", "t").unwrap().clone();
     let dt = |s: &str| {
-        ValueRef::DateTime(parse_datetime(s.as_bytes(), DateRules::default()).unwrap().value)
+        ValueRef::DateTime(
+            parse_datetime(s.as_bytes(), DateRules::default())
+                .unwrap()
+                .value,
+        )
     };
     let values = [
         ValueRef::Int(1),
@@ -111,7 +118,12 @@ fn env() -> StatementEnv {
 }
 
 impl Fixture {
-    fn eval(&self, text: &str, env: &StatementEnv, params: &[Value]) -> SqlResult<(Value, ExprType)> {
+    fn eval(
+        &self,
+        text: &str,
+        env: &StatementEnv,
+        params: &[Value],
+    ) -> SqlResult<(Value, ExprType)> {
         let ast = parse_expression(text, &ParseOptions::default())?;
         let scope = Scope {
             sources: &self.sources,
@@ -144,7 +156,14 @@ fn family(sql: &str) -> String {
         .map_or("", |(a, _)| a);
     match base {
         "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => {
-            format!("integer{}", if sql.contains("unsigned") { " unsigned" } else { "" })
+            format!(
+                "integer{}",
+                if sql.contains("unsigned") {
+                    " unsigned"
+                } else {
+                    ""
+                }
+            )
         }
         "decimal" => format!("decimal {}", args.split(',').nth(1).unwrap_or("0")),
         "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => "text".into(),
@@ -180,15 +199,26 @@ fn answers_of_mariadb() {
             wrong.push(format!("{text}: type {ty}, MariaDB {want_ty}"));
         }
     }
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
 fn errors_of_mariadb() {
     let f = fixture();
     for (text, want) in [
-        ("nosuch(1)", "1305 (42000) FUNCTION x1.nosuch does not exist"),
-        ("x1.nosuch(1)", "1305 (42000) FUNCTION x1.nosuch does not exist"),
+        (
+            "nosuch(1)",
+            "1305 (42000) FUNCTION x1.nosuch does not exist",
+        ),
+        (
+            "x1.nosuch(1)",
+            "1305 (42000) FUNCTION x1.nosuch does not exist",
+        ),
         ("nocol", "1054 (42S22) Unknown column 'nocol' in 'SELECT'"),
         ("t2.i", "1054 (42S22) Unknown column 't2.i' in 'SELECT'"),
         ("count(*)", "1111 (HY000) Invalid use of group function"),
@@ -196,7 +226,10 @@ fn errors_of_mariadb() {
             "concat()",
             "1582 (42000) Incorrect parameter count in the call to native function 'concat'",
         ),
-        ("'a' collate nosuch", "1273 (HY000) Unknown collation: 'nosuch'"),
+        (
+            "'a' collate nosuch",
+            "1273 (HY000) Unknown collation: 'nosuch'",
+        ),
         (
             "9223372036854775807 + 1",
             "1690 (22003) BIGINT value is out of range in '9223372036854775807 + 1'",
@@ -209,7 +242,10 @@ fn errors_of_mariadb() {
             "i + b + 9223372036854775807",
             "1690 (22003) BIGINT value is out of range in '`x1`.`t`.`i` + `x1`.`t`.`b` + 9223372036854775807'",
         ),
-        ("1e308 * 10", "1690 (22003) DOUBLE value is out of range in '1e308 * 10'"),
+        (
+            "1e308 * 10",
+            "1690 (22003) DOUBLE value is out of range in '1e308 * 10'",
+        ),
         (
             "(select 1)",
             "1235 (42000) This version of Narwal doesn't yet support 'subqueries'",
@@ -218,7 +254,10 @@ fn errors_of_mariadb() {
             "sum(i) over ()",
             "1235 (42000) This version of Narwal doesn't yet support 'window functions'",
         ),
-        ("'a' regexp 'b'", "1235 (42000) This version of Narwal doesn't yet support 'REGEXP'"),
+        (
+            "'a' regexp 'b'",
+            "1235 (42000) This version of Narwal doesn't yet support 'REGEXP'",
+        ),
     ] {
         assert_eq!(f.text(text, &[]), want, "{text}");
     }
@@ -251,9 +290,18 @@ fn warnings_of_mariadb() {
     let f = fixture();
     for (text, want) in [
         ("'abc' + 1", "1292 Truncated incorrect DOUBLE value: 'abc'"),
-        ("i = '1abc'", "1292 Truncated incorrect DECIMAL value: '1abc'"),
-        ("cast('12abc' as signed)", "1292 Truncated incorrect INTEGER value: '12abc'"),
-        ("da = 'abc'", "1292 Truncated incorrect datetime value: 'abc'"),
+        (
+            "i = '1abc'",
+            "1292 Truncated incorrect DECIMAL value: '1abc'",
+        ),
+        (
+            "cast('12abc' as signed)",
+            "1292 Truncated incorrect INTEGER value: '12abc'",
+        ),
+        (
+            "da = 'abc'",
+            "1292 Truncated incorrect datetime value: 'abc'",
+        ),
         ("1 / 0", "1365 Division by 0"),
         ("cast('x' as date)", "1292 Incorrect datetime value: 'x'"),
         (
@@ -303,6 +351,12 @@ fn aggregates_are_collected_once() {
     let types: Vec<String> = aggs.borrow().iter().map(|a| a.ty.ty.sql_name()).collect();
     assert_eq!(
         types,
-        ["decimal(32,0)", "bigint(20)", "decimal(14,6)", "bigint(20)", "double"]
+        [
+            "decimal(32,0)",
+            "bigint(20)",
+            "decimal(14,6)",
+            "bigint(20)",
+            "double"
+        ]
     );
 }

@@ -54,14 +54,16 @@ impl ExprType {
     pub fn decimal(int_digits: u32, scale: u32, nullable: bool) -> Self {
         let scale = scale.min(MAX_SCALE as u32);
         let p = (int_digits + scale).clamp(1, MAX_PRECISION as u32);
-        Self::of_column(
-            ColumnType::decimal(p as u8, scale.min(p) as u8),
-            nullable,
-        )
+        Self::of_column(ColumnType::decimal(p as u8, scale.min(p) as u8), nullable)
     }
 
     /// A string of at most `chars` characters.
-    pub fn string(chars: u64, collation: Collation, coercibility: Coercibility, nullable: bool) -> Self {
+    pub fn string(
+        chars: u64,
+        collation: Collation,
+        coercibility: Coercibility,
+        nullable: bool,
+    ) -> Self {
         let ty = if collation == Collation::Binary {
             match chars {
                 0..=65_532 => ColumnType::new(TypeKind::VarBinary(chars as u16)),
@@ -116,10 +118,9 @@ impl ExprType {
             Value::Int(_) => Self::bigint(false, false),
             Value::UInt(_) => Self::bigint(true, false),
             Value::Float(_) | Value::Double(_) => Self::double(false),
-            Value::Decimal(d) => Self::of_column(
-                ColumnType::decimal(d.precision().max(1), d.scale()),
-                false,
-            ),
+            Value::Decimal(d) => {
+                Self::of_column(ColumnType::decimal(d.precision().max(1), d.scale()), false)
+            }
             Value::Str(s) => Self::text(char_count(s.as_bytes()) as u64, false),
             Value::Bytes(b) => Self::string(
                 b.len() as u64,
@@ -136,9 +137,10 @@ impl ExprType {
     /// Most characters of the value as text.
     pub fn chars(&self) -> u64 {
         match self.ty.kind {
-            TypeKind::Char(n) | TypeKind::VarChar(n) | TypeKind::Binary(n) | TypeKind::VarBinary(n) => {
-                n as u64
-            }
+            TypeKind::Char(n)
+            | TypeKind::VarChar(n)
+            | TypeKind::Binary(n)
+            | TypeKind::VarBinary(n) => n as u64,
             TypeKind::Text(s) | TypeKind::Blob(s) => s.max_bytes(),
             _ => self.ty.display_length() as u64,
         }
@@ -193,9 +195,8 @@ enum Class {
 
 /// Type of a binary operator's result.
 pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
-    let nullable = a.nullable
-        || b.nullable
-        || matches!(op, ArithOp::Div | ArithOp::IntDiv | ArithOp::Mod);
+    let nullable =
+        a.nullable || b.nullable || matches!(op, ArithOp::Div | ArithOp::IntDiv | ArithOp::Mod);
     let unsigned = a.ty.unsigned || b.ty.unsigned;
     let class = a.class().max(b.class());
     match op {
@@ -225,7 +226,11 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
                 }
             }
             Class::Int => ExprType::bigint(
-                if op == ArithOp::Mod { a.ty.unsigned } else { unsigned },
+                if op == ArithOp::Mod {
+                    a.ty.unsigned
+                } else {
+                    unsigned
+                },
                 nullable,
             ),
             Class::Decimal => match op {
@@ -305,7 +310,10 @@ pub fn collation_of<'a>(
 }
 
 /// Collation for comparing expressions.
-pub fn compare_collation<'a>(exprs: impl IntoIterator<Item = &'a Expr>, op: &str) -> SqlResult<Collation> {
+pub fn compare_collation<'a>(
+    exprs: impl IntoIterator<Item = &'a Expr>,
+    op: &str,
+) -> SqlResult<Collation> {
     // Numbers don't take part: a comparison with one is numeric.
     let types: Vec<&ExprType> = exprs
         .into_iter()
@@ -334,22 +342,24 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         }
         let int_digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
         let scale = some.iter().map(|t| t.scale()).max().unwrap_or(0);
-        if some.iter().any(|t| matches!(t.ty.kind, TypeKind::Decimal(..))) {
+        if some
+            .iter()
+            .any(|t| matches!(t.ty.kind, TypeKind::Decimal(..)))
+        {
             return Ok(ExprType::decimal(int_digits, scale, nullable));
         }
         let unsigned = some.iter().filter(|t| t.ty.unsigned).count();
         if unsigned > 0 && unsigned < some.len() {
-            let big = some.iter().any(|t| t.ty.unsigned && t.ty.kind == TypeKind::BigInt);
+            let big = some
+                .iter()
+                .any(|t| t.ty.unsigned && t.ty.kind == TypeKind::BigInt);
             return Ok(if big {
                 ExprType::decimal(20, 0, nullable)
             } else {
                 ExprType::bigint(false, nullable)
             });
         }
-        let widest = some
-            .iter()
-            .max_by_key(|t| t.int_digits())
-            .unwrap_or(first);
+        let widest = some.iter().max_by_key(|t| t.int_digits()).unwrap_or(first);
         return Ok(widest.with_nullable(nullable));
     }
     if some.iter().all(|t| t.ty.is_temporal()) {
@@ -416,9 +426,9 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
     };
     let fsp_of = |i: usize| match arg(i).ty.kind {
         // A literal shows how many digits it has.
-        _ if let Some(ExprKind::Literal(Value::Str(s))) = args.get(i).map(|a| &a.kind) => s
-            .rsplit_once('.')
-            .map_or(0, |(_, f)| f.len().min(6) as u8),
+        _ if let Some(ExprKind::Literal(Value::Str(s))) = args.get(i).map(|a| &a.kind) => {
+            s.rsplit_once('.').map_or(0, |(_, f)| f.len().min(6) as u8)
+        }
         TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
         TypeKind::Decimal(_, s) => s.min(6),
         TypeKind::Date => 0,
@@ -430,15 +440,13 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         | Strcmp | BitCount | Sign | Interval | DayOfMonth | DayOfWeek | DayOfYear | Hour
         | Microsecond | Minute | Month | Quarter | Second | Week | Weekday | WeekOfYear | Year
         | YearWeek | DateDiff | ToDays | PeriodAdd | PeriodDiff | Extract | Sleep | Benchmark
-        | Coercibility => ExprType::int(
-            match func {
-                Field | Interval | Sleep | Benchmark | Coercibility => false,
-                DayOfMonth | DayOfWeek | DayOfYear | Hour | Microsecond | Minute | Month
-                | Quarter | Second | Week | Weekday | WeekOfYear | Year | YearWeek | DateDiff
-                | ToDays | Extract => true,
-                _ => any_null,
-            },
-        ),
+        | Coercibility => ExprType::int(match func {
+            Field | Interval | Sleep | Benchmark | Coercibility => false,
+            DayOfMonth | DayOfWeek | DayOfYear | Hour | Microsecond | Minute | Month | Quarter
+            | Second | Week | Weekday | WeekOfYear | Year | YearWeek | DateDiff | ToDays
+            | Extract => true,
+            _ => any_null,
+        }),
         Isnull => ExprType::int(false),
         TimestampDiff | TimeToSec | ToSeconds => ExprType::bigint(false, true),
         Crc32 => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), any_null),
@@ -544,8 +552,8 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
                 }
             }
         }
-        Acos | Asin | Atan | Cos | Cot | Degrees | Exp | Ln | Log | Log10 | Log2 | Pow | Radians
-        | Sin | Sqrt | Tan => ExprType::double(true),
+        Acos | Asin | Atan | Cos | Cot | Degrees | Exp | Ln | Log | Log10 | Log2 | Pow
+        | Radians | Sin | Sqrt | Tan => ExprType::double(true),
         Pi => ExprType {
             decimals: 6,
             ..ExprType::double(false)
@@ -584,10 +592,10 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
             _ => ExprType::text(26, true),
         },
         Curdate | UtcDate => temporal(TypeKind::Date).with_nullable(false),
-        Curtime | UtcTime => temporal(TypeKind::Time(
-            literal_int(0).unwrap_or(0).clamp(0, 6) as u8
-        ))
-        .with_nullable(false),
+        Curtime | UtcTime => {
+            temporal(TypeKind::Time(literal_int(0).unwrap_or(0).clamp(0, 6) as u8))
+                .with_nullable(false)
+        }
         Now | Sysdate | UtcTimestamp => temporal(TypeKind::DateTime(
             literal_int(0).unwrap_or(0).clamp(0, 6) as u8,
         ))
