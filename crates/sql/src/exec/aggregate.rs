@@ -180,8 +180,8 @@ impl Acc {
             AggFunc::Avg => self
                 .sum
                 .exact()?
-                .checked_div(&Decimal::from(self.count), a.ty.decimals)
-                .map_or(Value::Null, Value::Decimal),
+                .checked_div(&Decimal::from(self.count), a.ty.decimals + 6)
+                .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals))),
             AggFunc::Min | AggFunc::Max => self.best.clone(),
             AggFunc::GroupConcat if self.count == 0 => Value::Null,
             // group_concat_max_len's default is 1 MiB.
