@@ -75,7 +75,7 @@ class History:
         bad = r.random() < wild
         match column.kind:
             case "int":
-                return str(r.choice([2**31, -(2**31) - 1, 10**30]) if bad else r.choice([0, 1, -1, 2**31 - 1, -(2**31), r.randint(-50, 50)]))
+                return str(r.choice([2**31, -(2**31) - 1, 10**15]) if bad else r.choice([0, 1, -1, 2**31 - 1, -(2**31), r.randint(-50, 50)]))
             case "small":
                 return str(r.randint(0, 5))
             case "tiny":
