@@ -498,12 +498,8 @@ mod tests {
             .collect()
     }
 
-    fn dt(y: u16, m: u8, d: u8, h: u64, mi: u64, s: u64, us: u64, fsp: u8) -> DateTime {
-        DateTime::new(
-            Date::new(y, m, d),
-            ((h * 60 + mi) * 60 + s) * 1_000_000 + us,
-            fsp,
-        )
+    fn dt(date: Date, (h, mi, s): (u64, u64, u64), us: u64, fsp: u8) -> DateTime {
+        DateTime::new(date, ((h * 60 + mi) * 60 + s) * 1_000_000 + us, fsp)
     }
 
     #[test]
@@ -522,7 +518,7 @@ mod tests {
                 ValueRef::Int(1),
                 ValueRef::Str(b"x"),
                 d("1.50"),
-                ValueRef::DateTime(dt(2024, 1, 2, 3, 4, 5, 678_000, 3)),
+                ValueRef::DateTime(dt(Date::new(2024, 1, 2), (3, 4, 5), 678_000, 3)),
                 ValueRef::Str(b"{\"k\":1}"),
             ],
             &mut out,
@@ -580,12 +576,12 @@ mod tests {
         one(n(TypeKind::Time(3)), t(45_296_789_000, 3), "80c8b81ed2");
         one(
             n(TypeKind::DateTime(0)),
-            Value::DateTime(dt(2024, 2, 3, 4, 5, 6, 0, 0)),
+            Value::DateTime(dt(Date::new(2024, 2, 3), (4, 5, 6), 0, 0)),
             "99b2864146",
         );
         one(
             n(TypeKind::Timestamp(2)),
-            Value::DateTime(dt(2024, 2, 3, 4, 5, 6, 780_000, 2)),
+            Value::DateTime(dt(Date::new(2024, 2, 3), (4, 5, 6), 780_000, 2)),
             "65bdbb724e",
         );
         one(n(TypeKind::Time(2)), t(-10_000, 2), "7fffffff");
