@@ -174,8 +174,16 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
             .unwrap_or_default();
             let rows = match &p {
                 Plan::Select(s) => explain::select(s, &alias),
-                Plan::Update(u) => explain::write(&u.target, &alias, !u.order.is_empty()),
-                Plan::Delete(d) => explain::write(&d.target, &alias, !d.order.is_empty()),
+                Plan::Update(u) => explain::write(
+                    &u.target,
+                    &alias,
+                    !u.order.is_empty() && !u.target.access.ordered,
+                ),
+                Plan::Delete(d) => explain::write(
+                    &d.target,
+                    &alias,
+                    !d.order.is_empty() && !d.target.access.ordered,
+                ),
                 Plan::Insert(i) => {
                     let mut rows = explain::insert(&alias);
                     if let RowSource::Select(s) = &i.source {

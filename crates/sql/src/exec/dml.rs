@@ -440,7 +440,7 @@ impl DeletePlan {
                 affected += 1;
                 Ok(affected < limit)
             };
-            if self.order.is_empty() {
+            if self.order.is_empty() || self.target.access.order_holds(&self.target.table, ctx)? {
                 self.target.lock(txn, ctx, FOR_WRITE, false, &mut on_row)?;
             } else {
                 self.target

@@ -210,13 +210,21 @@ impl SelectPlan {
             }
             return Ok(out.sent);
         };
-        if self.sort.is_empty() {
+        let mut sort = &self.sort;
+        if let Some(t) = &self.table
+            && !self.fallback_sort.is_empty()
+            && t.access.order_by_values
+            && !t.access.order_holds(&t.table, ctx)?
+        {
+            sort = &self.fallback_sort;
+        }
+        if sort.is_empty() {
             self.source(txn, ctx, false, &mut |row| {
                 out.push(row, &ImageRow { layout, row })
             })?;
             return Ok(out.sent);
         }
-        let mut buf = SortBuffer::new(&self.sort, Some(layout), keep, ctx.env.max_memory);
+        let mut buf = SortBuffer::new(sort, Some(layout), keep, ctx.env.max_memory);
         self.source(txn, ctx, false, &mut |row| {
             buf.push(&[], row, &ImageRow { layout, row }, ctx)?;
             Ok(true)

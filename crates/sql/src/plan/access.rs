@@ -33,6 +33,8 @@ pub struct Access {
     pub reverse: bool,
     /// Rows come in the order that was asked for.
     pub ordered: bool,
+    /// `ordered` only holds if the conditions on some columns select one value each, which depends on the constants.
+    pub order_by_values: bool,
     /// The lookup says all that WHERE says (if the values of an execution are exact): no need to check it again.
     pub covers_filter: bool,
     /// Estimated rows.
@@ -50,6 +52,8 @@ pub struct Ranges {
     pub exact: bool,
     /// Each range is one full key of the index.
     pub points: bool,
+    /// All conditions were used, none was of no use with these values.
+    pub looked_up: bool,
 }
 
 /// A point lookup's key for one execution.
@@ -74,6 +78,7 @@ impl Access {
             lookup: Lookup::Full,
             reverse: false,
             ordered: false,
+            order_by_values: false,
             covers_filter: false,
             rows,
             possible: Vec::new(),
@@ -226,6 +231,8 @@ impl Access {
                     index: i,
                     reverse: order_dir.unwrap_or(false),
                     ordered: ordered || unique_point,
+                    order_by_values: want_sorted
+                        && (unique_point || order_of(table, index, &[], order).is_none()),
                     covers_filter: covers
                         && usable_conjuncts == conds.len()
                         && !matches!(lookup, Lookup::Full),
@@ -240,6 +247,14 @@ impl Access {
             best.covers_filter = true;
         }
         Ok(best)
+    }
+
+    /// True if rows come in the wanted order in this execution.
+    pub fn order_holds(&self, table: &Table, ctx: &EvalCtx<'_>) -> SqlResult<bool> {
+        if !self.ordered || !self.order_by_values {
+            return Ok(self.ordered);
+        }
+        Ok(self.ranges(table, ctx)?.looked_up)
     }
 
     /// The key of a point lookup.
@@ -274,6 +289,7 @@ impl Access {
                     ranges: vec![KeyRange::all()],
                     exact: true,
                     points: false,
+                    looked_up: true,
                 });
             }
             Lookup::Point(values) => {
@@ -282,16 +298,19 @@ impl Access {
                         ranges: vec![range(k.clone(), key::successor(&k))],
                         exact: true,
                         points: true,
+                        looked_up: true,
                     },
                     PointKey::Nothing => Ranges {
                         ranges: Vec::new(),
                         exact: true,
                         points: true,
+                        looked_up: true,
                     },
                     PointKey::Scan => Ranges {
                         ranges: vec![KeyRange::all()],
                         exact: false,
                         points: false,
+                        looked_up: false,
                     },
                 });
             }
@@ -299,6 +318,7 @@ impl Access {
         };
         let mut exact = true;
         let mut full_points = 0;
+        let mut looked_up = true;
         // Keys so far: (start, end).
         let mut prefixes: Vec<(Vec<u8>, Option<Vec<u8>>)> = vec![(Vec::new(), None)];
         for (cond, part) in conds.iter().zip(&index.parts) {
@@ -310,6 +330,7 @@ impl Access {
                 || prefixes.len().saturating_mul(set.intervals.len()) > MAX_RANGES
             {
                 exact = false;
+                looked_up = false;
                 break;
             }
             let mut next = Vec::with_capacity(prefixes.len() * set.intervals.len());
@@ -333,6 +354,7 @@ impl Access {
             if !set.points {
                 // What the parts behind it say is checked row by row.
                 exact &= !cond.is_points();
+                looked_up &= !cond.is_points();
                 break;
             }
         }
@@ -340,6 +362,7 @@ impl Access {
             ranges: prefixes.into_iter().map(|(s, e)| range(s, e)).collect(),
             exact,
             points: full_points == index.parts.len(),
+            looked_up,
         })
     }
 }

@@ -425,7 +425,7 @@ impl Resolver<'_> {
             &t.hints,
             self.db.table_rows(&source.table),
         )?;
-        if access.ordered && wanted.is_some() {
+        if access.ordered && wanted.is_some() && !access.order_by_values {
             order.clear();
         }
         Ok((

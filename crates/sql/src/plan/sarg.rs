@@ -84,6 +84,17 @@ pub fn const_value<'a>(
     }
 }
 
+/// A literal whose comparison with the column does not follow the column's order is of no use to an index.
+fn lookable(e: &Expr, ty: &ColumnType) -> bool {
+    match &e.kind {
+        ExprKind::Literal(v) => !matches!(
+            super::interval::fit(v.as_ref(), ty, 0),
+            super::interval::Fit::Unusable
+        ),
+        _ => true,
+    }
+}
+
 /// A comparison by this collation follows the order of the column's index.
 fn order_fits(ty: &ColumnType, collation: Collation) -> bool {
     !ty.is_character() || ty.collation == collation
@@ -107,7 +118,8 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
                 (None, Some(c)) if left.is_const() => (c, op.flip(), left),
                 _ => return None,
             };
-            if op == CmpOp::Ne || !order_fits(&table.columns()[c].ty, *collation) {
+            let ty = &table.columns()[c].ty;
+            if op == CmpOp::Ne || !order_fits(ty, *collation) || !lookable(k, ty) {
                 return None;
             }
             Some((c, ColCond::Cmp(op, (**k).clone())))
@@ -135,7 +147,9 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             collation,
         } => {
             let c = column(expr)?;
-            if !list.iter().all(Expr::is_const) || !order_fits(&table.columns()[c].ty, *collation) {
+            let ty = &table.columns()[c].ty;
+            if !order_fits(ty, *collation) || !list.iter().all(|e| e.is_const() && lookable(e, ty))
+            {
                 return None;
             }
             Some((c, ColCond::In(list.clone())))

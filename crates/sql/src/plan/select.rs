@@ -64,6 +64,8 @@ pub struct SelectPlan {
     pub group: Option<GroupPlan>,
     /// Sort needed after reading or grouping.
     pub sort: Vec<SortKey>,
+    /// Sort needed if the access path does not give the order after all (see [`Access::order_holds`]).
+    pub fallback_sort: Vec<SortKey>,
     /// DISTINCT.
     pub distinct: bool,
     /// The sort keys are exactly the output columns: equal rows are neighbours after sorting.
@@ -411,7 +413,11 @@ impl Resolver<'_> {
             g.having = having;
         }
         let has_order = !order.is_empty();
-        let mut sort = if sorted_by_access { Vec::new() } else { order };
+        let (mut sort, fallback_sort) = if sorted_by_access {
+            (Vec::new(), order)
+        } else {
+            (order, Vec::new())
+        };
         if let Some(g) = &group {
             if sort.is_empty() && !has_order && s.order_by.is_empty() {
                 // As MariaDB, which sorts to group: groups come out in the order of their keys.
@@ -455,6 +461,7 @@ impl Resolver<'_> {
             columns,
             group,
             sort,
+            fallback_sort,
             distinct: s.distinct,
             distinct_by_sort,
             limit,

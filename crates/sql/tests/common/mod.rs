@@ -195,11 +195,7 @@ impl Conn {
     /// Rows, columns joined by `|`, rows by a space.
     pub fn rows(&mut self, sql: &str) -> String {
         match self.ok(sql) {
-            Out::Rows(r) => r
-                .iter()
-                .map(|r| r.join("|"))
-                .collect::<Vec<_>>()
-                .join(" "),
+            Out::Rows(r) => r.iter().map(|r| r.join("|")).collect::<Vec<_>>().join(" "),
             o => panic!("{sql}: {o:?}"),
         }
     }
@@ -224,7 +220,9 @@ impl Conn {
     /// The access path: type, key, Extra.
     pub fn explain(&mut self, sql: &str) -> String {
         match self.ok(&format!("EXPLAIN {sql}")) {
-            Out::Rows(r) => format!("{} {} {}", r[0][3], r[0][5], r[0][9]).trim().to_string(),
+            Out::Rows(r) => format!("{} {} {}", r[0][3], r[0][5], r[0][9])
+                .trim()
+                .to_string(),
             o => panic!("{o:?}"),
         }
     }
