@@ -676,6 +676,12 @@ impl Transaction {
         self.overlay.is_empty() && self.builder.as_ref().is_none_or(GroupBuilder::is_empty)
     }
 
+    /// True if a write must also look at the rows of its snapshot: a row that matched there and was changed since is a
+    /// conflict (1020) even if it does not match any more.
+    pub fn checks_conflicts(&self) -> bool {
+        self.snapshot.is_some() && self.options.isolation != Isolation::ReadCommitted
+    }
+
     /// The snapshot's commit sequence number, if there is a snapshot.
     pub fn snapshot_seq(&self) -> Option<u64> {
         self.snapshot.as_ref().map(|s| s.seq)

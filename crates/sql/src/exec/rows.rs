@@ -189,9 +189,21 @@ impl TablePlan {
             }
             Keys::Ranges(ranges) => {
                 let mut candidates = Candidates::default();
-                if all_first {
-                    for r in ranges {
-                        self.collect(txn, ctx, r, check, usize::MAX, &mut candidates)?;
+                // Rows that match in the snapshot are candidates too: one that changed since is a conflict, found
+                // when it is locked, even if its newest version does not match.
+                if all_first || txn.checks_conflicts() {
+                    let mut views = vec![ReadView::Current];
+                    if txn.checks_conflicts() {
+                        views.push(ReadView::Snapshot);
+                    }
+                    for view in &views {
+                        for r in &ranges {
+                            let r = r.clone();
+                            self.collect(txn, ctx, r, *view, check, usize::MAX, &mut candidates)?;
+                        }
+                    }
+                    if views.len() > 1 {
+                        candidates.remove_repeats();
                     }
                     self.lock_candidates(txn, ctx, spec, check, &candidates, f)?;
                     return Ok(());
@@ -202,8 +214,10 @@ impl TablePlan {
                 for mut r in ranges {
                     loop {
                         candidates.clear();
+                        let view = ReadView::Current;
+                        let r0 = r.clone();
                         let last =
-                            self.collect(txn, ctx, r.clone(), check, batch, &mut candidates)?;
+                            self.collect(txn, ctx, r0, view, check, batch, &mut candidates)?;
                         if !self.lock_candidates(txn, ctx, spec, recheck, &candidates, f)? {
                             return Ok(());
                         }
@@ -222,11 +236,13 @@ impl TablePlan {
     }
 
     /// Collects clustered keys of matching rows; the last key seen if it stopped at `max`.
+    #[allow(clippy::too_many_arguments)]
     fn collect(
         &self,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
         range: KeyRange,
+        view: ReadView,
         check: bool,
         max: usize,
         out: &mut Candidates,
@@ -236,7 +252,7 @@ impl TablePlan {
             self.access.index,
             range,
             self.access.reverse,
-            ReadView::Current,
+            view,
             !check,
         )?;
         let mut n = 0u32;
@@ -316,17 +332,26 @@ impl TablePlan {
                 })
                 .collect(),
         };
-        for r in ranges {
+        // As in `lock`: rows of the snapshot are candidates too.
+        let views: &[ReadView] = if txn.checks_conflicts() {
+            &[ReadView::Current, ReadView::Snapshot]
+        } else {
+            &[ReadView::Current]
+        };
+        let mut seen = std::collections::HashSet::new();
+        for (view, r) in views.iter().flat_map(|v| ranges.iter().map(move |r| (*v, r.clone()))) {
             let mut scan = txn.scan(
                 &self.table,
                 self.access.index,
                 r,
                 self.access.reverse,
-                ReadView::Current,
+                view,
                 false,
             )?;
             while let Some(item) = scan.next()? {
-                if self.matches(check, item.row, ctx)? {
+                if self.matches(check, item.row, ctx)?
+                    && (views.len() == 1 || seen.insert(item.pk.to_vec()))
+                {
                     let row = ImageRow {
                         layout: &self.table.layout,
                         row: item.row,
@@ -364,6 +389,17 @@ impl Candidates {
 
     fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Keeps the first of equal keys.
+    fn remove_repeats(&mut self) {
+        let all = std::mem::take(self);
+        let mut seen = std::collections::HashSet::with_capacity(all.len());
+        for i in 0..all.len() {
+            if seen.insert(all.get(i)) {
+                self.push(all.get(i));
+            }
+        }
     }
 
     fn get(&self, i: usize) -> &[u8] {
