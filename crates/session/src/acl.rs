@@ -371,9 +371,12 @@ impl Acl {
                 })
                 .collect()
         };
+        // Names come before addresses: a loopback client is `root@localhost` first, whichever way it came.
+        let is_name = |a: &Account| !a.host.starts_with(|c: char| c.is_ascii_digit() || c == ':');
         accounts.sort_by(|a, b| {
-            specificity(&b.host)
-                .cmp(&specificity(&a.host))
+            let rank = |x: &Account| (specificity(&x.host).0, is_name(x), x.host.len());
+            rank(b)
+                .cmp(&rank(a))
                 .then(a.user.is_empty().cmp(&b.user.is_empty()))
                 .then(a.user.cmp(&b.user))
                 .then(a.host.cmp(&b.host))
@@ -579,7 +582,14 @@ mod tests {
     fn a_new_server_has_root_on_this_machine_only() {
         let a = Acl::load(&Catalog::default());
         assert!(a.find("root", "localhost", None).is_some());
-        assert!(a.find("root", "localhost", Some("127.0.0.1")).is_some());
+        let host = |ip| {
+            a.find("root", "localhost", Some(ip))
+                .map(|a| a.host.as_str())
+        };
+        assert_eq!(
+            (host("127.0.0.1"), host("::1")),
+            (Some("localhost"), Some("localhost"))
+        );
         assert!(a.find("root", "10.0.0.1", Some("10.0.0.1")).is_none());
         // The first change stores them all, so that dropping one is not undone by the built-in list.
         assert_eq!(a.with_built_in(vec![]).len(), 4);

@@ -352,6 +352,21 @@ impl Admin {
         )
     }
 
+    /// True for statements that change accounts or privileges.
+    pub(crate) fn changes_accounts(&self) -> bool {
+        matches!(
+            self,
+            Admin::CreateUser { .. }
+                | Admin::AlterUser { .. }
+                | Admin::DropUser { .. }
+                | Admin::RenameUser(_)
+                | Admin::Grant { .. }
+                | Admin::Revoke { .. }
+                | Admin::RevokeEverything(_)
+                | Admin::SetPassword { .. }
+        )
+    }
+
     /// True for the statements that read the diagnostics area and so must not clear it.
     pub(crate) fn keeps_diagnostics(&self) -> bool {
         matches!(

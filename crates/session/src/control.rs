@@ -63,6 +63,9 @@ impl ClientSession {
         if admin.commits_implicitly() {
             self.commit_open()?;
         }
+        if admin.changes_accounts() {
+            self.check_ddl_writable()?;
+        }
         match admin {
             Admin::Begin {
                 read_only,
@@ -503,7 +506,7 @@ impl ClientSession {
         let mut scan = txn.scan(table, 0, KeyRange::all(), false, ReadView::Snapshot, false)?;
         while let Some(item) = scan.next()? {
             rows += 1;
-            if rows % 1024 == 0 {
+            if rows.is_multiple_of(1024) {
                 self.env.check_interrupt()?;
             }
             for (i, index) in table.indexes.iter().enumerate().skip(1) {
@@ -527,7 +530,7 @@ impl ClientSession {
             let mut scan = txn.scan(table, i, KeyRange::all(), false, ReadView::Snapshot, true)?;
             while let Some(item) = scan.next()? {
                 n += 1;
-                if n % 1024 == 0 {
+                if n.is_multiple_of(1024) {
                     self.env.check_interrupt()?;
                 }
                 sum = sum.wrapping_add(hash(item.key, item.pk));

@@ -353,7 +353,7 @@ impl ClientSession {
                     SlotKind::Sql {
                         counter,
                         writes: stmt.writes(),
-                        keeps_diagnostics: reads_diagnostics(&stmt, &code),
+                        keeps_diagnostics: keeps_diagnostics(&stmt),
                         generation: self.plan_generation,
                         stmt: Arc::new(stmt),
                         plan: Arc::new(plan),
@@ -658,17 +658,14 @@ impl ClientSession {
     /// Ends a failed statement: its error goes into the diagnostics area, its number may be changed.
     pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
         // The statement may itself have changed max_statement_time: the deadline is what counts.
-        if self.process.deadline.swap(0, Ordering::AcqRel) != 0
-            || self.process.timed_out.load(Ordering::Relaxed)
-        {
-            if e.code == 1317 && self.process.timed_out.swap(false, Ordering::SeqCst) {
-                self.process.counters.add(status::STATEMENT_TIMEOUTS, 1);
-                e = SqlError::new(
-                    1969,
-                    b"70100",
-                    "Query execution was interrupted (max_statement_time exceeded)",
-                );
-            }
+        self.process.deadline.store(0, Ordering::Release);
+        if e.code == 1317 && self.process.timed_out.swap(false, Ordering::SeqCst) {
+            self.process.counters.add(status::STATEMENT_TIMEOUTS, 1);
+            e = SqlError::new(
+                1969,
+                b"70100",
+                "Query execution was interrupted (max_statement_time exceeded)",
+            );
         }
         self.env
             .push_condition(WarningLevel::Error, e.code, e.message.clone());
@@ -914,7 +911,7 @@ impl ClientSession {
             }
         };
         let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
-        self.begin_statement(counter, reads_diagnostics(&stmt, code));
+        self.begin_statement(counter, keeps_diagnostics(&stmt));
         if let Stmt::Ddl(d) = &stmt {
             return self.run_ddl(d, text, out, more);
         }
@@ -943,6 +940,11 @@ impl ClientSession {
             return self.fail(e);
         }
         let tableless = plan.is_tableless();
+        let mut earlier = Vec::new();
+        if tableless && self.env.warning_count() > 0 {
+            earlier = self.env.conditions().clone();
+            self.env.clear_conditions();
+        }
         let kept = self.open.is_some() || (!self.settings.autocommit && !tableless);
         let mut open = match self.open.take() {
             Some(o) => o,
@@ -950,7 +952,7 @@ impl ClientSession {
         };
         self.env.locking_reads = kept && open.isolation == Isolation::Serializable;
         if !tableless {
-            let annotate = (writes && self.settings.annotate).then(|| text.as_bytes());
+            let annotate = (writes && self.settings.annotate).then_some(text.as_bytes());
             open.txn.begin_statement(self.env.timestamp(), annotate);
         }
         let r = narwal_sql::execute(
@@ -1010,6 +1012,11 @@ impl ClientSession {
         } else {
             drop(open);
         }
+        if self.env.warning_count() == 0 {
+            for c in earlier {
+                self.env.push_condition(c.level, c.code, c.message);
+            }
+        }
         let set = self.env.last_insert_id_set.take();
         match outcome {
             Outcome::Rows { rows, found_rows } => {
@@ -1041,6 +1048,17 @@ impl ClientSession {
             Some(o) => o.read_only,
             None => self.next.read_only.unwrap_or(self.settings.read_only),
         };
+        self.refuse_write(read_only)
+    }
+
+    /// The same for statements that commit first: an open READ ONLY transaction, or one that SET TRANSACTION announced,
+    /// is over then; only the session's own setting counts.
+    pub(crate) fn check_ddl_writable(&mut self) -> SqlResult<()> {
+        self.next = NextTransaction::default();
+        self.refuse_write(self.settings.read_only)
+    }
+
+    fn refuse_write(&mut self, read_only: bool) -> SqlResult<()> {
         if read_only {
             return Err(SqlError::new(
                 1792,
@@ -1079,8 +1097,8 @@ impl ClientSession {
     fn ddl(&mut self, ddl: &DdlStmt, text: &str) -> SqlResult<Outcome> {
         let needs = narwal_sql::ddl_needs(ddl, &self.env)?;
         self.check_needs(&needs)?;
-        self.check_writable()?;
         self.implicit_commit()?;
+        self.check_ddl_writable()?;
         self.process.stage(Stage::Ddl);
         let options = self.txn_options(self.settings.isolation, false);
         let outcome =
@@ -1239,13 +1257,10 @@ fn rolls_back_transaction(code: u16) -> bool {
     matches!(code, 1213 | 1020)
 }
 
-/// True for `SELECT @@warning_count` and the like, which must not clear what they ask for.
-fn reads_diagnostics(stmt: &Stmt, code: &str) -> bool {
-    let Stmt::Select(s) = stmt else { return false };
-    s.from.is_none() && {
-        let c = code.to_ascii_lowercase();
-        c.contains("warning_count") || c.contains("error_count")
-    }
+/// True for a SELECT without a table: unless it has conditions of its own, those of the statement before stay, so that
+/// `SELECT @@warning_count` can see them.
+fn keeps_diagnostics(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Select(s) if s.from.is_none())
 }
 
 /// Database and table that a statement is about.

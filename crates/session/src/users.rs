@@ -20,7 +20,7 @@ fn failed(what: &str, names: &[String]) -> SqlError {
     )
 }
 
-fn no_such_user() -> SqlError {
+pub(crate) fn no_such_user() -> SqlError {
     SqlError::new(
         1133,
         b"28000",
@@ -55,6 +55,11 @@ fn illegal_grant() -> SqlError {
         b"42000",
         "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used",
     )
+}
+
+/// Error 1141.
+pub(crate) fn no_grants_for(user: &str, host: &str) -> SqlError {
+    no_such_grant(&Account::new(user, host), None)
 }
 
 /// `name`@`host` for statement texts.
@@ -400,11 +405,9 @@ impl ClientSession {
         }
         let account = self.account();
         match &level {
-            Level::Global => {
-                if !account.global.has(set.with(PrivilegeSet::GRANT_OPTION)) {
-                    let with_password = !account.auth.is_empty();
-                    return Err(access_denied(&self.client, with_password));
-                }
+            Level::Global if !account.global.has(set.with(PrivilegeSet::GRANT_OPTION)) => {
+                let with_password = !account.auth.is_empty();
+                return Err(access_denied(&self.client, with_password));
             }
             Level::Database(Some(db)) => {
                 let have = account.global.with(
@@ -614,7 +617,11 @@ impl ClientSession {
     }
 
     /// The account that SHOW GRANTS and SHOW CREATE USER ask for; others than the own need to read the accounts.
-    pub(crate) fn shown_account(&mut self, name: &UserName) -> SqlResult<Arc<Account>> {
+    pub(crate) fn shown_account(
+        &mut self,
+        name: &UserName,
+        missing: fn(&str, &str) -> SqlError,
+    ) -> SqlResult<Arc<Account>> {
         let (user, host) = self.resolve(name);
         let account = self.account();
         if self.is_self(&user, &host) {
@@ -631,7 +638,7 @@ impl ClientSession {
             .acl()
             .get(&user, &host)
             .cloned()
-            .ok_or_else(|| no_such_grant(&Account::new(&user, &host), None))
+            .ok_or_else(|| missing(&user, &host))
     }
 }
 

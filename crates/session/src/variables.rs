@@ -1157,6 +1157,8 @@ impl VariableDef {
         if value.is_null() {
             return if self.name == "character_set_results" {
                 ok(VarValue::Null)
+            } else if matches!(self.kind, Kind::UInt(..) | Kind::Double(..)) {
+                Err(wrong_type(self.name))
             } else {
                 Err(wrong_value(self.name, "NULL"))
             };

@@ -70,6 +70,13 @@ fn a_failed_statement_leaves_the_transaction_and_no_trace() {
     assert_eq!(e.code, 1146);
     assert_eq!(c.rows("show errors"), [format!("Error|1146|{}", e.message)]);
     assert_eq!(c.one("show count(*) errors"), "1");
+    // A SELECT without a table leaves the diagnostics alone, unless it has its own.
+    assert_eq!(c.rows("select @@error_count, @@warning_count"), ["1|1"]);
+    assert_eq!(c.run("select 1").warnings, 1);
+    assert_eq!(c.run("select 1/0").warnings, 1);
+    assert_eq!(c.rows("show warnings"), ["Warning|1365|Division by 0"]);
+    c.run("select count(*) from t");
+    assert_eq!(c.rows("show warnings").len(), 0);
 }
 
 #[test]
@@ -107,9 +114,12 @@ fn read_only_transactions_and_servers() {
         c.code("insert into t (c) values ('1')"),
         (1792, "25006".into())
     );
-    assert_eq!(c.code("create table u (a int)").0, 1792);
-    c.run("commit");
+    // DDL ends the transaction and is none of it.
+    c.run("create table u (a int)");
+    assert_eq!(c.0.status_flags(), flags::AUTOCOMMIT);
     c.run("set session transaction read only");
+    assert_eq!(c.code("create table u2 (a int)").0, 1792);
+    assert_eq!(c.code("create user u2").0, 1792);
     assert_eq!(c.code("insert into t (c) values ('1')").0, 1792);
     c.run("set session transaction read write");
     c.run("set transaction read only");

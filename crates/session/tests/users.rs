@@ -240,6 +240,7 @@ fn user_statements_and_their_errors() {
         ("revoke select on nodb.* from p1@localhost", 1141),
         ("revoke select on d.x from p1@localhost", 1147),
         ("show grants for nobody@x", 1141),
+        ("show create user nobody@x", 1133),
         ("create user u identified by password 'abc'", 1372),
         ("create user u identified via nosuch using 'abc'", 1524),
         ("set password for nobody@x=password('a')", 1133),

@@ -71,7 +71,7 @@ fn not(c: &mut Cursor<'_>, depth: usize) -> SqlResult<Condition> {
     }
     if let Tok::Num(n) = c.peek().clone() {
         c.advance();
-        return Ok(Condition::Constant(n.trim_start_matches('0') != ""));
+        return Ok(Condition::Constant(!n.trim_start_matches('0').is_empty()));
     }
     let column = match c.peek() {
         Tok::Word(_) | Tok::Quoted(_) => {

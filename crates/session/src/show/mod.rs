@@ -40,14 +40,14 @@ impl ClientSession {
                 name,
             } => self.show_create_database(*if_not_exists, name),
             Show::CreateUser(name) => {
-                let a = self.shown_account(name)?;
+                let a = self.shown_account(name, |_, _| crate::users::no_such_user())?;
                 let mut g = Grid::new();
                 g.text(&format!("CREATE USER for {}@{}", a.user, a.host), 1024);
                 g.row(vec![Value::str(a.show_create())]);
                 Ok(g)
             }
             Show::Grants(name) => {
-                let a = self.shown_account(name)?;
+                let a = self.shown_account(name, crate::users::no_grants_for)?;
                 let mut g = Grid::new();
                 g.text(&format!("Grants for {}@{}", a.user, a.host), 1024);
                 for line in a.show_grants() {

@@ -317,9 +317,9 @@ pub(crate) fn collations(filter: &Filter) -> SqlResult<Grid> {
         .text("Compiled", 3)
         .int("Sortlen", false);
     for (name, charset, id, default) in [
-        ("binary", "binary", 63, "Yes"),
-        ("utf8mb4_bin", "utf8mb4", 46, ""),
         ("utf8mb4_general_ci", "utf8mb4", 45, "Yes"),
+        ("utf8mb4_bin", "utf8mb4", 46, ""),
+        ("binary", "binary", 63, "Yes"),
     ] {
         g.row(vec![
             Value::str(name),
@@ -342,8 +342,8 @@ pub(crate) fn character_sets(filter: &Filter) -> SqlResult<Grid> {
         .text("Default collation", 64)
         .int("Maxlen", false);
     for (name, description, collation, len) in [
-        ("binary", "Binary pseudo charset", "binary", 1),
         ("utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4),
+        ("binary", "Binary pseudo charset", "binary", 1),
     ] {
         g.row(vec![
             Value::str(name),
