@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from lab.servers import ROOT, MariaDB, Narwal, Server, ServerDied  # noqa: E402
-from lab.wire import Lost, SqlError  # noqa: E402
+from lab.wire import Connection, Lost, SqlError  # noqa: E402
 
 from check import check_state, check_stream  # noqa: E402
 from workload import Load  # noqa: E402
@@ -32,7 +32,7 @@ class Torture:
         self.out = Path(o.out).resolve()
         self.out.mkdir(parents=True, exist_ok=True)
         self.rng = random.Random(o.seed)
-        self.kills = self.recovery_kills = self.clean_stops = self.acknowledged = self.streams = 0
+        self.kills = self.checkpoints = self.recovery_kills = self.clean_stops = self.acknowledged = self.streams = 0
         self.slowest_start = 0.0
         self.faults: list[str] = []
         self.began = time.monotonic()
@@ -43,6 +43,11 @@ class Torture:
             return MariaDB(folder, [*args, f"--sync-binlog={1 if mode == 1 else 0}", "--log-bin=binlog", "--server-id=1",
                                     "--binlog-format=ROW", "--character-set-server=utf8mb4",
                                     "--collation-server=utf8mb4_general_ci", *self.o.server_arg])  # fmt: skip
+        # A small memory budget makes checkpoints start all the time, small segments make the log change files.
+        if self.rng.random() < 0.6:
+            args.append("--innodb-buffer-pool-size=6M")
+        if self.rng.random() < 0.6:
+            args.append("--innodb-log-file-size=4M")
         return Narwal(folder, [*args, *self.o.server_arg], binary=self.o.narwal)
 
     def export(self, server: Server, number: int) -> list[Path]:
@@ -71,15 +76,18 @@ class Torture:
         folder = self.out / f"round-{number}-mode-{mode}"
         server = self.server(folder, mode)
         server.create()
+        print(f"  folder {number}: {' '.join(server.args)}", flush=True)
         with open(folder / "acknowledged.txt", "w") as acknowledgements:
             load = Load(self.o.clients, not self.o.no_ddl, acknowledgements)
             cycle = f"round {number} mode {mode} start"
             try:
                 server.start()
                 load.create(server.port)
-                for n in range(1, kills + 1):
+                n, end = 0, self.kills + kills
+                while self.kills < end:
+                    n += 1
                     cycle = f"round {number} mode {mode} kill {n}"
-                    self.one_kill(server, load, mode, n, n == kills or n % self.o.stream_every == 0)
+                    self.one_kill(server, load, mode, n, self.kills + 1 == end or n % self.o.stream_every == 0)
                     if load.faults:
                         self.fault(folder, cycle, load.faults)
                         break
@@ -99,6 +107,7 @@ class Torture:
         time.sleep(self.rng.uniform(low, high))
         if not server.alive():
             raise ServerDied(f"the server ended under load\n{server.log_tail()}")
+        self.checkpoints += self.checkpoint_count(server)
         clean = self.rng.random() < 0.05
         if clean:
             code = server.stop()
@@ -137,6 +146,15 @@ class Torture:
             print(f"  {time.monotonic() - self.began:6.1f} s: mode {mode}, {self.kills} kills, "
                   f"{self.acknowledged + load.acknowledged} acknowledged{extra}", flush=True)  # fmt: skip
 
+    def checkpoint_count(self, server: Server) -> int:
+        """Checkpoints of this server process beyond the first one, which every start makes."""
+        if self.o.mariadb:
+            return 0
+        c = Connection(server.port)
+        rows = c.query("SHOW GLOBAL STATUS LIKE 'Narwal_checkpoints'").rows
+        c.drop()
+        return max(0, int(rows[0][1]) - 1) if rows else 0
+
     def out_of_time(self) -> bool:
         return bool(self.o.seconds) and time.monotonic() - self.began > self.o.seconds
 
@@ -153,8 +171,8 @@ class Torture:
             number += 1
             if self.faults and not self.o.go_on:
                 break
-        print(f"torture: {self.recovery_kills} kills during recovery, {self.clean_stops} clean stops, {self.streams} event "
-              f"streams rebuilt, {self.acknowledged} transactions acknowledged, slowest start {self.slowest_start:.2f} s, "
+        print(f"torture: {self.recovery_kills} kills during recovery, {self.clean_stops} clean stops, {self.checkpoints} checkpoints "
+              f"under load, {self.streams} event streams rebuilt, {self.acknowledged} transactions acknowledged, slowest start {self.slowest_start:.2f} s, "
               f"{time.monotonic() - self.began:.0f} s, seed {self.o.seed}")  # fmt: skip
         print(f"torture: {self.kills} kills, {len(self.faults)} faults")
         if not self.faults and not self.o.keep:
