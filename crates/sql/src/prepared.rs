@@ -276,7 +276,7 @@ fn select(
     ctx: &EvalCtx<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    if s.lock.is_some() {
+    if s.lock_spec(ctx.env.locking_reads).is_some() {
         // What locking reads saw may not be durable yet: rows go out when it is.
         let mut rows: Vec<Vec<Value>> = Vec::new();
         let sent = s.run(txn, ctx, &mut |row| {

@@ -520,7 +520,7 @@ impl InsertPlan {
                     values.push(row.iter().map(ValueRef::to_value).collect());
                     Ok(())
                 })?;
-                if s.lock.is_some() {
+                if s.lock_spec(ctx.env.locking_reads).is_some() {
                     txn.wait_reads_durable()?;
                 }
                 values.len()

@@ -258,7 +258,7 @@ impl SelectPlan {
         f: &mut dyn FnMut(&[u8]) -> SqlResult<bool>,
     ) -> SqlResult<()> {
         let Some(t) = &self.table else { return Ok(()) };
-        match self.lock {
+        match self.lock_spec(ctx.env.locking_reads) {
             None => t.read(txn, ctx, keys_only, f),
             Some(spec) => t.lock(txn, ctx, spec, false, &mut |_, _, row| f(row)),
         }

@@ -321,19 +321,14 @@ impl Resolver<'_> {
                 .map(|k| k.expr.as_column().map(|(_, c)| (c, k.desc)))
                 .collect()
         };
-        let lock = match (&s.locking, env.locking_reads, &resolved) {
-            (_, _, None) => None,
-            (Some(l), _, _) => Some(LockSpec {
+        let lock = match (&s.locking, &resolved) {
+            (Some(l), Some(_)) => Some(LockSpec {
                 mode: if l.exclusive {
                     LockMode::Exclusive
                 } else {
                     LockMode::Shared
                 },
                 wait: l.wait,
-            }),
-            (None, true, Some(r)) if r.virtual_rows.is_none() => Some(LockSpec {
-                mode: LockMode::Shared,
-                wait: LockWait::Wait,
             }),
             _ => None,
         };
@@ -575,4 +570,18 @@ fn min_max_index(g: &GroupPlan, table: &Table) -> Option<(usize, bool)> {
         (p.column == column && p.prefix.is_none())
             .then_some((i, (a.func == AggFunc::Max) != p.desc))
     })
+}
+
+impl SelectPlan {
+    /// Which locks a run takes: those of the statement, or shared ones if the transaction's isolation level makes plain
+    /// reads lock (`locking_reads`, known only when it runs).
+    pub fn lock_spec(&self, locking_reads: bool) -> Option<LockSpec> {
+        let real = self.table.as_ref().is_some_and(|t| t.virtual_rows.is_none());
+        self.lock.or_else(|| {
+            (locking_reads && real).then_some(LockSpec {
+                mode: LockMode::Shared,
+                wait: LockWait::Wait,
+            })
+        })
+    }
 }
