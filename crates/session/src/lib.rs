@@ -3,7 +3,9 @@
 //! | file | holds |
 //! |---|---|
 //! | `instance.rs` | [`Instance`]: what all sessions of a server share; [`Startup`]: options of the command line |
-//! | `session.rs` | [`ClientSession`]: statement text in, results out; prepared statements; the transaction |
+//! | `session.rs` | [`ClientSession`]: what the protocol front calls |
+//! | `statement.rs`, `prepared.rs` | statement text in, results out; prepared statements |
+//! | `transaction.rs`, `access.rs` | the transaction; whether a statement is allowed |
 //! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
 //! | `set.rs` | SET |
 //! | `users.rs` | CREATE USER, GRANT and the like |
@@ -14,6 +16,7 @@
 //! | `process.rs`, `status.rs` | process list, counters |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod access;
 mod acl;
 mod admin;
 mod admin_parse;
@@ -22,6 +25,7 @@ mod control;
 mod instance;
 mod lex;
 mod password;
+mod prepared;
 mod privileges;
 mod process;
 mod reads;
@@ -30,13 +34,16 @@ mod session;
 mod session_vars;
 mod set;
 mod show;
+mod statement;
 mod status;
+mod transaction;
 mod users;
 pub mod variables;
 
 pub use acl::{Account, Acl};
 pub use instance::{ConnectOptions, Instance, NARWAL_VERSION, Startup, server_version};
 pub use password::{native_hash, sha2_hash, sha2_verify};
+pub use prepared::PreparedInfo;
 pub use privileges::PrivilegeSet;
 pub use process::Killer;
-pub use session::{ClientSession, PreparedInfo, SessionTimeouts, flags};
+pub use session::{ClientSession, SessionTimeouts, flags};

@@ -1,0 +1,174 @@
+//! Whether the account, the transaction and the server allow a statement.
+
+use crate::acl;
+use crate::acl::Account;
+use crate::privileges::PrivilegeSet;
+use crate::session::{ClientSession, is_virtual};
+use crate::transaction::NextTransaction;
+use narwal_sql::{Needs, StatementEnv, Stmt};
+use narwal_types::{SqlError, SqlResult};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl ClientSession {
+    pub(crate) fn check_sees_table(&mut self, db: &str, table: &str) -> SqlResult<()> {
+        let host = self.client.host.clone();
+        let account = self.account();
+        if account.on_table(db, table).is_empty() {
+            return Err(acl::table_denied("SELECT", &account, &host, db, table));
+        }
+        Ok(())
+    }
+
+    /// Fails unless the account has what a statement needs.
+    pub(crate) fn check_needs(&mut self, needs: &[Needs]) -> SqlResult<()> {
+        if needs.is_empty() {
+            return Ok(());
+        }
+        let account = self.account();
+        for (i, n) in needs.iter().enumerate() {
+            if is_virtual(&n.db) {
+                continue;
+            }
+            let wanted = PrivilegeSet::from(n.privilege);
+            if account.global.has(wanted) {
+                continue;
+            }
+            if n.table.is_empty() {
+                if !account.on_database(&n.db).has(wanted) {
+                    return Err(acl::database_denied(&account, &self.client.host, &n.db));
+                }
+                continue;
+            }
+            let have = account.on_table(&n.db, &n.table);
+            if have.has(wanted) {
+                continue;
+            }
+            // All that is missing for this table, in MariaDB's order.
+            let missing = needs[i..]
+                .iter()
+                .filter(|m| m.db == n.db && m.table == n.table)
+                .map(|m| PrivilegeSet::from(m.privilege))
+                .filter(|p| !have.has(*p))
+                .fold(PrivilegeSet::NONE, PrivilegeSet::with);
+            return Err(acl::table_denied(
+                &missing.names().join(", "),
+                &account,
+                &self.client.host,
+                &n.db,
+                &n.table,
+            ));
+        }
+        Ok(())
+    }
+
+    /// UPDATE and DELETE that read columns need SELECT too: else their effects would tell what may not be seen.
+    pub(crate) fn check_columns_read(&mut self, stmt: &Stmt) -> SqlResult<()> {
+        if self.account.global.has(PrivilegeSet::SELECT) {
+            return Ok(());
+        }
+        let Some(column) = crate::reads::column_read(stmt) else {
+            return Ok(());
+        };
+        let Some((db, table)) = first_table(stmt, &self.env) else {
+            return Ok(());
+        };
+        let account = self.account();
+        if account.on_table(&db, &table).has(PrivilegeSet::SELECT) {
+            return Ok(());
+        }
+        let host = &self.client.host;
+        Err(match column {
+            Some(c) => SqlError::new(
+                1143,
+                b"42000",
+                format!(
+                    "SELECT command denied to user '{}'@'{host}' for column '{c}' in table '{table}'",
+                    account.user
+                ),
+            ),
+            None => acl::table_denied("SELECT", &account, host, &db, &table),
+        })
+    }
+
+    /// The session's account as it is now. An account that was dropped while its session lives has no privileges.
+    pub(crate) fn account(&mut self) -> Arc<Account> {
+        let version = self.instance.database().catalog_version();
+        if self.acl.version != version {
+            self.acl = self.instance.acl();
+            self.account = self
+                .acl
+                .get(&self.client.account_user, &self.client.account_host)
+                .cloned()
+                .unwrap_or_else(|| {
+                    Arc::new(Account::new(
+                        &self.client.account_user,
+                        &self.client.account_host,
+                    ))
+                });
+        }
+        self.account.clone()
+    }
+
+    /// Error 1227 unless the account has at least one of the global privileges.
+    pub(crate) fn need_any(&mut self, any_of: PrivilegeSet) -> SqlResult<()> {
+        if self.account().global.has_any(any_of) {
+            Ok(())
+        } else {
+            Err(acl::privilege_needed(any_of))
+        }
+    }
+
+    /// Errors 1792 and 1290.
+    pub(crate) fn check_writable(&mut self) -> SqlResult<()> {
+        let read_only = match &self.open {
+            Some(o) => o.read_only,
+            None => self.next.read_only.unwrap_or(self.settings.read_only),
+        };
+        self.refuse_write(read_only)
+    }
+
+    /// The same for statements that commit first: an open READ ONLY transaction, or one that SET TRANSACTION announced,
+    /// is over then; only the session's own setting counts.
+    pub(crate) fn check_ddl_writable(&mut self) -> SqlResult<()> {
+        self.next = NextTransaction::default();
+        self.refuse_write(self.settings.read_only)
+    }
+
+    pub(crate) fn refuse_write(&mut self, read_only: bool) -> SqlResult<()> {
+        if read_only {
+            return Err(SqlError::new(
+                1792,
+                b"25006",
+                "Cannot execute statement in a READ ONLY transaction",
+            ));
+        }
+        if self.instance.read_only.load(Ordering::Relaxed)
+            && !self.account().global.has(PrivilegeSet::READ_ONLY_ADMIN)
+        {
+            return Err(SqlError::new(
+                1290,
+                b"HY000",
+                "The MariaDB server is running with the --read-only option so it cannot execute this statement",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Database and table that a statement is about.
+pub(crate) fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, String)> {
+    let name = match stmt {
+        Stmt::Select(s) => &s.from.as_ref()?.name,
+        Stmt::Insert(i) => &i.table,
+        Stmt::Update(u) => &u.table.name,
+        Stmt::Delete(d) => &d.table.name,
+        Stmt::Explain(inner) => return first_table(inner, env),
+        Stmt::ChecksumTable(_) | Stmt::Do(_) | Stmt::Ddl(_) => return None,
+    };
+    let db = name
+        .db
+        .clone()
+        .or_else(|| env.db.as_deref().map(String::from))?;
+    Some((db, name.name.clone()))
+}

@@ -1,0 +1,406 @@
+//! One statement, from its text to its result.
+
+use crate::access::first_table;
+use crate::admin_parse;
+use crate::process::Stage;
+use crate::session::{ClientSession, is_virtual};
+use crate::status;
+use narwal_engine::Isolation;
+use narwal_sql::ast::DdlStmt;
+use narwal_sql::{Outcome, ParseOptions, Prepared, SqlMode, Stmt, WarningLevel};
+use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value};
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+impl ClientSession {
+    /// Starts a statement: counts it, takes its time, clears what belongs to the one before.
+    pub(crate) fn begin_statement(&mut self, counter: usize, keep_diagnostics: bool) {
+        let c = &self.process.counters;
+        c.add(status::QUESTIONS, 1);
+        c.add(counter, 1);
+        if !keep_diagnostics {
+            self.env.clear_conditions();
+        }
+        let fixed = self.vars.fixed_micros.load(Ordering::Relaxed);
+        self.env.now_micros = if fixed != 0 { fixed } else { unix_micros() };
+        self.vars
+            .now_micros
+            .store(self.env.now_micros, Ordering::Relaxed);
+        // A KILL QUERY that came when nothing ran is void; a KILL CONNECTION is not.
+        if self.process.interrupt.load(Ordering::Relaxed)
+            && !self.process.killed.load(Ordering::Relaxed)
+        {
+            self.process.interrupt.store(false, Ordering::Relaxed);
+            self.process.timed_out.store(false, Ordering::Relaxed);
+        }
+        if self.settings.statement_time_micros > 0 {
+            self.process.deadline.store(
+                self.instance.processes.now() + self.settings.statement_time_micros,
+                Ordering::Release,
+            );
+        }
+    }
+
+    /// Ends a failed statement: its error goes into the diagnostics area, its number may be changed.
+    pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
+        // The statement may itself have changed max_statement_time: the deadline is what counts.
+        self.process.deadline.store(0, Ordering::Release);
+        if e.code == 1317 && self.process.timed_out.swap(false, Ordering::SeqCst) {
+            self.process.counters.add(status::STATEMENT_TIMEOUTS, 1);
+            e = SqlError::new(
+                1969,
+                b"70100",
+                "Query execution was interrupted (max_statement_time exceeded)",
+            );
+        }
+        self.env
+            .push_condition(WarningLevel::Error, e.code, e.message.clone());
+        self.env.row_count = -1;
+        self.publish_results();
+        Err(e)
+    }
+
+    /// Makes the statement's results visible to variables of the next one.
+    pub(crate) fn publish_results(&mut self) {
+        let warnings = self.env.warning_count();
+        self.vars.warning_count.store(warnings, Ordering::Relaxed);
+        let errors = if warnings == 0 {
+            0
+        } else {
+            self.env
+                .conditions()
+                .iter()
+                .filter(|c| c.level == WarningLevel::Error)
+                .count() as u64
+        };
+        self.vars.error_count.store(errors, Ordering::Relaxed);
+        self.vars
+            .last_insert_id
+            .store(self.env.last_insert_id, Ordering::Relaxed);
+        self.vars
+            .in_transaction
+            .store(self.open.is_some(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn end_success(&mut self) {
+        if self.process.deadline.load(Ordering::Relaxed) != 0 {
+            self.process.deadline.store(0, Ordering::Release);
+        }
+        self.publish_results();
+    }
+
+    /// Ends a statement without a result set.
+    pub(crate) fn finish_ok(
+        &mut self,
+        affected: u64,
+        last_insert_id: u64,
+        info: String,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        self.env.row_count = affected as i64;
+        self.end_success();
+        out.ok(
+            &OkInfo {
+                affected_rows: affected,
+                last_insert_id,
+                warnings: u16::try_from(self.env.warning_count()).unwrap_or(u16::MAX),
+                info,
+            },
+            self.status_flags(),
+            more,
+        )
+    }
+
+    /// Ends a statement whose rows have been sent.
+    pub(crate) fn finish_rows(
+        &mut self,
+        rows: u64,
+        found_rows: u64,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        self.env.row_count = -1;
+        self.env.found_rows = found_rows;
+        self.process.counters.add(status::ROWS_SENT, rows);
+        self.end_success();
+        out.end_rows(
+            u16::try_from(self.env.warning_count()).unwrap_or(u16::MAX),
+            self.status_flags(),
+            more,
+        )
+    }
+
+    pub(crate) fn parse(&self, code: &str) -> SqlResult<Stmt> {
+        narwal_sql::parse_statement(
+            code,
+            &ParseOptions {
+                sql_mode: self.env.sql_mode,
+            },
+        )
+    }
+
+    /// Binds, plans and checks privileges.
+    pub(crate) fn plan(&mut self, stmt: &Stmt, text: &str) -> SqlResult<Prepared> {
+        let db = self.instance.database();
+        let catalog = db.catalog();
+        let plan = match Prepared::new(stmt, text, db, &catalog, &self.env, None) {
+            Ok(p) => p,
+            Err(e) => {
+                // Who may not see a table is not told whether it exists.
+                if matches!(e.code, 1146 | 1054 | 1049)
+                    && let Some((db, table)) = first_table(stmt, &self.env)
+                {
+                    if is_virtual(&db) {
+                        return Err(SqlError::unsupported(format!("{db}.{table}")));
+                    }
+                    self.check_sees_table(&db, &table)?;
+                }
+                return Err(e);
+            }
+        };
+        self.check_needs(plan.needs())?;
+        self.check_columns_read(stmt)?;
+        Ok(plan)
+    }
+
+    pub(crate) fn run_text(
+        &mut self,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
+        let code = unwrap(text, no_backslash);
+        let code: &str = trim(&code);
+        if code.is_empty() {
+            self.begin_statement(status::ADMIN_COMMANDS, false);
+            return self.fail(empty_query());
+        }
+        if admin_parse::is_admin(code) {
+            return match admin_parse::parse(code, self.lex_options()) {
+                Ok(a) => self.run_admin(&a, text, out, more),
+                Err(e) => {
+                    self.begin_statement(status::ADMIN_COMMANDS, false);
+                    self.fail(e)
+                }
+            };
+        }
+        let stmt = match self.parse(code) {
+            Ok(s) => s,
+            Err(e) => {
+                self.begin_statement(status::ADMIN_COMMANDS, false);
+                return self.fail(e);
+            }
+        };
+        let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        self.begin_statement(counter, keeps_diagnostics(&stmt));
+        if let Stmt::Ddl(d) = &stmt {
+            return self.run_ddl(d, text, out, more);
+        }
+        let plan = match self.plan(&stmt, text) {
+            Ok(p) => p,
+            Err(e) => return self.fail(e),
+        };
+        if plan.params() > 0 {
+            return self.fail(crate::lex::syntax_near(code, code.find('?').unwrap_or(0)));
+        }
+        self.run_plan(&plan, stmt.writes(), text, &[], out, more)
+    }
+
+    /// Runs a planned statement in the open transaction, or in one of its own.
+    pub(crate) fn run_plan(
+        &mut self,
+        plan: &Prepared,
+        writes: bool,
+        text: &str,
+        params: &[Value],
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        self.process.stage(Stage::Executing);
+        if writes && let Err(e) = self.check_writable() {
+            return self.fail(e);
+        }
+        let tableless = plan.is_tableless();
+        let mut earlier = Vec::new();
+        if tableless && self.env.warning_count() > 0 {
+            earlier = self.env.conditions().clone();
+            self.env.clear_conditions();
+        }
+        let kept = self.open.is_some() || (!self.settings.autocommit && !tableless);
+        let mut open = match self.open.take() {
+            Some(o) => o,
+            None => self.begin_transaction(None),
+        };
+        self.env.locking_reads = kept && open.isolation == Isolation::Serializable;
+        if !tableless {
+            let annotate = (writes && self.settings.annotate).then_some(text.as_bytes());
+            open.txn.begin_statement(self.env.timestamp(), annotate);
+        }
+        let r = narwal_sql::execute(
+            plan,
+            params,
+            &mut open.txn,
+            self.instance.database(),
+            &mut self.env,
+            out,
+        );
+        let outcome = match r {
+            // SLEEP() ends early when its statement is killed; the statement fails all the same.
+            Ok(Outcome::Rows { .. }) if self.process.interrupt.load(Ordering::Relaxed) => {
+                if !tableless {
+                    open.txn.rollback_statement();
+                }
+                if kept {
+                    self.open = Some(open);
+                }
+                return self.fail(SqlError::new(
+                    1317,
+                    b"70100",
+                    "Query execution was interrupted",
+                ));
+            }
+            Ok(outcome) => {
+                if !tableless {
+                    open.txn.end_statement();
+                }
+                outcome
+            }
+            Err(e) => {
+                self.process.stage(Stage::Rollback);
+                if rolls_back_transaction(e.code) {
+                    // A deadlock's victim and the loser of a write conflict lose the whole transaction.
+                    open.txn.rollback();
+                    self.explicit = false;
+                    self.process.counters.add(status::ROLLBACKS, 1);
+                } else {
+                    if !tableless {
+                        open.txn.rollback_statement();
+                    }
+                    if kept {
+                        self.open = Some(open);
+                    }
+                }
+                return self.fail(e);
+            }
+        };
+        if kept {
+            self.open = Some(open);
+        } else if !open.txn.is_read_only() {
+            self.process.stage(Stage::Commit);
+            if let Err(e) = self.commit_transaction(open.txn) {
+                return self.fail(e);
+            }
+        } else {
+            drop(open);
+        }
+        if self.env.warning_count() == 0 {
+            for c in earlier {
+                self.env.push_condition(c.level, c.code, c.message);
+            }
+        }
+        let set = self.env.last_insert_id_set.take();
+        match outcome {
+            Outcome::Rows { rows, found_rows } => {
+                if let Some(id) = set {
+                    self.env.last_insert_id = id;
+                }
+                self.finish_rows(rows, found_rows, out, more)
+            }
+            Outcome::Done {
+                affected,
+                last_insert_id,
+                info,
+            } => {
+                let mut reported = last_insert_id;
+                if last_insert_id != 0 {
+                    self.env.last_insert_id = last_insert_id;
+                } else if let Some(id) = set {
+                    self.env.last_insert_id = id;
+                    reported = id;
+                }
+                self.finish_ok(affected, reported, info, out, more)
+            }
+        }
+    }
+
+    pub(crate) fn run_ddl(
+        &mut self,
+        ddl: &DdlStmt,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        match self.ddl(ddl, text) {
+            Ok(Outcome::Done { affected, info, .. }) => {
+                self.finish_ok(affected, 0, info, out, more)
+            }
+            Ok(Outcome::Rows { rows, found_rows }) => self.finish_rows(rows, found_rows, out, more),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    pub(crate) fn ddl(&mut self, ddl: &DdlStmt, text: &str) -> SqlResult<Outcome> {
+        let needs = narwal_sql::ddl_needs(ddl, &self.env)?;
+        self.check_needs(&needs)?;
+        self.implicit_commit()?;
+        self.check_ddl_writable()?;
+        self.process.stage(Stage::Ddl);
+        let options = self.txn_options(self.settings.isolation, false);
+        let outcome =
+            narwal_sql::execute_ddl(ddl, text, self.instance.database(), &options, &self.env)?;
+        if let DdlStmt::DropDatabase { name, .. } = ddl
+            && self.env.db.as_deref() == Some(name.as_str())
+        {
+            self.set_db(None);
+        }
+        Ok(outcome)
+    }
+}
+
+pub(crate) fn empty_query() -> SqlError {
+    SqlError::new(1065, b"42000", "Query was empty")
+}
+
+/// Errors after which the whole transaction is gone.
+pub(crate) fn rolls_back_transaction(code: u16) -> bool {
+    matches!(code, 1213 | 1020)
+}
+
+/// True for a SELECT without a table: unless it has conditions of its own, those of the statement before stay, so that
+/// `SELECT @@warning_count` can see them.
+pub(crate) fn keeps_diagnostics(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Select(s) if s.from.is_none())
+}
+
+/// Executable comments become code; other comments are the parsers' business.
+pub(crate) fn unwrap(text: &str, no_backslash: bool) -> std::borrow::Cow<'_, str> {
+    if text.contains("/*") {
+        narwal_sql::unwrap_comments(text, no_backslash)
+    } else {
+        std::borrow::Cow::Borrowed(text)
+    }
+}
+
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\0' || c == '\u{b}')
+}
+
+pub(crate) fn utf8(sql: &[u8]) -> SqlResult<&str> {
+    std::str::from_utf8(sql).map_err(|e| {
+        let bad = &sql[e.valid_up_to()..];
+        let shown: String = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
+        SqlError::new(
+            1300,
+            b"HY000",
+            format!("Invalid utf8mb4 character string: '{shown}'"),
+        )
+    })
+}
+
+pub(crate) fn unix_micros() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_micros() as i64)
+}
