@@ -114,6 +114,7 @@ pub enum IndexHintKind {
 
 /// An item of a select list.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // Most items are expressions.
 pub enum SelectItem {
     /// `*`
     Wildcard,
@@ -186,6 +187,7 @@ pub struct Select {
 
 /// One value of INSERT or SET.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // Most values are expressions.
 pub enum SetValue {
     /// DEFAULT.
     Default,

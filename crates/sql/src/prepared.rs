@@ -279,7 +279,16 @@ fn select(
     if s.lock_spec(ctx.env.locking_reads).is_some() {
         // What locking reads saw may not be durable yet: rows go out when it is.
         let mut rows: Vec<Vec<Value>> = Vec::new();
+        let mut memory = 0u64;
         let sent = s.run(txn, ctx, &mut |row| {
+            memory += row_memory(row);
+            if memory > ctx.env.max_memory {
+                return Err(SqlError::new(
+                    1038,
+                    b"HY001",
+                    "Out of memory for the rows of a locking SELECT; use LIMIT",
+                ));
+            }
             rows.push(row.iter().map(ValueRef::to_value).collect());
             Ok(())
         })?;
@@ -310,6 +319,16 @@ fn select(
             sent.rows
         },
     })
+}
+
+/// Bytes that a row takes when it is kept, roughly.
+pub(crate) fn row_memory(row: &[ValueRef<'_>]) -> u64 {
+    row.iter()
+        .map(|v| match v {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64 + 64,
+            _ => 64,
+        })
+        .sum()
 }
 
 fn send_all(

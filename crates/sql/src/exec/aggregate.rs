@@ -49,6 +49,8 @@ pub struct Acc {
     text: Vec<u8>,
     bits: u64,
     seen: Option<AHashSet<Vec<u8>>>,
+    /// Bytes that `seen` takes, roughly.
+    held: u64,
 }
 
 impl Acc {
@@ -66,6 +68,7 @@ impl Acc {
             },
             seen: (a.distinct && !matches!(a.func, AggFunc::Min | AggFunc::Max))
                 .then(AHashSet::new),
+            held: 0,
         }
     }
 
@@ -110,10 +113,18 @@ impl Acc {
             push_key(v.as_ref(), arg.ty.ty.collation, &mut key);
             values.push(v);
         }
-        if let Some(seen) = &mut self.seen
-            && !seen.insert(key)
-        {
-            return Ok(());
+        if let Some(seen) = &mut self.seen {
+            self.held += key.len() as u64 + 48;
+            if !seen.insert(key) {
+                return Ok(());
+            }
+            if self.held > ctx.env.max_memory {
+                return Err(SqlError::new(
+                    1038,
+                    b"HY001",
+                    "Out of memory for the values of a DISTINCT aggregate",
+                ));
+            }
         }
         match (a.func, values.as_slice()) {
             (AggFunc::Count, _) => self.count += 1,
@@ -199,10 +210,5 @@ impl Acc {
     /// A value was found (for MIN and MAX along an index).
     pub fn decided(&self) -> bool {
         self.count > 0
-    }
-
-    /// Bytes held beyond the fixed size, roughly.
-    pub fn memory(&self) -> u64 {
-        (self.text.len() + self.seen.as_ref().map_or(0, |s| s.len() * 64)) as u64
     }
 }

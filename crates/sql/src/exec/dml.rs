@@ -8,7 +8,7 @@ use crate::plan::dml::{
     DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
     store_target,
 };
-use crate::prepared::Outcome;
+use crate::prepared::{Outcome, row_memory};
 use crate::{SqlMode, WarningLevel};
 use narwal_engine::{EngineError, LockMode, LockWait, Row, Table, Transaction};
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, store};
@@ -85,6 +85,10 @@ fn now(table: &Table, column: usize, fsp: u8, env: &StatementEnv) -> Value {
     })
 }
 
+/// Makes a row accessible to expressions and calls back with it.
+type WithRow<'w> =
+    dyn Fn(&[u8], &mut dyn FnMut(&dyn RowAccess) -> SqlResult<()>) -> SqlResult<()> + 'w;
+
 struct Storer<'a> {
     table: &'a Table,
     ctx: &'a EvalCtx<'a>,
@@ -144,12 +148,7 @@ impl<'a> Storer<'a> {
     }
 
     /// The image of `old` after SET. Later assignments see earlier ones.
-    fn apply(
-        &self,
-        sets: &'a [SetPlan],
-        old: &[u8],
-        access: &dyn Fn(&[u8], &mut dyn FnMut(&dyn RowAccess) -> SqlResult<()>) -> SqlResult<()>,
-    ) -> SqlResult<Vec<u8>> {
+    fn apply(&self, sets: &'a [SetPlan], old: &[u8], access: &WithRow<'_>) -> SqlResult<Vec<u8>> {
         let layout = &self.table.layout;
         let mut changes: SmallVec<[(usize, Cell<'a>); 4]> = SmallVec::new();
         // The row with the assignments so far, made only when a later expression may look at it.
@@ -503,13 +502,7 @@ impl InsertPlan {
             RowSource::Select(s) => {
                 let mut memory = 0u64;
                 s.run(txn, ctx, &mut |row| {
-                    memory += row
-                        .iter()
-                        .map(|v| match v {
-                            ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64 + 64,
-                            _ => 64,
-                        })
-                        .sum::<u64>();
+                    memory += row_memory(row);
                     if memory > env.max_memory {
                         return Err(SqlError::new(
                             1038,

@@ -339,7 +339,10 @@ impl TablePlan {
             &[ReadView::Current]
         };
         let mut seen = std::collections::HashSet::new();
-        for (view, r) in views.iter().flat_map(|v| ranges.iter().map(move |r| (*v, r.clone()))) {
+        for (view, r) in views
+            .iter()
+            .flat_map(|v| ranges.iter().map(move |r| (*v, r.clone())))
+        {
             let mut scan = txn.scan(
                 &self.table,
                 self.access.index,

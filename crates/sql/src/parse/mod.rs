@@ -437,12 +437,11 @@ impl<'a> P<'a> {
             }
             "EXPLAIN" | "DESCRIBE" | "DESC" => {
                 self.next();
-                if self.kw("EXTENDED") || self.kw("PARTITIONS") || self.peek_kw("FORMAT") {
-                    if self.kw("FORMAT") {
-                        self.expect_tok(&Token::Eq)?;
-                        if !self.kw("TRADITIONAL") {
-                            return self.unsupported("EXPLAIN FORMAT=JSON");
-                        }
+                let _ = self.kw("EXTENDED") || self.kw("PARTITIONS");
+                if self.kw("FORMAT") {
+                    self.expect_tok(&Token::Eq)?;
+                    if !self.kw("TRADITIONAL") {
+                        return self.unsupported("EXPLAIN FORMAT=JSON");
                     }
                 }
                 let inner = self.statement()?;

@@ -5,7 +5,7 @@ use super::sarg::{ColCond, conjuncts, const_value, extract};
 use crate::ast::{IndexHint, IndexHintKind};
 use crate::expr::{CmpOp, EvalCtx, Expr};
 use narwal_engine::{Index, KeyRange, Table};
-use narwal_types::{SqlError, SqlResult, Value, ValueRef, key};
+use narwal_types::{SqlError, SqlResult, Value, key};
 use std::ops::Bound;
 
 /// At most so many ranges are looked up one by one.
@@ -454,9 +454,4 @@ fn order_of(table: &Table, index: &Index, fixed: &[usize], order: &WantedOrder) 
         covered.push(column);
     }
     Some(reverse.unwrap_or(false))
-}
-
-/// `v` is NULL in a comparison that NULL never satisfies.
-pub fn is_null(v: ValueRef<'_>) -> bool {
-    v.is_null()
 }

@@ -171,13 +171,13 @@ fn fit_datetime(t: DateTime, kind: TypeKind, offset: i32) -> Fit<'static> {
             None => Fit::Unusable,
         },
         TypeKind::DateTime(fsp) => {
-            if t.micros % unit(fsp) != 0 {
+            if !t.micros.is_multiple_of(unit(fsp)) {
                 return Fit::Unusable;
             }
             Fit::Exact(ValueRef::DateTime(DateTime { fsp, ..t }))
         }
         TypeKind::Timestamp(fsp) => {
-            if t.micros % unit(fsp) != 0 {
+            if !t.micros.is_multiple_of(unit(fsp)) {
                 return Fit::Unusable;
             }
             let utc = t.unix_micros() - i64::from(offset) * 1_000_000;

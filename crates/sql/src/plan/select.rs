@@ -76,8 +76,6 @@ pub struct SelectPlan {
     pub calc_found_rows: bool,
     /// FOR UPDATE, LOCK IN SHARE MODE.
     pub lock: Option<LockSpec>,
-    /// ORDER BY was given (for EXPLAIN).
-    pub has_order: bool,
 }
 
 pub fn number_literal(e: &AstExpr) -> Option<&str> {
@@ -462,7 +460,6 @@ impl Resolver<'_> {
             limit,
             calc_found_rows: s.calc_found_rows,
             lock,
-            has_order,
         })
     }
 
@@ -576,7 +573,10 @@ impl SelectPlan {
     /// Which locks a run takes: those of the statement, or shared ones if the transaction's isolation level makes plain
     /// reads lock (`locking_reads`, known only when it runs).
     pub fn lock_spec(&self, locking_reads: bool) -> Option<LockSpec> {
-        let real = self.table.as_ref().is_some_and(|t| t.virtual_rows.is_none());
+        let real = self
+            .table
+            .as_ref()
+            .is_some_and(|t| t.virtual_rows.is_none());
         self.lock.or_else(|| {
             (locking_reads && real).then_some(LockSpec {
                 mode: LockMode::Shared,
