@@ -60,6 +60,21 @@ pub(crate) fn run(db: &Arc<Inner>, ddl: Ddl, options: &TxnOptions) -> Result<Com
         return Err(EngineError::LogFailed(m));
     }
     db.admit()?;
+    // Another DDL may change which tables are meant while this one waits for their locks.
+    for _ in 0..10 {
+        if let Some(info) = attempt(db, &ddl, options)? {
+            return Ok(info);
+        }
+    }
+    Err(EngineError::Sql(narwal_types::SqlError::new(
+        1412,
+        b"HY000",
+        "Table definition has changed, please retry transaction",
+    )))
+}
+
+/// One try; `None` if the tables that the statement names are not those that were locked.
+fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<CommitInfo>> {
     let mut locks = DefinitionLocks {
         db,
         owner: db.next_txn.fetch_add(1, Ordering::Relaxed),
@@ -83,16 +98,12 @@ pub(crate) fn run(db: &Arc<Inner>, ddl: Ddl, options: &TxnOptions) -> Result<Com
     let serial = db.ddl_serial.lock();
     let before = db.latest_catalog.lock().clone();
     if touched(&before, &ddl.changes) != ids {
-        return Err(EngineError::Sql(narwal_types::SqlError::new(
-            1412,
-            b"HY000",
-            "Table definition has changed, please retry transaction",
-        )));
+        return Ok(None);
     }
     let mut after = (*before).clone();
     let mut changes = Vec::new();
     let mut entries: Vec<(u32, Vec<Vec<u8>>)> = Vec::new();
-    for change in ddl.changes {
+    for change in ddl.changes.iter().cloned() {
         for step in after.resolve(change, u64::from(ddl.timestamp))? {
             after.apply(&step)?;
             if let LoggedChange::BuildIndex { table, index } = &step
@@ -166,8 +177,8 @@ pub(crate) fn run(db: &Arc<Inner>, ddl: Ddl, options: &TxnOptions) -> Result<Com
         }
     });
     drop(locks);
-    Ok(CommitInfo {
+    Ok(Some(CommitInfo {
         seq: place.seq,
         gtid: place.placement.gtid.to_string(),
-    })
+    }))
 }

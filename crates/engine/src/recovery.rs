@@ -201,12 +201,11 @@ impl Recovery {
     }
 }
 
-/// All keys of a new index from the newest rows, and the clustered key of a row that violates its uniqueness.
-pub(crate) fn index_keys(
-    state: &Arc<State>,
-    table: &Arc<Table>,
-    index: u32,
-) -> Result<(Vec<Vec<u8>>, Option<Vec<u8>>)> {
+/// All keys of a new index, and the clustered key of a row that violates its uniqueness.
+type IndexKeys = (Vec<Vec<u8>>, Option<Vec<u8>>);
+
+/// Derives the keys of a new index from the newest rows.
+pub(crate) fn index_keys(state: &Arc<State>, table: &Arc<Table>, index: u32) -> Result<IndexKeys> {
     let at = table
         .indexes
         .iter()

@@ -5,7 +5,7 @@ use crate::admin_parse;
 use crate::lex::LexOptions;
 use crate::process::Command;
 use crate::session::ClientSession;
-use crate::statement::{empty_query, keeps_diagnostics, trim, unwrap, utf8};
+use crate::statement::{Source, empty_query, keeps_diagnostics, trim, unwrap, utf8};
 use crate::status;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{Prepared, SqlMode, Stmt};
@@ -28,8 +28,8 @@ pub struct PreparedInfo {
 pub(crate) struct Slot {
     text: Arc<str>,
     /// Default database when it was prepared.
-    db: Option<Arc<str>>,
-    kind: SlotKind,
+    pub(crate) db: Option<Arc<str>>,
+    pub(crate) kind: SlotKind,
 }
 
 pub(crate) enum SlotKind {
@@ -234,7 +234,15 @@ impl ClientSession {
                 let mut values = std::mem::take(&mut self.values);
                 values.clear();
                 values.extend(params.iter().map(ValueRef::to_value));
-                let r = self.run_plan(&plan, writes, text, &values, out, false);
+                let r = self.run_plan(
+                    &plan,
+                    Source::Handle(handle),
+                    writes,
+                    text,
+                    &values,
+                    out,
+                    false,
+                );
                 self.values = values;
                 r
             }

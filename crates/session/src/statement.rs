@@ -2,6 +2,7 @@
 
 use crate::access::first_table;
 use crate::admin_parse;
+use crate::prepared::{Slot, SlotKind};
 use crate::process::Stage;
 use crate::session::{ClientSession, is_virtual};
 use crate::status;
@@ -205,13 +206,37 @@ impl ClientSession {
         if plan.params() > 0 {
             return self.fail(crate::lex::syntax_near(code, code.find('?').unwrap_or(0)));
         }
-        self.run_plan(&plan, stmt.writes(), text, &[], out, more)
+        let from = Source::Text(&stmt);
+        self.run_plan(&plan, from, stmt.writes(), text, &[], out, more)
+    }
+
+    /// Plans a statement again whose table changed between its plan and its first touch.
+    fn plan_again(&mut self, from: &Source<'_>, text: &str) -> SqlResult<Prepared> {
+        match from {
+            Source::Text(stmt) => self.plan(stmt, text),
+            Source::Handle(handle) => {
+                let (stmt, db) = match self.prepared.get(handle) {
+                    Some(Slot {
+                        kind: SlotKind::Sql { stmt, .. },
+                        db,
+                        ..
+                    }) => (stmt.clone(), db.clone()),
+                    _ => return Err(table_changed()),
+                };
+                let current = std::mem::replace(&mut self.env.db, db);
+                let fresh = self.plan(&stmt, text);
+                self.env.db = current;
+                fresh
+            }
+        }
     }
 
     /// Runs a planned statement in the open transaction, or in one of its own.
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn run_plan(
         &mut self,
         plan: &Prepared,
+        from: Source<'_>,
         writes: bool,
         text: &str,
         params: &[Value],
@@ -238,7 +263,7 @@ impl ClientSession {
             let annotate = (writes && self.settings.annotate).then_some(text.as_bytes());
             open.txn.begin_statement(self.env.timestamp(), annotate);
         }
-        let r = narwal_sql::execute(
+        let mut r = narwal_sql::execute(
             plan,
             params,
             &mut open.txn,
@@ -246,6 +271,30 @@ impl ClientSession {
             &mut self.env,
             out,
         );
+        // A DDL statement came between the plan and the table's definition lock. The lock is held now: the newest
+        // definition stays. Nothing was written or sent yet.
+        let mut tries = 0;
+        while matches!(&r, Err(e) if e.code == 1412) && tries < 3 {
+            tries += 1;
+            open.txn.rollback_statement();
+            let fresh = match self.plan_again(&from, text) {
+                Ok(p) => p,
+                Err(e) => {
+                    r = Err(e);
+                    break;
+                }
+            };
+            let annotate = (writes && self.settings.annotate).then_some(text.as_bytes());
+            open.txn.begin_statement(self.env.timestamp(), annotate);
+            r = narwal_sql::execute(
+                &fresh,
+                params,
+                &mut open.txn,
+                self.instance.database(),
+                &mut self.env,
+                out,
+            );
+        }
         let outcome = match r {
             // SLEEP() ends early when its statement is killed; the statement fails all the same.
             Ok(Outcome::Rows { .. }) if self.process.interrupt.load(Ordering::Relaxed) => {
@@ -357,6 +406,22 @@ impl ClientSession {
         }
         Ok(outcome)
     }
+}
+
+/// Where a plan comes from, to make it anew.
+pub(crate) enum Source<'a> {
+    /// Statement text.
+    Text(&'a Stmt),
+    /// A prepared statement.
+    Handle(u32),
+}
+
+fn table_changed() -> SqlError {
+    SqlError::new(
+        1412,
+        b"HY000",
+        "Table definition has changed, please retry transaction",
+    )
 }
 
 pub(crate) fn empty_query() -> SqlError {
