@@ -217,11 +217,7 @@ fn replay_events(disk: &SimDisk) -> (Model, u64) {
                     table = m.table.to_owned();
                     map = Some(m);
                 }
-                Event::Query(q) => {
-                    if q.sql.starts_with(b"TRUNCATE") {
-                        t.clear();
-                    }
-                }
+                Event::Query(q) if q.sql.starts_with(b"TRUNCATE") => t.clear(),
                 Event::Rows(rows) => {
                     for change in rows.rows(map.as_ref().unwrap()).unwrap() {
                         let change = change.unwrap();
