@@ -54,6 +54,7 @@ pub(crate) struct Settings {
     pub statement_time_micros: u64,
     pub completion: Completion,
     pub sql_mode: SqlMode,
+    pub timeouts: SessionTimeouts,
 }
 
 /// `completion_type`.
@@ -117,6 +118,11 @@ impl ClientSession {
                 statement_time_micros: 0,
                 completion: Completion::NoChain,
                 sql_mode: SqlMode::DEFAULT,
+                timeouts: SessionTimeouts {
+                    idle: Duration::from_secs(28_800),
+                    net_read: Duration::from_secs(30),
+                    net_write: Duration::from_secs(60),
+                },
             },
             instance,
             process,
@@ -194,6 +200,11 @@ impl ClientSession {
                 _ => Completion::NoChain,
             },
             sql_mode,
+            timeouts: SessionTimeouts {
+                idle: Duration::from_secs(v("wait_timeout").as_u64()),
+                net_read: Duration::from_secs(v("net_read_timeout").as_u64()),
+                net_write: Duration::from_secs(v("net_write_timeout").as_u64()),
+            },
         };
         self.env.max_allowed_packet = v("max_allowed_packet").as_u64();
         self.env.max_error_count = v("max_error_count").as_u64() as usize;
@@ -345,12 +356,7 @@ impl ClientSession {
 
     /// The network timeouts as they are now.
     pub fn timeouts(&self) -> SessionTimeouts {
-        let s = |name: &str| Duration::from_secs(self.vars.value(name).as_u64());
-        SessionTimeouts {
-            idle: s("wait_timeout"),
-            net_read: s("net_read_timeout"),
-            net_write: s("net_write_timeout"),
-        }
+        self.settings.timeouts
     }
 
     /// COM_STATISTICS: one line.
