@@ -77,7 +77,7 @@ pub(crate) struct WaitPolicy<'a> {
 /// The lock table.
 pub(crate) struct LockTable {
     shards: Vec<Mutex<LockMap>>,
-    graph: Mutex<HashMap<LockOwner, SmallVec<[LockOwner; 4]>>>,
+    graph: Mutex<WaitsFor>,
     seeds: (RandomState, RandomState),
     pub(crate) waits: AtomicU64,
     pub(crate) deadlocks: AtomicU64,
@@ -94,7 +94,7 @@ impl LockTable {
             shards: (0..SHARDS)
                 .map(|_| Mutex::new(LockMap::default()))
                 .collect(),
-            graph: Mutex::new(HashMap::new()),
+            graph: Mutex::new(WaitsFor::default()),
             seeds: (RandomState::new(), RandomState::new()),
             waits: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),
@@ -129,7 +129,7 @@ impl LockTable {
     ) -> Result<bool> {
         let waiter;
         let newly;
-        let blockers: SmallVec<[LockOwner; 4]>;
+        let blockers: Blockers;
         {
             let mut shard = self.shard(name).lock();
             let entry = shard.entry(name).or_default();
@@ -160,7 +160,7 @@ impl LockTable {
                 state: AtomicU8::new(WAITING),
                 thread: std::thread::current(),
             });
-            let mut b: SmallVec<[LockOwner; 4]> = entry
+            let mut b: Blockers = entry
                 .holders
                 .iter()
                 .filter(|(o, _)| *o != owner)
@@ -170,10 +170,8 @@ impl LockTable {
                 // An upgrade goes to the front: everyone behind needs this owner's shared lock gone anyway.
                 entry.waiters.push_front(waiter.clone());
             } else {
-                // The one in front knows whom it waits for: the chain of predecessors covers the whole queue.
-                if let Some(w) = entry.waiters.back() {
-                    b.push(w.owner);
-                }
+                // All in front, not only the last: that one may give up, and nobody would know of the others.
+                b.extend(entry.waiters.iter().map(|w| w.owner));
                 entry.waiters.push_back(waiter.clone());
             }
             blockers = b;
@@ -182,15 +180,9 @@ impl LockTable {
             return Err(EngineError::LockNotAvailable);
         };
         self.waits.fetch_add(1, Ordering::Relaxed);
-        let deadlock = {
-            let mut graph = self.graph.lock();
-            let found = reaches(&graph, &blockers, owner);
-            if !found {
-                graph.insert(owner, blockers);
-            }
-            found
-        };
+        let deadlock = self.graph.lock().add(owner, blockers);
         if deadlock {
+            self.graph.lock().remove(owner);
             if self.abandon(name, &waiter) {
                 self.deadlocks.fetch_add(1, Ordering::Relaxed);
                 return Err(EngineError::Deadlock);
@@ -222,7 +214,7 @@ impl LockTable {
                 deadline.map_or(slice, |d| slice.min(d.saturating_duration_since(now))),
             );
         };
-        self.graph.lock().remove(&owner);
+        self.graph.lock().remove(owner);
         outcome
     }
 
@@ -298,25 +290,56 @@ fn grant(entry: &mut Entry, wake: &mut SmallVec<[Thread; 4]>) {
     }
 }
 
-/// True if `target` can be reached from any of `from` along waits-for edges.
-fn reaches(
-    graph: &HashMap<LockOwner, SmallVec<[LockOwner; 4]>>,
-    from: &[LockOwner],
-    target: LockOwner,
-) -> bool {
-    let mut seen: std::collections::HashSet<LockOwner> = Default::default();
-    let mut stack: SmallVec<[LockOwner; 16]> = from.iter().copied().collect();
-    while let Some(o) = stack.pop() {
-        if o == target {
-            return true;
+type Blockers = SmallVec<[LockOwner; 8]>;
+
+/// Who waits for whom. A waiter's entry names the holders of its lock and everyone in front of it when it began to
+/// wait: whoever holds the lock later is among them.
+#[derive(Default)]
+struct WaitsFor {
+    edges: HashMap<LockOwner, Blockers>,
+    /// How many waiters name an owner.
+    waited_for: HashMap<LockOwner, u32>,
+}
+
+impl WaitsFor {
+    /// Adds a waiter; true if that closes a cycle.
+    fn add(&mut self, owner: LockOwner, blockers: Blockers) -> bool {
+        for b in &blockers {
+            *self.waited_for.entry(*b).or_default() += 1;
         }
-        if seen.insert(o)
-            && let Some(next) = graph.get(&o)
-        {
-            stack.extend(next.iter().copied());
+        // Nobody waits for the owner: it is in no cycle. The common case, a queue on a hot row, ends here.
+        let found = self.waited_for.contains_key(&owner) && self.reaches(&blockers, owner);
+        self.edges.insert(owner, blockers);
+        found
+    }
+
+    fn remove(&mut self, owner: LockOwner) {
+        for b in self.edges.remove(&owner).unwrap_or_default() {
+            if let Some(n) = self.waited_for.get_mut(&b) {
+                *n -= 1;
+                if *n == 0 {
+                    self.waited_for.remove(&b);
+                }
+            }
         }
     }
-    false
+
+    /// True if `target` can be reached from any of `from`.
+    fn reaches(&self, from: &[LockOwner], target: LockOwner) -> bool {
+        let mut seen: std::collections::HashSet<LockOwner> = Default::default();
+        let mut stack: SmallVec<[LockOwner; 16]> = from.iter().copied().collect();
+        while let Some(o) = stack.pop() {
+            if o == target {
+                return true;
+            }
+            if seen.insert(o)
+                && let Some(next) = self.edges.get(&o)
+            {
+                stack.extend(next.iter().copied());
+            }
+        }
+        false
+    }
 }
 
 #[cfg(test)]
@@ -363,7 +386,7 @@ mod tests {
             t2.release_all(1, &[a, b]);
             r.is_ok()
         });
-        while t.graph.lock().is_empty() {
+        while t.graph.lock().edges.is_empty() {
             std::thread::yield_now();
         }
         assert!(matches!(
@@ -373,7 +396,49 @@ mod tests {
         t.release_all(2, &[b]);
         assert!(h.join().unwrap());
         assert_eq!(t.len(), 0);
-        assert!(t.graph.lock().is_empty());
+        assert!(t.graph.lock().edges.is_empty());
+        assert!(t.graph.lock().waited_for.is_empty());
+    }
+
+    /// One in the middle of a queue gives up; those behind it still depend on those before it.
+    #[test]
+    fn a_cycle_through_a_queue_that_someone_left_is_found() {
+        let t = Arc::new(LockTable::new());
+        let (a, b) = (t.row_name(1, b"a"), t.row_name(1, b"b"));
+        let queued = |t: &LockTable, n: usize| {
+            while t.shard(a).lock().get(&a).map_or(0, |e| e.waiters.len()) != n
+                || t.graph.lock().edges.len() < n
+            {
+                std::thread::yield_now();
+            }
+        };
+        t.acquire(1, a, LockMode::Exclusive, None).unwrap();
+        t.acquire(4, b, LockMode::Exclusive, None).unwrap();
+        let spawn = |owner: u64, ms: u64| {
+            let t = t.clone();
+            std::thread::spawn(move || t.acquire(owner, a, LockMode::Exclusive, wait(ms)))
+        };
+        let second = spawn(2, 60_000);
+        queued(&t, 1);
+        let third = spawn(3, 50);
+        queued(&t, 2);
+        let fourth = spawn(4, 60_000);
+        queued(&t, 3);
+        assert!(matches!(
+            third.join().unwrap(),
+            Err(EngineError::LockWaitTimeout)
+        ));
+        t.release_all(1, &[a]);
+        second.join().unwrap().unwrap();
+        // 4 waits for 2 now; 2 must not wait for 4.
+        assert!(matches!(
+            t.acquire(2, b, LockMode::Exclusive, wait(60_000)),
+            Err(EngineError::Deadlock)
+        ));
+        t.release_all(2, &[a]);
+        fourth.join().unwrap().unwrap();
+        t.release_all(4, &[a, b]);
+        assert_eq!(t.len(), 0);
     }
 
     #[test]

@@ -113,15 +113,15 @@ impl Memtable {
             let mut map = shard.map.write();
             match map.get_mut(key) {
                 Some(chain) => {
-                    debug_assert!(
-                        chain.last().is_none_or(|v| v.seq <= seq),
-                        "versions in commit order"
-                    );
                     if let Some(last) = chain.last_mut().filter(|v| v.seq == seq) {
                         // One transaction writes a key once; replay of a DDL may not.
                         last.payload = payload;
                     } else {
-                        chain.push(Version { seq, payload });
+                        // Row locks see to it that this is the end of the chain; if they ever failed, a reader must
+                        // still find versions in order.
+                        let at = chain.partition_point(|v| v.seq < seq);
+                        debug_assert_eq!(at, chain.len(), "versions in commit order");
+                        chain.insert(at, Version { seq, payload });
                     }
                     if chain.len() >= PRUNE_AT {
                         let horizon = registry.horizon();

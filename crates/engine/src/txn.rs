@@ -437,12 +437,14 @@ impl Transaction {
             table.primary_key(&row, &mut pk)?;
         }
         let key = full_key(clustered, &pk);
+        // A hidden key too: commit puts a row's index entries one by one, and whoever finds one of them must wait for
+        // the rest, or versions would not come in commit order.
+        self.lock(
+            self.db.locks.row_name(clustered, &pk),
+            LockMode::Exclusive,
+            LockWait::Wait,
+        )?;
         if !table.hidden_pk {
-            self.lock(
-                self.db.locks.row_name(clustered, &pk),
-                LockMode::Exclusive,
-                LockWait::Wait,
-            )?;
             let exists = match self.own(&key) {
                 Some(own) => own.is_some(),
                 None => self.db.state.load().exists(clustered, &key)?,
