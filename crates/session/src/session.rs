@@ -87,6 +87,8 @@ pub struct ClientSession {
     pub(crate) plan_generation: u64,
     /// ROLLBACK RELEASE or KILL of itself: the connection is to end after this statement.
     pub(crate) release: bool,
+    /// So many conditions at the head of the diagnostics area are those of the statement before.
+    pub(crate) inherited: usize,
     pub(crate) values: Vec<Value>,
 }
 
@@ -138,6 +140,7 @@ impl ClientSession {
             last_handle: 0,
             plan_generation: 0,
             release: false,
+            inherited: 0,
             values: Vec::new(),
         };
         s.start_as_client()?;

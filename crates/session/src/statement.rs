@@ -8,7 +8,7 @@ use crate::session::{ClientSession, is_virtual};
 use crate::status;
 use narwal_engine::Isolation;
 use narwal_sql::ast::DdlStmt;
-use narwal_sql::{Outcome, ParseOptions, Prepared, SqlMode, Stmt, WarningLevel};
+use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, SqlMode, Stmt, WarningLevel};
 use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value};
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +19,10 @@ impl ClientSession {
         let c = &self.process.counters;
         c.add(status::QUESTIONS, 1);
         c.add(counter, 1);
-        if !keep_diagnostics {
+        if keep_diagnostics {
+            self.inherited = self.env.conditions().len();
+        } else {
+            self.inherited = 0;
             self.env.clear_conditions();
         }
         let fixed = self.vars.fixed_micros.load(Ordering::Relaxed);
@@ -54,11 +57,34 @@ impl ClientSession {
                 "Query execution was interrupted (max_statement_time exceeded)",
             );
         }
+        self.take_inherited();
         self.env
             .push_condition(WarningLevel::Error, e.code, e.message.clone());
         self.env.row_count = -1;
         self.publish_results();
         Err(e)
+    }
+
+    /// Takes the conditions of the statement before out of the diagnostics area; the statement's own stay.
+    fn take_inherited(&mut self) -> Vec<Condition> {
+        let count = std::mem::take(&mut self.inherited);
+        if count == 0 {
+            return Vec::new();
+        }
+        let mut earlier = self.env.conditions().clone();
+        self.env.clear_conditions();
+        for c in earlier.split_off(count.min(earlier.len())) {
+            self.env.push_condition(c.level, c.code, c.message);
+        }
+        earlier
+    }
+
+    /// Conditions of this statement alone: what its OK or EOF packet reports.
+    fn own_warnings(&self) -> u16 {
+        if self.inherited > 0 {
+            return 0;
+        }
+        u16::try_from(self.env.warning_count()).unwrap_or(u16::MAX)
     }
 
     /// Makes the statement's results visible to variables of the next one.
@@ -105,7 +131,7 @@ impl ClientSession {
             &OkInfo {
                 affected_rows: affected,
                 last_insert_id,
-                warnings: u16::try_from(self.env.warning_count()).unwrap_or(u16::MAX),
+                warnings: self.own_warnings(),
                 info,
             },
             self.status_flags(),
@@ -125,11 +151,7 @@ impl ClientSession {
         self.env.found_rows = found_rows;
         self.process.counters.add(status::ROWS_SENT, rows);
         self.end_success();
-        out.end_rows(
-            u16::try_from(self.env.warning_count()).unwrap_or(u16::MAX),
-            self.status_flags(),
-            more,
-        )
+        out.end_rows(self.own_warnings(), self.status_flags(), more)
     }
 
     pub(crate) fn parse(&self, code: &str) -> SqlResult<Stmt> {
@@ -248,10 +270,9 @@ impl ClientSession {
             return self.fail(e);
         }
         let tableless = plan.is_tableless();
-        let mut earlier = Vec::new();
-        if tableless && self.env.warning_count() > 0 {
-            earlier = self.env.conditions().clone();
-            self.env.clear_conditions();
+        let mut earlier = self.take_inherited();
+        if !tableless {
+            earlier.clear();
         }
         let kept = self.open.is_some() || (!self.settings.autocommit && !tableless);
         let mut open = match self.open.take() {
@@ -345,6 +366,7 @@ impl ClientSession {
             drop(open);
         }
         if self.env.warning_count() == 0 {
+            self.inherited = earlier.len();
             for c in earlier {
                 self.env.push_condition(c.level, c.code, c.message);
             }
@@ -368,6 +390,9 @@ impl ClientSession {
                 } else if let Some(id) = set {
                     self.env.last_insert_id = id;
                     reported = id;
+                } else {
+                    // A value that the statement gave itself is reported, but LAST_INSERT_ID() does not see it.
+                    reported = self.env.explicit_insert_id.get();
                 }
                 self.finish_ok(affected, reported, info, out, more)
             }

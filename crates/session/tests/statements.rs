@@ -72,9 +72,21 @@ fn a_failed_statement_leaves_the_transaction_and_no_trace() {
     assert_eq!(c.one("show count(*) errors"), "1");
     // A SELECT without a table leaves the diagnostics alone, unless it has its own.
     assert_eq!(c.rows("select @@error_count, @@warning_count"), ["1|1"]);
-    assert_eq!(c.run("select 1").warnings, 1);
+    assert_eq!(c.run("select 1").warnings, 0);
+    assert_eq!(c.one("show count(*) errors"), "1");
     assert_eq!(c.run("select 1/0").warnings, 1);
+    assert_eq!(c.run("select @nosuch").warnings, 0);
+    assert_eq!(c.run("show warnings").warnings, 0);
     assert_eq!(c.rows("show warnings"), ["Warning|1365|Division by 0"]);
+    // A failed one's error takes their place.
+    let e = c.err("select nope");
+    assert_eq!(
+        c.rows("show warnings"),
+        [format!("Error|1054|{}", e.message)]
+    );
+    c.run("select 1/0");
+    assert_eq!(c.run("select (select count(*) from t)").warnings, 0);
+    assert_eq!(c.rows("show warnings").len(), 0);
     c.run("select count(*) from t");
     assert_eq!(c.rows("show warnings").len(), 0);
 }
