@@ -365,7 +365,8 @@ impl Store<'_> {
         };
         let mut kept = d.round(s);
         let mut clipped = false;
-        if self.t.ty.unsigned && kept.is_negative() {
+        if self.t.ty.unsigned && d.is_negative() {
+            // Also what rounds to zero.
             kept = Decimal::ZERO.round(s);
             clipped = true;
         } else if !kept.fits(p, s) {
@@ -526,6 +527,14 @@ impl Store<'_> {
                 .flatten();
             match utc {
                 Some(u) => u,
+                None if self.mode.strict => {
+                    return Err(self.incorrect(1292, "datetime", &v.to_text()));
+                }
+                // A date that exists, but beyond the type's range (or in the hour that a time zone skips).
+                None if t.date.is_real() => {
+                    let e = self.out_of_range();
+                    return self.or(e, Value::DateTime(zero));
+                }
                 None => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
             }
         } else {
