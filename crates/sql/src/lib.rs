@@ -27,6 +27,7 @@ pub mod show;
 pub mod sql_mode;
 pub mod text;
 pub mod virtual_tables;
+mod year_text;
 
 pub use ast::Stmt;
 pub use ddl::{ddl_needs, execute_ddl};

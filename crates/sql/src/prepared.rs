@@ -9,6 +9,7 @@ use crate::plan::resolve::Resolver;
 use crate::plan::select::SelectPlan;
 use crate::privilege::{Needs, Privilege};
 use crate::virtual_tables::VirtualTables;
+use crate::year_text::{YearText, has_year};
 use narwal_engine::{Catalog, Database, KeyRange, ReadView, Table, Transaction};
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
@@ -220,6 +221,9 @@ pub fn execute(
     let env: &StatementEnv = env;
     let ctx = EvalCtx { env, params };
     match &prepared.plan {
+        Plan::Select(s) if has_year(&prepared.columns) => {
+            select(s, txn, &ctx, &mut YearText::new(sink))
+        }
         Plan::Select(s) => select(s, txn, &ctx, sink),
         Plan::Insert(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),

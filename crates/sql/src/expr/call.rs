@@ -1170,6 +1170,12 @@ impl<'a> Call<'a, '_> {
                     ))
                 })
             }
+            TimeToSec if !self.expr.ty.ty.is_integer() => Ok(match self.time(0) {
+                None => Val::NULL,
+                Some(t) => Val::Ref(ValueRef::Decimal(
+                    Decimal::from_i128(t.micros as i128, 6).truncate(self.fsp()),
+                )),
+            }),
             TimeToSec => Self::opt_int(self.time(0).map(|t| t.micros / SECOND)),
             SecToTime => {
                 let d = to_decimal(self.v(0), &mut Warn(env));

@@ -272,11 +272,14 @@ impl Expr {
                 match num(v.as_ref(), ctx.env) {
                     None => Val::NULL,
                     Some(Num::Int(v)) => {
-                        // -(2^63) of an unsigned literal is the smallest integer; beyond that it is an exact number.
+                        // 2^63 unsigned negates to the smallest integer, whose own negation is no BIGINT any more. A literal
+                        // becomes an exact number instead.
                         match i64::try_from(-v) {
                             Ok(v) => Val::int(v),
-                            Err(_) if v > 0 => return Err(self.name_expr(out_of_range("BIGINT"))),
-                            Err(_) => Val::Ref(ValueRef::Decimal(Decimal::from_i128(-v, 0))),
+                            Err(_) if matches!(e.kind, ExprKind::Literal(_)) => {
+                                Val::Ref(ValueRef::Decimal(Decimal::from_i128(-v, 0)))
+                            }
+                            Err(_) => return Err(self.name_expr(out_of_range("BIGINT"))),
                         }
                     }
                     Some(Num::Dec(d)) => Val::Ref(ValueRef::Decimal(d.neg())),
