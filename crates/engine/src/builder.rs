@@ -82,6 +82,7 @@ impl TableBuilder {
             auto_increment: false,
             on_update: None,
             comment: String::new(),
+            display_width: None,
         });
         self
     }
@@ -147,7 +148,7 @@ fn create_statement(def: &TableDef) -> String {
     let mut sql = format!("CREATE TABLE {} (", quoted(&def.name));
     for (i, c) in def.columns.iter().enumerate() {
         let comma = if i == 0 { "" } else { ", " };
-        let _ = write!(sql, "{comma}{} {}", quoted(&c.name), c.ty.sql_name());
+        let _ = write!(sql, "{comma}{} {}", quoted(&c.name), c.type_name());
         if c.ty.is_character() {
             let _ = write!(
                 sql,

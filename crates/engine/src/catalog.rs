@@ -50,6 +50,22 @@ pub struct ColumnDef {
     pub on_update: Option<u8>,
     /// COMMENT.
     pub comment: String,
+    /// Display width of an integer column, if one was given; it is only shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_width: Option<u8>,
+}
+
+impl ColumnDef {
+    /// The type as SHOW COLUMNS prints it.
+    pub fn type_name(&self) -> String {
+        let name = self.ty.sql_name();
+        match (self.display_width, name.find('('), name.find(')')) {
+            (Some(n), Some(from), Some(to)) if self.ty.is_integer() => {
+                format!("{}({n}{}", &name[..from], &name[to..])
+            }
+            _ => name,
+        }
+    }
 }
 
 /// One column of an index.

@@ -51,7 +51,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         if i > 0 {
             out.push_str(",\n");
         }
-        let _ = write!(out, "  {} {}", quote_ident(&c.name), c.ty.sql_name());
+        let _ = write!(out, "  {} {}", quote_ident(&c.name), c.type_name());
         if c.ty.is_character() && c.ty.collation != def.collation {
             let _ = write!(
                 out,

@@ -31,6 +31,7 @@ pub fn column(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
         auto_increment: false,
         on_update: None,
         comment: String::new(),
+        display_width: None,
     }
 }
 

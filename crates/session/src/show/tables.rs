@@ -229,7 +229,7 @@ impl ClientSession {
             g.text("Privileges", 80).text("Comment", 1024);
         }
         for (i, c) in t.columns().iter().enumerate() {
-            let mut row = vec![Value::str(c.name.as_str()), Value::str(c.ty.sql_name())];
+            let mut row = vec![Value::str(c.name.as_str()), Value::str(c.type_name())];
             if full {
                 row.push(if c.ty.is_character() {
                     Value::str(c.ty.collation.name())

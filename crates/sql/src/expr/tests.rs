@@ -47,6 +47,7 @@ fn fixture() -> Fixture {
                 auto_increment: false,
                 on_update: None,
                 comment: String::new(),
+                display_width: None,
             })
             .collect(),
         indexes: vec![],

@@ -13,6 +13,8 @@ struct ParsedType {
     collation: Option<Collation>,
     /// SERIAL: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
     serial: bool,
+    /// Display width of an integer, if one was given.
+    width: Option<u8>,
 }
 
 fn too_big(column: &str, max: u32) -> SqlError {
@@ -499,6 +501,7 @@ impl P<'_> {
             auto_increment: false,
             on_update: None,
             comment: String::new(),
+            display_width: ty.width,
         };
         let mut collation = ty.collation;
         let mut null_given = false;
@@ -695,13 +698,19 @@ impl P<'_> {
         let mut unsigned = false;
         let mut collation = None;
         let mut serial = false;
+        let mut width = None;
         let kind = match word.as_str() {
-            "TINYINT" | "INT1" => self.int(TypeKind::TinyInt, column)?,
-            "SMALLINT" | "INT2" => self.int(TypeKind::SmallInt, column)?,
-            "MEDIUMINT" | "INT3" | "MIDDLEINT" => self.int(TypeKind::MediumInt, column)?,
-            "INT" | "INTEGER" | "INT4" => self.int(TypeKind::Int, column)?,
-            "BIGINT" | "INT8" => self.int(TypeKind::BigInt, column)?,
-            "BOOL" | "BOOLEAN" => TypeKind::TinyInt,
+            "TINYINT" | "INT1" => self.int(TypeKind::TinyInt, column, &mut width)?,
+            "SMALLINT" | "INT2" => self.int(TypeKind::SmallInt, column, &mut width)?,
+            "MEDIUMINT" | "INT3" | "MIDDLEINT" => {
+                self.int(TypeKind::MediumInt, column, &mut width)?
+            }
+            "INT" | "INTEGER" | "INT4" => self.int(TypeKind::Int, column, &mut width)?,
+            "BIGINT" | "INT8" => self.int(TypeKind::BigInt, column, &mut width)?,
+            "BOOL" | "BOOLEAN" => {
+                width = Some(1);
+                TypeKind::TinyInt
+            }
             "SERIAL" => {
                 unsigned = true;
                 serial = true;
@@ -854,19 +863,23 @@ impl P<'_> {
             unsigned,
             collation,
             serial,
+            width,
         })
     }
 
-    fn int(&mut self, kind: TypeKind, column: &str) -> SqlResult<TypeKind> {
-        // The display width has no meaning without ZEROFILL.
-        if self.opt_len()?.is_some_and(|n| n > 255) {
-            return Err(SqlError::new(
+    fn int(&mut self, kind: TypeKind, column: &str, width: &mut Option<u8>) -> SqlResult<TypeKind> {
+        // It is kept to be shown: drivers take tinyint(1) for a boolean.
+        match self.opt_len()? {
+            Some(n) if n > 255 => Err(SqlError::new(
                 1439,
                 b"42000",
                 format!("Display width out of range for '{column}' (max = 255)"),
-            ));
+            )),
+            n => {
+                *width = n.filter(|n| *n > 0).map(|n| n as u8);
+                Ok(kind)
+            }
         }
-        Ok(kind)
     }
 
     fn varchar(&mut self, column: &str) -> SqlResult<TypeKind> {
