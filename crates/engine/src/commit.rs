@@ -83,6 +83,17 @@ pub(crate) fn split_record(kind: RecordKind, body: &[u8]) -> Result<(&[u8], &[u8
         .ok_or_else(short)
 }
 
+/// The event group in a log record's body, for readers of the log: behind the annex, if there is one; empty for a
+/// record that carries no events. `None` if the record is shorter than its annex says.
+pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<&[u8]> {
+    match kind {
+        RecordKind::Commit | RecordKind::AnnexCommit => {
+            split_record(kind, body).ok().map(|(_, group)| group)
+        }
+        _ => Some(&[]),
+    }
+}
+
 /// Commits a transaction; see the module's comment for the steps.
 pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInfo> {
     txn.end_statement();

@@ -1,7 +1,7 @@
 //! The database: opening, beginning transactions, DDL, settings, statistics.
 
 use crate::base::{BaseGen, META, base_err};
-use crate::catalog::{Catalog, CatalogChange, StoredCatalog};
+use crate::catalog::{Catalog, CatalogChange};
 use crate::checkpoint::{self, CheckpointMeta, Frozen, from_hex};
 use crate::commit::Place;
 use crate::locks::LockTable;
@@ -635,11 +635,4 @@ fn read_meta(redb: &redb::Database) -> Result<Option<CheckpointMeta>> {
         )));
     }
     Ok(Some(meta))
-}
-
-#[allow(dead_code)]
-fn _assert_send_sync() {
-    fn ok<T: Send + Sync>() {}
-    ok::<Database>();
-    let _ = std::mem::size_of::<StoredCatalog>();
 }

@@ -39,6 +39,7 @@ pub use builder::TableBuilder;
 pub use catalog::{
     Catalog, CatalogChange, ColumnDef, DatabaseDef, DefaultDef, IndexColumn, IndexDef, TableDef,
 };
+pub use commit::event_group;
 pub use db::{Database, Ddl, Options, Stats};
 pub use error::{EngineError, Result};
 pub use table::{Index, Table};

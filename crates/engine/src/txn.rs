@@ -10,7 +10,7 @@ use crate::locks::{LockName, WaitPolicy};
 use crate::memtable::{FullKey, Payload, full_key};
 pub use crate::scan::{Scan, ScanItem};
 use crate::snapshot::SnapshotSlot;
-use crate::state::{Snapshot, State};
+use crate::state::Snapshot;
 use crate::table::{Table, finish_secondary_key, pk_of_secondary};
 use crate::{EngineError, Result};
 use narwal_binlog::{GroupBuilder, Mark};
@@ -746,10 +746,4 @@ pub(crate) fn clustered_key(index: usize, key: &[u8]) -> Result<&[u8]> {
     } else {
         pk_of_secondary(key)
     }
-}
-
-/// The newest state, for callers outside a transaction.
-#[allow(dead_code)]
-pub(crate) fn newest(db: &Inner) -> Arc<State> {
-    db.state.load_full()
 }

@@ -2,8 +2,9 @@
 
 use crate::Failure;
 use crate::options::Export;
-use crate::verify::{event_group, open_log};
+use crate::verify::open_log;
 use narwal_binlog::{FlatFileWriter, Gtid, VirtualConfig, VirtualFiles};
+use narwal_engine::event_group;
 use narwal_log::RecordKind;
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::options::Verify;
 use narwal_binlog::EventReader;
+use narwal_engine::event_group;
 use narwal_log::{DirReader, Disk, LogError, RealDisk, RecordKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -32,18 +33,6 @@ pub fn open_log(datadir: &Path) -> Result<StoppedLog, Failure> {
         reader,
         _lock: lock,
     })
-}
-
-/// A commit record's event group: behind the annex, if it has one.
-pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<&[u8]> {
-    match kind {
-        RecordKind::Commit => Some(body),
-        RecordKind::AnnexCommit => {
-            let (len, rest) = body.split_first_chunk::<4>()?;
-            rest.get(u32::from_le_bytes(*len) as usize..)
-        }
-        _ => Some(&[]),
-    }
 }
 
 /// Checks the log and says what it found.
