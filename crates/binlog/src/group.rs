@@ -48,14 +48,19 @@ pub struct GroupBuilder {
     statement_start: usize,
     // Tables mapped in the current statement.
     mapped: SmallVec<[u64; 2]>,
+    // Bytes of events that were taken out by `drain`: they stand between the GTID event and the buffer's events.
+    drained: u64,
 }
 
 /// A place in a group to which [`GroupBuilder::truncate`] returns.
 #[derive(Debug, Clone)]
 pub struct Mark {
-    len: usize,
+    // Bytes of events before it, the GTID event not counted, drained ones counted.
+    pos: u64,
+    // The open rows event; its start is how far before `pos` it began.
     open: Option<OpenRows>,
-    statement_start: usize,
+    // How far before `pos` the statement began.
+    statement_back: u64,
     mapped: SmallVec<[u64; 2]>,
 }
 
@@ -63,7 +68,13 @@ impl Mark {
     /// False once the group was cut shorter than this mark.
     #[must_use]
     pub fn is_in(&self, group: &GroupBuilder) -> bool {
-        self.len <= group.buf.len()
+        self.pos <= group.events_len()
+    }
+
+    /// Bytes of events before this place, the GTID event not counted.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.pos
     }
 }
 
@@ -89,6 +100,7 @@ impl GroupBuilder {
             row_event_max: DEFAULT_ROW_EVENT_MAX_SIZE as usize,
             open: None,
             mapped: SmallVec::new(),
+            drained: 0,
         }
     }
 
@@ -268,34 +280,99 @@ impl GroupBuilder {
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark {
-            len: self.buf.len(),
-            open: self.open,
-            statement_start: self.statement_start,
+            pos: self.events_len(),
+            open: self.open.map(|o| OpenRows {
+                start: self.buf.len() - o.start,
+                ..o
+            }),
+            statement_back: (self.buf.len() - self.statement_start) as u64,
             mapped: self.mapped.clone(),
         }
     }
 
     /// Removes everything added since `mark` was taken. Marks taken after it are void, and so is a mark taken
     /// inside a statement that ended without a row.
+    ///
+    /// Events that were drained since stay where they were sent to: whoever holds them forgets those behind
+    /// [`Mark::position`]. A mark taken within a rows event that was drained since is not possible, see
+    /// [`drainable`](Self::drainable).
     pub fn truncate(&mut self, mark: Mark) {
         if !mark.is_in(self) {
             // Taken after `annotate`, and the statement ended without a row: nothing was added since.
             return;
         }
-        self.buf.truncate(mark.len);
-        self.statement_start = mark.statement_start;
+        let base = self.base();
+        let len = match mark.pos.checked_sub(self.drained) {
+            Some(kept) => base + kept as usize,
+            None => {
+                self.drained = mark.pos;
+                base
+            }
+        };
+        self.buf.truncate(len);
+        self.statement_start = len.saturating_sub(mark.statement_back as usize).max(base);
         self.mapped = mark.mapped;
-        self.open = mark.open;
+        self.open = mark.open.and_then(|o| {
+            let start = len.checked_sub(o.start).filter(|s| *s >= base)?;
+            Some(OpenRows { start, ..o })
+        });
         if let Some(open) = self.open {
             // It may have been closed since, and been the last of its statement.
             self.buf[open.start + ROWS_FLAGS_AT] &= !(rows_flags::STMT_END as u8);
         }
     }
 
+    fn base(&self) -> usize {
+        self.reserve + GTID_EVENT_LEN
+    }
+
+    /// Bytes of events so far without the GTID event, drained ones included.
+    #[must_use]
+    pub fn events_len(&self) -> u64 {
+        self.drained + (self.buf.len() - self.base()) as u64
+    }
+
+    /// Bytes of events that were taken out by [`drain`](Self::drain).
+    #[must_use]
+    pub fn drained(&self) -> u64 {
+        self.drained
+    }
+
+    /// How many bytes of finished events [`drain`](Self::drain) could take now: all before the rows event that is
+    /// still growing (it may become its statement's last, which is marked), or before a statement without a row yet.
+    #[must_use]
+    pub fn drainable(&self) -> usize {
+        self.open.map_or(self.statement_start, |o| o.start) - self.base()
+    }
+
+    /// Identifies the rows event that is growing: changes whenever another one was begun.
+    #[must_use]
+    pub fn open_rows(&self) -> Option<u64> {
+        self.open
+            .map(|o| self.drained + (o.start - self.base()) as u64)
+    }
+
+    /// Takes out the first `len` bytes of events behind the GTID event: for transactions that are too large for one
+    /// buffer. `len` must be an event's end and at most [`drainable`](Self::drainable). Their checksums and positions
+    /// are not filled in.
+    #[must_use]
+    pub fn drain(&mut self, len: usize) -> Vec<u8> {
+        let base = self.base();
+        let len = len.min(self.drainable());
+        let out = self.buf[base..base + len].to_vec();
+        self.buf.drain(base..base + len);
+        self.drained += len as u64;
+        self.statement_start = self.statement_start.saturating_sub(len).max(base);
+        if let Some(o) = &mut self.open {
+            o.start -= len;
+        }
+        out
+    }
+
     /// True if no row was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.open.is_none() && self.statement_start == self.reserve + GTID_EVENT_LEN
+        self.open.is_none() && self.drained == 0 && self.statement_start == self.base()
     }
 
     /// Bytes of events so far, the GTID event's room included.
@@ -391,6 +468,7 @@ impl GroupBuilder {
             buf: self.buf,
             reserve: self.reserve,
             xid_at,
+            drained: self.drained,
         }
     }
 
@@ -491,10 +569,17 @@ pub struct PendingGroup {
     buf: Vec<u8>,
     reserve: usize,
     xid_at: Option<usize>,
+    drained: u64,
 }
 
 impl PendingGroup {
-    /// Bytes of the events, at most [`MAX_GROUP_LEN`].
+    /// Bytes of the whole group, drained events included.
+    #[must_use]
+    pub fn group_len(&self) -> u64 {
+        self.drained + u64::from(self.len())
+    }
+
+    /// Bytes of the events in the buffer, at most [`MAX_GROUP_LEN`].
     #[must_use]
     #[allow(clippy::len_without_is_empty)] // a group always has its GTID event
     pub fn len(&self) -> u32 {
@@ -511,10 +596,6 @@ impl PendingGroup {
     /// server id, the XID (unused in DDL groups) and all checksums. The spare bytes stay at the front.
     #[must_use]
     pub fn into_stamped(mut self, gtid: Gtid, start_pos: u32, xid: u64) -> Vec<u8> {
-        debug_assert!(
-            start_pos.checked_add(self.len()).is_some(),
-            "place() refuses this"
-        );
         if let Some(at) = self.xid_at {
             let at = at + HEADER_LEN;
             self.buf[at..at + 8].copy_from_slice(&xid.to_le_bytes());
@@ -524,13 +605,17 @@ impl PendingGroup {
         self.buf[body + 8..body + 12].copy_from_slice(&gtid.domain.to_le_bytes());
 
         let mut rest = &mut self.buf[self.reserve..];
-        let mut pos = start_pos;
+        let mut pos = u64::from(start_pos);
+        let mut drained = self.drained;
         while let Some(size) = rest.get(SIZE_AT..SIZE_AT + 4) {
             let size = u32::from_le_bytes([size[0], size[1], size[2], size[3]]);
             let (event, tail) = rest.split_at_mut(size as usize);
-            pos = pos.wrapping_add(size);
+            pos += u64::from(size);
             put_u32(event, 5, gtid.server);
-            seal(event, pos);
+            // 0: beyond what the field can say, in a group of 4 GiB and more.
+            seal(event, u32::try_from(pos).unwrap_or(0));
+            // Drained events stand behind the GTID event.
+            pos += std::mem::take(&mut drained);
             rest = tail;
         }
         self.buf
