@@ -146,6 +146,26 @@ pub(crate) fn seal(event: &mut [u8], end_log_pos: u32) {
     put_u32(event, len - CHECKSUM_LEN, crc);
 }
 
+/// Completes an event that stands in a chunk of a large transaction: sets the server id and the end position and
+/// computes the checksum. Its size must be that of `event`.
+///
+/// # Errors
+/// [`BinlogError::Invalid`] if the size in the header is another.
+pub fn stamp_event(
+    event: &mut [u8],
+    server_id: u32,
+    end_log_pos: u32,
+) -> Result<EventHeader, BinlogError> {
+    let mut header = EventHeader::parse(event)?;
+    if event.len() < HEADER_LEN + CHECKSUM_LEN || header.event_size as usize != event.len() {
+        return Err(BinlogError::Invalid("event size that is not the event's"));
+    }
+    put_u32(event, 5, server_id);
+    seal(event, end_log_pos);
+    (header.server_id, header.end_log_pos) = (server_id, end_log_pos);
+    Ok(header)
+}
+
 /// A complete event made of a header and a body, with its checksum.
 pub(crate) fn build(
     event_type: u8,

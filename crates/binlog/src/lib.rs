@@ -31,7 +31,7 @@ pub use decode::{Event, EventReader, GtidEvent, QueryEvent, RawEvent};
 pub use error::BinlogError;
 pub use event::{
     CHECKSUM_LEN, EventHeader, HEADER_LEN, MAX_EVENT_LEN, MAX_GROUP_LEN, event_flags, event_type,
-    gtid_flags, rows_flags,
+    gtid_flags, rows_flags, stamp_event,
 };
 pub use file::{
     FDE_LEN, FlatFileWriter, MAGIC, format_description_event, gtid_list_event, gtid_list_event_len,

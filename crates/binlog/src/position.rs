@@ -150,14 +150,26 @@ impl VirtualFiles {
     /// observed before.
     pub fn observe(&mut self, group: &[u8]) -> Result<Placement, BinlogError> {
         let (found, gtid) = start_of(group)?;
-        let len = u32::try_from(group.len())
+        self.observe_at(u64::from(found), group.len() as u64, gtid)
+    }
+
+    /// As [`observe`](Self::observe), for a group whose start, length in bytes and GTID are known already.
+    ///
+    /// # Errors
+    /// [`BinlogError::Position`] and [`BinlogError::TooLarge`] as there.
+    pub fn observe_at(
+        &mut self,
+        found: u64,
+        len: u64,
+        gtid: Gtid,
+    ) -> Result<Placement, BinlogError> {
+        let too_large = |what, size, limit| BinlogError::TooLarge { what, size, limit };
+        let len = u32::try_from(len)
             .ok()
             .filter(|&len| len as usize <= MAX_GROUP_LEN)
-            .ok_or(BinlogError::TooLarge {
-                what: "event group",
-                size: group.len() as u64,
-                limit: MAX_GROUP_LEN as u64,
-            })?;
+            .ok_or(too_large("event group", len, MAX_GROUP_LEN as u64))?;
+        let found = u32::try_from(found)
+            .map_err(|_| too_large("virtual position", found, u64::from(u32::MAX)))?;
         if found != self.offset {
             // A group adds more bytes to a file than entries to its GTID list, so a later file's head is
             // always shorter than a file that has a group.
@@ -175,13 +187,22 @@ impl VirtualFiles {
             gtid,
             new_file: self.offset == self.header_len(),
         };
-        self.offset = found.checked_add(len).ok_or(BinlogError::TooLarge {
-            what: "virtual binary log file",
-            size: u64::from(found) + u64::from(len),
-            limit: u64::from(u32::MAX),
-        })?;
+        self.offset = found.checked_add(len).ok_or(too_large(
+            "virtual binary log file",
+            u64::from(found) + u64::from(len),
+            u64::from(u32::MAX),
+        ))?;
         self.gtids.observe(gtid);
         Ok(placement)
+    }
+
+    /// Reading behind a gap in the log: takes `start` for where the next group stands, in this file if it may be
+    /// there, else in the next.
+    pub fn resume_at(&mut self, start: u64) {
+        if start < u64::from(self.offset) {
+            self.file_no += 1;
+        }
+        self.offset = u32::try_from(start).unwrap_or(u32::MAX);
     }
 
     /// Number of the current file, from 1.

@@ -13,6 +13,7 @@
 //! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
 //! | `locks.rs` | row and table locks, deadlock detection |
+//! | `groups.rs` | event groups and their events out of log records |
 //! | `builder.rs` | tables, rows and keys for programs without SQL |
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -26,6 +27,7 @@ mod commit;
 pub mod db;
 mod ddl;
 pub mod error;
+pub mod groups;
 mod locks;
 mod memtable;
 mod recovery;
@@ -42,6 +44,7 @@ pub use catalog::{
 pub use commit::event_group;
 pub use db::{Database, Ddl, Options, Stats};
 pub use error::{EngineError, Result};
+pub use groups::{GroupHead, GroupKind, GroupReader, LiveRecords, Records};
 pub use table::{Index, Table};
 pub use txn::{
     CommitInfo, Isolation, KeyRange, LockMode, LockWait, ReadView, Row, Savepoint, Scan, ScanItem,

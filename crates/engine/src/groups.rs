@@ -1,0 +1,615 @@
+//! The group reader: event groups out of log records, event by event.
+//!
+//! A small transaction's events stand in its commit record. A large one's stand in Chunk records that other commits
+//! interleave with; its commit record names them. The reader follows the names, so that whoever uses it sees one group
+//! whose events come one after the other, and needs memory for one record at a time, whatever the group's length.
+//!
+//! ```text
+//! Chunk       u8 flags | 3 zeros | u32 number | u64 LSN of the first chunk (0 in that one)
+//!             | u32 n | n x u64 row id | events
+//! ChunkIndex  n x { u64 LSN | u64 bytes of events }
+//! ```
+//! Everything is little-endian. Events in chunks are not stamped: server id, `end_log_pos` and CRC32 are filled in here,
+//! from the group's GTID event and by counting.
+
+use crate::db::Inner;
+use crate::{EngineError, Result};
+use narwal_binlog::{
+    CHECKSUM_LEN, Event, EventHeader, EventReader, Gtid, HEADER_LEN, VirtualConfig, VirtualFiles,
+    stamp_event,
+};
+use narwal_log::{DirReader, LogReader, Lsn, RecordKind, RecordRef, Seq};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Bytes of a chunk before its row ids.
+pub const CHUNK_HEAD_LEN: usize = 20;
+
+/// Records of a log, in order and by place.
+pub trait Records {
+    /// The next record, `None` at the end (of what is durable, in a running log).
+    ///
+    /// # Errors
+    /// Damage, and whatever else keeps the log from being read.
+    fn next(&mut self) -> Result<Option<RecordRef<'_>>>;
+
+    /// Reads the record that starts at `lsn` into `buf` (what it held is dropped). Does not move [`next`](Self::next).
+    ///
+    /// # Errors
+    /// As [`next`](Self::next); there is no such record.
+    fn read_at(&mut self, lsn: Lsn, buf: &mut Vec<u8>) -> Result<RecordKind>;
+
+    /// Segment file and byte offset of an LSN, where known.
+    fn place(&self, _lsn: Lsn) -> Option<(PathBuf, u64)> {
+        None
+    }
+}
+
+/// The records of an open database's log, up to its durable end.
+pub struct LiveRecords {
+    db: Arc<Inner>,
+    reader: LogReader,
+}
+
+impl std::fmt::Debug for LiveRecords {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LiveRecords(at LSN {})", self.reader.lsn())
+    }
+}
+
+impl LiveRecords {
+    /// Reads from `lsn` on, where a record must start.
+    #[allow(dead_code)]
+    pub(crate) fn new(db: Arc<Inner>, lsn: Lsn) -> Result<Self> {
+        let reader = db.log.read_from(lsn)?;
+        Ok(LiveRecords { db, reader })
+    }
+
+    /// LSN of the next record.
+    #[must_use]
+    pub fn lsn(&self) -> Lsn {
+        self.reader.lsn()
+    }
+}
+
+impl Records for LiveRecords {
+    fn next(&mut self) -> Result<Option<RecordRef<'_>>> {
+        Ok(self.reader.next()?)
+    }
+
+    fn read_at(&mut self, lsn: Lsn, buf: &mut Vec<u8>) -> Result<RecordKind> {
+        let mut reader = self.db.log.read_from(lsn)?;
+        let record = reader
+            .next()?
+            .filter(|r| r.lsn == lsn)
+            .ok_or_else(|| corrupt(lsn, "no record starts here"))?;
+        buf.clear();
+        buf.extend_from_slice(record.body);
+        Ok(record.kind)
+    }
+}
+
+impl Records for DirReader {
+    fn next(&mut self) -> Result<Option<RecordRef<'_>>> {
+        Ok(DirReader::next(self)?)
+    }
+
+    fn read_at(&mut self, lsn: Lsn, _buf: &mut Vec<u8>) -> Result<RecordKind> {
+        Err(corrupt(lsn, "reading by place is not there yet"))
+    }
+
+    fn place(&self, lsn: Lsn) -> Option<(PathBuf, u64)> {
+        Some(DirReader::place(self, lsn))
+    }
+}
+
+/// What kind of entry the reader stands at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GroupKind {
+    /// An event group, as replicas see it.
+    Group,
+    /// Changes that replicas never see (`sql_log_bin=0`): no GTID, no place in a virtual file. Their events are
+    /// completed with server id and end position 0.
+    Local,
+}
+
+/// The head of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroupHead {
+    /// The commit record.
+    pub lsn: Lsn,
+    /// LSN behind it.
+    pub end_lsn: Lsn,
+    /// Its commit sequence number.
+    pub seq: Seq,
+    /// What it is.
+    pub kind: GroupKind,
+    /// Number of the virtual file, from 1; 0 for [`GroupKind::Local`].
+    pub file_no: u32,
+    /// Offset of its first event there.
+    pub start_pos: u64,
+    /// It is the first group of its file.
+    pub new_file: bool,
+    /// Its GTID; all zero for [`GroupKind::Local`].
+    pub gtid: Gtid,
+    /// Bits of [`narwal_binlog::gtid_flags`]; 0 for [`GroupKind::Local`].
+    pub flags2: u8,
+    /// Bytes of all its events.
+    pub len: u64,
+    /// Seconds since 1970 UTC, of its first event.
+    pub timestamp: u32,
+    /// The lowest LSN that it needs: that of its first chunk, or its own.
+    pub first_lsn: Lsn,
+    /// Chunks that it has: 0 for a group that stands in its commit record; `u64::MAX` if only the chunk index tells.
+    pub chunks: u64,
+}
+
+/// What a commit's annex says to readers. The store has more in it, which is not their business.
+#[derive(Debug, Default, Clone, PartialEq, Eq, serde::Deserialize)]
+struct AnnexView {
+    #[serde(default)]
+    oob: Option<Oob>,
+    #[serde(default)]
+    local_len: u32,
+}
+
+/// Where a large transaction's events are.
+#[derive(Debug, Default, Clone, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+pub struct Oob {
+    /// LSN of the first chunk.
+    pub first: Lsn,
+    /// Bytes of events in all chunks.
+    pub events_len: u64,
+    /// Hidden row ids in all chunks.
+    #[serde(default)]
+    pub row_ids: u64,
+    /// Chunks by LSN and bytes of events, if they are few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chunks: Vec<(Lsn, u64)>,
+    /// Else ChunkIndex records, which say the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub index: Vec<Lsn>,
+}
+
+/// A Chunk record, taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk<'a> {
+    /// Its number in the transaction, from 0.
+    pub number: u32,
+    /// LSN of the transaction's first chunk, 0 in that one.
+    pub first: Lsn,
+    /// Hidden row ids, `u64` each.
+    pub row_ids: &'a [u8],
+    /// Whole events, not stamped.
+    pub events: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    /// Takes a chunk's body apart. The text of the error says what is wrong.
+    ///
+    /// # Errors
+    /// The body is shorter than it says, or has flags that this program does not know.
+    pub fn parse(body: &'a [u8]) -> std::result::Result<Self, &'static str> {
+        let short = "a chunk is shorter than its head says";
+        let (head, rest) = body.split_first_chunk::<CHUNK_HEAD_LEN>().ok_or(short)?;
+        let word =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        if head[..4] != [0; 4] {
+            return Err("a chunk has flags that this program does not know");
+        }
+        let ids = usize::try_from(word(16))
+            .ok()
+            .and_then(|n| n.checked_mul(8));
+        let (row_ids, events) = ids.and_then(|n| rest.split_at_checked(n)).ok_or(short)?;
+        Ok(Chunk {
+            number: word(4),
+            first: u64::from(word(8)) | u64::from(word(12)) << 32,
+            row_ids,
+            events,
+        })
+    }
+}
+
+fn corrupt(lsn: Lsn, what: impl std::fmt::Display) -> EngineError {
+    EngineError::Corrupt(format!("log record at LSN {lsn}: {what}"))
+}
+
+/// Follows a commit's names of its chunks.
+#[derive(Debug, Default)]
+struct ChunkNames {
+    list: std::vec::IntoIter<(Lsn, u64)>,
+    index: std::vec::IntoIter<Lsn>,
+    /// The present ChunkIndex record and how far it was read.
+    page: Vec<u8>,
+    at: usize,
+    /// The chunk named last: names only ascend, and stay below the commit.
+    last: Lsn,
+    below: Lsn,
+}
+
+impl ChunkNames {
+    fn new(oob: Oob, commit: Lsn) -> Self {
+        ChunkNames {
+            list: oob.chunks.into_iter(),
+            index: oob.index.into_iter(),
+            below: commit,
+            ..ChunkNames::default()
+        }
+    }
+
+    fn next(&mut self, records: &mut impl Records) -> Result<Option<(Lsn, u64)>> {
+        let found = match self.list.next() {
+            Some(found) => found,
+            None => loop {
+                if let Some(entry) = self.page.get(self.at..self.at + 16) {
+                    self.at += 16;
+                    let word = |b: &[u8]| b.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
+                    break (word(&entry[..8]), word(&entry[8..]));
+                }
+                let Some(lsn) = self.index.next() else {
+                    return Ok(None);
+                };
+                if lsn >= self.below {
+                    return Err(corrupt(
+                        self.below,
+                        format!("names the chunk index {lsn} behind it"),
+                    ));
+                }
+                let kind = records.read_at(lsn, &mut self.page)?;
+                if kind as u8 != CHUNK_INDEX || self.page.len() % 16 != 0 {
+                    return Err(corrupt(
+                        lsn,
+                        "is no chunk index, but a commit names it as one",
+                    ));
+                }
+                self.at = 0;
+            },
+        };
+        if found.0 <= self.last || found.0 >= self.below {
+            return Err(corrupt(
+                self.below,
+                format!("names the chunk {} out of order", found.0),
+            ));
+        }
+        self.last = found.0;
+        Ok(Some(found))
+    }
+}
+
+const CHUNK_INDEX: u8 = 7;
+
+/// Reads event groups, whatever form they have in the log.
+///
+/// [`next_group`](Self::next_group) goes to the next group, whether or not the one before was read to its end;
+/// [`next_event`](Self::next_event) then gives its events.
+#[derive(Debug)]
+pub struct GroupReader<R> {
+    records: R,
+    config: VirtualConfig,
+    files: Option<VirtualFiles>,
+    /// Something was left out: positions must be learnt anew.
+    gap: bool,
+    with_local: bool,
+    head: Option<GroupHead>,
+    /// The commit record's body; `at..` are the events still to come, behind the chunks.
+    body: Vec<u8>,
+    at: usize,
+    names: ChunkNames,
+    /// Bytes of chunk events still to come.
+    chunked: u64,
+    chunk: Vec<u8>,
+    chunk_at: usize,
+    chunk_no: u32,
+    first_chunk: Lsn,
+    /// End position of the last event given.
+    pos: u64,
+    annex: std::ops::Range<usize>,
+}
+
+impl<R: Records> GroupReader<R> {
+    /// Reads the groups of `records`. `state` is the virtual position at their first record; without it the first
+    /// group's position is taken as it is, in a file number that is a guess until a state record tells.
+    pub fn new(records: R, config: VirtualConfig, state: Option<VirtualFiles>) -> Self {
+        GroupReader {
+            records,
+            config,
+            files: state,
+            gap: false,
+            with_local: false,
+            head: None,
+            body: Vec::new(),
+            at: 0,
+            names: ChunkNames::default(),
+            chunked: 0,
+            chunk: Vec::new(),
+            chunk_at: 0,
+            chunk_no: 0,
+            first_chunk: 0,
+            pos: 0,
+            annex: 0..0,
+        }
+    }
+
+    /// Gives [`GroupKind::Local`] entries too.
+    #[must_use]
+    pub fn with_local(mut self) -> Self {
+        self.with_local = true;
+        self
+    }
+
+    /// The virtual position behind the last group, once known.
+    #[must_use]
+    pub fn files(&self) -> Option<&VirtualFiles> {
+        self.files.as_ref()
+    }
+
+    /// The records below.
+    #[must_use]
+    pub fn records(&self) -> &R {
+        &self.records
+    }
+
+    /// The records below, to be moved over something that can't be read. The next group's position is then taken as
+    /// it is.
+    pub fn records_after_gap(&mut self) -> &mut R {
+        self.gap = true;
+        self.head = None;
+        &mut self.records
+    }
+
+    /// The head of the present group.
+    #[must_use]
+    pub fn head(&self) -> Option<&GroupHead> {
+        self.head.as_ref()
+    }
+
+    /// The present group's annex, JSON; empty for most groups.
+    #[must_use]
+    pub fn annex(&self) -> &[u8] {
+        &self.body[self.annex.clone()]
+    }
+
+    /// Goes to the next group; `None` at the end of the log. In a running log, call again when there is more.
+    ///
+    /// # Errors
+    /// [`EngineError::Corrupt`] with the LSN; errors of reading the log.
+    pub fn next_group(&mut self) -> Result<Option<GroupHead>> {
+        self.head = None;
+        loop {
+            let Some(record) = self.records.next()? else {
+                return Ok(None);
+            };
+            let at = (record.lsn, record.end_lsn, record.seq);
+            let kind = match record.kind {
+                RecordKind::Commit | RecordKind::AnnexCommit => GroupKind::Group,
+                RecordKind::LocalCommit if self.with_local => GroupKind::Local,
+                _ => continue,
+            };
+            let annexed = record.kind != RecordKind::Commit;
+            self.body.clear();
+            self.body.extend_from_slice(record.body);
+            if let Some(head) = self.begin(at, kind, annexed)? {
+                self.head = Some(head);
+                return Ok(Some(head));
+            }
+        }
+    }
+
+    /// Takes the record in `body` apart. `None` if it has no events for readers.
+    fn begin(
+        &mut self,
+        (lsn, end_lsn, seq): (Lsn, Lsn, Seq),
+        kind: GroupKind,
+        annexed: bool,
+    ) -> Result<Option<GroupHead>> {
+        let mut annex = AnnexView::default();
+        self.annex = 0..0;
+        self.at = 0;
+        if annexed {
+            let short = || corrupt(lsn, "is shorter than its annex");
+            let (len, rest) = self.body.split_first_chunk::<4>().ok_or_else(short)?;
+            let len = u32::from_le_bytes(*len) as usize;
+            let json = rest.get(..len).ok_or_else(short)?;
+            if len > 0 {
+                annex = serde_json::from_slice(json)
+                    .map_err(|e| corrupt(lsn, format!("annex: {e}")))?;
+            }
+            self.annex = 4..4 + len;
+            self.at = 4 + len;
+            // What replicas never see of a transaction stands before what they see.
+            if kind == GroupKind::Group {
+                self.at += annex.local_len as usize;
+            }
+            if self.at > self.body.len() {
+                return Err(short());
+            }
+        }
+        let own = (self.body.len() - self.at) as u64;
+        let oob = annex.oob.unwrap_or_default();
+        (self.chunked, self.first_chunk) = (oob.events_len, oob.first);
+        if self.chunked == 0 && own == 0 {
+            return Ok(None);
+        }
+        let len = own
+            .checked_add(oob.events_len)
+            .ok_or_else(|| corrupt(lsn, "names more bytes of chunks than there can be"))?;
+        let chunks = match (oob.index.is_empty(), oob.events_len) {
+            (_, 0) => 0,
+            (true, _) => oob.chunks.len() as u64,
+            (false, _) => u64::MAX,
+        };
+        let first_lsn = if chunks > 0 { oob.first } else { lsn };
+        self.names = ChunkNames::new(oob, lsn);
+        self.chunk.clear();
+        (self.chunk_at, self.chunk_no) = (0, 0);
+        let mut head = GroupHead {
+            lsn,
+            end_lsn,
+            seq,
+            kind,
+            file_no: 0,
+            start_pos: 0,
+            new_file: false,
+            gtid: Gtid::default(),
+            flags2: 0,
+            len,
+            timestamp: 0,
+            first_lsn,
+            chunks,
+        };
+        if kind == GroupKind::Group {
+            self.place(&mut head)?;
+        }
+        self.pos = head.start_pos;
+        Ok(Some(head))
+    }
+
+    /// Reads the GTID event and fixes the group's place.
+    fn place(&mut self, head: &mut GroupHead) -> Result<()> {
+        let damaged = |e: &dyn std::fmt::Display| corrupt(head.lsn, e);
+        let events = &self.body[self.at..];
+        let first = EventReader::new(events)
+            .next()
+            .ok_or_else(|| damaged(&"has no event"))?
+            .map_err(|e| damaged(&e))?;
+        let Event::Gtid(event) = first.decode().map_err(|e| damaged(&e))? else {
+            return Err(damaged(&"its events do not begin with a GTID"));
+        };
+        let start = first
+            .header
+            .end_log_pos
+            .checked_sub(first.header.event_size)
+            .map(u64::from)
+            .ok_or_else(|| damaged(&"its GTID event ends before it starts"))?;
+        let files = match &mut self.files {
+            Some(files) => {
+                if self.gap {
+                    files.resume_at(start);
+                }
+                files
+            }
+            none => none.insert(
+                VirtualFiles::before_group(self.config.clone(), first.bytes)
+                    .map_err(|e| damaged(&e))?,
+            ),
+        };
+        self.gap = false;
+        let placement = files
+            .observe_at(start, head.len, event.gtid)
+            .map_err(|e| damaged(&e))?;
+        head.file_no = placement.file_no;
+        head.start_pos = start;
+        head.new_file = placement.new_file;
+        head.gtid = event.gtid;
+        head.flags2 = event.flags2;
+        head.timestamp = first.header.timestamp;
+        Ok(())
+    }
+
+    /// The next event of the present group, complete (stamped, with its checksum); `None` behind the last one.
+    ///
+    /// # Errors
+    /// As [`next_group`](Self::next_group); an error ends the group.
+    pub fn next_event(&mut self) -> Result<Option<&[u8]>> {
+        let Some(head) = self.head else {
+            return Ok(None);
+        };
+        match self.step(&head) {
+            Ok(Some((false, range))) => Ok(self.body.get(range)),
+            Ok(Some((true, range))) => Ok(self.chunk.get(range)),
+            Ok(None) => {
+                self.head = None;
+                Ok(None)
+            }
+            Err(e) => {
+                self.head = None;
+                Err(e)
+            }
+        }
+    }
+
+    /// The next event's bytes: in the chunk (true) or in the commit record.
+    fn step(&mut self, head: &GroupHead) -> Result<Option<(bool, std::ops::Range<usize>)>> {
+        // The GTID event of a chunked group stands in the commit record, before the chunks.
+        let gtid_next = head.kind == GroupKind::Group && self.pos == head.start_pos;
+        if self.chunk_at == self.chunk.len() && !gtid_next {
+            self.next_chunk(head)?;
+        }
+        let in_chunk = !gtid_next && self.chunk_at < self.chunk.len();
+        let (bytes, at) = if in_chunk {
+            (&mut self.chunk, &mut self.chunk_at)
+        } else {
+            (&mut self.body, &mut self.at)
+        };
+        if *at == bytes.len() {
+            return Ok(None);
+        }
+        let damaged = |e: &dyn std::fmt::Display| corrupt(head.lsn, e);
+        let header = EventHeader::parse(&bytes[*at..]).map_err(|e| damaged(&e))?;
+        let size = header.event_size as usize;
+        let event = bytes[*at..]
+            .get_mut(..size)
+            .filter(|e| e.len() >= HEADER_LEN + CHECKSUM_LEN)
+            .ok_or_else(|| damaged(&"an event is longer or shorter than it can be"))?;
+        self.pos += size as u64;
+        // Positions are 32-bit; what lies behind has none.
+        let end = u32::try_from(self.pos).unwrap_or(0);
+        if head.kind == GroupKind::Local {
+            stamp_event(event, 0, 0).map_err(|e| damaged(&e))?;
+        } else if in_chunk {
+            stamp_event(event, head.gtid.server, end).map_err(|e| damaged(&e))?;
+        } else if header.end_log_pos != end {
+            return Err(damaged(&format_args!(
+                "an event ends at position {} where {end} is expected",
+                header.end_log_pos
+            )));
+        }
+        let range = *at..*at + size;
+        *at = range.end;
+        Ok(Some((in_chunk, range)))
+    }
+
+    /// Loads the next chunk that has events; leaves `chunk` empty behind the last one.
+    fn next_chunk(&mut self, head: &GroupHead) -> Result<()> {
+        while self.chunked > 0 && self.chunk_at == self.chunk.len() {
+            let Some((lsn, len)) = self.names.next(&mut self.records)? else {
+                return Err(corrupt(
+                    head.lsn,
+                    "names fewer bytes of chunks than it says",
+                ));
+            };
+            let kind = self.records.read_at(lsn, &mut self.chunk)?;
+            if kind != RecordKind::Chunk {
+                return Err(corrupt(lsn, "is no chunk, but a commit names it as one"));
+            }
+            let chunk = Chunk::parse(&self.chunk).map_err(|e| corrupt(lsn, e))?;
+            let first = if self.chunk_no == 0 {
+                0
+            } else {
+                self.first_chunk
+            };
+            if chunk.number != self.chunk_no
+                || chunk.first != first
+                || (self.chunk_no == 0 && lsn != self.first_chunk)
+            {
+                return Err(corrupt(
+                    lsn,
+                    format!(
+                        "is not chunk {} of the commit at LSN {}",
+                        self.chunk_no, head.lsn
+                    ),
+                ));
+            }
+            if chunk.events.len() as u64 != len || len > self.chunked {
+                return Err(corrupt(
+                    lsn,
+                    "has other bytes of events than its commit says",
+                ));
+            }
+            self.chunked -= len;
+            self.chunk_no += 1;
+            self.chunk_at = self.chunk.len() - chunk.events.len();
+        }
+        Ok(())
+    }
+}
