@@ -38,9 +38,9 @@ pub enum BinlogError {
     #[error("event group starts at virtual position {found}, expected {expected}")]
     Position {
         /// Position that the group's GTID event carries.
-        found: u32,
+        found: u64,
         /// Position where it should stand.
-        expected: u32,
+        expected: u64,
     },
     /// Writing a flat file failed.
     #[error("writing the binary log file: {0}")]

@@ -64,7 +64,7 @@ const EMPTY_LIST_PADDING: [u8; 2] = [0; 2];
 
 /// Bytes of a GTID_LIST event with `entries` entries.
 #[must_use]
-pub fn gtid_list_event_len(entries: usize) -> usize {
+pub const fn gtid_list_event_len(entries: usize) -> usize {
     let list = if entries == 0 {
         EMPTY_LIST_PADDING.len()
     } else {
@@ -194,8 +194,8 @@ impl<W: Write> FlatFileWriter<W> {
         let found = self.check(group)?;
         if found != self.pos {
             return Err(BinlogError::Position {
-                found,
-                expected: self.pos,
+                found: u64::from(found),
+                expected: u64::from(self.pos),
             });
         }
         self.put(group)

@@ -595,7 +595,7 @@ impl PendingGroup {
     /// starts at `start_pos` of its virtual file, see [`VirtualFiles::place`](crate::VirtualFiles::place)) and
     /// server id, the XID (unused in DDL groups) and all checksums. The spare bytes stay at the front.
     #[must_use]
-    pub fn into_stamped(mut self, gtid: Gtid, start_pos: u32, xid: u64) -> Vec<u8> {
+    pub fn into_stamped(mut self, gtid: Gtid, start_pos: u64, xid: u64) -> Vec<u8> {
         if let Some(at) = self.xid_at {
             let at = at + HEADER_LEN;
             self.buf[at..at + 8].copy_from_slice(&xid.to_le_bytes());

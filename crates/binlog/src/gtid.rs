@@ -50,6 +50,31 @@ impl FromStr for Gtid {
     }
 }
 
+/// What a transaction asks of its GTID; what it leaves open comes from the server's settings and counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct GtidChoice {
+    /// `gtid_domain_id` of the session.
+    pub domain_id: Option<u32>,
+    /// `server_id` of the session.
+    pub server_id: Option<u32>,
+    /// `gtid_seq_no`: the sequence number itself, from 1.
+    pub seq_no: Option<u64>,
+    /// `gtid_strict_mode`: a sequence number must be greater than the last one in its domain.
+    pub strict: bool,
+}
+
+/// A GTID that strict mode refuses. MariaDB's error 1950.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "GTID {gtid} does not come after {last}, the last one in its domain, and strict mode is on"
+)]
+pub struct GtidError {
+    /// The GTID asked for.
+    pub gtid: Gtid,
+    /// The last one in its domain.
+    pub last: Gtid,
+}
+
 /// The last sequence number of every (domain, server), and which server was last in each domain: what a
 /// GTID_LIST event at the head of a binary log file says of everything before that file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -160,6 +185,17 @@ impl GtidState {
         join(self.position())
     }
 
+    /// Takes a domain out (FLUSH BINARY LOGS DELETE_DOMAIN_ID). False if it is not there.
+    pub fn remove_domain(&mut self, domain: u32) -> bool {
+        match self.domains.binary_search_by_key(&domain, |d| d.domain) {
+            Ok(at) => {
+                self.domains.remove(at);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
     /// Number of (domain, server) pairs.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -170,6 +206,26 @@ impl GtidState {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.domains.is_empty()
+    }
+
+    /// Domains whose largest sequence number no entry says (a later transaction had a smaller one), with it.
+    pub(crate) fn hidden_counters(&self) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
+        self.domains
+            .iter()
+            .filter(|d| d.servers.iter().all(|s| s.1 < d.max_seq))
+            .map(|d| (d.domain, d.max_seq))
+    }
+
+    /// Sets a domain's largest sequence number if `seq` is greater. False if there is no such domain.
+    pub(crate) fn raise_counter(&mut self, domain: u32, seq: u64) -> bool {
+        match self.domains.binary_search_by_key(&domain, |d| d.domain) {
+            Ok(at) => {
+                let max = &mut self.domains[at].max_seq;
+                *max = (*max).max(seq);
+                true
+            }
+            Err(_) => false,
+        }
     }
 
     /// Appends the entries as a GTID_LIST event has them: `u32 domain | u32 server | u64 seq`.

@@ -41,7 +41,7 @@ pub use group::{
     DEFAULT_ROW_EVENT_MAX_SIZE, DdlQuery, GTID_EVENT_LEN, GroupBuilder, Mark, PendingGroup,
     QueryContext,
 };
-pub use gtid::{Gtid, GtidState};
+pub use gtid::{Gtid, GtidChoice, GtidError, GtidState};
 pub use position::{DEFAULT_BASE_NAME, Placement, VirtualConfig, VirtualFiles};
 pub use rows::{RowChange, RowIter, RowsEvent, RowsKind};
 pub use table_map::TableMap;

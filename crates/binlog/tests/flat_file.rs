@@ -189,7 +189,7 @@ fn mariadb_binlog_reads_what_we_write() {
             files.rotate();
         }
         let before = files.gtids().clone();
-        let at = files.place(group.len());
+        let at = files.place(u64::from(group.len()), &GtidChoice::default());
         if at.new_file {
             let name = files.file_name(at.file_no);
             if let Some(out) = out.take() {
@@ -209,7 +209,7 @@ fn mariadb_binlog_reads_what_we_write() {
                 .unwrap(),
             );
         }
-        let bytes = group.into_stamped(at.gtid, at.start_pos, u64::from(at.start_pos));
+        let bytes = group.into_stamped(at.gtid, at.start_pos, at.start_pos);
         out.as_mut().unwrap().append(&bytes[7..]).unwrap();
     }
     out.unwrap().stop().unwrap();

@@ -14,7 +14,7 @@ use crate::db::{Inner, Order};
 use crate::memtable::{Memtable, index_of};
 use crate::txn::{CommitInfo, Transaction, binlog_err};
 use crate::{EngineError, Result};
-use narwal_binlog::{PendingGroup, Placement};
+use narwal_binlog::{GtidChoice, PendingGroup, Placement};
 use narwal_log::{HEADER_LEN, RecordKind, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -39,7 +39,13 @@ pub(crate) struct Annex {
 }
 
 /// Reserves the place of a record whose events are `group_len` bytes and whose annex is `annex_len` bytes (0: none).
-pub(crate) fn reserve(db: &Inner, group_len: u32, annex_len: usize) -> Result<Place> {
+pub(crate) fn reserve(
+    db: &Inner,
+    group_len: u32,
+    annex_len: usize,
+    choice: &GtidChoice,
+) -> Result<Place> {
+    crate::binlog::check_gtid(db, choice)?;
     let (kind, body) = if annex_len == 0 {
         (RecordKind::Commit, group_len as usize)
     } else {
@@ -47,7 +53,11 @@ pub(crate) fn reserve(db: &Inner, group_len: u32, annex_len: usize) -> Result<Pl
     };
     let (ticket, (seq, placement, memtable)) =
         db.log.reserve(kind, body, |at, order: &mut Order| {
-            (at.seq, order.binlog.place(group_len), order.active.clone())
+            (
+                at.seq,
+                order.binlog.place(u64::from(group_len), choice),
+                order.active.clone(),
+            )
         })?;
     Ok(Place {
         ticket,
@@ -119,7 +129,7 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         };
         serde_json::to_vec(&annex).map_err(|e| EngineError::Io(format!("annex: {e}")))?
     };
-    let place = reserve(db, group_len, annex.len())?;
+    let place = reserve(db, group_len, annex.len(), &txn.options.gtid)?;
     let buf = record(group, &place, &annex);
     for t in &txn.tables {
         let clustered = t.indexes[0].id;

@@ -338,7 +338,7 @@ impl Drop for Handle {
 /// An open database. Cheap to clone; the last clone to go closes it cleanly.
 #[derive(Clone)]
 pub struct Database {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     _handle: Arc<Handle>,
 }
 
@@ -587,17 +587,6 @@ impl Database {
     /// Current AUTO_INCREMENT counter (next value).
     pub fn auto_increment(&self, table: &crate::Table) -> u64 {
         table.counters.auto_increment.load(Ordering::Relaxed)
-    }
-
-    /// Binlog position of the last reserved commit: virtual file name, offset, GTID text (`gtid_binlog_pos`).
-    pub fn binlog_position(&self) -> (String, u64, String) {
-        self.inner.log.with_order_state(|o, _| {
-            (
-                o.binlog.current_file(),
-                u64::from(o.binlog.offset()),
-                o.binlog.gtids().position_text(),
-            )
-        })
     }
 
     /// Runs a checkpoint now.

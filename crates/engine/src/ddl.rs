@@ -148,7 +148,7 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
     let place = {
         // The catalog of a freeze and the sequence number of a freeze must be of one moment.
         let mut latest = db.latest_catalog.lock();
-        let place = reserve(db, group_len, annex.len())?;
+        let place = reserve(db, group_len, annex.len(), &options.gtid)?;
         *latest = after.clone();
         place
     };

@@ -55,6 +55,9 @@ pub enum EngineError {
     /// The base file or another file could not be used.
     #[error("{0}")]
     Io(String),
+    /// Strict mode refuses the transaction's GTID. MariaDB's 1950.
+    #[error("{0}")]
+    GtidOrder(narwal_binlog::GtidError),
     /// An error that already has its MySQL number.
     #[error(transparent)]
     Sql(#[from] SqlError),
@@ -111,6 +114,14 @@ impl EngineError {
             ),
             EngineError::Corrupt(m) => e(1712, b"HY000", format!("Corruption found: {m}")),
             EngineError::Catalog(m) | EngineError::Io(m) => e(1105, b"HY000", m.as_str()),
+            EngineError::GtidOrder(g) => e(
+                1950,
+                b"HY000",
+                format!(
+                    "The transaction can't go into the binary log as GTID {}: it would not come after {}, the last one in its domain, and gtid_strict_mode is on",
+                    g.gtid, g.last
+                ),
+            ),
             EngineError::Sql(s) => s.clone(),
         }
     }

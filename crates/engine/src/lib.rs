@@ -14,12 +14,14 @@
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
 //! | `locks.rs` | row and table locks, deadlock detection |
 //! | `groups.rs` | event groups and their events out of log records |
+//! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
 //! | `builder.rs` | tables, rows and keys for programs without SQL |
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod backend;
 mod base;
+pub mod binlog;
 mod builder;
 pub mod catalog;
 mod checkpoint;
@@ -37,6 +39,7 @@ mod state;
 pub mod table;
 pub mod txn;
 
+pub use binlog::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart, ReaderHold};
 pub use builder::TableBuilder;
 pub use catalog::{
     Catalog, CatalogChange, ColumnDef, DatabaseDef, DefaultDef, IndexColumn, IndexDef, TableDef,
@@ -45,6 +48,7 @@ pub use commit::event_group;
 pub use db::{Database, Ddl, Options, Stats};
 pub use error::{EngineError, Result};
 pub use groups::{GroupHead, GroupKind, GroupReader, LiveRecords, Records};
+pub use narwal_binlog::GtidChoice;
 pub use table::{Index, Table};
 pub use txn::{
     CommitInfo, Isolation, KeyRange, LockMode, LockWait, ReadView, Row, Savepoint, Scan, ScanItem,

@@ -13,7 +13,7 @@ use crate::snapshot::SnapshotSlot;
 use crate::state::Snapshot;
 use crate::table::{Table, finish_secondary_key, pk_of_secondary};
 use crate::{EngineError, Result};
-use narwal_binlog::{GroupBuilder, Mark};
+use narwal_binlog::{GroupBuilder, GtidChoice, Mark};
 use narwal_types::key::successor;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub enum Isolation {
 }
 
 /// How a transaction starts.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct TxnOptions {
     /// Isolation level.
     pub isolation: Isolation,
@@ -48,6 +48,24 @@ pub struct TxnOptions {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// The connection's id, for QUERY events and lock diagnostics.
     pub thread_id: u32,
+    /// What the session asks of the GTID (`gtid_domain_id`, `server_id`, `gtid_seq_no`, `gtid_strict_mode`).
+    pub gtid: GtidChoice,
+    /// `sql_log_bin`: replicas see the transaction.
+    pub log_bin: bool,
+}
+
+impl Default for TxnOptions {
+    fn default() -> Self {
+        TxnOptions {
+            isolation: Isolation::default(),
+            read_only: false,
+            lock_wait_timeout: None,
+            interrupt: None,
+            thread_id: 0,
+            gtid: GtidChoice::default(),
+            log_bin: true,
+        }
+    }
 }
 
 /// Row lock modes.
@@ -173,7 +191,7 @@ pub(crate) struct Own {
 pub struct Transaction {
     pub(crate) db: Arc<Inner>,
     id: u64,
-    options: TxnOptions,
+    pub(crate) options: TxnOptions,
     pub(crate) snapshot: Option<Snapshot>,
     slot: Option<SnapshotSlot>,
     pub(crate) overlay: BTreeMap<FullKey, Own>,

@@ -86,7 +86,7 @@ fn group(rows: i32) -> PendingGroup {
 
 fn stamped(rows: i32, files: &mut VirtualFiles) -> Vec<u8> {
     let group = group(rows);
-    let place = files.place(group.len());
+    let place = files.place(u64::from(group.len()), &GtidChoice::default());
     group.into_stamped(place.gtid, place.start_pos, 9)
 }
 

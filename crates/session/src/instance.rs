@@ -337,11 +337,12 @@ impl Instance {
 
     fn computed(&self, name: &str) -> Option<VarValue> {
         Some(match name {
-            "gtid_binlog_pos" | "gtid_binlog_state" | "gtid_current_pos" => {
-                VarValue::text(self.db.binlog_position().2)
+            "gtid_binlog_pos" | "gtid_current_pos" => {
+                VarValue::text(self.db.binlog_position().gtid_pos)
             }
+            "gtid_binlog_state" => VarValue::text(self.db.gtid_binlog_state()),
             "log_bin_basename" | "log_bin_index" => {
-                let file = self.db.binlog_position().0;
+                let file = self.db.binlog_position().file;
                 let stem = file.rsplit_once('.').map_or(file.as_str(), |(s, _)| s);
                 let dir = self.globals.read()[variables::index("datadir")?].show();
                 let end = if name == "log_bin_index" {

@@ -130,10 +130,10 @@ impl ClientSession {
                 put(theirs, *v);
             }
         }
-        let (file, position, gtid) = inst.database().binlog_position();
-        pairs.push(("Binlog_snapshot_file".into(), file));
-        pairs.push(("Binlog_snapshot_position".into(), position.to_string()));
-        pairs.push(("Narwal_gtid_binlog_pos".into(), gtid));
+        let at = inst.database().binlog_position();
+        pairs.push(("Binlog_snapshot_file".into(), at.file));
+        pairs.push(("Binlog_snapshot_position".into(), at.offset.to_string()));
+        pairs.push(("Narwal_gtid_binlog_pos".into(), at.gtid_pos));
         let tls = self.client.tls.clone().unwrap_or_default();
         pairs.push(("Ssl_cipher".into(), tls.1));
         pairs.push(("Ssl_version".into(), tls.0));
@@ -230,15 +230,15 @@ impl ClientSession {
 
     pub(super) fn show_master_status(&mut self) -> SqlResult<Grid> {
         self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
-        let (file, position, _) = self.instance.database().binlog_position();
+        let at = self.instance.database().binlog_position();
         let mut g = Grid::new();
         g.text("File", 512)
             .uint("Position", false)
             .text("Binlog_Do_DB", 255)
             .text("Binlog_Ignore_DB", 255);
         g.row(vec![
-            Value::str(file),
-            Value::UInt(position),
+            Value::str(at.file),
+            Value::UInt(at.offset),
             Value::str(""),
             Value::str(""),
         ]);
