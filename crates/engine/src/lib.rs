@@ -11,6 +11,7 @@
 //! | `memtable.rs` | the log's tail in sorted, multi-version form |
 //! | `base.rs`, `backend.rs` | the redb file |
 //! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
+//! | `run/` | sorted files that hold the write set of a huge transaction |
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
 //! | `locks.rs` | row and table locks, deadlock detection |
 //! | `groups.rs` | event groups and their events out of log records |
@@ -33,6 +34,8 @@ pub mod groups;
 mod locks;
 mod memtable;
 mod recovery;
+#[allow(dead_code, unused_imports)]
+mod run;
 mod scan;
 mod snapshot;
 mod state;
