@@ -25,6 +25,12 @@ pub enum RecordKind {
     Note = 5,
     /// As `Commit`, with an annex (what the events can't say) in front of the event group, behind its length (u32).
     AnnexCommit = 6,
+    /// Where the chunks of a large transaction lie, written just before its commit record.
+    ChunkIndex = 7,
+    /// As `Commit` or `AnnexCommit`, with a compressed body: takes the next sequence number.
+    PackedCommit = 8,
+    /// As `LocalCommit`, with a compressed body: takes the next sequence number. Reserved.
+    PackedLocal = 9,
     /// First record of each segment: the sequence number of the next commit. The log's own.
     SegmentStart = 12,
     /// Written when the log is quiet, only to prove how far it was durable. The log's own.
@@ -45,6 +51,9 @@ impl RecordKind {
             4 => RecordKind::State,
             5 => RecordKind::Note,
             6 => RecordKind::AnnexCommit,
+            7 => RecordKind::ChunkIndex,
+            8 => RecordKind::PackedCommit,
+            9 => RecordKind::PackedLocal,
             12 => RecordKind::SegmentStart,
             13 => RecordKind::Mark,
             14 => RecordKind::EndOfSegment,
@@ -57,7 +66,11 @@ impl RecordKind {
     pub fn is_commit(self) -> bool {
         matches!(
             self,
-            RecordKind::Commit | RecordKind::LocalCommit | RecordKind::AnnexCommit
+            RecordKind::Commit
+                | RecordKind::LocalCommit
+                | RecordKind::AnnexCommit
+                | RecordKind::PackedCommit
+                | RecordKind::PackedLocal
         )
     }
 
@@ -105,10 +118,20 @@ impl Header {
 /// The checksum of a whole frame (header and body) at `lsn` of log `log_id`. Its place is part of it, so that a frame
 /// left from an older use of the same bytes never verifies.
 pub fn checksum(log_id: u64, lsn: Lsn, frame: &[u8]) -> u32 {
+    crc32c::crc32c_append(place_checksum(log_id, lsn), &frame[4..])
+}
+
+fn place_checksum(log_id: u64, lsn: Lsn) -> u32 {
     let mut place = [0u8; 16];
     place[..8].copy_from_slice(&log_id.to_le_bytes());
     place[8..].copy_from_slice(&lsn.to_le_bytes());
-    crc32c::crc32c_append(crc32c::crc32c(&place), &frame[4..])
+    crc32c::crc32c(&place)
+}
+
+/// As [`checksum`], of a header and a body that lie apart.
+pub(crate) fn checksum_parts(log_id: u64, lsn: Lsn, head: &[u8; HEADER_LEN], body: &[u8]) -> u32 {
+    let head = crc32c::crc32c_append(place_checksum(log_id, lsn), &head[4..]);
+    crc32c::crc32c_append(head, body)
 }
 
 /// Fills the header of `frame`, whose body is already in place behind [`HEADER_LEN`] bytes, and the checksum.

@@ -14,6 +14,7 @@ use crate::background::Background;
 use crate::core::{Core, Durability, GroupHook, HookSlot, frame_len};
 use crate::error::LogError;
 use crate::frame::{self, HEADER_LEN, RecordKind};
+use crate::random::{LogRecords, RecordAt};
 use crate::reader::LogReader;
 use crate::segment::{END_LEN, START_LEN, Segment, SegmentHeader};
 use crate::stats::{Counters, LogStats};
@@ -604,6 +605,17 @@ impl<S: Send + 'static> Log<S> {
     /// Reads durable records from `lsn` on, which must be the start of a record (or the end of the log).
     pub fn read_from(&self, lsn: Lsn) -> Result<LogReader, LogError> {
         LogReader::open(self.inner.core.clone(), lsn)
+    }
+
+    /// Reads the durable record that starts at `lsn`, verified; its body replaces what `out` holds. See
+    /// [`LogRecords::read_at`].
+    pub fn read_at(&self, lsn: Lsn, out: &mut Vec<u8>) -> Result<RecordAt, LogError> {
+        self.records().read_at(lsn, out)
+    }
+
+    /// Random access to durable records, apart from this handle.
+    pub fn records(&self) -> LogRecords {
+        LogRecords(self.inner.core.clone())
     }
 
     /// The oldest LSN still in the log.

@@ -166,6 +166,7 @@ fn closed_segment(start: Lsn, path: PathBuf, file: Arc<dyn crate::DiskFile>) -> 
         file,
         cap_end: AtomicU64::new(start),
         ready_end: AtomicU64::new(start),
+        first_seq: AtomicU64::new(0),
     }
 }
 
@@ -301,6 +302,7 @@ fn repair(
             file,
             cap_end: AtomicU64::new(start + cap),
             ready_end: AtomicU64::new(ready_end),
+            first_seq: AtomicU64::new(0),
         },
         torn,
     ))

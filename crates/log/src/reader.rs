@@ -9,6 +9,7 @@ use crate::core::Core;
 use crate::disk::Disk;
 use crate::error::LogError;
 use crate::frame::RecordKind;
+use crate::random::full_seq;
 use crate::scan::{FrameSource, Look, Scanner};
 use crate::segment::SEGMENT_HEADER_LEN;
 use crate::{Lsn, Seq};
@@ -127,7 +128,13 @@ impl LogReader {
                 self.first_seq = number(source, lsn, body.clone())?;
             }
             if !kind.is_internal() {
-                break (lsn, end, kind, self.full_seq(header.seq_low), body);
+                break (
+                    lsn,
+                    end,
+                    kind,
+                    full_seq(self.first_seq, header.seq_low),
+                    body,
+                );
             }
         };
         Ok(self.source.as_ref().map(|s| RecordRef {
@@ -137,13 +144,6 @@ impl LogReader {
             seq,
             body: s.body(body),
         }))
-    }
-
-    /// The whole number from its low half, by what the segment started with: a segment holds far less than 2^32
-    /// commits.
-    fn full_seq(&self, low: u32) -> Seq {
-        let before = self.first_seq - 1;
-        before + u64::from(low.wrapping_sub(before as u32))
     }
 }
 
@@ -168,28 +168,67 @@ pub struct DirEnd {
     pub last_seq: Seq,
     /// The log ends with a shutdown record.
     pub clean_shutdown: bool,
-    /// A torn tail follows the end (the next start would cut it off): why the scan ended there.
+    /// A torn tail follows the end (the next start would cut it off): why the scan ended there. In a log that a server
+    /// is writing this is usually just the record being written.
     pub torn: Option<String>,
+    /// Somebody is writing this log: there is more behind the end already.
+    pub more: bool,
 }
 
-/// Reads a closed log directory without changing it: every record from the oldest on, every checksum verified.
+/// Reads a log directory without changing it, every checksum verified: a closed one, or one that a server is writing,
+/// where it may run ahead of what is durable. At the end [`DirReader::next`] gives `None`; called again later it finds
+/// what was added meanwhile.
 #[derive(Debug)]
 pub struct DirReader {
     scan: Scanner,
+    /// The last call found the end: look at the files again.
+    at_end: bool,
 }
 
 impl DirReader {
-    /// Opens `dir`; `None` if it holds no log.
+    /// Opens `dir` at the oldest record; `None` if it holds no log.
     pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Option<DirReader>, LogError> {
-        Ok(Scanner::new(disk, dir, None)?.map(|scan| DirReader { scan }))
+        retry_purged(|| Self::with(Scanner::new(disk.clone(), dir, None)))
     }
 
-    /// The next record, `None` where the log ends; then [`DirReader::end`] tells whether it ends well.
+    /// Opens `dir` at `lsn`, which must be the start of a record or the end of the log; `None` if it holds no log.
+    ///
+    /// # Errors
+    /// [`LogError::Purged`], [`LogError::BehindEnd`]; [`LogError::Corrupt`] if no record starts there.
+    pub fn open_at(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        lsn: Lsn,
+    ) -> Result<Option<DirReader>, LogError> {
+        retry_purged(|| Self::with(Scanner::at(disk.clone(), dir, lsn)))
+    }
+
+    fn with(scan: Result<Option<Scanner>, LogError>) -> Result<Option<DirReader>, LogError> {
+        Ok(scan?.map(|scan| DirReader {
+            scan,
+            at_end: false,
+        }))
+    }
+
+    /// LSN of the next record (or of where it will be).
+    pub fn lsn(&self) -> Lsn {
+        self.scan.lsn
+    }
+
+    /// The next record, `None` where the log ends; then [`DirReader::end`] tells whether it ends well. Calling it again
+    /// looks for what was added since.
+    ///
+    /// # Errors
+    /// [`LogError::Corrupt`]; [`LogError::Purged`] if retention took the segment away.
     #[allow(
         clippy::should_implement_trait,
         reason = "it lends from its buffer, which Iterator can't"
     )]
     pub fn next(&mut self) -> Result<Option<RecordRef<'_>>, LogError> {
+        if self.at_end {
+            self.scan.refresh()?;
+            self.at_end = false;
+        }
         while let Some(r) = self.scan.step()? {
             if !r.kind.is_internal() {
                 return Ok(Some(RecordRef {
@@ -201,6 +240,8 @@ impl DirReader {
                 }));
             }
         }
+        self.at_end = true;
+        self.scan.check_purged()?;
         Ok(None)
     }
 
@@ -217,7 +258,28 @@ impl DirReader {
     /// # Errors
     /// [`LogError::Corrupt`] if durable records lie behind it.
     pub fn end(&mut self) -> Result<DirEnd, LogError> {
-        let tail = self.scan.tail()?;
+        self.at_end = true;
+        let tail = match self.scan.tail() {
+            Ok(tail) => tail,
+            Err(e) => {
+                self.scan.refresh()?;
+                self.scan.check_purged()?;
+                // A server may have written the record here and those that prove it durable since the last look.
+                if !self.scan.record_here()? {
+                    return Err(e);
+                }
+                let (file, offset) = self.place(self.scan.lsn);
+                return Ok(DirEnd {
+                    end_lsn: self.scan.lsn,
+                    file,
+                    offset,
+                    last_seq: self.scan.seq,
+                    clean_shutdown: false,
+                    torn: None,
+                    more: true,
+                });
+            }
+        };
         let (file, offset) = self.place(tail.end);
         let torn = (tail.dirty_end > tail.end || tail.later_dirty).then_some(tail.why);
         Ok(DirEnd {
@@ -227,6 +289,22 @@ impl DirReader {
             last_seq: self.scan.seq,
             clean_shutdown: self.scan.clean_shutdown && torn.is_none(),
             torn,
+            more: false,
         })
+    }
+}
+
+/// Runs `open` again if a file went away between the listing of the folder and its opening.
+fn retry_purged<T>(open: impl Fn() -> Result<T, LogError>) -> Result<T, LogError> {
+    let mut tries = 0;
+    loop {
+        match open() {
+            Err(LogError::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::NotFound && tries < 10 =>
+            {
+                tries += 1;
+            }
+            result => return result,
+        }
     }
 }

@@ -49,6 +49,12 @@ impl FrameSource {
         &self.buf[range]
     }
 
+    /// Forgets what was read; the next look is at or behind `lsn`.
+    pub fn forget(&mut self, lsn: Lsn) {
+        self.buf.clear();
+        self.buf_lsn = lsn;
+    }
+
     pub fn offset_of(&self, lsn: Lsn) -> u64 {
         SEGMENT_HEADER_LEN + (lsn - self.start)
     }
@@ -216,6 +222,52 @@ impl Scanner {
         }))
     }
 
+    /// Starts at the record at `lsn`, or at the end of the log.
+    pub fn at(disk: Arc<dyn Disk>, dir: &Path, lsn: Lsn) -> Result<Option<Scanner>, LogError> {
+        let segments = list_segments(&*disk, dir)?;
+        let Some(&oldest) = segments.first() else {
+            return Ok(None);
+        };
+        let below = segments.partition_point(|&s| s <= lsn);
+        let Some(&start) = below.checked_sub(1).and_then(|i| segments.get(i)) else {
+            return Err(LogError::Purged { lsn, oldest });
+        };
+        // The numbers of this segment stand in its first record.
+        let Some(mut scan) = Scanner::new(disk, dir, Some((start, 0)))? else {
+            return Ok(None);
+        };
+        scan.proven = 0;
+        scan.seq_unknown = start != crate::segment::FIRST_LSN;
+        if lsn == start {
+            return Ok(Some(scan));
+        }
+        if scan.step()?.is_some() && lsn < scan.limit && scan.source.start == start {
+            let first = scan.seq + 1;
+            if let Look::Good(header, kind, _) = scan.source.look(lsn, scan.limit)? {
+                let seq = crate::random::full_seq(first, header.seq_low);
+                scan.seq = seq - u64::from(kind.is_commit());
+                scan.lsn = lsn;
+                return Ok(Some(scan));
+            }
+            scan.source.forget(scan.lsn);
+        }
+        // Perhaps the end of the log: only the records before it can tell.
+        while scan.lsn < lsn {
+            let here = scan.lsn;
+            match scan.step()? {
+                Some(_) if scan.source.start == start && scan.lsn > lsn => {
+                    return Err(scan.source.corrupt(
+                        lsn,
+                        format!("no record starts here, but inside the one at LSN {here}"),
+                    ));
+                }
+                Some(_) => {}
+                None => return Err(LogError::BehindEnd { lsn, end: here }),
+            }
+        }
+        Ok(Some(scan))
+    }
+
     fn open_segment(
         disk: &dyn Disk,
         dir: &Path,
@@ -255,25 +307,24 @@ impl Scanner {
         };
         let lsn = self.lsn;
         let end = lsn + HEADER_LEN as u64 + body.len() as u64;
-        let number = |s: &FrameSource| -> Option<u64> {
-            s.body(body.clone()).try_into().ok().map(u64::from_le_bytes)
-        };
-        if self.seq_unknown {
+        let number: Option<u64> = self
+            .source
+            .body(body.clone())
+            .try_into()
+            .ok()
+            .map(u64::from_le_bytes);
+        let before = match (self.seq_unknown, kind, number) {
+            (false, ..) => self.seq,
             // The oldest segment's first record says where the numbers stand.
-            match (kind, number(&self.source)) {
-                (RecordKind::SegmentStart, Some(first)) if first > 0 => {
-                    self.seq = first - 1;
-                    self.seq_unknown = false;
-                }
-                _ => {
-                    return Err(self.source.corrupt(
-                        lsn,
-                        "the segment does not start with its start record".into(),
-                    ));
-                }
+            (true, RecordKind::SegmentStart, Some(first)) if first > 0 => first - 1,
+            _ => {
+                return Err(self.source.corrupt(
+                    lsn,
+                    "the segment does not start with its start record".into(),
+                ));
             }
-        }
-        let seq = self.seq + u64::from(kind.is_commit());
+        };
+        let seq = before + u64::from(kind.is_commit());
         if header.seq_low != seq as u32 {
             return Err(self.source.corrupt(
                 lsn,
@@ -283,66 +334,135 @@ impl Scanner {
                 ),
             ));
         }
-        self.seq = seq;
-        self.lsn = end;
-        if let Some(durable) = header.proven_durable(lsn) {
-            self.proven = self.proven.max(durable);
-        }
-        self.clean_shutdown = kind == RecordKind::Shutdown;
+        let mut found = Found {
+            lsn,
+            end,
+            kind,
+            seq,
+            body,
+        };
         match kind {
-            RecordKind::SegmentStart if number(&self.source) != Some(seq + 1) => {
+            RecordKind::SegmentStart if number != Some(seq + 1) => {
                 return Err(self.source.corrupt(
                     lsn,
                     "the segment's start record has another sequence number".into(),
                 ));
             }
             RecordKind::EndOfSegment => {
-                let next = number(&self.source);
-                let expected = self.segments.get(self.index + 1).copied();
-                match next {
-                    Some(n) if n >= end && Some(n) == expected => {
-                        let (source, limit, _) =
-                            Self::open_segment(&*self.disk, &self.dir, n, Some(self.log_id))?;
-                        self.index += 1;
-                        self.source = source;
-                        self.limit = limit;
-                        self.lsn = n;
-                        // The range pointed into the old buffer.
-                        return Ok(Some(Found {
-                            lsn,
-                            end,
-                            kind,
-                            seq,
-                            body: 0..0,
-                        }));
-                    }
-                    Some(n) if n >= end => {
-                        return Err(LogError::Corrupt(Corruption {
-                            file: self.dir.join(segment_name(n)),
-                            offset: 0,
-                            lsn: n,
-                            reason: format!(
-                                "this segment is missing; {} ends by naming it",
-                                self.source.path.display()
-                            ),
-                        }));
-                    }
+                let next = match number {
+                    Some(n) if n >= end => n,
                     _ => {
                         return Err(self
                             .source
                             .corrupt(lsn, "an end-of-segment record that names no place".into()));
                     }
+                };
+                let (source, limit) = self.open_next(next)?;
+                self.source = source;
+                self.limit = limit;
+                self.lsn = next;
+                // The range pointed into the old buffer.
+                found.body = 0..0;
+            }
+            _ => self.lsn = end,
+        }
+        // From here on nothing fails: after an error the scan still stands in front of the record.
+        self.seq = seq;
+        self.seq_unknown = false;
+        if let Some(durable) = header.proven_durable(lsn) {
+            self.proven = self.proven.max(durable);
+        }
+        self.clean_shutdown = kind == RecordKind::Shutdown;
+        Ok(Some(found))
+    }
+
+    /// Opens the segment that the current one's last record names, and goes there.
+    fn open_next(&mut self, next: Lsn) -> Result<(FrameSource, Lsn), LogError> {
+        for listed in [false, true] {
+            if self.segments.get(self.index + 1) == Some(&next) {
+                match Self::open_segment(&*self.disk, &self.dir, next, Some(self.log_id)) {
+                    Ok((source, limit, _)) => {
+                        self.index += 1;
+                        return Ok((source, limit));
+                    }
+                    Err(LogError::Io { source, .. })
+                        if source.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(e) => return Err(e),
                 }
             }
-            _ => {}
+            if !listed {
+                // A server may have made it, or retention may have taken it away, since the folder was listed.
+                self.list()?;
+            }
         }
-        Ok(Some(Found {
-            lsn,
-            end,
-            kind,
-            seq,
-            body,
+        if let Some(&oldest) = self.segments.get(self.index + 1)
+            && self.source_is_gone()?
+        {
+            return Err(LogError::Purged { lsn: next, oldest });
+        }
+        Err(LogError::Corrupt(Corruption {
+            file: self.dir.join(segment_name(next)),
+            offset: 0,
+            lsn: next,
+            reason: format!(
+                "this segment is missing; {} ends by naming it",
+                self.source.path.display()
+            ),
         }))
+    }
+
+    /// Lists the segments again. The current one stays in the list even if retention took its name away.
+    fn list(&mut self) -> Result<(), LogError> {
+        self.segments = list_segments(&*self.disk, &self.dir)?;
+        match self.segments.binary_search(&self.source.start) {
+            Ok(i) => self.index = i,
+            Err(i) => {
+                self.segments.insert(i, self.source.start);
+                self.index = i;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what was read behind the current place and looks at the files again: for a log that somebody writes.
+    pub fn refresh(&mut self) -> Result<(), LogError> {
+        self.source.forget(self.lsn);
+        let len = self
+            .source
+            .file
+            .len()
+            .map_err(|e| LogError::io("stat", &self.source.path, e))?;
+        self.limit = self.source.start + len.saturating_sub(SEGMENT_HEADER_LEN);
+        self.list()
+    }
+
+    fn source_is_gone(&self) -> Result<bool, LogError> {
+        let path = &self.source.path;
+        let there = self
+            .disk
+            .exists(path)
+            .map_err(|e| LogError::io("look for", path, e))?;
+        Ok(!there)
+    }
+
+    /// An error if retention took the current segment away.
+    pub fn check_purged(&self) -> Result<(), LogError> {
+        if !self.source_is_gone()? {
+            return Ok(());
+        }
+        let oldest = list_segments(&*self.disk, &self.dir)?;
+        Err(LogError::Purged {
+            lsn: self.lsn,
+            oldest: oldest.first().copied().unwrap_or(0),
+        })
+    }
+
+    /// Whether a record verifies at the current place.
+    pub fn record_here(&mut self) -> Result<bool, LogError> {
+        Ok(matches!(
+            self.source.look(self.lsn, self.limit)?,
+            Look::Good(..)
+        ))
     }
 
     /// Decides what the end of the scan means: a torn tail (or simply the end), or damage in durable bytes, which is

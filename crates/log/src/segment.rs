@@ -107,6 +107,8 @@ pub(crate) struct Segment {
     pub cap_end: AtomicU64,
     /// Up to this LSN the file's bytes are allocated and zeroed, free to be written.
     pub ready_end: AtomicU64,
+    /// Sequence number of the first commit, from the start record; 0 while nobody has asked.
+    pub first_seq: AtomicU64,
 }
 
 impl Segment {
@@ -158,6 +160,7 @@ impl Segment {
             file,
             cap_end: AtomicU64::new(header.start + cap),
             ready_end: AtomicU64::new(header.start + ready),
+            first_seq: AtomicU64::new(0),
         })
     }
 
