@@ -25,6 +25,18 @@ struct OpenRows {
     start: usize,
     table_id: u64,
     event_type: u8,
+    // Its images lack columns: the bitmaps in its head say which.
+    partial: bool,
+}
+
+/// The columns that a partial row image has: bit `i % 8` of byte `i / 8` for column `i`, as many bytes as the table's
+/// columns need, unused bits 0, at least one bit set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Presence<'a> {
+    /// Columns of the (first) image.
+    pub before: &'a [u8],
+    /// Columns of an update's second image; not used for other rows.
+    pub after: &'a [u8],
 }
 
 /// A transaction's event group while statements execute.
@@ -34,7 +46,8 @@ struct OpenRows {
 /// STMT_END. [`finish`](Self::finish) adds the XID event. GTID, positions and checksums are filled in by
 /// [`PendingGroup::into_stamped`], when the place in the log is known.
 ///
-/// Row images are given as the event has them: null bitmap, then the values of the columns that are not NULL.
+/// Row images are given as the event has them: null bitmap, then the values of the columns that are not NULL. Those of
+/// [`update_row_partial`](Self::update_row_partial) and [`delete_row_partial`](Self::delete_row_partial) lack columns.
 #[derive(Debug)]
 pub struct GroupBuilder {
     buf: Vec<u8>,
@@ -182,6 +195,89 @@ impl GroupBuilder {
         self.put_row(table, event_type::DELETE_ROWS_V1, row, &[])
     }
 
+    /// Adds a changed row whose images have the columns of `present` only. A rows event has one pair of bitmaps: a
+    /// change of them begins a new event.
+    ///
+    /// # Errors
+    /// As [`write_row`](Self::write_row), and [`BinlogError::Invalid`] for bitmaps of the wrong length.
+    pub fn update_row_partial(
+        &mut self,
+        table: &TableMapTemplate,
+        present: Presence<'_>,
+        before: &[u8],
+        after: &[u8],
+    ) -> Result<(), BinlogError> {
+        self.put_partial(table, event_type::UPDATE_ROWS_V1, present, before, after)
+    }
+
+    /// Adds a deleted row whose image has the columns of `present.before` only.
+    ///
+    /// # Errors
+    /// As [`update_row_partial`](Self::update_row_partial).
+    pub fn delete_row_partial(
+        &mut self,
+        table: &TableMapTemplate,
+        present: Presence<'_>,
+        before: &[u8],
+    ) -> Result<(), BinlogError> {
+        self.put_partial(table, event_type::DELETE_ROWS_V1, present, before, &[])
+    }
+
+    /// The columns of the second images of the growing rows event, if it has partial updates of `table`: a further
+    /// row with the same columns goes into the same event.
+    #[must_use]
+    pub fn open_update_columns(&self, table: &TableMapTemplate) -> Option<&[u8]> {
+        let open = self.open.filter(|o| {
+            o.partial
+                && o.table_id == table.table_id()
+                && o.event_type == event_type::UPDATE_ROWS_V1
+        })?;
+        let at = open.start + table.rows_head().len();
+        self.buf.get(at..at + table.present().len())
+    }
+
+    fn put_partial(
+        &mut self,
+        table: &TableMapTemplate,
+        event_type: u8,
+        present: Presence<'_>,
+        first: &[u8],
+        second: &[u8],
+    ) -> Result<(), BinlogError> {
+        let bitmap = table.present().len();
+        let update = event_type == event_type::UPDATE_ROWS_V1;
+        if present.before.len() != bitmap || update && present.after.len() != bitmap {
+            return Err(BinlogError::Invalid("column bitmap of the wrong length"));
+        }
+        let row_len = first.len().saturating_add(second.len());
+        let at = table.rows_head().len() - bitmap;
+        match self.open {
+            Some(open)
+                if open.partial
+                    && open.table_id == table.table_id()
+                    && open.event_type == event_type
+                    && self.buf[open.start + at..].starts_with(present.before)
+                    && (!update
+                        || self.buf[open.start + at + bitmap..].starts_with(present.after))
+                    && self.buf.len() - open.start + row_len + CHECKSUM_LEN
+                        <= self.row_event_max =>
+            {
+                self.check_room("row", row_len)?;
+            }
+            _ => {
+                let start = self.begin_rows(table, event_type, row_len, true)?;
+                let at = start + at;
+                self.buf[at..at + bitmap].copy_from_slice(present.before);
+                if update {
+                    self.buf[at + bitmap..at + 2 * bitmap].copy_from_slice(present.after);
+                }
+            }
+        }
+        self.buf.extend_from_slice(first);
+        self.buf.extend_from_slice(second);
+        Ok(())
+    }
+
     #[inline]
     fn put_row(
         &mut self,
@@ -195,12 +291,15 @@ impl GroupBuilder {
             Some(open)
                 if open.table_id == table.table_id()
                     && open.event_type == event_type
+                    && !open.partial
                     && self.buf.len() - open.start + row_len + CHECKSUM_LEN
                         <= self.row_event_max =>
             {
                 self.check_room("row", row_len)?;
             }
-            _ => self.begin_rows(table, event_type, row_len)?,
+            _ => {
+                self.begin_rows(table, event_type, row_len, false)?;
+            }
         }
         self.buf.extend_from_slice(first);
         self.buf.extend_from_slice(second);
@@ -208,13 +307,14 @@ impl GroupBuilder {
     }
 
     /// Begins a rows event that can take a row of `row_len` bytes, with the table's map before it if the
-    /// statement has none yet.
+    /// statement has none yet. Returns where it starts in the buffer.
     fn begin_rows(
         &mut self,
         table: &TableMapTemplate,
         event_type: u8,
         row_len: usize,
-    ) -> Result<(), BinlogError> {
+        partial: bool,
+    ) -> Result<usize, BinlogError> {
         let head_len = table.rows_head().len() + table.present().len();
         let event_len = head_len
             .saturating_add(row_len)
@@ -238,8 +338,9 @@ impl GroupBuilder {
             start,
             table_id: table.table_id(),
             event_type,
+            partial,
         });
-        Ok(())
+        Ok(start)
     }
 
     fn map_table(&mut self, table: &TableMapTemplate) -> Result<(), BinlogError> {
@@ -379,6 +480,14 @@ impl GroupBuilder {
     #[must_use]
     pub fn len(&self) -> usize {
         self.buf.len() - self.reserve
+    }
+
+    /// Ends the last statement and returns the events that are not drained, without GTID and XID event, unstamped: redo that
+    /// readers of the log never see.
+    #[must_use]
+    pub fn finish_local(&mut self) -> &[u8] {
+        self.end_statement();
+        &self.buf[self.base()..]
     }
 
     /// Ends the last statement and the group (XID event).

@@ -39,11 +39,11 @@ pub use file::{
 };
 pub use group::{
     DEFAULT_ROW_EVENT_MAX_SIZE, DdlQuery, GTID_EVENT_LEN, GroupBuilder, Mark, PendingGroup,
-    QueryContext,
+    Presence, QueryContext,
 };
 pub use gtid::{Gtid, GtidChoice, GtidError, GtidState};
 pub use position::{DEFAULT_BASE_NAME, Placement, VirtualConfig, VirtualFiles};
 pub use rows::{RowChange, RowIter, RowsEvent, RowsKind};
 pub use table_map::TableMap;
-pub use template::TableMapTemplate;
+pub use template::{RowMetadata, TableMapTemplate};
 pub use value::{metadata_len, value_len};

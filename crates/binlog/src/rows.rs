@@ -89,6 +89,22 @@ impl<'a> RowsEvent<'a> {
         self.flags & rows_flags::STMT_END != 0
     }
 
+    /// Column `i` is in the (first) image.
+    #[must_use]
+    pub fn has_column(&self, i: usize) -> bool {
+        bit(self.present, i)
+    }
+
+    /// Column `i` is in an update's second image, or in an insert's only one; a delete has none.
+    #[must_use]
+    pub fn has_column_after(&self, i: usize) -> bool {
+        match (self.kind, self.present_after) {
+            (RowsKind::Update, Some(after)) => bit(after, i),
+            (RowsKind::Write, _) => bit(self.present, i),
+            _ => false,
+        }
+    }
+
     /// Both images have all columns.
     #[must_use]
     pub fn is_full_image(&self) -> bool {

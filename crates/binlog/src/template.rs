@@ -4,11 +4,33 @@ use crate::column::ColumnMeta;
 use crate::column::column_type as t;
 use crate::error::BinlogError;
 use crate::event::{CHECKSUM_LEN, EventHeader, HEADER_LEN, MAX_EVENT_LEN, event_type};
-use crate::lenenc::{put_lenenc, put_lenenc_str};
+use crate::lenenc::{Reader, put_lenenc, put_lenenc_str};
 use crate::value::metadata_len;
 
 /// Bytes of a rows event between header and columns-present bitmap, the column count excluded.
 const ROWS_POST_HEADER: usize = 8;
+
+/// How much a TABLE_MAP tells of a table beyond its column types (`binlog_row_metadata`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RowMetadata {
+    /// Nothing.
+    NoLog,
+    /// Signs of numbers, collations of strings, geometry types.
+    Minimal,
+    /// Also column names, members of ENUM and SET with their collations, the primary key.
+    #[default]
+    Full,
+}
+
+impl RowMetadata {
+    /// By the variable's number: 0 NO_LOG, 1 MINIMAL, 2 FULL; `None` for others.
+    #[must_use]
+    pub fn from_u8(n: u8) -> Option<Self> {
+        [Self::NoLog, Self::Minimal, Self::Full]
+            .get(usize::from(n))
+            .copied()
+    }
+}
 
 /// Everything about one version of a table that its events need, encoded once: the TABLE_MAP event with FULL
 /// optional metadata, and the fixed head of its rows events.
@@ -18,6 +40,8 @@ pub struct TableMapTemplate {
     columns: usize,
     // Whole event with zero timestamp, server id, size, position and checksum.
     event: Vec<u8>,
+    // Where the event's optional metadata begins.
+    optional_at: usize,
     // Header (type and sizes unset), table id, flags, column count, one columns-present bitmap.
     rows_head: Vec<u8>,
     // The second bitmap of update events.
@@ -91,6 +115,7 @@ impl TableMapTemplate {
         }
         put_lenenc_str(&mut event, &meta);
         event.extend(bitmap_lsb(columns.iter().map(|c| c.nullable)));
+        let optional_at = event.len();
         put_optional(&mut event, columns, pk);
         event.extend_from_slice(&[0; CHECKSUM_LEN]);
         if event.len() > MAX_EVENT_LEN {
@@ -115,9 +140,37 @@ impl TableMapTemplate {
             table_id,
             columns: columns.len(),
             event,
+            optional_at,
             rows_head,
             present,
         })
+    }
+
+    /// The same table with less metadata; a level above this template's own gives what there is.
+    #[must_use]
+    pub fn with_metadata(&self, level: RowMetadata) -> Self {
+        let mut other = self.clone();
+        if level == RowMetadata::Full {
+            return other;
+        }
+        other.event.truncate(self.optional_at);
+        if level == RowMetadata::Minimal {
+            let optional = &self.event[self.optional_at..self.event.len() - CHECKSUM_LEN];
+            let mut reader = Reader::new(optional, "a table map's optional metadata");
+            while let (Ok(field), Ok(value)) = (reader.u8(), reader.lenenc_str()) {
+                if matches!(
+                    field,
+                    field::SIGNEDNESS
+                        | field::DEFAULT_CHARSET
+                        | field::COLUMN_CHARSET
+                        | field::GEOMETRY_TYPE
+                ) {
+                    put_field(&mut other.event, field, value);
+                }
+            }
+        }
+        other.event.extend_from_slice(&[0; CHECKSUM_LEN]);
+        other
     }
 
     /// The id that ties rows events to this map.

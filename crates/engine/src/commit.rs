@@ -23,8 +23,22 @@ use std::sync::atomic::Ordering;
 pub(crate) struct Place {
     pub(crate) ticket: Ticket,
     pub(crate) seq: u64,
-    pub(crate) placement: Placement,
+    /// `None` for a local commit: it has no place in the binary log.
+    pub(crate) placement: Option<Placement>,
     pub(crate) memtable: Arc<Memtable>,
+}
+
+impl Place {
+    /// What the client is told.
+    pub(crate) fn info(&self) -> CommitInfo {
+        CommitInfo {
+            seq: self.seq,
+            gtid: self
+                .placement
+                .as_ref()
+                .map_or_else(String::new, |p| p.gtid.to_string()),
+        }
+    }
 }
 
 /// What the events of a record can't say.
@@ -36,21 +50,57 @@ pub(crate) struct Annex {
     /// Hidden row ids of the row changes of tables without primary key, in event order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) row_ids: Vec<u64>,
+    /// The same for the local events.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) local_row_ids: Vec<u64>,
+    /// Bytes of local events between annex and event group: redo of filtered tables, which readers of the binary log
+    /// never see.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) local_len: u32,
 }
 
-/// Reserves the place of a record whose events are `group_len` bytes and whose annex is `annex_len` bytes (0: none).
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+impl Annex {
+    /// What stands before the event group in a record: the annex with its length, then the local events. Empty if
+    /// there is nothing to say.
+    pub(crate) fn encode(&mut self, local: &[u8]) -> Result<Vec<u8>> {
+        self.local_len = u32::try_from(local.len())
+            .map_err(|_| EngineError::TransactionTooLarge(u64::from(u32::MAX)))?;
+        if self.changes.is_empty()
+            && self.row_ids.is_empty()
+            && self.local_row_ids.is_empty()
+            && local.is_empty()
+        {
+            return Ok(Vec::new());
+        }
+        let mut prefix = vec![0; 4];
+        serde_json::to_writer(&mut prefix, self)
+            .map_err(|e| EngineError::Io(format!("annex: {e}")))?;
+        let len = prefix.len() as u32 - 4;
+        prefix[..4].copy_from_slice(&len.to_le_bytes());
+        prefix.extend_from_slice(local);
+        Ok(prefix)
+    }
+}
+
+/// Reserves the place of a record whose events are `group_len` bytes, with `prefix_len` bytes of annex and local events
+/// before them (0: none).
 pub(crate) fn reserve(
     db: &Inner,
     group_len: u32,
-    annex_len: usize,
+    prefix_len: usize,
     choice: &GtidChoice,
 ) -> Result<Place> {
     crate::binlog::check_gtid(db, choice)?;
-    let (kind, body) = if annex_len == 0 {
-        (RecordKind::Commit, group_len as usize)
+    let kind = if prefix_len == 0 {
+        RecordKind::Commit
     } else {
-        (RecordKind::AnnexCommit, 4 + annex_len + group_len as usize)
+        RecordKind::AnnexCommit
     };
+    let body = prefix_len + group_len as usize;
     let (ticket, (seq, placement, memtable)) =
         db.log.reserve(kind, body, |at, order: &mut Order| {
             (
@@ -62,43 +112,97 @@ pub(crate) fn reserve(
     Ok(Place {
         ticket,
         seq,
-        placement,
+        placement: Some(placement),
         memtable,
     })
 }
 
-/// The record's buffer: header room, annex if any, stamped events.
-pub(crate) fn record(group: PendingGroup, place: &Place, annex: &[u8]) -> Vec<u8> {
-    let p = &place.placement;
-    let events = group.into_stamped(p.gtid, p.start_pos, place.seq);
-    if annex.is_empty() {
+/// Reserves the place of a local commit: a sequence number, but neither GTID nor binlog position.
+pub(crate) fn reserve_local(db: &Inner, body: usize) -> Result<Place> {
+    let (ticket, (seq, memtable)) =
+        db.log
+            .reserve(RecordKind::LocalCommit, body, |at, order: &mut Order| {
+                (at.seq, order.active.clone())
+            })?;
+    Ok(Place {
+        ticket,
+        seq,
+        placement: None,
+        memtable,
+    })
+}
+
+/// The record's buffer: header room, annex and local events if any, stamped events.
+pub(crate) fn record(group: PendingGroup, place: &Place, prefix: &[u8]) -> Vec<u8> {
+    let events = match &place.placement {
+        Some(p) => group.into_stamped(p.gtid, p.start_pos, place.seq),
+        // Not for readers: only what stands before it counts.
+        None => return local_record(prefix, &[]),
+    };
+    if prefix.is_empty() {
         return events;
     }
-    let mut buf = Vec::with_capacity(events.len() + 4 + annex.len());
+    let mut buf = Vec::with_capacity(events.len() + prefix.len());
     buf.resize(HEADER_LEN, 0);
-    buf.extend_from_slice(&(annex.len() as u32).to_le_bytes());
-    buf.extend_from_slice(annex);
+    buf.extend_from_slice(prefix);
     buf.extend_from_slice(&events[HEADER_LEN..]);
     buf
 }
 
-/// Splits a record's body into annex and event group.
-pub(crate) fn split_record(kind: RecordKind, body: &[u8]) -> Result<(&[u8], &[u8])> {
-    if kind != RecordKind::AnnexCommit {
-        return Ok((&[], body));
+/// A local commit's buffer: header room, annex (its length is always there), local events, unstamped events.
+pub(crate) fn local_record(prefix: &[u8], events: &[u8]) -> Vec<u8> {
+    let prefix = if prefix.is_empty() { &[0; 4] } else { prefix };
+    let mut buf = Vec::with_capacity(HEADER_LEN + prefix.len() + events.len());
+    buf.resize(HEADER_LEN, 0);
+    buf.extend_from_slice(prefix);
+    buf.extend_from_slice(events);
+    buf
+}
+
+/// A commit record's parts.
+pub(crate) struct Parts<'a> {
+    pub(crate) annex: Annex,
+    /// Events of filtered tables, for recovery only.
+    pub(crate) local: &'a [u8],
+    /// The event group; in a local commit events without GTID and XID, for recovery only too.
+    pub(crate) events: &'a [u8],
+}
+
+/// Splits a commit record's body.
+pub(crate) fn split_record(kind: RecordKind, body: &[u8]) -> Result<Parts<'_>> {
+    if kind == RecordKind::Commit {
+        return Ok(Parts {
+            annex: Annex::default(),
+            local: &[],
+            events: body,
+        });
     }
     let short = || EngineError::Corrupt("a commit record is shorter than its annex".into());
     let (len, rest) = body.split_first_chunk::<4>().ok_or_else(short)?;
-    rest.split_at_checked(u32::from_le_bytes(*len) as usize)
-        .ok_or_else(short)
+    let (annex, rest) = rest
+        .split_at_checked(u32::from_le_bytes(*len) as usize)
+        .ok_or_else(short)?;
+    let annex: Annex = if annex.is_empty() {
+        Annex::default()
+    } else {
+        serde_json::from_slice(annex).map_err(|e| EngineError::Corrupt(format!("annex: {e}")))?
+    };
+    let (local, events) = rest
+        .split_at_checked(annex.local_len as usize)
+        .ok_or_else(short)?;
+    Ok(Parts {
+        annex,
+        local,
+        events,
+    })
 }
 
-/// The event group in a log record's body, for readers of the log: behind the annex, if there is one; empty for a
-/// record that carries no events. `None` if the record is shorter than its annex says.
+/// The event group in a log record's body, for readers of the log: behind annex and local events, if there are any;
+/// empty for a record that carries no events for them. `None` if the record is shorter than its annex says.
 pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<&[u8]> {
     match kind {
         RecordKind::Commit | RecordKind::AnnexCommit => {
-            split_record(kind, body).ok().map(|(_, group)| group)
+            split_record(kind, body).ok().map(|parts| parts.events)
         }
         _ => Some(&[]),
     }
@@ -107,30 +211,43 @@ pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<&[u8]> {
 /// Commits a transaction; see the module's comment for the steps.
 pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInfo> {
     txn.end_statement();
-    let builder = match txn.builder.take() {
-        Some(b) if !b.is_empty() => b,
-        _ => {
-            // Nothing was written. What locking reads saw must not be lost after this answer.
-            let waited = txn.wait_reads_durable();
-            txn.release();
-            waited?;
-            return Ok(CommitInfo::default());
+    let builder = txn.builder.take().filter(|b| !b.is_empty());
+    let mut local = txn.local.take().filter(|l| !l.builder.is_empty());
+    if builder.is_none() && local.is_none() {
+        // Nothing was written. What locking reads saw must not be lost after this answer.
+        let waited = txn.wait_reads_durable();
+        txn.release();
+        waited?;
+        return Ok(CommitInfo::default());
+    }
+    db.admit()?;
+    let mut annex = Annex {
+        row_ids: std::mem::take(&mut txn.row_ids),
+        ..Annex::default()
+    };
+    let prefix = match &mut local {
+        Some(l) => {
+            annex.local_row_ids = std::mem::take(&mut l.row_ids);
+            annex.encode(l.builder.finish_local())?
+        }
+        None => annex.encode(&[])?,
+    };
+    let (place, buf) = match builder {
+        Some(builder) if txn.options.log_bin => {
+            let group = builder.finish().map_err(binlog_err)?;
+            let place = reserve(db, group.len(), prefix.len(), &txn.options.gtid)?;
+            db.counters
+                .group_bytes
+                .fetch_add(u64::from(group.len()), Ordering::Relaxed);
+            let buf = record(group, &place, &prefix);
+            (place, buf)
+        }
+        mut builder => {
+            let events = builder.as_mut().map_or(&[][..], |b| b.finish_local());
+            let buf = local_record(&prefix, events);
+            (reserve_local(db, buf.len() - HEADER_LEN)?, buf)
         }
     };
-    db.admit()?;
-    let group = builder.finish().map_err(binlog_err)?;
-    let group_len = group.len();
-    let annex = if txn.row_ids.is_empty() {
-        Vec::new()
-    } else {
-        let annex = Annex {
-            changes: Vec::new(),
-            row_ids: std::mem::take(&mut txn.row_ids),
-        };
-        serde_json::to_vec(&annex).map_err(|e| EngineError::Io(format!("annex: {e}")))?
-    };
-    let place = reserve(db, group_len, annex.len(), &txn.options.gtid)?;
-    let buf = record(group, &place, &annex);
     for t in &txn.tables {
         let clustered = t.indexes[0].id;
         let start = crate::memtable::full_key(clustered, &[]);
@@ -151,13 +268,7 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
     }
     txn.release();
     db.log.fill(&place.ticket, buf);
-    db.counters
-        .group_bytes
-        .fetch_add(u64::from(group_len), Ordering::Relaxed);
     db.note_progress(&place);
     db.log.wait(&place.ticket)?;
-    Ok(CommitInfo {
-        seq: place.seq,
-        gtid: place.placement.gtid.to_string(),
-    })
+    Ok(place.info())
 }

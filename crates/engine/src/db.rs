@@ -10,14 +10,14 @@ use crate::recovery::Recovery;
 use crate::snapshot::SnapshotRegistry;
 use crate::state::{Snapshot, State};
 use crate::txn::{CommitInfo, Transaction, TxnOptions};
-use crate::{EngineError, Result};
+use crate::{BinlogFilter, EngineError, Result, RowMetadata};
 use arc_swap::ArcSwap;
 use narwal_binlog::{VirtualConfig, VirtualFiles};
 use narwal_log::{Disk, Durability, Log, LogOptions, OpenError, RealDisk};
 use parking_lot::{Condvar, Mutex};
 use redb::ReadableDatabase;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -46,6 +46,10 @@ pub struct Options {
     pub checkpoint_log_bytes: u64,
     /// Whether background threads flush and checkpoint. Off for deterministic tests.
     pub background: bool,
+    /// What goes into the binary log (`binlog_do_db` and the like).
+    pub binlog_filter: BinlogFilter,
+    /// `binlog_row_metadata`.
+    pub binlog_row_metadata: RowMetadata,
     /// The disk.
     pub disk: Arc<dyn Disk>,
 }
@@ -64,6 +68,8 @@ impl Default for Options {
             commit_wait_usec: 0,
             checkpoint_log_bytes: 0,
             background: true,
+            binlog_filter: BinlogFilter::default(),
+            binlog_row_metadata: RowMetadata::default(),
             disk: Arc::new(RealDisk),
         }
     }
@@ -140,6 +146,8 @@ pub(crate) struct Inner {
     pub(crate) ddl_serial: Mutex<()>,
     pub(crate) next_txn: AtomicU64,
     pub(crate) checkpoint_lsn: AtomicU64,
+    /// `binlog_row_metadata` as its number.
+    pub(crate) row_metadata: AtomicU8,
     pub(crate) counters: Counters,
     checkpoint: Mutex<Option<Frozen>>,
     /// Why the last checkpoint failed, for writers that wait for room.
@@ -459,6 +467,7 @@ impl Database {
             ddl_serial: Mutex::new(()),
             next_txn: AtomicU64::new(1),
             checkpoint_lsn: AtomicU64::new(from.map_or(0, |f| f.0)),
+            row_metadata: AtomicU8::new(options.binlog_row_metadata as u8),
             counters: Counters::default(),
             checkpoint: Mutex::new(None),
             checkpoint_error: Mutex::new(None),
@@ -524,6 +533,13 @@ impl Database {
     /// Changes the group commit waits.
     pub fn set_commit_wait(&self, count: u32, usec: u32) {
         self.inner.log.set_commit_wait(count, usec);
+    }
+
+    /// Changes `binlog_row_metadata` for transactions that begin from here on.
+    pub fn set_binlog_row_metadata(&self, level: RowMetadata) {
+        self.inner
+            .row_metadata
+            .store(level as u8, Ordering::Relaxed);
     }
 
     /// Makes everything committed so far durable, in any mode (FLUSH LOGS).

@@ -1,7 +1,7 @@
 //! DDL: one commit that carries a QUERY event for replicas and the settled catalog changes for recovery.
 
 use crate::catalog::{Catalog, LoggedChange};
-use crate::commit::{Annex, record, reserve};
+use crate::commit::{Annex, record, reserve, reserve_local};
 use crate::db::{Ddl, Inner};
 use crate::locks::{LockName, WaitPolicy};
 use crate::memtable::{Payload, full_key};
@@ -125,11 +125,12 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
     }
     after.version += 1;
     let after = Arc::new(after);
-    let annex = serde_json::to_vec(&Annex {
+    let logged = options.log_bin && db.options.binlog_filter.logs_ddl(ddl);
+    let prefix = Annex {
         changes,
-        row_ids: Vec::new(),
-    })
-    .map_err(|e| EngineError::Io(format!("annex: {e}")))?;
+        ..Annex::default()
+    }
+    .encode(&[])?;
     let query = DdlQuery {
         server_id: db.options.server_id,
         timestamp: ddl.timestamp,
@@ -148,7 +149,11 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
     let place = {
         // The catalog of a freeze and the sequence number of a freeze must be of one moment.
         let mut latest = db.latest_catalog.lock();
-        let place = reserve(db, group_len, annex.len(), &options.gtid)?;
+        let place = if logged {
+            reserve(db, group_len, prefix.len(), &options.gtid)?
+        } else {
+            reserve_local(db, prefix.len().max(4))?
+        };
         *latest = after.clone();
         place
     };
@@ -162,10 +167,12 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
             );
         }
     }
-    db.log.fill(&place.ticket, record(group, &place, &annex));
-    db.counters
-        .group_bytes
-        .fetch_add(u64::from(group_len), Ordering::Relaxed);
+    db.log.fill(&place.ticket, record(group, &place, &prefix));
+    if logged {
+        db.counters
+            .group_bytes
+            .fetch_add(u64::from(group_len), Ordering::Relaxed);
+    }
     drop(serial);
     db.note_progress(&place);
     db.log.wait(&place.ticket)?;
@@ -177,8 +184,5 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
         }
     });
     drop(locks);
-    Ok(Some(CommitInfo {
-        seq: place.seq,
-        gtid: place.placement.gtid.to_string(),
-    }))
+    Ok(Some(place.info()))
 }

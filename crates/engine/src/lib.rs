@@ -30,7 +30,10 @@ mod commit;
 pub mod db;
 mod ddl;
 pub mod error;
+pub mod filter;
 pub mod groups;
+pub mod image;
+mod local;
 mod locks;
 mod memtable;
 mod recovery;
@@ -50,8 +53,11 @@ pub use catalog::{
 pub use commit::event_group;
 pub use db::{Database, Ddl, Options, Stats};
 pub use error::{EngineError, Result};
+pub use filter::BinlogFilter;
 pub use groups::{GroupHead, GroupKind, GroupReader, LiveRecords, Records};
+pub use image::RowImage;
 pub use narwal_binlog::GtidChoice;
+pub use narwal_binlog::RowMetadata;
 pub use table::{Index, Table};
 pub use txn::{
     CommitInfo, Isolation, KeyRange, LockMode, LockWait, ReadView, Row, Savepoint, Scan, ScanItem,

@@ -5,7 +5,7 @@
 
 use crate::base::BaseGen;
 use crate::catalog::{Catalog, LoggedChange};
-use crate::commit::{Annex, split_record};
+use crate::commit::split_record;
 use crate::memtable::{Memtable, Payload, full_key};
 use crate::scan::Scan;
 use crate::snapshot::SnapshotRegistry;
@@ -13,8 +13,8 @@ use crate::state::State;
 use crate::table::{Table, finish_secondary_key};
 use crate::txn::KeyRange;
 use crate::{EngineError, Result};
-use narwal_binlog::{Event, EventReader, RowsKind, VirtualFiles};
-use narwal_log::RecordRef;
+use narwal_binlog::{Event, EventReader, RowsEvent, RowsKind, VirtualFiles};
+use narwal_log::{RecordKind, RecordRef};
 use narwal_types::ValueRef;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,15 +51,13 @@ impl Recovery {
         }
         let place =
             |e: String| EngineError::Corrupt(format!("log record at LSN {}: {e}", record.lsn));
-        let (annex, group) = split_record(record.kind, record.body)?;
-        let annex: Annex = if annex.is_empty() {
-            Annex::default()
-        } else {
-            serde_json::from_slice(annex).map_err(|e| place(format!("annex: {e}")))?
-        };
-        self.binlog
-            .observe(group)
-            .map_err(|e| place(e.to_string()))?;
+        let parts = split_record(record.kind, record.body).map_err(|e| place(e.to_string()))?;
+        let annex = parts.annex;
+        if record.kind != RecordKind::LocalCommit {
+            self.binlog
+                .observe(parts.events)
+                .map_err(|e| place(e.to_string()))?;
+        }
         for change in &annex.changes {
             self.catalog.apply(change)?;
             if let LoggedChange::BuildIndex { table, index } = change {
@@ -69,45 +67,83 @@ impl Recovery {
         if !annex.changes.is_empty() {
             self.catalog.version += 1;
         }
-        let mut row_ids = annex.row_ids.iter().copied();
+        for (events, row_ids) in [
+            (parts.local, annex.local_row_ids),
+            (parts.events, annex.row_ids),
+        ] {
+            self.apply_events(events, record.seq, &mut row_ids.into_iter())
+                .map_err(|e| place(e.to_string()))?;
+        }
+        self.commits += 1;
+        Ok(())
+    }
+
+    /// Applies the row changes of a transaction's events.
+    pub(crate) fn apply_events(
+        &self,
+        events: &[u8],
+        seq: u64,
+        row_ids: &mut impl Iterator<Item = u64>,
+    ) -> Result<()> {
+        let corrupt = |e: narwal_binlog::BinlogError| EngineError::Corrupt(e.to_string());
         // The record's own checksum was verified by the log.
-        for event in EventReader::new(group).trusting_checksums() {
-            let event = event.map_err(|e| place(e.to_string()))?;
-            if let Event::Rows(rows) = event.decode().map_err(|e| place(e.to_string()))? {
+        for event in EventReader::new(events).trusting_checksums() {
+            let event = event.map_err(corrupt)?;
+            if let Event::Rows(rows) = event.decode().map_err(corrupt)? {
                 let table = self
                     .catalog
                     .table_by_id(rows.table_id)
                     .cloned()
-                    .ok_or_else(|| place(format!("rows of unknown table id {}", rows.table_id)))?;
-                self.apply_rows(&table, rows.kind, rows.data, record.seq, &mut row_ids)
-                    .map_err(|e| place(e.to_string()))?;
+                    .ok_or_else(|| {
+                        EngineError::Corrupt(format!("rows of unknown table id {}", rows.table_id))
+                    })?;
+                self.apply_rows(&table, &rows, seq, row_ids)?;
             }
         }
-        self.commits += 1;
         Ok(())
     }
 
     fn apply_rows(
         &self,
         table: &Arc<Table>,
-        kind: RowsKind,
-        mut data: &[u8],
+        rows: &RowsEvent<'_>,
         seq: u64,
         row_ids: &mut impl Iterator<Item = u64>,
     ) -> Result<()> {
+        if rows.column_count != table.columns().len() {
+            return Err(EngineError::Corrupt(format!(
+                "rows of {} columns for table {}.{} of {}",
+                rows.column_count,
+                table.def.db,
+                table.def.name,
+                table.columns().len()
+            )));
+        }
+        let full = rows.is_full_image();
+        let mut data = rows.data;
+        let (mut old, mut new) = (Vec::new(), Vec::new());
         while !data.is_empty() {
-            let mut image = || -> Result<&[u8]> {
-                let n = table.layout.row_len(data)?;
+            let mut image = |present: &[u8]| -> Result<&[u8]> {
+                let n = if full {
+                    table.layout.row_len(data)?
+                } else {
+                    table.layout.partial_len(data, present)?
+                };
                 let (row, rest) = data
                     .split_at_checked(n)
                     .ok_or_else(|| EngineError::Corrupt("a row image is cut short".into()))?;
+                if n == 0 {
+                    return Err(EngineError::Corrupt("a rows event without columns".into()));
+                }
                 data = rest;
                 Ok(row)
             };
-            let (before, after) = match kind {
-                RowsKind::Write => (None, Some(image()?)),
-                RowsKind::Delete => (Some(image()?), None),
-                RowsKind::Update => (Some(image()?), Some(image()?)),
+            let (before, after) = match (rows.kind, rows.present_after) {
+                (RowsKind::Write, _) => (None, Some(image(rows.present)?)),
+                (RowsKind::Update, Some(present)) => {
+                    (Some(image(rows.present)?), Some(image(present)?))
+                }
+                _ => (Some(image(rows.present)?), None),
             };
             let row_id = if table.hidden_pk {
                 let id = row_ids
@@ -118,7 +154,63 @@ impl Recovery {
             } else {
                 None
             };
-            self.apply_row(table, before, after, row_id, seq)?;
+            if full {
+                self.apply_row(table, before, after, row_id, seq)?;
+                continue;
+            }
+            let Some(before) = before else {
+                return Err(EngineError::Corrupt("an inserted row lacks columns".into()));
+            };
+            self.stored_row(table, rows, before, row_id, &mut old)?;
+            if let (Some(after), Some(present)) = (after, rows.present_after) {
+                new.clear();
+                table
+                    .layout
+                    .complete(Some(&old), present, after, &mut new)?;
+                self.apply_row(table, Some(&old), Some(&new), row_id, seq)?;
+            } else {
+                self.apply_row(table, Some(&old), None, row_id, seq)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts into `old` the full row that a partial before image is of, as it is at this point of the replay.
+    fn stored_row(
+        &self,
+        table: &Arc<Table>,
+        rows: &RowsEvent<'_>,
+        before: &[u8],
+        row_id: Option<u64>,
+        old: &mut Vec<u8>,
+    ) -> Result<()> {
+        old.clear();
+        table.layout.complete(None, rows.present, before, old)?;
+        if (0..rows.column_count).all(|i| rows.has_column(i)) {
+            return Ok(());
+        }
+        let mut pk = Vec::with_capacity(16);
+        match row_id {
+            Some(id) => pk.extend_from_slice(&id.to_be_bytes()),
+            None => table.primary_key(old, &mut pk)?,
+        }
+        let index = table.indexes[0].id;
+        let found = self.state.get(index, &full_key(index, &pk), u64::MAX)?;
+        let Some((_, Some(row))) = found else {
+            return Err(EngineError::Corrupt(format!(
+                "a changed row of {}.{} is not in the table",
+                table.def.db, table.def.name
+            )));
+        };
+        old.clear();
+        old.extend_from_slice(&row);
+        let mut logged = Vec::with_capacity(before.len());
+        table.layout.cut(old, rows.present, &mut logged)?;
+        if logged != before {
+            return Err(EngineError::Corrupt(format!(
+                "a changed row of {}.{} is not as it was when it was changed",
+                table.def.db, table.def.name
+            )));
         }
         Ok(())
     }

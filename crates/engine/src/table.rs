@@ -1,12 +1,13 @@
 //! A table at run time: its definition with everything derived from it.
 
 use crate::catalog::{ColumnDef, TableDef};
+use crate::image::ImageColumns;
 use crate::{EngineError, Result};
-use narwal_binlog::{ColumnMeta, TableMapTemplate};
+use narwal_binlog::{ColumnMeta, RowMetadata, TableMapTemplate};
 use narwal_types::key::{self, KeyPart};
 use narwal_types::{Collation, ColumnType, RowLayout};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// An index at run time.
 #[derive(Debug)]
@@ -47,7 +48,12 @@ pub struct Table {
     pub hidden_pk: bool,
     /// Position of the AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
-    pub(crate) template: TableMapTemplate,
+    /// With FULL metadata.
+    template: TableMapTemplate,
+    /// With NO_LOG and MINIMAL metadata, made when first wanted.
+    lesser_templates: [OnceLock<TableMapTemplate>; 2],
+    /// Columns of row images that are not full; `None` without a usable key.
+    pub(crate) image: Option<ImageColumns>,
     pub(crate) counters: Arc<TableCounters>,
 }
 
@@ -140,11 +146,24 @@ impl Table {
             layout: RowLayout::new(&types),
             hidden_pk: pk.is_none(),
             auto_increment: def.columns.iter().position(|c| c.auto_increment),
+            image: ImageColumns::new(&def),
             indexes,
             template,
+            lesser_templates: Default::default(),
             counters,
             def,
         }))
+    }
+
+    /// The table map with so much metadata (`binlog_row_metadata`).
+    #[inline]
+    pub(crate) fn template(&self, metadata: RowMetadata) -> &TableMapTemplate {
+        let lesser = match metadata {
+            RowMetadata::Full => return &self.template,
+            RowMetadata::NoLog => &self.lesser_templates[0],
+            RowMetadata::Minimal => &self.lesser_templates[1],
+        };
+        lesser.get_or_init(|| self.template.with_metadata(metadata))
     }
 
     /// Position of a column by name, without case.

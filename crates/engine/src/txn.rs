@@ -6,6 +6,8 @@
 
 use crate::base::BaseRow;
 use crate::db::Inner;
+use crate::image::RowImage;
+use crate::local::{Change, LocalMark, LocalRedo};
 use crate::locks::{LockName, WaitPolicy};
 use crate::memtable::{FullKey, Payload, full_key};
 pub use crate::scan::{Scan, ScanItem};
@@ -13,7 +15,7 @@ use crate::snapshot::SnapshotSlot;
 use crate::state::Snapshot;
 use crate::table::{Table, finish_secondary_key, pk_of_secondary};
 use crate::{EngineError, Result};
-use narwal_binlog::{GroupBuilder, GtidChoice, Mark};
+use narwal_binlog::{GroupBuilder, GtidChoice, Mark, RowMetadata};
 use narwal_types::key::successor;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -52,6 +54,8 @@ pub struct TxnOptions {
     pub gtid: GtidChoice,
     /// `sql_log_bin`: replicas see the transaction.
     pub log_bin: bool,
+    /// `binlog_row_image`; see also [`Transaction::set_row_image`].
+    pub row_image: RowImage,
 }
 
 impl Default for TxnOptions {
@@ -64,6 +68,7 @@ impl Default for TxnOptions {
             thread_id: 0,
             gtid: GtidChoice::default(),
             log_bin: true,
+            row_image: RowImage::default(),
         }
     }
 }
@@ -169,6 +174,7 @@ pub struct Savepoint {
     undo: usize,
     row_ids: usize,
     mark: Option<Mark>,
+    local: Option<LocalMark>,
 }
 
 /// What a commit got.
@@ -202,6 +208,10 @@ pub struct Transaction {
     pub(crate) builder: Option<GroupBuilder>,
     /// Hidden row ids of row changes in event order: the events don't say them.
     pub(crate) row_ids: Vec<u64>,
+    /// Redo of tables that the binlog filter leaves out.
+    pub(crate) local: Option<Box<LocalRedo>>,
+    /// Metadata of this transaction's table maps.
+    pub(crate) row_metadata: RowMetadata,
     statement: Option<Savepoint>,
     timestamp: u32,
     annotate: Option<Box<[u8]>>,
@@ -215,6 +225,8 @@ impl Transaction {
     pub(crate) fn new(db: Arc<Inner>, options: TxnOptions) -> Self {
         Transaction {
             id: db.next_txn.fetch_add(1, Ordering::Relaxed),
+            row_metadata: RowMetadata::from_u8(db.row_metadata.load(Ordering::Relaxed))
+                .unwrap_or_default(),
             db,
             options,
             snapshot: None,
@@ -225,6 +237,7 @@ impl Transaction {
             tables: SmallVec::new(),
             builder: None,
             row_ids: Vec::new(),
+            local: None,
             statement: None,
             timestamp: 0,
             annotate: None,
@@ -248,7 +261,15 @@ impl Transaction {
         if let Some(b) = &mut self.builder {
             b.end_statement();
         }
+        if let Some(l) = &mut self.local {
+            l.builder.end_statement();
+        }
         self.statement = None;
+    }
+
+    /// Changes `binlog_row_image` for the rows from here on.
+    pub fn set_row_image(&mut self, image: RowImage) {
+        self.options.row_image = image;
     }
 
     /// Undoes everything since `begin_statement`; row locks are kept, as in InnoDB.
@@ -381,6 +402,9 @@ impl Transaction {
             return Err(EngineError::LogFailed(m));
         }
         self.lock_table(table)?;
+        if !self.logs(table) {
+            return self.begin_local_write(self.timestamp);
+        }
         if self.builder.is_none() {
             self.builder = Some(GroupBuilder::new(
                 narwal_log::HEADER_LEN,
@@ -389,7 +413,9 @@ impl Transaction {
         }
         if let Some(b) = &mut self.builder {
             b.set_timestamp(self.timestamp);
-            if let Some(text) = self.annotate.take() {
+            if let Some(text) = self.annotate.take()
+                && self.options.log_bin
+            {
                 b.annotate(&text).map_err(binlog_err)?;
             }
             let limit = self.db.options.max_binlog_cache_size;
@@ -484,12 +510,8 @@ impl Transaction {
             finish_secondary_key(&mut parts, &pk)?;
             keys.push(full_key(table.indexes[i].id, &parts));
         }
-        if let Some(b) = &mut self.builder {
-            b.write_row(&table.template, &row).map_err(binlog_err)?;
-        }
-        if table.hidden_pk {
-            self.row_ids.push(row_id);
-        }
+        let row_id = table.hidden_pk.then_some(row_id);
+        self.log_change(table, Change::Insert(&row), row_id)?;
         self.put(key, Payload::Row(row.into()), 1);
         for k in keys {
             self.put(k, Payload::Present, 0);
@@ -577,13 +599,8 @@ impl Transaction {
             let id = table.indexes[i].id;
             changes.push((full_key(id, &from), full_key(id, &to)));
         }
-        if let Some(b) = &mut self.builder {
-            b.update_row(&table.template, old, &new)
-                .map_err(binlog_err)?;
-        }
-        if table.hidden_pk {
-            self.row_ids.push(row_id_of(pk));
-        }
+        let row_id = table.hidden_pk.then(|| row_id_of(pk));
+        self.log_change(table, Change::Update(old, &new), row_id)?;
         if moved {
             self.put(full_key(clustered, pk), Payload::Tombstone, -1);
             self.put(key, Payload::Row(new.into()), 1);
@@ -614,12 +631,8 @@ impl Transaction {
             finish_secondary_key(&mut parts, pk)?;
             keys.push(full_key(table.indexes[i].id, &parts));
         }
-        if let Some(b) = &mut self.builder {
-            b.delete_row(&table.template, old).map_err(binlog_err)?;
-        }
-        if table.hidden_pk {
-            self.row_ids.push(row_id_of(pk));
-        }
+        let row_id = table.hidden_pk.then(|| row_id_of(pk));
+        self.log_change(table, Change::Delete(old), row_id)?;
         self.put(full_key(table.indexes[0].id, pk), Payload::Tombstone, -1);
         for k in keys {
             self.put(k, Payload::Tombstone, 0);
@@ -663,6 +676,7 @@ impl Transaction {
             undo: self.undo.len(),
             row_ids: self.row_ids.len(),
             mark: self.builder.as_ref().map(GroupBuilder::mark),
+            local: self.local_mark(),
         }
     }
 
@@ -681,6 +695,7 @@ impl Transaction {
             }
         }
         self.row_ids.truncate(s.row_ids);
+        self.truncate_local(&s.local);
         match &s.mark {
             Some(m) => {
                 if let Some(b) = &mut self.builder {
@@ -693,7 +708,9 @@ impl Transaction {
 
     /// True if nothing was written so far.
     pub fn is_read_only(&self) -> bool {
-        self.overlay.is_empty() && self.builder.as_ref().is_none_or(GroupBuilder::is_empty)
+        self.overlay.is_empty()
+            && self.builder.as_ref().is_none_or(GroupBuilder::is_empty)
+            && self.local.as_ref().is_none_or(|l| l.builder.is_empty())
     }
 
     /// True if a write must also look at the rows of its snapshot: a row that matched there and was changed since is a

@@ -19,6 +19,8 @@ use crate::decimal::Decimal;
 use crate::temporal::{self, Date, DateTime, Time};
 use crate::{ColumnType, SqlError, SqlResult, TypeKind, ValueRef};
 
+pub mod partial;
+
 /// How a column's value is written.
 #[derive(Debug, Clone, Copy)]
 enum Enc {
