@@ -29,13 +29,36 @@ struct Model {
 
 const DIR: &str = "/data";
 
+thread_local! {
+    /// Whether this story's folder is encrypted.
+    static ENCRYPTED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// The disk as the store sees it.
+fn through(disk: &SimDisk) -> Arc<dyn narwal_log::Disk> {
+    let disk = Arc::new(disk.clone());
+    if !ENCRYPTED.get() {
+        return disk;
+    }
+    let key = format!("1;{}", "5a".repeat(32));
+    let key = narwal_crypt::KeyFile::parse(Path::new("keys"), key.as_bytes()).unwrap();
+    narwal_crypt::open_folder(
+        disk,
+        Path::new(DIR),
+        Some(&key),
+        narwal_crypt::Access::Serve,
+    )
+    .unwrap()
+    .disk
+}
+
 fn options(disk: &SimDisk, mode: u8) -> Options {
     Options {
         flush_log_at_trx_commit: mode,
         segment_size: 32 << 10,
         max_binlog_size: 4096,
         background: false,
-        disk: Arc::new(disk.clone()),
+        disk: through(disk),
         memory_budget: 4 << 20,
         ..Options::default()
     }
@@ -186,7 +209,7 @@ fn replay_events(disk: &SimDisk) -> (Model, u64) {
     let mut h: Vec<(i64, Option<i64>, String)> = Vec::new();
     let mut next = 1;
     let mut position = 0;
-    let mut reader = DirReader::open(Arc::new(disk.clone()), &Path::new(DIR).join("log"))
+    let mut reader = DirReader::open(through(disk), &Path::new(DIR).join("log"))
         .unwrap()
         .unwrap();
     while let Some(r) = reader.next().unwrap() {
@@ -286,6 +309,7 @@ fn replay_events(disk: &SimDisk) -> (Model, u64) {
 }
 
 fn story(seed: u64) {
+    ENCRYPTED.set(seed % 2 == 1);
     let mut rng = StdRng::seed_from_u64(seed);
     let mut disk = SimDisk::new();
     // history[n] = the state after commit n of this story; the first two are DDL.
