@@ -21,7 +21,7 @@ pub fn run(o: Export) -> Result<(), Failure> {
                 .map_err(|e| Failure::Usage(format!("--from={text}: {e}")))?,
         ),
     };
-    let mut stopped = open_log(&o.datadir)?;
+    let mut stopped = open_log(&o.datadir, o.key_file.as_deref())?;
     let log = &mut stopped.reader;
     let out: Box<dyn Write> = match &o.out {
         Some(path) => Box::new(File::create(path).map_err(|e| Failure::run(path.display(), e))?),

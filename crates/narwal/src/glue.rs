@@ -56,7 +56,48 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
     let tls = if o.tls { "YES" } else { "DISABLED" };
     startup.fact("have_ssl", VarValue::text(tls));
     startup.fact("have_openssl", VarValue::text(tls));
-    let db = Database::open_with(&o.datadir, startup.engine_options())
+    let folder = crate::folder::open_disk(
+        &o.datadir,
+        o.key_file.as_deref(),
+        narwal_crypt::Access::Serve,
+    )?;
+    if let Some((old, new)) = folder.rewrapped {
+        tracing::info!(
+            old,
+            new,
+            "the data folder's keys are wrapped with a newer master key"
+        );
+    }
+    for name in [
+        "encrypt_binlog",
+        "innodb_encrypt_log",
+        "innodb_encrypt_tables",
+    ] {
+        if startup.is_given(name) && (startup.get(name).show() != "OFF") != folder.encrypted {
+            return Err(Failure::Usage(format!(
+                "--{}: Narwal encrypts the whole data folder or nothing; this one is {}encrypted (--encryption-key-file, narwal encrypt, narwal decrypt)",
+                name.replace('_', "-"),
+                if folder.encrypted { "" } else { "not " }
+            )));
+        }
+        if !startup.is_given(name) {
+            let value = if name == "innodb_encrypt_tables" {
+                VarValue::text(if folder.encrypted { "ON" } else { "OFF" })
+            } else {
+                VarValue::Bool(folder.encrypted)
+            };
+            startup.fact(name, value);
+        }
+    }
+    if let Some(path) = &o.key_file {
+        startup.fact(
+            "file_key_management_filename",
+            VarValue::text(absolute(path).display().to_string()),
+        );
+    }
+    let mut options = startup.engine_options();
+    options.disk = folder.disk;
+    let db = Database::open_with(&o.datadir, options)
         .map_err(|e| Failure::run(format!("can't open {}", o.datadir.display()), e))?;
     Ok(Instance {
         instance: narwal_session::Instance::new(db, startup),

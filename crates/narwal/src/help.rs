@@ -7,6 +7,8 @@ usage:
   narwal serve [options]           run a server in the foreground
   narwal export-binlog [options]   write the log's events as a classic binary log file
   narwal verify-log [options]      check every record of a stopped server's log
+  narwal rotate-key [options]      change the keys of an encrypted data folder
+  narwal encrypt, narwal decrypt   encrypt a plain data folder, or the other way round
   narwal COMMAND --help            more about a command
   narwal --version
 
@@ -29,6 +31,7 @@ the accounts root@localhost, root@127.0.0.1 and root@::1, which have no password
   --config=FILE             option file (also --defaults-file); see below
   --ssl-cert=F, --ssl-key=F certificate chain and key, PEM (default: self-signed, made in DIR at the first start)
   --skip-ssl                no TLS
+  --encryption-key-file=F   encrypt everything in DIR (file-key-management-filename is the same); see docs/encryption.md
   --log-level=LEVEL         error, warn, info (default), debug, trace; or the environment variable NARWAL_LOG
 
 Every system variable is an option too, by MariaDB's name, with - or _ between the words; sizes take K, M, G, T:
@@ -53,6 +56,7 @@ tools read. GTIDs, checksums and transaction boundaries are those that replicas 
 
   --datadir=DIR   data folder (default ./narwal-data)
   --out=FILE      the file to write (default: standard output)
+  --encryption-key-file=FILE   key file of an encrypted data folder
   --from=GTID     leave out everything up to and including this GTID (domain-server-sequence)
 
   narwal export-binlog --datadir=DIR --out=narwal-bin.000001 && mariadb-binlog -v narwal-bin.000001
@@ -65,4 +69,18 @@ Reads every record in the log of a stopped server and checks its checksum, its p
 file and byte offset; the exit status is then 1. A torn tail, which a crash leaves, is no damage.
 
   --datadir=DIR   data folder (default ./narwal-data)
+  --encryption-key-file=FILE   key file of an encrypted data folder
+";
+
+pub const KEYS: &str = "\
+usage: narwal rotate-key --datadir=DIR --encryption-key-file=FILE [--new-data-key]
+       narwal encrypt    --datadir=DIR --encryption-key-file=FILE
+       narwal decrypt    --datadir=DIR --encryption-key-file=FILE
+
+The key file holds master keys, one a line: a number, a semicolon and 64 hex digits. The highest number is used:
+  echo \"1;$(openssl rand -hex 32)\" > FILE; chmod 600 FILE
+
+rotate-key wraps the data folder's own key with the newest master key; after that the older ones are not needed. With
+--new-data-key it also makes a new key of its own and encrypts every file anew. encrypt and decrypt do the same to a
+plain folder and back. The server must be stopped. Interrupted, the same command goes on where it was.
 ";

@@ -1,6 +1,7 @@
-//! The `narwal` command: `serve`, `export-binlog`, `verify-log`.
+//! The `narwal` command: `serve`, `export-binlog`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
 
 mod export;
+mod folder;
 mod glue;
 mod help;
 mod options;
@@ -75,6 +76,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
             Some("serve") => show(help::SERVE),
             Some("export-binlog") => show(help::EXPORT),
             Some("verify-log") => show(help::VERIFY),
+            Some("rotate-key" | "encrypt" | "decrypt") => show(help::KEYS),
             _ => show(help::MAIN),
         },
         "--version" | "-V" | "version" => {
@@ -84,12 +86,26 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "serve" if wants_help => show(help::SERVE),
         "export-binlog" if wants_help => show(help::EXPORT),
         "verify-log" if wants_help => show(help::VERIFY),
+        "rotate-key" | "encrypt" | "decrypt" if wants_help => show(help::KEYS),
         "serve" => serve::run(options::serve(rest)?),
         "export-binlog" => export::run(options::export(rest)?),
         "verify-log" => verify::run(options::verify(rest)?),
+        "rotate-key" => folder::run(folder::KeyCommand::Rotate, &options::keys(rest, true)?),
+        "encrypt" => folder::run(folder::KeyCommand::Encrypt, &options::keys(rest, false)?),
+        "decrypt" => folder::run(folder::KeyCommand::Decrypt, &options::keys(rest, false)?),
         other => {
-            let nearest =
-                options::nearest(other, ["serve", "export-binlog", "verify-log"].into_iter());
+            let nearest = options::nearest(
+                other,
+                [
+                    "serve",
+                    "export-binlog",
+                    "verify-log",
+                    "rotate-key",
+                    "encrypt",
+                    "decrypt",
+                ]
+                .into_iter(),
+            );
             let hint = nearest.map_or(String::new(), |n| format!("; did you mean {n}?"));
             Err(Failure::Usage(format!("unknown command {other:?}{hint}")))
         }

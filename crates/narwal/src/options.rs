@@ -20,12 +20,14 @@ const SECTIONS: [&str; 6] = [
     "mysql.server",
 ];
 
-const OWN: [&str; 14] = [
+const OWN: [&str; 16] = [
     "bind-address",
     "config",
     "datadir",
     "defaults-extra-file",
     "defaults-file",
+    "encryption-key-file",
+    "file-key-management-filename",
     "log-level",
     "no-defaults",
     "port",
@@ -42,6 +44,8 @@ const OWN: [&str; 14] = [
 pub struct Serve {
     /// Data folder.
     pub datadir: PathBuf,
+    /// Key file of an encrypted data folder.
+    pub key_file: Option<PathBuf>,
     /// TCP port.
     pub port: u16,
     /// Addresses to listen on; empty without networking.
@@ -67,6 +71,8 @@ pub struct Export {
     pub out: Option<PathBuf>,
     /// GTID after which to begin.
     pub from: Option<String>,
+    /// Key file of an encrypted data folder.
+    pub key_file: Option<PathBuf>,
 }
 
 /// How `narwal verify-log` was asked to run.
@@ -74,6 +80,19 @@ pub struct Export {
 pub struct Verify {
     /// Data folder.
     pub datadir: PathBuf,
+    /// Key file of an encrypted data folder.
+    pub key_file: Option<PathBuf>,
+}
+
+/// How `narwal rotate-key`, `encrypt` or `decrypt` was asked to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys {
+    /// Data folder.
+    pub datadir: PathBuf,
+    /// Key file.
+    pub key_file: Option<PathBuf>,
+    /// Encrypt every file anew.
+    pub new_data_key: bool,
 }
 
 /// The name most like `name`, if one is at all like it.
@@ -278,6 +297,7 @@ pub fn serve(args: &[String]) -> Result<Serve> {
 
     let mut o = Serve {
         datadir: PathBuf::from("narwal-data"),
+        key_file: None,
         port: 3306,
         addresses: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
         socket: None,
@@ -292,6 +312,7 @@ pub fn serve(args: &[String]) -> Result<Serve> {
     for g in &all {
         match g.name.as_str() {
             "datadir" => o.datadir = PathBuf::from(g.required()?),
+            KEY_FILE | KEY_FILE_ALIAS => o.key_file = key_file(g)?,
             "port" => {
                 let port = g.required()?;
                 o.port = port
@@ -367,13 +388,20 @@ pub fn export(args: &[String]) -> Result<Export> {
         datadir: PathBuf::from("narwal-data"),
         out: None,
         from: None,
+        key_file: None,
     };
     for g in split(args, |_| true)? {
         match g.name.as_str() {
             "datadir" => o.datadir = PathBuf::from(g.required()?),
             "out" => o.out = Some(PathBuf::from(g.required()?)),
             "from" => o.from = Some(g.required()?.to_owned()),
-            _ => return Err(unknown(&g, ["datadir", "out", "from"].into_iter())),
+            KEY_FILE | KEY_FILE_ALIAS => o.key_file = key_file(&g)?,
+            _ => {
+                return Err(unknown(
+                    &g,
+                    ["datadir", "out", "from", KEY_FILE].into_iter(),
+                ));
+            }
         }
     }
     Ok(o)
@@ -383,11 +411,45 @@ pub fn export(args: &[String]) -> Result<Export> {
 pub fn verify(args: &[String]) -> Result<Verify> {
     let mut o = Verify {
         datadir: PathBuf::from("narwal-data"),
+        key_file: None,
     };
     for g in split(args, |_| true)? {
         match g.name.as_str() {
             "datadir" => o.datadir = PathBuf::from(g.required()?),
-            _ => return Err(unknown(&g, ["datadir"].into_iter())),
+            KEY_FILE | KEY_FILE_ALIAS => o.key_file = key_file(&g)?,
+            _ => return Err(unknown(&g, ["datadir", KEY_FILE].into_iter())),
+        }
+    }
+    Ok(o)
+}
+
+/// Names the key file; the second is MariaDB's.
+pub const KEY_FILE: &str = "encryption-key-file";
+const KEY_FILE_ALIAS: &str = "file-key-management-filename";
+
+/// An empty name stands for none.
+fn key_file(g: &Given) -> Result<Option<PathBuf>> {
+    Ok(Some(PathBuf::from(g.required()?)).filter(|p| !p.as_os_str().is_empty()))
+}
+
+/// Options of `narwal rotate-key` (with `rotate`), `narwal encrypt` and `narwal decrypt`.
+pub fn keys(args: &[String], rotate: bool) -> Result<Keys> {
+    let mut o = Keys {
+        datadir: PathBuf::from("narwal-data"),
+        key_file: None,
+        new_data_key: false,
+    };
+    for g in split(args, |name| name != "new-data-key")? {
+        match g.name.as_str() {
+            "datadir" => o.datadir = PathBuf::from(g.required()?),
+            KEY_FILE | KEY_FILE_ALIAS => o.key_file = key_file(&g)?,
+            "new-data-key" if rotate => o.new_data_key = g.boolean()?,
+            _ => {
+                return Err(unknown(
+                    &g,
+                    ["datadir", KEY_FILE, "new-data-key"].into_iter(),
+                ));
+            }
         }
     }
     Ok(o)

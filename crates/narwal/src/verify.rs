@@ -1,12 +1,13 @@
 //! `narwal verify-log`: reads every record and its events.
 
 use crate::Failure;
+use crate::folder::open_disk;
 use crate::options::Verify;
 use narwal_binlog::EventReader;
+use narwal_crypt::Access;
 use narwal_engine::event_group;
-use narwal_log::{DirReader, Disk, LogError, RealDisk, RecordKind};
+use narwal_log::{DirReader, LogError, RecordKind};
 use std::path::Path;
-use std::sync::Arc;
 
 /// The log of a data folder, which no server can open meanwhile.
 pub struct StoppedLog {
@@ -16,17 +17,18 @@ pub struct StoppedLog {
 }
 
 /// Opens the log of a data folder that no server uses.
-pub fn open_log(datadir: &Path) -> Result<StoppedLog, Failure> {
+pub fn open_log(datadir: &Path, key_file: Option<&Path>) -> Result<StoppedLog, Failure> {
     let at = datadir.display();
     if !datadir.is_dir() {
         return Err(Failure::Run(format!("{at}: no such data folder")));
     }
+    let disk = open_disk(datadir, key_file, Access::Read)?.disk;
     // A server's log has an end that moves and bytes behind it that are not yet records.
-    let lock = RealDisk
+    let lock = disk
         .lock(&datadir.join("narwal.lock"))
         .map_err(|e| Failure::run(format!("{at} is in use; stop its server first"), e))?;
     let log = datadir.join("log");
-    let reader = DirReader::open(Arc::new(RealDisk), &log)
+    let reader = DirReader::open(disk, &log)
         .map_err(|e| Failure::run(log.display(), e))?
         .ok_or_else(|| Failure::Run(format!("{}: holds no log", log.display())))?;
     Ok(StoppedLog {
@@ -37,7 +39,7 @@ pub fn open_log(datadir: &Path) -> Result<StoppedLog, Failure> {
 
 /// Checks the log and says what it found.
 pub fn run(o: Verify) -> Result<(), Failure> {
-    let mut stopped = open_log(&o.datadir)?;
+    let mut stopped = open_log(&o.datadir, o.key_file.as_deref())?;
     let log = &mut stopped.reader;
     let (mut records, mut commits, mut events, mut bytes) = (0u64, 0u64, 0u64, 0u64);
     loop {

@@ -361,6 +361,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def("default_tmp_storage_engine", Both, Text, "", Inert),
     def("default_week_format", Both, UInt(0, 7, 1), "0", Fixed),
     def("div_precision_increment", Both, UInt(0, 38, 1), "4", Fixed),
+    def("encrypt_binlog", Global, Bool, "OFF", Startup),
     def(
         "eq_range_index_dive_limit",
         Both,
@@ -381,6 +382,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def("explicit_defaults_for_timestamp", Both, Bool, "ON", Fixed),
     def("external_user", Session, Text, "", Computed),
     def("extra_port", Global, UInt(0, 65535, 1), "0", Startup),
+    def("file_key_management_filename", Global, Text, "", Startup),
     def("flush", Global, Bool, "OFF", Inert),
     def("foreign_key_checks", Both, Bool, "ON", Inert),
     def("ft_min_word_len", Global, UInt(1, 84, 1), "4", Startup),
@@ -473,6 +475,14 @@ pub static VARIABLES: &[VariableDef] = &[
         Inert,
     ),
     def("innodb_doublewrite", Global, Bool, "OFF", Startup),
+    def("innodb_encrypt_log", Global, Bool, "OFF", Startup),
+    def(
+        "innodb_encrypt_tables",
+        Global,
+        Enum(&["OFF", "ON", "FORCE"]),
+        "OFF",
+        Startup,
+    ),
     def("innodb_fast_shutdown", Global, UInt(0, 3, 1), "1", Inert),
     def("innodb_file_per_table", Global, Bool, "OFF", Inert),
     def(
