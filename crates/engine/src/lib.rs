@@ -13,7 +13,7 @@
 //! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
 //! | `run/` | sorted files that hold the write set of a huge transaction |
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
-//! | `locks.rs` | row and table locks, deadlock detection |
+//! | `locks.rs`, `locks/` | row and table locks, deadlock detection; locks of huge transactions on disk |
 //! | `groups.rs` | event groups and their events out of log records |
 //! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
 //! | `builder.rs` | tables, rows and keys for programs without SQL |
@@ -34,6 +34,7 @@ pub mod filter;
 pub mod groups;
 pub mod image;
 mod local;
+#[allow(dead_code)]
 mod locks;
 mod memtable;
 mod recovery;

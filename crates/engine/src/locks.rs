@@ -3,16 +3,33 @@
 //! A lock is named by a 128-bit keyed hash of what it protects (index id and key, or table id). Two names that collide
 //! share a lock: an extra wait, never a missed one. The table of locks is sharded; a waiter sleeps on its own thread
 //! handle. The waits-for graph is touched only by those who wait.
+//!
+//! # Spilled locks
+//!
+//! A transaction with very many row locks moves the exclusive ones that nobody waits for to files ([`spill`]). The
+//! files are published first and the names then taken out of memory, each under its shard's mutex. Whoever acquires a
+//! lock looks into others' files before it takes the shard's mutex, and again if a file was published since: either it
+//! sees the file or the name is still in memory. A name that was found is put back into memory as held by its owner,
+//! and everything goes on as ever.
+
+mod spill;
+
+#[allow(unused_imports)]
+pub(crate) use spill::LOCK_FILE_PREFIX;
 
 use crate::txn::LockMode;
 use crate::{EngineError, Result};
 use ahash::RandomState;
-use parking_lot::Mutex;
+use arc_swap::ArcSwap;
+use narwal_log::Disk;
+use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
+use spill::{OwnerSpill, SpillPlace};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hasher};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
@@ -24,6 +41,9 @@ pub(crate) type LockOwner = u64;
 const SHARDS: usize = 128;
 const WAITING: u8 = 0;
 const GRANTED: u8 = 1;
+/// One published file, and the mask of the number of owners, in [`LockTable::spilled`].
+const PUBLISHED: u64 = 1 << 32;
+const OWNERS: u64 = PUBLISHED - 1;
 
 struct Waiter {
     owner: LockOwner,
@@ -79,6 +99,12 @@ pub(crate) struct LockTable {
     shards: Vec<Mutex<LockMap>>,
     graph: Mutex<WaitsFor>,
     seeds: (RandomState, RandomState),
+    /// Files published so far (upper half), owners that have spilled locks now (lower half).
+    spilled: AtomicU64,
+    spills: ArcSwap<Vec<Arc<OwnerSpill>>>,
+    /// Held while `spills` changes.
+    spills_change: Mutex<()>,
+    spill_place: OnceLock<SpillPlace>,
     pub(crate) waits: AtomicU64,
     pub(crate) deadlocks: AtomicU64,
     pub(crate) timeouts: AtomicU64,
@@ -96,10 +122,20 @@ impl LockTable {
                 .collect(),
             graph: Mutex::new(WaitsFor::default()),
             seeds: (RandomState::new(), RandomState::new()),
+            spilled: AtomicU64::new(0),
+            spills: ArcSwap::default(),
+            spills_change: Mutex::new(()),
+            spill_place: OnceLock::new(),
             waits: AtomicU64::new(0),
             deadlocks: AtomicU64::new(0),
             timeouts: AtomicU64::new(0),
         }
+    }
+
+    /// Says where spilled locks go: an existing directory. The caller removes files of former runs there (their names
+    /// start with [`LOCK_FILE_PREFIX`]). Without this, and at a second call, nothing happens.
+    pub(crate) fn set_spill_dir(&self, disk: Arc<dyn Disk>, dir: PathBuf) {
+        let _ = self.spill_place.set(SpillPlace::new(disk, dir));
     }
 
     /// The name of a key's lock.
@@ -131,7 +167,7 @@ impl LockTable {
         let newly;
         let blockers: Blockers;
         {
-            let mut shard = self.shard(name).lock();
+            let mut shard = self.shard_for_acquire(owner, name)?;
             let entry = shard.entry(name).or_default();
             let mine = entry.holders.iter().position(|(o, _)| *o == owner);
             if let Some(i) = mine
@@ -218,6 +254,123 @@ impl LockTable {
         outcome
     }
 
+    /// Locks the shard of `name`, with all that others hold of it in memory.
+    fn shard_for_acquire(
+        &self,
+        owner: LockOwner,
+        name: LockName,
+    ) -> Result<MutexGuard<'_, LockMap>> {
+        loop {
+            let before = self.spilled.load(Ordering::Acquire);
+            let mut holder = None;
+            if before & OWNERS != 0 {
+                for s in self.spills.load().iter() {
+                    if s.owner != owner && s.contains(name)? {
+                        holder = Some(s.clone());
+                        break; // exclusive: there is no other
+                    }
+                }
+            }
+            let mut shard = self.shard(name).lock();
+            // A name leaves memory under this mutex and after its file was counted: if none was counted since,
+            // what was not found in a file is here.
+            if self.spilled.load(Ordering::Relaxed) / PUBLISHED != before / PUBLISHED {
+                continue;
+            }
+            if let Some(s) = holder
+                && let Some(back) = s.back.lock().as_mut()
+            {
+                let entry = shard.entry(name).or_default();
+                match entry.holders.iter_mut().find(|(o, _)| *o == s.owner) {
+                    Some(h) => h.1 = LockMode::Exclusive,
+                    None => {
+                        entry.holders.push((s.owner, LockMode::Exclusive));
+                        back.push(name);
+                    }
+                }
+            }
+            return Ok(shard);
+        }
+    }
+
+    /// Moves locks of `owner` out of memory. Those that stay (shared ones, those that others wait for) are left in
+    /// `names`. On error nothing has changed. Only the owner's thread may call this.
+    pub(crate) fn spill(&self, owner: LockOwner, names: &mut Vec<LockName>) -> Result<()> {
+        let Some(place) = self.spill_place.get() else {
+            return Ok(());
+        };
+        let alone = |e: &Entry| {
+            e.waiters.is_empty()
+                && matches!(e.holders[..], [(o, LockMode::Exclusive)] if o == owner)
+        };
+        let (mut out, mut stay): (Vec<_>, Vec<_>) = names
+            .iter()
+            .copied()
+            .partition(|n| self.shard(*n).lock().get(n).is_some_and(alone));
+        if out.is_empty() {
+            return Ok(());
+        }
+        out.sort_unstable();
+        out.dedup();
+        let known = self
+            .spills
+            .load()
+            .iter()
+            .find(|s| s.owner == owner)
+            .cloned();
+        match known {
+            Some(s) => {
+                s.add(place, &out)?;
+                self.spilled.fetch_add(PUBLISHED, Ordering::AcqRel);
+                // Too many small files are slow, not wrong.
+                if let Err(e) = s.merge(place) {
+                    tracing::warn!("files of spilled locks could not be merged: {e}");
+                }
+            }
+            None => {
+                let s = OwnerSpill::new(owner);
+                s.add(place, &out)?;
+                let _change = self.spills_change.lock();
+                let mut spills = self.spills.load().as_ref().clone();
+                spills.push(Arc::new(s));
+                self.spills.store(Arc::new(spills));
+                self.spilled.fetch_add(PUBLISHED + 1, Ordering::AcqRel);
+            }
+        }
+        for name in out {
+            let mut shard = self.shard(name).lock();
+            match shard.get(&name) {
+                Some(e) if alone(e) => {
+                    shard.remove(&name);
+                }
+                // Somebody waits for it now.
+                _ => stay.push(name),
+            }
+        }
+        if stay.len() < names.len() / 2 {
+            stay.shrink_to_fit();
+        }
+        *names = stay;
+        Ok(())
+    }
+
+    /// Forgets what `owner` has spilled; returns the names that are back in memory.
+    fn drop_spill(&self, owner: LockOwner) -> Vec<LockName> {
+        let spill = {
+            let _change = self.spills_change.lock();
+            let old = self.spills.load();
+            let Some(spill) = old.iter().find(|s| s.owner == owner).cloned() else {
+                return Vec::new();
+            };
+            let rest: Vec<_> = old.iter().filter(|s| s.owner != owner).cloned().collect();
+            self.spills.store(Arc::new(rest));
+            self.spilled.fetch_sub(1, Ordering::AcqRel);
+            spill
+        };
+        let back = spill.back.lock().take();
+        back.unwrap_or_default()
+    }
+
     /// Takes a waiter out of its queue; false if it has been granted.
     fn abandon(&self, name: LockName, waiter: &Arc<Waiter>) -> bool {
         let mut wake: SmallVec<[Thread; 4]> = SmallVec::new();
@@ -243,8 +396,16 @@ impl LockTable {
         removed
     }
 
-    /// Releases locks and wakes whom that lets in.
+    /// Releases locks, with all that the owner has spilled, and wakes whom that lets in.
     pub(crate) fn release_all(&self, owner: LockOwner, names: &[LockName]) {
+        if self.spilled.load(Ordering::Relaxed) & OWNERS != 0 {
+            let back = self.drop_spill(owner);
+            self.release(owner, &back);
+        }
+        self.release(owner, names);
+    }
+
+    fn release(&self, owner: LockOwner, names: &[LockName]) {
         let mut wake: SmallVec<[Thread; 4]> = SmallVec::new();
         for &name in names {
             let mut shard = self.shard(name).lock();
@@ -263,9 +424,10 @@ impl LockTable {
         }
     }
 
-    /// Number of locks held or waited for, for tests and status.
+    /// Number of locks held or waited for, for tests and status. A spilled lock that somebody asked for counts twice.
     pub(crate) fn len(&self) -> usize {
-        self.shards.iter().map(|s| s.lock().len()).sum()
+        let spilled: u64 = self.spills.load().iter().map(|s| s.len()).sum();
+        self.shards.iter().map(|s| s.lock().len()).sum::<usize>() + spilled as usize
     }
 }
 
@@ -475,5 +637,204 @@ mod tests {
         }
         assert_eq!(total.lock().0, 4000);
         assert_eq!(t.len(), 0);
+    }
+
+    fn spilling() -> (Arc<LockTable>, Arc<dyn Disk>) {
+        let disk: Arc<dyn Disk> = Arc::new(narwal_log::sim::SimDisk::new());
+        disk.create_dir_all(std::path::Path::new("/s")).unwrap();
+        let t = LockTable::new();
+        t.set_spill_dir(disk.clone(), "/s".into());
+        (Arc::new(t), disk)
+    }
+
+    fn files(disk: &Arc<dyn Disk>) -> usize {
+        disk.list(std::path::Path::new("/s")).unwrap().len()
+    }
+
+    #[test]
+    fn a_spilled_lock_keeps_others_out_until_it_is_released() {
+        let (t, disk) = spilling();
+        let mut names: Vec<LockName> = (0..1000u32)
+            .map(|i| t.row_name(1, &i.to_le_bytes()))
+            .collect();
+        for n in &names {
+            t.acquire(1, *n, LockMode::Exclusive, None).unwrap();
+        }
+        let shared = t.row_name(2, b"shared");
+        t.acquire(1, shared, LockMode::Shared, None).unwrap();
+        t.acquire(2, shared, LockMode::Shared, None).unwrap();
+        let all = names.clone();
+        names.push(shared);
+        t.spill(1, &mut names).unwrap();
+        assert_eq!(names, [shared]);
+        assert_eq!(t.shards.iter().map(|s| s.lock().len()).sum::<usize>(), 1);
+        assert_eq!(files(&disk), 1);
+        // Its owner may take it again, in any mode, and others still don't get it.
+        assert!(t.acquire(1, all[5], LockMode::Shared, None).unwrap());
+        for mode in [LockMode::Shared, LockMode::Exclusive] {
+            for i in [5, 6, 6] {
+                assert!(matches!(
+                    t.acquire(2, all[i], mode, None),
+                    Err(EngineError::LockNotAvailable)
+                ));
+            }
+        }
+        t.acquire(3, t.row_name(1, b"other"), LockMode::Exclusive, None)
+            .unwrap();
+        let t2 = t.clone();
+        let h = std::thread::spawn(move || {
+            t2.acquire(2, all[7], LockMode::Exclusive, wait(60_000))
+                .unwrap();
+            assert!(t2.acquire(2, all[6], LockMode::Exclusive, None).unwrap());
+            assert!(t2.acquire(2, all[5], LockMode::Shared, None).unwrap());
+            t2.release_all(2, &[all[7], all[6], all[5], shared]);
+        });
+        while t.graph.lock().edges.is_empty() {
+            std::thread::yield_now();
+        }
+        names.push(t.row_name(1, &5u32.to_le_bytes()));
+        t.release_all(1, &names);
+        h.join().unwrap();
+        t.release_all(3, &[t.row_name(1, b"other")]);
+        assert_eq!(t.len(), 0);
+        assert_eq!(files(&disk), 0);
+    }
+
+    #[test]
+    fn a_cycle_through_a_spilled_lock_is_found() {
+        let (t, _) = spilling();
+        let (a, b) = (t.row_name(1, b"a"), t.row_name(1, b"b"));
+        t.acquire(1, a, LockMode::Exclusive, None).unwrap();
+        t.acquire(2, b, LockMode::Exclusive, None).unwrap();
+        let mut names = vec![a];
+        t.spill(1, &mut names).unwrap();
+        let mut others = vec![b];
+        t.spill(2, &mut others).unwrap();
+        assert!(names.is_empty() && others.is_empty());
+        let t2 = t.clone();
+        let h = std::thread::spawn(move || t2.acquire(1, b, LockMode::Exclusive, wait(60_000)));
+        while t.graph.lock().edges.is_empty() {
+            std::thread::yield_now();
+        }
+        assert!(matches!(
+            t.acquire(2, a, LockMode::Exclusive, wait(60_000)),
+            Err(EngineError::Deadlock)
+        ));
+        t.release_all(2, &[]);
+        assert!(h.join().unwrap().unwrap());
+        t.release_all(1, &[b]);
+        assert_eq!(t.len(), 0);
+        assert!(t.graph.lock().edges.is_empty());
+    }
+
+    #[test]
+    fn a_full_disk_leaves_the_locks_in_memory() {
+        let sim = narwal_log::sim::SimDisk::new();
+        let disk: Arc<dyn Disk> = Arc::new(sim.clone());
+        disk.create_dir_all(std::path::Path::new("/s")).unwrap();
+        let t = LockTable::new();
+        t.set_spill_dir(disk.clone(), "/s".into());
+        let mut names: Vec<LockName> = (0..10u8).map(|i| t.row_name(1, &[i])).collect();
+        for n in &names {
+            t.acquire(1, *n, LockMode::Exclusive, None).unwrap();
+        }
+        let before = names.clone();
+        sim.fail_nth(narwal_log::sim::Call::Write, 1, libc::ENOSPC);
+        assert!(matches!(
+            t.spill(1, &mut names),
+            Err(EngineError::DiskFull(_))
+        ));
+        assert_eq!((names.clone(), t.len(), files(&disk)), (before, 10, 0));
+        t.release_all(1, &names);
+        assert_eq!(t.len(), 0);
+    }
+
+    /// Random acquires, spills and releases of several owners by several threads: what is held is held alone.
+    #[test]
+    fn random_spills_never_let_two_in() {
+        use rand::{Rng, SeedableRng};
+        const ROWS: usize = 60;
+        let (t, disk) = spilling();
+        // Per row: the exclusive holder, or -n for n shared ones.
+        let model: Arc<Vec<std::sync::atomic::AtomicI64>> =
+            Arc::new((0..ROWS).map(|_| Default::default()).collect());
+        let threads: Vec<_> = (0..6u64)
+            .map(|thread| {
+                let (t, model) = (t.clone(), model.clone());
+                std::thread::spawn(move || {
+                    let mut rng = rand::rngs::StdRng::seed_from_u64(thread);
+                    let mut waited = 0;
+                    for round in 0..250u64 {
+                        let owner = 1 + thread + round * 6;
+                        let mut names = Vec::new();
+                        let mut held: HashMap<usize, LockMode> = HashMap::new();
+                        for _ in 0..rng.random_range(1..30) {
+                            if rng.random_range(0..5) == 0 {
+                                t.spill(owner, &mut names).unwrap();
+                                continue;
+                            }
+                            let row = rng.random_range(0..ROWS);
+                            let mode = if rng.random_range(0..4) == 0 {
+                                LockMode::Shared
+                            } else {
+                                LockMode::Exclusive
+                            };
+                            let policy = match rng.random_range(0..3) {
+                                0 => wait(if rng.random() { 60_000 } else { 2 }),
+                                _ => None,
+                            };
+                            waited += u64::from(policy.is_some());
+                            let name = t.row_name(1, &row.to_le_bytes());
+                            match t.acquire(owner, name, mode, policy) {
+                                Ok(newly) => {
+                                    if newly {
+                                        names.push(name);
+                                    }
+                                    let m = &model[row];
+                                    let me = owner as i64;
+                                    match (held.get(&row), mode) {
+                                        (Some(LockMode::Exclusive), _)
+                                        | (Some(LockMode::Shared), LockMode::Shared) => {}
+                                        (Some(LockMode::Shared), LockMode::Exclusive) => {
+                                            assert_eq!(m.swap(me, Ordering::SeqCst), -1);
+                                            held.insert(row, mode);
+                                        }
+                                        (None, LockMode::Exclusive) => {
+                                            assert_eq!(m.swap(me, Ordering::SeqCst), 0);
+                                            held.insert(row, mode);
+                                        }
+                                        (None, LockMode::Shared) => {
+                                            assert!(m.fetch_sub(1, Ordering::SeqCst) <= 0);
+                                            held.insert(row, mode);
+                                        }
+                                    }
+                                }
+                                Err(
+                                    EngineError::LockNotAvailable | EngineError::LockWaitTimeout,
+                                ) => {}
+                                Err(EngineError::Deadlock) => break,
+                                Err(e) => panic!("{e}"),
+                            }
+                        }
+                        for (row, mode) in held {
+                            if mode == LockMode::Exclusive {
+                                let was = model[row].swap(0, Ordering::SeqCst);
+                                assert_eq!(was, owner as i64);
+                            } else {
+                                assert!(model[row].fetch_add(1, Ordering::SeqCst) < 0);
+                            }
+                        }
+                        t.release_all(owner, &names);
+                    }
+                    waited
+                })
+            })
+            .collect();
+        for h in threads {
+            h.join().unwrap();
+        }
+        assert_eq!(t.len(), 0);
+        assert_eq!(files(&disk), 0);
+        assert!(t.graph.lock().edges.is_empty());
     }
 }
