@@ -11,6 +11,7 @@
 //! | `memtable.rs` | the log's tail in sorted, multi-version form |
 //! | `base.rs`, `backend.rs` | the redb file |
 //! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
+//! | `apply.rs` | row events of other servers as changes of a transaction |
 //! | `run/` | sorted files that hold the write set of a huge transaction |
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
 //! | `locks.rs`, `locks/` | row and table locks, deadlock detection; locks of huge transactions on disk |
@@ -20,6 +21,7 @@
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod apply;
 mod backend;
 mod base;
 pub mod binlog;
