@@ -13,6 +13,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod column;
+mod compressed;
 mod decode;
 mod error;
 mod event;
@@ -27,6 +28,7 @@ mod template;
 mod value;
 
 pub use column::{ColumnMeta, column_type};
+pub use compressed::{decompressed_body, uncompressed_type};
 pub use decode::{Event, EventReader, GtidEvent, QueryEvent, RawEvent};
 pub use error::BinlogError;
 pub use event::{

@@ -11,9 +11,7 @@ use crate::txn::{KeyRange, LockMode, LockWait, ReadView, Row, Transaction};
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind, TableMap, value_len};
 use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, implicit_default, store};
-use narwal_types::{
-    Collation, DateTime, RowLayout, SqlError, TypeKind, Value, ValueRef,
-};
+use narwal_types::{Collation, DateTime, RowLayout, SqlError, TypeKind, Value, ValueRef};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -45,7 +43,12 @@ enum Conversion {
     /// BINARY comes without its trailing zero bytes.
     Pad { prefix: u8, width: u16 },
     /// A string under another length prefix.
-    Prefix { from: u8, to: u8, max: u64, text: bool },
+    Prefix {
+        from: u8,
+        to: u8,
+        max: u64,
+        text: bool,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -151,9 +154,7 @@ impl RowApplier {
                 ),
             ));
         }
-        let metas = map
-            .columns()
-            .map_err(|e| bad_event(&table, e))?;
+        let metas = map.columns().map_err(|e| bad_event(&table, e))?;
         let mut columns = Vec::with_capacity(count);
         let mut own = Vec::with_capacity(count);
         for (i, def) in table.def.columns.iter().enumerate() {
@@ -202,7 +203,14 @@ impl RowApplier {
                 ))
             })?;
         let mut scratch = std::mem::take(&mut self.scratch);
-        let result = apply(&self.maps[at], txn, event, timestamp, self.compare, &mut scratch);
+        let result = apply(
+            &self.maps[at],
+            txn,
+            event,
+            timestamp,
+            self.compare,
+            &mut scratch,
+        );
         self.scratch = scratch;
         result
     }
@@ -256,12 +264,17 @@ fn conversion(
     let max = ty.max_bytes()?;
     let text = ty.is_character();
     match (type_code, ty.kind) {
-        (code::VARCHAR, TypeKind::VarChar(_) | TypeKind::VarBinary(_)) => Some(Conversion::Prefix {
-            from: prefix_of(u64::from(u16::from_le_bytes([*meta.first()?, *meta.get(1)?]))),
-            to: prefix_of(max),
-            max,
-            text,
-        }),
+        (code::VARCHAR, TypeKind::VarChar(_) | TypeKind::VarBinary(_)) => {
+            Some(Conversion::Prefix {
+                from: prefix_of(u64::from(u16::from_le_bytes([
+                    *meta.first()?,
+                    *meta.get(1)?,
+                ]))),
+                to: prefix_of(max),
+                max,
+                text,
+            })
+        }
         (code::STRING, TypeKind::Char(_)) => {
             let (kind, low) = (*meta.first()?, *meta.get(1)?);
             if matches!(kind, 0xf7 | 0xf8) {
@@ -376,10 +389,6 @@ fn bit(bitmap: &[u8], i: usize) -> bool {
     bitmap.get(i / 8).is_some_and(|b| b >> (i % 8) & 1 != 0)
 }
 
-fn le(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))
-}
-
 impl Mapped {
     /// Cuts one image off `data`, converting values as needed.
     fn image<'a>(
@@ -409,8 +418,8 @@ impl Mapped {
                 cells.push(Cell::Null);
                 continue;
             }
-            let len = value_len(source.type_code, &source.meta, rest)
-                .map_err(|e| bad_event(table, e))?;
+            let len =
+                value_len(source.type_code, &source.meta, rest).map_err(|e| bad_event(table, e))?;
             let (value, after) = rest.split_at_checked(len).ok_or_else(short)?;
             rest = after;
             cells.push(self.convert(table, i, value, scratch)?);
@@ -481,8 +490,7 @@ impl Mapped {
                     return Err(not_text());
                 }
                 let start = scratch.len();
-                scratch
-                    .extend_from_slice(&(bytes.len() as u64).to_le_bytes()[..usize::from(to)]);
+                scratch.extend_from_slice(&(bytes.len() as u64).to_le_bytes()[..usize::from(to)]);
                 scratch.extend_from_slice(bytes);
                 Cell::Scratch(start, scratch.len())
             }
@@ -803,7 +811,12 @@ mod tests {
         ));
         assert_eq!(conversion(0x0f, &[80, 0], Some(63), &varchar), None);
         assert_eq!(
-            conversion(0xfe, &[0xfe, 5], None, &ColumnType::new(TypeKind::Binary(5))),
+            conversion(
+                0xfe,
+                &[0xfe, 5],
+                None,
+                &ColumnType::new(TypeKind::Binary(5))
+            ),
             Some(Conversion::Pad {
                 prefix: 1,
                 width: 5
@@ -817,7 +830,12 @@ mod tests {
         // Old DATETIME against new.
         assert_eq!(conversion(0x0c, &[], None, &ColumnType::datetime(0)), None);
         assert_eq!(
-            conversion(0xfc, &[2], None, &ColumnType::new(TypeKind::Blob(BlobSize::Normal))),
+            conversion(
+                0xfc,
+                &[2],
+                None,
+                &ColumnType::new(TypeKind::Blob(BlobSize::Normal))
+            ),
             Some(Conversion::Same)
         );
         assert_eq!(

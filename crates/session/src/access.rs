@@ -94,7 +94,7 @@ impl ClientSession {
     /// The session's account as it is now. An account that was dropped while its session lives has no privileges.
     pub(crate) fn account(&mut self) -> Arc<Account> {
         let version = self.instance.database().catalog_version();
-        if self.acl.version != version {
+        if self.acl.version != version && !self.internal {
             self.acl = self.instance.acl();
             self.account = self
                 .acl

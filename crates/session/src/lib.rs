@@ -13,6 +13,7 @@
 //! | `variables.rs`, `session_vars.rs` | system variables: the table of them, a session's values |
 //! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
 //! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
+//! | `apply.rs` | event groups of other servers: import, replicas |
 //! | `process.rs`, `status.rs` | process list, counters |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -20,6 +21,7 @@ mod access;
 mod acl;
 mod admin;
 mod admin_parse;
+pub mod apply;
 mod charset;
 mod control;
 mod instance;

@@ -13,7 +13,7 @@ use crate::status;
 use crate::transaction::{NextTransaction, Open};
 use crate::variables::VarValue;
 use ahash::AHashMap;
-use narwal_engine::Isolation;
+use narwal_engine::{GtidChoice, Isolation};
 use narwal_sql::{SqlMode, StatementEnv};
 use narwal_types::{ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -90,6 +90,10 @@ pub struct ClientSession {
     /// So many conditions at the head of the diagnostics area are those of the statement before.
     pub(crate) inherited: usize,
     pub(crate) values: Vec<Value>,
+    /// The GTID of the group that an applier runs in this session.
+    pub(crate) applying: Option<GtidChoice>,
+    /// The session is an applier's: its account is not one of the accounts.
+    pub(crate) internal: bool,
 }
 
 impl ClientSession {
@@ -98,6 +102,25 @@ impl ClientSession {
         let Some(account) = acl.get(&client.account_user, &client.account_host).cloned() else {
             return Err(access_denied(&client, false));
         };
+        Self::with_account(instance, client, account, false)
+    }
+
+    /// A session for an applier, whose account is not one of the accounts.
+    pub(crate) fn for_applier(
+        instance: Arc<Instance>,
+        client: ConnectOptions,
+        account: Arc<Account>,
+    ) -> SqlResult<ClientSession> {
+        Self::with_account(instance, client, account, true)
+    }
+
+    fn with_account(
+        instance: Arc<Instance>,
+        client: ConnectOptions,
+        account: Arc<Account>,
+        internal: bool,
+    ) -> SqlResult<ClientSession> {
+        let acl = instance.acl();
         let process = Arc::new(Process::new(
             client.id,
             identity(&client),
@@ -142,6 +165,8 @@ impl ClientSession {
             release: false,
             inherited: 0,
             values: Vec::new(),
+            applying: None,
+            internal,
         };
         s.start_as_client()?;
         Ok(s)

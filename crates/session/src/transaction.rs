@@ -29,6 +29,7 @@ impl ClientSession {
             lock_wait_timeout: Some(self.settings.lock_wait_timeout),
             interrupt: Some(self.process.interrupt.clone()),
             thread_id: self.client.id,
+            gtid: self.applying.unwrap_or_default(),
             ..TxnOptions::default()
         }
     }

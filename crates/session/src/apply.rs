@@ -1,0 +1,986 @@
+//! Applying event groups that another server wrote: events in, transactions with the groups' own GTIDs out.
+//!
+//! Whoever has such events (an import of binary log files, a replica) names each group's GTID with [`Applier::begin`]
+//! and hands over its events with [`Applier::event`]; the one that ends the group commits it. Row events go to the
+//! tables through [`RowApplier`]; statements (DDL, accounts) run in a session of the applier's own, with the settings
+//! that the event carries: `sql_mode`, default database, time, time zone.
+//!
+//! Every group becomes exactly one group here. A group that changes nothing (its tables are left out, or a statement
+//! such as ANALYZE TABLE) is logged as a statement without effect, so that GTIDs have no gaps that the source has not.
+//!
+//! Only changes of rows are taken: a statement that changes rows (`binlog_format` STATEMENT or MIXED) is refused.
+
+use crate::acl::Account;
+use crate::instance::{ConnectOptions, Instance};
+use crate::privileges::PrivilegeSet;
+use crate::session::ClientSession;
+use crate::statement::trim;
+use crate::variables::VarValue;
+use narwal_binlog::{
+    Event, EventHeader, Gtid, GtidChoice, QueryEvent, RawEvent, TableMap, decompressed_body,
+    event_flags, event_type, uncompressed_type,
+};
+use narwal_engine::apply::RowApplier;
+use narwal_engine::{Database, Ddl, EngineError, Isolation, Savepoint, Transaction, TxnOptions};
+use narwal_sql::SqlMode;
+use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Text of the statement that stands for a transaction which changed nothing here.
+const EMPTY_TRANSACTION: &str = "DO 0 /* a transaction that changed nothing here */";
+
+/// Event types that an applier refuses or passes over, beyond those that [`Event`] tells apart.
+mod code {
+    pub(super) const LOAD: u8 = 6;
+    pub(super) const CREATE_FILE: u8 = 8;
+    pub(super) const NEW_LOAD: u8 = 12;
+    pub(super) const INTVAR: u8 = 5;
+    pub(super) const RAND: u8 = 13;
+    pub(super) const USER_VAR: u8 = 14;
+    pub(super) const BEGIN_LOAD_QUERY: u8 = 17;
+    pub(super) const EXECUTE_LOAD_QUERY: u8 = 18;
+    pub(super) const PRE_GA_WRITE_ROWS: u8 = 20;
+    pub(super) const PRE_GA_DELETE_ROWS: u8 = 22;
+    pub(super) const INCIDENT: u8 = 26;
+    pub(super) const ROWS_QUERY: u8 = 29;
+    pub(super) const XA_PREPARE: u8 = 38;
+    pub(super) const PARTIAL_UPDATE_ROWS: u8 = 39;
+    pub(super) const TRANSACTION_PAYLOAD: u8 = 40;
+    pub(super) const BINLOG_CHECKPOINT: u8 = 161;
+}
+
+/// Why an event could not be applied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{}", if *.code == 0 { String::new() } else { format!(" (error {})", .code) })]
+pub struct ApplyError {
+    /// MySQL's number of the error, 0 if it has none.
+    pub code: u16,
+    /// What happened.
+    pub message: String,
+    /// The table that it happened to, `database.table`.
+    pub table: Option<String>,
+    /// The statement that it happened to, cut after some hundred bytes.
+    pub statement: Option<String>,
+}
+
+impl ApplyError {
+    fn new(message: impl Into<String>) -> Self {
+        ApplyError {
+            code: 0,
+            message: message.into(),
+            table: None,
+            statement: None,
+        }
+    }
+
+    fn unsupported(message: impl Into<String>) -> Self {
+        ApplyError {
+            code: 1235,
+            ..ApplyError::new(message)
+        }
+    }
+
+    fn on(mut self, table: impl Into<String>) -> Self {
+        self.table = Some(table.into());
+        self
+    }
+
+    fn of(mut self, statement: &str) -> Self {
+        let mut end = statement.len().min(300);
+        while !statement.is_char_boundary(end) {
+            end -= 1;
+        }
+        let more = if end < statement.len() { "..." } else { "" };
+        self.statement = Some(format!("{}{more}", &statement[..end]));
+        self
+    }
+}
+
+impl From<SqlError> for ApplyError {
+    fn from(e: SqlError) -> Self {
+        ApplyError {
+            code: e.code,
+            ..ApplyError::new(e.message)
+        }
+    }
+}
+
+impl From<EngineError> for ApplyError {
+    fn from(e: EngineError) -> Self {
+        e.to_sql().into()
+    }
+}
+
+impl From<narwal_binlog::BinlogError> for ApplyError {
+    fn from(e: narwal_binlog::BinlogError) -> Self {
+        ApplyError::new(e.to_string())
+    }
+}
+
+/// What an applier does beyond applying.
+#[derive(Debug, Clone, Default)]
+pub struct ApplyOptions {
+    /// Compare every column of before images with the rows, instead of the key only.
+    pub compare: bool,
+    /// Refuse GTIDs that do not come after the last one of their domain (`gtid_strict_mode`).
+    pub strict: bool,
+    /// Databases whose rows and statements are left out.
+    pub ignore_databases: HashSet<String>,
+    /// Tables, `database.table`, whose rows are left out.
+    pub ignore_tables: HashSet<String>,
+    /// Statements that Narwal does not support (error 1235) are logged without effect if they can't change what rows
+    /// mean: views, triggers, routines, events and the like. Otherwise they end the work.
+    pub skip_unsupported: bool,
+    /// Collations of utf8mb4 and utf8mb3 that Narwal does not have become `utf8mb4_general_ci`.
+    pub replace_collations: bool,
+}
+
+/// A group that was applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Applied {
+    /// Its GTID.
+    pub gtid: Gtid,
+    /// Rows inserted, changed and deleted.
+    pub rows: u64,
+    /// It was a statement (DDL, accounts), not rows.
+    pub statement: bool,
+    /// It was logged, but nothing was done: left out, or without effect here.
+    pub nothing: bool,
+}
+
+/// The group that is being applied.
+struct Group {
+    gtid: Gtid,
+    /// The group is one statement; `None`: the first event will tell.
+    standalone: Option<bool>,
+    begun: bool,
+    txn: Option<Transaction>,
+    savepoints: Vec<(String, Savepoint)>,
+    statement_open: bool,
+    annotate: Option<Vec<u8>>,
+    rows: u64,
+    timestamp: u32,
+}
+
+/// Applies groups, one at a time.
+pub struct Applier {
+    db: Database,
+    session: ClientSession,
+    rows: RowApplier,
+    options: ApplyOptions,
+    group: Option<Group>,
+    /// What was skipped or replaced, once each, for the person who waits for it.
+    notes: Vec<String>,
+}
+
+struct Discard;
+
+impl ResultSink for Discard {
+    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, _: &[ValueRef<'_>]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
+impl Applier {
+    /// An applier with a session of its own, which may do everything. `id`: its connection id, one that no client has.
+    ///
+    /// # Errors
+    /// Those of opening a session.
+    pub fn new(instance: &Arc<Instance>, id: u32, options: ApplyOptions) -> SqlResult<Applier> {
+        let mut account = Account::new("", "");
+        account.global = PrivilegeSet::ALL_GLOBAL.with(PrivilegeSet::GRANT_OPTION);
+        let client = ConnectOptions {
+            user: "system user".into(),
+            account_user: String::new(),
+            account_host: String::new(),
+            host: String::new(),
+            ..ConnectOptions::local(id)
+        };
+        let session = ClientSession::for_applier(instance.clone(), client, Arc::new(account))?;
+        Ok(Applier {
+            db: instance.database().clone(),
+            session,
+            rows: RowApplier::new(options.compare),
+            options,
+            group: None,
+            notes: Vec::new(),
+        })
+    }
+
+    /// Begins a group. `standalone`: whether it consists of one statement, as MariaDB's GTID event tells; `None` where
+    /// nobody tells (MySQL), then the group's first event decides.
+    ///
+    /// # Errors
+    /// A group is under way.
+    pub fn begin(&mut self, gtid: Gtid, standalone: Option<bool>) -> Result<(), ApplyError> {
+        if let Some(g) = &self.group {
+            return Err(ApplyError::new(format!(
+                "group {gtid} begins before group {} has ended",
+                g.gtid
+            )));
+        }
+        self.rows.clear();
+        self.group = Some(Group {
+            gtid,
+            standalone,
+            begun: false,
+            txn: None,
+            savepoints: Vec::new(),
+            statement_open: false,
+            annotate: None,
+            rows: 0,
+            timestamp: 0,
+        });
+        Ok(())
+    }
+
+    /// True between [`Applier::begin`] and the event that ends the group.
+    #[must_use]
+    pub fn in_group(&self) -> bool {
+        self.group.is_some()
+    }
+
+    /// Rolls back the group that is under way, if there is one.
+    pub fn abandon(&mut self) {
+        self.group = None;
+        self.rows.clear();
+    }
+
+    /// What was skipped or replaced so far, a sentence each; given once.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Applies the next event of the group; `Some` if that ended (and committed) it. Compressed events are taken as
+    /// they are.
+    ///
+    /// # Errors
+    /// The event can't be applied; the group has then been rolled back as by [`Applier::abandon`].
+    pub fn event(&mut self, event: &RawEvent<'_>) -> Result<Option<Applied>, ApplyError> {
+        let result = match decompressed_body(event) {
+            Ok(None) => self.plain_event(event),
+            Ok(Some(body)) => {
+                let mut header = event.header;
+                header.event_type =
+                    uncompressed_type(header.event_type).unwrap_or(header.event_type);
+                self.plain_event(&RawEvent {
+                    header,
+                    bytes: &[],
+                    body: &body,
+                })
+            }
+            Err(e) => Err(e.into()),
+        };
+        if result.is_err() {
+            self.abandon();
+        }
+        result
+    }
+
+    fn plain_event(&mut self, event: &RawEvent<'_>) -> Result<Option<Applied>, ApplyError> {
+        let header = event.header;
+        let Some(group) = &mut self.group else {
+            return Err(ApplyError::new("an event outside of a group"));
+        };
+        group.timestamp = header.timestamp;
+        match event.decode()? {
+            Event::Annotate(text) => {
+                group.annotate = Some(text.to_vec());
+                Ok(None)
+            }
+            Event::TableMap(map) => self.table_map(&map),
+            Event::Rows(rows) => {
+                self.begin_rows(&header);
+                let Some(group) = &mut self.group else {
+                    return Ok(None);
+                };
+                let Some(txn) = &mut group.txn else {
+                    return Ok(None);
+                };
+                let end = rows.is_statement_end();
+                // A rows event without columns ends a statement whose rows were all filtered.
+                if !rows.data.is_empty() {
+                    let done = self.rows.rows(txn, &rows, header.timestamp).map_err(|e| {
+                        let table = self
+                            .rows
+                            .table(rows.table_id)
+                            .map(|t| format!("{}.{}", t.def.db, t.def.name));
+                        let e = ApplyError::from(e);
+                        match table {
+                            Some(t) => e.on(t),
+                            None => e,
+                        }
+                    })?;
+                    group.rows += done.rows;
+                }
+                if end {
+                    txn.end_statement();
+                    group.statement_open = false;
+                    group.annotate = None;
+                    self.rows.clear();
+                }
+                Ok(None)
+            }
+            Event::Xid(_) => self.commit().map(Some),
+            Event::Query(q) => self.query(&header, &q),
+            Event::Unknown(kind) => self.other(kind, &header, event.body),
+            Event::Heartbeat(_) | Event::GtidList { .. } => Ok(None),
+            Event::Gtid(_)
+            | Event::FormatDescription { .. }
+            | Event::Rotate { .. }
+            | Event::Stop => Err(ApplyError::new(
+                "the group is cut short: another file or group begins before its end",
+            )),
+        }
+    }
+
+    fn other(
+        &mut self,
+        kind: u8,
+        header: &EventHeader,
+        body: &[u8],
+    ) -> Result<Option<Applied>, ApplyError> {
+        let statement = "statement-based logging is not supported: only changes of rows are (binlog_format=ROW on the source)";
+        match kind {
+            code::ROWS_QUERY => {
+                // One byte of (truncated) length, then the text.
+                if let (Some(g), Some(text)) = (&mut self.group, body.get(1..)) {
+                    g.annotate = Some(text.to_vec());
+                }
+                Ok(None)
+            }
+            code::BINLOG_CHECKPOINT => Ok(None),
+            code::INTVAR | code::RAND | code::USER_VAR => Err(ApplyError::unsupported(statement)),
+            code::LOAD
+            | code::CREATE_FILE..=code::NEW_LOAD
+            | code::BEGIN_LOAD_QUERY
+            | code::EXECUTE_LOAD_QUERY => Err(ApplyError::unsupported(format!(
+                "LOAD DATA was logged as a statement: {statement}"
+            ))),
+            code::PRE_GA_WRITE_ROWS..=code::PRE_GA_DELETE_ROWS => Err(ApplyError::unsupported(
+                "row events in the format before MySQL 5.1.18",
+            )),
+            code::INCIDENT => Err(ApplyError::new(
+                "the source lost events here (INCIDENT event): what follows does not continue what came before",
+            )),
+            code::XA_PREPARE => Err(ApplyError::unsupported(
+                "prepared XA transactions are not supported",
+            )),
+            code::PARTIAL_UPDATE_ROWS => Err(ApplyError::unsupported(
+                "partial updates of JSON are not supported (binlog_row_value_options on the source)",
+            )),
+            code::TRANSACTION_PAYLOAD => Err(ApplyError::unsupported(
+                "MySQL's compressed transactions are not supported (binlog_transaction_compression on the source)",
+            )),
+            _ if header.flags & event_flags::IGNORABLE != 0 => Ok(None),
+            _ => Err(ApplyError::unsupported(format!(
+                "event type {kind} is not supported"
+            ))),
+        }
+    }
+
+    fn table_map(&mut self, map: &TableMap<'_>) -> Result<Option<Applied>, ApplyError> {
+        let name = format!("{}.{}", map.db, map.table);
+        if self.options.ignore_databases.contains(map.db)
+            || self.options.ignore_tables.contains(&name)
+        {
+            self.rows.skip_table(map);
+            return Ok(None);
+        }
+        self.rows
+            .table_map(&self.db.catalog(), map)
+            .map_err(|e| ApplyError::from(e).on(name))?;
+        Ok(None)
+    }
+
+    fn choice(&self, gtid: Gtid) -> GtidChoice {
+        GtidChoice {
+            domain_id: Some(gtid.domain),
+            server_id: Some(gtid.server),
+            seq_no: Some(gtid.seq),
+            strict: self.options.strict,
+        }
+    }
+
+    fn txn_options(&self, gtid: Gtid) -> TxnOptions {
+        TxnOptions {
+            // What the source serialised needs no snapshot here.
+            isolation: Isolation::ReadCommitted,
+            lock_wait_timeout: Some(Duration::from_secs(50)),
+            gtid: self.choice(gtid),
+            ..TxnOptions::default()
+        }
+    }
+
+    fn begin_rows(&mut self, header: &EventHeader) {
+        let Some(gtid) = self.group.as_ref().map(|g| g.gtid) else {
+            return;
+        };
+        let options = self.txn_options(gtid);
+        let Some(group) = &mut self.group else {
+            return;
+        };
+        group.begun = true;
+        let txn = group.txn.get_or_insert_with(|| self.db.begin(options));
+        if !group.statement_open {
+            txn.begin_statement(header.timestamp, group.annotate.as_deref());
+            group.statement_open = true;
+        }
+    }
+
+    fn commit(&mut self) -> Result<Applied, ApplyError> {
+        let Some(mut group) = self.group.take() else {
+            return Err(ApplyError::new("a commit outside of a group"));
+        };
+        self.rows.clear();
+        let mut nothing = true;
+        if let Some(txn) = group.txn.take() {
+            nothing = txn.commit()?.gtid.is_empty();
+        }
+        if nothing {
+            self.log_without_effect(&group, EMPTY_TRANSACTION, "", 0, 0)?;
+        }
+        Ok(Applied {
+            gtid: group.gtid,
+            rows: group.rows,
+            statement: false,
+            nothing,
+        })
+    }
+
+    /// Logs a statement that has no effect here, to keep the group's GTID.
+    fn log_without_effect(
+        &self,
+        group: &Group,
+        sql: &str,
+        db: &str,
+        sql_mode: u64,
+        thread_id: u32,
+    ) -> Result<(), ApplyError> {
+        self.db.ddl(
+            Ddl {
+                sql: sql.to_owned(),
+                db: db.to_owned(),
+                changes: Vec::new(),
+                sql_mode,
+                thread_id,
+                timestamp: group.timestamp,
+                suppress_use: false,
+            },
+            &self.txn_options(group.gtid),
+        )?;
+        Ok(())
+    }
+
+    fn query(
+        &mut self,
+        header: &EventHeader,
+        q: &QueryEvent<'_>,
+    ) -> Result<Option<Applied>, ApplyError> {
+        let vars = StatusVars::parse(q.status_vars)?;
+        let sql = text(q.sql, vars.charset_client)?;
+        let sql = trim(&sql);
+        let words = first_words(sql);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let Some(group) = &mut self.group else {
+            return Ok(None);
+        };
+        match words.as_slice() {
+            ["BEGIN", ..] | ["START", "TRANSACTION", ..] => {
+                group.begun = true;
+                return Ok(None);
+            }
+            ["COMMIT", ..] => return self.commit().map(Some),
+            ["ROLLBACK", rest @ ..] if !rest.iter().any(|w| w.starts_with("TO")) => {
+                // What could not be rolled back on the source stands in groups of its own.
+                group.txn = None;
+                group.rows = 0;
+                return self.commit().map(Some);
+            }
+            ["SAVEPOINT", ..] => {
+                let name = unquote(&sql["SAVEPOINT".len()..]);
+                if let Some(txn) = &mut group.txn {
+                    group.savepoints.push((name, txn.savepoint()));
+                }
+                return Ok(None);
+            }
+            ["ROLLBACK", ..] => {
+                let name = unquote(sql.rsplit([' ', '\t', '\n']).next().unwrap_or_default());
+                let at = group.savepoints.iter().rposition(|s| s.0 == name);
+                match (at, &mut group.txn) {
+                    (Some(at), Some(txn)) => txn.rollback_to(&group.savepoints[at].1.clone()),
+                    // Set before the first row.
+                    (None, Some(_)) => group.txn = None,
+                    _ => {}
+                }
+                return Ok(None);
+            }
+            ["RELEASE", "SAVEPOINT", ..] => return Ok(None),
+            ["XA", ..] => {
+                return Err(ApplyError::unsupported("XA transactions are not supported").of(sql));
+            }
+            _ => {}
+        }
+        let alone = group.standalone.unwrap_or(!group.begun);
+        if !alone {
+            return Err(match words.as_slice() {
+                ["CREATE", ..] => ApplyError::unsupported(
+                    "CREATE TABLE ... SELECT, which is one group on the source, is not supported",
+                ),
+                _ => statement_format(),
+            }
+            .of(sql));
+        }
+        match words.first().copied().unwrap_or_default() {
+            "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "LOAD" | "CALL" | "WITH" | "SELECT" => {
+                return Err(statement_format().of(sql));
+            }
+            _ => {}
+        }
+        let Some(group) = self.group.take() else {
+            return Ok(None);
+        };
+        let db = String::from_utf8_lossy(q.db).into_owned();
+        let sql = self.replaced(sql, &words, &vars);
+        let nothing = self
+            .statement(header, &group, q, &db, &sql, &words, &vars)
+            .map_err(|e| e.of(&sql))?;
+        Ok(Some(Applied {
+            gtid: group.gtid,
+            rows: 0,
+            statement: true,
+            nothing,
+        }))
+    }
+
+    /// Runs a statement with the event's settings. True if it was logged without effect.
+    #[allow(clippy::too_many_arguments)]
+    fn statement(
+        &mut self,
+        header: &EventHeader,
+        group: &Group,
+        q: &QueryEvent<'_>,
+        db: &str,
+        sql: &str,
+        words: &[&str],
+        vars: &StatusVars,
+    ) -> Result<bool, ApplyError> {
+        let sql_mode = vars.sql_mode.unwrap_or(SqlMode::DEFAULT.0);
+        let without_effect = |this: &Self| {
+            this.log_without_effect(group, sql, db, sql_mode, q.thread_id)
+                .map(|()| true)
+        };
+        if self.options.ignore_databases.contains(db)
+            || words.first() == Some(&"DO")
+            || changes_nothing(words)
+        {
+            return without_effect(self);
+        }
+        if matches!(words, ["CREATE", "DATABASE" | "SCHEMA", ..])
+            && let Some(id) = vars.collation_server
+            && !self.options.replace_collations
+            && !matches!(id, 45 | 46)
+            && !names_charset(sql)
+        {
+            return Err(ApplyError::unsupported(format!(
+                "the database gets the source's default collation (id {id}), and Narwal has utf8mb4_general_ci, utf8mb4_bin and binary"
+            )));
+        }
+        let s = &mut self.session;
+        let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
+        s.vars.fixed_micros.store(micros, Ordering::Relaxed);
+        let known = (1u64 << narwal_sql::sql_mode::SQL_MODE_NAMES.len()) - 1;
+        let mode = SqlMode(sql_mode & known);
+        s.vars.set_by_name("sql_mode", VarValue::text(mode.names()));
+        let zone = vars
+            .time_zone
+            .as_deref()
+            .and_then(crate::charset::time_zone)
+            .map_or_else(|| "+00:00".to_owned(), |z| z.1);
+        s.vars.set_by_name("time_zone", VarValue::text(zone));
+        s.refresh_settings();
+        s.set_db((!db.is_empty()).then(|| db.into()));
+        s.applying = Some(GtidChoice {
+            domain_id: Some(group.gtid.domain),
+            server_id: Some(group.gtid.server),
+            seq_no: Some(group.gtid.seq),
+            strict: self.options.strict,
+        });
+        let ran = s.run_text(sql, &mut Discard, false);
+        s.applying = None;
+        match ran {
+            Ok(()) if q.error_code != 0 => {
+                return Err(ApplyError::new(format!(
+                    "the statement ended with error {} on the source and without one here",
+                    q.error_code
+                )));
+            }
+            Ok(()) => {}
+            // It failed there as well, after it had done a part.
+            Err(e) if q.error_code != 0 && e.code == q.error_code => {}
+            Err(e) if e.code == 1235 && self.options.skip_unsupported && skippable(words) => {
+                self.note(format!("logged without effect: {}", words.join(" ")));
+                return without_effect(self);
+            }
+            Err(e) => return Err(e.into()),
+        }
+        let wanted = group.gtid.to_string();
+        let logged = self.db.gtid_binlog_state().split(',').any(|g| g == wanted);
+        if logged {
+            Ok(false)
+        } else {
+            without_effect(self)
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The statement's text with collations that Narwal has.
+    fn replaced<'t>(&mut self, sql: &'t str, words: &[&str], vars: &StatusVars) -> Cow<'t, str> {
+        // Where nothing is said, what the source's settings said is said.
+        let implicit = matches!(words, ["CREATE", "DATABASE" | "SCHEMA", ..])
+            && vars.collation_server == Some(46)
+            && !names_charset(sql);
+        if implicit {
+            return format!("{sql} COLLATE utf8mb4_bin").into();
+        }
+        if !self.options.replace_collations || !matches!(words.first(), Some(&("CREATE" | "ALTER")))
+        {
+            return sql.into();
+        }
+        let (text, replaced) = replace_collations(sql);
+        for name in replaced {
+            self.note(format!(
+                "collation or character set {name} replaced by utf8mb4_general_ci"
+            ));
+        }
+        text
+    }
+}
+
+fn statement_format() -> ApplyError {
+    ApplyError::unsupported(
+        "a statement that changes rows: statement-based logging is not supported (set binlog_format=ROW on the source)",
+    )
+}
+
+/// What a QUERY event's status variables say, as far as it matters here.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct StatusVars {
+    sql_mode: Option<u64>,
+    charset_client: Option<u16>,
+    collation_server: Option<u16>,
+    time_zone: Option<String>,
+    micros: u32,
+}
+
+impl StatusVars {
+    /// Reads until a variable of unknown length.
+    fn parse(mut rest: &[u8]) -> Result<StatusVars, ApplyError> {
+        fn take<'a>(rest: &mut &'a [u8], n: usize) -> Result<&'a [u8], ApplyError> {
+            let (head, tail) = rest
+                .split_at_checked(n)
+                .ok_or_else(|| ApplyError::new("status variables of a statement are cut short"))?;
+            *rest = tail;
+            Ok(head)
+        }
+        fn counted<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], ApplyError> {
+            let n = usize::from(take(rest, 1)?[0]);
+            take(rest, n)
+        }
+        fn number(bytes: &[u8]) -> u64 {
+            bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))
+        }
+        let mut vars = StatusVars::default();
+        while !rest.is_empty() {
+            match take(&mut rest, 1)?[0] {
+                0x00 | 0x0a => drop(take(&mut rest, 4)?),
+                0x01 => vars.sql_mode = Some(number(take(&mut rest, 8)?)),
+                // The old catalog has a NUL behind its text.
+                0x02 => {
+                    counted(&mut rest)?;
+                    take(&mut rest, 1)?;
+                }
+                0x03 => drop(take(&mut rest, 4)?),
+                0x04 => {
+                    let ids = take(&mut rest, 6)?;
+                    vars.charset_client = Some(number(&ids[..2]) as u16);
+                    vars.collation_server = Some(number(&ids[4..]) as u16);
+                }
+                0x05 => {
+                    vars.time_zone =
+                        Some(String::from_utf8_lossy(counted(&mut rest)?).into_owned());
+                }
+                0x06 => drop(counted(&mut rest)?),
+                0x07 | 0x08 | 0x12 => drop(take(&mut rest, 2)?),
+                0x09 | 0x11 | 0x81 => drop(take(&mut rest, 8)?),
+                0x0b => {
+                    counted(&mut rest)?;
+                    counted(&mut rest)?;
+                }
+                0x0d | 0x80 => vars.micros = number(take(&mut rest, 3)?) as u32,
+                0x10 | 0x13 | 0x14 => drop(take(&mut rest, 1)?),
+                _ => break,
+            }
+        }
+        Ok(vars)
+    }
+}
+
+/// A statement's text as UTF-8, by the client character set that the event names.
+fn text(sql: &[u8], charset_client: Option<u16>) -> Result<Cow<'_, str>, ApplyError> {
+    if let Ok(text) = std::str::from_utf8(sql)
+        && (sql.is_ascii() || !matches!(charset_client, Some(5 | 8 | 15 | 31 | 47..=49 | 94)))
+    {
+        return Ok(text.into());
+    }
+    match charset_client {
+        // latin1 is cp1252; what that leaves open maps to itself.
+        Some(5 | 8 | 15 | 31 | 47..=49 | 94) => Ok(sql
+            .iter()
+            .map(|&b| match b {
+                0x80..=0x9f => CP1252[usize::from(b - 0x80)],
+                b => char::from(b),
+            })
+            .collect::<String>()
+            .into()),
+        id => Err(ApplyError::unsupported(format!(
+            "the statement is not UTF-8 (character_set_client has collation id {})",
+            id.unwrap_or(0)
+        ))),
+    }
+}
+
+const CP1252: [char; 32] = [
+    '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}',
+    '\u{2c6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}',
+    '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}',
+    '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
+];
+
+/// Up to four leading words in upper case; comments are passed over, executable ones are not.
+fn first_words(sql: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = sql;
+    while words.len() < 4 {
+        rest = rest.trim_start();
+        if let Some(r) = rest.strip_prefix("/*") {
+            if r.starts_with('!') || r.starts_with("M!") {
+                // The text inside counts: behind the version.
+                let r = r.trim_start_matches(['M', '!']);
+                rest = r.trim_start_matches(|c: char| c.is_ascii_digit());
+                continue;
+            }
+            let Some(end) = r.find("*/") else { break };
+            rest = &r[end + 2..];
+            continue;
+        }
+        if rest.starts_with('#') || rest.starts_with("-- ") {
+            let Some(end) = rest.find('\n') else { break };
+            rest = &rest[end..];
+            continue;
+        }
+        let len = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        if len == 0 {
+            break;
+        }
+        words.push(rest[..len].to_ascii_uppercase());
+        rest = &rest[len..];
+    }
+    words
+}
+
+fn unquote(name: &str) -> String {
+    let name = name.trim();
+    match name.strip_prefix('`').and_then(|n| n.strip_suffix('`')) {
+        Some(inner) => inner.replace("``", "`"),
+        None => name.to_owned(),
+    }
+}
+
+/// Statements that maintain tables on the source and change no content.
+fn changes_nothing(words: &[&str]) -> bool {
+    matches!(
+        words,
+        [
+            "ANALYZE" | "OPTIMIZE" | "REPAIR" | "CHECK" | "FLUSH" | "RESET" | "KILL",
+            ..
+        ]
+    )
+}
+
+/// Statements whose absence does not change what later row events mean.
+fn skippable(words: &[&str]) -> bool {
+    let kind = |w: &str| {
+        matches!(
+            w,
+            "VIEW" | "TRIGGER" | "PROCEDURE" | "FUNCTION" | "EVENT" | "PACKAGE" | "SERVER" | "ROLE"
+        )
+    };
+    match words {
+        ["CREATE" | "ALTER" | "DROP", rest @ ..] => {
+            // CREATE OR REPLACE [DEFINER=..] VIEW: the object's kind may stand behind what is kept of the words.
+            rest.iter().any(|w| kind(w))
+                || rest
+                    .iter()
+                    .any(|w| matches!(*w, "DEFINER" | "AGGREGATE" | "ALGORITHM" | "SQL"))
+        }
+        ["INSTALL" | "UNINSTALL", ..] => true,
+        _ => false,
+    }
+}
+
+fn names_charset(sql: &str) -> bool {
+    let upper = sql.to_ascii_uppercase();
+    ["CHARACTER SET", "CHARSET", "COLLATE"]
+        .iter()
+        .any(|w| upper.contains(w))
+}
+
+/// Replaces names of Unicode collations and character sets outside of quotes; also gives the names replaced.
+fn replace_collations(sql: &str) -> (Cow<'_, str>, Vec<String>) {
+    let mut out = String::new();
+    let mut replaced = Vec::new();
+    let bytes = sql.as_bytes();
+    let (mut at, mut copied) = (0, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            quote @ (b'\'' | b'"' | b'`') => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != quote {
+                    at += if bytes[at] == b'\\' && quote != b'`' {
+                        2
+                    } else {
+                        1
+                    };
+                }
+                at += 1;
+            }
+            b if b.is_ascii_alphabetic() || b == b'_' => {
+                let start = at;
+                while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
+                    at += 1;
+                }
+                let word = &sql[start..at];
+                let lower = word.to_ascii_lowercase();
+                let new = match lower.as_str() {
+                    "utf8mb4_general_ci" | "utf8mb4_bin" => None,
+                    "utf8mb3_bin" | "utf8_bin" => Some("utf8mb4_bin"),
+                    "utf8" | "utf8mb3" => Some("utf8mb4"),
+                    w if ["utf8mb4_", "utf8mb3_", "utf8_", "uca1400_"]
+                        .iter()
+                        .any(|p| w.starts_with(p)) =>
+                    {
+                        let bin = w.ends_with("_bin");
+                        Some(if bin {
+                            "utf8mb4_bin"
+                        } else {
+                            "utf8mb4_general_ci"
+                        })
+                    }
+                    _ => None,
+                };
+                if let Some(new) = new {
+                    out.push_str(&sql[copied..start]);
+                    out.push_str(new);
+                    copied = at;
+                    if !replaced.contains(&lower) {
+                        replaced.push(lower);
+                    }
+                }
+            }
+            b if b.is_ascii_digit() => {
+                while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
+                    at += 1;
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    if replaced.is_empty() {
+        return (sql.into(), replaced);
+    }
+    out.push_str(&sql[copied..]);
+    (out.into(), replaced)
+}
+
+/// True for the events that can begin a group where there is no GTID event before it.
+#[must_use]
+pub fn begins_group(event_type: u8) -> bool {
+    event_type == event_type::QUERY || uncompressed_type(event_type) == Some(event_type::QUERY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_variables_of_a_capture() {
+        let vars = b"\x00\x00\x00\x00\x01\x01\x00\x00\x20\x54\x00\x00\x00\x00\x06\x03std\x04\x2d\x00\x2d\x00\x08\x00\x05\x06+02:00\x80\x01\x00\x00";
+        let v = StatusVars::parse(vars).unwrap();
+        assert_eq!(
+            v,
+            StatusVars {
+                sql_mode: Some(0x5420_0000),
+                charset_client: Some(45),
+                collation_server: Some(8),
+                time_zone: Some("+02:00".into()),
+                micros: 1,
+            }
+        );
+        for n in [3, 8, 16, 20, 27, 33] {
+            assert!(StatusVars::parse(&vars[..n]).is_err(), "{n}");
+        }
+    }
+
+    #[test]
+    fn words_and_names() {
+        assert_eq!(
+            first_words("  /* c */ create  table t"),
+            ["CREATE", "TABLE", "T"]
+        );
+        assert_eq!(first_words("/*!50003 CREATE*/"), ["CREATE"]);
+        assert_eq!(first_words("# c\nDROP TABLE `x`"), ["DROP", "TABLE"]);
+        assert!(first_words("").is_empty());
+        assert_eq!(unquote(" `a``b`"), "a`b");
+        assert_eq!(text(b"caf\xe9 \x80", Some(8)).unwrap(), "café €");
+        assert!(text(b"caf\xe9", Some(45)).is_err());
+        assert!(skippable(&["CREATE", "ALGORITHM", "UNDEFINED", "DEFINER"]));
+        assert!(!skippable(&["CREATE", "TABLE", "VIEW_T"]));
+    }
+
+    #[test]
+    fn collations_outside_of_quotes() {
+        let (sql, names) = replace_collations(
+            "CREATE TABLE `utf8` (a char(1) COLLATE utf8mb4_0900_ai_ci DEFAULT 'utf8', b char(1) collate utf8_bin) CHARSET=utf8mb3",
+        );
+        assert_eq!(
+            sql,
+            "CREATE TABLE `utf8` (a char(1) COLLATE utf8mb4_general_ci DEFAULT 'utf8', b char(1) collate utf8mb4_bin) CHARSET=utf8mb4"
+        );
+        assert_eq!(names, ["utf8mb4_0900_ai_ci", "utf8_bin", "utf8mb3"]);
+        assert!(matches!(
+            replace_collations("DROP TABLE t").0,
+            Cow::Borrowed(_)
+        ));
+    }
+}
