@@ -182,6 +182,135 @@ fn table_map_and_rows() {
 }
 
 #[test]
+fn minimal_update() {
+    // binlog_row_image=MINIMAL: update pk set b=2 where a=1; update pk set c='zz' where a=1
+    let columns = [
+        ColumnMeta::new("a", column_type::LONG, &[]),
+        ColumnMeta::new("b", column_type::LONG, &[]),
+        ColumnMeta::new("c", column_type::BLOB, &[2]),
+        ColumnMeta::new("d", column_type::VARCHAR, &hex("0a00")),
+    ];
+    let table = TableMapTemplate::new(0x12, "d", "pk", &columns, &[(0, 0)]).unwrap();
+    let mut group = GroupBuilder::new(0, 1);
+    let b = Presence {
+        before: &[1],
+        after: &[2],
+    };
+    let c = Presence {
+        before: &[1],
+        after: &[4],
+    };
+    let key = hex("fe 01000000");
+    assert_eq!(group.open_update_columns(&table), None);
+    group
+        .update_row_partial(&table, b, &key, &hex("fe 02000000"))
+        .unwrap();
+    assert_eq!(group.open_update_columns(&table), Some(&[2][..]));
+    group
+        .update_row_partial(&table, b, &key, &hex("fe 03000000"))
+        .unwrap();
+    group
+        .update_row_partial(&table, c, &key, &hex("fe 0200 7a7a"))
+        .unwrap();
+    // A full row between partial ones, and a deletion by key.
+    let full = hex("f0 01000000 02000000 0100 78 01 79");
+    group.update_row(&table, &full, &full).unwrap();
+    assert_eq!(group.open_update_columns(&table), None);
+    group.delete_row_partial(&table, b, &key).unwrap();
+    assert!(
+        group
+            .delete_row_partial(
+                &table,
+                Presence {
+                    before: &[1, 0],
+                    after: &[]
+                },
+                &key
+            )
+            .is_err()
+    );
+    let gtid = Gtid {
+        domain: 0,
+        server: 1,
+        seq: 5,
+    };
+    let bytes = group.finish().unwrap().into_stamped(gtid, 256, 9);
+    let events: Vec<_> = EventReader::new(&bytes).map(Result::unwrap).collect();
+    let bodies: Vec<_> = events[2..6].iter().map(|e| e.body.to_vec()).collect();
+    assert_eq!(
+        bodies,
+        [
+            hex("120000000000 0000 04 01 02 fe01000000 fe02000000 fe01000000 fe03000000"),
+            hex("120000000000 0000 04 01 04 fe01000000 fe02007a7a"),
+            hex(
+                "120000000000 0000 04 0f 0f f001000000020000000100780179 f001000000020000000100780179"
+            ),
+            hex("120000000000 0100 04 01 fe01000000"),
+        ]
+    );
+    let Event::TableMap(map) = events[1].decode().unwrap() else {
+        panic!()
+    };
+    let Event::Rows(rows) = events[3].decode().unwrap() else {
+        panic!()
+    };
+    assert!(!rows.is_full_image() && rows.has_column(0) && !rows.has_column(2));
+    assert!(rows.has_column_after(2) && !rows.has_column_after(0));
+    let change = rows.rows(&map).unwrap().next().unwrap().unwrap();
+    assert_eq!(change.after.unwrap(), hex("fe 0200 7a7a"));
+}
+
+#[test]
+fn table_map_metadata_levels() {
+    // create table md (a int unsigned primary key, b int, e enum('x','y'), f set('p','q'), v varchar(10),
+    // w varchar(5), t text, bb blob), latin1; the capture had a geometry too.
+    use column_type as t;
+    let mut columns = [
+        ColumnMeta::new("a", t::LONG, &[]),
+        ColumnMeta::new("b", t::LONG, &[]),
+        ColumnMeta::new("e", t::STRING, &hex("f701")),
+        ColumnMeta::new("f", t::STRING, &hex("f801")),
+        ColumnMeta::new("v", t::VARCHAR, &hex("0a00")),
+        ColumnMeta::new("w", t::VARCHAR, &hex("0500")),
+        ColumnMeta::new("t", t::BLOB, &[2]),
+        ColumnMeta::new("bb", t::BLOB, &[2]),
+    ];
+    columns[0].nullable = false;
+    columns[0].unsigned = true;
+    for (i, c) in columns.iter_mut().enumerate() {
+        c.numeric = i < 2;
+        c.collation = match i {
+            2..=6 => Some(8),
+            7 => Some(63),
+            _ => None,
+        };
+    }
+    columns[2].labels = vec![b"x".to_vec(), b"y".to_vec()];
+    columns[3].labels = vec![b"p".to_vec(), b"q".to_vec()];
+    let full = TableMapTemplate::new(0x1e, "d", "md", &columns, &[(0, 0)]).unwrap();
+    let body = |table: &TableMapTemplate| {
+        let mut group = GroupBuilder::new(0, 1);
+        group.write_row(table, &hex("fe 01000000")).unwrap();
+        let bytes = group
+            .finish()
+            .unwrap()
+            .into_stamped(Gtid::default(), 256, 9);
+        let event = EventReader::new(&bytes).nth(1).unwrap().unwrap();
+        event.body.to_vec()
+    };
+    let no_log = hex(
+        "1e0000000000 0100 016400 026d6400 08 0303fefe0f0ffcfc 0a f701 f801 0a00 0500 02 02 fe",
+    );
+    let minimal = [no_log.clone(), hex("01 01 80 02 03 08 03 3f")].concat();
+    assert_eq!(body(&full.with_metadata(RowMetadata::NoLog)), no_log);
+    let got = body(&full.with_metadata(RowMetadata::Minimal));
+    assert_eq!(got, minimal);
+    let event = body(&full);
+    assert!(event.starts_with(&got) && event.len() > got.len());
+    assert_eq!(full.with_metadata(RowMetadata::Full), full);
+}
+
+#[test]
 fn value_lengths_of_captured_values() {
     use column_type as t;
     let cases: &[(u8, &str, &str)] = &[
