@@ -29,14 +29,11 @@ impl BinlogFilter {
             && self.ignore_table.is_empty()
     }
 
-    /// Changes of a database are logged. An empty name (no default database) is logged only if no database is listed.
+    /// Changes of a database are logged. An empty name (no default database) is none of those listed: not logged if there is a
+    /// `do_db`.
     pub fn logs_db(&self, db: &str) -> bool {
         let listed = |list: &[String]| list.iter().any(|d| d == db);
-        if self.do_db.is_empty() && self.ignore_db.is_empty() {
-            true
-        } else if db.is_empty() {
-            false
-        } else if self.do_db.is_empty() {
+        if self.do_db.is_empty() {
             !listed(&self.ignore_db)
         } else {
             listed(&self.do_db)
@@ -119,7 +116,7 @@ mod tests {
             ignore_db: list(&["a"]),
             ..BinlogFilter::default()
         };
-        assert!(!but.logs_rows("a", "t") && but.logs_db("b") && !but.logs_db(""));
+        assert!(!but.logs_rows("a", "t") && but.logs_db("b") && but.logs_db(""));
     }
 
     #[test]
