@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -21,6 +21,7 @@ pub(crate) struct Background {
     pub seen: Mutex<Lsn>,
     enabled: AtomicBool,
     space: AtomicBool,
+    write: AtomicBool,
     stopped: Mutex<bool>,
     changed: Condvar,
 }
@@ -29,6 +30,14 @@ impl Background {
     /// Asks for more segment space.
     pub fn want_space(&self) {
         if self.enabled.load(Ordering::Relaxed) && !self.space.swap(true, Ordering::SeqCst) {
+            drop(self.stopped.lock());
+            self.changed.notify_all();
+        }
+    }
+
+    /// Asks for a group of chunks to be written.
+    pub fn want_write(&self) {
+        if self.enabled.load(Ordering::Relaxed) && !self.write.swap(true, Ordering::SeqCst) {
             drop(self.stopped.lock());
             self.changed.notify_all();
         }
@@ -76,10 +85,19 @@ pub(crate) fn start<S: Send + 'static>(
 }
 
 fn flush_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {
-    while inner
-        .background
-        .pause(inner.core.opts.flush_interval, || false)
-    {
+    let bg = &inner.background;
+    let interval = inner.core.opts.flush_interval;
+    let mut next = Instant::now() + interval;
+    while bg.pause(next.saturating_duration_since(Instant::now()), || {
+        bg.write.load(Ordering::SeqCst)
+    }) {
+        if bg.write.swap(false, Ordering::SeqCst) {
+            inner.write_chunks();
+        }
+        if Instant::now() < next {
+            continue;
+        }
+        next = Instant::now() + interval;
         let mut seen = inner.background.seen.lock();
         // A failure has been recorded where it happened; here is nobody to tell.
         if inner.tick(&mut seen).is_err() && inner.core.failed.get().is_some() {

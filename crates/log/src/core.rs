@@ -11,6 +11,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use crate::disk::{Disk, RealDisk};
 use crate::error::LogError;
 use crate::frame::{HEADER_LEN, MAX_BODY};
+use crate::purge::Graves;
 use crate::segment::{END_LEN, START_LEN, Segment};
 use crate::stats::Counters;
 use crate::{Lsn, Seq};
@@ -63,6 +64,11 @@ pub struct LogOptions {
     pub max_record: u32,
     /// In mode 0: bytes kept in memory before a committer writes them out itself. Default 8 MiB.
     pub buffer_limit: u64,
+    /// Bytes of chunk records that may wait to be written before [`crate::Log::append_chunk`] holds its caller back.
+    /// Default 2 MiB.
+    pub chunk_queue: u64,
+    /// Bytes of chunk records, at least one record, that go to disk with one sync. Default 1 MiB.
+    pub chunk_group: u64,
     /// Period of the background flush. Default 1 s.
     pub flush_interval: Duration,
     /// Whether background threads flush and prepare segments. Without them (deterministic tests) the owner calls
@@ -84,6 +90,8 @@ impl LogOptions {
             commit_wait_usec: 0,
             max_record: MAX_BODY as u32,
             buffer_limit: 8 << 20,
+            chunk_queue: 2 << 20,
+            chunk_group: 1 << 20,
             flush_interval: Duration::from_secs(1),
             background: true,
         }
@@ -137,7 +145,9 @@ pub(crate) struct Core {
     pub closed: AtomicBool,
     /// Segments by start LSN, the one prepared ahead included.
     pub segments: Mutex<BTreeMap<Lsn, Arc<Segment>>>,
-    /// Serialises making, growing and removing segment files.
+    /// Purged segments that are still on disk. Held by one purge at a time.
+    pub graves: Mutex<Graves>,
+    /// Serialises making and growing segment files.
     pub maintenance: Mutex<()>,
     pub counters: Counters,
     pub hook: RwLock<Option<HookSlot>>,

@@ -101,6 +101,17 @@ impl LogError {
     }
 }
 
+/// Why [`crate::Log::reserve_checked`] reserved nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ReserveError<E> {
+    /// The log can't.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The caller's check refused.
+    #[error("refused: {0}")]
+    Refused(E),
+}
+
 /// Whether the error says that the disk (or the quota) is full.
 pub fn is_no_space(e: &io::Error) -> bool {
     matches!(

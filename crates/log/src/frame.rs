@@ -74,6 +74,11 @@ impl RecordKind {
         )
     }
 
+    /// Whether replicas never see it, though it is a commit.
+    pub fn is_local(self) -> bool {
+        matches!(self, RecordKind::LocalCommit | RecordKind::PackedLocal)
+    }
+
     /// Whether the log writes such records itself and hides them from readers.
     pub fn is_internal(self) -> bool {
         self as u8 >= RecordKind::SegmentStart as u8

@@ -22,6 +22,9 @@ use crate::log::{DONE, FAILED, FILLED, Inner, RESERVED, SLEEPING, Slot};
 use crate::segment::Segment;
 use crate::stats::Counters;
 
+/// Modes 2 and 0: chunk writers sync when more than this is written and not durable.
+const SYNC_BEHIND: u64 = 8 << 20;
+
 /// Slots taken out of the queue by a leader. If the leader panics the log fails instead of hanging.
 struct Batch<'a, S: Send + 'static> {
     inner: &'a Inner<S>,
@@ -105,7 +108,10 @@ impl<S: Send + 'static> Inner<S> {
 
     /// Leads until `own` is finished or nothing complete is left. Gives the lead up before followers are woken.
     fn lead(&self, own: &Slot) {
-        self.gather();
+        // Who makes a flush, or room for chunks, is no transaction to wait for others with.
+        if !own.barrier {
+            self.gather();
+        }
         loop {
             let more = self.flush_group(|| own.state.load(Ordering::SeqCst) >= DONE);
             if !more {
@@ -146,13 +152,16 @@ impl<S: Send + 'static> Inner<S> {
         let deadline = Instant::now() + Duration::from_micros(u64::from(usec));
         *self.gatherer.lock() = Some(std::thread::current());
         self.gather_target.store(count, Ordering::SeqCst);
+        let mut trigger = &self.core.counters.trigger_count;
         while self.gathered.load(Ordering::SeqCst) < count {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
+                trigger = &self.core.counters.trigger_timeout;
                 break;
             }
             std::thread::park_timeout(left);
         }
+        Counters::add(trigger, 1);
         self.gather_target.store(0, Ordering::SeqCst);
         *self.gatherer.lock() = None;
     }
@@ -167,12 +176,20 @@ impl<S: Send + 'static> Inner<S> {
             slots: Vec::with_capacity(32),
             finished: false,
         };
+        let mut chunks = 0;
         {
             let mut order = self.order.lock();
             while let Some(front) = order.queue.front() {
                 let starts_segment = front.kind == RecordKind::SegmentStart && !front.barrier;
                 if !front.ready() || (starts_segment && !batch.slots.is_empty()) {
                     break;
+                }
+                if front.is_chunk() {
+                    // Commits behind a long row of chunks wait anyway; those before and between them need not.
+                    if chunks > 0 && chunks + front.len() > core.opts.chunk_group {
+                        break;
+                    }
+                    chunks += front.len();
                 }
                 if let Some(slot) = order.queue.pop_front() {
                     batch.slots.push(slot);
@@ -188,9 +205,14 @@ impl<S: Send + 'static> Inner<S> {
         let end = last.at.end_lsn;
         let mut sync = false;
         let mut bufs: Vec<&[u8]> = Vec::with_capacity(batch.slots.len());
-        let (mut bytes, mut body, mut commits, mut last_seq) = (0u64, 0u64, 0u64, 0);
+        let (mut bytes, mut body, mut commits, mut logged, mut last_seq) =
+            (0u64, 0u64, 0u64, 0u64, 0);
         for s in &batch.slots {
-            sync |= s.barrier || (mode == Durability::Synced && s.kind != RecordKind::Mark);
+            sync |= if s.barrier {
+                s.sync
+            } else {
+                mode == Durability::Synced && s.kind != RecordKind::Mark
+            };
             if let Some(b) = s.buf.get() {
                 bufs.push(b);
                 bytes += b.len() as u64;
@@ -198,6 +220,7 @@ impl<S: Send + 'static> Inner<S> {
             if s.is_commit() {
                 commits += 1;
                 last_seq = s.at.seq;
+                logged += u64::from(!s.kind.is_local());
             }
             if !s.kind.is_internal() {
                 body += s.at.end_lsn - s.at.lsn - HEADER_LEN as u64;
@@ -213,7 +236,11 @@ impl<S: Send + 'static> Inner<S> {
             self.leading.store(false, Ordering::SeqCst);
             return false;
         }
-        core.counters.group(commits);
+        if chunks > 0 {
+            self.chunk_bytes.fetch_sub(chunks, Ordering::SeqCst);
+            Counters::add(&core.counters.chunk_bytes, chunks);
+        }
+        core.counters.group(commits, logged);
         Counters::add(&core.counters.body_bytes, body);
         if commits > 0 {
             if core.has_hook.load(Ordering::SeqCst) && mode != Durability::Buffered {
@@ -296,8 +323,51 @@ impl<S: Send + 'static> Inner<S> {
             .map_err(|e| format!("sync of {} failed: {e}", segment.path.display()))?;
         Counters::add(&core.counters.sync_nanos, begun.elapsed().as_nanos() as u64);
         Counters::add(&core.counters.syncs, 1);
-        core.durable.store(end, Ordering::SeqCst);
+        core.durable.fetch_max(end, Ordering::SeqCst);
         Ok(())
+    }
+
+    /// Modes 2 and 0: syncs what chunks have written, beside the leader, before so much is dirty that the flush once a
+    /// second would hold up everybody.
+    pub(crate) fn sync_aside(&self) -> Result<(), LogError> {
+        let core = &self.core;
+        let behind = || {
+            let written = core.written.load(Ordering::Acquire);
+            written - core.durable.load(Ordering::Acquire).min(written)
+        };
+        if core.mode() == Durability::Synced || behind() <= SYNC_BEHIND {
+            return Ok(());
+        }
+        let _one = self.aside.lock();
+        if behind() <= SYNC_BEHIND {
+            return Ok(());
+        }
+        // Everything written and not durable lies in this one segment: the one before it was synced first.
+        let (segment, end) = {
+            let segment = self.write_segment.lock();
+            (segment.clone(), core.written.load(Ordering::Acquire))
+        };
+        // A handle of its own: an error of the disk that this sync is told of must not be hidden from the leader's.
+        let synced = core
+            .opts
+            .disk
+            .open(&segment.path)
+            .and_then(|file| file.sync_data());
+        if let Err(e) = synced {
+            self.fail(format!("sync of {} failed: {e}", segment.path.display()));
+            return core.check();
+        }
+        Counters::add(&core.counters.syncs, 1);
+        core.durable.fetch_max(end, Ordering::SeqCst);
+        core.progress.notify();
+        Ok(())
+    }
+
+    /// Writes one group for chunks that nobody waits for, if nobody leads.
+    pub(crate) fn write_chunks(&self) {
+        if self.try_lead() {
+            self.flush_group(|| true);
+        }
     }
 
     /// Lets go of the lead and wakes one sleeper that can take it, if there is one.
@@ -318,9 +388,9 @@ impl<S: Send + 'static> Inner<S> {
 
     /// Wakes the first sleeper among the complete records at the front, so that it looks again.
     fn nudge(&self) {
-        let sleeper = {
+        let (sleeper, chunk) = {
             let order = self.order.lock();
-            order
+            let sleeper = order
                 .queue
                 .iter()
                 .take_while(|s| s.ready())
@@ -329,10 +399,15 @@ impl<S: Send + 'static> Inner<S> {
                         .compare_exchange(SLEEPING, FILLED, Ordering::SeqCst, Ordering::SeqCst)
                         .is_ok()
                 })
-                .cloned()
+                .cloned();
+            let mut ready = order.queue.iter().take_while(|s| s.ready());
+            let chunk = sleeper.is_none() && ready.any(|s| s.is_chunk());
+            (sleeper, chunk)
         };
-        if let Some(s) = sleeper {
-            s.wake();
+        match sleeper {
+            Some(s) => s.wake(),
+            None if chunk => self.background.want_write(),
+            None => {}
         }
     }
 

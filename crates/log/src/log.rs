@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
@@ -12,8 +13,9 @@ use parking_lot::Mutex;
 
 use crate::background::Background;
 use crate::core::{Core, Durability, GroupHook, HookSlot, frame_len};
-use crate::error::LogError;
+use crate::error::{LogError, ReserveError};
 use crate::frame::{self, HEADER_LEN, RecordKind};
+use crate::purge::Purged;
 use crate::random::{LogRecords, RecordAt};
 use crate::reader::LogReader;
 use crate::segment::{END_LEN, START_LEN, Segment, SegmentHeader};
@@ -29,6 +31,8 @@ pub struct Reserved {
     pub end_lsn: Lsn,
     /// Its commit sequence number; for a record that is no commit, that of the last commit before it.
     pub seq: Seq,
+    /// It is the first of the caller's records in its segment.
+    pub new_segment: bool,
 }
 
 /// Slot states. A slot is "ready" in every state but RESERVED.
@@ -44,8 +48,10 @@ pub(crate) const FAILED: u8 = 4;
 pub(crate) struct Slot {
     pub at: Reserved,
     pub kind: RecordKind,
-    /// No record: its owner waits until everything before it is durable.
+    /// No record: its owner waits until everything before it is written.
     pub barrier: bool,
+    /// Of a barrier: until it is durable.
+    pub sync: bool,
     pub state: AtomicU8,
     pub buf: OnceLock<Vec<u8>>,
     pub sleeper: OnceLock<Thread>,
@@ -57,6 +63,7 @@ impl Slot {
             at,
             kind,
             barrier: false,
+            sync: false,
             state: AtomicU8::new(RESERVED),
             buf: OnceLock::new(),
             sleeper: OnceLock::new(),
@@ -75,6 +82,15 @@ impl Slot {
 
     pub fn is_commit(&self) -> bool {
         !self.barrier && self.kind.is_commit()
+    }
+
+    pub fn is_chunk(&self) -> bool {
+        !self.barrier && self.kind == RecordKind::Chunk
+    }
+
+    /// Bytes of the whole record.
+    pub fn len(&self) -> u64 {
+        self.at.end_lsn - self.at.lsn
     }
 }
 
@@ -138,6 +154,8 @@ pub(crate) struct Order<S> {
     pub last_real_end: Lsn,
     /// The last record is a Mark or a Shutdown: a quiet log needs no further one.
     pub marked: bool,
+    /// The segment holds none of the caller's records yet.
+    pub fresh_segment: bool,
 }
 
 pub(crate) struct Inner<S> {
@@ -152,6 +170,11 @@ pub(crate) struct Inner<S> {
     /// How many of them a leader is waiting for, 0 for none.
     pub gather_target: AtomicU32,
     pub gatherer: Mutex<Option<Thread>>,
+    /// Bytes of chunk records that are reserved and not yet written out (in mode 1: durable). Grows under the order
+    /// mutex only.
+    pub chunk_bytes: AtomicU64,
+    /// Serialises syncs beside the leader.
+    pub aside: Mutex<()>,
     pub background: Background,
 }
 
@@ -175,6 +198,8 @@ enum Room {
     Switch,
     Extend(Arc<Segment>, Lsn),
     Prepare(u64),
+    /// Too many chunks are waiting: until they are written.
+    Chunks(Arc<Slot>),
 }
 
 impl<S: Send + 'static> Order<S> {
@@ -222,6 +247,7 @@ impl<S: Send + 'static> Order<S> {
             lsn: self.next_lsn,
             end_lsn: self.next_lsn + frame_len(8),
             seq: self.last_seq,
+            new_segment: false,
         };
         let mut buf = vec![0u8; HEADER_LEN + 8];
         buf[HEADER_LEN..].copy_from_slice(&number.to_le_bytes());
@@ -237,7 +263,29 @@ impl<S: Send + 'static> Order<S> {
         if self.next_lsn == self.segment.start {
             let first = self.last_seq + 1;
             self.push_own(core, RecordKind::SegmentStart, first);
+            self.fresh_segment = true;
         }
+    }
+
+    /// The place where the log stands.
+    fn here(&self) -> Reserved {
+        Reserved {
+            lsn: self.next_lsn,
+            end_lsn: self.next_lsn,
+            seq: self.last_seq,
+            new_segment: false,
+        }
+    }
+
+    /// Queues a barrier.
+    fn push_barrier(&mut self, sync: bool) -> Arc<Slot> {
+        let mut slot = Slot::new(self.here(), RecordKind::Mark);
+        slot.barrier = true;
+        slot.sync = sync;
+        slot.state = AtomicU8::new(FILLED);
+        let slot = Arc::new(slot);
+        self.queue.push_back(slot.clone());
+        slot
     }
 
     fn switch(&mut self, core: &Core) {
@@ -253,24 +301,38 @@ impl<S: Send + 'static> Order<S> {
 }
 
 impl<S: Send + 'static> Inner<S> {
-    pub fn reserve_any<T>(
+    /// Reserves a place. `held`: a chunk, which waits while too many chunks are queued. `check` runs once, when nothing
+    /// else can stand in the way any more.
+    fn reserve_any<T, E>(
         self: &Arc<Self>,
         kind: RecordKind,
         body_len: usize,
+        held: bool,
+        check: impl FnOnce(&mut S) -> Result<(), E>,
         stamp: impl FnOnce(&Reserved, &mut S) -> T,
-    ) -> Result<(Ticket, T), LogError> {
+    ) -> Result<(Ticket, T), ReserveError<E>> {
         let core = &self.core;
         let need = frame_len(body_len);
         loop {
             let mut order = self.order.lock();
             core.check()?;
             if core.closed.load(Ordering::Acquire) && kind != RecordKind::Shutdown {
-                return Err(LogError::Closed);
+                return Err(LogError::Closed.into());
             }
-            let room = order.room(need);
-            match room {
-                Room::Here => {}
-                Room::Switch => order.switch(core),
+            let room = if held && self.chunks_full(need) {
+                Room::Chunks(order.push_barrier(core.mode() == Durability::Synced))
+            } else {
+                order.room(need)
+            };
+            let switch = match room {
+                Room::Here => false,
+                Room::Switch => true,
+                Room::Chunks(barrier) => {
+                    drop(order);
+                    self.wait_slot(&barrier)?;
+                    self.sync_aside()?;
+                    continue;
+                }
                 Room::Extend(segment, to) => {
                     drop(order);
                     self.extend(&segment, to)?;
@@ -281,18 +343,30 @@ impl<S: Send + 'static> Inner<S> {
                     self.prepare_next(need)?;
                     continue;
                 }
+            };
+            // If `check` or `stamp` panics nothing was reserved, but the caller's state may be half changed: stop.
+            let guard = StampGuard(core);
+            if let Err(e) = check(&mut order.state) {
+                std::mem::forget(guard);
+                return Err(ReserveError::Refused(e));
+            }
+            if switch {
+                order.switch(core);
             }
             order.start_segment_if_needed(core);
             let at = Reserved {
                 lsn: order.next_lsn,
                 end_lsn: order.next_lsn + need,
                 seq: order.last_seq + u64::from(kind.is_commit()),
+                new_segment: order.fresh_segment && !kind.is_internal(),
             };
-            // If `stamp` panics nothing was reserved, but the caller's state may be half changed: stop.
-            let guard = StampGuard(core);
             let out = stamp(&at, &mut order.state);
             std::mem::forget(guard);
             order.last_seq = at.seq;
+            order.fresh_segment &= kind.is_internal();
+            if kind == RecordKind::Chunk {
+                self.chunk_bytes.fetch_add(need, Ordering::SeqCst);
+            }
             let slot = order.push(Slot::new(at, kind));
             let wants_space = self.wants_space(&order);
             drop(order);
@@ -309,6 +383,12 @@ impl<S: Send + 'static> Inner<S> {
                 out,
             ));
         }
+    }
+
+    /// Whether a chunk of `need` bytes would be too much in the queue. The first one always goes.
+    fn chunks_full(&self, need: u64) -> bool {
+        let queued = self.chunk_bytes.load(Ordering::SeqCst);
+        queued > 0 && queued + need > self.core.opts.chunk_queue
     }
 
     /// Whether the background thread should make room ahead of the writer.
@@ -378,6 +458,16 @@ impl<S: Send + 'static> Inner<S> {
         Ok(())
     }
 
+    /// Reserves the place of a record of the log's own without body.
+    fn reserve_own(self: &Arc<Self>, kind: RecordKind) -> Result<Ticket, LogError> {
+        let reserved = self.reserve_any(kind, 0, false, |_| Ok::<_, Infallible>(()), |_, _| ());
+        match reserved {
+            Ok((ticket, ())) => Ok(ticket),
+            Err(ReserveError::Log(e)) => Err(e),
+            Err(ReserveError::Refused(never)) => match never {},
+        }
+    }
+
     fn fill(&self, slot: &Slot, mut buf: Vec<u8>) {
         let core = &self.core;
         let expected = (slot.at.end_lsn - slot.at.lsn) as usize;
@@ -419,17 +509,7 @@ impl<S: Send + 'static> Inner<S> {
         let slot = {
             let mut order = self.order.lock();
             self.core.check()?;
-            let at = Reserved {
-                lsn: order.next_lsn,
-                end_lsn: order.next_lsn,
-                seq: order.last_seq,
-            };
-            let mut slot = Slot::new(at, RecordKind::Mark);
-            slot.barrier = true;
-            slot.state = AtomicU8::new(FILLED);
-            let slot = Arc::new(slot);
-            order.queue.push_back(slot.clone());
-            slot
+            order.push_barrier(true)
         };
         self.wait_slot(&slot)?;
         Ok(slot.at.lsn)
@@ -454,11 +534,14 @@ impl<S: Send + 'static> Inner<S> {
         if core.closed.load(Ordering::Acquire) {
             return Ok(());
         }
+        if let Err(e) = core.reap_idle() {
+            tracing::warn!(error = %e, "can't give back the space of purged log segments");
+        }
         if real_end > durable {
             self.sync_all()?;
         } else if quiet && !marked && !at_start {
-            match self.reserve_any(RecordKind::Mark, 0, |_, _| ()) {
-                Ok((ticket, ())) => {
+            match self.reserve_own(RecordKind::Mark) {
+                Ok(ticket) => {
                     self.fill(&ticket.slot, vec![0; HEADER_LEN]);
                     self.write_out();
                     *seen = ticket.slot.at.end_lsn;
@@ -513,6 +596,30 @@ impl<S: Send + 'static> Log<S> {
         body_len: usize,
         stamp: impl FnOnce(&Reserved, &mut S) -> T,
     ) -> Result<(Ticket, T), LogError> {
+        match self.reserve_checked(kind, body_len, |_| Ok::<_, Infallible>(()), stamp) {
+            Ok(reserved) => Ok(reserved),
+            Err(ReserveError::Log(e)) => Err(e),
+            Err(ReserveError::Refused(never)) => match never {},
+        }
+    }
+
+    /// As [`Log::reserve`], but `check` may refuse, under the order mutex, before anything is reserved. It runs at most
+    /// once, and right before `stamp` if it agrees; what it changes in the order state stays even if it refuses.
+    ///
+    /// # Errors
+    /// [`ReserveError::Refused`] with the error of `check`, or [`ReserveError::Log`] as [`Log::reserve`].
+    pub fn reserve_checked<T, E>(
+        &self,
+        kind: RecordKind,
+        body_len: usize,
+        check: impl FnOnce(&mut S) -> Result<(), E>,
+        stamp: impl FnOnce(&Reserved, &mut S) -> T,
+    ) -> Result<(Ticket, T), ReserveError<E>> {
+        self.allowed(kind, body_len)?;
+        self.inner.reserve_any(kind, body_len, false, check, stamp)
+    }
+
+    fn allowed(&self, kind: RecordKind, body_len: usize) -> Result<(), LogError> {
         if kind.is_internal() {
             return Err(LogError::Misuse("this record kind is the log's own"));
         }
@@ -523,7 +630,72 @@ impl<S: Send + 'static> Log<S> {
                 max: max as u64,
             });
         }
-        self.inner.reserve_any(kind, body_len, stamp)
+        Ok(())
+    }
+
+    /// Adds a chunk record: [`HEADER_LEN`] spare bytes, then the body. It is not durable when this returns, but written
+    /// out soon, and a commit behind it is not durable before it is.
+    ///
+    /// While [`LogOptions::chunk_queue`](crate::LogOptions) bytes of chunks are waiting, of whatever callers, this call
+    /// waits until they are written; so the memory that they take is bounded, and a commit that is reserved now has no
+    /// more than that in front of it. The caller must not hold a ticket that is not filled.
+    ///
+    /// # Errors
+    /// As [`Log::reserve`]. A chunk is no promise: if the log fails later, the next call tells.
+    pub fn append_chunk<T>(
+        &self,
+        buf: Vec<u8>,
+        stamp: impl FnOnce(&Reserved, &mut S) -> T,
+    ) -> Result<(Reserved, T), LogError> {
+        let body_len = buf
+            .len()
+            .checked_sub(HEADER_LEN)
+            .ok_or(LogError::Misuse("a record without room for its header"))?;
+        self.allowed(RecordKind::Chunk, body_len)?;
+        let reserved = self.inner.reserve_any(
+            RecordKind::Chunk,
+            body_len,
+            true,
+            |_| Ok::<_, Infallible>(()),
+            stamp,
+        );
+        match reserved {
+            Ok((ticket, out)) => {
+                self.inner.fill(&ticket.slot, buf);
+                // Dropped without a wait: that wakes a leader for it, or the background thread.
+                Ok((ticket.slot.at, out))
+            }
+            Err(ReserveError::Log(e)) => Err(e),
+            Err(ReserveError::Refused(never)) => match never {},
+        }
+    }
+
+    /// Ends the current segment here, so that retention can take it away once it is no longer needed; does nothing if
+    /// it holds no record. Returns the LSN where the new one starts, when all before it is durable.
+    ///
+    /// # Errors
+    /// As [`Log::reserve`].
+    pub fn switch_segment(&self) -> Result<Lsn, LogError> {
+        let (inner, core) = (&self.inner, &self.inner.core);
+        let start = loop {
+            let mut order = inner.order.lock();
+            core.check()?;
+            if core.closed.load(Ordering::Acquire) {
+                return Err(LogError::Closed);
+            }
+            if order.next_lsn <= order.segment.start + START_LEN {
+                break order.segment.start;
+            }
+            if order.next_segment.is_some() {
+                order.switch(core);
+                order.start_segment_if_needed(core);
+                break order.segment.start;
+            }
+            drop(order);
+            inner.prepare_next(0)?;
+        };
+        inner.sync_all()?;
+        Ok(start)
     }
 
     /// Hands over the finished record: [`HEADER_LEN`] spare bytes, then the body of exactly the reserved length. The
@@ -589,11 +761,7 @@ impl<S: Send + 'static> Log<S> {
     /// last sequence number given, `lsn` the place of the next record: together they are a checkpoint to replay from.
     pub fn with_order_state<T>(&self, f: impl FnOnce(&mut S, Reserved) -> T) -> T {
         let mut order = self.inner.order.lock();
-        let at = Reserved {
-            lsn: order.next_lsn,
-            end_lsn: order.next_lsn,
-            seq: order.last_seq,
-        };
+        let at = order.here();
         f(&mut order.state, at)
     }
 
@@ -623,41 +791,13 @@ impl<S: Send + 'static> Log<S> {
         self.inner.core.oldest()
     }
 
-    /// Removes whole segments that lie below `lsn`, oldest first, never the current one; returns how many. Readers
-    /// that are inside one of them finish it.
-    pub fn purge_before(&self, lsn: Lsn) -> Result<u64, LogError> {
-        let core = &self.inner.core;
-        let _one = core.maintenance.lock();
-        let mut removed = 0;
-        loop {
-            let durable = core.durable.load(Ordering::Acquire);
-            let victim = {
-                let segments = core.segments.lock();
-                let mut it = segments.values();
-                match (it.next(), it.next()) {
-                    // The next segment must have its start record on disk: it says where the numbers stand.
-                    (Some(first), Some(second))
-                        if second.start <= lsn && durable >= second.start + START_LEN =>
-                    {
-                        first.clone()
-                    }
-                    _ => break,
-                }
-            };
-            core.opts
-                .disk
-                .remove(&victim.path)
-                .map_err(|e| LogError::io("remove", &victim.path, e))?;
-            core.segments.lock().remove(&victim.start);
-            // One by one, so that a crash can't leave a gap in the middle.
-            core.opts
-                .disk
-                .sync_dir(&core.opts.dir)
-                .map_err(|e| LogError::io("sync", &core.opts.dir, e))?;
-            Counters::add(&core.counters.segments_removed, 1);
-            removed += 1;
-        }
-        Ok(removed)
+    /// Takes away whole segments that lie below `lsn`, oldest first, never the current one. No commit waits for it.
+    /// Readers of this log that are inside one of them finish it; its bytes are given back after that.
+    ///
+    /// # Errors
+    /// An I/O error leaves a log whose oldest segments may already be gone; the next call goes on.
+    pub fn purge_before(&self, lsn: Lsn) -> Result<Purged, LogError> {
+        self.inner.core.purge_before(lsn)
     }
 
     /// Changes what commits wait for, from the next group on. Switching to [`Durability::Synced`] makes everything
@@ -695,12 +835,14 @@ impl<S: Send + 'static> Log<S> {
     /// Counters and positions.
     pub fn stats(&self) -> LogStats {
         let core = &self.inner.core;
-        let (segments, oldest_lsn) = {
+        let (segments, oldest_lsn, disk_bytes) = {
             let s = core.segments.lock();
-            (s.len() as u64, s.keys().next().copied().unwrap_or(0))
+            let bytes: u64 = s.values().map(|s| s.disk_bytes()).sum();
+            (s.len() as u64, s.keys().next().copied().unwrap_or(0), bytes)
         };
         LogStats {
             segments,
+            disk_bytes: disk_bytes + core.grave_bytes(),
             oldest_lsn,
             written_lsn: core.written.load(Ordering::Relaxed),
             durable_lsn: core.durable.load(Ordering::Relaxed),
@@ -746,8 +888,8 @@ impl<S: Send + 'static> Log<S> {
         self.stop_threads();
         core.progress.notify();
         self.inner.sync_all()?;
-        match self.inner.reserve_any(RecordKind::Shutdown, 0, |_, _| ()) {
-            Ok((ticket, ())) => {
+        match self.inner.reserve_own(RecordKind::Shutdown) {
+            Ok(ticket) => {
                 self.inner.fill(&ticket.slot, vec![0; HEADER_LEN]);
                 drop(ticket);
                 self.inner.sync_all()?;

@@ -11,11 +11,12 @@ use crate::background::{self, Background};
 use crate::core::{Core, LogOptions, Progress};
 use crate::error::{Corruption, LogError, OpenError, is_no_space};
 use crate::log::{Inner, Log, Order};
+use crate::purge::finish_purge;
 use crate::reader::RecordRef;
 use crate::scan::{Scanner, TailEnd};
 use crate::segment::{
-    FIRST_LSN, SEGMENT_HEADER_LEN, Segment, SegmentHeader, list_segments, remove_half_made,
-    segment_name, zero,
+    FIRST_LSN, SEGMENT_HEADER_LEN, START_LEN, Segment, SegmentHeader, list_segments,
+    remove_half_made, segment_name, zero,
 };
 use crate::stats::Counters;
 use crate::{Lsn, Seq};
@@ -107,6 +108,7 @@ fn open<E>(
         .lock(&lock_path)
         .map_err(|e| LogError::io("lock (is another server running?)", &lock_path, e))?;
     remove_half_made(&*disk, &dir)?;
+    finish_purge(&*disk, &dir)?;
     let Some(mut scan) = Scanner::new(disk.clone(), &dir, from)? else {
         return Ok(create(opts, from, lock)?);
     };
@@ -135,7 +137,8 @@ fn open<E>(
         let file = disk
             .open_read(&path)
             .map_err(|e| LogError::io("open", &path, e))?;
-        segments.insert(start, Arc::new(closed_segment(start, path, file)));
+        let len = file.len().map_err(|e| LogError::io("stat", &path, e))?;
+        segments.insert(start, Arc::new(closed_segment(start, path, file, len)));
     }
     let current = Arc::new(current);
     segments.insert(current.start, current.clone());
@@ -159,13 +162,13 @@ fn open<E>(
     })
 }
 
-fn closed_segment(start: Lsn, path: PathBuf, file: Arc<dyn crate::DiskFile>) -> Segment {
+fn closed_segment(start: Lsn, path: PathBuf, file: Arc<dyn crate::DiskFile>, len: u64) -> Segment {
     Segment {
         start,
         path,
         file,
         cap_end: AtomicU64::new(start),
-        ready_end: AtomicU64::new(start),
+        ready_end: AtomicU64::new(start + len.saturating_sub(SEGMENT_HEADER_LEN)),
         first_seq: AtomicU64::new(0),
     }
 }
@@ -325,6 +328,7 @@ impl OpenLog {
             closed: AtomicBool::new(false),
             segments: Mutex::new(self.segments),
             maintenance: Mutex::new(()),
+            graves: Mutex::default(),
             counters: Counters::default(),
             hook: RwLock::new(None),
             has_hook: AtomicBool::new(false),
@@ -343,6 +347,7 @@ impl OpenLog {
                 next_segment: None,
                 last_real_end: r.end_lsn,
                 marked: r.clean_shutdown,
+                fresh_segment: r.end_lsn <= self.current.start + START_LEN,
             }),
             core,
             leading: AtomicBool::new(false),
@@ -350,6 +355,8 @@ impl OpenLog {
             gathered: AtomicU32::new(0),
             gather_target: AtomicU32::new(0),
             gatherer: Mutex::new(None),
+            chunk_bytes: AtomicU64::new(0),
+            aside: Mutex::new(()),
             background: Background::default(),
         });
         let threads = if with_threads {
@@ -379,5 +386,5 @@ pub fn log_exists(opts: &LogOptions) -> Result<bool, LogError> {
         .disk
         .exists(&opts.dir)
         .map_err(|e| LogError::io("look for", &opts.dir, e))?;
-    Ok(there && !list_segments(&*opts.disk, &opts.dir)?.is_empty())
+    Ok(there && !list_segments(&*opts.disk, &opts.dir, false)?.is_empty())
 }

@@ -269,7 +269,7 @@ impl DirRecords {
     fn file_of(&self, lsn: Lsn, fresh: bool) -> Result<Arc<OpenFile>, LogError> {
         let mut files = self.files.lock();
         if fresh || files.starts.is_empty() {
-            files.starts = list_segments(&*self.disk, &self.dir)?;
+            files.starts = list_segments(&*self.disk, &self.dir, false)?;
             let starts = std::mem::take(&mut files.starts);
             files
                 .open

@@ -184,7 +184,7 @@ impl Scanner {
         dir: &Path,
         from: Option<(Lsn, Seq)>,
     ) -> Result<Option<Scanner>, LogError> {
-        let segments = list_segments(&*disk, dir)?;
+        let segments = list_segments(&*disk, dir, false)?;
         let Some(&oldest) = segments.first() else {
             return Ok(None);
         };
@@ -224,7 +224,7 @@ impl Scanner {
 
     /// Starts at the record at `lsn`, or at the end of the log.
     pub fn at(disk: Arc<dyn Disk>, dir: &Path, lsn: Lsn) -> Result<Option<Scanner>, LogError> {
-        let segments = list_segments(&*disk, dir)?;
+        let segments = list_segments(&*disk, dir, false)?;
         let Some(&oldest) = segments.first() else {
             return Ok(None);
         };
@@ -413,7 +413,7 @@ impl Scanner {
 
     /// Lists the segments again. The current one stays in the list even if retention took its name away.
     fn list(&mut self) -> Result<(), LogError> {
-        self.segments = list_segments(&*self.disk, &self.dir)?;
+        self.segments = list_segments(&*self.disk, &self.dir, false)?;
         match self.segments.binary_search(&self.source.start) {
             Ok(i) => self.index = i,
             Err(i) => {
@@ -450,7 +450,7 @@ impl Scanner {
         if !self.source_is_gone()? {
             return Ok(());
         }
-        let oldest = list_segments(&*self.disk, &self.dir)?;
+        let oldest = list_segments(&*self.disk, &self.dir, false)?;
         Err(LogError::Purged {
             lsn: self.lsn,
             oldest: oldest.first().copied().unwrap_or(0),

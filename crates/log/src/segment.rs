@@ -97,6 +97,26 @@ pub fn parse_segment_name(name: &str) -> Option<Lsn> {
         .flatten()
 }
 
+/// The file name of a purged segment that is not yet removed.
+pub(crate) fn gone_name(start: Lsn) -> String {
+    format!("wal.{start:016x}.gone")
+}
+
+/// Start LSNs of purged segments whose files are still in `dir`, ascending.
+pub(crate) fn list_gone(disk: &dyn Disk, dir: &Path) -> Result<Vec<Lsn>, LogError> {
+    let names = disk.list(dir).map_err(|e| LogError::io("list", dir, e))?;
+    Ok(gone_in(&names))
+}
+
+fn gone_in(names: &[String]) -> Vec<Lsn> {
+    let mut gone: Vec<Lsn> = names
+        .iter()
+        .filter_map(|n| parse_segment_name(n.strip_suffix(".gone")?))
+        .collect();
+    gone.sort_unstable();
+    gone
+}
+
 /// One open segment file.
 #[derive(Debug)]
 pub(crate) struct Segment {
@@ -228,13 +248,19 @@ pub(crate) fn zero(file: &dyn DiskFile, offset: u64, len: u64) -> std::io::Resul
     Ok(())
 }
 
-/// Start LSNs of the segments in `dir`, ascending. A half-made segment file is no segment.
-pub(crate) fn list_segments(disk: &dyn Disk, dir: &Path) -> Result<Vec<Lsn>, LogError> {
-    let mut starts: Vec<Lsn> = disk
-        .list(dir)
-        .map_err(|e| LogError::io("list", dir, e))?
+/// Start LSNs of the segments in `dir`, ascending. A half-made segment file is no segment, and neither is, unless
+/// `purged` asks for it, one that a purge had taken away when its process ended.
+pub(crate) fn list_segments(
+    disk: &dyn Disk,
+    dir: &Path,
+    purged: bool,
+) -> Result<Vec<Lsn>, LogError> {
+    let names = disk.list(dir).map_err(|e| LogError::io("list", dir, e))?;
+    let gone = gone_in(&names).last().copied().filter(|_| !purged);
+    let mut starts: Vec<Lsn> = names
         .iter()
         .filter_map(|n| parse_segment_name(n))
+        .filter(|&s| gone.is_none_or(|g| s > g))
         .collect();
     starts.sort_unstable();
     Ok(starts)

@@ -21,6 +21,20 @@ pub struct LogStats {
     pub commits: u64,
     /// Groups written that held at least one commit.
     pub groups: u64,
+    /// Commits written that replicas see (`Binlog_commits`).
+    pub binlog_commits: u64,
+    /// Groups written that held at least one of those (`Binlog_group_commits`).
+    pub binlog_groups: u64,
+    /// Groups that were held back (see [`crate::Log::set_commit_wait`]) until enough transactions had come
+    /// (`Binlog_group_commit_trigger_count`).
+    pub trigger_count: u64,
+    /// Groups that were held back until their time was over (`Binlog_group_commit_trigger_timeout`).
+    pub trigger_timeout: u64,
+    /// Groups that were let go because a transaction waited for a row lock of one of them
+    /// (`Binlog_group_commit_trigger_lock_wait`). Always 0: row locks are free before the wait begins.
+    pub trigger_lock_wait: u64,
+    /// Bytes of chunk records written.
+    pub chunk_bytes: u64,
     /// Commits in the largest group.
     pub largest_group: u64,
     /// Groups by size: 1, 2, 3-4, 5-8, 9-16, 17-32, 33-64, 65 and more.
@@ -31,6 +45,8 @@ pub struct LogStats {
     pub segments_removed: u64,
     /// Segment files there are.
     pub segments: u64,
+    /// Bytes of all segment files, with what is zeroed ahead and what is purged and still being read.
+    pub disk_bytes: u64,
     /// Oldest LSN there is.
     pub oldest_lsn: u64,
     /// Everything below is handed to the operating system.
@@ -53,6 +69,11 @@ pub(crate) struct Counters {
     pub groups: AtomicU64,
     pub largest_group: AtomicU64,
     pub group_sizes: [AtomicU64; 8],
+    pub binlog_commits: AtomicU64,
+    pub binlog_groups: AtomicU64,
+    pub trigger_count: AtomicU64,
+    pub trigger_timeout: AtomicU64,
+    pub chunk_bytes: AtomicU64,
     pub segments_made: AtomicU64,
     pub segments_removed: AtomicU64,
 }
@@ -62,9 +83,14 @@ impl Counters {
         counter.fetch_add(n, Ordering::Relaxed);
     }
 
-    pub fn group(&self, commits: u64) {
+    /// Counts a group of `commits`, of which `logged` are for replicas too.
+    pub fn group(&self, commits: u64, logged: u64) {
         if commits == 0 {
             return;
+        }
+        if logged > 0 {
+            Self::add(&self.binlog_groups, 1);
+            Self::add(&self.binlog_commits, logged);
         }
         Self::add(&self.groups, 1);
         Self::add(&self.commits, commits);
@@ -86,6 +112,11 @@ impl Counters {
             groups: get(&self.groups),
             largest_group: get(&self.largest_group),
             group_sizes: std::array::from_fn(|i| get(&self.group_sizes[i])),
+            binlog_commits: get(&self.binlog_commits),
+            binlog_groups: get(&self.binlog_groups),
+            trigger_count: get(&self.trigger_count),
+            trigger_timeout: get(&self.trigger_timeout),
+            chunk_bytes: get(&self.chunk_bytes),
             segments_made: get(&self.segments_made),
             segments_removed: get(&self.segments_removed),
             ..LogStats::default()

@@ -20,6 +20,8 @@ fn options(disk: &SimDisk, rng: &mut SmallRng) -> LogOptions {
         initial_size: [4096, 64 << 10][rng.random_range(0..2)],
         grow_step: [4096, 32 << 10][rng.random_range(0..2)],
         background: false,
+        chunk_queue: [500, 20_000][rng.random_range(0..2)],
+        chunk_group: [300, 5000][rng.random_range(0..2)],
         ..LogOptions::new(DIR)
     }
 }
@@ -134,7 +136,18 @@ impl Run {
                         log.purge_before(lsn)?;
                     }
                 }
-                95..98 => self.read_back(log)?,
+                95..97 => self.read_back(log)?,
+                97 => {
+                    let all = self.model.commits.len() as u64;
+                    log.switch_segment()?;
+                    self.model.safe = all;
+                }
+                98 => {
+                    for _ in 0..self.rng.random_range(1..8) {
+                        let n = self.rng.random_range(0..900);
+                        log.append_chunk(body(self.seed, n as u64, 2, n), |_, _| ())?;
+                    }
+                }
                 _ => {
                     let n = self.rng.random_range(0..100);
                     let (t, ()) = log.reserve(RecordKind::Note, n, |_, _| ())?;
