@@ -8,6 +8,7 @@ use crate::plan::dml::{
     DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
     store_target,
 };
+use crate::plan::select::SelectPlan;
 use crate::prepared::{Outcome, row_memory};
 use crate::{SqlMode, WarningLevel};
 use narwal_engine::{EngineError, LockMode, LockWait, Row, Table, Transaction};
@@ -496,66 +497,39 @@ impl InsertPlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
         let env = ctx.env;
-        let mut values: Vec<Vec<Value>> = Vec::new();
-        let count = match &self.source {
-            RowSource::Values(rows) => rows.len(),
-            RowSource::Select(s) => {
-                let mut memory = 0u64;
-                s.run(txn, ctx, &mut |row| {
-                    memory += row_memory(row);
-                    if memory > env.max_memory {
-                        return Err(SqlError::new(
-                            1038,
-                            b"HY001",
-                            "Out of memory for the rows of INSERT ... SELECT; use LIMIT",
-                        ));
-                    }
-                    values.push(row.iter().map(ValueRef::to_value).collect());
-                    Ok(())
-                })?;
-                if s.lock_spec(ctx.env.locking_reads).is_some() {
-                    txn.wait_reads_durable()?;
-                }
-                values.len()
-            }
+        let several = match &self.source {
+            RowSource::Values(rows) => rows.len() > 1,
+            RowSource::Select(_) => true,
         };
-        let from_select = matches!(self.source, RowSource::Select(_));
         let mut ins = Inserter {
             plan: self,
             ctx,
-            mode: store_mode(env, self.ignore, count > 1 || from_select),
+            mode: store_mode(env, self.ignore, several),
             reserved: Reserved::default(),
-            rows_left: count as u64,
+            rows_left: 0,
             row_no: 0,
             affected: 0,
             duplicates: 0,
             last_explicit: 0,
         };
-        for r in 0..count {
-            ins.row_no = r as u64 + 1;
-            if r & 0xff == 0xff {
-                env.check_interrupt()?;
-            }
-            let result = match &self.source {
-                RowSource::Values(rows) => {
-                    let row = &rows[r];
-                    ins.row(txn, Some(row), None)
+        match &self.source {
+            RowSource::Values(rows) => {
+                ins.rows_left = rows.len() as u64;
+                for row in rows {
+                    ins.next(txn, Some(row), None)?;
                 }
-                RowSource::Select(_) => ins.row(txn, None, Some(&values[r])),
-            };
-            match result {
-                Ok(()) => {}
-                Err(e) if self.ignore && ignorable(&e) => {
-                    ins.duplicates += 1;
-                    env.warn_error(&e);
-                }
-                Err(e) => return Err(e),
             }
-            ins.rows_left -= 1;
+            RowSource::Select(s) => {
+                ins.select(txn, s)?;
+                if s.lock_spec(env.locking_reads).is_some() {
+                    txn.wait_reads_durable()?;
+                }
+            }
         }
-        let info = if count > 1 || from_select {
+        let info = if several {
             format!(
-                "Records: {count}  Duplicates: {}  Warnings: {}",
+                "Records: {}  Duplicates: {}  Warnings: {}",
+                ins.row_no,
                 ins.duplicates,
                 env.warning_count()
             )
@@ -573,7 +547,67 @@ impl InsertPlan {
     }
 }
 
+/// INSERT ... SELECT reads so many rows, or bytes, and inserts them before it reads on.
+const PORTION: (usize, u64) = (1000, 1 << 20);
+
 impl<'p> Inserter<'p> {
+    /// Inserts all rows of a SELECT.
+    fn select(&mut self, txn: &mut Transaction, s: &SelectPlan) -> SqlResult<()> {
+        let ctx = self.ctx;
+        let target = self.plan.table.def.id;
+        let mut insert = |txn: &mut Transaction, rows: Vec<Vec<Value>>| -> SqlResult<()> {
+            self.rows_left = rows.len() as u64;
+            for row in rows {
+                self.next(txn, None, Some(&row))?;
+            }
+            Ok(())
+        };
+        // A SELECT from the table itself must not meet the new rows.
+        if s.table.as_ref().is_some_and(|t| t.table.def.id != target)
+            && s.run_in_portions(txn, ctx, PORTION, &mut insert)?
+        {
+            return Ok(());
+        }
+        let mut memory = 0u64;
+        let mut rows: Vec<Vec<Value>> = Vec::new();
+        s.run(txn, ctx, &mut |row| {
+            memory += row_memory(row);
+            if memory > ctx.env.max_memory {
+                return Err(SqlError::new(
+                    1038,
+                    b"HY001",
+                    "Out of memory for the rows of INSERT ... SELECT; use LIMIT",
+                ));
+            }
+            rows.push(row.iter().map(ValueRef::to_value).collect());
+            Ok(())
+        })?;
+        insert(txn, rows)
+    }
+
+    /// The next row; errors of its values are warnings under IGNORE.
+    fn next(
+        &mut self,
+        txn: &mut Transaction,
+        exprs: Option<&'p [StoreValue]>,
+        values: Option<&[Value]>,
+    ) -> SqlResult<()> {
+        self.row_no += 1;
+        if self.row_no & 0xff == 0 {
+            self.ctx.env.check_interrupt()?;
+        }
+        match self.row(txn, exprs, values) {
+            Ok(()) => {}
+            Err(e) if self.plan.ignore && ignorable(&e) => {
+                self.duplicates += 1;
+                self.ctx.env.warn_error(&e);
+            }
+            Err(e) => return Err(e),
+        }
+        self.rows_left -= 1;
+        Ok(())
+    }
+
     /// Builds and inserts one row.
     fn row(
         &mut self,

@@ -5,6 +5,7 @@ use crate::plan::access::{Access, Lookup, PointKey};
 use crate::virtual_tables::VirtualRows;
 use narwal_engine::{KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
 use narwal_types::{SqlError, SqlResult, Value};
+use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -34,6 +35,26 @@ pub type OnRow<'f> = dyn FnMut(&[u8]) -> SqlResult<bool> + 'f;
 
 /// A consumer of locked rows: transaction, clustered key, row. False = enough.
 pub type OnLocked<'f> = dyn FnMut(&mut Transaction, &[u8], &Row) -> SqlResult<bool> + 'f;
+
+/// What a consumer of [`TablePlan::read_pausing`] wants next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The next row.
+    More,
+    /// The next row, but first its pause.
+    Pause,
+    /// No more.
+    Enough,
+}
+
+/// What happens in a pause of a read: it may change other tables.
+pub type OnPause<'f> = dyn FnMut(&mut Transaction) -> SqlResult<()> + 'f;
+
+/// Rows and bytes of keys that a locking read collects before it locks them: the first window is small, since many
+/// statements stop early.
+const FIRST_WINDOW: usize = 32;
+const WINDOW: usize = 16_384;
+const WINDOW_BYTES: usize = 1 << 20;
 
 /// The keys to read in this execution.
 enum Keys {
@@ -143,6 +164,78 @@ impl TablePlan {
         Ok(())
     }
 
+    /// As [`TablePlan::read`], and `f` may ask for a pause before the next row. In it no scan is open. The snapshot must
+    /// not change meanwhile, nor this table by the pause.
+    pub fn read_pausing(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        f: &mut dyn FnMut(&[u8]) -> SqlResult<Flow>,
+        pause: &mut OnPause<'_>,
+    ) -> SqlResult<()> {
+        let (keys, check) = self.keys(ctx)?;
+        let ranges = match keys {
+            Keys::Points(points) => {
+                for k in &points {
+                    if let Some(row) = txn.get(&self.table, k)?
+                        && self.matches(check, &row, ctx)?
+                    {
+                        match f(&row)? {
+                            Flow::More => {}
+                            Flow::Pause => pause(txn)?,
+                            Flow::Enough => return Ok(()),
+                        }
+                    }
+                }
+                return Ok(());
+            }
+            Keys::Ranges(ranges) => ranges,
+        };
+        let mut n = 0u32;
+        for mut r in ranges {
+            'window: loop {
+                let mut scan = txn.scan(
+                    &self.table,
+                    self.access.index,
+                    r.clone(),
+                    self.access.reverse,
+                    ReadView::Snapshot,
+                    false,
+                )?;
+                while let Some(item) = scan.next()? {
+                    n = n.wrapping_add(1);
+                    if n & 0xff == 0 {
+                        ctx.env.check_interrupt()?;
+                    }
+                    if !self.matches(check, item.row, ctx)? {
+                        continue;
+                    }
+                    match f(item.row)? {
+                        Flow::More => {}
+                        Flow::Pause => {
+                            self.go_behind(&mut r, item.key.to_vec());
+                            drop(scan);
+                            pause(txn)?;
+                            continue 'window;
+                        }
+                        Flow::Enough => return Ok(()),
+                    }
+                }
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rest of a range behind a key, in the direction of the scan.
+    fn go_behind(&self, range: &mut KeyRange, key: Vec<u8>) {
+        if self.access.reverse {
+            range.end = Bound::Excluded(key);
+        } else {
+            range.start = Bound::Excluded(key);
+        }
+    }
+
     fn read_virtual(
         &self,
         rows: &VirtualRows,
@@ -187,47 +280,25 @@ impl TablePlan {
                 }
                 Ok(())
             }
+            // The consumer may move rows within the index: it must not meet them again.
+            Keys::Ranges(ranges) if all_first => {
+                let all = self.find_all(txn, ctx, &ranges, check)?;
+                self.lock_candidates(txn, ctx, spec, check, &all, f)?;
+                Ok(())
+            }
             Keys::Ranges(ranges) => {
-                let mut candidates = Candidates::default();
-                // Rows that match in the snapshot are candidates too: one that changed since is a conflict, found
-                // when it is locked, even if its newest version does not match.
-                if all_first || txn.checks_conflicts() {
-                    let mut views = vec![ReadView::Current];
-                    if txn.checks_conflicts() {
-                        views.push(ReadView::Snapshot);
-                    }
-                    for view in &views {
-                        for r in &ranges {
-                            let r = r.clone();
-                            self.collect(txn, ctx, r, *view, check, usize::MAX, &mut candidates)?;
-                        }
-                    }
-                    if views.len() > 1 {
-                        candidates.remove_repeats();
-                    }
-                    self.lock_candidates(txn, ctx, spec, check, &candidates, f)?;
-                    return Ok(());
-                }
                 // A clustered key can't change under the lock, a secondary one can.
                 let recheck = check || self.access.index != 0;
-                let mut batch = 32;
+                let mut max = FIRST_WINDOW;
                 for mut r in ranges {
                     loop {
-                        candidates.clear();
-                        let view = ReadView::Current;
-                        let r0 = r.clone();
-                        let last =
-                            self.collect(txn, ctx, r0, view, check, batch, &mut candidates)?;
-                        if !self.lock_candidates(txn, ctx, spec, recheck, &candidates, f)? {
+                        let (window, last) = self.window(txn, ctx, &r, check, max)?;
+                        if !self.lock_candidates(txn, ctx, spec, recheck, &window, f)? {
                             return Ok(());
                         }
                         let Some(last) = last else { break };
-                        if self.access.reverse {
-                            r.end = Bound::Excluded(last);
-                        } else {
-                            r.start = Bound::Excluded(last);
-                        }
-                        batch = (batch * 8).min(16_384);
+                        self.go_behind(&mut r, last);
+                        max = (max * 8).min(WINDOW);
                     }
                 }
                 Ok(())
@@ -235,7 +306,68 @@ impl TablePlan {
         }
     }
 
-    /// Collects clustered keys of matching rows; the last key seen if it stopped at `max`.
+    /// All rows that match now, and behind them those that match in the snapshot only (see [`TablePlan::window`]).
+    fn find_all(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        ranges: &[KeyRange],
+        check: bool,
+    ) -> SqlResult<Candidates> {
+        let mut all = Candidates::default();
+        let views: &[ReadView] = if txn.checks_conflicts() {
+            &[ReadView::Current, ReadView::Snapshot]
+        } else {
+            &[ReadView::Current]
+        };
+        for view in views {
+            for r in ranges {
+                let none = (usize::MAX, usize::MAX);
+                self.collect(txn, ctx, r.clone(), *view, check, none, &mut all)?;
+            }
+        }
+        if views.len() > 1 {
+            all.remove_repeats();
+        }
+        Ok(all)
+    }
+
+    /// The first rows of a range that match, at most about `max`, in key order; with the last key looked at if there
+    /// may be more. Rows that match in the snapshot are among them: one that changed since is a conflict, found when it
+    /// is locked, even if its newest version does not match.
+    fn window(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        range: &KeyRange,
+        check: bool,
+        max: usize,
+    ) -> SqlResult<(Candidates, Option<Vec<u8>>)> {
+        let memory = usize::try_from(ctx.env.max_memory / 2).unwrap_or(usize::MAX);
+        let max = (max, WINDOW_BYTES.min(memory));
+        let conflicts = txn.checks_conflicts();
+        let mut now = Candidates::with_keys(conflicts && self.access.index != 0);
+        let r = range.clone();
+        let last = self.collect(txn, ctx, r, ReadView::Current, check, max, &mut now)?;
+        if !conflicts {
+            return Ok((now, last));
+        }
+        let mut r = range.clone();
+        if let Some(last) = &last {
+            let bound = Bound::Included(last.clone());
+            if self.access.reverse {
+                r.start = bound;
+            } else {
+                r.end = bound;
+            }
+        }
+        let mut then = Candidates::with_keys(self.access.index != 0);
+        let cut = self.collect(txn, ctx, r, ReadView::Snapshot, check, max, &mut then)?;
+        let window = Candidates::merge(&now, &then, cut.as_deref(), self.access.reverse);
+        Ok((window, cut.or(last)))
+    }
+
+    /// Collects matching rows; the last key seen if it stopped at `max` (rows, bytes).
     #[allow(clippy::too_many_arguments)]
     fn collect(
         &self,
@@ -244,7 +376,7 @@ impl TablePlan {
         range: KeyRange,
         view: ReadView,
         check: bool,
-        max: usize,
+        max: (usize, usize),
         out: &mut Candidates,
     ) -> SqlResult<Option<Vec<u8>>> {
         let mut scan = txn.scan(
@@ -264,7 +396,7 @@ impl TablePlan {
             if !self.matches(check, item.row, ctx)? {
                 continue;
             }
-            out.push(item.pk);
+            out.push(item.key, item.pk);
             if out.bytes.len() as u64 > ctx.env.max_memory {
                 return Err(SqlError::new(
                     1038,
@@ -272,7 +404,7 @@ impl TablePlan {
                     "Out of memory for the rows of one statement; use LIMIT",
                 ));
             }
-            if out.len() >= max {
+            if out.len() >= max.0 || out.bytes.len() >= max.1 {
                 return Ok(Some(item.key.to_vec()));
             }
         }
@@ -377,17 +509,31 @@ impl TablePlan {
     }
 }
 
-/// Clustered keys, back to back.
+/// Clustered keys, back to back, with the keys of the scanned index behind each if that is another one and they are
+/// needed.
 #[derive(Default)]
 struct Candidates {
     bytes: Vec<u8>,
-    ends: Vec<usize>,
+    /// Where each clustered key ends, and the key behind it.
+    ends: Vec<(usize, usize)>,
+    keys: bool,
 }
 
 impl Candidates {
-    fn push(&mut self, pk: &[u8]) {
+    fn with_keys(keys: bool) -> Self {
+        Candidates {
+            keys,
+            ..Default::default()
+        }
+    }
+
+    fn push(&mut self, key: &[u8], pk: &[u8]) {
         self.bytes.extend_from_slice(pk);
-        self.ends.push(self.bytes.len());
+        let end = self.bytes.len();
+        if self.keys {
+            self.bytes.extend_from_slice(key);
+        }
+        self.ends.push((end, self.bytes.len()));
     }
 
     fn len(&self) -> usize {
@@ -400,18 +546,87 @@ impl Candidates {
         let mut seen = std::collections::HashSet::with_capacity(all.len());
         for i in 0..all.len() {
             if seen.insert(all.get(i)) {
-                self.push(all.get(i));
+                self.push(&[], all.get(i));
             }
         }
     }
 
+    /// The clustered key.
     fn get(&self, i: usize) -> &[u8] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.bytes[start..self.ends[i]]
+        let start = if i == 0 { 0 } else { self.ends[i - 1].1 };
+        &self.bytes[start..self.ends[i].0]
     }
 
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
+    /// The key in the scanned index.
+    fn key(&self, i: usize) -> &[u8] {
+        if self.keys {
+            &self.bytes[self.ends[i].0..self.ends[i].1]
+        } else {
+            self.get(i)
+        }
+    }
+
+    /// Both, in the order of the scan, each key once, up to and with `cut`.
+    fn merge(a: &Candidates, b: &Candidates, cut: Option<&[u8]>, reverse: bool) -> Candidates {
+        let order = |x: &[u8], y: &[u8]| if reverse { y.cmp(x) } else { x.cmp(y) };
+        let mut out = Candidates {
+            bytes: Vec::with_capacity(a.bytes.len()),
+            ends: Vec::with_capacity(a.ends.len()),
+            keys: false,
+        };
+        let (mut i, mut j) = (0, 0);
+        loop {
+            let which = match (i < a.len(), j < b.len()) {
+                (true, true) => order(a.key(i), b.key(j)),
+                (true, false) => Ordering::Less,
+                (false, true) => Ordering::Greater,
+                (false, false) => break,
+            };
+            let (c, at) = if which == Ordering::Greater {
+                (b, j)
+            } else {
+                (a, i)
+            };
+            if cut.is_some_and(|cut| order(c.key(at), cut) == Ordering::Greater) {
+                break;
+            }
+            out.push(&[], c.get(at));
+            i += usize::from(which != Ordering::Greater);
+            j += usize::from(which != Ordering::Less);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(keys: &[&str], with_keys: bool) -> Candidates {
+        let mut c = Candidates::with_keys(with_keys);
+        for k in keys {
+            c.push(format!("{k}!").as_bytes(), k.as_bytes());
+        }
+        c
+    }
+
+    #[test]
+    fn two_views_merge_in_the_order_of_the_scan() {
+        let text = |c: &Candidates| -> Vec<String> {
+            (0..c.len())
+                .map(|i| String::from_utf8_lossy(c.get(i)).into_owned())
+                .collect()
+        };
+        for k in [false, true] {
+            let (a, b) = (of(&["a", "c", "e", "f"], k), of(&["b", "c", "d"], k));
+            let all = Candidates::merge(&a, &b, None, false);
+            assert_eq!(text(&all), ["a", "b", "c", "d", "e", "f"]);
+            let cut: &[u8] = if k { b"d!" } else { b"d" };
+            let some = Candidates::merge(&a, &b, Some(cut), false);
+            assert_eq!(text(&some), ["a", "b", "c", "d"]);
+            let (a, b) = (of(&["f", "e", "c"], k), of(&["g", "e", "d"], k));
+            let back = Candidates::merge(&a, &b, Some(cut), true);
+            assert_eq!(text(&back), ["g", "f", "e", "d"]);
+        }
     }
 }

@@ -2,16 +2,22 @@
 
 use super::aggregate::Acc;
 use super::order::{SortBuffer, push_key};
+use super::rows::Flow;
 use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess};
 use crate::plan::select::{GroupPlan, Out, SelectPlan};
+use crate::prepared::row_memory;
 use ahash::{AHashMap, AHashSet};
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};
 use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
+use std::cell::RefCell;
 
 /// Receives output rows. False = enough (not used for LIMIT, which is applied before).
 pub type Emit<'e> = dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()> + 'e;
+
+/// Receives a portion of the output rows.
+pub type OnRows<'e> = dyn FnMut(&mut Transaction, Vec<Vec<Value>>) -> SqlResult<()> + 'e;
 
 /// Rows sent, and rows found before LIMIT.
 #[derive(Debug, Clone, Copy, Default)]
@@ -162,17 +168,7 @@ impl SelectPlan {
         ctx: &EvalCtx<'_>,
         emit: &mut Emit<'_>,
     ) -> SqlResult<Sent> {
-        let mut skip = 0;
-        let mut left = u64::MAX;
-        if let Some(l) = &self.limit {
-            if let Some(o) = &l.offset {
-                skip = limit_of(o, ctx)?;
-            }
-            left = match &l.count {
-                Some(c) => limit_of(c, ctx)?,
-                None => ctx.env.select_limit,
-            };
-        }
+        let (skip, left) = self.skip_and_count(ctx)?;
         let layout = self.table.as_ref().map(|t| &t.table.layout);
         let mut out = Output {
             plan: self,
@@ -247,6 +243,105 @@ impl SelectPlan {
             out.sent.found = total;
         }
         Ok(out.sent)
+    }
+
+    /// LIMIT: rows to skip, rows to send.
+    fn skip_and_count(&self, ctx: &EvalCtx<'_>) -> SqlResult<(u64, u64)> {
+        let Some(l) = &self.limit else {
+            return Ok((0, u64::MAX));
+        };
+        let skip = match &l.offset {
+            Some(o) => limit_of(o, ctx)?,
+            None => 0,
+        };
+        let count = match &l.count {
+            Some(c) => limit_of(c, ctx)?,
+            None => ctx.env.select_limit,
+        };
+        Ok((skip, count))
+    }
+
+    /// Runs it for a consumer that changes other tables than the one read: hands on rows in portions of about
+    /// `max_rows` rows or `max_bytes` bytes, with no scan open meanwhile. False if the rows can't be had in portions
+    /// (they are sorted, grouped or compared with each other): nothing was done.
+    pub fn run_in_portions(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        (max_rows, max_bytes): (usize, u64),
+        on_rows: &mut OnRows<'_>,
+    ) -> SqlResult<bool> {
+        let Some(t) = &self.table else {
+            return Ok(false);
+        };
+        if t.virtual_rows.is_some()
+            || self.group.is_some()
+            || !self.sort.is_empty()
+            || self.distinct
+            || self.calc_found_rows
+            || (!self.fallback_sort.is_empty()
+                && t.access.order_by_values
+                && !t.access.order_holds(&t.table, ctx)?)
+        {
+            return Ok(false);
+        }
+        let (skip, left) = self.skip_and_count(ctx)?;
+        if left == 0 {
+            return Ok(true);
+        }
+        let portion = RefCell::new((Vec::new(), 0u64));
+        let mut emit = |row: &[ValueRef<'_>]| {
+            let mut p = portion.borrow_mut();
+            p.1 += row_memory(row);
+            p.0.push(row.iter().map(ValueRef::to_value).collect());
+            Ok(())
+        };
+        let layout = &t.table.layout;
+        let mut out = Output {
+            plan: self,
+            ctx,
+            layout: Some(layout),
+            emit: &mut emit,
+            seen: None,
+            key: Vec::new(),
+            skip,
+            left,
+            sent: Sent::default(),
+            computed: Vec::new(),
+        };
+        let full = || {
+            let p = portion.borrow();
+            p.0.len() >= max_rows || p.1 >= max_bytes
+        };
+        let mut hand_on = |txn: &mut Transaction| {
+            let (rows, _) = portion.take();
+            on_rows(txn, rows)
+        };
+        match self.lock_spec(ctx.env.locking_reads) {
+            None => t.read_pausing(
+                txn,
+                ctx,
+                &mut |row| {
+                    Ok(if !out.push(row, &ImageRow { layout, row })? {
+                        Flow::Enough
+                    } else if full() {
+                        Flow::Pause
+                    } else {
+                        Flow::More
+                    })
+                },
+                &mut hand_on,
+            )?,
+            Some(spec) => t.lock(txn, ctx, spec, false, &mut |txn, _, row| {
+                let more = out.push(row, &ImageRow { layout, row })?;
+                if full() {
+                    hand_on(txn)?;
+                }
+                Ok(more)
+            })?,
+        }
+        hand_on(txn)?;
+        Ok(true)
     }
 
     /// Reads the table's matching rows, locking them if asked to.
