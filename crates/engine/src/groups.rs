@@ -15,11 +15,14 @@
 use crate::db::Inner;
 use crate::{EngineError, Result};
 use narwal_binlog::{
-    CHECKSUM_LEN, Event, EventHeader, EventReader, Gtid, HEADER_LEN, VirtualConfig, VirtualFiles,
-    stamp_event,
+    CHECKSUM_LEN, Event, EventHeader, EventReader, Gtid, GtidState, HEADER_LEN, VirtualConfig,
+    VirtualFiles, stamp_event,
 };
-use narwal_log::{DirReader, LogReader, Lsn, RecordKind, RecordRef, Seq};
-use std::path::PathBuf;
+use narwal_log::{
+    DirEnd, DirReader, DirRecords, Disk, LogReader, LogRecords, Lsn, RecordKind, RecordRef,
+    SEGMENT_HEADER_LEN, Seq, parse_segment_name, segment_name,
+};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes of a chunk before its row ids.
@@ -46,23 +49,20 @@ pub trait Records {
 }
 
 /// The records of an open database's log, up to its durable end.
+#[derive(Debug)]
 pub struct LiveRecords {
-    db: Arc<Inner>,
     reader: LogReader,
-}
-
-impl std::fmt::Debug for LiveRecords {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "LiveRecords(at LSN {})", self.reader.lsn())
-    }
+    random: LogRecords,
 }
 
 impl LiveRecords {
     /// Reads from `lsn` on, where a record must start.
     #[allow(dead_code)]
-    pub(crate) fn new(db: Arc<Inner>, lsn: Lsn) -> Result<Self> {
-        let reader = db.log.read_from(lsn)?;
-        Ok(LiveRecords { db, reader })
+    pub(crate) fn new(db: &Inner, lsn: Lsn) -> Result<Self> {
+        Ok(LiveRecords {
+            reader: db.log.read_from(lsn)?,
+            random: db.log.records(),
+        })
     }
 
     /// LSN of the next record.
@@ -78,28 +78,85 @@ impl Records for LiveRecords {
     }
 
     fn read_at(&mut self, lsn: Lsn, buf: &mut Vec<u8>) -> Result<RecordKind> {
-        let mut reader = self.db.log.read_from(lsn)?;
-        let record = reader
-            .next()?
-            .filter(|r| r.lsn == lsn)
-            .ok_or_else(|| corrupt(lsn, "no record starts here"))?;
-        buf.clear();
-        buf.extend_from_slice(record.body);
-        Ok(record.kind)
+        Ok(self.random.read_at(lsn, buf)?.kind)
     }
 }
 
-impl Records for DirReader {
-    fn next(&mut self) -> Result<Option<RecordRef<'_>>> {
-        Ok(DirReader::next(self)?)
+/// The records of a log folder, whether or not a server is writing it. Files are opened for reading only, without a lock.
+#[derive(Debug)]
+pub struct FolderRecords {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    reader: DirReader,
+    random: DirRecords,
+}
+
+impl FolderRecords {
+    /// Opens the log in `dir` at its oldest record; `None` if there is none.
+    ///
+    /// # Errors
+    /// A damaged segment header, errors of opening.
+    pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Option<Self>> {
+        let reader = DirReader::open(disk.clone(), dir)?;
+        Ok(reader.map(|reader| Self::with(disk, dir, reader)))
     }
 
-    fn read_at(&mut self, lsn: Lsn, _buf: &mut Vec<u8>) -> Result<RecordKind> {
-        Err(corrupt(lsn, "reading by place is not there yet"))
+    /// As [`open`](Self::open), at the record that starts at `lsn`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); there is no such record.
+    pub fn open_at(disk: Arc<dyn Disk>, dir: &Path, lsn: Lsn) -> Result<Option<Self>> {
+        let reader = DirReader::open_at(disk.clone(), dir, lsn)?;
+        Ok(reader.map(|reader| Self::with(disk, dir, reader)))
+    }
+
+    fn with(disk: Arc<dyn Disk>, dir: &Path, reader: DirReader) -> Self {
+        FolderRecords {
+            random: DirRecords::open(disk.clone(), dir),
+            disk,
+            dir: dir.to_path_buf(),
+            reader,
+        }
+    }
+
+    /// LSN of the next record.
+    #[must_use]
+    pub fn lsn(&self) -> Lsn {
+        self.reader.lsn()
+    }
+
+    /// Judges the end that [`Records::next`] has reached.
+    ///
+    /// # Errors
+    /// [`EngineError::Corrupt`] if the log goes on behind it.
+    pub fn end(&mut self) -> Result<DirEnd> {
+        Ok(self.reader.end()?)
+    }
+
+    /// Goes on behind damage, see [`DirReader::resume`].
+    ///
+    /// # Errors
+    /// Errors of reading the files.
+    pub fn resume(&mut self) -> Result<Option<Lsn>> {
+        Ok(self.reader.resume()?)
+    }
+}
+
+impl Records for FolderRecords {
+    fn next(&mut self) -> Result<Option<RecordRef<'_>>> {
+        Ok(self.reader.next()?)
+    }
+
+    fn read_at(&mut self, lsn: Lsn, buf: &mut Vec<u8>) -> Result<RecordKind> {
+        Ok(self.random.read_at(lsn, buf)?.kind)
     }
 
     fn place(&self, lsn: Lsn) -> Option<(PathBuf, u64)> {
-        Some(DirReader::place(self, lsn))
+        let names = self.disk.list(&self.dir).ok()?;
+        let starts = names.iter().filter_map(|n| parse_segment_name(n));
+        let start = starts.filter(|&s| s <= lsn).max()?;
+        let file = self.dir.join(segment_name(start));
+        Some((file, SEGMENT_HEADER_LEN + (lsn - start)))
     }
 }
 
@@ -256,7 +313,7 @@ impl ChunkNames {
                     ));
                 }
                 let kind = records.read_at(lsn, &mut self.page)?;
-                if kind as u8 != CHUNK_INDEX || self.page.len() % 16 != 0 {
+                if kind != RecordKind::ChunkIndex || self.page.len() % 16 != 0 {
                     return Err(corrupt(
                         lsn,
                         "is no chunk index, but a commit names it as one",
@@ -276,8 +333,6 @@ impl ChunkNames {
     }
 }
 
-const CHUNK_INDEX: u8 = 7;
-
 /// Reads event groups, whatever form they have in the log.
 ///
 /// [`next_group`](Self::next_group) goes to the next group, whether or not the one before was read to its end;
@@ -287,6 +342,10 @@ pub struct GroupReader<R> {
     records: R,
     config: VirtualConfig,
     files: Option<VirtualFiles>,
+    /// GTIDs before the present group.
+    before: GtidState,
+    /// GTIDs before the first group of its file.
+    file_gtids: GtidState,
     /// Something was left out: positions must be learnt anew.
     gap: bool,
     with_local: bool,
@@ -313,6 +372,12 @@ impl<R: Records> GroupReader<R> {
         GroupReader {
             records,
             config,
+            before: state
+                .as_ref()
+                .map_or_else(GtidState::new, |s| s.gtids().clone()),
+            file_gtids: state
+                .as_ref()
+                .map_or_else(GtidState::new, |s| s.gtids().clone()),
             files: state,
             gap: false,
             with_local: false,
@@ -343,10 +408,27 @@ impl<R: Records> GroupReader<R> {
         self.files.as_ref()
     }
 
+    /// The GTIDs written before the present group, as far as known.
+    #[must_use]
+    pub fn gtids_before(&self) -> &GtidState {
+        &self.before
+    }
+
+    /// The GTIDs written before the present group's virtual file, as far as known: what its GTID_LIST says.
+    #[must_use]
+    pub fn file_gtids(&self) -> &GtidState {
+        &self.file_gtids
+    }
+
     /// The records below.
     #[must_use]
     pub fn records(&self) -> &R {
         &self.records
+    }
+
+    /// The records below, to ask things that do not move them.
+    pub fn records_mut(&mut self) -> &mut R {
+        &mut self.records
     }
 
     /// The records below, to be moved over something that can't be read. The next group's position is then taken as
@@ -494,9 +576,13 @@ impl<R: Records> GroupReader<R> {
             ),
         };
         self.gap = false;
+        self.before.clone_from(files.gtids());
         let placement = files
             .observe_at(start, head.len, event.gtid)
             .map_err(|e| damaged(&e))?;
+        if placement.new_file {
+            self.file_gtids.clone_from(&self.before);
+        }
         head.file_no = placement.file_no;
         head.start_pos = start;
         head.new_file = placement.new_file;

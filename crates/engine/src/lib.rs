@@ -57,7 +57,7 @@ pub use commit::event_group;
 pub use db::{Database, Ddl, Options, Stats};
 pub use error::{EngineError, Result};
 pub use filter::BinlogFilter;
-pub use groups::{GroupHead, GroupKind, GroupReader, LiveRecords, Records};
+pub use groups::{FolderRecords, GroupHead, GroupKind, GroupReader, LiveRecords, Records};
 pub use image::RowImage;
 pub use narwal_binlog::GtidChoice;
 pub use narwal_binlog::RowMetadata;

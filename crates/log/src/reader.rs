@@ -245,6 +245,16 @@ impl DirReader {
         Ok(None)
     }
 
+    /// Goes on behind damage: to the next record behind the current place that verifies. Gives its LSN, or `None` if
+    /// there is none. For tools that save what can be read; which records are missing, nobody can tell.
+    ///
+    /// # Errors
+    /// Errors of reading the files.
+    pub fn resume(&mut self) -> Result<Option<Lsn>, LogError> {
+        self.at_end = false;
+        self.scan.resume()
+    }
+
     /// The file and byte offset of an LSN in the current segment.
     pub fn place(&self, lsn: Lsn) -> (PathBuf, u64) {
         (

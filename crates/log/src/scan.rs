@@ -10,6 +10,9 @@ use crate::frame::{self, HEADER_LEN, Header, RecordKind};
 use crate::segment::{SEGMENT_HEADER_LEN, Segment, list_segments, segment_name};
 use crate::{Lsn, Seq};
 
+#[path = "resume.rs"]
+mod resume;
+
 /// How much is read ahead.
 const READ_AHEAD: usize = 256 << 10;
 

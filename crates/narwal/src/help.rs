@@ -5,7 +5,8 @@ narwal: a MySQL-protocol database whose binary log is its write-ahead log
 
 usage:
   narwal serve [options]           run a server in the foreground
-  narwal export-binlog [options]   write the log's events as a classic binary log file
+  narwal binlog [DIR] [options]    print a data folder's log: SQL, JSON lines, raw events; undo a part of it
+  narwal binlog export OUTDIR      write the log as classic binary log files
   narwal verify-log [options]      check every record of a stopped server's log
   narwal rotate-key [options]      change the keys of an encrypted data folder
   narwal encrypt, narwal decrypt   encrypt a plain data folder, or the other way round
@@ -51,8 +52,7 @@ are read. Options of the command line win. `loose-` in front of a name lets a se
 pub const EXPORT: &str = "\
 usage: narwal export-binlog --datadir=DIR [--out=FILE]
 
-Writes the event groups in the log of a stopped server as one classic binary log file, which mariadb-binlog and other
-tools read. GTIDs, checksums and transaction boundaries are those that replicas see.
+The former name of narwal binlog --raw (one file) and narwal binlog export (the files as they are). Writes the event groups in a data folder's log as one classic binary log file, which mariadb-binlog and other tools read. GTIDs, checksums and transaction boundaries are those that replicas see.
 
   --datadir=DIR   data folder (default ./narwal-data)
   --out=FILE      the file to write (default: standard output)

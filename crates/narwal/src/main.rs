@@ -1,6 +1,6 @@
-//! The `narwal` command: `serve`, `export-binlog`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
+//! The `narwal` command: `serve`, `binlog`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
 
-mod export;
+mod binlog;
 mod folder;
 mod glue;
 mod help;
@@ -74,6 +74,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
     match command.as_str() {
         "--help" | "-h" | "-?" | "help" => match rest.first().map(String::as_str) {
             Some("serve") => show(help::SERVE),
+            Some("binlog") => binlog::run(&["--help".to_owned()]),
             Some("export-binlog") => show(help::EXPORT),
             Some("verify-log") => show(help::VERIFY),
             Some("rotate-key" | "encrypt" | "decrypt") => show(help::KEYS),
@@ -87,8 +88,9 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "export-binlog" if wants_help => show(help::EXPORT),
         "verify-log" if wants_help => show(help::VERIFY),
         "rotate-key" | "encrypt" | "decrypt" if wants_help => show(help::KEYS),
+        "binlog" => binlog::run(rest),
         "serve" => serve::run(options::serve(rest)?),
-        "export-binlog" => export::run(options::export(rest)?),
+        "export-binlog" => binlog::export_binlog(options::export(rest)?),
         "verify-log" => verify::run(options::verify(rest)?),
         "rotate-key" => folder::run(folder::KeyCommand::Rotate, &options::keys(rest, true)?),
         "encrypt" => folder::run(folder::KeyCommand::Encrypt, &options::keys(rest, false)?),
@@ -98,6 +100,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
                 other,
                 [
                     "serve",
+                    "binlog",
                     "export-binlog",
                     "verify-log",
                     "rotate-key",

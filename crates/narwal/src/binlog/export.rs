@@ -1,0 +1,220 @@
+//! `narwal binlog export`: the classic files that a server with flat binary logs would hold.
+
+use super::flat::FlatOut;
+use super::source::Source;
+use super::{OUT_BUFFER, Trouble, damaged, data_dir};
+use crate::Failure;
+use clap::Args;
+use narwal_binlog::{DEFAULT_BASE_NAME, GtidState};
+use narwal_engine::GroupHead;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Options of `narwal binlog export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Folder to write to; made if missing. Files that are there already are never overwritten
+    outdir: PathBuf,
+    /// Data folder (default ./narwal-data), or its folder `log`
+    #[arg(long, value_name = "DIR")]
+    datadir: Option<PathBuf>,
+    /// Key file of an encrypted data folder
+    #[arg(long, value_name = "FILE")]
+    encryption_key_file: Option<PathBuf>,
+    /// Name of the files without number (the server's --log-bin)
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_BASE_NAME)]
+    base_name: String,
+}
+
+struct Open {
+    number: u32,
+    server_id: u32,
+    timestamp: u32,
+    out: FlatOut<BufWriter<File>>,
+}
+
+struct Export<'a> {
+    dir: &'a Path,
+    base_name: &'a str,
+    open: Option<Open>,
+    written: Vec<u32>,
+    groups: u64,
+    bytes: u64,
+}
+
+impl Export<'_> {
+    fn name(&self, number: u32) -> String {
+        format!("{}.{number:06}", self.base_name)
+    }
+
+    fn create(
+        &mut self,
+        number: u32,
+        server_id: u32,
+        timestamp: u32,
+        before: &GtidState,
+    ) -> Result<(), Trouble> {
+        let path = self.dir.join(self.name(number));
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(|e| Failure::run(path.display(), e))?;
+        let out = BufWriter::with_capacity(OUT_BUFFER, file);
+        self.open = Some(Open {
+            number,
+            server_id,
+            timestamp,
+            out: FlatOut::new(out, server_id, timestamp, before)?,
+        });
+        self.written.push(number);
+        Ok(())
+    }
+
+    /// Ends the open file and begins those up to `number`; `before` is the GTID state before that one.
+    fn go_to(
+        &mut self,
+        number: u32,
+        server_id: u32,
+        timestamp: u32,
+        before: &GtidState,
+    ) -> Result<(), Trouble> {
+        while let Some(open) = self.open.take() {
+            let next = open.number + 1;
+            let name = self.name(next);
+            self.bytes += open.out.position();
+            finish(open.out.rotate(&name, open.server_id, open.timestamp)?)?;
+            // A file between that has no group was begun by FLUSH BINARY LOGS.
+            self.create(next, server_id, timestamp, before)?;
+            if next == number {
+                return Ok(());
+            }
+        }
+        self.create(number, server_id, timestamp, before)
+    }
+
+    /// RESET MASTER: a server has none of the older files.
+    fn start_again(&mut self) -> Result<(), Trouble> {
+        self.open = None;
+        for number in std::mem::take(&mut self.written) {
+            let path = self.dir.join(self.name(number));
+            std::fs::remove_file(&path).map_err(|e| Failure::run(path.display(), e))?;
+        }
+        (self.groups, self.bytes) = (0, 0);
+        Ok(())
+    }
+
+    fn group(&mut self, head: &GroupHead, source: &mut Source) -> Result<(), Trouble> {
+        let current = self.open.as_ref().map_or(0, |o| o.number);
+        if head.file_no < current {
+            self.start_again()?;
+        }
+        if self.open.is_none() && !head.new_file {
+            // The beginning of this file was purged.
+            return Ok(());
+        }
+        if self.open.as_ref().is_none_or(|o| o.number != head.file_no) {
+            let before = source.groups().file_gtids().clone();
+            self.go_to(head.file_no, head.gtid.server, head.timestamp, &before)?;
+        }
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        if open.out.position() != head.start_pos {
+            return Err(damaged(
+                head,
+                format!(
+                    "the event group {} stands at position {} where {} is expected",
+                    head.gtid,
+                    head.start_pos,
+                    open.out.position()
+                ),
+            ));
+        }
+        open.timestamp = head.timestamp;
+        while let Some(event) = source.groups().next_event()? {
+            open.out.put(event)?;
+        }
+        self.groups += 1;
+        Ok(())
+    }
+}
+
+fn finish(out: BufWriter<File>) -> Result<(), Trouble> {
+    let file = out
+        .into_inner()
+        .map_err(std::io::IntoInnerError::into_error)?;
+    Ok(file.sync_all()?)
+}
+
+fn export(o: &ExportArgs, source: &mut Source) -> Result<(u64, usize, u64), Trouble> {
+    let mut export = Export {
+        dir: &o.outdir,
+        base_name: &o.base_name,
+        open: None,
+        written: Vec::new(),
+        groups: 0,
+        bytes: 0,
+    };
+    while let Some(head) = source.next(&mut || Ok(()))? {
+        if source.spots() > 0 {
+            break;
+        }
+        export.group(&head, source)?;
+    }
+    // Files that have no group yet.
+    let (last, gtids) = match source.groups().files() {
+        Some(files) => (files.file_no(), files.gtids().clone()),
+        None => (1, GtidState::new()),
+    };
+    let (current, server, time) = export
+        .open
+        .as_ref()
+        .map_or((0, 1, 0), |o| (o.number, o.server_id, o.timestamp));
+    if last < current {
+        export.start_again()?;
+    }
+    if last != current {
+        export.go_to(last, server, time, &gtids)?;
+    }
+    if let Some(open) = export.open.take() {
+        export.bytes += open.out.position();
+        finish(open.out.finish()?)?;
+    }
+    let index = o.outdir.join(format!("{}.index", o.base_name));
+    let mut text = String::new();
+    for number in &export.written {
+        text.push_str(&format!("./{}\n", export.name(*number)));
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&index)
+        .map_err(|e| Failure::run(index.display(), e))?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    Ok((export.groups, export.written.len(), export.bytes))
+}
+
+/// Runs the command.
+pub fn run(o: &ExportArgs) -> Result<(), Failure> {
+    let dir = data_dir(o.datadir.as_deref());
+    let mut source =
+        Source::open(&dir, o.encryption_key_file.as_deref(), &o.base_name)?.with_progress(true);
+    std::fs::create_dir_all(&o.outdir).map_err(|e| Failure::run(o.outdir.display(), e))?;
+    let done = export(o, &mut source);
+    source.clear_progress();
+    match done {
+        Ok((groups, files, bytes)) if source.spots() == 0 => {
+            eprintln!("{groups} event groups in {files} files, {bytes} bytes");
+            Ok(())
+        }
+        Ok(_) => Err(Failure::Run(
+            "the log is damaged: only what stands before that was exported".into(),
+        )),
+        Err(Trouble::Write(e)) => Err(Failure::run("can't write", e)),
+        Err(Trouble::Log(e)) => Err(Failure::Run(e.to_string())),
+        Err(Trouble::Fail(e)) => Err(e),
+    }
+}

@@ -1,0 +1,284 @@
+//! `narwal binlog`: reading a data folder's log without its server.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `mod.rs` | the command line |
+//! | `source.rs` | the log of a folder: damage, following, progress |
+//! | `select.rs` | which groups and tables are wanted |
+//! | `rows.rs` | table maps and rows of the present statement |
+//! | `print.rs`, `json.rs`, `raw.rs`, `flashback.rs` | the forms of output |
+//! | `export.rs` | classic binary log files |
+//! | `values.rs` | column values as text |
+
+mod export;
+mod flashback;
+mod flat;
+mod json;
+mod localtime;
+mod print;
+mod progress;
+mod raw;
+mod rows;
+mod select;
+mod source;
+mod values;
+
+use crate::Failure;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use narwal_binlog::DEFAULT_BASE_NAME;
+use narwal_engine::{EngineError, FolderRecords, GroupHead, GroupReader};
+use select::{SelectArgs, Selection, Verdict};
+use source::Source;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// The log of a folder, group by group.
+pub type Groups = GroupReader<FolderRecords>;
+
+/// Bytes gathered before they are written.
+const OUT_BUFFER: usize = 1 << 20;
+
+/// Reads the log of a data folder, whether or not its server runs.
+///
+/// Without a subcommand: prints the log in the form of mariadb-binlog. The output can be piped into `mariadb`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "narwal binlog",
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    max_term_width = 110
+)]
+struct BinlogArgs {
+    #[command(subcommand)]
+    command: Option<BinlogCommand>,
+    #[command(flatten)]
+    print: PrintArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum BinlogCommand {
+    /// Writes classic binary log files and their index, as a server with flat files would hold them.
+    Export(export::ExportArgs),
+}
+
+/// What `--base64-output` may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Base64 {
+    /// Row changes as BINLOG statements, which a server can run.
+    #[value(alias = "AUTO")]
+    Auto,
+    /// No BINLOG statements; with -v the output is for people.
+    #[value(alias = "NEVER")]
+    Never,
+    /// The same, by the name that mariadb-binlog has for it.
+    #[value(alias = "DECODE-ROWS")]
+    DecodeRows,
+}
+
+#[derive(Debug, Args)]
+struct PrintArgs {
+    /// Data folder (default ./narwal-data), or its folder `log`
+    dir: Option<PathBuf>,
+    /// Data folder, as an option
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    datadir: Option<PathBuf>,
+    /// Key file of an encrypted data folder
+    #[arg(long, value_name = "FILE")]
+    encryption_key_file: Option<PathBuf>,
+    /// Show row changes as commented pseudo SQL; twice: with column types
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// How row changes are written
+    #[arg(long, value_enum, ignore_case = true, default_value = "auto")]
+    base64_output: Base64,
+    /// One JSON object a line for every change
+    #[arg(long, conflicts_with_all = ["raw", "flashback"])]
+    json: bool,
+    /// Binary log events, as one classic file
+    #[arg(long, conflicts_with = "flashback")]
+    raw: bool,
+    /// SQL that undoes the selected changes, the last one first
+    #[arg(long, conflicts_with = "stop_never")]
+    flashback: bool,
+    /// With --flashback: leave out statements that can't be undone (DDL) instead of giving up
+    #[arg(long, requires = "flashback")]
+    skip_ddl: bool,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    result_file: Option<PathBuf>,
+    /// Wait for more at the end of the log
+    #[arg(long)]
+    stop_never: bool,
+    /// Name of the binary log's files without number (the server's --log-bin)
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_BASE_NAME)]
+    base_name: String,
+    #[command(flatten)]
+    select: SelectArgs,
+}
+
+/// Why an output could not go on.
+#[derive(Debug)]
+enum Trouble {
+    /// The output can't be written.
+    Write(io::Error),
+    /// The log can't be read here.
+    Log(EngineError),
+    /// What was asked for is not possible.
+    Fail(Failure),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(e: io::Error) -> Self {
+        Trouble::Write(e)
+    }
+}
+
+impl From<EngineError> for Trouble {
+    fn from(e: EngineError) -> Self {
+        Trouble::Log(e)
+    }
+}
+
+impl From<Failure> for Trouble {
+    fn from(e: Failure) -> Self {
+        Trouble::Fail(e)
+    }
+}
+
+/// An error of the contents of a record that verified.
+fn damaged(head: &GroupHead, e: impl std::fmt::Display) -> Trouble {
+    Trouble::Log(EngineError::Corrupt(format!(
+        "log record at LSN {}: {e}",
+        head.lsn
+    )))
+}
+
+/// A form of output.
+trait Output {
+    /// Writes a group that is wanted; `groups` stands before its first event.
+    fn group(
+        &mut self,
+        head: &GroupHead,
+        groups: &mut Groups,
+        selection: &Selection,
+    ) -> Result<(), Trouble>;
+
+    /// Everything is read.
+    fn finish(&mut self) -> Result<(), Trouble>;
+
+    /// Lets readers see what was written.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+/// Runs `narwal binlog` with the arguments behind that.
+pub fn run(args: &[String]) -> Result<(), Failure> {
+    let words = std::iter::once("narwal binlog").chain(args.iter().map(String::as_str));
+    let args = match BinlogArgs::try_parse_from(words) {
+        Ok(args) => args,
+        Err(e) if e.use_stderr() => {
+            return Err(Failure::Usage(e.to_string().trim_end().to_owned()));
+        }
+        Err(e) => {
+            // Help is no failure; neither is a reader that went away.
+            let _ = e.print();
+            return Ok(());
+        }
+    };
+    match args.command {
+        Some(BinlogCommand::Export(o)) => export::run(&o),
+        None => print_log(args.print),
+    }
+}
+
+/// `narwal export-binlog`: the name of former versions for `narwal binlog --raw`, and for `narwal binlog export`.
+pub fn export_binlog(o: crate::options::Export) -> Result<(), Failure> {
+    let mut args = vec!["--raw".to_owned()];
+    args.push(format!("--datadir={}", o.datadir.display()));
+    if let Some(file) = &o.key_file {
+        args.push(format!("--encryption-key-file={}", file.display()));
+    }
+    if let Some(out) = &o.out {
+        args.push(format!("--result-file={}", out.display()));
+    }
+    if let Some(from) = &o.from {
+        args.push(format!("--start-gtid={from}"));
+    }
+    run(&args)
+}
+
+fn data_dir(given: Option<&Path>) -> PathBuf {
+    given.map_or_else(|| PathBuf::from("./narwal-data"), Path::to_path_buf)
+}
+
+fn print_log(o: PrintArgs) -> Result<(), Failure> {
+    let dir = data_dir(o.dir.as_deref().or(o.datadir.as_deref()));
+    let mut selection = Selection::new(&o.select, &o.base_name)?;
+    let mut source = Source::open(&dir, o.encryption_key_file.as_deref(), &o.base_name)?
+        .following(o.stop_never)
+        .with_progress(o.result_file.is_some());
+    let write: Box<dyn Write> = match &o.result_file {
+        Some(path) => Box::new(File::create(path).map_err(|e| Failure::run(path.display(), e))?),
+        None if o.raw && io::stdout().is_terminal() => {
+            return Err(Failure::Usage(
+                "--raw writes bytes that are not for a terminal; give --result-file=FILE".into(),
+            ));
+        }
+        None => Box::new(io::stdout().lock()),
+    };
+    let out = BufWriter::with_capacity(OUT_BUFFER, write);
+    let base = o.base_name.clone();
+    let mut output: Box<dyn Output> = if o.json {
+        Box::new(json::Json::new(out, base))
+    } else if o.raw {
+        Box::new(raw::Raw::new(out))
+    } else if o.flashback {
+        Box::new(flashback::Flashback::new(out, o.skip_ddl)?)
+    } else {
+        let base64 = o.base64_output == Base64::Auto;
+        Box::new(print::Print::new(out, base, o.verbose, base64)?)
+    };
+    match pump(&mut source, &mut selection, &mut *output) {
+        Ok(()) => source.verdict(),
+        // Whoever read the output has seen enough.
+        Err(Trouble::Write(e)) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(Trouble::Write(e)) => Err(Failure::run("can't write", e)),
+        Err(Trouble::Log(e)) => Err(Failure::Run(e.to_string())),
+        Err(Trouble::Fail(e)) => Err(e),
+    }
+}
+
+fn pump(
+    source: &mut Source,
+    selection: &mut Selection,
+    output: &mut dyn Output,
+) -> Result<(), Trouble> {
+    let mut undecided = None;
+    loop {
+        let head = match source.next(&mut || output.flush())? {
+            Some(head) => head,
+            None => break,
+        };
+        match selection.verdict(&head, &mut undecided)? {
+            Verdict::Skip => continue,
+            Verdict::Stop => break,
+            Verdict::Take => {}
+        }
+        match output.group(&head, source.groups(), selection) {
+            // What is left of the group can't be read; the next one may be.
+            Err(Trouble::Log(e)) => source.damage(e)?,
+            other => other?,
+        }
+        if selection.is_done(&head) {
+            break;
+        }
+    }
+    source.clear_progress();
+    output.finish()
+}
+
+/// Base 64 in one line.
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
