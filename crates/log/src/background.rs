@@ -126,18 +126,10 @@ impl<S: Send + 'static> Inner<S> {
     /// Makes room ahead of the writer until there is enough.
     pub(crate) fn make_space(&self) -> Result<(), LogError> {
         loop {
-            let segment = {
-                let order = self.order.lock();
-                if !self.wants_space(&order) {
-                    return Ok(());
-                }
-                order.segment.clone()
-            };
-            let ready = segment.ready_end();
-            if ready < segment.cap_end() {
-                self.extend(&segment, ready + 1)?;
-            } else {
-                self.prepare_next(0)?;
+            let wanted = self.wanted(&self.order.lock());
+            match wanted {
+                Some(wanted) => self.make(&wanted)?,
+                None => return Ok(()),
             }
         }
     }

@@ -52,7 +52,8 @@ pub struct LogOptions {
     pub segment_size: u64,
     /// Bytes zeroed when a segment is made. Default 1 MiB.
     pub initial_size: u64,
-    /// Bytes by which a segment grows ahead of the writer. Default 4 MiB.
+    /// A segment grows, by at most 1 MiB at once, while less than half of this is zeroed ahead of the writer. Default
+    /// 4 MiB.
     pub grow_step: u64,
     /// Commits wait for this at first. Default [`Durability::Synced`].
     pub durability: Durability,
@@ -65,9 +66,9 @@ pub struct LogOptions {
     /// In mode 0: bytes kept in memory before a committer writes them out itself. Default 8 MiB.
     pub buffer_limit: u64,
     /// Bytes of chunk records that may wait to be written before [`crate::Log::append_chunk`] holds its caller back.
-    /// Default 2 MiB.
+    /// Default 512 KiB.
     pub chunk_queue: u64,
-    /// Bytes of chunk records, at least one record, that go to disk with one sync. Default 1 MiB.
+    /// Bytes of chunk records, at least one record, that go to disk with one sync. Default 256 KiB.
     pub chunk_group: u64,
     /// Period of the background flush. Default 1 s.
     pub flush_interval: Duration,
@@ -90,8 +91,8 @@ impl LogOptions {
             commit_wait_usec: 0,
             max_record: MAX_BODY as u32,
             buffer_limit: 8 << 20,
-            chunk_queue: 2 << 20,
-            chunk_group: 1 << 20,
+            chunk_queue: 512 << 10,
+            chunk_group: 256 << 10,
             flush_interval: Duration::from_secs(1),
             background: true,
         }
@@ -108,6 +109,11 @@ impl LogOptions {
             .max(need + START_LEN + END_LEN)
             .next_multiple_of(4096)
             .min(cap)
+    }
+
+    /// Bytes that chunks leave ready for commits.
+    pub(crate) fn chunk_margin(&self) -> u64 {
+        (self.grow_step / 2).min(self.segment_cap() / 4)
     }
 
     pub(crate) fn max_body(&self) -> usize {

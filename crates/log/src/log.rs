@@ -35,6 +35,11 @@ pub struct Reserved {
     pub new_segment: bool,
 }
 
+/// Segments grow by at most this much at once: whoever needs room meanwhile waits no longer than for one of these.
+const GROW_PIECE: u64 = 1 << 20;
+/// A log that fills a segment within this time is busy.
+const BUSY: Duration = Duration::from_secs(30);
+
 /// Slot states. A slot is "ready" in every state but RESERVED.
 pub(crate) const RESERVED: u8 = 0;
 pub(crate) const FILLED: u8 = 1;
@@ -156,6 +161,10 @@ pub(crate) struct Order<S> {
     pub marked: bool,
     /// The segment holds none of the caller's records yet.
     pub fresh_segment: bool,
+    /// When the segment came into use.
+    pub since: Instant,
+    /// The last segment was full so soon that the next one had better be whole when it is needed.
+    pub busy: bool,
 }
 
 pub(crate) struct Inner<S> {
@@ -202,6 +211,14 @@ enum Room {
     Chunks(Arc<Slot>),
 }
 
+/// What can be done to have room before it is needed.
+pub(crate) enum Wanted {
+    /// Grow the segment's zeroed part a bit.
+    Grow(Arc<Segment>),
+    /// Make the next segment.
+    Next,
+}
+
 impl<S: Send + 'static> Order<S> {
     fn room(&self, need: u64) -> Room {
         let first = if self.next_lsn == self.segment.start {
@@ -228,6 +245,28 @@ impl<S: Send + 'static> Order<S> {
             }
             _ => Room::Prepare(need),
         }
+    }
+
+    /// What a chunk has to do first, so that `margin` bytes stay ready for commits behind it.
+    fn margin(&self, need: u64, margin: u64) -> Option<Wanted> {
+        let (cap_end, ready_end) = (self.segment.cap_end(), self.segment.ready_end());
+        let end = self.next_lsn + START_LEN + need + END_LEN;
+        if end + margin <= ready_end {
+            return None;
+        }
+        if ready_end < cap_end {
+            return Some(Wanted::Grow(self.segment.clone()));
+        }
+        let Some(next) = &self.next_segment else {
+            return Some(Wanted::Next);
+        };
+        let want = if end <= cap_end {
+            margin.saturating_sub(cap_end - end)
+        } else {
+            START_LEN + need + END_LEN + margin
+        };
+        let want = want.min(next.cap_end() - next.start);
+        (next.ready_end() - next.start < want).then(|| Wanted::Grow(next.clone()))
     }
 
     fn push(&mut self, slot: Slot) -> Arc<Slot> {
@@ -297,6 +336,8 @@ impl<S: Send + 'static> Order<S> {
         self.next_lsn = next.start;
         self.last_real_end = next.start;
         self.segment = next;
+        self.busy = self.since.elapsed() < BUSY;
+        self.since = Instant::now();
     }
 }
 
@@ -324,6 +365,14 @@ impl<S: Send + 'static> Inner<S> {
             } else {
                 order.room(need)
             };
+            if held
+                && !matches!(room, Room::Chunks(_))
+                && let Some(wanted) = order.margin(need, core.opts.chunk_margin())
+            {
+                drop(order);
+                self.make(&wanted)?;
+                continue;
+            }
             let switch = match room {
                 Room::Here => false,
                 Room::Switch => true,
@@ -368,7 +417,7 @@ impl<S: Send + 'static> Inner<S> {
                 self.chunk_bytes.fetch_add(need, Ordering::SeqCst);
             }
             let slot = order.push(Slot::new(at, kind));
-            let wants_space = self.wants_space(&order);
+            let wants_space = self.wanted(&order).is_some();
             drop(order);
             if wants_space {
                 self.background.want_space();
@@ -391,13 +440,21 @@ impl<S: Send + 'static> Inner<S> {
         queued > 0 && queued + need > self.core.opts.chunk_queue
     }
 
-    /// Whether the background thread should make room ahead of the writer.
-    pub fn wants_space(&self, order: &Order<S>) -> bool {
+    /// What the background thread should do next to make room ahead of the writer.
+    pub fn wanted(&self, order: &Order<S>) -> Option<Wanted> {
         let (cap_end, ready_end) = (order.segment.cap_end(), order.segment.ready_end());
         let step = self.core.opts.grow_step;
-        (ready_end < cap_end && ready_end - order.next_lsn.min(ready_end) < step / 2)
-            || (order.next_segment.is_none()
-                && (order.next_lsn - order.segment.start) * 4 > (cap_end - order.segment.start) * 3)
+        if ready_end < cap_end && ready_end - order.next_lsn.min(ready_end) < step / 2 {
+            return Some(Wanted::Grow(order.segment.clone()));
+        }
+        let used = order.next_lsn - order.segment.start;
+        match &order.next_segment {
+            None => (order.busy || used * 4 > (cap_end - order.segment.start) * 3)
+                .then_some(Wanted::Next),
+            // Nobody syncs that file yet, so now is the time.
+            Some(next) => (order.busy && next.ready_end() < next.cap_end())
+                .then(|| Wanted::Grow(next.clone())),
+        }
     }
 
     /// Grows a segment's zeroed part at least to `to`.
@@ -408,7 +465,7 @@ impl<S: Send + 'static> Inner<S> {
             return Ok(());
         }
         let target = to
-            .max(segment.ready_end() + core.opts.grow_step)
+            .max(segment.ready_end() + core.opts.grow_step.min(GROW_PIECE))
             .min(segment.cap_end());
         let mut result = segment.extend(target);
         if matches!(result, Err(LogError::NoSpace(_))) && to < target {
@@ -421,6 +478,14 @@ impl<S: Send + 'static> Inner<S> {
             Counters::add(&core.counters.prepare_syncs, 1);
         }
         result
+    }
+
+    /// Does one step of what is wanted.
+    pub fn make(&self, wanted: &Wanted) -> Result<(), LogError> {
+        match wanted {
+            Wanted::Grow(segment) => self.extend(segment, segment.ready_end() + 1),
+            Wanted::Next => self.prepare_next(0),
+        }
     }
 
     /// Makes the next segment, able to take `need` bytes at once.
@@ -638,7 +703,9 @@ impl<S: Send + 'static> Log<S> {
     ///
     /// While [`LogOptions::chunk_queue`](crate::LogOptions) bytes of chunks are waiting, of whatever callers, this call
     /// waits until they are written; so the memory that they take is bounded, and a commit that is reserved now has no
-    /// more than that in front of it. The caller must not hold a ticket that is not filled.
+    /// more than that in front of it. It also waits for log space, so that some is always ready for commits. Bodies of
+    /// 128 to 256 KiB cost small commits beside them least; a larger one is a group of its own. The caller must not hold
+    /// a ticket that is not filled.
     ///
     /// # Errors
     /// As [`Log::reserve`]. A chunk is no promise: if the log fails later, the next call tells.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
 
@@ -347,6 +348,8 @@ impl OpenLog {
                 next_segment: None,
                 last_real_end: r.end_lsn,
                 marked: r.clean_shutdown,
+                since: Instant::now(),
+                busy: false,
                 fresh_segment: r.end_lsn <= self.current.start + START_LEN,
             }),
             core,

@@ -159,7 +159,7 @@ impl Segment {
             .create(&tmp)
             .map_err(|e| LogError::io("create", &tmp, e))?;
         let made = (|| {
-            zero(&*file, SEGMENT_HEADER_LEN, ready)
+            zero_in_pieces(&*file, SEGMENT_HEADER_LEN, ready)
                 .map_err(|e| LogError::io("allocate", &tmp, e))?;
             file.write_at(&header.encode(), 0)
                 .map_err(|e| LogError::io("write", &tmp, e))?;
@@ -190,14 +190,20 @@ impl Segment {
         if to <= from {
             return Ok(());
         }
-        zero(&*self.file, self.offset_of(from), to - from)
-            .map_err(|e| LogError::io("allocate", &self.path, e))?;
-        // The commit path syncs the same file. A failed sync here may have swallowed the error that one would have
-        // seen, so it is as final as a failure there.
-        self.file.sync_data().map_err(|e| {
-            LogError::Failed(format!("sync of {} failed: {e}", self.path.display()))
-        })?;
-        self.ready_end.store(to, Ordering::Release);
+        let mut at = from;
+        // Piece by piece: a commit that syncs the same file meanwhile waits for what is dirty in it.
+        while at < to {
+            let end = to.min(at + ZERO_CHUNK as u64);
+            zero(&*self.file, self.offset_of(at), end - at)
+                .map_err(|e| LogError::io("allocate", &self.path, e))?;
+            // The commit path syncs the same file. A failed sync here may have swallowed the error that one would have
+            // seen, so it is as final as a failure there.
+            self.file.sync_data().map_err(|e| {
+                LogError::Failed(format!("sync of {} failed: {e}", self.path.display()))
+            })?;
+            self.ready_end.store(end, Ordering::Release);
+            at = end;
+        }
         Ok(())
     }
 
@@ -228,6 +234,20 @@ impl Segment {
         }
         Ok(header)
     }
+}
+
+/// As [`zero`], and durable: with a sync a piece, so that the disk is never busy with much of it at once.
+fn zero_in_pieces(file: &dyn DiskFile, offset: u64, len: u64) -> std::io::Result<()> {
+    let mut done = 0;
+    while done < len {
+        let n = (len - done).min(ZERO_CHUNK as u64);
+        zero(file, offset + done, n)?;
+        done += n;
+        if done < len {
+            file.sync_data()?;
+        }
+    }
+    Ok(())
 }
 
 /// Allocates and zeroes `len` bytes at `offset`.
