@@ -271,6 +271,8 @@ impl LockTable {
                     }
                 }
             }
+            #[cfg(test)]
+            tests::in_the_gap();
             let mut shard = self.shard(name).lock();
             // A name leaves memory under this mutex and after its file was counted: if none was counted since,
             // what was not found in a file is here.
@@ -698,6 +700,45 @@ mod tests {
         t.release_all(3, &[t.row_name(1, b"other")]);
         assert_eq!(t.len(), 0);
         assert_eq!(files(&disk), 0);
+    }
+
+    thread_local! {
+        static GAP: std::cell::RefCell<Option<Box<dyn FnOnce()>>> = const { std::cell::RefCell::new(None) };
+    }
+
+    /// Runs what a test wants to happen between the look into files and the look into memory.
+    pub(super) fn in_the_gap() {
+        if let Some(f) = GAP.with(|g| g.borrow_mut().take()) {
+            f();
+        }
+    }
+
+    #[test]
+    fn what_happens_between_the_looks_at_files_and_memory_is_seen() {
+        let (t, disk) = spilling();
+        let n = t.row_name(1, b"k");
+        t.acquire(1, n, LockMode::Exclusive, None).unwrap();
+        // It is spilled: the first file, then a further one.
+        for i in 0..2 {
+            let other = t.row_name(2, &[i]);
+            t.acquire(1, other, LockMode::Exclusive, None).unwrap();
+            let t2 = t.clone();
+            GAP.set(Some(Box::new(move || {
+                t2.spill(1, &mut vec![n, other]).unwrap();
+            })));
+            for name in [n, other] {
+                assert!(matches!(
+                    t.acquire(2, name, LockMode::Exclusive, None),
+                    Err(EngineError::LockNotAvailable)
+                ));
+            }
+        }
+        // It is released: nobody holds it for ever.
+        let t2 = t.clone();
+        GAP.set(Some(Box::new(move || t2.release_all(1, &[]))));
+        assert!(t.acquire(2, n, LockMode::Exclusive, None).unwrap());
+        t.release_all(2, &[n]);
+        assert_eq!((t.len(), files(&disk)), (0, 0));
     }
 
     #[test]
