@@ -680,6 +680,12 @@ impl<'a> Import<'a> {
             ));
             return Ok(());
         }
+        if list.is_empty() && !self.state.is_empty() && !self.going_on {
+            return Err(
+                "this file begins at the source's very beginning, and others came before it: the files are not in order, or one of them is given twice"
+                    .into(),
+            );
+        }
         for gtid in list.position() {
             let ours = self.state.last(gtid.domain);
             let have = ours.map_or(0, |g| g.seq);
