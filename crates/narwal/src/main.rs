@@ -4,7 +4,6 @@ mod binlog;
 mod folder;
 mod glue;
 mod help;
-mod import;
 mod options;
 mod serve;
 mod verify;
@@ -89,7 +88,6 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "export-binlog" if wants_help => show(help::EXPORT),
         "verify-log" if wants_help => show(help::VERIFY),
         "rotate-key" | "encrypt" | "decrypt" if wants_help => show(help::KEYS),
-        "binlog" if rest.first().is_some_and(|a| a == "import") => import::run(&rest[1..]),
         "binlog" => binlog::run(rest),
         "serve" => serve::run(options::serve(rest)?),
         "export-binlog" => binlog::export_binlog(options::export(rest)?),

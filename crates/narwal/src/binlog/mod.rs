@@ -8,11 +8,13 @@
 //! | `rows.rs` | table maps and rows of the present statement |
 //! | `print.rs`, `json.rs`, `raw.rs`, `flashback.rs` | the forms of output |
 //! | `export.rs` | classic binary log files |
+//! | `import.rs` | the other way: such files into a new folder |
 //! | `values.rs` | column values as text |
 
 mod export;
 mod flashback;
 mod flat;
+mod import;
 mod json;
 mod localtime;
 mod print;
@@ -60,6 +62,8 @@ struct BinlogArgs {
 enum BinlogCommand {
     /// Writes classic binary log files and their index, as a server with flat files would hold them.
     Export(export::ExportArgs),
+    /// Takes classic binary log files of MariaDB or MySQL into a new data folder.
+    Import(import::ImportArgs),
 }
 
 /// What `--base64-output` may be.
@@ -187,6 +191,7 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
     };
     match args.command {
         Some(BinlogCommand::Export(o)) => export::run(&o),
+        Some(BinlogCommand::Import(o)) => import::run(&o),
         None => print_log(args.print),
     }
 }

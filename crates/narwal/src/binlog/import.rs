@@ -8,6 +8,7 @@ mod files;
 
 use crate::Failure;
 use crate::folder::open_disk;
+use clap::Args;
 use files::FlatFile;
 use narwal_binlog::{Event, Gtid, GtidState, event_flags, event_type};
 use narwal_crypt::Access;
@@ -20,157 +21,103 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What `--help` says.
-pub const HELP: &str = "\
-usage: narwal binlog import --into=DIR [options] FILE|INDEX...
-
-Takes classic binary log files of MariaDB (10.0 and later) or MySQL (5.6 and later), written with binlog_format=ROW, into
-a new data folder. Event groups keep their GTIDs, server ids and times. The files are given in order, or by their index
-file. DIR must not exist, or be empty; the work is done in DIR.importing, which becomes DIR at the end.
-
-  --into=DIR              the new data folder
-  --resume                go on in DIR.importing after an import that failed or was ended (files with GTIDs only)
-  --append                into an existing data folder that no server uses: what its GTID position says is there already
-                          is passed over
-  --ignore-db=NAME        leave out a database (repeatable); groups that only touch it stay as empty ones
-  --ignore-table=DB.TABLE leave out the rows of a table (repeatable)
-  --skip-unsupported      views, triggers, routines and events are logged without effect instead of ending the import
-  --replace-collations    Unicode collations that Narwal has not become utf8mb4_general_ci (utf8mb4_bin for _bin)
-  --no-compare            find rows by their keys alone; else a before image that differs from the row ends the import
-  --domain-id=N           GTID domain for groups that have no GTID (MySQL without GTIDs; default 0)
-  --map-uuid=UUID=N       GTID domain for a MySQL server's uuid (repeatable; default: 0, 1, 2 in order of appearance)
-  --server-id=N           the new server's own server_id (default 1)
-  --memory=SIZE           memory for pages and recent changes (default 128M)
-  --encryption-key-file=F the new folder is (or the existing one is) encrypted with these keys
-  --max-binlog-size=SIZE  size of the new folder's virtual binlog files (default 1G)
-
-Damage, statement-based events and types that Narwal has not end the import with file, position, GTID and table.
-docs/migration.md tells the whole story.
-
-  narwal binlog import --into=/var/lib/narwal /var/lib/mysql/mariadb-bin.index
-";
-
-/// How the command was asked to run.
-#[derive(Debug, Clone, Default)]
-struct Options {
+/// Takes classic binary log files of MariaDB (10.0 and later) or MySQL (5.6 and later), written with binlog_format=ROW,
+/// into a new data folder.
+///
+/// Event groups keep their GTIDs, server ids and times. The files are given in order, or by their index file. The folder
+/// must not exist, or be empty; the work is done in FOLDER.importing, which gets its name at the end. Damage,
+/// statement-based events and types that Narwal has not end the import with file, position, GTID and table.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The new data folder
+    #[arg(long, value_name = "DIR")]
     into: PathBuf,
+    /// Binary log files in order, or index files that name them
+    #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
+    /// Go on in DIR.importing after an import that failed or was ended (files with GTIDs only)
+    #[arg(long, conflicts_with = "append")]
     resume: bool,
+    /// Into an existing data folder that no server uses; what its GTID position covers is passed over
+    #[arg(long)]
     append: bool,
-    apply: ApplyOptions,
+    /// Leave out a database; groups that only touch it stay as empty ones
+    #[arg(long, value_name = "NAME")]
+    ignore_db: Vec<String>,
+    /// Leave out the rows of a table
+    #[arg(long, value_name = "DB.TABLE", value_parser = qualified)]
+    ignore_table: Vec<String>,
+    /// Log views, triggers, routines and events without effect instead of giving up
+    #[arg(long)]
+    skip_unsupported: bool,
+    /// Unicode collations that Narwal has not become utf8mb4_general_ci, or utf8mb4_bin for those in _bin
+    #[arg(long)]
+    replace_collations: bool,
+    /// Find rows by their keys alone; else a before image that differs from the row ends the import
+    #[arg(long)]
+    no_compare: bool,
+    /// GTID domain of groups that have no GTID
+    #[arg(long, value_name = "N", default_value_t = 0)]
     domain_id: u32,
-    uuids: Vec<(String, u32)>,
-    settings: Vec<(&'static str, String)>,
-    key_file: Option<PathBuf>,
+    /// GTID domain of a MySQL server's uuid; without it 0, 1, 2 in order of appearance
+    #[arg(long, value_name = "UUID=N", value_parser = uuid_domain)]
+    map_uuid: Vec<(String, u32)>,
+    /// The new server's own server_id
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    server_id: u32,
+    /// Memory for pages and recent changes
+    #[arg(long, value_name = "SIZE", default_value = "128M")]
+    memory: String,
+    /// Size of the new folder's virtual binlog files
+    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    max_binlog_size: String,
+    /// The new folder is (or the existing one is) encrypted with these keys
+    #[arg(long, value_name = "FILE")]
+    encryption_key_file: Option<PathBuf>,
 }
 
-fn usage(text: impl Into<String>) -> Failure {
-    Failure::Usage(text.into())
+fn qualified(text: &str) -> Result<String, String> {
+    match text.split_once('.') {
+        Some((db, table)) if !db.is_empty() && !table.is_empty() => Ok(text.to_owned()),
+        _ => Err("wants DATABASE.TABLE".into()),
+    }
 }
 
-impl Options {
-    fn parse(args: &[String]) -> Result<Options, Failure> {
-        let mut o = Options::default();
-        o.apply.compare = true;
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            let Some(body) = arg.strip_prefix("--") else {
-                o.inputs.push(PathBuf::from(arg));
-                continue;
-            };
-            let (name, mut value) = match body.split_once('=') {
-                Some((n, v)) => (n, Some(v.to_owned())),
-                None => (body, None),
-            };
-            let switch = matches!(
-                name,
-                "resume" | "append" | "skip-unsupported" | "replace-collations" | "no-compare"
-            );
-            if switch {
-                if value.is_some() {
-                    return Err(usage(format!("--{name} takes no value")));
-                }
-            } else if value.is_none() {
-                value = args.next().cloned();
-            }
-            let text = || {
-                value
-                    .clone()
-                    .filter(|v| !v.is_empty())
-                    .ok_or_else(|| usage(format!("--{name} needs a value")))
-            };
-            let number = || -> Result<u32, Failure> {
-                let v = text()?;
-                v.parse()
-                    .map_err(|_| usage(format!("--{name}={v}: not a number")))
-            };
-            match name {
-                "into" => o.into = PathBuf::from(text()?),
-                "resume" => o.resume = true,
-                "append" => o.append = true,
-                "skip-unsupported" => o.apply.skip_unsupported = true,
-                "replace-collations" => o.apply.replace_collations = true,
-                "no-compare" => o.apply.compare = false,
-                "ignore-db" => drop(o.apply.ignore_databases.insert(text()?)),
-                "ignore-table" => {
-                    let v = text()?;
-                    if !v.contains('.') {
-                        return Err(usage(format!("--{name}={v}: wants DATABASE.TABLE")));
-                    }
-                    o.apply.ignore_tables.insert(v);
-                }
-                "domain-id" => o.domain_id = number()?,
-                "map-uuid" => {
-                    let v = text()?;
-                    let pair = v
-                        .rsplit_once('=')
-                        .and_then(|(u, d)| Some((u.to_ascii_lowercase(), d.parse().ok()?)));
-                    o.uuids.push(
-                        pair.ok_or_else(|| usage(format!("--{name}={v}: wants UUID=DOMAIN")))?,
-                    );
-                }
-                "server-id" => o.settings.push(("server_id", number()?.to_string())),
-                "encryption-key-file" => o.key_file = Some(PathBuf::from(text()?)),
-                "memory" => o.settings.push(("innodb_buffer_pool_size", text()?)),
-                "max-binlog-size" => o.settings.push(("max_binlog_size", text()?)),
-                _ => return Err(usage(format!("binlog import: unknown option --{name}"))),
-            }
+fn uuid_domain(text: &str) -> Result<(String, u32), String> {
+    text.rsplit_once('=')
+        .and_then(|(uuid, domain)| Some((uuid.to_ascii_lowercase(), domain.parse().ok()?)))
+        .ok_or_else(|| "wants UUID=DOMAIN".into())
+}
+
+impl ImportArgs {
+    fn apply_options(&self) -> ApplyOptions {
+        ApplyOptions {
+            compare: !self.no_compare,
+            ignore_databases: self.ignore_db.iter().cloned().collect(),
+            ignore_tables: self.ignore_table.iter().cloned().collect(),
+            skip_unsupported: self.skip_unsupported,
+            replace_collations: self.replace_collations,
+            ..ApplyOptions::default()
         }
-        if o.into.as_os_str().is_empty() {
-            return Err(usage("binlog import: --into=DIR is missing"));
-        }
-        if o.inputs.is_empty() {
-            return Err(usage("binlog import: no binary log files were named"));
-        }
-        if o.resume && o.append {
-            return Err(usage("--resume and --append exclude each other"));
-        }
-        Ok(o)
     }
 }
 
 /// Runs the command.
-pub fn run(args: &[String]) -> Result<(), Failure> {
-    if args.iter().any(|a| matches!(a.as_str(), "--help" | "-h")) {
-        print!("{HELP}");
-        return Ok(());
-    }
-    let o = Options::parse(args)?;
+pub fn run(o: &ImportArgs) -> Result<(), Failure> {
     let files = files::list(&o.inputs)?;
-    let target = Target::choose(&o)?;
+    let target = Target::choose(o)?;
     let outcome = target
         .prepare()
-        .and_then(|()| import(&o, &files, &target))
+        .and_then(|()| import(o, &files, &target))
         .and_then(|summary| target.finish().map(|()| summary));
     match outcome {
         Ok(summary) => {
             println!("{summary}\nthe data folder is {}", o.into.display());
             Ok(())
         }
-        Err(Failure::Run(text)) => Err(Failure::Run(format!(
-            "{text}\n{}",
-            target.after_failure(&o)
-        ))),
+        Err(Failure::Run(text)) => {
+            Err(Failure::Run(format!("{text}\n{}", target.after_failure(o))))
+        }
         Err(e) => Err(e),
     }
 }
@@ -190,7 +137,7 @@ struct Target {
 const MARKER: &str = "import.unfinished";
 
 impl Target {
-    fn choose(o: &Options) -> Result<Target, Failure> {
+    fn choose(o: &ImportArgs) -> Result<Target, Failure> {
         let into = std::path::absolute(&o.into).map_err(|e| Failure::run(o.into.display(), e))?;
         if o.append {
             if !into.join("base.redb").is_file() {
@@ -219,7 +166,9 @@ impl Target {
         }
         let mut name = into
             .file_name()
-            .ok_or_else(|| usage(format!("--into={}: not a folder's name", into.display())))?
+            .ok_or_else(|| {
+                Failure::Usage(format!("--into={}: not a folder's name", into.display()))
+            })?
             .to_owned();
         name.push(".importing");
         let work = into.with_file_name(name);
@@ -290,7 +239,7 @@ impl Target {
         Ok(())
     }
 
-    fn after_failure(&self, o: &Options) -> String {
+    fn after_failure(&self, o: &ImportArgs) -> String {
         if self.append {
             return format!(
                 "{} ends with the last group that was applied; the same command goes on from there",
@@ -356,16 +305,24 @@ struct Counts {
     passed_over: u64,
 }
 
-fn import(o: &Options, files: &[PathBuf], target: &Target) -> Result<String, Failure> {
+fn import(o: &ImportArgs, files: &[PathBuf], target: &Target) -> Result<String, Failure> {
     let mut startup = Startup::new();
-    for (name, value) in &o.settings {
-        startup.set(name, Some(value)).map_err(Failure::Usage)?;
+    for (name, value) in [
+        ("server_id", o.server_id.to_string()),
+        ("innodb_buffer_pool_size", o.memory.clone()),
+        ("max_binlog_size", o.max_binlog_size.clone()),
+    ] {
+        startup.set(name, Some(&value)).map_err(Failure::Usage)?;
     }
     // One sync at the end; until then a crash costs the last second, and --resume goes on from what is there.
     startup
         .set("innodb_flush_log_at_trx_commit", Some("0"))
         .map_err(Failure::Usage)?;
-    let folder = open_disk(&target.work, o.key_file.as_deref(), Access::Serve)?;
+    let folder = open_disk(
+        &target.work,
+        o.encryption_key_file.as_deref(),
+        Access::Serve,
+    )?;
     let mut options = startup.engine_options();
     options.disk = folder.disk;
     let db = Database::open_with(&target.work, options)
@@ -384,7 +341,7 @@ fn import(o: &Options, files: &[PathBuf], target: &Target) -> Result<String, Fai
 }
 
 struct Import<'a> {
-    o: &'a Options,
+    o: &'a ImportArgs,
     db: &'a Database,
     applier: Applier,
     files: &'a [PathBuf],
@@ -403,13 +360,13 @@ struct Import<'a> {
 
 impl<'a> Import<'a> {
     fn new(
-        o: &'a Options,
+        o: &'a ImportArgs,
         db: &'a Database,
         instance: &Arc<Instance>,
         files: &'a [PathBuf],
         going_on: bool,
     ) -> Result<Self, Failure> {
-        let applier = Applier::new(instance, u32::MAX, o.apply.clone())
+        let applier = Applier::new(instance, u32::MAX, o.apply_options())
             .map_err(|e| Failure::run("opening a session", e.message))?;
         let state = db
             .gtid_binlog_state()
@@ -426,7 +383,7 @@ impl<'a> Import<'a> {
             files,
             going_on,
             state,
-            domains: o.uuids.iter().cloned().collect(),
+            domains: o.map_uuid.iter().cloned().collect(),
             passing: false,
             counts: Counts::default(),
             progress: Progress {
