@@ -700,6 +700,12 @@ impl PendingGroup {
         self.buf[self.reserve + HEADER_LEN + 12] |= gtid_flags::WAITED;
     }
 
+    /// The events before [`into_stamped`](Self::into_stamped), without the spare bytes.
+    #[must_use]
+    pub fn unstamped(&self) -> &[u8] {
+        &self.buf[self.reserve..]
+    }
+
     /// Fills in what the group's place in the log decides: the GTID, each event's end position (the group
     /// starts at `start_pos` of its virtual file, see [`VirtualFiles::place`](crate::VirtualFiles::place)) and
     /// server id, the XID (unused in DDL groups) and all checksums. The spare bytes stay at the front.
@@ -714,7 +720,7 @@ impl PendingGroup {
         self.buf[body + 8..body + 12].copy_from_slice(&gtid.domain.to_le_bytes());
 
         let mut rest = &mut self.buf[self.reserve..];
-        let mut pos = u64::from(start_pos);
+        let mut pos = start_pos;
         let mut drained = self.drained;
         while let Some(size) = rest.get(SIZE_AT..SIZE_AT + 4) {
             let size = u32::from_le_bytes([size[0], size[1], size[2], size[3]]);

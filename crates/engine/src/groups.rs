@@ -13,6 +13,7 @@
 //! from the group's GTID event and by counting.
 
 use crate::db::Inner;
+use crate::packed::{unpack, unpack_chunk};
 use crate::{EngineError, Result};
 use narwal_binlog::{
     CHECKSUM_LEN, Event, EventHeader, EventReader, Gtid, GtidState, HEADER_LEN, VirtualConfig,
@@ -462,14 +463,16 @@ impl<R: Records> GroupReader<R> {
                 return Ok(None);
             };
             let at = (record.lsn, record.end_lsn, record.seq);
-            let kind = match record.kind {
+            let (stored_as, body) = unpack(record.kind, record.body)
+                .map_err(|e| corrupt(record.lsn, e))?;
+            let kind = match stored_as {
                 RecordKind::Commit | RecordKind::AnnexCommit => GroupKind::Group,
                 RecordKind::LocalCommit if self.with_local => GroupKind::Local,
                 _ => continue,
             };
-            let annexed = record.kind != RecordKind::Commit;
+            let annexed = stored_as != RecordKind::Commit;
             self.body.clear();
-            self.body.extend_from_slice(record.body);
+            self.body.extend_from_slice(&body);
             if let Some(head) = self.begin(at, kind, annexed)? {
                 self.head = Some(head);
                 return Ok(Some(head));
@@ -668,6 +671,7 @@ impl<R: Records> GroupReader<R> {
             if kind != RecordKind::Chunk {
                 return Err(corrupt(lsn, "is no chunk, but a commit names it as one"));
             }
+            unpack_chunk(&mut self.chunk).map_err(|e| corrupt(lsn, e))?;
             let chunk = Chunk::parse(&self.chunk).map_err(|e| corrupt(lsn, e))?;
             let first = if self.chunk_no == 0 {
                 0

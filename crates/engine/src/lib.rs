@@ -15,6 +15,7 @@
 //! | `run/` | sorted files that hold the write set of a huge transaction |
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
 //! | `locks.rs`, `locks/` | row and table locks, deadlock detection; locks of huge transactions on disk |
+//! | `packed.rs` | compressed commit records and chunks |
 //! | `groups.rs` | event groups and their events out of log records |
 //! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
 //! | `builder.rs` | tables, rows and keys for programs without SQL |
@@ -39,6 +40,7 @@ mod local;
 #[allow(dead_code)]
 mod locks;
 mod memtable;
+pub mod packed;
 mod recovery;
 #[allow(dead_code, unused_imports)]
 mod run;
@@ -61,6 +63,7 @@ pub use groups::{FolderRecords, GroupHead, GroupKind, GroupReader, LiveRecords, 
 pub use image::RowImage;
 pub use narwal_binlog::GtidChoice;
 pub use narwal_binlog::RowMetadata;
+pub use packed::{Compression, unpack};
 pub use table::{Index, Table};
 pub use txn::{
     CommitInfo, Isolation, KeyRange, LockMode, LockWait, ReadView, Row, Savepoint, Scan, ScanItem,
