@@ -12,10 +12,12 @@
 use crate::catalog::LoggedChange;
 use crate::db::{Inner, Order};
 use crate::memtable::{Memtable, index_of};
+use crate::packed::{PackedBody, unpack};
 use crate::txn::{CommitInfo, Transaction, binlog_err};
 use crate::{EngineError, Result};
 use narwal_binlog::{GtidChoice, PendingGroup, Placement};
 use narwal_log::{HEADER_LEN, RecordKind, Ticket};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -92,15 +94,15 @@ pub(crate) fn reserve(
     db: &Inner,
     group_len: u32,
     prefix_len: usize,
+    packed: Option<&PackedBody>,
     choice: &GtidChoice,
 ) -> Result<Place> {
     crate::binlog::check_gtid(db, choice)?;
-    let kind = if prefix_len == 0 {
-        RecordKind::Commit
-    } else {
-        RecordKind::AnnexCommit
+    let (kind, body) = match packed {
+        Some(p) => (RecordKind::PackedCommit, p.len()),
+        None if prefix_len == 0 => (RecordKind::Commit, group_len as usize),
+        None => (RecordKind::AnnexCommit, prefix_len + group_len as usize),
     };
-    let body = prefix_len + group_len as usize;
     let (ticket, (seq, placement, memtable)) =
         db.log.reserve(kind, body, |at, order: &mut Order| {
             (
@@ -199,13 +201,19 @@ pub(crate) fn split_record(kind: RecordKind, body: &[u8]) -> Result<Parts<'_>> {
 
 /// The event group in a log record's body, for readers of the log: behind annex and local events, if there are any;
 /// empty for a record that carries no events for them. `None` if the record is shorter than its annex says.
-pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<&[u8]> {
-    match kind {
-        RecordKind::Commit | RecordKind::AnnexCommit => {
-            split_record(kind, body).ok().map(|parts| parts.events)
-        }
-        _ => Some(&[]),
+pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let (kind, body) = unpack(kind, body).ok()?;
+    if !matches!(kind, RecordKind::Commit | RecordKind::AnnexCommit) {
+        return Some(Cow::Borrowed(&[]));
     }
+    Some(match body {
+        Cow::Borrowed(body) => Cow::Borrowed(split_record(kind, body).ok()?.events),
+        Cow::Owned(mut body) => {
+            let at = body.len() - split_record(kind, &body).ok()?.events.len();
+            body.drain(..at);
+            Cow::Owned(body)
+        }
+    })
 }
 
 /// Commits a transaction; see the module's comment for the steps.
@@ -235,11 +243,18 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
     let (place, buf) = match builder {
         Some(builder) if txn.options.log_bin => {
             let group = builder.finish().map_err(binlog_err)?;
-            let place = reserve(db, group.len(), prefix.len(), &txn.options.gtid)?;
+            // Outside every lock, and before the place is known: that needs the length.
+            let packed = (db.options.compression.as_ref())
+                .and_then(|how| PackedBody::pack(how, &prefix, group.unstamped()));
+            let gtid = &txn.options.gtid;
+            let place = reserve(db, group.len(), prefix.len(), packed.as_ref(), gtid)?;
             db.counters
                 .group_bytes
                 .fetch_add(u64::from(group.len()), Ordering::Relaxed);
-            let buf = record(group, &place, &prefix);
+            let buf = match (packed, &place.placement) {
+                (Some(p), Some(at)) => p.into_record(at.gtid, at.start_pos, place.seq),
+                _ => record(group, &place, &prefix),
+            };
             (place, buf)
         }
         mut builder => {

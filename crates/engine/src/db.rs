@@ -50,6 +50,8 @@ pub struct Options {
     pub binlog_filter: BinlogFilter,
     /// `binlog_row_metadata`.
     pub binlog_row_metadata: RowMetadata,
+    /// How commit records are compressed, if they are.
+    pub compression: Option<crate::Compression>,
     /// The disk.
     pub disk: Arc<dyn Disk>,
 }
@@ -70,6 +72,7 @@ impl Default for Options {
             background: true,
             binlog_filter: BinlogFilter::default(),
             binlog_row_metadata: RowMetadata::default(),
+            compression: None,
             disk: Arc::new(RealDisk),
         }
     }

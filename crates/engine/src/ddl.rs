@@ -150,7 +150,7 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
         // The catalog of a freeze and the sequence number of a freeze must be of one moment.
         let mut latest = db.latest_catalog.lock();
         let place = if logged {
-            reserve(db, group_len, prefix.len(), &options.gtid)?
+            reserve(db, group_len, prefix.len(), None, &options.gtid)?
         } else {
             reserve_local(db, prefix.len().max(4))?
         };

@@ -463,8 +463,8 @@ impl<R: Records> GroupReader<R> {
                 return Ok(None);
             };
             let at = (record.lsn, record.end_lsn, record.seq);
-            let (stored_as, body) = unpack(record.kind, record.body)
-                .map_err(|e| corrupt(record.lsn, e))?;
+            let (stored_as, body) =
+                unpack(record.kind, record.body).map_err(|e| corrupt(record.lsn, e))?;
             let kind = match stored_as {
                 RecordKind::Commit | RecordKind::AnnexCommit => GroupKind::Group,
                 RecordKind::LocalCommit if self.with_local => GroupKind::Local,

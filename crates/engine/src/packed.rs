@@ -251,7 +251,8 @@ pub fn unpack_chunk(body: &mut Vec<u8>) -> Result<()> {
     if body.first().is_none_or(|f| f & CHUNK_PACKED == 0) {
         return Ok(());
     }
-    let at = events_of_chunk(body).ok_or_else(|| corrupt("a chunk is shorter than its head says"))?;
+    let at =
+        events_of_chunk(body).ok_or_else(|| corrupt("a chunk is shorter than its head says"))?;
     let events = unpack_events(&body[at..])?;
     body.truncate(at);
     body.extend_from_slice(&events);

@@ -51,9 +51,11 @@ impl Recovery {
         }
         let place =
             |e: String| EngineError::Corrupt(format!("log record at LSN {}: {e}", record.lsn));
-        let parts = split_record(record.kind, record.body).map_err(|e| place(e.to_string()))?;
+        let (kind, body) =
+            crate::packed::unpack(record.kind, record.body).map_err(|e| place(e.to_string()))?;
+        let parts = split_record(kind, &body).map_err(|e| place(e.to_string()))?;
         let annex = parts.annex;
-        if record.kind != RecordKind::LocalCommit {
+        if kind != RecordKind::LocalCommit {
             self.binlog
                 .observe(parts.events)
                 .map_err(|e| place(e.to_string()))?;

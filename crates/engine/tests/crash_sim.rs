@@ -32,6 +32,9 @@ const DIR: &str = "/data";
 thread_local! {
     /// Whether this story's folder is encrypted.
     static ENCRYPTED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// Whether its commits are compressed, and how many such records were read.
+    static COMPRESSED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static PACKED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 /// The disk as the store sees it.
@@ -59,6 +62,10 @@ fn options(disk: &SimDisk, mode: u8) -> Options {
         max_binlog_size: 4096,
         background: false,
         disk: through(disk),
+        compression: COMPRESSED.get().then_some(Compression {
+            level: 1,
+            min_len: 200,
+        }),
         memory_budget: 4 << 20,
         ..Options::default()
     }
@@ -213,11 +220,13 @@ fn replay_events(disk: &SimDisk) -> (Model, u64) {
         .unwrap()
         .unwrap();
     while let Some(r) = reader.next().unwrap() {
-        let group = match r.kind {
-            RecordKind::Commit => r.body,
+        let (kind, body) = unpack(r.kind, r.body).unwrap();
+        PACKED.set(PACKED.get() + u64::from(kind != r.kind));
+        let group = match kind {
+            RecordKind::Commit => &body[..],
             RecordKind::AnnexCommit => {
-                let n = u32::from_le_bytes(r.body[..4].try_into().unwrap()) as usize;
-                &r.body[4 + n..]
+                let n = u32::from_le_bytes(body[..4].try_into().unwrap()) as usize;
+                &body[4 + n..]
             }
             _ => continue,
         };
@@ -310,6 +319,7 @@ fn replay_events(disk: &SimDisk) -> (Model, u64) {
 
 fn story(seed: u64) {
     ENCRYPTED.set(seed % 2 == 1);
+    COMPRESSED.set(seed % 3 == 1);
     let mut rng = StdRng::seed_from_u64(seed);
     let mut disk = SimDisk::new();
     // history[n] = the state after commit n of this story; the first two are DDL.
@@ -437,4 +447,8 @@ fn any_crash_leaves_a_prefix_with_everything_acknowledged() {
         let r = std::panic::catch_unwind(|| story(seed));
         assert!(r.is_ok(), "failed with NARWAL_SEED={seed}");
     }
+    assert!(
+        one.is_some() || PACKED.get() > 0,
+        "compressed records were met"
+    );
 }

@@ -354,7 +354,7 @@ fn replay_events(disk: &SimDisk, plan: &Plan) -> Seen {
             continue;
         }
         let mut map: Option<TableMap<'_>> = None;
-        for e in EventReader::new(group) {
+        for e in EventReader::new(&group) {
             match e.unwrap().decode().unwrap() {
                 Event::Gtid(GtidEvent { gtid, .. }) => {
                     seen.gtids += 1;

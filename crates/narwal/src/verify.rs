@@ -6,7 +6,7 @@ use crate::options::Verify;
 use narwal_binlog::EventReader;
 use narwal_crypt::Access;
 use narwal_engine::event_group;
-use narwal_log::{DirReader, LogError, RecordKind};
+use narwal_log::{DirReader, LogError};
 use std::path::Path;
 
 /// The log of a data folder, which no server can open meanwhile.
@@ -53,8 +53,8 @@ pub fn run(o: Verify) -> Result<(), Failure> {
         bytes += record.body.len() as u64;
         let (lsn, kind) = (record.lsn, record.kind);
         let checked = match event_group(kind, record.body) {
-            None => Err("a commit record is shorter than its annex".to_owned()),
-            Some(group) => EventReader::new(group)
+            None => Err("the parts of a commit record do not fit together".to_owned()),
+            Some(group) => EventReader::new(&group)
                 .try_fold(0u64, |n, e| e.map(|_| n + 1))
                 .map_err(|e| e.to_string()),
         };
@@ -68,10 +68,7 @@ pub fn run(o: Verify) -> Result<(), Failure> {
                 )));
             }
         }
-        if matches!(
-            kind,
-            RecordKind::Commit | RecordKind::AnnexCommit | RecordKind::LocalCommit
-        ) {
+        if kind.is_commit() {
             commits += 1;
         }
     }

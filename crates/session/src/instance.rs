@@ -154,6 +154,12 @@ impl Startup {
             max_binlog_cache_size: u("max_binlog_cache_size"),
             commit_wait_count: count,
             commit_wait_usec: usec,
+            compression: (self.get("narwal_log_compression").show() == "zstd").then(|| {
+                narwal_engine::Compression {
+                    level: u("narwal_log_compression_level") as i32,
+                    min_len: u("narwal_log_compression_min_length") as usize,
+                }
+            }),
             ..narwal_engine::Options::default()
         }
     }

@@ -735,6 +735,27 @@ pub static VARIABLES: &[VariableDef] = &[
         Inert,
     ),
     def(
+        "narwal_log_compression",
+        Global,
+        Enum(&["none", "zstd"]),
+        "none",
+        Startup,
+    ),
+    def(
+        "narwal_log_compression_level",
+        Global,
+        UInt(1, 19, 1),
+        "1",
+        Startup,
+    ),
+    def(
+        "narwal_log_compression_min_length",
+        Global,
+        UInt(64, 268_435_456, 1),
+        "256",
+        Startup,
+    ),
+    def(
         "net_buffer_length",
         Both,
         UInt(1024, 1_048_576, 1024),
