@@ -27,6 +27,8 @@ struct OpenRows {
     event_type: u8,
     // Its images lack columns: the bitmaps in its head say which.
     partial: bool,
+    // Row changes in it.
+    rows: u64,
 }
 
 /// The columns that a partial row image has: bit `i % 8` of byte `i / 8` for column `i`, as many bytes as the table's
@@ -82,6 +84,13 @@ impl Mark {
     #[must_use]
     pub fn is_in(&self, group: &GroupBuilder) -> bool {
         self.pos <= group.events_len()
+    }
+
+    /// If this mark is in the middle of a rows event: where that begins. It must not be drained while the mark is in
+    /// use.
+    #[must_use]
+    pub fn needs_from(&self) -> Option<u64> {
+        self.open.map(|o| self.pos - o.start as u64)
     }
 
     /// Bytes of events before this place, the GTID event not counted.
@@ -275,6 +284,9 @@ impl GroupBuilder {
         }
         self.buf.extend_from_slice(first);
         self.buf.extend_from_slice(second);
+        if let Some(open) = &mut self.open {
+            open.rows += 1;
+        }
         Ok(())
     }
 
@@ -303,6 +315,9 @@ impl GroupBuilder {
         }
         self.buf.extend_from_slice(first);
         self.buf.extend_from_slice(second);
+        if let Some(open) = &mut self.open {
+            open.rows += 1;
+        }
         Ok(())
     }
 
@@ -339,6 +354,7 @@ impl GroupBuilder {
             table_id: table.table_id(),
             event_type,
             partial,
+            rows: 0,
         });
         Ok(start)
     }
@@ -451,6 +467,12 @@ impl GroupBuilder {
     pub fn open_rows(&self) -> Option<u64> {
         self.open
             .map(|o| self.drained + (o.start - self.base()) as u64)
+    }
+
+    /// Row changes in the rows event that is growing.
+    #[must_use]
+    pub fn open_row_count(&self) -> u64 {
+        self.open.map_or(0, |o| o.rows)
     }
 
     /// Takes out the first `len` bytes of events behind the GTID event: for transactions that are too large for one

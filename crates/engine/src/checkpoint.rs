@@ -12,8 +12,9 @@
 use crate::base::{BaseGen, Bytes, META, base_err, table_name};
 use crate::catalog::{Catalog, StoredCatalog};
 use crate::db::{Inner, Order};
-use crate::memtable::{Memtable, Payload};
-use crate::state::State;
+use crate::memtable::Memtable;
+use crate::run::RunEntry;
+use crate::state::{Layer, State};
 use crate::{EngineError, Result};
 use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,8 @@ pub(crate) fn from_hex(s: &str) -> Option<Vec<u8>> {
 
 /// A freeze that has not been merged yet.
 pub(crate) struct Frozen {
-    memtable: Arc<Memtable>,
+    /// Everything above the base at the moment of the freeze, newest first.
+    layers: Vec<Layer>,
     meta: CheckpointMeta,
     catalog: Arc<Catalog>,
 }
@@ -65,20 +67,27 @@ pub(crate) fn run(db: &Inner, pending: &mut Option<Frozen>) -> Result<()> {
     };
     db.log.sync_all()?;
     db.log.wait_visible(frozen.meta.seq)?;
-    check_space(db, &frozen.memtable)?;
+    check_space(db, &frozen.layers)?;
     merge(db, frozen)?;
     let seq = frozen.meta.seq;
     let base = BaseGen::open(&db.redb, seq, frozen.catalog.index_ids())?;
     db.state.rcu(|s| State {
         active: s.active.clone(),
-        frozen: None,
+        // Layers only ever come on top.
+        older: s.older[..s.older.len().saturating_sub(frozen.layers.len())].into(),
         base: base.clone(),
     });
+    for layer in &frozen.layers {
+        if let Layer::Spilled(s) = layer {
+            s.runs.mark_obsolete();
+        }
+    }
+    db.oob_committed.lock().retain(|(s, _)| *s > seq);
     db.checkpoint_lsn.store(frozen.meta.lsn, Ordering::Relaxed);
     db.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
     tracing::debug!(
         seq,
-        bytes = frozen.memtable.bytes(),
+        layers = frozen.layers.len(),
         ms = started.elapsed().as_millis() as u64,
         "checkpoint done"
     );
@@ -90,15 +99,12 @@ fn freeze(db: &Inner) -> Frozen {
     // The latest catalog must be the one of the last DDL at or before S: DDL reserves under this mutex too.
     let latest = db.latest_catalog.lock();
     let fresh = Arc::new(Memtable::new());
-    let (memtable, seq, lsn, binlog) = db.log.with_order_state(|order: &mut Order, at| {
-        let old = std::mem::replace(&mut order.active, fresh.clone());
+    let (layers, seq, lsn, binlog) = db.log.with_order_state(|order: &mut Order, at| {
+        order.active = fresh.clone();
         // Still under the order mutex: whoever sees a later sequence number published sees this state too.
-        db.state.rcu(|s| State {
-            active: fresh.clone(),
-            frozen: Some(s.active.clone()),
-            base: s.base.clone(),
-        });
-        (old, at.seq, at.lsn, order.binlog.to_bytes())
+        db.state.rcu(|s| s.covered(fresh.clone(), None));
+        let layers = db.state.load().older.to_vec();
+        (layers, at.seq, at.lsn, order.binlog.to_bytes())
     });
     let meta = CheckpointMeta {
         format: 1,
@@ -108,15 +114,22 @@ fn freeze(db: &Inner) -> Frozen {
         catalog: latest.to_stored(),
     };
     Frozen {
-        memtable,
+        layers,
         meta,
         catalog: latest.clone(),
     }
 }
 
 /// A base that runs out of space in the middle of a write can't be used any more until reopened; so look first.
-fn check_space(db: &Inner, memtable: &Memtable) -> Result<()> {
-    let need = memtable.bytes().saturating_mul(3) + (8 << 20);
+fn check_space(db: &Inner, layers: &[Layer]) -> Result<()> {
+    let need = layers
+        .iter()
+        .map(|l| match l {
+            Layer::Memtable(m) => m.bytes().saturating_mul(3),
+            Layer::Spilled(s) => s.map_bytes * 3 + s.runs.bytes() * 2,
+        })
+        .sum::<u64>()
+        + (8 << 20);
     match db.disk.free_space(&db.dir) {
         Ok(free) if free < need => Err(EngineError::DiskFull(format!(
             "{}: a checkpoint needs {} MiB, {} MiB are free",
@@ -159,39 +172,48 @@ fn merge(db: &Inner, frozen: &Frozen) -> Result<()> {
         // A shard holds its keys by index id: each table is opened about once.
         let mut open: Option<(u32, redb::Table<'_, Bytes, Bytes>)> = None;
         let mut value = Vec::new();
-        frozen
-            .memtable
-            .for_each_newest(|index, key, seq, payload| -> Result<()> {
-                if !live.contains(&index) {
-                    return Ok(()); // dropped meanwhile
+        let mut put = |index: u32, key: &[u8], seq: u64, payload: RunEntry<'_>| -> Result<()> {
+            if !live.contains(&index) {
+                return Ok(()); // dropped meanwhile
+            }
+            if open.as_ref().is_none_or(|(id, _)| *id != index) {
+                open = None;
+                let t = txn
+                    .open_table(TableDefinition::<Bytes, Bytes>::new(&table_name(index)))
+                    .map_err(base_err)?;
+                open = Some((index, t));
+            }
+            let Some((_, table)) = &mut open else {
+                return Ok(());
+            };
+            match payload {
+                RunEntry::Tombstone => {
+                    table.remove(key).map_err(base_err)?;
                 }
-                if open.as_ref().is_none_or(|(id, _)| *id != index) {
-                    open = None;
-                    let t = txn
-                        .open_table(TableDefinition::<Bytes, Bytes>::new(&table_name(index)))
-                        .map_err(base_err)?;
-                    open = Some((index, t));
+                RunEntry::Present => {
+                    table.insert(key, [].as_slice()).map_err(base_err)?;
                 }
-                let Some((_, table)) = &mut open else {
-                    return Ok(());
-                };
-                match payload {
-                    Payload::Tombstone => {
-                        table.remove(key).map_err(base_err)?;
-                    }
-                    Payload::Present => {
-                        table.insert(key, [].as_slice()).map_err(base_err)?;
-                    }
-                    Payload::Row(row) => {
-                        debug_assert!(clustered.contains(&index));
-                        value.clear();
-                        value.extend_from_slice(&seq.to_le_bytes());
-                        value.extend_from_slice(row);
-                        table.insert(key, value.as_slice()).map_err(base_err)?;
-                    }
+                RunEntry::Row(row) => {
+                    debug_assert!(clustered.contains(&index));
+                    value.clear();
+                    value.extend_from_slice(&seq.to_le_bytes());
+                    value.extend_from_slice(row);
+                    table.insert(key, value.as_slice()).map_err(base_err)?;
                 }
-                Ok(())
-            })?;
+            }
+            Ok(())
+        };
+        // Oldest first: what is newer replaces it.
+        for layer in frozen.layers.iter().rev() {
+            match layer {
+                Layer::Memtable(m) => {
+                    m.for_each_newest(|index, key, seq, p| put(index, key, seq, p.into()))?;
+                }
+                Layer::Spilled(s) => {
+                    s.for_each_newest(|index, key, entry| put(index, key, s.seq, entry))?;
+                }
+            }
+        }
         drop(open);
         let json = serde_json::to_vec(&frozen.meta)
             .map_err(|e| EngineError::Io(format!("checkpoint: {e}")))?;

@@ -3,7 +3,7 @@
 //! 1. The event group is finished: its length is known.
 //! 2. `reserve`: one short step under the log's order mutex gives LSN, sequence number, GTID, virtual position and the
 //!    memtable that is active at this place.
-//! 3. Outside any lock the group is stamped (positions, GTID, checksums) and the overlay goes into that memtable. What
+//! 3. Outside any lock the group is stamped (positions, GTID, checksums) and the write set goes into that memtable. What
 //!    it puts there is invisible until the sequence number is published.
 //! 4. Row locks are released (early lock release): whoever takes them next commits later in the log, so it can't be
 //!    acknowledged earlier.
@@ -11,15 +11,24 @@
 
 use crate::catalog::LoggedChange;
 use crate::db::{Inner, Order};
-use crate::memtable::{Memtable, index_of};
+use crate::groups::Oob;
+use crate::memtable::Memtable;
 use crate::packed::{PackedBody, unpack};
+use crate::run::RunMeta;
+use crate::spilled::Spilled;
+use crate::state::Layer;
 use crate::txn::{CommitInfo, Transaction, binlog_err};
+use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
 use narwal_binlog::{GtidChoice, PendingGroup, Placement};
 use narwal_log::{HEADER_LEN, RecordKind, Ticket};
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// From this size on (bytes) the write set of an out-of-band transaction becomes a layer instead of going into the
+/// memtable key by key: the commit's time must not depend on its size.
+const LAYER_BYTES: u64 = 2 << 20;
 
 /// A place in all orders at once.
 pub(crate) struct Place {
@@ -49,7 +58,7 @@ pub(crate) struct Annex {
     /// Changes of the catalog, for DDL.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) changes: Vec<LoggedChange>,
-    /// Hidden row ids of the row changes of tables without primary key, in event order.
+    /// Hidden row ids of the row changes of tables without primary key, in event order; of chunks, the chunks have them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) row_ids: Vec<u64>,
     /// The same for the local events.
@@ -59,6 +68,12 @@ pub(crate) struct Annex {
     /// never see.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) local_len: u32,
+    /// Where the events are that were sent out of band.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) oob: Option<Oob>,
+    /// The spilled write set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) spill: Option<Spill>,
 }
 
 fn is_zero(n: &u32) -> bool {
@@ -75,6 +90,7 @@ impl Annex {
             && self.row_ids.is_empty()
             && self.local_row_ids.is_empty()
             && local.is_empty()
+            && self.oob.is_none()
         {
             return Ok(Vec::new());
         }
@@ -88,28 +104,71 @@ impl Annex {
     }
 }
 
-/// Reserves the place of a record whose events are `group_len` bytes, with `prefix_len` bytes of annex and local events
-/// before them (0: none).
+/// The spilled part of a write set. All of it follows from the chunks: it only saves their replay.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Spill {
+    /// The run files, newest first.
+    pub(crate) runs: Vec<RunMeta>,
+    /// Bytes of events (without the GTID event) whose changes are all in the runs.
+    pub(crate) events: u64,
+    /// Row changes behind those that are in the runs too.
+    #[serde(default)]
+    pub(crate) skip: u64,
+    /// By how much the number of rows of each clustered index changes through the runs.
+    pub(crate) rows: Vec<(u32, i64)>,
+    /// Table id, AUTO_INCREMENT counter and hidden row id counter of the tables written.
+    pub(crate) counters: Vec<(u64, u64, u64)>,
+}
+
+/// A write set that becomes a layer of the store of its own, instead of going into the memtable key by key.
+pub(crate) struct NewLayer<'a> {
+    writes: &'a mut WriteSet,
+    fresh: Arc<Memtable>,
+}
+
+impl<'a> NewLayer<'a> {
+    fn new(writes: &'a mut WriteSet) -> Self {
+        NewLayer {
+            writes,
+            fresh: Arc::new(Memtable::new()),
+        }
+    }
+
+    /// Under the order mutex: what commits before this one goes below the layer, what commits after it above.
+    fn put(self, db: &Inner, order: &mut Order, seq: u64) {
+        let layer = Layer::Spilled(Arc::new(Spilled::new(seq, self.writes)));
+        order.active = self.fresh.clone();
+        db.state
+            .rcu(|s| s.covered(self.fresh.clone(), Some(layer.clone())));
+    }
+}
+
+/// Reserves the place of a record that holds `events_len` bytes of a group of `group_len`, with `prefix_len` bytes of
+/// annex and local events before them (0: none). `layer` is left alone on error.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn reserve(
     db: &Inner,
-    group_len: u32,
+    events_len: u32,
+    group_len: u64,
     prefix_len: usize,
     packed: Option<&PackedBody>,
     choice: &GtidChoice,
+    layer: Option<NewLayer<'_>>,
 ) -> Result<Place> {
     crate::binlog::check_gtid(db, choice)?;
     let (kind, body) = match packed {
         Some(p) => (RecordKind::PackedCommit, p.len()),
-        None if prefix_len == 0 => (RecordKind::Commit, group_len as usize),
-        None => (RecordKind::AnnexCommit, prefix_len + group_len as usize),
+        None if prefix_len == 0 => (RecordKind::Commit, events_len as usize),
+        None => (RecordKind::AnnexCommit, prefix_len + events_len as usize),
     };
     let (ticket, (seq, placement, memtable)) =
         db.log.reserve(kind, body, |at, order: &mut Order| {
-            (
-                at.seq,
-                order.binlog.place(u64::from(group_len), choice),
-                order.active.clone(),
-            )
+            let placement = order.binlog.place(group_len, choice);
+            let memtable = order.active.clone();
+            if let Some(l) = layer {
+                l.put(db, order, at.seq);
+            }
+            (at.seq, placement, memtable)
         })?;
     Ok(Place {
         ticket,
@@ -120,11 +179,15 @@ pub(crate) fn reserve(
 }
 
 /// Reserves the place of a local commit: a sequence number, but neither GTID nor binlog position.
-pub(crate) fn reserve_local(db: &Inner, body: usize) -> Result<Place> {
+pub(crate) fn reserve_local(db: &Inner, body: usize, layer: Option<NewLayer<'_>>) -> Result<Place> {
     let (ticket, (seq, memtable)) =
         db.log
             .reserve(RecordKind::LocalCommit, body, |at, order: &mut Order| {
-                (at.seq, order.active.clone())
+                let memtable = order.active.clone();
+                if let Some(l) = layer {
+                    l.put(db, order, at.seq);
+                }
+                (at.seq, memtable)
             })?;
     Ok(Place {
         ticket,
@@ -216,6 +279,33 @@ pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<Cow<'_, [u8]>> {
     })
 }
 
+/// What the annex says of a spilled write set.
+fn spill_of(db: &Inner, txn: &Transaction) -> Result<Option<Spill>> {
+    if !txn.writes.has_runs() {
+        return Ok(None);
+    }
+    // The files' names must be durable before the record that counts on them.
+    db.disk
+        .sync_dir(&db.spill_dir)
+        .map_err(|e| EngineError::Io(format!("{}: {e}", db.spill_dir.display())))?;
+    let end = txn.writes.spilled_end();
+    let value = |c: &AtomicU64| c.load(Ordering::Relaxed);
+    Ok(Some(Spill {
+        runs: txn.writes.runs().map(|r| r.meta()).collect(),
+        events: end.events,
+        skip: end.skip,
+        rows: txn.writes.spilled_rows().into_iter().collect(),
+        counters: txn
+            .tables
+            .iter()
+            .map(|t| {
+                let c = &t.counters;
+                (t.def.id, value(&c.auto_increment), value(&c.row_id))
+            })
+            .collect(),
+    }))
+}
+
 /// Commits a transaction; see the module's comment for the steps.
 pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInfo> {
     txn.end_statement();
@@ -229,8 +319,14 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         return Ok(CommitInfo::default());
     }
     db.admit()?;
+    txn.writes.check()?;
+    let oob = txn.name_chunks()?;
+    let deltas = txn.writes.row_deltas();
+    let layered = txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES);
     let mut annex = Annex {
         row_ids: std::mem::take(&mut txn.row_ids),
+        oob,
+        spill: spill_of(db, txn)?,
         ..Annex::default()
     };
     let prefix = match &mut local {
@@ -240,17 +336,28 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         }
         None => annex.encode(&[])?,
     };
+    let layer = layered.then(|| NewLayer::new(&mut txn.writes));
     let (place, buf) = match builder {
         Some(builder) if txn.options.log_bin => {
             let group = builder.finish().map_err(binlog_err)?;
-            // Outside every lock, and before the place is known: that needs the length.
+            let group_len = group.group_len();
+            // Outside every lock, and before the place is known: that needs the length. What was sent out of band is
+            // not in it, and the rest is small.
             let packed = (db.options.compression.as_ref())
+                .filter(|_| txn.oob.is_none())
                 .and_then(|how| PackedBody::pack(how, &prefix, group.unstamped()));
-            let gtid = &txn.options.gtid;
-            let place = reserve(db, group.len(), prefix.len(), packed.as_ref(), gtid)?;
+            let place = reserve(
+                db,
+                group.len(),
+                group_len,
+                prefix.len(),
+                packed.as_ref(),
+                &txn.options.gtid,
+                layer,
+            )?;
             db.counters
                 .group_bytes
-                .fetch_add(u64::from(group.len()), Ordering::Relaxed);
+                .fetch_add(group_len, Ordering::Relaxed);
             let buf = match (packed, &place.placement) {
                 (Some(p), Some(at)) => p.into_record(at.gtid, at.start_pos, place.seq),
                 _ => record(group, &place, &prefix),
@@ -260,30 +367,32 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         mut builder => {
             let events = builder.as_mut().map_or(&[][..], |b| b.finish_local());
             let buf = local_record(&prefix, events);
-            (reserve_local(db, buf.len() - HEADER_LEN)?, buf)
+            (reserve_local(db, buf.len() - HEADER_LEN, layer)?, buf)
         }
     };
     for t in &txn.tables {
-        let clustered = t.indexes[0].id;
-        let start = crate::memtable::full_key(clustered, &[]);
-        let delta: i64 = txn
-            .overlay
-            .range(start..)
-            .take_while(|(k, _)| index_of(k) == clustered)
-            .map(|(_, o)| i64::from(o.delta))
-            .sum();
-        if delta != 0 {
-            t.counters.rows.fetch_add(delta, Ordering::Relaxed);
+        if let Some(delta) = deltas.get(&t.indexes[0].id).filter(|d| **d != 0) {
+            t.counters.rows.fetch_add(*delta, Ordering::Relaxed);
         }
     }
-    for (key, own) in std::mem::take(&mut txn.overlay) {
-        place
-            .memtable
-            .put(&key, place.seq, own.payload, &db.registry);
+    if !layered {
+        for (key, own) in txn.writes.take().0 {
+            place
+                .memtable
+                .put(&key, place.seq, own.payload, &db.registry);
+        }
     }
     txn.release();
+    if let Some(hold) = txn.oob.take().and_then(|o| o.hold) {
+        // Until a checkpoint has the rows, recovery may read the chunks.
+        db.oob_committed.lock().push((place.seq, hold));
+        db.counters.oob_commits.fetch_add(1, Ordering::Relaxed);
+    }
     db.log.fill(&place.ticket, buf);
     db.note_progress(&place);
+    if layered {
+        db.want_checkpoint();
+    }
     db.log.wait(&place.ticket)?;
     Ok(place.info())
 }

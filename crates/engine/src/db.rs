@@ -6,9 +6,11 @@ use crate::checkpoint::{self, CheckpointMeta, Frozen, from_hex};
 use crate::commit::Place;
 use crate::locks::LockTable;
 use crate::memtable::Memtable;
-use crate::recovery::Recovery;
+use crate::oob::{OobHold, OobRegistry};
+use crate::recovery::{Recovery, RecoverySpill};
+use crate::run::RunCache;
 use crate::snapshot::SnapshotRegistry;
-use crate::state::{Snapshot, State};
+use crate::state::{Layer, Snapshot, State};
 use crate::txn::{CommitInfo, Transaction, TxnOptions};
 use crate::{BinlogFilter, EngineError, Result, RowMetadata};
 use arc_swap::ArcSwap;
@@ -20,6 +22,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+
+/// Default of `binlog_oob_threshold`: 1 MiB.
+pub const DEFAULT_OOB_THRESHOLD: u64 = 1 << 20;
 
 /// Settings of a database. Sizes in bytes.
 #[derive(Debug, Clone)]
@@ -44,6 +49,10 @@ pub struct Options {
     pub commit_wait_usec: u32,
     /// A checkpoint starts when the log has grown by this much since the last one began. 0: derived from the budget.
     pub checkpoint_log_bytes: u64,
+    /// A running transaction sends finished events to the log when they pass this many bytes (`binlog_oob_threshold`).
+    pub oob_threshold: u64,
+    /// A transaction's write set goes to disk when it passes this many bytes of memory. 0: derived from the budget.
+    pub spill_bytes: u64,
     /// Whether background threads flush and checkpoint. Off for deterministic tests.
     pub background: bool,
     /// What goes into the binary log (`binlog_do_db` and the like).
@@ -65,10 +74,12 @@ impl Default for Options {
             gtid_domain_id: 0,
             max_binlog_size: 1 << 30,
             segment_size: 32 << 20,
-            max_binlog_cache_size: 192 << 20,
+            max_binlog_cache_size: u64::MAX,
             commit_wait_count: 0,
             commit_wait_usec: 0,
             checkpoint_log_bytes: 0,
+            oob_threshold: DEFAULT_OOB_THRESHOLD,
+            spill_bytes: 0,
             background: true,
             binlog_filter: BinlogFilter::default(),
             binlog_row_metadata: RowMetadata::default(),
@@ -123,6 +134,11 @@ pub(crate) struct Counters {
     pub(crate) checkpoints: AtomicU64,
     pub(crate) checkpoint_errors: AtomicU64,
     pub(crate) admit_waits: AtomicU64,
+    pub(crate) oob_chunks: AtomicU64,
+    pub(crate) oob_bytes: AtomicU64,
+    pub(crate) oob_commits: AtomicU64,
+    pub(crate) spills: AtomicU64,
+    pub(crate) spill_bytes: AtomicU64,
 }
 
 /// Why the checkpoint thread should wake, and whether it should go.
@@ -152,6 +168,15 @@ pub(crate) struct Inner {
     /// `binlog_row_metadata` as its number.
     pub(crate) row_metadata: AtomicU8,
     pub(crate) counters: Counters,
+    /// `binlog_oob_threshold`, bytes.
+    pub(crate) oob_threshold: AtomicU64,
+    /// Where run files are.
+    pub(crate) spill_dir: PathBuf,
+    pub(crate) run_cache: Arc<RunCache>,
+    /// Chunks that running transactions, and recovery, may still need.
+    pub(crate) oob: Arc<OobRegistry>,
+    /// Out-of-band commits that no checkpoint covers yet.
+    pub(crate) oob_committed: Mutex<Vec<(u64, OobHold)>>,
     checkpoint: Mutex<Option<Frozen>>,
     /// Why the last checkpoint failed, for writers that wait for room.
     checkpoint_error: Mutex<Option<EngineError>>,
@@ -185,6 +210,11 @@ impl Inner {
         self.options.memory_budget * 2 / 5
     }
 
+    /// Memory of one transaction's write set, beyond which it spills.
+    pub(crate) fn spill_bytes(&self) -> u64 {
+        spill_bytes(&self.options)
+    }
+
     fn checkpoint_log_bytes(&self) -> u64 {
         match self.options.checkpoint_log_bytes {
             0 => (self.options.memory_budget / 4).clamp(16 << 20, 128 << 20),
@@ -194,14 +224,23 @@ impl Inner {
 
     /// Called by each committer once its rows are in the memtable: starts a checkpoint when it is time.
     pub(crate) fn note_progress(&self, place: &Place) {
-        let grown = place
-            .ticket
-            .lsn()
-            .saturating_sub(self.checkpoint_lsn.load(Ordering::Relaxed));
-        if (grown > self.checkpoint_log_bytes()
-            || place.memtable.bytes() > self.memtable_limit() / 2)
-            && !self.notified.swap(true, Ordering::Relaxed)
-        {
+        self.note_log_growth(place.ticket.lsn());
+        if place.memtable.bytes() > self.memtable_limit() / 2 {
+            self.want_checkpoint();
+        }
+    }
+
+    /// As [`Self::note_progress`], for records that put nothing into a memtable.
+    pub(crate) fn note_log_growth(&self, lsn: u64) {
+        let grown = lsn.saturating_sub(self.checkpoint_lsn.load(Ordering::Relaxed));
+        if grown > self.checkpoint_log_bytes() {
+            self.want_checkpoint();
+        }
+    }
+
+    /// Asks for a checkpoint.
+    pub(crate) fn want_checkpoint(&self) {
+        if !self.notified.swap(true, Ordering::Relaxed) {
             self.wake.lock().run = true;
             self.wake_signal.notify_one();
         }
@@ -424,7 +463,21 @@ impl Database {
             t.counters.rows.store(rows, Ordering::Relaxed);
         }
         let started = Instant::now();
-        let mut recovery = Recovery::new(base, catalog, binlog);
+        let spill_dir = dir.join("spill");
+        disk.create_dir_all(&spill_dir)
+            .map_err(|e| io("making", e))?;
+        let run_cache =
+            RunCache::new((options.memory_budget / 16).clamp(1 << 20, 64 << 20) as usize);
+        let oob_registry = Arc::new(OobRegistry::default());
+        let spill = RecoverySpill {
+            disk: disk.clone(),
+            dir: spill_dir.clone(),
+            log_dir: log_dir.clone(),
+            cache: run_cache.clone(),
+            registry: oob_registry.clone(),
+            limit: spill_bytes(&options),
+        };
+        let mut recovery = Recovery::new(base, catalog, binlog, spill);
         let mut log_options = LogOptions::new(log_dir);
         log_options.disk = disk.clone();
         log_options.segment_size = options.segment_size;
@@ -444,12 +497,16 @@ impl Database {
                 started.elapsed().as_millis()
             );
         }
+        let oob_committed = recovery.take_holds();
         let Recovery {
             state,
             catalog,
             binlog,
             ..
         } = recovery;
+        remove_dead_runs(&disk, &spill_dir, &state);
+        let locks = LockTable::new();
+        locks.set_spill_dir(disk.clone(), spill_dir.clone());
         let order = Order {
             binlog,
             active: state.active.clone(),
@@ -464,7 +521,7 @@ impl Database {
             redb,
             state: ArcSwap::new(state),
             registry: SnapshotRegistry::new(),
-            locks: LockTable::new(),
+            locks,
             catalog: ArcSwap::new(catalog.clone()),
             latest_catalog: Mutex::new(catalog),
             ddl_serial: Mutex::new(()),
@@ -472,6 +529,11 @@ impl Database {
             checkpoint_lsn: AtomicU64::new(from.map_or(0, |f| f.0)),
             row_metadata: AtomicU8::new(options.binlog_row_metadata as u8),
             counters: Counters::default(),
+            oob_threshold: AtomicU64::new(options.oob_threshold),
+            spill_dir,
+            run_cache,
+            oob: oob_registry,
+            oob_committed: Mutex::new(oob_committed),
             checkpoint: Mutex::new(None),
             checkpoint_error: Mutex::new(None),
             wake: Mutex::new(Wake::default()),
@@ -533,6 +595,11 @@ impl Database {
         }
     }
 
+    /// Changes `binlog_oob_threshold` (bytes).
+    pub fn set_oob_threshold(&self, bytes: u64) {
+        self.inner.oob_threshold.store(bytes, Ordering::Relaxed);
+    }
+
     /// Changes the group commit waits.
     pub fn set_commit_wait(&self, count: u32, usec: u32) {
         self.inner.log.set_commit_wait(count, usec);
@@ -588,6 +655,11 @@ impl Database {
                     db.counters.checkpoint_errors.load(r),
                 ),
                 ("Narwal_checkpoint_lsn", db.checkpoint_lsn.load(r)),
+                ("Narwal_oob_commits", db.counters.oob_commits.load(r)),
+                ("Narwal_oob_chunks", db.counters.oob_chunks.load(r)),
+                ("Narwal_oob_bytes", db.counters.oob_bytes.load(r)),
+                ("Narwal_spills", db.counters.spills.load(r)),
+                ("Narwal_spill_bytes", db.counters.spill_bytes.load(r)),
                 ("Narwal_write_stalls", db.counters.admit_waits.load(r)),
                 ("Narwal_snapshots", db.registry.live() as u64),
                 ("Innodb_row_lock_waits", db.locks.waits.load(r)),
@@ -616,6 +688,33 @@ impl Database {
     /// Stops background work, checkpoints and closes. Further commits on clones fail.
     pub fn close(&self) -> Result<()> {
         self.inner.close()
+    }
+}
+
+fn spill_bytes(options: &Options) -> u64 {
+    match options.spill_bytes {
+        0 => (options.memory_budget / 32).clamp(1 << 20, 64 << 20),
+        n => n,
+    }
+}
+
+/// Removes run files that no recovered commit names: of transactions that never committed, or that are in the base.
+fn remove_dead_runs(disk: &Arc<dyn Disk>, dir: &Path, state: &State) {
+    let mut live = ahash::HashSet::default();
+    for layer in &state.older {
+        if let Layer::Spilled(s) = layer {
+            live.extend(s.runs.metas().into_iter().map(|m| m.name));
+        }
+    }
+    match disk.list(dir) {
+        Ok(names) => {
+            for name in names.iter().filter(|n| !live.contains(*n)) {
+                if let Err(e) = disk.remove(&dir.join(name)) {
+                    tracing::warn!("removing {}: {e}", dir.join(name).display());
+                }
+            }
+        }
+        Err(e) => tracing::warn!("looking into {}: {e}", dir.display()),
     }
 }
 

@@ -150,9 +150,17 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
         // The catalog of a freeze and the sequence number of a freeze must be of one moment.
         let mut latest = db.latest_catalog.lock();
         let place = if logged {
-            reserve(db, group_len, prefix.len(), None, &options.gtid)?
+            reserve(
+                db,
+                group_len,
+                u64::from(group_len),
+                prefix.len(),
+                None,
+                &options.gtid,
+                None,
+            )?
         } else {
-            reserve_local(db, prefix.len().max(4))?
+            reserve_local(db, prefix.len().max(4), None)?
         };
         *latest = after.clone();
         place

@@ -13,6 +13,7 @@
 //! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
 //! | `apply.rs` | row events of other servers as changes of a transaction |
 //! | `run/` | sorted files that hold the write set of a huge transaction |
+//! | `oob.rs`, `writeset.rs`, `run/`, `spilled.rs` | transactions that outgrow memory: chunks in the log, spilled write sets |
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
 //! | `locks.rs`, `locks/` | row and table locks, deadlock detection; locks of huge transactions on disk |
 //! | `packed.rs` | compressed commit records and chunks |
@@ -40,15 +41,18 @@ mod local;
 #[allow(dead_code)]
 mod locks;
 mod memtable;
+mod oob;
 pub mod packed;
 mod recovery;
 #[allow(dead_code, unused_imports)]
 mod run;
 mod scan;
 mod snapshot;
+mod spilled;
 mod state;
 pub mod table;
 pub mod txn;
+mod writeset;
 
 pub use binlog::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart, ReaderHold};
 pub use builder::TableBuilder;

@@ -45,7 +45,8 @@ impl Transaction {
 
     /// Makes room for a filtered table's row.
     pub(crate) fn begin_local_write(&mut self, timestamp: u32) -> Result<()> {
-        let limit = self.db.options.max_binlog_cache_size;
+        // Not sent out of band, so it must fit one record.
+        let limit = self.db.options.max_binlog_cache_size.min(128 << 20);
         let local = self.local.get_or_insert_with(|| {
             Box::new(LocalRedo {
                 builder: GroupBuilder::new(0, self.db.options.server_id),
@@ -91,7 +92,7 @@ impl Transaction {
         if let Some(id) = row_id {
             match &mut self.local {
                 Some(l) if !public => l.row_ids.push(id),
-                _ => self.row_ids.push(id),
+                _ => self.push_row_id(id),
             }
         }
         Ok(())

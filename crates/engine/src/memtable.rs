@@ -37,7 +37,7 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    fn heap_bytes(&self) -> u64 {
+    pub(crate) fn heap_bytes(&self) -> u64 {
         match self {
             Payload::Row(r) => r.len() as u64 + 16,
             _ => 0,

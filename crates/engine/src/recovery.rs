@@ -5,20 +5,46 @@
 
 use crate::base::BaseGen;
 use crate::catalog::{Catalog, LoggedChange};
-use crate::commit::split_record;
+use crate::commit::{Spill, split_record};
+use crate::groups::{Chunk, Oob};
 use crate::memtable::{Memtable, Payload, full_key};
+use crate::oob::{OobHold, OobRegistry, chunk_list};
+use crate::run::{Run, RunCache};
 use crate::scan::Scan;
 use crate::snapshot::SnapshotRegistry;
-use crate::state::State;
+use crate::spilled::Spilled;
+use crate::state::{Layer, State};
 use crate::table::{Table, finish_secondary_key};
-use crate::txn::KeyRange;
+use crate::txn::{KeyRange, Row, RowInner};
+use crate::writeset::{SpillEnd, SpillPlace, WriteSet};
 use crate::{EngineError, Result};
 use narwal_binlog::{Event, EventReader, RowsEvent, RowsKind, VirtualFiles};
-use narwal_log::{RecordKind, RecordRef};
+use narwal_log::{DirRecords, Disk, RecordKind, RecordRef};
 use narwal_types::ValueRef;
-use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// What recovery needs for transactions that were sent out of band.
+pub(crate) struct RecoverySpill {
+    pub(crate) disk: Arc<dyn Disk>,
+    /// Where run files are.
+    pub(crate) dir: PathBuf,
+    pub(crate) log_dir: PathBuf,
+    pub(crate) cache: Arc<RunCache>,
+    pub(crate) registry: Arc<OobRegistry>,
+    /// Memory of a write set that is built again, bytes.
+    pub(crate) limit: u64,
+}
+
+/// Where a transaction's rows go.
+struct Target {
+    seq: u64,
+    /// The write set of a large transaction; otherwise they go into the memtable.
+    set: Option<WriteSet>,
+    /// Row changes that are there already.
+    skip: u64,
+}
 
 /// The store while it is being rebuilt.
 pub(crate) struct Recovery {
@@ -27,21 +53,36 @@ pub(crate) struct Recovery {
     pub(crate) binlog: VirtualFiles,
     pub(crate) commits: u64,
     registry: SnapshotRegistry,
+    spill: RecoverySpill,
+    /// Out-of-band commits whose chunks must stay until a checkpoint covers them.
+    holds: Vec<(u64, OobHold)>,
 }
 
 impl Recovery {
-    pub(crate) fn new(base: Arc<BaseGen>, catalog: Catalog, binlog: VirtualFiles) -> Self {
+    pub(crate) fn new(
+        base: Arc<BaseGen>,
+        catalog: Catalog,
+        binlog: VirtualFiles,
+        spill: RecoverySpill,
+    ) -> Self {
         Recovery {
             state: Arc::new(State {
                 active: Arc::new(Memtable::new()),
-                frozen: None,
+                older: Default::default(),
                 base,
             }),
             catalog,
             binlog,
             commits: 0,
             registry: SnapshotRegistry::new(),
+            spill,
+            holds: Vec::new(),
         }
+    }
+
+    /// The holds on chunks of commits that were replayed.
+    pub(crate) fn take_holds(&mut self) -> Vec<(u64, OobHold)> {
+        std::mem::take(&mut self.holds)
     }
 
     /// Applies one record.
@@ -56,8 +97,9 @@ impl Recovery {
         let parts = split_record(kind, &body).map_err(|e| place(e.to_string()))?;
         let annex = parts.annex;
         if kind != RecordKind::LocalCommit {
+            let sent = annex.oob.as_ref().map_or(0, |o| o.events_len);
             self.binlog
-                .observe(parts.events)
+                .observe_len(parts.events, parts.events.len() as u64 + sent)
                 .map_err(|e| place(e.to_string()))?;
         }
         for change in &annex.changes {
@@ -69,23 +111,122 @@ impl Recovery {
         if !annex.changes.is_empty() {
             self.catalog.version += 1;
         }
-        for (events, row_ids) in [
-            (parts.local, annex.local_row_ids),
-            (parts.events, annex.row_ids),
-        ] {
-            self.apply_events(events, record.seq, &mut row_ids.into_iter())
+        let mut target = Target {
+            seq: record.seq,
+            set: None,
+            skip: 0,
+        };
+        if let Some(oob) = &annex.oob {
+            self.apply_oob(oob, annex.spill.as_ref(), &mut target)
                 .map_err(|e| place(e.to_string()))?;
+        }
+        for (events, row_ids) in [
+            (parts.events, annex.row_ids),
+            (parts.local, annex.local_row_ids),
+        ] {
+            self.apply_events(events, &mut row_ids.into_iter(), &mut target)
+                .map_err(|e| place(e.to_string()))?;
+        }
+        if let Some(mut set) = target.set {
+            let layer = Layer::Spilled(Arc::new(Spilled::new(record.seq, &mut set)));
+            self.state = Arc::new(self.state.covered(Arc::new(Memtable::new()), Some(layer)));
         }
         self.commits += 1;
         Ok(())
     }
 
+    /// Brings back the part of a transaction that was sent out of band: opens its runs and replays the chunks that are
+    /// not in them.
+    fn apply_oob(&mut self, oob: &Oob, spill: Option<&Spill>, target: &mut Target) -> Result<()> {
+        self.holds
+            .push((target.seq, self.spill.registry.hold(oob.first)));
+        let mut covered = 0;
+        if let Some(spill) = spill {
+            let mut set = WriteSet::default();
+            match self.open_runs(spill) {
+                Ok(runs) => {
+                    set.adopt(runs);
+                    covered = spill.events;
+                    target.skip = spill.skip;
+                    for t in self.catalog.by_id.values() {
+                        if let Some((_, n)) =
+                            spill.rows.iter().find(|(id, _)| *id == t.indexes[0].id)
+                        {
+                            t.counters.rows.fetch_add(*n, Ordering::Relaxed);
+                        }
+                    }
+                    for (table, auto_increment, row_id) in &spill.counters {
+                        if let Some(t) = self.catalog.table_by_id(*table) {
+                            let c = &t.counters;
+                            c.auto_increment
+                                .fetch_max(*auto_increment, Ordering::Relaxed);
+                            c.row_id.fetch_max(*row_id, Ordering::Relaxed);
+                        }
+                    }
+                }
+                Err(e) => tracing::warn!(
+                    "{e}; the transaction with sequence number {} is built again from its chunks",
+                    target.seq
+                ),
+            }
+            target.set = Some(set);
+        }
+        let records = DirRecords::open(self.spill.disk.clone(), &self.spill.log_dir);
+        let mut read = |lsn, buf: &mut Vec<u8>| Ok(records.read_at(lsn, buf)?.kind);
+        let chunks = chunk_list(oob, &mut read)?;
+        let (mut buf, mut at) = (Vec::new(), 0);
+        for (lsn, len) in chunks {
+            at += len;
+            if at <= covered {
+                continue;
+            }
+            if at - len < covered {
+                return Err(EngineError::Corrupt(
+                    "its runs do not end where a chunk ends".into(),
+                ));
+            }
+            let kind = read(lsn, &mut buf)?;
+            let chunk = Chunk::parse(&buf)
+                .ok()
+                .filter(|c| kind == RecordKind::Chunk && c.events.len() as u64 == len)
+                .ok_or_else(|| {
+                    EngineError::Corrupt(format!("the record at LSN {lsn} is not its chunk"))
+                })?;
+            let mut row_ids = chunk
+                .row_ids
+                .chunks_exact(8)
+                .map(|b| b.try_into().map_or(0, u64::from_le_bytes));
+            self.apply_events(chunk.events, &mut row_ids, target)?;
+            if let Some(set) = &mut target.set
+                && set.bytes() > self.spill.limit
+            {
+                let place = SpillPlace {
+                    disk: self.spill.disk.clone(),
+                    dir: self.spill.dir.clone(),
+                    id: oob.first,
+                    cache: self.spill.cache.clone(),
+                };
+                set.spill(&place, &[], SpillEnd::default())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open_runs(&self, spill: &Spill) -> Result<Vec<Arc<Run>>> {
+        let s = &self.spill;
+        spill
+            .runs
+            .iter()
+            .map(|m| Run::open_as(&s.disk, &s.dir, m, &s.cache))
+            .collect()
+    }
+
     /// Applies the row changes of a transaction's events.
-    pub(crate) fn apply_events(
+    fn apply_events(
         &self,
         events: &[u8],
-        seq: u64,
         row_ids: &mut impl Iterator<Item = u64>,
+        target: &mut Target,
     ) -> Result<()> {
         let corrupt = |e: narwal_binlog::BinlogError| EngineError::Corrupt(e.to_string());
         // The record's own checksum was verified by the log.
@@ -99,7 +240,7 @@ impl Recovery {
                     .ok_or_else(|| {
                         EngineError::Corrupt(format!("rows of unknown table id {}", rows.table_id))
                     })?;
-                self.apply_rows(&table, &rows, seq, row_ids)?;
+                self.apply_rows(&table, &rows, row_ids, target)?;
             }
         }
         Ok(())
@@ -109,8 +250,8 @@ impl Recovery {
         &self,
         table: &Arc<Table>,
         rows: &RowsEvent<'_>,
-        seq: u64,
         row_ids: &mut impl Iterator<Item = u64>,
+        target: &mut Target,
     ) -> Result<()> {
         if rows.column_count != table.columns().len() {
             return Err(EngineError::Corrupt(format!(
@@ -156,22 +297,26 @@ impl Recovery {
             } else {
                 None
             };
+            if target.skip > 0 {
+                target.skip -= 1;
+                continue;
+            }
             if full {
-                self.apply_row(table, before, after, row_id, seq)?;
+                self.apply_row(table, before, after, row_id, target)?;
                 continue;
             }
             let Some(before) = before else {
                 return Err(EngineError::Corrupt("an inserted row lacks columns".into()));
             };
-            self.stored_row(table, rows, before, row_id, &mut old)?;
+            self.stored_row(table, rows, before, row_id, &mut old, target)?;
             if let (Some(after), Some(present)) = (after, rows.present_after) {
                 new.clear();
                 table
                     .layout
                     .complete(Some(&old), present, after, &mut new)?;
-                self.apply_row(table, Some(&old), Some(&new), row_id, seq)?;
+                self.apply_row(table, Some(&old), Some(&new), row_id, target)?;
             } else {
-                self.apply_row(table, Some(&old), None, row_id, seq)?;
+                self.apply_row(table, Some(&old), None, row_id, target)?;
             }
         }
         Ok(())
@@ -185,6 +330,7 @@ impl Recovery {
         before: &[u8],
         row_id: Option<u64>,
         old: &mut Vec<u8>,
+        target: &Target,
     ) -> Result<()> {
         old.clear();
         table.layout.complete(None, rows.present, before, old)?;
@@ -197,8 +343,17 @@ impl Recovery {
             None => table.primary_key(old, &mut pk)?,
         }
         let index = table.indexes[0].id;
-        let found = self.state.get(index, &full_key(index, &pk), u64::MAX)?;
-        let Some((_, Some(row))) = found else {
+        let key = full_key(index, &pk);
+        let own = match &target.set {
+            Some(set) => set.get(&key)?,
+            None => None,
+        };
+        let found = match own {
+            Some(Payload::Row(r)) => Some(Row(RowInner::Memory(r))),
+            Some(_) => None,
+            None => self.state.get(index, &key, u64::MAX)?.and_then(|(_, r)| r),
+        };
+        let Some(row) = found else {
             return Err(EngineError::Corrupt(format!(
                 "a changed row of {}.{} is not in the table",
                 table.def.db, table.def.name
@@ -223,7 +378,7 @@ impl Recovery {
         before: Option<&[u8]>,
         after: Option<&[u8]>,
         row_id: Option<u64>,
-        seq: u64,
+        target: &mut Target,
     ) -> Result<()> {
         let pk_of = |row: &[u8]| -> Result<Vec<u8>> {
             let mut pk = Vec::with_capacity(16);
@@ -234,8 +389,9 @@ impl Recovery {
             Ok(pk)
         };
         let memtable = &self.state.active;
-        let put = |index: u32, key: &[u8], p: Payload| {
-            memtable.put(&full_key(index, key), seq, p, &self.registry)
+        let mut put = |index: u32, key: &[u8], p: Payload| match &mut target.set {
+            Some(set) => set.put(full_key(index, key), p, 0),
+            None => memtable.put(&full_key(index, key), target.seq, p, &self.registry),
         };
         let old = before
             .map(|row| pk_of(row).map(|pk| (row, pk)))
@@ -307,7 +463,7 @@ pub(crate) fn index_keys(state: &Arc<State>, table: &Arc<Table>, index: u32) -> 
         .ok_or_else(|| {
             EngineError::Corrupt(format!("table {} has no index id {index}", table.def.name))
         })?;
-    let none = BTreeMap::new();
+    let none = WriteSet::default();
     let mut keys: Vec<(Vec<u8>, usize)> = Vec::new();
     let mut scan = Scan::new(
         &none,

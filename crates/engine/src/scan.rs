@@ -2,13 +2,15 @@
 
 use crate::base::{Bytes, base_err, split_value};
 use crate::memtable::{FullKey, FullRange, Memtable, Payload, full_key};
-use crate::state::State;
+use crate::run::{Run, RunCursor};
+use crate::state::{Layer, State};
 use crate::table::Table;
-use crate::txn::{KeyRange, Own, Row, RowInner, clustered_key};
+use crate::txn::{KeyRange, Row, RowInner, clustered_key};
+use crate::writeset::{Own, OwnMap, WriteSet};
 use crate::{EngineError, Result};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, btree_map};
+use std::collections::btree_map;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -88,6 +90,87 @@ impl MemCursor {
 
 type Guard = redb::AccessGuard<'static, Bytes>;
 
+/// A cursor over the sorted map of a committed spilled write set, filled batch by batch.
+struct MapCursor {
+    map: Arc<OwnMap>,
+    range: FullRange,
+    batch: Vec<(FullKey, Payload)>,
+    at: usize,
+}
+
+impl MapCursor {
+    fn fill(&mut self, reverse: bool) {
+        if let Some((last, _)) = self.batch.last() {
+            let bound = Bound::Excluded(last.clone());
+            if reverse {
+                self.range.end = bound;
+            } else {
+                self.range.start = bound;
+            }
+        }
+        self.batch.clear();
+        self.at = 0;
+        if self.range.is_empty() {
+            return;
+        }
+        let it = self.map.range::<[u8], _>(self.range.bounds());
+        let copy = |(k, o): (&FullKey, &Own)| (k.clone(), o.payload.clone());
+        if reverse {
+            self.batch.extend(it.rev().take(BATCH).map(copy));
+        } else {
+            self.batch.extend(it.take(BATCH).map(copy));
+        }
+    }
+}
+
+/// A sorted source between the transaction's own map and the base.
+enum Cursor {
+    Memory(MemCursor),
+    Map(MapCursor),
+    Run(RunCursor),
+}
+
+impl Cursor {
+    fn peek(&self) -> Option<&[u8]> {
+        match self {
+            Cursor::Memory(m) => m.peek(),
+            Cursor::Map(m) => m.batch.get(m.at).map(|(k, _)| &k[4..]),
+            Cursor::Run(r) => r.peek_key().and_then(|k| k.get(4..)),
+        }
+    }
+
+    fn advance(&mut self, index: u32, reverse: bool, seq: u64) -> Result<()> {
+        match self {
+            Cursor::Memory(m) => m.advance(index, reverse, seq),
+            Cursor::Map(m) => {
+                m.at += 1;
+                if m.at >= m.batch.len() {
+                    m.fill(reverse);
+                }
+            }
+            Cursor::Run(r) => r.advance()?,
+        }
+        Ok(())
+    }
+
+    /// The item under the cursor; the cursor moves on.
+    fn take(&mut self, index: u32, reverse: bool, seq: u64) -> Result<Option<(FullKey, Payload)>> {
+        let item = match self {
+            Cursor::Memory(MemCursor { batch, at, .. })
+            | Cursor::Map(MapCursor { batch, at, .. }) => batch.get_mut(*at).map(|(k, p)| {
+                // Filling continues after the batch's last key: leave it in place.
+                (k.clone(), std::mem::replace(p, Payload::Tombstone))
+            }),
+            Cursor::Run(r) => match r.peek_key() {
+                Some(k) => r.payload().map(|p| (FullKey::from_slice(k), p)),
+                None => None,
+            },
+        };
+        self.advance(index, reverse, seq)?;
+        Ok(item)
+    }
+}
+
 /// The item under the cursor.
 enum Current<'t> {
     None,
@@ -98,10 +181,11 @@ enum Current<'t> {
 
 /// A running scan; it borrows the transaction.
 pub struct Scan<'t> {
-    overlay: &'t BTreeMap<FullKey, Own>,
+    writes: &'t WriteSet,
     own: Option<btree_map::Range<'t, FullKey, Own>>,
     own_next: Option<(&'t FullKey, &'t Own)>,
-    memory: SmallVec<[MemCursor; 2]>,
+    /// Youngest first: the transaction's own runs, then the store's layers.
+    memory: SmallVec<[Cursor; 2]>,
     base: Option<redb::Range<'static, Bytes, Bytes>>,
     base_next: Option<(Guard, Guard)>,
     state: Arc<State>,
@@ -118,7 +202,7 @@ pub struct Scan<'t> {
 impl<'t> Scan<'t> {
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn new(
-        overlay: &'t BTreeMap<FullKey, Own>,
+        writes: &'t WriteSet,
         state: Arc<State>,
         seq: u64,
         table: &Arc<Table>,
@@ -139,17 +223,39 @@ impl<'t> Scan<'t> {
         let mut base = None;
         let mut own = None;
         if !empty {
-            memory.extend(MemCursor::new(&state.active, ix.id, &full, reverse, seq));
-            if let Some(f) = &state.frozen {
-                memory.extend(MemCursor::new(f, ix.id, &full, reverse, seq));
+            for run in writes.runs() {
+                push_run(&mut memory, run, &full, reverse)?;
+            }
+            let memtable = |m| MemCursor::new(m, ix.id, &full, reverse, seq).map(Cursor::Memory);
+            memory.extend(memtable(&state.active));
+            for layer in &state.older {
+                match layer {
+                    Layer::Memtable(m) => memory.extend(memtable(m)),
+                    Layer::Spilled(s) if s.seq <= seq => {
+                        let mut c = MapCursor {
+                            map: s.map.clone(),
+                            range: full.clone(),
+                            batch: Vec::new(),
+                            at: 0,
+                        };
+                        c.fill(reverse);
+                        if !c.batch.is_empty() {
+                            memory.push(Cursor::Map(c));
+                        }
+                        for run in &s.runs.runs {
+                            push_run(&mut memory, run, &full, reverse)?;
+                        }
+                    }
+                    Layer::Spilled(_) => {}
+                }
             }
             base = state.base.range(ix.id, &range)?;
-            if !overlay.is_empty() {
-                own = Some(overlay.range::<[u8], _>(full.bounds()));
+            if !writes.map().is_empty() {
+                own = Some(writes.map().range::<[u8], _>(full.bounds()));
             }
         }
         let mut scan = Scan {
-            overlay,
+            writes,
             own,
             own_next: None,
             memory,
@@ -258,13 +364,11 @@ impl<'t> Scan<'t> {
                 }
                 n => {
                     let m = &mut self.memory[n - 1];
-                    let (k, p) =
-                        std::mem::replace(&mut m.batch[m.at], (FullKey::new(), Payload::Tombstone));
+                    let Some((k, p)) = m.take(self.index_id, self.reverse, self.seq)? else {
+                        continue;
+                    };
                     live = !matches!(p, Payload::Tombstone);
-                    // `fill` continues after the batch's last key: leave it in place.
-                    m.batch[m.at].0 = k.clone();
                     self.current = Current::Memory(k, p);
-                    m.advance(self.index_id, self.reverse, self.seq);
                 }
             }
             let key: &[u8] = match &self.current {
@@ -275,7 +379,7 @@ impl<'t> Scan<'t> {
             if source != BASE {
                 for (i, m) in self.memory.iter_mut().enumerate() {
                     if 1 + i > source && m.peek() == Some(key) {
-                        m.advance(self.index_id, self.reverse, self.seq);
+                        m.advance(self.index_id, self.reverse, self.seq)?;
                     }
                 }
                 let same = self
@@ -311,16 +415,13 @@ impl<'t> Scan<'t> {
             };
             let pk = clustered_key(self.index, key)?;
             let full = full_key(self.clustered_id, pk);
-            let own = if self.overlay.is_empty() {
+            let own = if self.writes.is_empty() {
                 None
             } else {
-                self.overlay.get(&full)
+                self.writes.get(&full)?
             };
             self.fetched = match own {
-                Some(Own {
-                    payload: Payload::Row(r),
-                    ..
-                }) => Some(Row(RowInner::Memory(r.clone()))),
+                Some(Payload::Row(r)) => Some(Row(RowInner::Memory(r))),
                 Some(_) => None,
                 None => self
                     .state
@@ -363,6 +464,23 @@ impl<'t> Scan<'t> {
             row,
         }))
     }
+}
+
+/// Adds a cursor over a run, if the run has anything in the range.
+fn push_run(
+    cursors: &mut SmallVec<[Cursor; 2]>,
+    run: &Arc<Run>,
+    range: &FullRange,
+    reverse: bool,
+) -> Result<()> {
+    if !run.overlaps(range) {
+        return Ok(());
+    }
+    let c = run.cursor(range, reverse)?;
+    if c.peek_key().is_some() {
+        cursors.push(Cursor::Run(c));
+    }
+    Ok(())
 }
 
 fn payload_row(p: &Payload) -> &[u8] {

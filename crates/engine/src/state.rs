@@ -3,13 +3,37 @@
 use crate::Result;
 use crate::base::BaseGen;
 use crate::memtable::{FullKey, Memtable, Payload};
+use crate::spilled::Spilled;
 use crate::txn::{Row, RowInner};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Active memtable, frozen memtable while a checkpoint runs, and the base below them.
+/// A component between the active memtable and the base. It is not written any more, except that commits which took
+/// their place before it was covered may still be putting their rows into a memtable.
+#[derive(Clone)]
+pub(crate) enum Layer {
+    /// A memtable that was active once.
+    Memtable(Arc<Memtable>),
+    /// The write set of a huge transaction.
+    Spilled(Arc<Spilled>),
+}
+
+impl Layer {
+    /// Memory, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        match self {
+            Layer::Memtable(m) => m.bytes(),
+            Layer::Spilled(s) => s.map_bytes,
+        }
+    }
+}
+
+/// Active memtable, older layers that a checkpoint has not merged yet (newest first), and the base below them.
+///
+/// Every commit in a layer comes before every commit in the layers above it.
 pub(crate) struct State {
     pub(crate) active: Arc<Memtable>,
-    pub(crate) frozen: Option<Arc<Memtable>>,
+    pub(crate) older: SmallVec<[Layer; 2]>,
     pub(crate) base: Arc<BaseGen>,
 }
 
@@ -29,10 +53,19 @@ impl State {
         key: &FullKey,
         seq: u64,
     ) -> Result<Option<(u64, Option<Row>)>> {
-        let hit = self
-            .active
-            .get(key, index, seq)
-            .or_else(|| self.frozen.as_ref().and_then(|f| f.get(key, index, seq)));
+        let mut hit = self.active.get(key, index, seq);
+        if hit.is_none() {
+            for layer in &self.older {
+                hit = match layer {
+                    Layer::Memtable(m) => m.get(key, index, seq),
+                    Layer::Spilled(s) if s.seq <= seq => s.get(key)?.map(|p| (s.seq, p)),
+                    Layer::Spilled(_) => None,
+                };
+                if hit.is_some() {
+                    break;
+                }
+            }
+        }
         if let Some((at, payload)) = hit {
             let row = match payload {
                 Payload::Row(r) => Some(Row(RowInner::Memory(r))),
@@ -59,6 +92,19 @@ impl State {
 
     /// Memory of the memtables, bytes.
     pub(crate) fn memtable_bytes(&self) -> u64 {
-        self.active.bytes() + self.frozen.as_ref().map_or(0, |f| f.bytes())
+        self.active.bytes() + self.older.iter().map(Layer::memory).sum::<u64>()
+    }
+
+    /// The same with a fresh active memtable on top, and `middle` between it and the one that was active.
+    pub(crate) fn covered(&self, fresh: Arc<Memtable>, middle: Option<Layer>) -> State {
+        let mut older = SmallVec::with_capacity(self.older.len() + 2);
+        older.extend(middle);
+        older.push(Layer::Memtable(self.active.clone()));
+        older.extend(self.older.iter().cloned());
+        State {
+            active: fresh,
+            older,
+            base: self.base.clone(),
+        }
     }
 }

@@ -10,19 +10,19 @@ use crate::image::RowImage;
 use crate::local::{Change, LocalMark, LocalRedo};
 use crate::locks::{LockName, WaitPolicy};
 use crate::memtable::{FullKey, Payload, full_key};
+use crate::oob::Oob;
 pub use crate::scan::{Scan, ScanItem};
 use crate::snapshot::SnapshotSlot;
 use crate::state::Snapshot;
 use crate::table::{Table, finish_secondary_key, pk_of_secondary};
+use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
 use narwal_binlog::{GroupBuilder, GtidChoice, Mark, RowMetadata};
 use narwal_types::key::successor;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::{Bound, Deref};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Isolation levels. `RepeatableRead` is snapshot isolation with first-updater-wins.
@@ -168,12 +168,19 @@ pub enum ReadView {
     Current,
 }
 
-/// A place to roll back to.
+/// A place to roll back to. While a copy of it lives, the transaction keeps what it takes to come back here.
 #[derive(Debug, Clone)]
-pub struct Savepoint {
-    undo: usize,
-    row_ids: usize,
-    mark: Option<Mark>,
+pub struct Savepoint(Arc<SavepointAt>);
+
+/// Where a savepoint is in everything that a rollback undoes.
+#[derive(Debug)]
+pub(crate) struct SavepointAt {
+    /// Position in the write set.
+    pub(crate) writes: u64,
+    /// Hidden row ids logged so far.
+    pub(crate) row_ids: u64,
+    /// Place in the event group; `None`: there was none yet.
+    pub(crate) mark: Option<Mark>,
     local: Option<LocalMark>,
 }
 
@@ -186,32 +193,33 @@ pub struct CommitInfo {
     pub gtid: String,
 }
 
-/// A transaction's own version of a key, and by how much it changes the number of rows against the committed state.
-#[derive(Debug, Clone)]
-pub(crate) struct Own {
-    pub(crate) payload: Payload,
-    pub(crate) delta: i8,
-}
-
 /// A transaction. Dropping it rolls back. Not for concurrent use; one thread at a time.
 pub struct Transaction {
     pub(crate) db: Arc<Inner>,
-    id: u64,
+    pub(crate) id: u64,
     pub(crate) options: TxnOptions,
     pub(crate) snapshot: Option<Snapshot>,
     slot: Option<SnapshotSlot>,
-    pub(crate) overlay: BTreeMap<FullKey, Own>,
-    undo: Vec<(FullKey, Option<Own>)>,
-    locks: Vec<LockName>,
+    pub(crate) writes: WriteSet,
+    pub(crate) locks: Vec<LockName>,
     /// Tables whose definition this transaction has locked and checked.
     pub(crate) tables: SmallVec<[Arc<Table>; 4]>,
     pub(crate) builder: Option<GroupBuilder>,
-    /// Hidden row ids of row changes in event order: the events don't say them.
+    /// Hidden row ids of row changes in event order, of events that were not sent out of band: the events don't say
+    /// them.
     pub(crate) row_ids: Vec<u64>,
     /// Redo of tables that the binlog filter leaves out.
     pub(crate) local: Option<Box<LocalRedo>>,
     /// Metadata of this transaction's table maps.
     pub(crate) row_metadata: RowMetadata,
+    /// Number of hidden row ids that were sent out of band.
+    pub(crate) row_ids_sent: u64,
+    /// The growing rows event with row ids, and how many ids came before it.
+    pub(crate) row_ids_open: (Option<u64>, u64),
+    /// What was sent out of band.
+    pub(crate) oob: Option<Oob>,
+    /// Savepoints that may still be used.
+    pub(crate) savepoints: Vec<Weak<SavepointAt>>,
     statement: Option<Savepoint>,
     timestamp: u32,
     annotate: Option<Box<[u8]>>,
@@ -231,13 +239,16 @@ impl Transaction {
             options,
             snapshot: None,
             slot: None,
-            overlay: BTreeMap::new(),
-            undo: Vec::new(),
+            writes: WriteSet::default(),
             locks: Vec::new(),
             tables: SmallVec::new(),
             builder: None,
             row_ids: Vec::new(),
             local: None,
+            row_ids_sent: 0,
+            row_ids_open: (None, 0),
+            oob: None,
+            savepoints: Vec::new(),
             statement: None,
             timestamp: 0,
             annotate: None,
@@ -303,7 +314,7 @@ impl Transaction {
         self.ensure_snapshot();
         let index = table.indexes[0].id;
         let key = full_key(index, pk);
-        if let Some(own) = self.own(&key) {
+        if let Some(own) = self.own(&key)? {
             return Ok(own);
         }
         match &self.snapshot {
@@ -314,14 +325,14 @@ impl Transaction {
 
     /// This transaction's own version of a clustered key: `Some(None)` if it deleted it.
     #[inline]
-    pub(crate) fn own(&self, key: &FullKey) -> Option<Option<Row>> {
-        if self.overlay.is_empty() {
-            return None;
+    pub(crate) fn own(&self, key: &FullKey) -> Result<Option<Option<Row>>> {
+        if self.writes.is_empty() {
+            return Ok(None);
         }
-        self.overlay.get(key).map(|o| match &o.payload {
-            Payload::Row(r) => Some(Row(RowInner::Memory(r.clone()))),
+        Ok(self.writes.get(key)?.map(|p| match p {
+            Payload::Row(r) => Some(Row(RowInner::Memory(r))),
             _ => None,
-        })
+        }))
     }
 
     /// Scans index number `index` (0 = clustered) of a table. With `keys_only` secondary scans don't fetch rows.
@@ -345,7 +356,7 @@ impl Transaction {
             ReadView::Current => (self.db.state.load_full(), u64::MAX),
         };
         Scan::new(
-            &self.overlay,
+            &self.writes,
             state,
             seq,
             table,
@@ -405,6 +416,7 @@ impl Transaction {
         if !self.logs(table) {
             return self.begin_local_write(self.timestamp);
         }
+        self.make_room()?;
         if self.builder.is_none() {
             self.builder = Some(GroupBuilder::new(
                 narwal_log::HEADER_LEN,
@@ -419,7 +431,7 @@ impl Transaction {
                 b.annotate(&text).map_err(binlog_err)?;
             }
             let limit = self.db.options.max_binlog_cache_size;
-            if b.len() as u64 > limit {
+            if b.events_len() > limit {
                 return Err(EngineError::TransactionTooLarge(limit));
             }
         }
@@ -443,7 +455,7 @@ impl Transaction {
             r => r?,
         }
         let key = full_key(index, pk);
-        if let Some(own) = self.own(&key) {
+        if let Some(own) = self.own(&key)? {
             return Ok(own);
         }
         // The state is read after the lock was granted: its former holder's row is in it.
@@ -489,7 +501,7 @@ impl Transaction {
             LockWait::Wait,
         )?;
         if !table.hidden_pk {
-            let exists = match self.own(&key) {
+            let exists = match self.own(&key)? {
                 Some(own) => own.is_some(),
                 None => self.db.state.load().exists(clustered, &key)?,
             };
@@ -561,7 +573,7 @@ impl Transaction {
                 LockMode::Exclusive,
                 LockWait::Wait,
             )?;
-            let exists = match self.own(&key) {
+            let exists = match self.own(&key)? {
                 Some(own) => own.is_some(),
                 None => self.db.state.load().exists(clustered, &key)?,
             };
@@ -641,17 +653,21 @@ impl Transaction {
     }
 
     fn put(&mut self, key: FullKey, payload: Payload, delta: i8) {
-        let before = match self.overlay.entry(key.clone()) {
-            Entry::Vacant(e) => {
-                e.insert(Own { payload, delta });
-                None
-            }
-            Entry::Occupied(mut e) => {
-                let delta = e.get().delta + delta;
-                Some(e.insert(Own { payload, delta }))
-            }
-        };
-        self.undo.push((key, before));
+        self.writes.put(key, payload, delta);
+    }
+
+    /// Notes the hidden row id of the row change that was logged last.
+    pub(crate) fn push_row_id(&mut self, id: u64) {
+        let open = self.builder.as_ref().and_then(GroupBuilder::open_rows);
+        if self.row_ids_open.0 != open {
+            self.row_ids_open = (open, self.row_ids_total());
+        }
+        self.row_ids.push(id);
+    }
+
+    /// Number of hidden row ids logged so far.
+    pub(crate) fn row_ids_total(&self) -> u64 {
+        self.row_ids_sent + self.row_ids.len() as u64
     }
 
     /// Reserves `n` AUTO_INCREMENT values; returns the first. Never handed out twice, not even after a rollback.
@@ -672,29 +688,32 @@ impl Transaction {
 
     /// The current place.
     pub fn savepoint(&mut self) -> Savepoint {
-        Savepoint {
-            undo: self.undo.len(),
-            row_ids: self.row_ids.len(),
+        let at = Arc::new(SavepointAt {
+            writes: self.writes.position(),
+            row_ids: self.row_ids_total(),
             mark: self.builder.as_ref().map(GroupBuilder::mark),
             local: self.local_mark(),
+        });
+        // Only a transaction that grows large asks which of them are alive.
+        if self.savepoints.len() >= 32 {
+            self.savepoints.retain(|s| s.strong_count() > 0);
         }
+        self.savepoints.push(Arc::downgrade(&at));
+        Savepoint(at)
     }
 
     /// Undoes everything after the savepoint; row locks are kept.
     pub fn rollback_to(&mut self, s: &Savepoint) {
-        while self.undo.len() > s.undo {
-            if let Some((key, before)) = self.undo.pop() {
-                match before {
-                    Some(own) => {
-                        self.overlay.insert(key, own);
-                    }
-                    None => {
-                        self.overlay.remove(&key);
-                    }
-                }
+        let s = &*s.0;
+        self.writes.rollback_to(s.writes);
+        match s.row_ids.checked_sub(self.row_ids_sent) {
+            Some(kept) => self.row_ids.truncate(kept as usize),
+            None => {
+                self.row_ids.clear();
+                self.row_ids_sent = s.row_ids;
             }
         }
-        self.row_ids.truncate(s.row_ids);
+        self.row_ids_open = (None, 0);
         self.truncate_local(&s.local);
         match &s.mark {
             Some(m) => {
@@ -704,11 +723,15 @@ impl Transaction {
             }
             None => self.builder = None,
         }
+        let kept = self.builder.as_ref().map_or(0, GroupBuilder::drained);
+        if let Some(oob) = &mut self.oob {
+            oob.truncate(kept);
+        }
     }
 
     /// True if nothing was written so far.
     pub fn is_read_only(&self) -> bool {
-        self.overlay.is_empty()
+        self.writes.is_empty()
             && self.builder.as_ref().is_none_or(GroupBuilder::is_empty)
             && self.local.as_ref().is_none_or(|l| l.builder.is_empty())
     }

@@ -1,0 +1,314 @@
+//! Out-of-band transactions: what grows too large for one commit record goes to the log, and out of memory, while the
+//! transaction runs.
+//!
+//! - **Chunks.** When the finished events of a transaction pass `binlog_oob_threshold` they are sent to the log as Chunk
+//!   records. Other commits interleave. The commit record names the chunks (see [`crate::groups`] for the bytes), so its
+//!   size and the time of the commit do not depend on the size of the transaction. Chunks that no commit names are dead.
+//! - **Spill.** When the write set passes its share of memory it is written to a run file ([`crate::writeset`]). A commit
+//!   record that names runs needs no replay of what is in them: recovery opens them and replays only the chunks since
+//!   the last spill. If a run is missing or damaged, the chunks say it all again.
+//! - **Places to roll back to.** Chunks and runs end at every savepoint that is alive, so that a rollback drops whole
+//!   chunks and whole runs.
+
+use crate::groups::CHUNK_HEAD_LEN;
+use crate::txn::{SavepointAt, Transaction};
+use crate::writeset::{SpillEnd, SpillPlace};
+use crate::{EngineError, Result};
+use narwal_log::{HEADER_LEN, Lsn, RecordKind};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A commit record names up to this many chunks itself.
+pub(crate) const CHUNKS_IN_COMMIT: usize = 128;
+/// Entries of one ChunkIndex record.
+pub(crate) const CHUNKS_IN_INDEX: usize = 4096;
+/// Row locks of one transaction that stay in memory.
+const LOCKS_IN_MEMORY: usize = 64 * 1024;
+
+/// First LSNs of transactions whose chunks must stay: retention looks here.
+#[derive(Debug, Default)]
+pub(crate) struct OobRegistry {
+    holds: Mutex<BTreeMap<Lsn, usize>>,
+}
+
+impl OobRegistry {
+    /// Keeps the log from `lsn` on until the hold is dropped.
+    pub(crate) fn hold(self: &Arc<Self>, lsn: Lsn) -> OobHold {
+        *self.holds.lock().entry(lsn).or_default() += 1;
+        OobHold {
+            lsn,
+            registry: self.clone(),
+        }
+    }
+
+    /// The lowest LSN that is held.
+    #[allow(dead_code)] // retention asks, once it is joined
+    pub(crate) fn oldest(&self) -> Option<Lsn> {
+        self.holds.lock().keys().next().copied()
+    }
+}
+
+/// See [`OobRegistry::hold`].
+#[derive(Debug)]
+pub(crate) struct OobHold {
+    lsn: Lsn,
+    registry: Arc<OobRegistry>,
+}
+
+impl Drop for OobHold {
+    fn drop(&mut self) {
+        let mut holds = self.registry.holds.lock();
+        if let Some(n) = holds.get_mut(&self.lsn) {
+            *n -= 1;
+            if *n == 0 {
+                holds.remove(&self.lsn);
+            }
+        }
+    }
+}
+
+/// One chunk in the log.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SentChunk {
+    pub(crate) lsn: Lsn,
+    /// Bytes of events.
+    pub(crate) len: u64,
+    /// Bytes of events up to and with this chunk.
+    pub(crate) end: u64,
+}
+
+/// What a transaction has sent out of band.
+#[derive(Debug)]
+pub(crate) struct Oob {
+    /// LSN of the first chunk ever sent: the transaction's name among chunks.
+    pub(crate) first: Lsn,
+    pub(crate) chunks: Vec<SentChunk>,
+    pub(crate) hold: Option<OobHold>,
+}
+
+impl Oob {
+    /// Forgets the chunks behind `events` bytes of events.
+    pub(crate) fn truncate(&mut self, events: u64) {
+        let keep = self.chunks.partition_point(|c| c.end <= events);
+        self.chunks.truncate(keep);
+        debug_assert_eq!(self.chunks.last().map_or(0, |c| c.end), events);
+    }
+}
+
+impl Transaction {
+    /// Sends events and writes out of memory if they have outgrown it. Called before a row change.
+    #[inline]
+    pub(crate) fn make_room(&mut self) -> Result<()> {
+        let drainable = match &self.builder {
+            Some(b) => b.drainable() as u64,
+            None => return Ok(()),
+        };
+        let large = self.writes.bytes() > self.db.spill_bytes();
+        if drainable <= self.db.oob_threshold.load(Ordering::Relaxed) && !large {
+            return Ok(());
+        }
+        self.writes.check()?;
+        if drainable > 0 {
+            self.send_chunks()?;
+        }
+        if large && self.oob.is_some() {
+            self.spill()?;
+        }
+        if self.locks.len() > LOCKS_IN_MEMORY {
+            self.spill_locks()?;
+        }
+        Ok(())
+    }
+
+    fn live_savepoints(&mut self) -> Vec<Arc<SavepointAt>> {
+        self.savepoints.retain(|s| s.strong_count() > 0);
+        self.savepoints.iter().filter_map(|s| s.upgrade()).collect()
+    }
+
+    /// Sends all finished events to the log.
+    fn send_chunks(&mut self) -> Result<()> {
+        let live = self.live_savepoints();
+        let Some(builder) = &self.builder else {
+            return Ok(());
+        };
+        let from = builder.drained();
+        let mut to = from + builder.drainable() as u64;
+        // A savepoint in the middle of a rows event needs the event here.
+        let marks = || {
+            live.iter()
+                .filter_map(|s| s.mark.as_ref().map(|m| (m, s.row_ids)))
+        };
+        for (m, _) in marks() {
+            if let Some(start) = m.needs_from().filter(|s| *s >= from) {
+                to = to.min(start);
+            }
+        }
+        let ids_total = match self.row_ids_open {
+            (Some(open), before) if Some(open) == builder.open_rows() => before,
+            _ => self.row_ids_total(),
+        };
+        let mut cuts: Vec<(u64, u64)> = marks()
+            .map(|(m, ids)| (m.position(), ids))
+            .filter(|(p, _)| *p > from && *p < to)
+            .collect();
+        cuts.sort_unstable();
+        cuts.dedup_by_key(|c| c.0);
+        cuts.push((to, ids_total));
+        for (to, ids) in cuts {
+            self.send_chunk(to, ids)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the events up to position `to`, with the row ids up to number `ids`, as one chunk.
+    fn send_chunk(&mut self, to: u64, ids: u64) -> Result<()> {
+        let Some(builder) = &mut self.builder else {
+            return Ok(());
+        };
+        let from = builder.drained();
+        if to <= from {
+            return Ok(());
+        }
+        let ids = (ids.saturating_sub(self.row_ids_sent) as usize).min(self.row_ids.len());
+        let len = (to - from) as usize;
+        let body = CHUNK_HEAD_LEN + ids * 8 + len;
+        let first = self.oob.as_ref().map_or(0, |o| o.first);
+        let number = self.oob.as_ref().map_or(0, |o| o.chunks.len()) as u32;
+        // Reserved before anything is taken out of memory: if there is no room, nothing has changed.
+        let (ticket, ()) = self.db.log.reserve(RecordKind::Chunk, body, |_, _| ())?;
+        let mut buf = Vec::with_capacity(HEADER_LEN + body);
+        buf.resize(HEADER_LEN, 0);
+        buf.extend_from_slice(&[0; 4]);
+        buf.extend_from_slice(&number.to_le_bytes());
+        buf.extend_from_slice(&first.to_le_bytes());
+        buf.extend_from_slice(&(ids as u32).to_le_bytes());
+        for id in self.row_ids.drain(..ids) {
+            buf.extend_from_slice(&id.to_le_bytes());
+        }
+        self.row_ids_sent += ids as u64;
+        buf.extend_from_slice(&builder.drain(len));
+        debug_assert_eq!(builder.drained(), to);
+        let lsn = ticket.lsn();
+        let db = self.db.clone();
+        let oob = self.oob.get_or_insert_with(|| Oob {
+            first: lsn,
+            chunks: Vec::new(),
+            hold: Some(db.oob.hold(lsn)),
+        });
+        oob.chunks.push(SentChunk {
+            lsn,
+            len: len as u64,
+            end: to,
+        });
+        db.log.fill(&ticket, buf);
+        let c = &db.counters;
+        c.oob_chunks.fetch_add(1, Ordering::Relaxed);
+        c.oob_bytes.fetch_add(len as u64, Ordering::Relaxed);
+        db.note_log_growth(lsn);
+        // Bounds what waits in memory, and what is left to sync at the commit.
+        db.log.wait(&ticket)?;
+        Ok(())
+    }
+
+    /// Writes the write set to run files.
+    fn spill(&mut self) -> Result<()> {
+        let Some(oob) = &self.oob else {
+            return Ok(());
+        };
+        let place = SpillPlace {
+            disk: self.db.disk.clone(),
+            dir: self.db.spill_dir.clone(),
+            id: oob.first,
+            cache: self.db.run_cache.clone(),
+        };
+        let Some(builder) = &self.builder else {
+            return Ok(());
+        };
+        if builder.drainable() > 0 || self.local.is_some() {
+            // Recovery could not tell what of the events in the commit record is in the runs.
+            return Ok(());
+        }
+        let end = SpillEnd {
+            writes: 0,
+            events: builder.drained(),
+            skip: builder.open_row_count(),
+        };
+        let live = self.live_savepoints();
+        let ends: Vec<SpillEnd> = live
+            .iter()
+            .map(|s| SpillEnd {
+                writes: s.writes,
+                events: s.mark.as_ref().map_or(0, |m| m.position()),
+                skip: 0,
+            })
+            .collect();
+        let bytes = self.writes.spill(&place, &ends, end)?;
+        let c = &self.db.counters;
+        c.spills.fetch_add(1, Ordering::Relaxed);
+        c.spill_bytes.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Moves row locks out of memory.
+    fn spill_locks(&mut self) -> Result<()> {
+        self.db.locks.spill(self.id, &mut self.locks)
+    }
+
+    /// Names the chunks for the commit record; writes ChunkIndex records if they are many.
+    pub(crate) fn name_chunks(&self) -> Result<Option<crate::groups::Oob>> {
+        let Some(oob) = self.oob.as_ref().filter(|o| !o.chunks.is_empty()) else {
+            return Ok(None);
+        };
+        let mut named = crate::groups::Oob {
+            first: oob.chunks[0].lsn,
+            events_len: oob.chunks.last().map_or(0, |c| c.end),
+            row_ids: self.row_ids_sent,
+            ..Default::default()
+        };
+        if oob.chunks.len() <= CHUNKS_IN_COMMIT {
+            named.chunks = oob.chunks.iter().map(|c| (c.lsn, c.len)).collect();
+            return Ok(Some(named));
+        }
+        for part in oob.chunks.chunks(CHUNKS_IN_INDEX) {
+            let body = part.len() * 16;
+            let (ticket, ()) = self
+                .db
+                .log
+                .reserve(RecordKind::ChunkIndex, body, |_, _| ())?;
+            let mut buf = Vec::with_capacity(HEADER_LEN + body);
+            buf.resize(HEADER_LEN, 0);
+            for c in part {
+                buf.extend_from_slice(&c.lsn.to_le_bytes());
+                buf.extend_from_slice(&c.len.to_le_bytes());
+            }
+            named.index.push(ticket.lsn());
+            self.db.log.fill(&ticket, buf);
+        }
+        Ok(Some(named))
+    }
+}
+
+/// All chunks of an out-of-band part, read through `read_at`: LSN and bytes of events.
+pub(crate) fn chunk_list(
+    oob: &crate::groups::Oob,
+    mut read_at: impl FnMut(Lsn, &mut Vec<u8>) -> Result<RecordKind>,
+) -> Result<Vec<(Lsn, u64)>> {
+    let mut list = oob.chunks.clone();
+    let mut buf = Vec::new();
+    for lsn in &oob.index {
+        let kind = read_at(*lsn, &mut buf)?;
+        if kind != RecordKind::ChunkIndex || buf.len() % 16 != 0 {
+            return Err(EngineError::Corrupt(format!(
+                "log record at LSN {lsn}: a commit takes it for a chunk index, which it is not"
+            )));
+        }
+        for e in buf.chunks_exact(16) {
+            let (lsn, len) = e.split_at(8);
+            let n = |b: &[u8]| b.try_into().map_or(0, u64::from_le_bytes);
+            list.push((n(lsn), n(len)));
+        }
+    }
+    Ok(list)
+}
