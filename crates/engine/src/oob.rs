@@ -25,7 +25,7 @@ pub(crate) const CHUNKS_IN_COMMIT: usize = 128;
 /// Entries of one ChunkIndex record.
 pub(crate) const CHUNKS_IN_INDEX: usize = 4096;
 /// Row locks of one transaction that stay in memory.
-const LOCKS_IN_MEMORY: usize = 64 * 1024;
+pub(crate) const LOCKS_IN_MEMORY: usize = 64 * 1024;
 
 /// First LSNs of transactions whose chunks must stay: retention looks here.
 #[derive(Debug, Default)]
@@ -116,7 +116,7 @@ impl Transaction {
         if large && self.oob.is_some() {
             self.spill()?;
         }
-        if self.locks.len() > LOCKS_IN_MEMORY {
+        if self.locks.len() > self.lock_spill_at {
             self.spill_locks()?;
         }
         Ok(())
@@ -253,7 +253,11 @@ impl Transaction {
 
     /// Moves row locks out of memory.
     fn spill_locks(&mut self) -> Result<()> {
-        self.db.locks.spill(self.id, &mut self.locks)
+        self.locks_spilled = true;
+        self.db.locks.spill(self.id, &mut self.locks)?;
+        // Shared locks and those that others wait for stay: no new try before there are many more.
+        self.lock_spill_at = LOCKS_IN_MEMORY.max(self.locks.len() * 2);
+        Ok(())
     }
 
     /// Names the chunks for the commit record; writes ChunkIndex records if they are many.

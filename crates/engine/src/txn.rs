@@ -202,6 +202,10 @@ pub struct Transaction {
     slot: Option<SnapshotSlot>,
     pub(crate) writes: WriteSet,
     pub(crate) locks: Vec<LockName>,
+    /// Some of its row locks are not in `locks` but on disk.
+    pub(crate) locks_spilled: bool,
+    /// Number of row locks in memory at which they are spilled next.
+    pub(crate) lock_spill_at: usize,
     /// Tables whose definition this transaction has locked and checked.
     pub(crate) tables: SmallVec<[Arc<Table>; 4]>,
     pub(crate) builder: Option<GroupBuilder>,
@@ -241,6 +245,8 @@ impl Transaction {
             slot: None,
             writes: WriteSet::default(),
             locks: Vec::new(),
+            locks_spilled: false,
+            lock_spill_at: crate::oob::LOCKS_IN_MEMORY,
             tables: SmallVec::new(),
             builder: None,
             row_ids: Vec::new(),
@@ -768,9 +774,10 @@ impl Transaction {
 
     /// Ends the hold on other transactions: row locks and the snapshot's claim.
     pub(crate) fn release(&mut self) {
-        if !self.locks.is_empty() {
+        if !self.locks.is_empty() || self.locks_spilled {
             self.db.locks.release_all(self.id, &self.locks);
             self.locks.clear();
+            self.locks_spilled = false;
         }
         self.snapshot = None;
         if let Some(s) = self.slot.take() {
