@@ -289,6 +289,11 @@ impl Transaction {
         self.options.row_image = image;
     }
 
+    /// What the commit's GTID is to be: replaces [`TxnOptions::gtid`].
+    pub fn set_gtid(&mut self, choice: GtidChoice) {
+        self.options.gtid = choice;
+    }
+
     /// Undoes everything since `begin_statement`; row locks are kept, as in InnoDB.
     pub fn rollback_statement(&mut self) {
         if let Some(s) = self.statement.take() {

@@ -112,6 +112,17 @@ pub(crate) struct TableRef {
     pub name: String,
 }
 
+/// SHOW BINLOG EVENTS [IN file] [FROM position] [LIMIT ...].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EventRange {
+    /// The oldest file if not given.
+    pub file: Option<String>,
+    pub from: u64,
+    /// So many events are left out first.
+    pub offset: u64,
+    pub limit: u64,
+}
+
 /// SHOW statements.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Show {
@@ -165,7 +176,9 @@ pub(crate) enum Show {
     CharacterSet(Filter),
     MasterStatus,
     BinaryLogs,
+    BinlogEvents(EventRange),
     ReplicaStatus,
+    ReplicaHosts,
     Privileges,
     Plugins,
     /// SHOW TRIGGERS, EVENTS, PROCEDURE STATUS, FUNCTION STATUS, OPEN TABLES: Narwal has none, the list is empty.
@@ -181,11 +194,16 @@ pub(crate) enum Maintenance {
 }
 
 /// What FLUSH is to flush.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Flush {
     Privileges,
     Tables,
+    /// FLUSH LOGS.
     Logs,
+    /// FLUSH ENGINE LOGS.
+    EngineLogs,
+    /// FLUSH BINARY LOGS, with the domains of DELETE_DOMAIN_ID as written.
+    BinaryLogs(Vec<u64>),
     Status,
     Nothing,
 }
@@ -269,6 +287,12 @@ pub(crate) enum Admin {
         op: Maintenance,
         tables: Vec<TableRef>,
     },
+    /// PURGE BINARY LOGS TO.
+    PurgeTo(String),
+    /// PURGE BINARY LOGS BEFORE: the time as expression text.
+    PurgeBefore(String),
+    /// RESET MASTER [TO n].
+    ResetMaster(Option<u64>),
     /// UNLOCK TABLES: there are no table locks, so there is nothing to do.
     UnlockTables,
     /// SHUTDOWN.
@@ -309,7 +333,9 @@ impl Admin {
                 Show::CharacterSet(_) => "Com_show_charsets",
                 Show::MasterStatus => "Com_show_binlog_status",
                 Show::BinaryLogs => "Com_show_binlogs",
+                Show::BinlogEvents(_) => "Com_show_binlog_events",
                 Show::ReplicaStatus => "Com_show_slave_status",
+                Show::ReplicaHosts => "Com_show_slave_hosts",
                 Show::Privileges => "Com_show_privileges",
                 Show::Plugins => "Com_show_plugins",
                 Show::Empty(_) => "Com_show_generic",
@@ -329,6 +355,9 @@ impl Admin {
                 Maintenance::Analyze => "Com_analyze",
                 Maintenance::Optimize => "Com_optimize",
             },
+            Admin::PurgeTo(_) => "Com_purge",
+            Admin::PurgeBefore(_) => "Com_purge_before_date",
+            Admin::ResetMaster(_) => "Com_reset",
             Admin::UnlockTables => "Com_unlock_tables",
             Admin::Shutdown => "Com_shutdown",
         }
@@ -348,6 +377,7 @@ impl Admin {
                 | Admin::RevokeEverything(_)
                 | Admin::SetPassword { .. }
                 | Admin::Flush(_)
+                | Admin::ResetMaster(_)
                 | Admin::Maintain { .. }
         )
     }

@@ -172,6 +172,17 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
         }
         "FLUSH" => flush(&mut c)?,
         "CHECK" | "ANALYZE" | "OPTIMIZE" | "REPAIR" => maintenance(&mut c, &first)?,
+        "PURGE" => purge(&mut c)?,
+        "RESET" => {
+            if !c.eat_kw("MASTER") {
+                return Err(SqlError::unsupported("RESET other than RESET MASTER"));
+            }
+            Admin::ResetMaster(if c.eat_kw("TO") {
+                Some(big_number(&mut c)?)
+            } else {
+                None
+            })
+        }
         "UNLOCK" => {
             if !(c.eat_kw("TABLES") || c.eat_kw("TABLE")) {
                 return Err(c.error());
@@ -682,14 +693,28 @@ fn flush(c: &mut Cursor<'_>) -> SqlResult<Admin> {
                 }
             }
             Flush::Tables
-        } else if c.eat_kws(&["BINARY", "LOGS"])
-            || c.eat_kws(&["ENGINE", "LOGS"])
-            || c.eat_kw("LOGS")
-        {
+        } else if c.eat_kw("LOGS") {
             Flush::Logs
+        } else if c.eat_kws(&["ENGINE", "LOGS"]) {
+            Flush::EngineLogs
+        } else if c.eat_kws(&["BINARY", "LOGS"]) {
+            Flush::BinaryLogs(if c.eat_kw("DELETE_DOMAIN_ID") {
+                c.expect_punct(b'=')?;
+                c.expect_punct(b'(')?;
+                let domains = if c.is_punct(b')') {
+                    Vec::new()
+                } else {
+                    list(c, big_number)?
+                };
+                c.expect_punct(b')')?;
+                domains
+            } else {
+                Vec::new()
+            })
         } else if c.eat_kws(&["ERROR", "LOGS"])
             || c.eat_kws(&["GENERAL", "LOGS"])
             || c.eat_kws(&["SLOW", "LOGS"])
+            || c.eat_kws(&["RELAY", "LOGS"])
             || c.eat_kw("HOSTS")
             || c.eat_kws(&["QUERY", "CACHE"])
         {
@@ -909,19 +934,24 @@ fn show(c: &mut Cursor<'_>) -> SqlResult<Show> {
             }
         }
         "BINLOG" => {
-            if c.is_kw("EVENTS") {
-                return Err(SqlError::unsupported("SHOW BINLOG EVENTS"));
+            if c.eat_kw("EVENTS") {
+                Show::BinlogEvents(event_range(c)?)
+            } else {
+                c.expect_kw("STATUS")?;
+                Show::MasterStatus
             }
-            c.expect_kw("STATUS")?;
-            Show::MasterStatus
         }
         "BINARY" => {
             c.expect_kw("LOGS")?;
             Show::BinaryLogs
         }
         "SLAVE" | "REPLICA" => {
-            c.expect_kw("STATUS")?;
-            Show::ReplicaStatus
+            if c.eat_kw("HOSTS") {
+                Show::ReplicaHosts
+            } else {
+                c.expect_kw("STATUS")?;
+                Show::ReplicaStatus
+            }
         }
         "ALL" => {
             if !(c.eat_kw("SLAVES") || c.eat_kw("REPLICAS")) {
@@ -1006,7 +1036,53 @@ fn show(c: &mut Cursor<'_>) -> SqlResult<Show> {
     })
 }
 
-fn number(c: &mut Cursor<'_>) -> SqlResult<usize> {
+/// `[IN 'file'] [FROM position] [LIMIT [offset,] count]`
+fn event_range(c: &mut Cursor<'_>) -> SqlResult<EventRange> {
+    let mut range = EventRange {
+        file: None,
+        from: 0,
+        offset: 0,
+        limit: u64::MAX,
+    };
+    if c.eat_kw("IN") {
+        range.file = Some(c.string()?);
+    }
+    if c.eat_kw("FROM") {
+        range.from = big_number(c)?;
+    }
+    if c.eat_kw("LIMIT") {
+        range.limit = big_number(c)?;
+        if c.eat_punct(b',') {
+            range.offset = range.limit;
+            range.limit = big_number(c)?;
+        } else if c.eat_kw("OFFSET") {
+            range.offset = big_number(c)?;
+        }
+    }
+    Ok(range)
+}
+
+/// `BINARY|MASTER LOGS TO 'file' | BEFORE expression`
+fn purge(c: &mut Cursor<'_>) -> SqlResult<Admin> {
+    if !(c.eat_kw("BINARY") || c.eat_kw("MASTER")) {
+        return Err(c.error());
+    }
+    c.expect_kw("LOGS")?;
+    if c.eat_kw("TO") {
+        return Ok(Admin::PurgeTo(c.string()?));
+    }
+    c.expect_kw("BEFORE")?;
+    if c.is_punct(b'(') && (c.is_kw_at(1, "SELECT") || c.is_kw_at(1, "WITH")) {
+        return Err(SqlError::new(
+            1970,
+            b"42000",
+            "PURGE..BEFORE does not support subqueries or stored functions",
+        ));
+    }
+    Ok(Admin::PurgeBefore(c.expression_text()?.to_string()))
+}
+
+fn big_number(c: &mut Cursor<'_>) -> SqlResult<u64> {
     match c.peek().clone() {
         Tok::Num(n) => {
             let v = n.parse().map_err(|_| c.error())?;
@@ -1015,6 +1091,10 @@ fn number(c: &mut Cursor<'_>) -> SqlResult<usize> {
         }
         _ => Err(c.error()),
     }
+}
+
+fn number(c: &mut Cursor<'_>) -> SqlResult<usize> {
+    Ok(usize::try_from(big_number(c)?).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]

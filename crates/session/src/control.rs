@@ -31,6 +31,13 @@ impl ClientSession {
     ) -> SqlResult<()> {
         let counter = status::index(admin.counter()).unwrap_or(status::ADMIN_COMMANDS);
         self.begin_statement(counter, admin.keeps_diagnostics());
+        if let Admin::Show(Show::BinlogEvents(range)) = admin {
+            // May be long: not made in memory.
+            return match self.show_binlog_events(range, out) {
+                Ok(rows) => self.finish_rows(rows, rows, out, more),
+                Err(e) => self.fail(e),
+            };
+        }
         match self.answer(admin, text) {
             Ok(Answer::Done { affected }) => self.finish_ok(affected, 0, String::new(), out, more),
             Ok(Answer::Rows(grid)) => {
@@ -50,6 +57,7 @@ impl ClientSession {
     /// Columns of a statement's result set, for PREPARE.
     pub(crate) fn admin_columns(&mut self, admin: &Admin) -> SqlResult<Vec<ResultColumn>> {
         Ok(match admin {
+            Admin::Show(Show::BinlogEvents(_)) => crate::show::binlog::events_grid().columns,
             Admin::Show(_) | Admin::Describe { .. } => match self.answer(admin, "")? {
                 Answer::Rows(g) => g.columns,
                 Answer::Done { .. } => Vec::new(),
@@ -188,6 +196,18 @@ impl ClientSession {
             }
             Admin::Flush(items) => {
                 self.flush(items)?;
+                Ok(DONE)
+            }
+            Admin::PurgeTo(file) => {
+                self.purge_to(file)?;
+                Ok(DONE)
+            }
+            Admin::PurgeBefore(time) => {
+                self.purge_before(time)?;
+                Ok(DONE)
+            }
+            Admin::ResetMaster(first) => {
+                self.reset_master(*first)?;
                 Ok(DONE)
             }
             Admin::Maintain { op, tables } => Ok(Answer::Rows(self.maintain(*op, tables)?)),
@@ -383,7 +403,12 @@ impl ClientSession {
         self.need_any(PrivilegeSet::RELOAD)?;
         for item in items {
             match item {
-                Flush::Logs => self.instance.database().sync()?,
+                Flush::Logs => {
+                    self.instance.database().sync()?;
+                    self.flush_binary_logs(&[])?;
+                }
+                Flush::EngineLogs => self.instance.database().sync()?,
+                Flush::BinaryLogs(domains) => self.flush_binary_logs(domains)?,
                 Flush::Status => {
                     let p = &self.process.counters;
                     p.add_to(&self.instance.retired);

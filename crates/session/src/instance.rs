@@ -5,7 +5,9 @@ use crate::process::{Killer, ProcessList};
 use crate::session::ClientSession;
 use crate::status::{self, Counters};
 use crate::variables::{self, Effect, VARIABLES, VarValue};
-use narwal_engine::{CatalogChange, Database, Ddl, TxnOptions};
+use narwal_engine::{
+    BinlogFilter, CatalogChange, CommitInfo, Database, Ddl, RowMetadata, TxnOptions,
+};
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
@@ -26,6 +28,7 @@ pub fn server_version() -> String {
 pub struct Startup {
     values: Vec<VarValue>,
     given: BTreeSet<usize>,
+    filter: BinlogFilter,
     /// Sentences for the log: settings that were accepted but changed or without effect.
     pub warnings: Vec<String>,
 }
@@ -38,6 +41,7 @@ impl Default for Startup {
                 .map(variables::VariableDef::default_value)
                 .collect(),
             given: BTreeSet::new(),
+            filter: BinlogFilter::default(),
             warnings: Vec::new(),
         }
     }
@@ -93,7 +97,9 @@ impl Startup {
             return Err(format!("unknown option --{}{hint}", name.replace('_', "-")));
         };
         let d = &VARIABLES[i];
-        if d.effect == Effect::Computed || d.scope == variables::Scope::Session {
+        if matches!(d.effect, Effect::Computed | Effect::State)
+            || d.scope == variables::Scope::Session
+        {
             return Err(format!(
                 "--{} can't be set: it is not a setting",
                 d.name.replace('_', "-")
@@ -117,7 +123,18 @@ impl Startup {
                 _ => {}
             }
         }
-        self.values[i] = accepted.value;
+        if let Some(list) = filter_list(&mut self.filter, d.name) {
+            // Given once for each name: a name may have a comma in it.
+            list.push(accepted.value.show());
+            self.values[i] = VarValue::text(list.join(","));
+        } else {
+            if let Some((name, v)) = other_form(d.name, &accepted.value)
+                && let Some(other) = variables::index(name)
+            {
+                self.values[other] = v;
+            }
+            self.values[i] = accepted.value;
+        }
         self.given.insert(i);
         Ok(())
     }
@@ -160,8 +177,60 @@ impl Startup {
                     min_len: u("narwal_log_compression_min_length") as usize,
                 }
             }),
+            binlog_filter: self.filter.clone(),
+            binlog_row_metadata: row_metadata(self.get("binlog_row_metadata").as_str()),
             ..narwal_engine::Options::default()
         }
+    }
+}
+
+/// The list that an option adds to.
+fn filter_list<'a>(filter: &'a mut BinlogFilter, name: &str) -> Option<&'a mut Vec<String>> {
+    Some(match name {
+        "binlog_do_db" => &mut filter.do_db,
+        "binlog_ignore_db" => &mut filter.ignore_db,
+        "binlog_do_table" => &mut filter.do_table,
+        "binlog_ignore_table" => &mut filter.ignore_table,
+        _ => return None,
+    })
+}
+
+/// Variables that say how long the binary log is kept; `expire_logs_days` is another form of the first.
+const RETENTION: [&str; 3] = [
+    "binlog_expire_logs_seconds",
+    "max_binlog_total_size",
+    "slave_connections_needed_for_purge",
+];
+
+fn apply_retention(db: &Database, name: &str, v: u64) {
+    match name {
+        "binlog_expire_logs_seconds" => db.set_binlog_expire_logs_seconds(v),
+        "max_binlog_total_size" => db.set_max_binlog_total_size(v),
+        _ => db.set_slave_connections_needed_for_purge(u32::try_from(v).unwrap_or(u32::MAX)),
+    }
+}
+
+/// The other form of a log's age limit: name and value.
+fn other_form(name: &str, v: &VarValue) -> Option<(&'static str, VarValue)> {
+    match name {
+        "binlog_expire_logs_seconds" => {
+            let days = v.as_u64() as f64 / 86_400.0;
+            Some(("expire_logs_days", VarValue::Double(days)))
+        }
+        "expire_logs_days" => {
+            let seconds = (v.as_f64() * 86_400.0).round() as u64;
+            Some(("binlog_expire_logs_seconds", VarValue::UInt(seconds)))
+        }
+        _ => None,
+    }
+}
+
+/// `binlog_row_metadata` by name.
+fn row_metadata(name: &str) -> RowMetadata {
+    match name {
+        "NO_LOG" => RowMetadata::NoLog,
+        "MINIMAL" => RowMetadata::Minimal,
+        _ => RowMetadata::Full,
     }
 }
 
@@ -259,6 +328,7 @@ pub struct Instance {
     pub(crate) aborted_clients: AtomicU64,
     pub(crate) prepared_statements: AtomicU64,
     pub(crate) read_only: AtomicBool,
+    pub(crate) gtid_strict: AtomicBool,
     pub(crate) status_since: AtomicU64,
     version: Arc<str>,
     shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
@@ -279,6 +349,10 @@ impl Instance {
             );
         }
         let read_only = startup.get("read_only").as_bool();
+        let gtid_strict = startup.get("gtid_strict_mode").as_bool();
+        for name in RETENTION {
+            apply_retention(&db, name, startup.get(name).as_u64());
+        }
         let mut values = startup.values;
         let mut put = |name: &str, v: VarValue| {
             if let Some(i) = variables::index(name) {
@@ -304,6 +378,7 @@ impl Instance {
             aborted_clients: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
             read_only: AtomicBool::new(read_only),
+            gtid_strict: AtomicBool::new(gtid_strict),
             status_since: AtomicU64::new(0),
             version: server_version().into(),
             shutdown: Mutex::new(None),
@@ -328,7 +403,7 @@ impl Instance {
 
     /// A global value by position in [`VARIABLES`].
     pub(crate) fn global(&self, index: usize) -> VarValue {
-        if VARIABLES[index].effect == Effect::Computed
+        if matches!(VARIABLES[index].effect, Effect::Computed | Effect::State)
             && let Some(v) = self.computed(VARIABLES[index].name)
         {
             return v;
@@ -364,13 +439,33 @@ impl Instance {
 
     /// Stores a global value and lets it have its effect.
     pub(crate) fn set_global(&self, index: usize, value: VarValue) {
+        let mut index = index;
+        let mut value = value;
         {
             let mut g = self.globals.write();
             let mut all = g.as_ref().clone();
             all[index] = value.clone();
+            if let Some((name, v)) = other_form(VARIABLES[index].name, &value)
+                && let Some(other) = variables::index(name)
+            {
+                all[other] = v.clone();
+                if name == "binlog_expire_logs_seconds" {
+                    (index, value) = (other, v);
+                }
+            }
             *g = Arc::new(all);
         }
+        let u32_ = |v: &VarValue| u32::try_from(v.as_u64()).unwrap_or(u32::MAX);
         match VARIABLES[index].name {
+            "gtid_domain_id" => self.db.set_gtid_domain_id(u32_(&value)),
+            "server_id" => self.db.set_server_id(u32_(&value)),
+            "max_binlog_size" => self.db.set_max_binlog_size(u32_(&value)),
+            "binlog_row_metadata" => {
+                self.db
+                    .set_binlog_row_metadata(row_metadata(value.as_str()));
+            }
+            "gtid_strict_mode" => self.gtid_strict.store(value.as_bool(), Ordering::SeqCst),
+            name if RETENTION.contains(&name) => apply_retention(&self.db, name, value.as_u64()),
             "innodb_flush_log_at_trx_commit" => {
                 self.db.set_flush_log_at_trx_commit(value.as_u64() as u8);
             }
@@ -475,11 +570,10 @@ impl Instance {
         changes: Vec<CatalogChange>,
         mut ddl: Ddl,
         options: &TxnOptions,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<CommitInfo> {
         ddl.sql = sql;
         ddl.changes = self.acl().with_built_in(changes);
-        self.db.ddl(ddl, options)?;
-        Ok(())
+        Ok(self.db.ddl(ddl, options)?)
     }
 
     /// Starts the thread that ends statements at their `max_statement_time`, when the first one needs it.

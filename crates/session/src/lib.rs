@@ -7,6 +7,7 @@
 //! | `statement.rs`, `prepared.rs` | statement text in, results out; prepared statements |
 //! | `transaction.rs`, `access.rs` | the transaction; whether a statement is allowed |
 //! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
+//! | `binlog_admin.rs` | PURGE BINARY LOGS, FLUSH BINARY LOGS, RESET MASTER; GTIDs of the session |
 //! | `set.rs` | SET |
 //! | `users.rs` | CREATE USER, GRANT and the like |
 //! | `show/` | SHOW and DESCRIBE |
@@ -22,6 +23,7 @@ mod acl;
 mod admin;
 mod admin_parse;
 pub mod apply;
+mod binlog_admin;
 mod charset;
 mod control;
 mod instance;

@@ -81,6 +81,7 @@ impl PrivilegeSet {
     pub const CREATE_USER: PrivilegeSet = PrivilegeSet(1 << 24);
     pub const CONNECTION_ADMIN: PrivilegeSet = PrivilegeSet(1 << 31);
     pub const READ_ONLY_ADMIN: PrivilegeSet = PrivilegeSet(1 << 32);
+    pub const REPLICATION_SLAVE_ADMIN: PrivilegeSet = PrivilegeSet(1 << 33);
     pub const REPLICATION_MASTER_ADMIN: PrivilegeSet = PrivilegeSet(1 << 34);
     pub const BINLOG_ADMIN: PrivilegeSet = PrivilegeSet(1 << 35);
     pub const BINLOG_REPLAY: PrivilegeSet = PrivilegeSet(1 << 36);
@@ -215,6 +216,10 @@ mod tests {
             (PrivilegeSet::CREATE_USER, "CREATE USER"),
             (PrivilegeSet::CONNECTION_ADMIN, "CONNECTION ADMIN"),
             (PrivilegeSet::READ_ONLY_ADMIN, "READ_ONLY ADMIN"),
+            (
+                PrivilegeSet::REPLICATION_SLAVE_ADMIN,
+                "REPLICATION SLAVE ADMIN",
+            ),
             (
                 PrivilegeSet::REPLICATION_MASTER_ADMIN,
                 "REPLICATION MASTER ADMIN",

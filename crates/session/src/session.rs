@@ -13,7 +13,7 @@ use crate::status;
 use crate::transaction::{NextTransaction, Open};
 use crate::variables::VarValue;
 use ahash::AHashMap;
-use narwal_engine::{GtidChoice, Isolation};
+use narwal_engine::{GtidChoice, Isolation, RowImage};
 use narwal_sql::{SqlMode, StatementEnv};
 use narwal_types::{ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -51,6 +51,10 @@ pub(crate) struct Settings {
     pub read_only: bool,
     pub lock_wait_timeout: Duration,
     pub annotate: bool,
+    pub log_bin: bool,
+    pub row_image: RowImage,
+    pub gtid_domain_id: u32,
+    pub server_id: u32,
     pub statement_time_micros: u64,
     pub completion: Completion,
     pub sql_mode: SqlMode,
@@ -140,6 +144,10 @@ impl ClientSession {
                 read_only: false,
                 lock_wait_timeout: Duration::from_secs(50),
                 annotate: true,
+                log_bin: true,
+                row_image: RowImage::default(),
+                gtid_domain_id: 0,
+                server_id: 1,
                 statement_time_micros: 0,
                 completion: Completion::NoChain,
                 sql_mode: SqlMode::DEFAULT,
@@ -221,6 +229,10 @@ impl ClientSession {
             read_only: v("tx_read_only").as_bool(),
             lock_wait_timeout: Duration::from_secs(v("innodb_lock_wait_timeout").as_u64()),
             annotate: v("binlog_annotate_row_events").as_bool(),
+            log_bin: v("sql_log_bin").as_bool(),
+            row_image: row_image(v("binlog_row_image").as_str()),
+            gtid_domain_id: v("gtid_domain_id").as_u64() as u32,
+            server_id: v("server_id").as_u64() as u32,
             statement_time_micros: (v("max_statement_time").as_f64() * 1e6) as u64,
             completion: match v("completion_type").as_str() {
                 "CHAIN" => Completion::Chain,
@@ -234,6 +246,10 @@ impl ClientSession {
                 net_write: Duration::from_secs(v("net_write_timeout").as_u64()),
             },
         };
+        if let Some(o) = &mut self.open {
+            o.txn.set_row_image(self.settings.row_image);
+        }
+        let v = |name: &str| self.vars.value(name);
         self.env.max_allowed_packet = v("max_allowed_packet").as_u64();
         self.env.max_error_count = v("max_error_count").as_u64() as usize;
         self.env.select_limit = v("sql_select_limit").as_u64();
@@ -440,6 +456,16 @@ impl Drop for ClientSession {
             .fetch_sub(n, Ordering::Relaxed);
         self.instance.processes.remove(self.client.id);
         self.process.counters.add_to(&self.instance.retired);
+    }
+}
+
+/// `binlog_row_image` by name.
+fn row_image(name: &str) -> RowImage {
+    match name {
+        "MINIMAL" => RowImage::Minimal,
+        "NOBLOB" => RowImage::Noblob,
+        "FULL_NODUP" => RowImage::FullNodup,
+        _ => RowImage::Full,
     }
 }
 

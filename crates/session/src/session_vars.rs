@@ -23,6 +23,8 @@ pub(crate) struct SessionVars {
     pub error_count: AtomicU64,
     pub in_transaction: AtomicBool,
     pub last_gtid: Mutex<String>,
+    /// Sequence number for the next GTID, 0 for the next in order.
+    pub gtid_seq_no: AtomicU64,
     /// The default database's collation is asked by `collation_database`.
     pub db: Mutex<Option<Arc<str>>>,
 }
@@ -52,6 +54,7 @@ impl SessionVars {
             error_count: AtomicU64::new(0),
             in_transaction: AtomicBool::new(false),
             last_gtid: Mutex::new(String::new()),
+            gtid_seq_no: AtomicU64::new(0),
             db: Mutex::new(None),
         }
     }
@@ -69,6 +72,7 @@ impl SessionVars {
         self.warning_count.store(0, Ordering::Relaxed);
         self.error_count.store(0, Ordering::Relaxed);
         self.last_gtid.lock().clear();
+        self.gtid_seq_no.store(0, Ordering::Relaxed);
     }
 
     /// The session value of a stored variable.
@@ -128,6 +132,7 @@ impl SessionVars {
                 VarValue::Double(now as f64 / 1e6)
             }
             "pseudo_thread_id" => VarValue::UInt(u64::from(self.connection_id)),
+            "gtid_seq_no" => load(&self.gtid_seq_no),
             "last_gtid" => VarValue::text(self.last_gtid.lock().as_str()),
             "collation_database" => VarValue::text(match self.database_collation() {
                 narwal_types::Collation::Utf8mb4Bin => "utf8mb4_bin",
@@ -191,5 +196,15 @@ impl VariableSource for SessionVars {
 
     fn set_user(&self, name: &str, value: Value) {
         self.state.lock().user.insert(name.to_lowercase(), value);
+    }
+
+    fn binlog_gtid_pos(&self, file: &str, offset: u64) -> SqlResult<Option<String>> {
+        Ok(self.instance.database().binlog_gtid_pos(file, offset)?)
+    }
+
+    fn replica_has_applied(&self, gtids: &str) -> SqlResult<bool> {
+        let wanted = crate::binlog_admin::gtid_list(gtids)?;
+        // Nothing is applied from a primary: `gtid_slave_pos` is empty.
+        Ok(wanted.is_empty())
     }
 }

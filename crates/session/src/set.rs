@@ -2,6 +2,7 @@
 
 use crate::acl;
 use crate::admin::{SetItem, SetScope, SetValue};
+use crate::binlog_admin::gtid_inside_transaction;
 use crate::charset;
 use crate::instance::inert_text;
 use crate::privileges::PrivilegeSet;
@@ -53,7 +54,7 @@ impl ClientSession {
                         .set_by_name("collation_connection", VarValue::text("utf8mb4_general_ci"));
                 }
                 Checked::Global(i, v) => self.instance.set_global(i, v),
-                Checked::State(name, v) => self.set_state(name, v),
+                Checked::State(name, v) => self.set_state(name, v)?,
                 Checked::Session(i, v) => {
                     self.set_session(i, v)?;
                     refresh = true;
@@ -88,7 +89,7 @@ impl ClientSession {
         Ok(())
     }
 
-    fn set_state(&mut self, name: &str, v: Option<Value>) {
+    fn set_state(&mut self, name: &str, v: Option<Value>) -> SqlResult<()> {
         let int = |v: &Option<Value>| match v {
             Some(Value::Int(i)) => *i as u64,
             Some(Value::UInt(u)) => *u,
@@ -108,8 +109,17 @@ impl ClientSession {
                     .fixed_micros
                     .store((seconds * 1e6) as i64, Ordering::Relaxed);
             }
+            "gtid_seq_no" => self.vars.gtid_seq_no.store(int(&v), Ordering::Relaxed),
+            "gtid_binlog_state" => {
+                let text = match &v {
+                    Some(Value::Str(s)) => &**s,
+                    _ => "",
+                };
+                self.instance.database().set_gtid_binlog_state(text)?;
+            }
             _ => self.env.last_insert_id = int(&v),
         }
+        Ok(())
     }
 
     fn check_system(
@@ -136,6 +146,13 @@ impl ClientSession {
                 1238,
                 b"HY000",
                 format!("Variable '{}' is a read only variable", d.name),
+            ));
+        }
+        if global && d.name == "sql_log_bin" {
+            return Err(SqlError::new(
+                1238,
+                b"HY000",
+                "Variable 'sql_log_bin' is a SESSION variable",
             ));
         }
         if global && !d.has_global() {
@@ -177,15 +194,11 @@ impl ClientSession {
                 needed
             }));
         }
+        if !global {
+            self.check_outside_transaction(d.name)?;
+        }
         if d.effect == Effect::State {
-            let v = match value {
-                SetValue::Default => None,
-                other => Some(self.set_value(other)?),
-            };
-            if let Some(v) = &v {
-                d.accept(v)?;
-            }
-            return Ok(Checked::State(d.name, v));
+            return self.check_state(d, value);
         }
         let accepted = match value {
             SetValue::Default if global => Accepted {
@@ -215,6 +228,54 @@ impl ClientSession {
         } else {
             Checked::Session(i, accepted.value)
         })
+    }
+
+    /// What decides about a whole transaction can't be changed inside one.
+    fn check_outside_transaction(&self, name: &str) -> SqlResult<()> {
+        if self.open.is_none() {
+            return Ok(());
+        }
+        let code = match name {
+            "sql_log_bin" => 1694,
+            "binlog_format" => 1679,
+            "gtid_domain_id" | "gtid_seq_no" => return Err(gtid_inside_transaction()),
+            _ => return Ok(()),
+        };
+        Err(SqlError::new(
+            code,
+            b"HY000",
+            format!("Cannot modify @@session.{name} inside a transaction"),
+        ))
+    }
+
+    /// Checks a variable that is state and not a setting.
+    fn check_state(&mut self, d: &'static VariableDef, value: &SetValue) -> SqlResult<Checked> {
+        let v = match value {
+            SetValue::Default if d.name == "gtid_binlog_state" => {
+                return Err(SqlError::new(
+                    1230,
+                    b"42000",
+                    format!("Variable '{}' doesn't have a default value", d.name),
+                ));
+            }
+            SetValue::Default => None,
+            other => Some(self.set_value(other)?),
+        };
+        let Some(given) = &v else {
+            return Ok(Checked::State(d.name, None));
+        };
+        let accepted = d.accept(given)?;
+        match d.name {
+            "gtid_seq_no" => {
+                if let Some(t) = &accepted.truncated {
+                    self.env.warn(1292, t.as_str());
+                }
+                let seq = accepted.value.as_u64();
+                self.check_gtid_seq_no(seq)?;
+                Ok(Checked::State(d.name, Some(Value::UInt(seq))))
+            }
+            _ => Ok(Checked::State(d.name, v)),
+        }
     }
 
     /// Refuses what Narwal does not have, and warns of what does nothing.

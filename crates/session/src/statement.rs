@@ -423,7 +423,10 @@ impl ClientSession {
         self.process.stage(Stage::Ddl);
         let options = self.txn_options(self.settings.isolation, false);
         let outcome =
-            narwal_sql::execute_ddl(ddl, text, self.instance.database(), &options, &self.env)?;
+            narwal_sql::execute_ddl(ddl, text, self.instance.database(), &options, &self.env);
+        let written = self.env.gtid_written.take();
+        self.note_gtid(written.unwrap_or_default());
+        let outcome = outcome?;
         if let DdlStmt::DropDatabase { name, .. } = ddl
             && self.env.db.as_deref() == Some(name.as_str())
         {

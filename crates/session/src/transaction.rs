@@ -29,8 +29,9 @@ impl ClientSession {
             lock_wait_timeout: Some(self.settings.lock_wait_timeout),
             interrupt: Some(self.process.interrupt.clone()),
             thread_id: self.client.id,
-            gtid: self.applying.unwrap_or_default(),
-            ..TxnOptions::default()
+            gtid: self.gtid_choice(),
+            log_bin: self.settings.log_bin,
+            row_image: self.settings.row_image,
         }
     }
 
@@ -52,12 +53,12 @@ impl ClientSession {
         }
     }
 
-    pub(crate) fn commit_transaction(&mut self, txn: Transaction) -> SqlResult<()> {
+    pub(crate) fn commit_transaction(&mut self, mut txn: Transaction) -> SqlResult<()> {
+        // What counts is what is set now: `server_id` may be changed inside a transaction.
+        txn.set_gtid(self.gtid_choice());
         let info = txn.commit()?;
         self.process.counters.add(status::COMMITS, 1);
-        if !info.gtid.is_empty() {
-            *self.vars.last_gtid.lock() = info.gtid;
-        }
+        self.note_gtid(info.gtid);
         Ok(())
     }
 

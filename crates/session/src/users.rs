@@ -166,7 +166,9 @@ impl ClientSession {
             ..Ddl::default()
         };
         let options = self.txn_options(self.settings.isolation, false);
-        self.instance.store_accounts(sql, changes, ddl, &options)
+        let done = self.instance.store_accounts(sql, changes, ddl, &options)?;
+        self.note_gtid(done.gtid);
+        Ok(())
     }
 
     /// CREATE USER.

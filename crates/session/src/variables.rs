@@ -146,7 +146,11 @@ pub static VARIABLES: &[VariableDef] = &[
     def("basedir", Global, Text, "/usr/", Startup),
     def("big_tables", Both, Bool, "OFF", Inert),
     def("bind_address", Global, Text, "127.0.0.1", Startup),
+    def("binlog_alter_two_phase", Both, Bool, "OFF", Fixed)
+        .needs(PrivilegeSet::BINLOG_ADMIN)
+        .session_needs(PrivilegeSet::BINLOG_ADMIN),
     def("binlog_annotate_row_events", Both, Bool, "ON", Live)
+        .needs(PrivilegeSet::BINLOG_ADMIN)
         .session_needs(PrivilegeSet::BINLOG_ADMIN),
     def(
         "binlog_cache_size",
@@ -162,8 +166,7 @@ pub static VARIABLES: &[VariableDef] = &[
         Enum(&["NONE", "CRC32"]),
         "CRC32",
         Fixed,
-    )
-    .needs(PrivilegeSet::BINLOG_ADMIN),
+    ),
     def(
         "binlog_commit_wait_count",
         Global,
@@ -187,11 +190,21 @@ pub static VARIABLES: &[VariableDef] = &[
         "OFF",
         Inert,
     ),
+    def("binlog_do_db", Global, Text, "", Startup),
+    def("binlog_do_table", Global, Text, "", Startup),
     def(
         "binlog_expire_logs_seconds",
         Global,
         UInt(0, 8_553_600, 1),
         "0",
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_file_cache_size",
+        Global,
+        UInt(8192, MAX, 4096),
+        "16384",
         Inert,
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
@@ -220,12 +233,14 @@ pub static VARIABLES: &[VariableDef] = &[
         Live,
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
+    def("binlog_ignore_db", Global, Text, "", Startup),
+    def("binlog_ignore_table", Global, Text, "", Startup),
     def(
         "binlog_row_image",
         Both,
-        Enum(&["MINIMAL", "NOBLOB", "FULL"]),
+        Enum(&["MINIMAL", "NOBLOB", "FULL", "FULL_NODUP"]),
         "FULL",
-        Fixed,
+        Live,
     )
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .session_needs(PrivilegeSet::BINLOG_ADMIN),
@@ -234,15 +249,24 @@ pub static VARIABLES: &[VariableDef] = &[
         Global,
         Enum(&["NO_LOG", "MINIMAL", "FULL"]),
         "FULL",
-        Fixed,
+        Live,
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
+    def("binlog_space_limit", Global, UInt(0, MAX, 1), "0", Live).needs(PrivilegeSet::BINLOG_ADMIN),
     def(
         "binlog_stmt_cache_size",
         Global,
         UInt(4096, MAX, 4096),
         "32768",
         Inert,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_storage_engine",
+        Global,
+        Kind::Engine,
+        "InnoDB",
+        Startup,
     ),
     def(
         "bulk_insert_buffer_size",
@@ -377,8 +401,7 @@ pub static VARIABLES: &[VariableDef] = &[
         "OFF",
         Fixed,
     ),
-    def("expire_logs_days", Global, Double(0.0, 99.0), "0", Inert)
-        .needs(PrivilegeSet::BINLOG_ADMIN),
+    def("expire_logs_days", Global, Double(0.0, 99.0), "0", Live).needs(PrivilegeSet::BINLOG_ADMIN),
     def("explicit_defaults_for_timestamp", Both, Bool, "ON", Fixed),
     def("external_user", Session, Text, "", Computed),
     def("extra_port", Global, UInt(0, 65535, 1), "0", Startup),
@@ -396,17 +419,27 @@ pub static VARIABLES: &[VariableDef] = &[
         Inert,
     ),
     def("gtid_binlog_pos", Global, Text, "", Computed),
-    def("gtid_binlog_state", Global, Text, "", Computed),
-    def("gtid_current_pos", Global, Text, "", Computed),
+    def("gtid_binlog_state", Global, Text, "", State).needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
     def(
-        "gtid_domain_id",
-        Both,
-        UInt(0, 4_294_967_295, 1),
-        "0",
-        Startup,
-    ),
-    def("gtid_slave_pos", Global, Text, "", Computed),
-    def("gtid_strict_mode", Global, Bool, "ON", Inert),
+        "gtid_cleanup_batch_size",
+        Global,
+        UInt(0, 2_147_483_647, 1),
+        "64",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("gtid_current_pos", Global, Text, "", Computed),
+    def("gtid_domain_id", Both, UInt(0, 4_294_967_295, 1), "0", Live)
+        .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
+        .session_needs(PrivilegeSet::BINLOG_REPLAY),
+    def("gtid_ignore_duplicates", Global, Bool, "OFF", Fixed)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("gtid_pos_auto_engines", Global, Text, "", Inert)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("gtid_seq_no", Session, UInt(0, MAX, 1), "0", State)
+        .session_needs(PrivilegeSet::BINLOG_REPLAY),
+    def("gtid_slave_pos", Global, Text, "", Fixed).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("gtid_strict_mode", Global, Bool, "OFF", Live).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("have_compress", Global, Text, "NO", Computed),
     def("have_crypt", Global, Text, "NO", Computed),
     def("have_dynamic_loading", Global, Text, "NO", Computed),
@@ -608,6 +641,15 @@ pub static VARIABLES: &[VariableDef] = &[
     def("lock_wait_timeout", Both, UInt(0, YEAR, 1), "86400", Inert),
     def("log_bin", Global, Bool, "ON", Computed),
     def("log_bin_basename", Global, Text, "", Computed),
+    def("log_bin_compress", Global, Bool, "OFF", Fixed).needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "log_bin_compress_min_len",
+        Global,
+        UInt(10, 1024, 1),
+        "256",
+        Inert,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
     def("log_bin_index", Global, Text, "", Computed),
     def("log_bin_trust_function_creators", Global, Bool, "ON", Inert),
     def("log_error", Global, Text, "", Startup),
@@ -636,16 +678,28 @@ pub static VARIABLES: &[VariableDef] = &[
         "max_binlog_cache_size",
         Global,
         UInt(4096, MAX, 4096),
-        "1073741824",
+        "18446744073709547520",
         Startup,
-    ),
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
     def(
         "max_binlog_size",
         Global,
         UInt(4096, 1_073_741_824, 4096),
         "1073741824",
-        Startup,
-    ),
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "max_binlog_stmt_cache_size",
+        Global,
+        UInt(4096, MAX, 4096),
+        "18446744073709547520",
+        Inert,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def("max_binlog_total_size", Global, UInt(0, MAX, 1), "0", Live)
+        .needs(PrivilegeSet::BINLOG_ADMIN),
     def(
         "max_connect_errors",
         Global,
@@ -832,6 +886,14 @@ pub static VARIABLES: &[VariableDef] = &[
     def("rand_seed1", Session, UInt(0, MAX, 1), "0", Inert),
     def("rand_seed2", Session, UInt(0, MAX, 1), "0", Inert),
     def(
+        "read_binlog_speed_limit",
+        Global,
+        UInt(0, MAX, 1),
+        "0",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
         "read_buffer_size",
         Both,
         UInt(8192, 2_147_483_647, 4096),
@@ -852,7 +914,9 @@ pub static VARIABLES: &[VariableDef] = &[
     def("require_secure_transport", Global, Bool, "OFF", Fixed),
     def("secure_auth", Global, Bool, "ON", Fixed),
     def("secure_file_priv", Global, Text, "", Startup),
-    def("server_id", Global, UInt(1, 4_294_967_295, 1), "1", Startup),
+    def("server_id", Both, UInt(1, 4_294_967_295, 1), "1", Live)
+        .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
+        .session_needs(PrivilegeSet::BINLOG_REPLAY),
     def("session_track_schema", Both, Bool, "OFF", Inert),
     def("session_track_state_change", Both, Bool, "OFF", Inert),
     def("session_track_system_variables", Both, Text, "", Inert),
@@ -867,6 +931,14 @@ pub static VARIABLES: &[VariableDef] = &[
     def("skip_name_resolve", Global, Bool, "ON", Startup),
     def("skip_networking", Global, Bool, "OFF", Startup),
     def("skip_show_database", Global, Bool, "OFF", Startup),
+    def(
+        "slave_connections_needed_for_purge",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
     def("slow_launch_time", Global, UInt(0, YEAR, 1), "2", Inert),
     def("slow_query_log", Both, Bool, "OFF", Fixed),
     def("slow_query_log_file", Global, Text, "", Inert),
@@ -881,7 +953,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def("sql_auto_is_null", Both, Bool, "OFF", Fixed),
     def("sql_big_selects", Both, Bool, "ON", Inert),
     def("sql_buffer_result", Both, Bool, "OFF", Inert),
-    def("sql_log_bin", Session, Bool, "ON", Fixed).session_needs(PrivilegeSet::BINLOG_ADMIN),
+    def("sql_log_bin", Session, Bool, "ON", Live).session_needs(PrivilegeSet::BINLOG_ADMIN),
     def("sql_log_off", Both, Bool, "OFF", Inert).session_needs(PrivilegeSet::SUPER),
     def(
         "sql_mode",
@@ -907,7 +979,8 @@ pub static VARIABLES: &[VariableDef] = &[
     def("ssl_key", Global, Text, "", Startup),
     def("standard_compliant_cte", Both, Bool, "ON", Inert),
     def("storage_engine", Both, Kind::Engine, "InnoDB", Live),
-    def("sync_binlog", Global, UInt(0, 4_294_967_295, 1), "1", Inert),
+    def("sync_binlog", Global, UInt(0, 4_294_967_295, 1), "1", Inert)
+        .needs(PrivilegeSet::BINLOG_ADMIN),
     def("system_time_zone", Global, Text, "UTC", Computed),
     def(
         "table_definition_cache",
@@ -1013,6 +1086,7 @@ fn canonical(name: &str) -> &str {
         "transaction_isolation" => "tx_isolation",
         "transaction_read_only" => "tx_read_only",
         "storage_engine" => "default_storage_engine",
+        "binlog_space_limit" => "max_binlog_total_size",
         n => n,
     }
 }

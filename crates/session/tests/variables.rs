@@ -101,7 +101,8 @@ fn set_and_its_errors() {
         ("set warning_count=1", 1238, "HY000"),
         ("set global foo.bar=1", 4081, "HY000"),
         ("set default_storage_engine=foo", 1286, "42000"),
-        ("set sql_log_bin=0", 1235, "42000"),
+        ("set sql_log_bin=2", 1231, "42000"),
+        ("set global log_bin_compress=1", 1235, "42000"),
         ("set foreign_key_checks=2", 1231, "42000"),
     ] {
         assert_eq!(c.code(sql), (code, state.to_string()), "{sql}");

@@ -118,7 +118,7 @@ impl Run<'_> {
         changes: Vec<CatalogChange>,
         suppress_use: bool,
     ) -> Result<(), EngineError> {
-        self.db.ddl(
+        let done = self.db.ddl(
             Ddl {
                 sql,
                 db: db.to_string(),
@@ -130,6 +130,9 @@ impl Run<'_> {
             },
             self.options,
         )?;
+        if !done.gtid.is_empty() {
+            *self.env.gtid_written.borrow_mut() = Some(done.gtid);
+        }
         Ok(())
     }
 

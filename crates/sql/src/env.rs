@@ -47,6 +47,15 @@ pub trait VariableSource: Send + Sync {
     fn user(&self, name: &str) -> Value;
     /// `@x := value`.
     fn set_user(&self, name: &str, value: Value);
+    /// BINLOG_GTID_POS(): the GTID position at an offset of a binary log file; `None` if there is no such place.
+    fn binlog_gtid_pos(&self, _file: &str, _offset: u64) -> SqlResult<Option<String>> {
+        Ok(None)
+    }
+    /// MASTER_GTID_WAIT(): whether everything up to these GTIDs has been applied from a primary. Error 1941 if that
+    /// is no list of GTIDs.
+    fn replica_has_applied(&self, _gtids: &str) -> SqlResult<bool> {
+        Ok(false)
+    }
 }
 
 /// A source without variables.
@@ -117,6 +126,8 @@ pub struct StatementEnv {
     /// Value of the AUTO_INCREMENT column of the last row inserted with an explicit value: what the OK packet reports
     /// if no value was generated. LAST_INSERT_ID() does not see it.
     pub explicit_insert_id: std::cell::Cell<u64>,
+    /// Set by a DDL statement that was logged: its GTID. The session takes it over afterwards.
+    pub gtid_written: RefCell<Option<String>>,
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: std::cell::Cell<bool>,
     refused: RefCell<Option<SqlError>>,
@@ -151,6 +162,7 @@ impl StatementEnv {
             last_insert_id_set: std::cell::Cell::new(None),
             rand_state: std::cell::Cell::new(0x9E37_79B9_7F4A_7C15),
             explicit_insert_id: std::cell::Cell::new(0),
+            gtid_written: RefCell::new(None),
             strict_expressions: std::cell::Cell::new(false),
             refused: RefCell::new(None),
             warnings: RefCell::new(Vec::new()),

@@ -51,13 +51,12 @@ pub(crate) fn statistics(instance: &Instance) -> String {
 }
 
 /// Names that tools read of InnoDB, and the store's counters that mean the same.
-const INNODB_NAMES: [(&str, &str); 6] = [
+const INNODB_NAMES: [(&str, &str); 5] = [
     ("Innodb_os_log_written", "Narwal_log_bytes_written"),
     ("Innodb_os_log_fsyncs", "Narwal_log_syncs"),
     ("Innodb_row_lock_waits", "Narwal_row_lock_waits"),
     ("Innodb_deadlocks", "Narwal_deadlocks"),
     ("Innodb_buffer_pool_bytes_data", "Narwal_memory_used"),
-    ("Binlog_commits", "Narwal_commits"),
 ];
 
 impl ClientSession {
@@ -130,10 +129,7 @@ impl ClientSession {
                 put(theirs, *v);
             }
         }
-        let at = inst.database().binlog_position();
-        pairs.push(("Binlog_snapshot_file".into(), at.file));
-        pairs.push(("Binlog_snapshot_position".into(), at.offset.to_string()));
-        pairs.push(("Narwal_gtid_binlog_pos".into(), at.gtid_pos));
+        self.binlog_status(filter, &mut pairs)?;
         let tls = self.client.tls.clone().unwrap_or_default();
         pairs.push(("Ssl_cipher".into(), tls.1));
         pairs.push(("Ssl_version".into(), tls.0));
@@ -226,28 +222,6 @@ impl ClientSession {
             ]);
         }
         g
-    }
-
-    pub(super) fn show_master_status(&mut self) -> SqlResult<Grid> {
-        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
-        let at = self.instance.database().binlog_position();
-        let mut g = Grid::new();
-        g.text("File", 512)
-            .uint("Position", false)
-            .text("Binlog_Do_DB", 255)
-            .text("Binlog_Ignore_DB", 255);
-        g.row(vec![
-            Value::str(at.file),
-            Value::UInt(at.offset),
-            Value::str(""),
-            Value::str(""),
-        ]);
-        Ok(g)
-    }
-
-    pub(super) fn show_binary_logs(&mut self) -> SqlResult<Grid> {
-        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
-        Err(narwal_types::SqlError::unsupported("SHOW BINARY LOGS"))
     }
 
     /// Narwal is no replica yet: no row.

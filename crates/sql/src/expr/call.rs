@@ -76,6 +76,8 @@ pub(super) fn call<'a>(
             | Func::Rand
             | Func::Sleep
             | Func::Benchmark
+            | Func::MasterGtidWait
+            | Func::MasterPosWait
     );
     if null_is_null && c.args.iter().any(Val::is_null) {
         return Ok(Val::NULL);
@@ -377,6 +379,9 @@ impl<'a> Call<'a, '_> {
                 Ok(Val::Ref(ValueRef::UInt(n)))
             }
             Sleep => self.sleep(),
+            BinlogGtidPos => self.binlog_gtid_pos(),
+            MasterGtidWait => self.master_gtid_wait(),
+            MasterPosWait => Ok(self.master_pos_wait()),
             Benchmark => Ok(Val::int(0)),
             _ => self.dates(),
         }
@@ -412,6 +417,59 @@ impl<'a> Call<'a, '_> {
                 return Ok(Val::int(1));
             }
             std::thread::sleep(left.min(std::time::Duration::from_millis(20)));
+        }
+    }
+
+    fn binlog_gtid_pos(&self) -> SqlResult<Val<'a>> {
+        let file = self.text(0);
+        if file.is_empty() {
+            return Ok(Val::text(String::new()));
+        }
+        let Ok(offset) = u64::try_from(self.int(1)) else {
+            return Ok(Val::NULL);
+        };
+        let found = self.ctx.env.variables.binlog_gtid_pos(&file, offset)?;
+        Ok(found.map_or(Val::NULL, Val::text))
+    }
+
+    /// Without threads that apply a primary's log there is nothing to wait for: NULL, as MariaDB has it.
+    fn master_pos_wait(&self) -> Val<'a> {
+        if self.args.len() > 3 && !self.v(3).is_null() {
+            self.ctx.env.warn(
+                1617,
+                format!("There is no master connection '{}'", self.text(3)),
+            );
+        }
+        Val::NULL
+    }
+
+    /// 0 once the GTIDs have been applied, -1 if the seconds passed before. Waits for ever if none are given.
+    fn master_gtid_wait(&self) -> SqlResult<Val<'a>> {
+        if self.v(0).is_null() {
+            return Ok(Val::NULL);
+        }
+        let env = self.ctx.env;
+        let gtids = self.text(0);
+        let timeout = match self.args.get(1) {
+            None => None,
+            Some(v) if v.is_null() => None,
+            Some(_) => Some(self.f64(1)).filter(|s| *s >= 0.0),
+        };
+        let end = timeout
+            .map(|s| std::time::Instant::now() + std::time::Duration::from_secs_f64(s.min(1e9)));
+        loop {
+            if env.variables.replica_has_applied(&gtids)? {
+                return Ok(Val::int(0));
+            }
+            let step = std::time::Duration::from_millis(20);
+            let left = end.map_or(step, |e| {
+                e.saturating_duration_since(std::time::Instant::now())
+            });
+            if left.is_zero() {
+                return Ok(Val::int(-1));
+            }
+            env.check_interrupt()?;
+            std::thread::sleep(left.min(step));
         }
     }
 

@@ -137,6 +137,7 @@ pub enum Func {
     TimestampDiff,
     // Information.
     Benchmark,
+    BinlogGtidPos,
     Charset,
     Coercibility,
     Collation,
@@ -145,6 +146,8 @@ pub enum Func {
     Database,
     FoundRows,
     LastInsertId,
+    MasterGtidWait,
+    MasterPosWait,
     RowCount,
     Sleep,
     User,
@@ -167,6 +170,7 @@ static FUNCTIONS: &[(&str, Func, usize, usize)] = &[
     ("atan2", Atan, 1, 2),
     ("benchmark", Benchmark, 2, 2),
     ("bin", Bin, 1, 1),
+    ("binlog_gtid_pos", BinlogGtidPos, 2, 2),
     ("bit_count", BitCount, 1, 1),
     ("bit_length", BitLength, 1, 1),
     ("ceil", Ceiling, 1, 1),
@@ -237,6 +241,8 @@ static FUNCTIONS: &[(&str, Func, usize, usize)] = &[
     ("ltrim", Ltrim, 1, 1),
     ("makedate", MakeDate, 2, 2),
     ("maketime", MakeTime, 3, 3),
+    ("master_gtid_wait", MasterGtidWait, 1, 2),
+    ("master_pos_wait", MasterPosWait, 2, 4),
     ("md5", Md5, 1, 1),
     ("microsecond", Microsecond, 1, 1),
     ("mid", Substring, 2, 3),
@@ -340,7 +346,14 @@ impl Func {
     pub fn is_volatile(self) -> bool {
         matches!(
             self,
-            Rand | Uuid | Sleep | Benchmark | Sysdate | LastInsertId
+            Rand | Uuid
+                | Sleep
+                | Benchmark
+                | Sysdate
+                | LastInsertId
+                | BinlogGtidPos
+                | MasterGtidWait
+                | MasterPosWait
         )
     }
 }

@@ -1,0 +1,176 @@
+//! Administration of the binary log, and what the session asks of the GTIDs of its transactions.
+
+use crate::privileges::PrivilegeSet;
+use crate::session::ClientSession;
+use narwal_binlog::GtidState;
+use narwal_engine::{GtidChoice, PurgeReport};
+use narwal_types::{SqlError, SqlResult, Value};
+use std::sync::atomic::Ordering;
+
+/// Reads a list of GTIDs; error 1941.
+pub(crate) fn gtid_list(text: &str) -> SqlResult<GtidState> {
+    text.parse()
+        .map_err(|_| SqlError::new(1941, b"HY000", "Could not parse GTID list"))
+}
+
+/// Error 1953.
+pub(crate) fn gtid_inside_transaction() -> SqlError {
+    SqlError::new(
+        1953,
+        b"HY000",
+        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction",
+    )
+}
+
+/// Error 1076 and the warning of the same number.
+fn domain_text(reason: &str) -> String {
+    format!("Could not delete gtid domain. Reason: {reason}")
+}
+
+impl ClientSession {
+    /// What the session's variables say of the next GTID.
+    pub(crate) fn gtid_choice(&self) -> GtidChoice {
+        if let Some(choice) = self.applying {
+            return choice;
+        }
+        let seq_no = self.vars.gtid_seq_no.load(Ordering::Relaxed);
+        GtidChoice {
+            domain_id: Some(self.settings.gtid_domain_id),
+            server_id: Some(self.settings.server_id),
+            seq_no: (seq_no != 0).then_some(seq_no),
+            strict: self.instance.gtid_strict.load(Ordering::Relaxed),
+        }
+    }
+
+    /// A GTID was written (empty: none was): it is the last one, and `gtid_seq_no` is used up.
+    pub(crate) fn note_gtid(&self, gtid: String) {
+        if !gtid.is_empty() {
+            *self.vars.last_gtid.lock() = gtid;
+            self.vars.gtid_seq_no.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// SET gtid_seq_no: strict mode refuses at once what it would refuse at the commit.
+    pub(crate) fn check_gtid_seq_no(&self, seq: u64) -> SqlResult<()> {
+        if self.open.is_some() {
+            return Err(gtid_inside_transaction());
+        }
+        if seq == 0 || !self.instance.gtid_strict.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let domain = self.settings.gtid_domain_id;
+        let state = gtid_list(&self.instance.database().gtid_binlog_state())?;
+        match state.last(domain) {
+            Some(last) if seq <= last.seq => Err(SqlError::new(
+                1950,
+                b"HY000",
+                format!(
+                    "GTID {domain}-{}-{seq} would be out of order: the log has {last} already, and gtid strict mode is enabled",
+                    self.settings.server_id
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    // ---- PURGE, FLUSH, RESET ----
+
+    fn need_binlog_admin(&mut self) -> SqlResult<()> {
+        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_ADMIN))
+    }
+
+    /// What a purge could not do becomes notes.
+    fn report(&self, report: PurgeReport) {
+        for note in report.notes {
+            self.env.note(1867, note);
+        }
+    }
+
+    /// PURGE BINARY LOGS TO.
+    pub(crate) fn purge_to(&mut self, file: &str) -> SqlResult<()> {
+        self.need_binlog_admin()?;
+        let db = self.instance.database();
+        if !db.binlog_files().iter().any(|f| f.name == file) {
+            return Err(SqlError::new(
+                1373,
+                b"HY000",
+                "Target log not found in binlog index",
+            ));
+        }
+        let report = db.purge_binary_logs_to(file)?;
+        self.report(report);
+        Ok(())
+    }
+
+    /// PURGE BINARY LOGS BEFORE: what is no time purges nothing.
+    pub(crate) fn purge_before(&mut self, time: &str) -> SqlResult<()> {
+        self.need_binlog_admin()?;
+        let value = self.evaluate(&format!("CAST(({time}) AS DATETIME)"))?;
+        let Value::DateTime(t) = value else {
+            return Ok(());
+        };
+        let seconds = t.unix_micros().div_euclid(1_000_000) - i64::from(self.env.time_zone_offset);
+        let Ok(seconds) = u64::try_from(seconds) else {
+            return Ok(());
+        };
+        let before = u32::try_from(seconds).unwrap_or(u32::MAX);
+        let report = self.instance.database().purge_binary_logs_before(before)?;
+        self.report(report);
+        Ok(())
+    }
+
+    /// FLUSH BINARY LOGS: begins a new file, after taking domains out of the GTID state.
+    pub(crate) fn flush_binary_logs(&mut self, domains: &[u64]) -> SqlResult<()> {
+        let db = self.instance.database();
+        let mut known = Vec::new();
+        if !domains.is_empty() {
+            let state = gtid_list(&db.gtid_binlog_state())?;
+            for &d in domains {
+                let Ok(domain) = u32::try_from(d) else {
+                    return Err(SqlError::new(
+                        1076,
+                        b"HY000",
+                        format!("The gtid domain '{d}' does not fit into 32 bits"),
+                    ));
+                };
+                if known.contains(&domain) {
+                    continue;
+                }
+                if state.last(domain).is_some() {
+                    known.push(domain);
+                } else {
+                    self.env.warn(
+                        1076,
+                        domain_text(&format!(
+                            "the domain '{domain}' is not in the current binlog state"
+                        )),
+                    );
+                }
+            }
+        }
+        db.flush_binary_logs(&known)?;
+        Ok(())
+    }
+
+    /// RESET MASTER [TO n].
+    pub(crate) fn reset_master(&mut self, first: Option<u64>) -> SqlResult<()> {
+        self.need_any(PrivilegeSet::RELOAD)?;
+        let first = match first {
+            None | Some(0) => None,
+            Some(n) => Some(
+                u32::try_from(n)
+                    .ok()
+                    .filter(|n| *n <= 0x7FFF_FFFF)
+                    .ok_or_else(|| {
+                        SqlError::new(
+                            1098,
+                            b"HY000",
+                            format!("No binary log file can have the number {n}"),
+                        )
+                    })?,
+            ),
+        };
+        self.instance.database().reset_master(first)?;
+        Ok(())
+    }
+}

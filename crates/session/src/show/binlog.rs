@@ -1,0 +1,143 @@
+//! SHOW statements about the binary log: where it stands, its files, its events.
+
+use crate::admin::{EventRange, Filter};
+use crate::privileges::PrivilegeSet;
+use crate::rows::{Grid, column};
+use crate::session::ClientSession;
+use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, Value};
+
+/// Columns of SHOW BINLOG EVENTS.
+pub(crate) fn events_grid() -> Grid {
+    let mut g = Grid::new();
+    g.text("Log_name", 20)
+        .uint("Pos", false)
+        .text("Event_type", 20);
+    g.columns
+        .push(column("Server_id", TypeKind::Int, true, 10, false));
+    g.uint("End_log_pos", false).text("Info", 20);
+    g
+}
+
+/// Error 1220.
+fn events_error(why: &str) -> SqlError {
+    SqlError::new(
+        1220,
+        b"HY000",
+        format!("Error when executing command SHOW BINLOG EVENTS: {why}"),
+    )
+}
+
+impl ClientSession {
+    /// SHOW MASTER STATUS, SHOW BINLOG STATUS.
+    pub(super) fn show_master_status(&mut self) -> SqlResult<Grid> {
+        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
+        let db = self.instance.database();
+        let at = db.binlog_position();
+        let filter = &db.options().binlog_filter;
+        let mut g = Grid::new();
+        g.text("File", 512)
+            .uint("Position", false)
+            .text("Binlog_Do_DB", 255)
+            .text("Binlog_Ignore_DB", 255);
+        g.row(vec![
+            Value::str(at.file),
+            Value::UInt(at.offset),
+            Value::str(filter.do_db.join(",")),
+            Value::str(filter.ignore_db.join(",")),
+        ]);
+        Ok(g)
+    }
+
+    /// SHOW BINARY LOGS.
+    pub(super) fn show_binary_logs(&mut self) -> SqlResult<Grid> {
+        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
+        let mut g = Grid::new();
+        g.text("Log_name", 255).uint("File_size", false);
+        for f in self.instance.database().binlog_files() {
+            g.row(vec![Value::str(f.name), Value::UInt(f.size)]);
+        }
+        Ok(g)
+    }
+
+    /// SHOW REPLICA HOSTS: no replica can register itself yet.
+    pub(super) fn show_replica_hosts(&mut self) -> SqlResult<Grid> {
+        self.need_any(PrivilegeSet::REPLICATION_MASTER_ADMIN)?;
+        let mut g = Grid::new();
+        g.columns
+            .push(column("Server_id", TypeKind::Int, true, 10, false));
+        g.text("Host", 20);
+        g.columns
+            .push(column("Port", TypeKind::Int, true, 7, false));
+        g.columns
+            .push(column("Master_id", TypeKind::Int, true, 10, false));
+        Ok(g)
+    }
+
+    /// Lines of SHOW STATUS about the binary log.
+    pub(super) fn binlog_status(
+        &self,
+        filter: &Filter,
+        pairs: &mut Vec<(String, String)>,
+    ) -> SqlResult<()> {
+        let db = self.instance.database();
+        let s = db.binlog_stats();
+        for (name, v) in [
+            ("Binlog_bytes_written", s.bytes_written),
+            ("Binlog_cache_disk_use", s.cache_disk_use),
+            ("Binlog_cache_use", s.cache_use),
+            ("Binlog_commits", s.commits),
+            ("Binlog_disk_use", s.disk_use),
+            ("Binlog_group_commit_trigger_count", s.trigger_count),
+            ("Binlog_group_commit_trigger_lock_wait", s.trigger_lock_wait),
+            ("Binlog_group_commit_trigger_timeout", s.trigger_timeout),
+            ("Binlog_group_commits", s.group_commits),
+            // There are no non-transactional tables, which is what this cache is for.
+            ("Binlog_stmt_cache_disk_use", 0),
+            ("Binlog_stmt_cache_use", 0),
+            ("Narwal_checkpoint_age", s.checkpoint_age),
+            ("Narwal_checkpoint_lsn", s.checkpoint_lsn),
+            (
+                "Narwal_log_amplification_permille",
+                s.amplification_permille,
+            ),
+            ("Narwal_log_state_records", s.state_records),
+            ("Narwal_log_syncs", s.fsyncs),
+            ("Narwal_oob_chunks", s.oob_chunks),
+        ] {
+            pairs.push((name.into(), v.to_string()));
+        }
+        let names = [
+            "Binlog_snapshot_file",
+            "Binlog_snapshot_gtid_executed",
+            "Binlog_snapshot_position",
+        ];
+        if names.iter().any(|n| filter.may_match(n)) {
+            // A dump must find the position behind exactly the transactions that its snapshot shows.
+            let snapshot = self.open.as_ref().and_then(|o| o.txn.snapshot_seq());
+            let at = match snapshot {
+                Some(seq) => db.position_at_seq(seq)?,
+                None => db.binlog_position(),
+            };
+            let [file, gtids, position] = names.map(String::from);
+            pairs.push((file, at.file));
+            pairs.push((gtids, at.gtid_pos));
+            pairs.push((position, at.offset.to_string()));
+        }
+        if filter.may_match("Narwal_gtid_binlog_pos") {
+            let at = db.binlog_position();
+            pairs.push(("Narwal_gtid_binlog_pos".into(), at.gtid_pos));
+        }
+        Ok(())
+    }
+
+    /// SHOW BINLOG EVENTS. Returns the number of rows sent.
+    pub(crate) fn show_binlog_events(
+        &mut self,
+        range: &EventRange,
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<u64> {
+        self.need_any(PrivilegeSet::BINLOG_MONITOR)?;
+        let _ = (range, out, events_error(""));
+        Err(SqlError::unsupported("SHOW BINLOG EVENTS"))
+    }
+}
