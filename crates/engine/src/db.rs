@@ -59,6 +59,8 @@ pub struct Options {
     pub binlog_filter: BinlogFilter,
     /// `binlog_row_metadata`.
     pub binlog_row_metadata: RowMetadata,
+    /// `binlog_row_event_max_size`: a rows event is closed before a row that would take it past so many bytes.
+    pub binlog_row_event_max_size: u32,
     /// How commit records are compressed, if they are.
     pub compression: Option<crate::Compression>,
     /// The disk.
@@ -83,6 +85,7 @@ impl Default for Options {
             background: true,
             binlog_filter: BinlogFilter::default(),
             binlog_row_metadata: RowMetadata::default(),
+            binlog_row_event_max_size: narwal_binlog::DEFAULT_ROW_EVENT_MAX_SIZE,
             compression: None,
             disk: Arc::new(RealDisk),
         }

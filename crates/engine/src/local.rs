@@ -4,6 +4,7 @@
 //! and, once it writes to a table that the binlog filter leaves out, a second one with that redo. The log keeps both in
 //! the transaction's one record. A table's rows are all in one of them, so their order against each other is free.
 
+use crate::db::Inner;
 use crate::image::{log_delete, log_update};
 use crate::table::Table;
 use crate::txn::{Transaction, binlog_err};
@@ -31,6 +32,13 @@ pub(crate) enum Change<'a> {
     Delete(&'a [u8]),
 }
 
+/// An empty event group, or buffer of local events, with `reserve` spare bytes in front.
+pub(crate) fn new_builder(db: &Inner, reserve: usize) -> GroupBuilder {
+    let mut b = GroupBuilder::new(reserve, db.options.server_id);
+    b.set_row_event_max_size(db.options.binlog_row_event_max_size);
+    b
+}
+
 impl Transaction {
     /// True if the table's rows go into the transaction's first buffer.
     #[inline]
@@ -49,7 +57,7 @@ impl Transaction {
         let limit = self.db.options.max_binlog_cache_size.min(128 << 20);
         let local = self.local.get_or_insert_with(|| {
             Box::new(LocalRedo {
-                builder: GroupBuilder::new(0, self.db.options.server_id),
+                builder: new_builder(&self.db, 0),
                 row_ids: Vec::new(),
             })
         });

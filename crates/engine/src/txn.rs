@@ -7,7 +7,7 @@
 use crate::base::BaseRow;
 use crate::db::Inner;
 use crate::image::RowImage;
-use crate::local::{Change, LocalMark, LocalRedo};
+use crate::local::{Change, LocalMark, LocalRedo, new_builder};
 use crate::locks::{LockName, WaitPolicy};
 use crate::memtable::{FullKey, Payload, full_key};
 use crate::oob::Oob;
@@ -429,10 +429,7 @@ impl Transaction {
         }
         self.make_room()?;
         if self.builder.is_none() {
-            self.builder = Some(GroupBuilder::new(
-                narwal_log::HEADER_LEN,
-                self.db.options.server_id,
-            ));
+            self.builder = Some(new_builder(&self.db, narwal_log::HEADER_LEN));
         }
         if let Some(b) = &mut self.builder {
             b.set_timestamp(self.timestamp);

@@ -35,6 +35,8 @@ struct Plan {
     filter: BinlogFilter,
     /// Some transactions have sql_log_bin=0: readers don't see everything.
     unlogged: bool,
+    /// `binlog_row_event_max_size`.
+    row_event: u32,
 }
 
 impl Plan {
@@ -58,6 +60,7 @@ impl Plan {
                 ..BinlogFilter::default()
             },
             unlogged: rng.random_bool(0.3),
+            row_event: [8192, 256][rng.random_range(0..2)],
         }
     }
 
@@ -69,6 +72,7 @@ impl Plan {
             disk: Arc::new(disk.clone()),
             memory_budget: 4 << 20,
             binlog_filter: self.filter.clone(),
+            binlog_row_event_max_size: self.row_event,
             ..Options::default()
         }
     }
