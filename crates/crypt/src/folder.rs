@@ -134,11 +134,9 @@ pub(crate) fn data_files(
             files.push(log.join(name));
         }
     }
-    for sub in ["run", "runs"] {
-        let sub = dir.join(sub);
-        for name in list(&sub)? {
-            files.push(sub.join(name));
-        }
+    let spill = dir.join("spill");
+    for name in list(&spill)? {
+        files.push(spill.join(name));
     }
     files.sort();
     Ok(files)

@@ -314,7 +314,7 @@ impl ChunkNames {
                     ));
                 }
                 let kind = records.read_at(lsn, &mut self.page)?;
-                if kind != RecordKind::ChunkIndex || self.page.len() % 16 != 0 {
+                if kind != RecordKind::ChunkIndex || !self.page.len().is_multiple_of(16) {
                     return Err(corrupt(
                         lsn,
                         "is no chunk index, but a commit names it as one",

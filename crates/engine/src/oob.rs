@@ -303,7 +303,7 @@ pub(crate) fn chunk_list(
     let mut buf = Vec::new();
     for lsn in &oob.index {
         let kind = read_at(*lsn, &mut buf)?;
-        if kind != RecordKind::ChunkIndex || buf.len() % 16 != 0 {
+        if kind != RecordKind::ChunkIndex || !buf.len().is_multiple_of(16) {
             return Err(EngineError::Corrupt(format!(
                 "log record at LSN {lsn}: a commit takes it for a chunk index, which it is not"
             )));

@@ -224,7 +224,7 @@ fn a_group_is_the_same_in_one_record_and_in_chunks() {
                 let place = file.observe(whole).unwrap();
                 assert_eq!(head.kind, GroupKind::Group);
                 assert_eq!((head.file_no, head.gtid), (place.file_no, place.gtid));
-                assert_eq!(head.start_pos, u64::from(place.start_pos));
+                assert_eq!(head.start_pos, place.start_pos);
                 assert_eq!(head.len, whole.len() as u64);
                 assert_eq!(head.timestamp, 77);
                 assert_eq!(head.new_file, place.new_file);

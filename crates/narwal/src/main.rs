@@ -1,4 +1,5 @@
 //! The `narwal` command: `serve`, `binlog`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod binlog;
 mod folder;

@@ -259,11 +259,7 @@ fn pump(
     output: &mut dyn Output,
 ) -> Result<(), Trouble> {
     let mut undecided = None;
-    loop {
-        let head = match source.next(&mut || output.flush())? {
-            Some(head) => head,
-            None => break,
-        };
+    while let Some(head) = source.next(&mut || output.flush())? {
         match selection.verdict(&head, &mut undecided)? {
             Verdict::Skip => continue,
             Verdict::Stop => break,
