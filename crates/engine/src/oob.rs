@@ -82,7 +82,7 @@ pub(crate) struct SentChunk {
 /// What a transaction has sent out of band.
 #[derive(Debug)]
 pub(crate) struct Oob {
-    /// LSN of the first chunk ever sent: the transaction's name among chunks.
+    /// LSN of the first chunk that was not rolled back: the transaction's name among chunks.
     pub(crate) first: Lsn,
     pub(crate) chunks: Vec<SentChunk>,
     pub(crate) hold: Option<OobHold>,
@@ -174,8 +174,12 @@ impl Transaction {
         let ids = (ids.saturating_sub(self.row_ids_sent) as usize).min(self.row_ids.len());
         let len = (to - from) as usize;
         let body = CHUNK_HEAD_LEN + ids * 8 + len;
-        let first = self.oob.as_ref().map_or(0, |o| o.first);
         let number = self.oob.as_ref().map_or(0, |o| o.chunks.len()) as u32;
+        // A rollback may have dropped all earlier chunks: then this one is the first.
+        let first = match &self.oob {
+            Some(o) if number > 0 => o.first,
+            _ => 0,
+        };
         // Reserved before anything is taken out of memory: if there is no room, nothing has changed.
         let (ticket, ()) = self.db.log.reserve(RecordKind::Chunk, body, |_, _| ())?;
         let mut buf = Vec::with_capacity(HEADER_LEN + body);
@@ -197,6 +201,10 @@ impl Transaction {
             chunks: Vec::new(),
             hold: Some(db.oob.hold(lsn)),
         });
+        if number == 0 {
+            // What is held back of the log, from an earlier first chunk on, is more than needed then.
+            oob.first = lsn;
+        }
         oob.chunks.push(SentChunk {
             lsn,
             len: len as u64,

@@ -8,7 +8,7 @@
 
 mod common;
 use common::{column, index, int};
-use narwal_binlog::{Event, EventReader, GtidEvent, RowsKind, TableMap, value_len};
+use narwal_binlog::{Event, EventReader, GtidEvent, RowsKind, TableMap, VirtualConfig, value_len};
 use narwal_engine::*;
 use narwal_log::sim::SimDisk;
 use narwal_log::{DirReader, RecordKind};
@@ -37,6 +37,8 @@ struct Plan {
     unlogged: bool,
     /// `binlog_row_event_max_size`.
     row_event: u32,
+    /// `binlog_oob_threshold`.
+    oob: u64,
 }
 
 impl Plan {
@@ -61,6 +63,7 @@ impl Plan {
             },
             unlogged: rng.random_bool(0.3),
             row_event: [8192, 256][rng.random_range(0..2)],
+            oob: [1 << 20, 300][rng.random_range(0..2)],
         }
     }
 
@@ -73,6 +76,8 @@ impl Plan {
             memory_budget: 4 << 20,
             binlog_filter: self.filter.clone(),
             binlog_row_event_max_size: self.row_event,
+            oob_threshold: self.oob,
+            spill_bytes: if self.oob < 1000 { 2000 } else { 0 },
             ..Options::default()
         }
     }
@@ -335,7 +340,8 @@ struct Seen {
     /// Rows of each table of the plan, sorted.
     tables: Vec<Vec<Columns>>,
     gtids: u64,
-    local: u64,
+    /// Groups with chunks.
+    oob: u64,
     /// Rows events with partial images.
     partial: u64,
 }
@@ -345,18 +351,20 @@ fn replay_events(disk: &SimDisk, plan: &Plan) -> Seen {
         tables: vec![Vec::new(); plan.tables.len()],
         ..Seen::default()
     };
-    let mut reader = DirReader::open(Arc::new(disk.clone()), &Path::new(DIR).join("log"))
+    let dir = Path::new(DIR).join("log");
+    let records = FolderRecords::open(Arc::new(disk.clone()), &dir)
         .unwrap()
         .unwrap();
-    while let Some(r) = reader.next().unwrap() {
-        seen.local += u64::from(r.kind == RecordKind::LocalCommit);
-        let group = event_group(r.kind, r.body).unwrap();
-        if r.kind == RecordKind::LocalCommit {
-            assert!(group.is_empty());
+    let mut reader = GroupReader::new(records, VirtualConfig::default(), None).with_local();
+    while let Some(head) = reader.next_group().unwrap() {
+        let mut group = Vec::new();
+        while let Some(event) = reader.next_event().unwrap() {
+            group.extend_from_slice(event);
         }
-        if !r.kind.is_commit() {
+        if head.kind == GroupKind::Local {
             continue;
         }
+        seen.oob += u64::from(head.chunks > 0);
         let mut map: Option<TableMap<'_>> = None;
         for e in EventReader::new(&group) {
             match e.unwrap().decode().unwrap() {
@@ -417,11 +425,23 @@ fn replay_events(disk: &SimDisk, plan: &Plan) -> Seen {
             }
         }
     }
-    reader.end().unwrap();
+    reader.records_mut().end().unwrap();
     for t in &mut seen.tables {
         t.sort();
     }
     seen
+}
+
+/// Commits that readers don't see, filtered DDL among them.
+fn local_commits(disk: &SimDisk) -> usize {
+    let mut reader = DirReader::open(Arc::new(disk.clone()), &Path::new(DIR).join("log"))
+        .unwrap()
+        .unwrap();
+    let mut n = 0;
+    while let Some(r) = reader.next().unwrap() {
+        n += usize::from(r.kind == RecordKind::LocalCommit);
+    }
+    n
 }
 
 /// The model's rows as the naive reader sees them.
@@ -446,8 +466,8 @@ fn columns_of(db: &Database, def: &TableDef, rows: &[Vec<u8>]) -> Vec<Columns> {
     out
 }
 
-/// Runs a story; returns how many partial rows events and local commits it had at the end.
-fn story(seed: u64) -> (u64, u64) {
+/// Runs a story; returns how many partial rows events, groups with chunks and local commits it had at the end.
+fn story(seed: u64) -> [u64; 3] {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut disk = SimDisk::new();
     let plan = Plan::new(&mut rng);
@@ -470,7 +490,7 @@ fn story(seed: u64) -> (u64, u64) {
     }
     let start = 2 + plan.tables.len();
     let mut history: Vec<Model> = vec![vec![Vec::new(); plan.tables.len()]; start + 1];
-    let mut last = (0, 0);
+    let mut last = [0; 3];
     for round in 0..4 {
         let mut acked = history.len() - 1;
         disk.power_off_in(rng.random_range(20..300));
@@ -530,7 +550,7 @@ fn story(seed: u64) -> (u64, u64) {
         }
         let seen = replay_events(&disk, &plan);
         assert_eq!(
-            (seen.gtids + seen.local) as usize,
+            seen.gtids as usize + local_commits(&disk),
             commits,
             "seed {seed} round {round}"
         );
@@ -546,7 +566,7 @@ fn story(seed: u64) -> (u64, u64) {
                 def.db, def.name
             );
         }
-        last = (seen.partial, seen.local);
+        last = [seen.partial, seen.oob, local_commits(&disk) as u64];
     }
     last
 }
@@ -564,11 +584,14 @@ fn recovery_is_exact_under_every_image_and_filter() {
         .ok()
         .and_then(|s| s.parse().ok())
         .unwrap_or(60);
-    let (mut partial, mut local) = (0, 0);
+    let mut total = [0; 3];
     for seed in 0..n {
-        let (p, l) = story(seed);
-        partial += p;
-        local += l;
+        for (t, n) in total.iter_mut().zip(story(seed)) {
+            *t += n;
+        }
     }
-    assert!(partial > 0 && local > 0, "the stories are about something");
+    assert!(
+        total.iter().all(|n| *n > 0),
+        "the stories are about something: {total:?}"
+    );
 }
