@@ -43,6 +43,8 @@ pub struct Options {
     pub segment_size: u64,
     /// Largest transaction, bytes of events.
     pub max_binlog_cache_size: u64,
+    /// Rows go into one event up to about so many bytes (`binlog_row_event_max_size`).
+    pub row_event_max_size: u32,
     /// `binlog_commit_wait_count`.
     pub commit_wait_count: u32,
     /// `binlog_commit_wait_usec`.
@@ -63,6 +65,9 @@ pub struct Options {
     pub binlog_row_event_max_size: u32,
     /// How commit records are compressed, if they are.
     pub compression: Option<crate::Compression>,
+    /// Where a start would be refused because a part of the log is damaged or missing: give up everything from there on
+    /// and start (see [`narwal_log::LogOptions::accept_lost_tail`]).
+    pub accept_log_loss: bool,
     /// The disk.
     pub disk: Arc<dyn Disk>,
 }
@@ -77,6 +82,7 @@ impl Default for Options {
             max_binlog_size: 1 << 30,
             segment_size: 32 << 20,
             max_binlog_cache_size: u64::MAX,
+            row_event_max_size: narwal_binlog::DEFAULT_ROW_EVENT_MAX_SIZE,
             commit_wait_count: 0,
             commit_wait_usec: 0,
             checkpoint_log_bytes: 0,
@@ -87,6 +93,7 @@ impl Default for Options {
             binlog_row_metadata: RowMetadata::default(),
             binlog_row_event_max_size: narwal_binlog::DEFAULT_ROW_EVENT_MAX_SIZE,
             compression: None,
+            accept_log_loss: false,
             disk: Arc::new(RealDisk),
         }
     }
@@ -171,6 +178,8 @@ pub(crate) struct Inner {
     /// `binlog_row_metadata` as its number.
     pub(crate) row_metadata: AtomicU8,
     pub(crate) counters: Counters,
+    /// `max_binlog_cache_size`, bytes.
+    pub(crate) max_binlog_cache_size: AtomicU64,
     /// `binlog_oob_threshold`, bytes.
     pub(crate) oob_threshold: AtomicU64,
     /// Where run files are.
@@ -488,11 +497,29 @@ impl Database {
         log_options.commit_wait_count = options.commit_wait_count;
         log_options.commit_wait_usec = options.commit_wait_usec;
         log_options.background = options.background;
+        log_options.accept_lost_tail = options.accept_log_loss;
         let opened =
             Log::<Order>::open(log_options, from, |r| recovery.apply(r)).map_err(|e| match e {
+                OpenError::Log(e) if e.is_loss() => EngineError::Corrupt(format!(
+                    "{e}. How to go on: docs/log-format.md, \"When a start is refused\""
+                )),
                 OpenError::Log(e) => e.into(),
                 OpenError::Replay(e) => e,
             })?;
+        if let Some(lost) = &opened.report.lost {
+            tracing::warn!(
+                end = format!(
+                    "{}, byte {} (LSN {})",
+                    lost.file.display(),
+                    lost.offset,
+                    lost.lsn
+                ),
+                reason = %lost.why,
+                transactions = format!("{} or more", lost.commits),
+                kept = ?lost.kept,
+                "a part of the log was lost and given up"
+            );
+        }
         if recovery.commits > 0 {
             tracing::info!(
                 "recovered {} transactions from the log in {} ms",
@@ -532,6 +559,7 @@ impl Database {
             checkpoint_lsn: AtomicU64::new(from.map_or(0, |f| f.0)),
             row_metadata: AtomicU8::new(options.binlog_row_metadata as u8),
             counters: Counters::default(),
+            max_binlog_cache_size: AtomicU64::new(options.max_binlog_cache_size),
             oob_threshold: AtomicU64::new(options.oob_threshold),
             spill_dir,
             run_cache,
@@ -596,6 +624,13 @@ impl Database {
         if let Err(e) = self.inner.log.set_durability(durability(mode)) {
             tracing::error!("changing innodb_flush_log_at_trx_commit: {e}");
         }
+    }
+
+    /// Changes `max_binlog_cache_size` (bytes).
+    pub fn set_max_binlog_cache_size(&self, bytes: u64) {
+        self.inner
+            .max_binlog_cache_size
+            .store(bytes, Ordering::Relaxed);
     }
 
     /// Changes `binlog_oob_threshold` (bytes).

@@ -54,7 +54,11 @@ impl Transaction {
     /// Makes room for a filtered table's row.
     pub(crate) fn begin_local_write(&mut self, timestamp: u32) -> Result<()> {
         // Not sent out of band, so it must fit one record.
-        let limit = self.db.options.max_binlog_cache_size.min(128 << 20);
+        let limit = self
+            .db
+            .max_binlog_cache_size
+            .load(std::sync::atomic::Ordering::Relaxed)
+            .min(128 << 20);
         let local = self.local.get_or_insert_with(|| {
             Box::new(LocalRedo {
                 builder: new_builder(&self.db, 0),

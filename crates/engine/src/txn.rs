@@ -438,7 +438,7 @@ impl Transaction {
             {
                 b.annotate(&text).map_err(binlog_err)?;
             }
-            let limit = self.db.options.max_binlog_cache_size;
+            let limit = self.db.max_binlog_cache_size.load(Ordering::Relaxed);
             if b.events_len() > limit {
                 return Err(EngineError::TransactionTooLarge(limit));
             }

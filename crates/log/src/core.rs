@@ -70,6 +70,10 @@ pub struct LogOptions {
     pub chunk_queue: u64,
     /// Bytes of chunk records, at least one record, that go to disk with one sync. Default 256 KiB.
     pub chunk_group: u64,
+    /// Where opening would refuse because a part of the log is damaged or missing: cut the log at the last good record
+    /// before that instead, and go on without what followed. [`crate::OpenReport::lost`] says what that was. Default
+    /// false; a server with replicas must not do this lightly, since they may have what it gives up.
+    pub accept_lost_tail: bool,
     /// Period of the background flush. Default 1 s.
     pub flush_interval: Duration,
     /// Whether background threads flush and prepare segments. Without them (deterministic tests) the owner calls
@@ -93,6 +97,7 @@ impl LogOptions {
             buffer_limit: 8 << 20,
             chunk_queue: 512 << 10,
             chunk_group: 256 << 10,
+            accept_lost_tail: false,
             flush_interval: Duration::from_secs(1),
             background: true,
         }

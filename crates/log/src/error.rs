@@ -56,6 +56,9 @@ pub enum LogError {
     /// Durable bytes do not verify.
     #[error("{0}")]
     Corrupt(Corruption),
+    /// Written by a newer program: neither damage nor readable.
+    #[error("{} at byte {}: {}", .0.file.display(), .0.offset, .0.reason)]
+    Newer(Corruption),
     /// The position asked for was deleted by retention.
     #[error("LSN {lsn} is no longer in the log, which starts at {oldest}")]
     Purged {
@@ -87,6 +90,12 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// Whether it says that a part of the log is damaged or missing, which [`crate::LogOptions::accept_lost_tail`] can
+    /// give up.
+    pub fn is_loss(&self) -> bool {
+        matches!(self, LogError::Corrupt(_) | LogError::Purged { .. })
+    }
+
     /// An I/O error of `op` on `path`; "no space" and "quota exceeded" become [`LogError::NoSpace`].
     pub(crate) fn io(op: &str, path: &Path, e: io::Error) -> LogError {
         let what = format!("{op} {}", path.display());

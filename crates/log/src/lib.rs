@@ -30,7 +30,7 @@ pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::{Corruption, LogError, OpenError, ReserveError, is_no_space};
 pub use frame::{HEADER_LEN, RecordKind};
 pub use log::{Log, Reserved, Ticket};
-pub use open::{OpenLog, OpenReport, TornTail, log_exists};
+pub use open::{LostTail, OpenLog, OpenReport, TornTail, log_exists};
 pub use purge::Purged;
 pub use random::{DirRecords, LogRecords, RecordAt};
 pub use reader::{DirEnd, DirReader, LogReader, RecordRef};

@@ -508,6 +508,7 @@ impl<S: Send + 'static> Inner<S> {
             log_id: core.log_id,
             start,
             durable: core.durable.load(Ordering::Acquire),
+            allocated: 0,
         };
         let segment = Arc::new(Segment::create(
             &*core.opts.disk,

@@ -1,13 +1,14 @@
 //! Opening: recovery scan, repair of the tail, start.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
 
+use crate::Disk;
 use crate::background::{self, Background};
 use crate::core::{Core, LogOptions, Progress};
 use crate::error::{Corruption, LogError, OpenError, is_no_space};
@@ -35,6 +36,24 @@ pub struct TornTail {
     pub why: String,
 }
 
+/// What [`LogOptions::accept_lost_tail`] gave up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostTail {
+    /// The segment file in which the log ends now.
+    pub file: PathBuf,
+    /// Byte offset of the end in it.
+    pub offset: u64,
+    /// LSN of the end.
+    pub lsn: Lsn,
+    /// What was wrong.
+    pub why: String,
+    /// At least so many commits are lost: those of which a whole record was found, and those before them.
+    pub commits: u64,
+    /// Files that are no longer part of the log, or hold the former content of one that was cut: for whoever wants to
+    /// look into them. Narwal does not read them again.
+    pub kept: Vec<PathBuf>,
+}
+
 /// What opening found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenReport {
@@ -56,6 +75,8 @@ pub struct OpenReport {
     pub bytes: u64,
     /// What was cut off, if anything.
     pub torn: Option<TornTail>,
+    /// What was given up, if the log had to be and was allowed to.
+    pub lost: Option<LostTail>,
 }
 
 /// A log that has been replayed and repaired, and waits for the caller's order state.
@@ -110,12 +131,32 @@ fn open<E>(
         .map_err(|e| LogError::io("lock (is another server running?)", &lock_path, e))?;
     remove_half_made(&*disk, &dir)?;
     finish_purge(&*disk, &dir)?;
-    let Some(mut scan) = Scanner::new(disk.clone(), &dir, from)? else {
-        return Ok(create(opts, from, lock)?);
+    let accept = opts.accept_lost_tail;
+    let mut scan = match Scanner::new(disk.clone(), &dir, from) {
+        Ok(Some(scan)) => scan,
+        Ok(None) if accept && from.is_some() => {
+            let why = "there is no log here, but a checkpoint stands in one".into();
+            return Ok(begin_again(opts, from, lock, why)?);
+        }
+        Ok(None) => return Ok(create(opts, from, lock)?),
+        Err(e) if accept && from.is_some() && e.is_loss() => {
+            return Ok(begin_again(opts, from, lock, e.to_string())?);
+        }
+        Err(e) => return Err(e.into()),
     };
     let begin = scan.lsn;
     let (mut records, mut commits) = (0, 0);
-    while let Some(r) = scan.step()? {
+    let mut cut = None;
+    loop {
+        let r = match scan.step() {
+            Ok(Some(r)) => r,
+            Ok(None) => break,
+            Err(e) if accept && e.is_loss() => {
+                cut = Some(scan.cut(e.to_string())?);
+                break;
+            }
+            Err(e) => return Err(e.into()),
+        };
         if r.kind.is_internal() {
             continue;
         }
@@ -130,8 +171,37 @@ fn open<E>(
         })
         .map_err(OpenError::Replay)?;
     }
-    let tail = scan.tail()?;
+    let ends = match cut {
+        Some(cut) => Err(cut),
+        None => match scan.tail() {
+            Ok(tail) => Ok(tail),
+            Err(e) if accept && e.is_loss() => Err(scan.cut(e.to_string())?),
+            Err(e) => return Err(e.into()),
+        },
+    };
+    let mut lost = None;
+    let tail = match ends {
+        Ok(tail) => tail,
+        Err(cut) => {
+            let kept = set_aside(&opts, &scan, &cut.tail)?;
+            lost = Some(LostTail {
+                file: scan.source.path.clone(),
+                offset: scan.source.offset_of(cut.tail.end),
+                lsn: cut.tail.end,
+                why: cut.tail.why.clone(),
+                commits: cut.last_seen - scan.seq,
+                kept,
+            });
+            TailEnd {
+                // Set aside already.
+                later: Vec::new(),
+                later_dirty: false,
+                ..cut.tail
+            }
+        }
+    };
     let (current, torn) = repair(&opts, &scan, &tail)?;
+    let torn = torn.filter(|_| lost.is_none());
     let mut segments = BTreeMap::new();
     for &start in scan.segments.iter().filter(|&&s| s < current.start) {
         let path = dir.join(segment_name(start));
@@ -146,7 +216,7 @@ fn open<E>(
     Ok(OpenLog {
         report: OpenReport {
             created: false,
-            clean_shutdown: scan.clean_shutdown && torn.is_none(),
+            clean_shutdown: scan.clean_shutdown && torn.is_none() && lost.is_none(),
             from: begin,
             end_lsn: tail.end,
             last_seq: scan.seq,
@@ -154,6 +224,7 @@ fn open<E>(
             commits,
             bytes: tail.end - begin,
             torn,
+            lost,
         },
         log_id: scan.log_id,
         opts,
@@ -170,6 +241,7 @@ fn closed_segment(start: Lsn, path: PathBuf, file: Arc<dyn crate::DiskFile>, len
         file,
         cap_end: AtomicU64::new(start),
         ready_end: AtomicU64::new(start + len.saturating_sub(SEGMENT_HEADER_LEN)),
+        header: None,
         first_seq: AtomicU64::new(0),
     }
 }
@@ -187,12 +259,23 @@ fn create(
             reason: "there is no log here, but a checkpoint stands in one".into(),
         }));
     }
+    fresh(opts, FIRST_LSN, 0, lock)
+}
+
+/// Makes a log whose first record is at `start`, behind commit `seq`.
+fn fresh(
+    opts: LogOptions,
+    start: Lsn,
+    seq: Seq,
+    lock: Box<dyn Send + Sync>,
+) -> Result<OpenLog, LogError> {
     let log_id = rand::random();
     let cap = opts.segment_cap();
     let header = SegmentHeader {
         log_id,
-        start: FIRST_LSN,
-        durable: FIRST_LSN,
+        start,
+        durable: start,
+        allocated: 0,
     };
     let ready = opts.initial_ready(cap, 0);
     let current = Arc::new(Segment::create(&*opts.disk, &opts.dir, header, cap, ready)?);
@@ -200,20 +283,115 @@ fn create(
         report: OpenReport {
             created: true,
             clean_shutdown: true,
-            from: FIRST_LSN,
-            end_lsn: FIRST_LSN,
-            last_seq: 0,
+            from: start,
+            end_lsn: start,
+            last_seq: seq,
             records: 0,
             commits: 0,
             bytes: 0,
             torn: None,
+            lost: None,
         },
         opts,
         log_id,
-        segments: BTreeMap::from([(FIRST_LSN, current.clone())]),
+        segments: BTreeMap::from([(start, current.clone())]),
         current,
         lock,
     })
+}
+
+/// The log is lost from before the checkpoint on: begins a new one where the checkpoint stands.
+fn begin_again(
+    opts: LogOptions,
+    from: Option<(Lsn, Seq)>,
+    lock: Box<dyn Send + Sync>,
+    why: String,
+) -> Result<OpenLog, LogError> {
+    let (lsn, seq) = from.unwrap_or((FIRST_LSN, 0));
+    let (disk, dir) = (&*opts.disk, &opts.dir);
+    let mut kept = Vec::new();
+    for start in list_segments(disk, dir, true)? {
+        kept.push(rename_lost(disk, dir, start)?);
+    }
+    disk.sync_dir(dir)
+        .map_err(|e| LogError::io("sync", dir, e))?;
+    let mut open = fresh(opts, lsn, seq, lock)?;
+    open.report.created = false;
+    open.report.clean_shutdown = false;
+    open.report.lost = Some(LostTail {
+        file: open.current.path.clone(),
+        offset: SEGMENT_HEADER_LEN,
+        lsn,
+        why,
+        commits: 0,
+        kept,
+    });
+    Ok(open)
+}
+
+/// Gives a segment that is lost to the log a name that is no segment's.
+fn rename_lost(disk: &dyn Disk, dir: &Path, start: Lsn) -> Result<PathBuf, LogError> {
+    let (from, to) = (dir.join(segment_name(start)), lost_name(disk, dir, start)?);
+    disk.rename(&from, &to)
+        .map_err(|e| LogError::io("rename", &from, e))?;
+    Ok(to)
+}
+
+/// A name for what is lost of a segment. LSNs behind a cut are used again, so there may be others like it.
+fn lost_name(disk: &dyn Disk, dir: &Path, start: Lsn) -> Result<PathBuf, LogError> {
+    for n in 0u32.. {
+        let suffix = if n == 0 {
+            String::new()
+        } else {
+            format!(".{n}")
+        };
+        let path = dir.join(format!("{}.lost{suffix}", segment_name(start)));
+        let taken = disk
+            .exists(&path)
+            .map_err(|e| LogError::io("look for", &path, e))?;
+        if !taken {
+            return Ok(path);
+        }
+    }
+    Err(LogError::Misuse("no free name for a lost segment"))
+}
+
+/// Before a cut: takes later segments out of the log, last one first, and keeps a copy of the one that is cut.
+fn set_aside(opts: &LogOptions, scan: &Scanner, tail: &TailEnd) -> Result<Vec<PathBuf>, LogError> {
+    let (disk, dir) = (&*opts.disk, &opts.dir);
+    let mut kept = Vec::new();
+    for &start in tail.later.iter().rev() {
+        kept.push(rename_lost(disk, dir, start)?);
+        disk.sync_dir(dir)
+            .map_err(|e| LogError::io("sync", dir, e))?;
+    }
+    if tail.dirty_end > tail.end {
+        let copy = lost_name(disk, dir, scan.source.start)?;
+        match copy_file(disk, &*scan.source.file, &copy) {
+            Ok(()) => kept.push(copy),
+            // Room for service matters more than room for a copy.
+            Err(e) if is_no_space(&e) => {
+                let _ = disk.remove(&copy);
+            }
+            Err(e) => return Err(LogError::io("write", &copy, e)),
+        }
+    }
+    kept.reverse();
+    Ok(kept)
+}
+
+fn copy_file(disk: &dyn Disk, from: &dyn crate::DiskFile, to: &Path) -> std::io::Result<()> {
+    let to = disk.create(to)?;
+    let mut buf = vec![0; 1 << 20];
+    let mut at = 0;
+    loop {
+        let n = from.read_at(&mut buf, at)?;
+        if n == 0 {
+            return to.sync_data();
+        }
+        to.write_at(&buf[..n], at)?;
+        at += n as u64;
+    }
 }
 
 /// Writes the bytes `[from, to)` of a file over themselves, so that a sync has something to write.
@@ -292,6 +470,7 @@ fn repair(
     }
     file.sync_data()
         .map_err(|e| LogError::io("sync", &path, e))?;
+    let header = Segment::read_header(&*file, &path)?;
     let cap = opts.segment_cap().max(len - SEGMENT_HEADER_LEN);
     let torn = (dirty > 0 || tail.later_dirty).then(|| TornTail {
         file: path.clone(),
@@ -299,17 +478,26 @@ fn repair(
         bytes: dirty,
         why: tail.why.clone(),
     });
-    Ok((
-        Segment {
-            start,
-            path,
-            file,
-            cap_end: AtomicU64::new(start + cap),
-            ready_end: AtomicU64::new(ready_end),
-            first_seq: AtomicU64::new(0),
-        },
-        torn,
-    ))
+    let segment = Segment {
+        start,
+        path,
+        file,
+        cap_end: AtomicU64::new(start + cap),
+        ready_end: AtomicU64::new(ready_end),
+        header: Some(header),
+        first_seq: AtomicU64::new(0),
+    };
+    if header.allocated != len {
+        segment.note_length(len);
+    }
+    if header.allocated > len {
+        // It was cut and that was accepted: once is enough.
+        segment
+            .file
+            .sync_data()
+            .map_err(|e| LogError::io("sync", &segment.path, e))?;
+    }
+    Ok((segment, torn))
 }
 
 impl OpenLog {

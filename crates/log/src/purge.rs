@@ -138,7 +138,8 @@ fn remove_in_steps(disk: &dyn Disk, path: &Path, pause: Duration) -> std::io::Re
     };
     let bytes = file.len()?;
     let mut len = bytes;
-    while len > STEP {
+    // The header stays to the end: whoever opened the file just before must not take it for a damaged one.
+    while len > STEP + SEGMENT_HEADER_LEN {
         len -= STEP;
         file.set_len(len)?;
         std::thread::sleep(pause);

@@ -17,6 +17,9 @@ use crate::{Lsn, Seq};
 /// How many segment files a [`DirRecords`] keeps open.
 const OPEN_FILES: usize = 16;
 
+/// How often files are looked for again that retention takes away between two looks.
+pub(crate) const MAX_TRIES: u32 = 10;
+
 /// A record that was read by its LSN; its body is in the caller's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordAt {
@@ -97,10 +100,12 @@ impl Place<'_> {
         }
         match RecordKind::from_u8(header.kind) {
             Some(kind) => Ok((header, kind, end)),
-            None => Err(self.corrupt(
+            None => Err(LogError::Newer(Corruption {
+                file: self.path.to_path_buf(),
+                offset,
                 lsn,
-                format!("record kind {} is not known to this program", header.kind),
-            )),
+                reason: format!("record kind {} is not known to this program", header.kind),
+            })),
         }
     }
 
@@ -236,15 +241,29 @@ impl DirRecords {
     /// [`LogError::Purged`], [`LogError::BehindEnd`], [`LogError::Corrupt`] if no record starts there or it does not
     /// verify.
     pub fn read_at(&self, lsn: Lsn, out: &mut Vec<u8>) -> Result<RecordAt, LogError> {
-        let first = self
-            .file_of(lsn, false)
-            .and_then(|f| self.read(&f, lsn, out));
-        match first {
-            Ok(r) => Ok(r),
-            // The list of files may be older than the record, or the file may be gone.
-            Err(_) => {
-                let file = self.file_of(lsn, true)?;
-                self.read(&file, lsn, out)
+        let mut tries = 0;
+        loop {
+            let file = self.file_of(lsn, tries > 0);
+            let path = self.dir.join(segment_name(match &file {
+                Ok(f) => f.start,
+                Err(_) => 0,
+            }));
+            let error = match file.and_then(|f| self.read(&f, lsn, out)) {
+                Ok(r) => return Ok(r),
+                Err(e) => e,
+            };
+            // The list of files may be older than the record, and a file may go away at any moment.
+            tries += 1;
+            let gone = match &error {
+                LogError::Purged { .. } => false,
+                LogError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+                _ => !self
+                    .disk
+                    .exists(&path)
+                    .map_err(|e| LogError::io("look for", &path, e))?,
+            };
+            if tries > 1 && (!gone || tries > MAX_TRIES) {
+                return Err(error);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::core::Core;
 use crate::disk::Disk;
 use crate::error::LogError;
 use crate::frame::RecordKind;
-use crate::random::full_seq;
+use crate::random::{MAX_TRIES, full_seq};
 use crate::scan::{FrameSource, Look, Scanner};
 use crate::segment::SEGMENT_HEADER_LEN;
 use crate::{Lsn, Seq};
@@ -310,7 +310,7 @@ fn retry_purged<T>(open: impl Fn() -> Result<T, LogError>) -> Result<T, LogError
     loop {
         match open() {
             Err(LogError::Io { source, .. })
-                if source.kind() == std::io::ErrorKind::NotFound && tries < 10 =>
+                if source.kind() == std::io::ErrorKind::NotFound && tries < MAX_TRIES =>
             {
                 tries += 1;
             }

@@ -26,6 +26,8 @@ pub(crate) struct FrameSource {
     buf: Vec<u8>,
     /// LSN of the first byte in `buf`.
     buf_lsn: Lsn,
+    /// What the file's header says about its length.
+    pub allocated: u64,
 }
 
 /// What lies at a place.
@@ -45,6 +47,7 @@ impl FrameSource {
             log_id,
             buf: Vec::new(),
             buf_lsn: start,
+            allocated: 0,
         }
     }
 
@@ -126,10 +129,12 @@ impl FrameSource {
         match RecordKind::from_u8(header.kind) {
             Some(kind) => Ok(Look::Good(header, kind, at + HEADER_LEN..at + len)),
             // It verifies, so it was written on purpose: by a newer program.
-            None => Err(self.corrupt(
+            None => Err(LogError::Newer(Corruption {
+                file: self.path.clone(),
+                offset: self.offset_of(lsn),
                 lsn,
-                format!("record kind {} is not known to this program", header.kind),
-            )),
+                reason: format!("record kind {} is not known to this program", header.kind),
+            })),
         }
     }
 }
@@ -265,7 +270,10 @@ impl Scanner {
                     ));
                 }
                 Some(_) => {}
-                None => return Err(LogError::BehindEnd { lsn, end: here }),
+                None => {
+                    scan.check_purged()?;
+                    return Err(LogError::BehindEnd { lsn, end: here });
+                }
             }
         }
         Ok(Some(scan))
@@ -292,11 +300,9 @@ impl Scanner {
         }
         let len = file.len().map_err(|e| LogError::io("stat", &path, e))?;
         let limit = start + len.saturating_sub(SEGMENT_HEADER_LEN);
-        Ok((
-            FrameSource::new(file, path, start, header.log_id),
-            limit,
-            header.log_id,
-        ))
+        let mut source = FrameSource::new(file, path, start, header.log_id);
+        source.allocated = header.allocated;
+        Ok((source, limit, header.log_id))
     }
 
     /// The next record, `None` where no frame verifies any more (then ask [`Scanner::tail`] what that means).
@@ -479,6 +485,20 @@ impl Scanner {
                     .into(),
             ));
         }
+        let len = SEGMENT_HEADER_LEN + (self.limit - self.source.start);
+        if len < self.source.allocated {
+            return Err(LogError::Corrupt(Corruption {
+                file: self.source.path.clone(),
+                offset: len,
+                lsn: x,
+                reason: format!(
+                    "the file ends here, but it has had {} bytes, so its end was cut off ({}; the last whole record ends at byte {})",
+                    self.source.allocated,
+                    self.why,
+                    self.source.offset_of(x)
+                ),
+            }));
+        }
         let (rest, used) = read_rest(&self.source, x, self.limit)?;
         let proof = |p: Proof, path: &Path| {
             self.source.corrupt(
@@ -542,6 +562,71 @@ impl Scanner {
             why: self.why.clone(),
         })
     }
+}
+
+/// What giving up everything behind a place takes away.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    pub tail: TailEnd,
+    /// The last commit that was seen behind the cut, or the last one before it.
+    pub last_seen: Seq,
+}
+
+impl Scanner {
+    /// Takes the current place for the log's end, whatever lies behind it.
+    pub fn cut(&self, why: String) -> Result<Cut, LogError> {
+        let x = self.lsn;
+        if self.seq_unknown {
+            return Err(self.source.corrupt(x, why));
+        }
+        let (rest, used) = read_rest(&self.source, x, self.limit)?;
+        let mut last_seen = last_seq(self.log_id, x, self.seq, x, &rest[..used]);
+        let later: Vec<Lsn> = self.segments[self.index + 1..].to_vec();
+        for &start in &later {
+            // What can't be read can't be counted.
+            let seen = Self::open_segment(&*self.disk, &self.dir, start, Some(self.log_id))
+                .and_then(|(source, limit, _)| read_rest(&source, start, limit));
+            if let Ok((rest, used)) = seen {
+                let seen = last_seq(self.log_id, x, self.seq, start, &rest[..used]);
+                last_seen = last_seen.max(seen);
+            }
+        }
+        Ok(Cut {
+            tail: TailEnd {
+                end: x,
+                dirty_end: x + used as u64,
+                later_dirty: !later.is_empty(),
+                later,
+                why,
+            },
+            last_seen,
+        })
+    }
+}
+
+/// The highest sequence number in any record that verifies in `bytes`, which start at LSN `base`; `seq` if there is
+/// none, the last one before `x`.
+fn last_seq(log_id: u64, x: Lsn, seq: Seq, base: Lsn, bytes: &[u8]) -> Seq {
+    let (mut i, mut last) = (0, seq);
+    while i + HEADER_LEN <= bytes.len() {
+        let lsn = base + i as u64;
+        let mut head = [0u8; HEADER_LEN];
+        head.copy_from_slice(&bytes[i..i + HEADER_LEN]);
+        let h = Header::decode(&head);
+        let len = HEADER_LEN + h.body_len as usize;
+        let ahead = u64::from(h.seq_low.wrapping_sub(seq as u32));
+        if RecordKind::from_u8(h.kind).is_some()
+            && len <= bytes.len() - i
+            && ahead <= (lsn - x) / HEADER_LEN as u64 + 1
+            && frame::verify(log_id, lsn, &bytes[i..i + len])
+        {
+            last = last.max(seq + ahead);
+            i += len;
+        } else {
+            i += 1;
+        }
+    }
+    last
 }
 
 /// What a segment's file holds in `[from, limit)`, and how many bytes of that there are before the zeros at its end.

@@ -19,8 +19,11 @@ pub(crate) const END_LEN: u64 = frame::HEADER_LEN as u64 + 8;
 
 const MAGIC: &[u8; 8] = b"NARWALSG";
 const VERSION: u32 = 1;
-/// Bytes of the header page that carry something; the rest is zero and covered by the checksum.
+/// End of the checksum in the header page. It covers what lies before it and all behind it: four zeros, the length that
+/// the file has had, zeros.
 const USED: usize = 44;
+/// What of the header page carries something lies in one sector.
+const HEADER_SECTOR: usize = 512;
 const TMP_NAME: &str = "wal.tmp";
 /// How much is zeroed by one write.
 const ZERO_CHUNK: usize = 1 << 20;
@@ -34,6 +37,17 @@ pub struct SegmentHeader {
     pub start: Lsn,
     /// Up to where the log was durable when this file was made (it is made ahead of its use).
     pub durable: Lsn,
+    /// The file has been at least this long, durably; 0 in files of programs that did not note it.
+    pub allocated: u64,
+}
+
+/// Why a header page can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadHeader {
+    /// It is damaged.
+    Damaged(String),
+    /// A newer program wrote it.
+    Newer(String),
 }
 
 impl SegmentHeader {
@@ -46,6 +60,7 @@ impl SegmentHeader {
         p[16..24].copy_from_slice(&self.log_id.to_le_bytes());
         p[24..32].copy_from_slice(&self.start.to_le_bytes());
         p[32..40].copy_from_slice(&self.durable.to_le_bytes());
+        p[USED + 4..USED + 12].copy_from_slice(&self.allocated.to_le_bytes());
         let crc = Self::crc(&p);
         p[USED - 4..USED].copy_from_slice(&crc.to_le_bytes());
         p
@@ -56,30 +71,32 @@ impl SegmentHeader {
     }
 
     /// Reads a header page; the error says what is wrong with it.
-    pub fn decode(page: &[u8]) -> Result<SegmentHeader, String> {
+    pub fn decode(page: &[u8]) -> Result<SegmentHeader, BadHeader> {
+        let damaged = |text: &str| Err(BadHeader::Damaged(text.into()));
         if page.len() < SEGMENT_HEADER_LEN as usize {
-            return Err("the file is shorter than a segment header".into());
+            return damaged("the file is shorter than a segment header");
         }
         let page = &page[..SEGMENT_HEADER_LEN as usize];
         let u32_at =
             |i: usize| u32::from_le_bytes([page[i], page[i + 1], page[i + 2], page[i + 3]]);
         let u64_at = |i: usize| u64::from(u32_at(i)) | u64::from(u32_at(i + 4)) << 32;
         if &page[..8] != MAGIC {
-            return Err("not a segment header (wrong magic)".into());
+            return damaged("not a segment header (wrong magic)");
         }
         if u32_at(USED - 4) != Self::crc(page) {
-            return Err("the segment header does not verify".into());
+            return damaged("the segment header does not verify");
         }
         if u32_at(8) != VERSION {
-            return Err(format!(
+            return Err(BadHeader::Newer(format!(
                 "segment format version {} is not known (this program reads version {VERSION})",
                 u32_at(8)
-            ));
+            )));
         }
         Ok(SegmentHeader {
             log_id: u64_at(16),
             start: u64_at(24),
             durable: u64_at(32),
+            allocated: u64_at(USED + 4),
         })
     }
 }
@@ -127,6 +144,8 @@ pub(crate) struct Segment {
     pub cap_end: AtomicU64,
     /// Up to this LSN the file's bytes are allocated and zeroed, free to be written.
     pub ready_end: AtomicU64,
+    /// What its header page says but for the length, `None` where nothing is written any more.
+    pub header: Option<SegmentHeader>,
     /// Sequence number of the first commit, from the start record; 0 while nobody has asked.
     pub first_seq: AtomicU64,
 }
@@ -155,6 +174,10 @@ impl Segment {
     ) -> Result<Segment, LogError> {
         let tmp = dir.join(TMP_NAME);
         let path = dir.join(segment_name(header.start));
+        let header = SegmentHeader {
+            allocated: SEGMENT_HEADER_LEN + ready,
+            ..header
+        };
         let file = disk
             .create(&tmp)
             .map_err(|e| LogError::io("create", &tmp, e))?;
@@ -180,6 +203,7 @@ impl Segment {
             file,
             cap_end: AtomicU64::new(header.start + cap),
             ready_end: AtomicU64::new(header.start + ready),
+            header: Some(header),
             first_seq: AtomicU64::new(0),
         })
     }
@@ -204,7 +228,24 @@ impl Segment {
             self.ready_end.store(end, Ordering::Release);
             at = end;
         }
+        self.note_length(self.offset_of(to));
         Ok(())
+    }
+
+    /// Writes into the header how long the file durably is, so that a file that was cut later is known to be. One
+    /// sector, which the disk writes as a whole; it goes to disk with the next sync. A failure costs only that knowledge.
+    pub fn note_length(&self, allocated: u64) {
+        let Some(header) = self.header else {
+            return;
+        };
+        let page = SegmentHeader {
+            allocated,
+            ..header
+        }
+        .encode();
+        if let Err(e) = self.file.write_at(&page[..HEADER_SECTOR], 0) {
+            tracing::warn!(error = %e, file = %self.path.display(), "can't note a log segment's length");
+        }
     }
 
     /// Reads and checks the header page of an existing file.
@@ -221,7 +262,15 @@ impl Segment {
                 reason,
             })
         };
-        let header = SegmentHeader::decode(&page[..n]).map_err(damaged)?;
+        let header = SegmentHeader::decode(&page[..n]).map_err(|bad| match bad {
+            BadHeader::Damaged(reason) => damaged(reason),
+            BadHeader::Newer(reason) => LogError::Newer(Corruption {
+                file: path.to_path_buf(),
+                offset: 8,
+                lsn: 0,
+                reason,
+            }),
+        })?;
         let named = path
             .file_name()
             .and_then(|n| n.to_str())
@@ -309,6 +358,7 @@ mod tests {
             log_id: 0x0123_4567_89AB_CDEF,
             start: 1 << 40,
             durable: (1 << 40) - 77,
+            allocated: 123 << 9,
         };
         let page = h.encode();
         assert_eq!(SegmentHeader::decode(&page), Ok(h));

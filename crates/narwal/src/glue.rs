@@ -97,6 +97,7 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
     }
     let mut options = startup.engine_options();
     options.disk = folder.disk;
+    options.accept_log_loss = o.accept_log_loss;
     let db = Database::open_with(&o.datadir, options)
         .map_err(|e| Failure::run(format!("can't open {}", o.datadir.display()), e))?;
     Ok(Instance {

@@ -34,6 +34,8 @@ the accounts root@localhost, root@127.0.0.1 and root@::1, which have no password
   --ssl-cert=F, --ssl-key=F certificate chain and key, PEM (default: self-signed, made in DIR at the first start)
   --skip-ssl                no TLS
   --encryption-key-file=F   encrypt everything in DIR (file-key-management-filename is the same); see docs/encryption.md
+  --accept-log-loss         start though a part of the log is damaged or missing, and give up what it held; for one
+                            start after a refusal, see docs/log-format.md
   --log-level=LEVEL         error, warn, info (default), debug, trace; or the environment variable NARWAL_LOG
 
 Every system variable is an option too, by MariaDB's name, with - or _ between the words; sizes take K, M, G, T:

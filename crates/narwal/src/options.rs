@@ -20,7 +20,8 @@ const SECTIONS: [&str; 6] = [
     "mysql.server",
 ];
 
-const OWN: [&str; 16] = [
+const OWN: [&str; 17] = [
+    ACCEPT_LOG_LOSS,
     "bind-address",
     "config",
     "datadir",
@@ -46,6 +47,8 @@ pub struct Serve {
     pub datadir: PathBuf,
     /// Key file of an encrypted data folder.
     pub key_file: Option<PathBuf>,
+    /// Start even if that gives up a damaged or missing part of the log.
+    pub accept_log_loss: bool,
     /// TCP port.
     pub port: u16,
     /// Addresses to listen on; empty without networking.
@@ -255,7 +258,7 @@ fn file_value(raw: &str) -> String {
 
 fn takes_value(name: &str) -> bool {
     match name {
-        "skip-networking" | "skip-ssl" | "ssl" | "no-defaults" => false,
+        "skip-networking" | "skip-ssl" | "ssl" | "no-defaults" | ACCEPT_LOG_LOSS => false,
         name if OWN.contains(&name) => true,
         name => glue::variable(&name.replace('-', "_")).is_some_and(|v| !v.boolean),
     }
@@ -298,6 +301,7 @@ pub fn serve(args: &[String]) -> Result<Serve> {
     let mut o = Serve {
         datadir: PathBuf::from("narwal-data"),
         key_file: None,
+        accept_log_loss: false,
         port: 3306,
         addresses: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
         socket: None,
@@ -313,6 +317,9 @@ pub fn serve(args: &[String]) -> Result<Serve> {
         match g.name.as_str() {
             "datadir" => o.datadir = PathBuf::from(g.required()?),
             KEY_FILE | KEY_FILE_ALIAS => o.key_file = key_file(g)?,
+            // Not from a file: who forgets it there would never again be asked.
+            ACCEPT_LOG_LOSS if g.place.is_empty() => o.accept_log_loss = g.boolean()?,
+            ACCEPT_LOG_LOSS => return Err(g.error("is for the command line only")),
             "port" => {
                 let port = g.required()?;
                 o.port = port
@@ -423,6 +430,9 @@ pub fn verify(args: &[String]) -> Result<Verify> {
     Ok(o)
 }
 
+/// Lets a start give up a part of the log.
+const ACCEPT_LOG_LOSS: &str = "accept-log-loss";
+
 /// Names the key file; the second is MariaDB's.
 pub const KEY_FILE: &str = "encryption-key-file";
 const KEY_FILE_ALIAS: &str = "file-key-management-filename";
@@ -508,6 +518,8 @@ mod tests {
         assert!(serve(&args("stray")).is_err());
         assert!(serve(&args("--port=70000")).is_err());
         assert!(serve(&args("--datadir")).is_err());
+        assert!(!serve(&[]).unwrap().accept_log_loss);
+        assert!(serve(&args("--accept-log-loss")).unwrap().accept_log_loss);
     }
 
     #[test]

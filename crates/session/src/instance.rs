@@ -169,6 +169,8 @@ impl Startup {
             max_binlog_size: u32_(u("max_binlog_size")),
             segment_size: u("innodb_log_file_size"),
             max_binlog_cache_size: u("max_binlog_cache_size"),
+            row_event_max_size: u32_(u("binlog_row_event_max_size")),
+            oob_threshold: u("binlog_oob_threshold"),
             commit_wait_count: count,
             commit_wait_usec: usec,
             compression: (self.get("narwal_log_compression").show() == "zstd").then(|| {
@@ -459,6 +461,8 @@ impl Instance {
         match VARIABLES[index].name {
             "gtid_domain_id" => self.db.set_gtid_domain_id(u32_(&value)),
             "server_id" => self.db.set_server_id(u32_(&value)),
+            "max_binlog_cache_size" => self.db.set_max_binlog_cache_size(value.as_u64()),
+            "binlog_oob_threshold" => self.db.set_oob_threshold(value.as_u64()),
             "max_binlog_size" => self.db.set_max_binlog_size(u32_(&value)),
             "binlog_row_metadata" => {
                 self.db

@@ -236,6 +236,21 @@ pub static VARIABLES: &[VariableDef] = &[
     def("binlog_ignore_db", Global, Text, "", Startup),
     def("binlog_ignore_table", Global, Text, "", Startup),
     def(
+        "binlog_oob_threshold",
+        Global,
+        UInt(16_384, MAX, 1),
+        "1048576",
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "binlog_row_event_max_size",
+        Global,
+        UInt(256, 4_294_967_040, 256),
+        "8192",
+        Startup,
+    ),
+    def(
         "binlog_row_image",
         Both,
         Enum(&["MINIMAL", "NOBLOB", "FULL", "FULL_NODUP"]),
@@ -679,7 +694,7 @@ pub static VARIABLES: &[VariableDef] = &[
         Global,
         UInt(4096, MAX, 4096),
         "18446744073709547520",
-        Startup,
+        Live,
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
     def(

@@ -205,3 +205,25 @@ fn functions_that_wait_for_a_primary() {
     assert_eq!(c.code("select master_gtid_wait('0-1-1')").0, 1317);
     t.join().unwrap();
 }
+
+#[test]
+fn limits_of_transactions() {
+    let s = Server::start();
+    let mut c = s.root();
+    c.run("create database d");
+    c.run("create table d.t (a int primary key, b text)");
+    assert_eq!(
+        c.rows("select @@max_binlog_cache_size, @@binlog_oob_threshold"),
+        ["18446744073709547520|1048576"]
+    );
+    c.run("set global max_binlog_cache_size=4096");
+    c.run("begin");
+    c.run("insert into d.t values (1, repeat('x', 5000))");
+    assert_eq!(
+        c.code("insert into d.t values (2, 'y')"),
+        (1197, "HY000".into())
+    );
+    c.run("rollback");
+    c.run("set global max_binlog_cache_size=default");
+    c.run("insert into d.t values (1, repeat('x', 5000)), (2, 'y')");
+}
