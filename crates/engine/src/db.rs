@@ -43,8 +43,6 @@ pub struct Options {
     pub segment_size: u64,
     /// Largest transaction, bytes of events.
     pub max_binlog_cache_size: u64,
-    /// Rows go into one event up to about so many bytes (`binlog_row_event_max_size`).
-    pub row_event_max_size: u32,
     /// `binlog_commit_wait_count`.
     pub commit_wait_count: u32,
     /// `binlog_commit_wait_usec`.
@@ -82,7 +80,6 @@ impl Default for Options {
             max_binlog_size: 1 << 30,
             segment_size: 32 << 20,
             max_binlog_cache_size: u64::MAX,
-            row_event_max_size: narwal_binlog::DEFAULT_ROW_EVENT_MAX_SIZE,
             commit_wait_count: 0,
             commit_wait_usec: 0,
             checkpoint_log_bytes: 0,

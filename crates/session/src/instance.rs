@@ -169,7 +169,7 @@ impl Startup {
             max_binlog_size: u32_(u("max_binlog_size")),
             segment_size: u("innodb_log_file_size"),
             max_binlog_cache_size: u("max_binlog_cache_size"),
-            row_event_max_size: u32_(u("binlog_row_event_max_size")),
+            binlog_row_event_max_size: u32_(u("binlog_row_event_max_size")),
             oob_threshold: u("binlog_oob_threshold"),
             commit_wait_count: count,
             commit_wait_usec: usec,
