@@ -254,6 +254,17 @@ impl GtidState {
     }
 }
 
+/// Notes the GTIDs in order.
+impl FromIterator<Gtid> for GtidState {
+    fn from_iter<I: IntoIterator<Item = Gtid>>(gtids: I) -> Self {
+        let mut state = Self::new();
+        for gtid in gtids {
+            state.observe(gtid);
+        }
+        state
+    }
+}
+
 fn join(gtids: impl Iterator<Item = Gtid>) -> String {
     let mut text = String::new();
     for gtid in gtids {

@@ -58,7 +58,7 @@ pub struct Placement {
 /// A virtual file begins with the magic (4 bytes), a format description event (252 bytes) and a GTID_LIST event
 /// of the state before the file; groups follow without gaps and are never split. A group that would end beyond
 /// 4 GiB goes to a file of its own, which may then be longer than that.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct VirtualFiles {
     config: VirtualConfig,
     file_no: u32,
@@ -66,7 +66,22 @@ pub struct VirtualFiles {
     /// Bytes before the first group of the current file.
     head: u64,
     gtids: GtidState,
+    /// The state at the start of the current file; not known behind a stored state.
+    at_start: Option<GtidState>,
 }
+
+/// What is stored of it is what counts, and the settings.
+impl PartialEq for VirtualFiles {
+    fn eq(&self, other: &Self) -> bool {
+        self.config == other.config
+            && self.file_no == other.file_no
+            && self.offset == other.offset
+            && self.head == other.head
+            && self.gtids == other.gtids
+    }
+}
+
+impl Eq for VirtualFiles {}
 
 impl VirtualFiles {
     /// The state before the first group ever.
@@ -78,6 +93,7 @@ impl VirtualFiles {
             offset: 0,
             head: 0,
             gtids: GtidState::new(),
+            at_start: None,
         };
         this.set_max_binlog_size(this.config.max_binlog_size);
         this.begin_file(1);
@@ -108,6 +124,35 @@ impl VirtualFiles {
         self.file_no = file_no;
         self.head = self.header_len();
         self.offset = self.head;
+        self.at_start = Some(self.gtids.clone());
+    }
+
+    /// A place known from elsewhere: `offset` bytes into file `file_no`, whose first group stands at `head`, behind
+    /// the GTIDs `gtids`.
+    #[must_use]
+    pub fn at(
+        config: VirtualConfig,
+        file_no: u32,
+        head: u64,
+        offset: u64,
+        gtids: GtidState,
+    ) -> Self {
+        let mut this = Self {
+            config,
+            file_no,
+            offset,
+            head,
+            at_start: (offset <= head).then(|| gtids.clone()),
+            gtids,
+        };
+        this.set_max_binlog_size(this.config.max_binlog_size);
+        this
+    }
+
+    /// The GTID state at the start of the current file, if known: not right after [`from_bytes`](Self::from_bytes).
+    #[must_use]
+    pub fn gtids_at_file_start(&self) -> Option<&GtidState> {
+        self.at_start.as_ref()
     }
 
     /// The GTID that a group with this choice would get now.
@@ -182,6 +227,15 @@ impl VirtualFiles {
         self.begin_file(next);
     }
 
+    /// Takes domains out of the GTID state and begins a new file. As for [`rotate`](Self::rotate) the state belongs
+    /// into the log in the same step.
+    pub fn delete_domains(&mut self, domains: &[u32]) {
+        for &domain in domains {
+            self.gtids.remove_domain(domain);
+        }
+        self.rotate();
+    }
+
     /// Recovery: takes notice of a stamped group read back from the log, in log order.
     ///
     /// # Errors
@@ -238,6 +292,7 @@ impl VirtualFiles {
         if start < self.offset {
             self.file_no += 1;
             self.head = start.min(self.header_len());
+            self.at_start = None;
         }
         self.offset = start;
     }
@@ -385,6 +440,7 @@ impl VirtualFiles {
             offset,
             head: 0,
             gtids,
+            at_start: None,
         };
         // Of a file that has groups version 1 does not say how long its head is; at least it is not empty.
         this.head = head.unwrap_or_else(|| match this.header_len() {
@@ -393,6 +449,9 @@ impl VirtualFiles {
         });
         if !reader.is_empty() || this.offset < this.head || this.head < MIN_HEAD {
             return Err(BinlogError::Invalid("stored binary log state"));
+        }
+        if this.is_file_empty() {
+            this.at_start = Some(this.gtids.clone());
         }
         this.set_max_binlog_size(this.config.max_binlog_size);
         Ok(this)

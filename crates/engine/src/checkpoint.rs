@@ -10,6 +10,7 @@
 //! A checkpoint that fails (disk full) leaves the frozen memtable in place and is tried again from step 3.
 
 use crate::base::{BaseGen, Bytes, META, base_err, table_name};
+use crate::binlog::index::IndexDelta;
 use crate::catalog::{Catalog, StoredCatalog};
 use crate::db::{Inner, Order};
 use crate::memtable::Memtable;
@@ -54,6 +55,7 @@ pub(crate) struct Frozen {
     layers: Vec<Layer>,
     meta: CheckpointMeta,
     catalog: Arc<Catalog>,
+    index: IndexDelta,
 }
 
 /// Runs one checkpoint. The caller holds the checkpoint mutex, which keeps `pending` across failures.
@@ -83,6 +85,7 @@ pub(crate) fn run(db: &Inner, pending: &mut Option<Frozen>) -> Result<()> {
         }
     }
     db.oob_committed.lock().retain(|(s, _)| *s > seq);
+    db.binlog.index.lock().saved(&frozen.index);
     db.checkpoint_lsn.store(frozen.meta.lsn, Ordering::Relaxed);
     db.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
     tracing::debug!(
@@ -99,12 +102,15 @@ fn freeze(db: &Inner) -> Frozen {
     // The latest catalog must be the one of the last DDL at or before S: DDL reserves under this mutex too.
     let latest = db.latest_catalog.lock();
     let fresh = Arc::new(Memtable::new());
-    let (layers, seq, lsn, binlog) = db.log.with_order_state(|order: &mut Order, at| {
+    let mut index = db.binlog.index.lock();
+    let (layers, seq, lsn, binlog, current) = db.log.with_order_state(|order: &mut Order, at| {
         order.active = fresh.clone();
         // Still under the order mutex: whoever sees a later sequence number published sees this state too.
         db.state.rcu(|s| s.covered(fresh.clone(), None));
         let layers = db.state.load().older.to_vec();
-        (layers, at.seq, at.lsn, order.binlog.to_bytes())
+        order.track.drain(&mut index);
+        let current = order.track.current.clone();
+        (layers, at.seq, at.lsn, order.binlog.to_bytes(), current)
     });
     let meta = CheckpointMeta {
         format: 1,
@@ -117,6 +123,7 @@ fn freeze(db: &Inner) -> Frozen {
         layers,
         meta,
         catalog: latest.clone(),
+        index: index.delta(&current),
     }
 }
 
@@ -215,6 +222,7 @@ fn merge(db: &Inner, frozen: &Frozen) -> Result<()> {
             }
         }
         drop(open);
+        crate::binlog::store::save(&txn, &frozen.index)?;
         let json = serde_json::to_vec(&frozen.meta)
             .map_err(|e| EngineError::Io(format!("checkpoint: {e}")))?;
         let mut meta = txn.open_table(META).map_err(base_err)?;

@@ -21,7 +21,7 @@ use crate::txn::{CommitInfo, Transaction, binlog_err};
 use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
 use narwal_binlog::{GtidChoice, PendingGroup, Placement};
-use narwal_log::{HEADER_LEN, RecordKind, Ticket};
+use narwal_log::{HEADER_LEN, RecordKind, ReserveError, Ticket};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +37,8 @@ pub(crate) struct Place {
     /// `None` for a local commit: it has no place in the binary log.
     pub(crate) placement: Option<Placement>,
     pub(crate) memtable: Arc<Memtable>,
+    /// A State record should follow: [`crate::binlog::state_due`], once this record is handed over.
+    pub(crate) state_due: bool,
 }
 
 impl Place {
@@ -144,7 +146,7 @@ impl<'a> NewLayer<'a> {
 }
 
 /// Reserves the place of a record that holds `events_len` bytes of a group of `group_len`, with `prefix_len` bytes of
-/// annex and local events before them (0: none). `layer` is left alone on error.
+/// annex and local events before them (0: none) and its first chunk at LSN `first_chunk` (0: none). `layer` is left alone on error.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn reserve(
     db: &Inner,
@@ -153,47 +155,60 @@ pub(crate) fn reserve(
     prefix_len: usize,
     packed: Option<&PackedBody>,
     choice: &GtidChoice,
+    first_chunk: u64,
     layer: Option<NewLayer<'_>>,
 ) -> Result<Place> {
-    crate::binlog::check_gtid(db, choice)?;
     let (kind, body) = match packed {
         Some(p) => (RecordKind::PackedCommit, p.len()),
         None if prefix_len == 0 => (RecordKind::Commit, events_len as usize),
         None => (RecordKind::AnnexCommit, prefix_len + events_len as usize),
     };
-    let (ticket, (seq, placement, memtable)) =
-        db.log.reserve(kind, body, |at, order: &mut Order| {
-            let placement = order.binlog.place(group_len, choice);
-            let memtable = order.active.clone();
-            if let Some(l) = layer {
-                l.put(db, order, at.seq);
-            }
-            (at.seq, placement, memtable)
+    let time = crate::binlog::now();
+    let (ticket, (seq, (placement, state_due), memtable)) = db
+        .log
+        .reserve_checked(
+            kind,
+            body,
+            |order: &mut Order| order.binlog.check(choice),
+            |at, order| {
+                let placed = order.place(at, group_len, choice, time, first_chunk);
+                let memtable = order.active.clone();
+                if let Some(l) = layer {
+                    l.put(db, order, at.seq);
+                }
+                (at.seq, placed, memtable)
+            },
+        )
+        .map_err(|e| match e {
+            ReserveError::Log(e) => e.into(),
+            ReserveError::Refused(e) => EngineError::GtidOrder(e),
         })?;
     Ok(Place {
         ticket,
         seq,
         placement: Some(placement),
         memtable,
+        state_due,
     })
 }
 
 /// Reserves the place of a local commit: a sequence number, but neither GTID nor binlog position.
 pub(crate) fn reserve_local(db: &Inner, body: usize, layer: Option<NewLayer<'_>>) -> Result<Place> {
-    let (ticket, (seq, memtable)) =
+    let (ticket, (seq, state_due, memtable)) =
         db.log
             .reserve(RecordKind::LocalCommit, body, |at, order: &mut Order| {
                 let memtable = order.active.clone();
                 if let Some(l) = layer {
                     l.put(db, order, at.seq);
                 }
-                (at.seq, memtable)
+                (at.seq, order.track.due(at.lsn), memtable)
             })?;
     Ok(Place {
         ticket,
         seq,
         placement: None,
         memtable,
+        state_due,
     })
 }
 
@@ -353,6 +368,7 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
                 prefix.len(),
                 packed.as_ref(),
                 &txn.options.gtid,
+                annex.oob.as_ref().map_or(0, |o| o.first),
                 layer,
             )?;
             db.counters
@@ -389,6 +405,9 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         db.counters.oob_commits.fetch_add(1, Ordering::Relaxed);
     }
     db.log.fill(&place.ticket, buf);
+    if place.state_due {
+        crate::binlog::state_due(db);
+    }
     db.note_progress(&place);
     if layered {
         db.want_checkpoint();

@@ -1,6 +1,9 @@
 //! The database: opening, beginning transactions, DDL, settings, statistics.
 
 use crate::base::{BaseGen, META, base_err};
+use crate::binlog::replay::Replay;
+use crate::binlog::track::Track;
+use crate::binlog::{Binlog, retention, store};
 use crate::catalog::{Catalog, CatalogChange};
 use crate::checkpoint::{self, CheckpointMeta, Frozen, from_hex};
 use crate::commit::Place;
@@ -39,6 +42,8 @@ pub struct Options {
     pub gtid_domain_id: u32,
     /// Virtual binlog file size.
     pub max_binlog_size: u32,
+    /// Bytes of log between two State records (`binlog_state_interval`), at least 4 KiB.
+    pub binlog_state_interval: u64,
     /// Log segment size.
     pub segment_size: u64,
     /// Largest transaction, bytes of events.
@@ -78,6 +83,7 @@ impl Default for Options {
             server_id: 1,
             gtid_domain_id: 0,
             max_binlog_size: 1 << 30,
+            binlog_state_interval: 2 << 20,
             segment_size: 32 << 20,
             max_binlog_cache_size: u64::MAX,
             commit_wait_count: 0,
@@ -126,6 +132,7 @@ pub struct Stats {
 #[derive(Debug)]
 pub(crate) struct Order {
     pub(crate) binlog: VirtualFiles,
+    pub(crate) track: Track,
     pub(crate) active: Arc<Memtable>,
 }
 
@@ -186,6 +193,9 @@ pub(crate) struct Inner {
     pub(crate) oob: Arc<OobRegistry>,
     /// Out-of-band commits that no checkpoint covers yet.
     pub(crate) oob_committed: Mutex<Vec<(u64, OobHold)>>,
+    pub(crate) binlog: Binlog,
+    /// When the last checkpoint ended, or the database was opened.
+    checkpointed: Mutex<Instant>,
     checkpoint: Mutex<Option<Frozen>>,
     /// Why the last checkpoint failed, for writers that wait for room.
     checkpoint_error: Mutex<Option<EngineError>>,
@@ -304,6 +314,7 @@ impl Inner {
         let mut error = self.checkpoint_error.lock();
         match &r {
             Ok(()) => {
+                *self.checkpointed.lock() = Instant::now();
                 if error.take().is_some() {
                     tracing::info!("checkpoints work again");
                 }
@@ -323,7 +334,21 @@ impl Inner {
         }
         drop(error);
         self.room_signal.notify_all();
+        if r.is_ok() {
+            retention::after_checkpoint(self);
+        }
         r
+    }
+
+    /// Asks the background for a checkpoint.
+    pub(crate) fn wake_checkpoint(&self) {
+        self.wake.lock().run = true;
+        self.wake_signal.notify_one();
+    }
+
+    /// Seconds since the last checkpoint.
+    pub(crate) fn checkpoint_age(&self) -> u64 {
+        self.checkpointed.lock().elapsed().as_secs()
     }
 
     fn worker(weak: Weak<Inner>) {
@@ -341,10 +366,13 @@ impl Inner {
                     return;
                 }
                 if !wake.run && !retry {
+                    drop(wake);
+                    retention::tick(&db);
                     continue;
                 }
                 wake.run = false;
             }
+            retention::tick(&db);
             retry = db.run_checkpoint().is_err() && db.log.failed().is_none();
             if retry {
                 let mut wake = db.wake.lock();
@@ -472,6 +500,11 @@ impl Database {
             t.counters.rows.store(rows, Ordering::Relaxed);
         }
         let started = Instant::now();
+        let (lsn, seq) = from.unwrap_or((narwal_log::FIRST_LSN, 0));
+        let binlog = match store::load(&redb)? {
+            None if from.is_some() => Replay::rebuild(binlog, lsn, seq, disk.clone(), &log_dir),
+            stored => Replay::new(binlog, lsn, seq, stored),
+        };
         let spill_dir = dir.join("spill");
         disk.create_dir_all(&spill_dir)
             .map_err(|e| io("making", e))?;
@@ -534,8 +567,16 @@ impl Database {
         remove_dead_runs(&disk, &spill_dir, &state);
         let locks = LockTable::new();
         locks.set_spill_dir(disk.clone(), spill_dir.clone());
+        let Replay {
+            files,
+            mut track,
+            mut index,
+        } = binlog;
+        track.drain(&mut index);
+        track.set_interval(options.binlog_state_interval);
         let order = Order {
-            binlog,
+            binlog: files,
+            track,
             active: state.active.clone(),
         };
         let log = opened.start(order)?;
@@ -555,6 +596,8 @@ impl Database {
             next_txn: AtomicU64::new(1),
             checkpoint_lsn: AtomicU64::new(from.map_or(0, |f| f.0)),
             row_metadata: AtomicU8::new(options.binlog_row_metadata as u8),
+            binlog: Binlog::new(index),
+            checkpointed: Mutex::new(Instant::now()),
             counters: Counters::default(),
             max_binlog_cache_size: AtomicU64::new(options.max_binlog_cache_size),
             oob_threshold: AtomicU64::new(options.oob_threshold),

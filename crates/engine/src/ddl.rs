@@ -157,6 +157,7 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
                 prefix.len(),
                 None,
                 &options.gtid,
+                0,
                 None,
             )?
         } else {
@@ -176,6 +177,9 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
         }
     }
     db.log.fill(&place.ticket, record(group, &place, &prefix));
+    if place.state_due {
+        crate::binlog::state_due(db);
+    }
     if logged {
         db.counters
             .group_bytes

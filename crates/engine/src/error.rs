@@ -58,6 +58,26 @@ pub enum EngineError {
     /// Strict mode refuses the transaction's GTID. MariaDB's 1950.
     #[error("{0}")]
     GtidOrder(narwal_binlog::GtidError),
+    /// A binary log position inside an event group.
+    #[error("position {offset} of {file} is inside the event group that starts at {start}")]
+    InsideGroup {
+        /// Virtual file.
+        file: String,
+        /// The offset asked for.
+        offset: u64,
+        /// Where that group starts.
+        start: u64,
+    },
+    /// A binary log position behind the end of its file.
+    #[error("position {offset} of {file} is behind its end, {size}")]
+    BehindFileEnd {
+        /// Virtual file.
+        file: String,
+        /// The offset asked for.
+        offset: u64,
+        /// Size of the file, bytes.
+        size: u64,
+    },
     /// An error that already has its MySQL number.
     #[error(transparent)]
     Sql(#[from] SqlError),
@@ -114,6 +134,10 @@ impl EngineError {
             ),
             EngineError::Corrupt(m) => e(1712, b"HY000", format!("Corruption found: {m}")),
             EngineError::Catalog(m) | EngineError::Io(m) => e(1105, b"HY000", m.as_str()),
+            // What a replica or a dump gets to see; SHOW BINLOG EVENTS makes 1220 of them.
+            EngineError::InsideGroup { .. } | EngineError::BehindFileEnd { .. } => {
+                e(1236, b"HY000", self.to_string())
+            }
             EngineError::GtidOrder(g) => e(
                 1950,
                 b"HY000",

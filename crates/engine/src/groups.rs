@@ -12,6 +12,7 @@
 //! Everything is little-endian. Events in chunks are not stamped: server id, `end_log_pos` and CRC32 are filled in here,
 //! from the group's GTID event and by counting.
 
+use crate::binlog::StateRecord;
 use crate::db::Inner;
 use crate::packed::{unpack, unpack_chunk};
 use crate::{EngineError, Result};
@@ -58,7 +59,6 @@ pub struct LiveRecords {
 
 impl LiveRecords {
     /// Reads from `lsn` on, where a record must start.
-    #[allow(dead_code)]
     pub(crate) fn new(db: &Inner, lsn: Lsn) -> Result<Self> {
         Ok(LiveRecords {
             reader: db.log.read_from(lsn)?,
@@ -468,6 +468,13 @@ impl<R: Records> GroupReader<R> {
             let kind = match stored_as {
                 RecordKind::Commit | RecordKind::AnnexCommit => GroupKind::Group,
                 RecordKind::LocalCommit if self.with_local => GroupKind::Local,
+                RecordKind::State => {
+                    let state = StateRecord::parse(self.config.clone(), record.body)
+                        .map_err(|e| corrupt(at.0, e))?;
+                    self.files = Some(state.files);
+                    self.gap = false;
+                    continue;
+                }
                 _ => continue,
             };
             let annexed = stored_as != RecordKind::Commit;

@@ -54,7 +54,10 @@ pub mod table;
 pub mod txn;
 mod writeset;
 
-pub use binlog::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart, ReaderHold};
+pub use binlog::{
+    BinlogFile, BinlogPosition, BinlogStats, GtidFilter, PurgeReport, ReadStart, ReaderHold,
+    StateReason, StateRecord,
+};
 pub use builder::TableBuilder;
 pub use catalog::{
     Catalog, CatalogChange, ColumnDef, DatabaseDef, DefaultDef, IndexColumn, IndexDef, TableDef,

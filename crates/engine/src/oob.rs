@@ -44,7 +44,6 @@ impl OobRegistry {
     }
 
     /// The lowest LSN that is held.
-    #[allow(dead_code)] // retention asks, once it is joined
     pub(crate) fn oldest(&self) -> Option<Lsn> {
         self.holds.lock().keys().next().copied()
     }
@@ -181,7 +180,10 @@ impl Transaction {
             _ => 0,
         };
         // Reserved before anything is taken out of memory: if there is no room, nothing has changed.
-        let (ticket, ()) = self.db.log.reserve(RecordKind::Chunk, body, |_, _| ())?;
+        let (ticket, state_due) = self
+            .db
+            .log
+            .reserve(RecordKind::Chunk, body, |at, o| o.track.due(at.lsn))?;
         let mut buf = Vec::with_capacity(HEADER_LEN + body);
         buf.resize(HEADER_LEN, 0);
         buf.extend_from_slice(&[0; 4]);
@@ -211,6 +213,9 @@ impl Transaction {
             end: to,
         });
         db.log.fill(&ticket, buf);
+        if state_due {
+            crate::binlog::state_due(&db);
+        }
         let c = &db.counters;
         c.oob_chunks.fetch_add(1, Ordering::Relaxed);
         c.oob_bytes.fetch_add(len as u64, Ordering::Relaxed);

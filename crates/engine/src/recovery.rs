@@ -4,6 +4,7 @@
 //! from them into the others. The binlog position and the GTID counters are read back from the events.
 
 use crate::base::BaseGen;
+use crate::binlog::replay::Replay;
 use crate::catalog::{Catalog, LoggedChange};
 use crate::commit::{Spill, split_record};
 use crate::groups::{Chunk, Oob};
@@ -18,7 +19,7 @@ use crate::table::{Table, finish_secondary_key};
 use crate::txn::{KeyRange, Row, RowInner};
 use crate::writeset::{SpillEnd, SpillPlace, WriteSet};
 use crate::{EngineError, Result};
-use narwal_binlog::{Event, EventReader, RowsEvent, RowsKind, VirtualFiles};
+use narwal_binlog::{Event, EventReader, RowsEvent, RowsKind};
 use narwal_log::{DirRecords, Disk, RecordKind, RecordRef};
 use narwal_types::ValueRef;
 use std::path::PathBuf;
@@ -50,7 +51,7 @@ struct Target {
 pub(crate) struct Recovery {
     pub(crate) state: Arc<State>,
     pub(crate) catalog: Catalog,
-    pub(crate) binlog: VirtualFiles,
+    pub(crate) binlog: Replay,
     pub(crate) commits: u64,
     registry: SnapshotRegistry,
     spill: RecoverySpill,
@@ -62,7 +63,7 @@ impl Recovery {
     pub(crate) fn new(
         base: Arc<BaseGen>,
         catalog: Catalog,
-        binlog: VirtualFiles,
+        binlog: Replay,
         spill: RecoverySpill,
     ) -> Self {
         Recovery {
@@ -87,6 +88,9 @@ impl Recovery {
 
     /// Applies one record.
     pub(crate) fn apply(&mut self, record: &RecordRef<'_>) -> Result<()> {
+        if record.kind == RecordKind::State {
+            return self.binlog.state(record);
+        }
         if !record.kind.is_commit() {
             return Ok(());
         }
@@ -97,10 +101,12 @@ impl Recovery {
         let parts = split_record(kind, &body).map_err(|e| place(e.to_string()))?;
         let annex = parts.annex;
         if kind != RecordKind::LocalCommit {
-            let sent = annex.oob.as_ref().map_or(0, |o| o.events_len);
-            self.binlog
-                .observe_len(parts.events, parts.events.len() as u64 + sent)
-                .map_err(|e| place(e.to_string()))?;
+            let sent = annex
+                .oob
+                .as_ref()
+                .map_or((0, 0), |o| (o.events_len, o.first));
+            let len = parts.events.len() as u64 + sent.0;
+            self.binlog.commit(record, parts.events, len, sent.1)?;
         }
         for change in &annex.changes {
             self.catalog.apply(change)?;

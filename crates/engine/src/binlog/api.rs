@@ -1,7 +1,12 @@
 //! What programs ask of the binary log: the calls of [`Database`] and their types.
 
-use crate::{Database, EngineError, Result};
-use narwal_types::SqlError;
+#[cfg(doc)]
+use super::GtidFilter;
+use super::retention::{ReaderHold, Target};
+use super::{admin, lookup, retention, view};
+use crate::groups::{GroupReader, LiveRecords};
+use crate::{Database, Result};
+use std::sync::atomic::Ordering;
 
 /// A virtual binary log file (SHOW BINARY LOGS).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,17 +61,6 @@ pub enum ReadStart {
     Lsn(u64),
 }
 
-/// Keeps the log from some LSN on while a reader needs it. Dropped: released.
-#[derive(Debug)]
-pub struct ReaderHold {}
-
-impl ReaderHold {
-    /// The reader needs nothing below `lsn` any more.
-    pub fn advance(&self, lsn: u64) {
-        let _ = lsn;
-    }
-}
-
 /// Counters of the binary log, for SHOW STATUS. Since start unless said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BinlogStats {
@@ -90,6 +84,8 @@ pub struct BinlogStats {
     pub cache_disk_use: u64,
     /// Chunks of running transactions written.
     pub oob_chunks: u64,
+    /// Bytes of them.
+    pub oob_chunk_bytes: u64,
     /// LSN from which recovery would replay, now.
     pub checkpoint_lsn: u64,
     /// Seconds since the last checkpoint, now.
@@ -102,22 +98,12 @@ pub struct BinlogStats {
     pub amplification_permille: u64,
 }
 
-fn not_yet<T>(what: &str) -> Result<T> {
-    Err(EngineError::Sql(SqlError::new(
-        1235,
-        b"42000",
-        format!("This version of Narwal doesn't yet support '{what}'"),
-    )))
-}
-
 impl Database {
     /// Position behind the last reserved commit.
     pub fn binlog_position(&self) -> BinlogPosition {
-        self.inner.log.with_order_state(|o, _| BinlogPosition {
-            file: o.binlog.current_file(),
-            offset: o.binlog.offset(),
-            gtid_pos: o.binlog.gtids().position_text(),
-        })
+        self.inner
+            .log
+            .with_order_state(|o, _| lookup::position(&o.binlog))
     }
 
     /// `gtid_binlog_state`: the last GTID of every (domain, server).
@@ -129,72 +115,106 @@ impl Database {
 
     /// The virtual files, oldest first; the last one is being written.
     pub fn binlog_files(&self) -> Vec<BinlogFile> {
-        self.inner.log.with_order_state(|o, at| {
-            vec![BinlogFile {
-                name: o.binlog.current_file(),
-                number: o.binlog.file_no(),
-                size: o.binlog.offset(),
-                first_lsn: at.lsn,
-                last_event_time: 0,
-            }]
-        })
+        let (index, current) = view(&self.inner);
+        let name = |n| {
+            self.inner
+                .log
+                .with_order_state(|o, _| o.binlog.file_name(n))
+        };
+        let stem = name(0);
+        let stem = stem.trim_end_matches('0');
+        index
+            .files
+            .iter()
+            .chain([&current])
+            .map(|f| BinlogFile {
+                name: format!("{stem}{:06}", f.number),
+                number: f.number,
+                size: f.size,
+                first_lsn: f.first_lsn,
+                last_event_time: f.last_time,
+            })
+            .collect()
     }
 
-    /// Sets `gtid_binlog_state`; possible only while nothing was ever logged (or since RESET MASTER).
+    /// Sets `gtid_binlog_state`; possible only while it is empty: in a new log, or after RESET MASTER.
+    ///
+    /// # Errors
+    /// 1956 if it is not empty, 1941 if the text is no GTID list.
     pub fn set_gtid_binlog_state(&self, text: &str) -> Result<()> {
-        let _ = text;
-        not_yet("SET gtid_binlog_state")
+        admin::set_gtid_state(&self.inner, text)
     }
 
-    /// BINLOG_GTID_POS(): the GTID position at an offset of a file; `None` if there is no such file.
+    /// BINLOG_GTID_POS(): the GTID position at an offset of a file, of the oldest file for an empty name. `None` if
+    /// there is no such file, or no event ends there.
     pub fn binlog_gtid_pos(&self, file: &str, pos: u64) -> Result<Option<String>> {
-        let _ = (file, pos);
-        not_yet("BINLOG_GTID_POS()")
+        lookup::gtid_pos(&self.inner, file, pos)
     }
 
-    /// Position behind commit `seq`.
+    /// Position behind commit `seq`; of a commit before the oldest group that is there, the position of that.
     pub fn position_at_seq(&self, seq: u64) -> Result<BinlogPosition> {
-        let _ = seq;
-        Ok(self.binlog_position())
+        lookup::by_seq(&self.inner, seq).map(|f| lookup::position(&f))
     }
 
-    /// FLUSH BINARY LOGS [DELETE_DOMAIN_ID = (...)].
-    pub fn flush_binary_logs(&self, delete_domains: &[u32]) -> Result<()> {
-        let _ = delete_domains;
-        not_yet("FLUSH BINARY LOGS")
+    /// FLUSH BINARY LOGS [DELETE_DOMAIN_ID = (...)]. Returns warnings (MariaDB's 1076) about domains that are not in
+    /// the GTID state; if none of them is, nothing happens.
+    ///
+    /// # Errors
+    /// 1076 if files that are there have events of such a domain.
+    pub fn flush_binary_logs(&self, delete_domains: &[u32]) -> Result<Vec<String>> {
+        admin::flush(&self.inner, delete_domains)
     }
 
-    /// RESET MASTER [TO n].
+    /// RESET MASTER [TO n]: a new, empty binary log from file `first_file` (default 1) on.
     pub fn reset_master(&self, first_file: Option<u32>) -> Result<()> {
-        let _ = first_file;
-        not_yet("RESET MASTER")
+        admin::reset(&self.inner, first_file)
     }
 
-    /// PURGE BINARY LOGS TO.
+    /// PURGE BINARY LOGS TO: files before `file` go.
+    ///
+    /// # Errors
+    /// 1373 if there is no such file.
     pub fn purge_binary_logs_to(&self, file: &str) -> Result<PurgeReport> {
-        let _ = file;
-        not_yet("PURGE BINARY LOGS")
+        let number = lookup::file_number(&self.inner, file)?;
+        retention::purge(&self.inner, Target::To(number), file)
     }
 
-    /// PURGE BINARY LOGS BEFORE.
+    /// PURGE BINARY LOGS BEFORE: files go whose last event was logged before `unix_time`, from the oldest on.
     pub fn purge_binary_logs_before(&self, unix_time: u32) -> Result<PurgeReport> {
-        let _ = unix_time;
-        not_yet("PURGE BINARY LOGS")
+        retention::purge(&self.inner, Target::Before(unix_time), "")
     }
 
-    /// `binlog_expire_logs_seconds`, 0: never.
+    /// Purges what the settings say should go; the background does so by itself.
+    pub fn purge_expired_binary_logs(&self) -> Result<PurgeReport> {
+        retention::purge(&self.inner, Target::Auto, "")
+    }
+
+    /// `binlog_expire_logs_seconds`: files go when their last event is older; 0: never.
     pub fn set_binlog_expire_logs_seconds(&self, seconds: u64) {
-        let _ = seconds;
+        let s = &self.inner.binlog.settings;
+        s.expire_seconds.store(seconds, Ordering::Relaxed);
+        s.look.store(true, Ordering::Relaxed);
     }
 
-    /// `max_binlog_total_size` in bytes, 0: no limit.
+    /// `max_binlog_total_size` in bytes: oldest files go while all together are longer; 0: no limit.
     pub fn set_max_binlog_total_size(&self, bytes: u64) {
-        let _ = bytes;
+        let s = &self.inner.binlog.settings;
+        s.total_size.store(bytes, Ordering::Relaxed);
+        s.look.store(true, Ordering::Relaxed);
     }
 
-    /// `slave_connections_needed_for_purge`.
+    /// `slave_connections_needed_for_purge`: with fewer registered readers nothing goes by itself. Default 0.
     pub fn set_slave_connections_needed_for_purge(&self, replicas: u32) {
-        let _ = replicas;
+        let s = &self.inner.binlog.settings;
+        s.connections_needed.store(replicas, Ordering::Relaxed);
+        s.look.store(true, Ordering::Relaxed);
+    }
+
+    /// `binlog_state_interval`: bytes of log between two State records, at least 4 KiB; default 2 MiB.
+    pub fn set_binlog_state_interval(&self, bytes: u64) {
+        self.inner
+            .log
+            .with_order_state(|o, _| o.track.set_interval(bytes));
     }
 
     /// `max_binlog_size` in bytes, for groups to come.
@@ -218,18 +238,46 @@ impl Database {
             .with_order_state(|o, _| o.binlog.set_domain_id(domain_id));
     }
 
-    /// Keeps the log from `lsn` on until the hold is dropped. `name` is for the notes of purges.
+    /// Keeps the log from `lsn` on until the hold is dropped. `name` is for the notes of purges. Register with 0 before
+    /// a place is looked up and advance then: so no purge comes between.
     pub fn register_reader(&self, name: &str, lsn: u64) -> ReaderHold {
-        let _ = (name, lsn);
-        ReaderHold {}
+        self.inner.binlog.register_reader(name, lsn)
+    }
+
+    /// Reads event groups from a place on, up to the durable end of the log. Does not keep the log from being purged:
+    /// see [`Database::register_reader`]. Behind [`ReadStart::Gtid`] the first group is one that is missing; of those
+    /// behind it [`GtidFilter`] tells.
+    ///
+    /// # Errors
+    /// 1373 for an unknown file, [`crate::EngineError::InsideGroup`], [`crate::EngineError::BehindFileEnd`], 1236 for
+    /// GTIDs that are purged or not of this log's history, 1941 for a text that is no GTID list.
+    pub fn binlog_reader(&self, start: ReadStart) -> Result<GroupReader<LiveRecords>> {
+        lookup::reader(&self.inner, start)
     }
 
     /// Counters.
     pub fn binlog_stats(&self) -> BinlogStats {
-        let log = self.inner.log.stats();
+        let db = &self.inner;
+        let log = db.log.stats();
+        let bytes_written = db.counters.group_bytes.load(Ordering::Relaxed);
         BinlogStats {
-            commits: log.commits,
-            fsyncs: log.syncs,
+            commits: log.binlog_commits,
+            group_commits: log.binlog_groups,
+            trigger_count: log.trigger_count,
+            trigger_timeout: log.trigger_timeout,
+            trigger_lock_wait: log.trigger_lock_wait,
+            bytes_written,
+            disk_use: log.disk_bytes,
+            cache_disk_use: db.counters.oob_commits.load(Ordering::Relaxed),
+            oob_chunks: db.counters.oob_chunks.load(Ordering::Relaxed),
+            oob_chunk_bytes: log.chunk_bytes,
+            checkpoint_lsn: db.checkpoint_lsn.load(Ordering::Relaxed),
+            checkpoint_age: db.checkpoint_age(),
+            state_records: db.binlog.state_records.load(Ordering::Relaxed),
+            fsyncs: log.syncs + log.prepare_syncs,
+            amplification_permille: (log.bytes_written * 1000)
+                .checked_div(bytes_written)
+                .unwrap_or(0),
             ..BinlogStats::default()
         }
     }

@@ -1,0 +1,138 @@
+//! FLUSH BINARY LOGS, RESET MASTER, SET gtid_binlog_state.
+
+use super::state_record::StateReason;
+use super::{view, write_state};
+use crate::db::Inner;
+use crate::{EngineError, Result};
+use narwal_binlog::GtidState;
+use narwal_types::SqlError;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+fn sql(code: u16, text: impl Into<Box<str>>) -> EngineError {
+    EngineError::Sql(SqlError::new(code, b"HY000", text))
+}
+
+/// FLUSH BINARY LOGS; returns warnings about domains.
+pub(crate) fn flush(db: &Arc<Inner>, delete_domains: &[u32]) -> Result<Vec<String>> {
+    let _admin = db.binlog.admin.lock();
+    let mut notes = Vec::new();
+    let mut delete = Vec::new();
+    if !delete_domains.is_empty() {
+        let (index, current) = view(db);
+        let oldest = index.files.front().unwrap_or(&current).gtids.clone();
+        drop(index);
+        let now = db.log.with_order_state(|o, _| o.binlog.gtids().clone());
+        for &domain in delete_domains {
+            let entries =
+                |s: &GtidState| s.iter().filter(|g| g.domain == domain).collect::<Vec<_>>();
+            let present = entries(&now);
+            if present.is_empty() {
+                notes.push(format!(
+                    "The gtid domain being deleted ('{domain}') is not in the current binlog state"
+                ));
+            } else if present != entries(&oldest) {
+                return Err(sql(
+                    1076,
+                    format!(
+                        "Could not delete gtid domain. Reason: binlog files may contain gtids from the domain ('{domain}') being deleted. Make sure to first purge those files."
+                    ),
+                ));
+            } else if !delete.contains(&domain) {
+                delete.push(domain);
+            }
+        }
+        if delete.is_empty() {
+            return Ok(notes);
+        }
+    }
+    let reason = if delete.is_empty() {
+        StateReason::Rotate
+    } else {
+        StateReason::Set
+    };
+    let ticket = write_state(
+        db,
+        reason,
+        0,
+        |files| {
+            files.delete_domains(&delete);
+            Ok(())
+        },
+        |_, _| (),
+    )?;
+    db.log.wait(&ticket)?;
+    db.binlog.settings.look.store(true, Ordering::Relaxed);
+    Ok(notes)
+}
+
+/// Largest number that RESET MASTER TO takes, as MariaDB.
+const LARGEST_FIRST_FILE: u32 = i32::MAX as u32 - 1;
+
+/// RESET MASTER [TO n].
+pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
+    let number = first_file.unwrap_or(1).max(1);
+    if number > LARGEST_FIRST_FILE {
+        return Err(sql(
+            1098,
+            format!(
+                "Can't generate a unique log-filename with number {number}; the largest is {LARGEST_FIRST_FILE}"
+            ),
+        ));
+    }
+    let _admin = db.binlog.admin.lock();
+    let (mut index, _) = view(db);
+    // Readers inside the old log finish it.
+    db.binlog.keep_for_readers(db, &index);
+    let ticket = write_state(
+        db,
+        StateReason::Reset,
+        0,
+        |files| {
+            files.reset(number);
+            Ok(())
+        },
+        |_, _| (),
+    )?;
+    index.clear();
+    drop(index);
+    db.log.wait(&ticket)?;
+    // A checkpoint frees the old log's segments.
+    db.wake_checkpoint();
+    Ok(())
+}
+
+/// SET GLOBAL gtid_binlog_state.
+pub(crate) fn set_gtid_state(db: &Arc<Inner>, text: &str) -> Result<()> {
+    let state: GtidState = text
+        .parse()
+        .map_err(|_| sql(1941, "Could not parse GTID list"))?;
+    let not_empty = || {
+        sql(
+            1956,
+            "This operation is not allowed if any GTID has been logged to the binary log. Run RESET MASTER first to erase the log",
+        )
+    };
+    let _admin = db.binlog.admin.lock();
+    let (mut index, current) = view(db);
+    let empty = || db.log.with_order_state(|o, _| o.binlog.gtids().is_empty());
+    if state.is_empty() {
+        return if empty() { Ok(()) } else { Err(not_empty()) };
+    }
+    let ticket = write_state(
+        db,
+        StateReason::Set,
+        state.len(),
+        |files| {
+            if !files.gtids().is_empty() {
+                return Err(not_empty());
+            }
+            files.set_gtids(state.clone());
+            Ok(())
+        },
+        |_, _| (),
+    )?;
+    index.begin_anew(current.number, ticket.lsn());
+    drop(index);
+    Ok(db.log.wait(&ticket)?)
+}
