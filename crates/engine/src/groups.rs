@@ -5,7 +5,7 @@
 //! whose events come one after the other, and needs memory for one record at a time, whatever the group's length.
 //!
 //! ```text
-//! Chunk       u8 flags | 3 zeros | u32 number | u64 LSN of the first chunk (0 in that one)
+//! Chunk       u8 flags | 3 zeros | u32 number | u64 LSN of the first chunk that the transaction sent (0 in that one)
 //!             | u32 n | n x u64 row id | events
 //! ChunkIndex  n x { u64 LSN | u64 bytes of events }
 //! ```
@@ -234,7 +234,7 @@ pub struct Oob {
 pub struct Chunk<'a> {
     /// Its number in the transaction, from 0.
     pub number: u32,
-    /// LSN of the transaction's first chunk, 0 in that one.
+    /// LSN of the first chunk that the transaction sent, 0 in that one: its name among chunks.
     pub first: Lsn,
     /// Hidden row ids, `u64` each.
     pub row_ids: &'a [u8],
@@ -361,6 +361,7 @@ pub struct GroupReader<R> {
     chunk_at: usize,
     chunk_no: u32,
     first_chunk: Lsn,
+    chunk_name: Option<Lsn>,
     /// End position of the last event given.
     pos: u64,
     annex: std::ops::Range<usize>,
@@ -391,6 +392,7 @@ impl<R: Records> GroupReader<R> {
             chunk_at: 0,
             chunk_no: 0,
             first_chunk: 0,
+            chunk_name: None,
             pos: 0,
             annex: 0..0,
         }
@@ -533,7 +535,7 @@ impl<R: Records> GroupReader<R> {
         let first_lsn = if chunks > 0 { oob.first } else { lsn };
         self.names = ChunkNames::new(oob, lsn);
         self.chunk.clear();
-        (self.chunk_at, self.chunk_no) = (0, 0);
+        (self.chunk_at, self.chunk_no, self.chunk_name) = (0, 0, None);
         let mut head = GroupHead {
             lsn,
             end_lsn,
@@ -680,13 +682,13 @@ impl<R: Records> GroupReader<R> {
             }
             unpack_chunk(&mut self.chunk).map_err(|e| corrupt(lsn, e))?;
             let chunk = Chunk::parse(&self.chunk).map_err(|e| corrupt(lsn, e))?;
-            let first = if self.chunk_no == 0 {
-                0
-            } else {
-                self.first_chunk
-            };
+            // The transaction's name among chunks: the LSN of the first one that it ever sent, which a rollback to a
+            // savepoint may have dropped since.
+            let name = if chunk.first == 0 { lsn } else { chunk.first };
+            let known = *self.chunk_name.get_or_insert(name);
             if chunk.number != self.chunk_no
-                || chunk.first != first
+                || name != known
+                || name > lsn
                 || (self.chunk_no == 0 && lsn != self.first_chunk)
             {
                 return Err(corrupt(

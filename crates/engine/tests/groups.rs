@@ -133,6 +133,11 @@ fn annexed(json: &str, parts: &[&[u8]]) -> Vec<u8> {
 
 /// Writes a stamped group in chunks of about `chunk` bytes, `between` other groups in front of each.
 fn write_chunked(log: &mut Fake, whole: &[u8], chunk: usize, index_from: usize, local: &[u8]) {
+    // The first chunk that the transaction sent was dropped by a rollback to a savepoint: it still gives the name.
+    let name = match local {
+        [] => 0,
+        _ => log.put(RecordKind::Chunk, chunk_body(0, 0, &[], b"rolled back")),
+    };
     let sizes = sizes(whole);
     let (gtid, tail) = (sizes[0], sizes[sizes.len() - 1]);
     let mut events = whole[gtid..whole.len() - tail].to_vec();
@@ -154,7 +159,8 @@ fn write_chunked(log: &mut Fake, whole: &[u8], chunk: usize, index_from: usize, 
         }
         let number = oob.chunks.len() as u32;
         let ids: Vec<u64> = (0..u64::from(number % 3)).collect();
-        let body = chunk_body(number, oob.first, &ids, &events[start..at]);
+        let first = if name > 0 { name } else { oob.first };
+        let body = chunk_body(number, first, &ids, &events[start..at]);
         let lsn = log.put(RecordKind::Chunk, body);
         if oob.first == 0 {
             oob.first = lsn;

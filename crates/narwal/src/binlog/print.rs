@@ -118,7 +118,12 @@ impl<W: Write> Print<W> {
         let event = one(head, &description)?;
         writeln!(self.out, "# {}.{:06}", self.base_name, head.file_no)?;
         self.raw_line(&event, MAGIC.len() as u64)?;
-        writeln!(self.out, "Start: binlog v 4, server v {BINLOG_VERSION}")?;
+        let (y, m, d, h, i, s) = localtime::fields(head.timestamp);
+        writeln!(
+            self.out,
+            "Start: binlog v 4, server v {BINLOG_VERSION} created {:02}{m:02}{d:02} {h:2}:{i:02}:{s:02}",
+            y % 100
+        )?;
         if self.base64 {
             self.out.write_all(b"BINLOG '\n")?;
             self.base64_lines(&description)?;
@@ -203,7 +208,7 @@ impl<W: Write> Print<W> {
         self.raw_line(event, at)?;
         writeln!(
             self.out,
-            "Query\tthread_id={}\texec_time={}\terror_code={}",
+            "Query\tthread_id={}\texec_time={}\terror_code={}\txid=0",
             query.thread_id, query.exec_time, query.error_code
         )?;
         if event.header.flags & event_flags::SUPPRESS_USE == 0
