@@ -763,6 +763,11 @@ impl Database {
         self.inner.run_checkpoint()
     }
 
+    /// Lets go of everything without a checkpoint: for a database on a disk that is not kept.
+    pub(crate) fn abandon(&self) {
+        self.inner.closed.store(true, Ordering::SeqCst);
+    }
+
     /// Stops background work, checkpoints and closes. Further commits on clones fail.
     pub fn close(&self) -> Result<()> {
         self.inner.close()
@@ -801,7 +806,7 @@ fn durability(mode: u8) -> Durability {
 }
 
 /// Reads what the last checkpoint stored.
-fn read_meta(redb: &redb::Database) -> Result<Option<CheckpointMeta>> {
+pub(crate) fn read_meta(redb: &redb::Database) -> Result<Option<CheckpointMeta>> {
     let txn = redb.begin_read().map_err(base_err)?;
     let table = match txn.open_table(META) {
         Ok(t) => t,

@@ -19,6 +19,7 @@
 //! | `packed.rs` | compressed commit records and chunks |
 //! | `groups.rs` | event groups and their events out of log records |
 //! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
+//! | `check/` | checking a stopped data folder |
 //! | `builder.rs` | tables, rows and keys for programs without SQL |
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -29,6 +30,7 @@ mod base;
 pub mod binlog;
 mod builder;
 pub mod catalog;
+pub mod check;
 mod checkpoint;
 mod commit;
 pub mod db;

@@ -2,6 +2,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod binlog;
+mod check;
 mod folder;
 mod glue;
 mod help;
@@ -76,6 +77,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "--help" | "-h" | "-?" | "help" => match rest.first().map(String::as_str) {
             Some("serve") => show(help::SERVE),
             Some("binlog") => binlog::run(&["--help".to_owned()]),
+            Some("check") => check::run(&["--help".to_owned()]),
             Some("export-binlog") => show(help::EXPORT),
             Some("verify-log") => show(help::VERIFY),
             Some("rotate-key" | "encrypt" | "decrypt") => show(help::KEYS),
@@ -90,6 +92,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "verify-log" if wants_help => show(help::VERIFY),
         "rotate-key" | "encrypt" | "decrypt" if wants_help => show(help::KEYS),
         "binlog" => binlog::run(rest),
+        "check" => check::run(rest),
         "serve" => serve::run(options::serve(rest)?),
         "export-binlog" => binlog::export_binlog(options::export(rest)?),
         "verify-log" => verify::run(options::verify(rest)?),
@@ -102,6 +105,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
                 [
                     "serve",
                     "binlog",
+                    "check",
                     "export-binlog",
                     "verify-log",
                     "rotate-key",

@@ -1,0 +1,224 @@
+//! The base file: page checksums, and the checkpoint in it.
+
+use super::{Check, Finding, quietly};
+use crate::base::{Bytes, base_err};
+use crate::check::overlay::Overlay;
+use crate::{EngineError, Result};
+use narwal_log::Lsn;
+use redb::{ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Bytes of the base's pages.
+const PAGE: u64 = 4096;
+
+impl Check<'_> {
+    fn base_path(&self) -> PathBuf {
+        self.dir.join("base.redb")
+    }
+
+    /// Opens the base on an overlay; reads are noted from here on.
+    fn open_base(&self) -> Result<(redb::Database, Arc<super::overlay::OverlayFile>)> {
+        let path = self.base_path();
+        let file = Overlay::new(self.options.disk.clone(), [])
+            .file(&path)
+            .map_err(|e| EngineError::Io(format!("{}: {e}", path.display())))?;
+        let db = redb::Builder::new()
+            // Every read shall reach the file.
+            .set_cache_size(0)
+            .create_with_backend(crate::backend::Backend(file.clone()))
+            .map_err(base_err)?;
+        file.note_reads();
+        Ok((db, file))
+    }
+
+    /// Checks all pages and what the last checkpoint says.
+    pub(super) fn check_base(&mut self, oldest: Option<Lsn>) {
+        self.observer.progress("base", 0, 0);
+        let path = self.base_path();
+        let verified = quietly(|| -> Result<(bool, Vec<(u64, usize)>)> {
+            let (mut db, file) = self.open_base()?;
+            let whole = db.check_integrity();
+            let reads = file.take_reads();
+            match whole {
+                Ok(whole) => Ok((whole, Vec::new())),
+                Err(redb::DatabaseError::Storage(redb::StorageError::Corrupted(_))) => {
+                    Ok((false, reads))
+                }
+                Err(e) => Err(base_err(e)),
+            }
+        });
+        match verified {
+            Ok(Ok((true, _))) => {}
+            Ok(Ok((false, reads))) => self.name_pages(&reads),
+            Ok(Err(e)) => {
+                self.found(Finding::damage(format!("it does not open: {e}")).in_file(&path))
+            }
+            Err(why) => self.found(
+                Finding::damage(format!("it holds what no page can hold ({why})")).in_file(&path),
+            ),
+        }
+        let meta = quietly(|| {
+            let (db, _) = self.open_base()?;
+            crate::db::read_meta(&db)
+        });
+        match meta {
+            Ok(Ok(Some(m))) => {
+                if oldest.is_some_and(|o| m.lsn < o) {
+                    self.found(
+                        Finding::damage(format!(
+                            "the checkpoint wants the log from LSN {} on, and it begins at {}",
+                            m.lsn,
+                            oldest.unwrap_or(0)
+                        ))
+                        .in_file(&path),
+                    );
+                }
+                if self.report.end_lsn != 0 && m.lsn > self.report.end_lsn {
+                    self.found(
+                        Finding::damage(format!(
+                            "the checkpoint stands at LSN {}, and the log ends at {}",
+                            m.lsn, self.report.end_lsn
+                        ))
+                        .in_file(&path),
+                    );
+                }
+                if self.report.last_seq != 0 && m.seq > self.report.last_seq {
+                    self.found(
+                        Finding::damage(format!(
+                            "the checkpoint holds commit {}, and the log ends with {}",
+                            m.seq, self.report.last_seq
+                        ))
+                        .in_file(&path),
+                    );
+                }
+                self.check_ids(&m.catalog);
+            }
+            Ok(Ok(None)) => self.found(
+                Finding::note("it holds no checkpoint: tables come from the log alone")
+                    .in_file(&path),
+            ),
+            Ok(Err(e)) => self.found(
+                Finding::damage(format!("the checkpoint can't be read: {e}")).in_file(&path),
+            ),
+            Err(why) => self.found(
+                Finding::damage(format!("the checkpoint can't be read ({why})")).in_file(&path),
+            ),
+        }
+    }
+
+    /// Ids in the stored catalog must be unique and below the next ones.
+    fn check_ids(&mut self, catalog: &crate::catalog::StoredCatalog) {
+        let path = self.base_path();
+        let mut tables = std::collections::HashSet::new();
+        let mut indexes = std::collections::HashSet::new();
+        for t in &catalog.tables {
+            let name = format!("{}.{}", t.def.db, t.def.name);
+            let mut bad = |what: String| {
+                let mut f = Finding::damage(what).in_file(&path);
+                f.table = Some(name.clone());
+                self.found(f);
+            };
+            if !tables.insert(t.def.id) || t.def.id >= catalog.next_table_id {
+                bad(format!(
+                    "table id {} in the catalog is another table's",
+                    t.def.id
+                ));
+            }
+            let ids = t
+                .def
+                .indexes
+                .iter()
+                .map(|i| i.id)
+                .chain([t.def.hidden_index_id]);
+            for id in ids {
+                if !indexes.insert(id) || id >= catalog.next_index_id {
+                    bad(format!("index id {id} in the catalog is another index's"));
+                }
+            }
+        }
+    }
+
+    /// Names the damaged page by what it holds. `reads`: what the verification read; it ended with a page that does not
+    /// verify (the checkpoint's commits are two-phase, so nothing older is looked at then).
+    fn name_pages(&mut self, reads: &[(u64, usize)]) {
+        let path = self.base_path();
+        let suspect = reads.last().copied();
+        let Some((offset, len)) = suspect.filter(|r| r.0 >= PAGE) else {
+            self.found(Finding::damage("its pages do not verify").in_file(&path));
+            return;
+        };
+        let mut finding = Finding::damage(format!(
+            "the page of {len} bytes at this offset does not verify"
+        ))
+        .in_file(&path);
+        finding.offset = Some(offset);
+        if let Ok(Some((index, key))) = quietly(|| self.who_reads(offset)) {
+            match self.index_name(index) {
+                Some((table, name)) => {
+                    finding.table = Some(table);
+                    finding.index = Some(name);
+                }
+                None => finding.index = Some(format!("id {index}")),
+            }
+            finding.key = key.map(|k| super::tables::hex(&k));
+        }
+        self.found(finding);
+    }
+
+    /// The index in whose B-tree the page is, and the first key read through it.
+    fn who_reads(&self, offset: u64) -> Option<(u32, Option<Vec<u8>>)> {
+        let (db, file) = self.open_base().ok()?;
+        let txn = db.begin_read().ok()?;
+        let names: Vec<String> = txn
+            .list_tables()
+            .ok()?
+            .map(|t| t.name().to_owned())
+            .collect();
+        for name in names {
+            let Some(id) = name.strip_prefix('i').and_then(|n| n.parse::<u32>().ok()) else {
+                continue;
+            };
+            file.note_reads();
+            let mut last = None;
+            let mut hit = false;
+            let walked = quietly(|| {
+                let table = txn
+                    .open_table(TableDefinition::<Bytes, Bytes>::new(&name))
+                    .ok()?;
+                for item in table.iter().ok()? {
+                    let (key, _) = item.ok()?;
+                    last = Some(key.value().to_vec());
+                    if file.just_read(offset) {
+                        hit = true;
+                        return last.clone();
+                    }
+                }
+                None
+            });
+            // It may be the read that ended the walk.
+            if hit || file.just_read(offset) {
+                return Some((id, walked.ok().flatten().or(last)));
+            }
+        }
+        None
+    }
+
+    /// Table and index of an index id, by the stored catalog.
+    fn index_name(&self, id: u32) -> Option<(String, String)> {
+        let meta = quietly(|| {
+            let (db, _) = self.open_base().ok()?;
+            crate::db::read_meta(&db).ok()?
+        });
+        for t in meta.ok()??.catalog.tables {
+            let table = format!("{}.{}", t.def.db, t.def.name);
+            if t.def.hidden_index_id == id {
+                return Some((table, String::new()));
+            }
+            if let Some(ix) = t.def.indexes.iter().find(|i| i.id == id) {
+                return Some((table, ix.name.clone()));
+            }
+        }
+        None
+    }
+}

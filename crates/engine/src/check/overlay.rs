@@ -1,0 +1,341 @@
+//! A disk whose writes stay in memory: what is opened on it sees its own changes, and the files below stay as they are.
+
+use narwal_log::{Disk, DiskFile};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const BLOCK: u64 = 4096;
+
+/// The disk. Locks are not taken: the caller holds the real one.
+#[derive(Debug)]
+pub(super) struct Overlay {
+    inner: Arc<dyn Disk>,
+    files: Mutex<HashMap<PathBuf, Option<Arc<OverlayFile>>>>,
+    hidden: HashSet<PathBuf>,
+}
+
+impl Overlay {
+    /// A disk over `inner` that does not see the files in `hidden`.
+    pub(super) fn new(inner: Arc<dyn Disk>, hidden: impl IntoIterator<Item = PathBuf>) -> Self {
+        Overlay {
+            inner,
+            files: Mutex::new(HashMap::new()),
+            hidden: hidden.into_iter().collect(),
+        }
+    }
+
+    fn below(&self, path: &Path) -> bool {
+        !self.hidden.contains(path)
+    }
+
+    /// The file of a path as it is now.
+    pub(super) fn file(&self, path: &Path) -> io::Result<Arc<OverlayFile>> {
+        let mut files = self.files.lock();
+        match files.get(path) {
+            Some(Some(f)) => return Ok(f.clone()),
+            Some(None) => return Err(io::ErrorKind::NotFound.into()),
+            None => {}
+        }
+        if !self.below(path) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let base = self.inner.open_read(path)?;
+        let len = base.len()?;
+        let file = Arc::new(OverlayFile {
+            base: Some(base),
+            state: Mutex::new(Content {
+                len,
+                base_len: len,
+                blocks: BTreeMap::new(),
+            }),
+            reads: Mutex::new(None),
+        });
+        files.insert(path.to_owned(), Some(file.clone()));
+        Ok(file)
+    }
+}
+
+impl Disk for Overlay {
+    fn create_dir_all(&self, _dir: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.file(path)?)
+    }
+
+    fn open_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.file(path)?)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        let file = Arc::new(OverlayFile {
+            base: None,
+            state: Mutex::new(Content::default()),
+            reads: Mutex::new(None),
+        });
+        self.files
+            .lock()
+            .insert(path.to_owned(), Some(file.clone()));
+        Ok(file)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        match self.files.lock().get(path) {
+            Some(f) => Ok(f.is_some()),
+            None if !self.below(path) => Ok(false),
+            None => self.inner.exists(path),
+        }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let file = self.file(from)?;
+        let mut files = self.files.lock();
+        files.insert(from.to_owned(), None);
+        files.insert(to.to_owned(), Some(file));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        if !self.exists(path)? {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.files.lock().insert(path.to_owned(), None);
+        Ok(())
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let mut names: HashSet<String> = match self.inner.list(dir) {
+            Ok(names) => names.into_iter().collect(),
+            // It may have been made here.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => HashSet::new(),
+            Err(e) => return Err(e),
+        };
+        names.retain(|n| self.below(&dir.join(n)));
+        for (path, file) in self.files.lock().iter() {
+            let Some(name) = path.file_name().and_then(|n| n.to_str()) else {
+                continue;
+            };
+            if path.parent() == Some(dir) {
+                match file {
+                    Some(_) => names.insert(name.to_owned()),
+                    None => names.remove(name),
+                };
+            }
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    fn sync_dir(&self, _dir: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn free_space(&self, _dir: &Path) -> io::Result<u64> {
+        Ok(u64::MAX / 4)
+    }
+
+    fn lock(&self, _path: &Path) -> io::Result<Box<dyn Send + Sync>> {
+        Ok(Box::new(()))
+    }
+}
+
+/// A file of it.
+#[derive(Debug)]
+pub(super) struct OverlayFile {
+    base: Option<Arc<dyn DiskFile>>,
+    state: Mutex<Content>,
+    /// Offsets and lengths of reads, while they are wanted.
+    reads: Mutex<Option<Vec<(u64, usize)>>>,
+}
+
+#[derive(Debug, Default)]
+struct Content {
+    len: u64,
+    /// Up to here the file below shines through where no block covers it.
+    base_len: u64,
+    blocks: BTreeMap<u64, Box<[u8; BLOCK as usize]>>,
+}
+
+impl OverlayFile {
+    /// Begins to note reads; what was noted before is dropped.
+    pub(super) fn note_reads(&self) {
+        *self.reads.lock() = Some(Vec::new());
+    }
+
+    /// Whether something at this offset was read. What was noted is dropped.
+    pub(super) fn just_read(&self, offset: u64) -> bool {
+        let mut reads = self.reads.lock();
+        let hit = reads
+            .iter()
+            .flatten()
+            .any(|(at, len)| (*at..*at + *len as u64).contains(&offset));
+        if let Some(reads) = &mut *reads {
+            reads.clear();
+        }
+        hit
+    }
+
+    /// What was read since [`OverlayFile::note_reads`], which it ends.
+    pub(super) fn take_reads(&self) -> Vec<(u64, usize)> {
+        self.reads.lock().take().unwrap_or_default()
+    }
+
+    fn read_below(&self, state: &Content, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let have = state.base_len.saturating_sub(offset).min(buf.len() as u64) as usize;
+        let (head, tail) = buf.split_at_mut(have);
+        let mut got = 0;
+        if let Some(base) = &self.base
+            && !head.is_empty()
+        {
+            got = base.read_at(head, offset)?;
+        }
+        head[got..].fill(0);
+        tail.fill(0);
+        Ok(())
+    }
+
+    fn put(&self, state: &mut Content, buf: &[u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buf.len() {
+            let at = offset + done as u64;
+            let (no, skip) = (at / BLOCK, (at % BLOCK) as usize);
+            let n = (BLOCK as usize - skip).min(buf.len() - done);
+            if !state.blocks.contains_key(&no) {
+                let mut block = Box::new([0; BLOCK as usize]);
+                if n < BLOCK as usize {
+                    self.read_below(state, &mut block[..], no * BLOCK)?;
+                }
+                state.blocks.insert(no, block);
+            }
+            if let Some(block) = state.blocks.get_mut(&no) {
+                block[skip..skip + n].copy_from_slice(&buf[done..done + n]);
+            }
+            done += n;
+        }
+        state.len = state.len.max(offset + buf.len() as u64);
+        Ok(())
+    }
+}
+
+impl DiskFile for OverlayFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        if let Some(reads) = &mut *self.reads.lock() {
+            reads.push((offset, buf.len()));
+        }
+        let state = self.state.lock();
+        let n = state.len.saturating_sub(offset).min(buf.len() as u64) as usize;
+        let buf = &mut buf[..n];
+        if n == 0 {
+            return Ok(0);
+        }
+        self.read_below(&state, buf, offset)?;
+        let end = offset + n as u64;
+        for (no, block) in state.blocks.range(offset / BLOCK..end.div_ceil(BLOCK)) {
+            let start = no * BLOCK;
+            let (from, to) = (start.max(offset), (start + BLOCK).min(end));
+            buf[(from - offset) as usize..(to - offset) as usize]
+                .copy_from_slice(&block[(from - start) as usize..(to - start) as usize]);
+        }
+        Ok(n)
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        self.put(&mut self.state.lock(), buf, offset)
+    }
+
+    fn write_vectored_at(&self, bufs: &[&[u8]], mut offset: u64) -> io::Result<()> {
+        let mut state = self.state.lock();
+        for b in bufs {
+            self.put(&mut state, b, offset)?;
+            offset += b.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let mut state = self.state.lock();
+        if len < state.len {
+            state.base_len = state.base_len.min(len);
+            let kept = len.div_ceil(BLOCK);
+            state.blocks.split_off(&kept);
+            if let Some(block) = state.blocks.get_mut(&(len / BLOCK)) {
+                block[(len % BLOCK) as usize..].fill(0);
+            }
+        }
+        state.len = len;
+        Ok(())
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.state.lock().len)
+    }
+
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.len = state.len.max(offset + len);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use narwal_log::RealDisk;
+
+    #[test]
+    fn changes_stay_above() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        let original: Vec<u8> = (0..10_000u32).map(|n| n as u8).collect();
+        std::fs::write(&a, &original).unwrap();
+        let disk = Overlay::new(Arc::new(RealDisk), []);
+        let f = disk.open(&a).unwrap();
+        let mut model = original.clone();
+        let mut rng = 7u64;
+        let mut next = |n: u64| {
+            rng = rng.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (rng >> 33) % n
+        };
+        for _ in 0..500 {
+            let at = next(12_000) as usize;
+            let len = next(6_000) as usize;
+            match next(4) {
+                0 => {
+                    let bytes = vec![next(256) as u8; len];
+                    f.write_at(&bytes, at as u64).unwrap();
+                    if !bytes.is_empty() {
+                        model.resize(model.len().max(at + len), 0);
+                        model[at..at + len].copy_from_slice(&bytes);
+                    }
+                }
+                1 => {
+                    f.set_len(at as u64).unwrap();
+                    model.resize(at, 0);
+                }
+                _ => {
+                    let mut got = vec![0xee; len];
+                    let n = f.read_at(&mut got, at as u64).unwrap();
+                    let want = model.get(at..).unwrap_or_default();
+                    assert_eq!(got[..n], want[..len.min(want.len())]);
+                }
+            }
+            assert_eq!(f.len().unwrap(), model.len() as u64);
+        }
+        disk.rename(&a, &b).unwrap();
+        disk.create(&dir.path().join("c")).unwrap();
+        let mut names = disk.list(dir.path()).unwrap();
+        names.sort();
+        assert_eq!(names, ["b", "c"]);
+        assert_eq!(std::fs::read(&a).unwrap(), original);
+        let hiding = Overlay::new(Arc::new(RealDisk), [a.clone()]);
+        assert!(!hiding.exists(&a).unwrap() && hiding.open(&a).is_err());
+        assert!(hiding.list(dir.path()).unwrap().is_empty());
+    }
+}
