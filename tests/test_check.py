@@ -68,7 +68,7 @@ def test_row_images_and_local_commits(own_narwal):
         client.ok("CREATE TABLE t (id INT PRIMARY KEY, a INT, b TEXT, KEY (a))")
         client.ok("CREATE TABLE k (a INT, b TEXT)")
         for image in ("FULL", "MINIMAL", "NOBLOB"):
-            client.ok(f"SET SESSION binlog_row_image = {image}")
+            client.run(f"SET SESSION binlog_row_image = {image}")
             client.ok("INSERT INTO t SELECT 1000 + COALESCE(MAX(id), 0), 1, 'x' FROM t")
             client.ok("INSERT INTO k VALUES (1, 'y'), (2, 'z')")
             client.ok("UPDATE t SET a = a + 1")
