@@ -223,7 +223,7 @@ fn rewriting_a_folder_survives_a_crash_at_any_call() {
     let files = [
         dir.join("base.redb"),
         dir.join("log").join(narwal_log::segment_name(4096)),
-        dir.join("runs").join("x.run"),
+        dir.join("spill").join("x.run"),
     ];
     let want = |i: usize| vec![i as u8 + 65; 3000 + 777 * i];
     type Step = fn(&Arc<dyn Disk>) -> Result<(), CryptError>;
