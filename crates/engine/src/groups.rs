@@ -12,7 +12,7 @@
 //! Everything is little-endian. Events in chunks are not stamped: server id, `end_log_pos` and CRC32 are filled in here,
 //! from the group's GTID event and by counting.
 
-use crate::binlog::StateRecord;
+use crate::binlog::{StateReason, StateRecord};
 use crate::db::Inner;
 use crate::packed::{unpack, unpack_chunk};
 use crate::{EngineError, Result};
@@ -21,8 +21,8 @@ use narwal_binlog::{
     VirtualFiles, stamp_event,
 };
 use narwal_log::{
-    DirEnd, DirReader, DirRecords, Disk, LogReader, LogRecords, Lsn, RecordKind, RecordRef,
-    SEGMENT_HEADER_LEN, Seq, parse_segment_name, segment_name,
+    DirEnd, DirReader, DirRecords, Disk, LogError, LogReader, LogRecords, Lsn, RecordKind,
+    RecordRef, SEGMENT_HEADER_LEN, Seq, parse_segment_name, segment_name,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,6 +90,11 @@ pub struct FolderRecords {
     dir: PathBuf,
     reader: DirReader,
     random: DirRecords,
+    /// Sequence number of the last commit read.
+    seq: Seq,
+    /// Something was left out since.
+    gap: bool,
+    lost: u64,
 }
 
 impl FolderRecords {
@@ -117,6 +122,9 @@ impl FolderRecords {
             disk,
             dir: dir.to_path_buf(),
             reader,
+            seq: 0,
+            gap: false,
+            lost: 0,
         }
     }
 
@@ -139,17 +147,38 @@ impl FolderRecords {
     /// # Errors
     /// Errors of reading the files.
     pub fn resume(&mut self) -> Result<Option<Lsn>> {
+        self.gap = true;
         Ok(self.reader.resume()?)
+    }
+
+    /// Commits in what [`resume`](Self::resume) has left out, up to the last record read.
+    #[must_use]
+    pub fn lost_commits(&self) -> u64 {
+        self.lost
     }
 }
 
 impl Records for FolderRecords {
     fn next(&mut self) -> Result<Option<RecordRef<'_>>> {
-        Ok(self.reader.next()?)
+        let next = self.reader.next()?;
+        if let Some(record) = &next {
+            if std::mem::take(&mut self.gap) && self.seq > 0 {
+                let before = record.seq - u64::from(record.kind.is_commit());
+                self.lost += before.saturating_sub(self.seq);
+            }
+            self.seq = record.seq;
+        }
+        Ok(next)
     }
 
     fn read_at(&mut self, lsn: Lsn, buf: &mut Vec<u8>) -> Result<RecordKind> {
-        Ok(self.random.read_at(lsn, buf)?.kind)
+        match self.random.read_at(lsn, buf) {
+            Ok(record) => Ok(record.kind),
+            Err(e @ (LogError::Purged { .. } | LogError::BehindEnd { .. })) => {
+                Err(corrupt(lsn, format!("is missing: {e}")))
+            }
+            Err(e) => Err(e.into()),
+        }
     }
 
     fn place(&self, lsn: Lsn) -> Option<(PathBuf, u64)> {
@@ -343,10 +372,15 @@ pub struct GroupReader<R> {
     records: R,
     config: VirtualConfig,
     files: Option<VirtualFiles>,
+    /// The State record read last, and how many of them were resets.
+    state: Option<StateRecord>,
+    resets: u64,
+    begun: Vec<(u32, GtidState)>,
+    begun_done: bool,
     /// GTIDs before the present group.
     before: GtidState,
-    /// GTIDs before the first group of its file.
-    file_gtids: GtidState,
+    /// GTIDs before the first group of its file, if that was seen.
+    file_gtids: Option<GtidState>,
     /// Something was left out: positions must be learnt anew.
     gap: bool,
     with_local: bool,
@@ -354,6 +388,7 @@ pub struct GroupReader<R> {
     /// The commit record's body; `at..` are the events still to come, behind the chunks.
     body: Vec<u8>,
     at: usize,
+    oob: Oob,
     names: ChunkNames,
     /// Bytes of chunk events still to come.
     chunked: u64,
@@ -374,18 +409,24 @@ impl<R: Records> GroupReader<R> {
         GroupReader {
             records,
             config,
+            state: None,
+            resets: 0,
+            begun: Vec::new(),
+            begun_done: false,
             before: state
                 .as_ref()
                 .map_or_else(GtidState::new, |s| s.gtids().clone()),
             file_gtids: state
                 .as_ref()
-                .map_or_else(GtidState::new, |s| s.gtids().clone()),
+                .filter(|s| s.is_file_empty())
+                .map(|s| s.gtids().clone()),
             files: state,
             gap: false,
             with_local: false,
             head: None,
             body: Vec::new(),
             at: 0,
+            oob: Oob::default(),
             names: ChunkNames::default(),
             chunked: 0,
             chunk: Vec::new(),
@@ -411,16 +452,36 @@ impl<R: Records> GroupReader<R> {
         self.files.as_ref()
     }
 
+    /// The State record that was read last.
+    #[must_use]
+    pub fn last_state(&self) -> Option<&StateRecord> {
+        self.state.as_ref()
+    }
+
+    /// How often everything so far was reset (RESET MASTER): files before do not count any more.
+    #[must_use]
+    pub fn resets(&self) -> u64 {
+        self.resets
+    }
+
+    /// The files that were begun without a group (FLUSH BINARY LOGS) between the group before and the present one, or
+    /// the end, with the GTIDs before each.
+    #[must_use]
+    pub fn begun_files(&self) -> &[(u32, GtidState)] {
+        &self.begun
+    }
+
     /// The GTIDs written before the present group, as far as known.
     #[must_use]
     pub fn gtids_before(&self) -> &GtidState {
         &self.before
     }
 
-    /// The GTIDs written before the present group's virtual file, as far as known: what its GTID_LIST says.
+    /// The GTIDs written before the present group's virtual file, which its GTID_LIST says. `None` if reading began
+    /// inside the file.
     #[must_use]
-    pub fn file_gtids(&self) -> &GtidState {
-        &self.file_gtids
+    pub fn file_gtids(&self) -> Option<&GtidState> {
+        self.file_gtids.as_ref()
     }
 
     /// The records below.
@@ -460,6 +521,9 @@ impl<R: Records> GroupReader<R> {
     /// [`EngineError::Corrupt`] with the LSN; errors of reading the log.
     pub fn next_group(&mut self) -> Result<Option<GroupHead>> {
         self.head = None;
+        if std::mem::take(&mut self.begun_done) {
+            self.begun.clear();
+        }
         loop {
             let Some(record) = self.records.next()? else {
                 return Ok(None);
@@ -473,8 +537,7 @@ impl<R: Records> GroupReader<R> {
                 RecordKind::State => {
                     let state = StateRecord::parse(self.config.clone(), record.body)
                         .map_err(|e| corrupt(at.0, e))?;
-                    self.files = Some(state.files);
-                    self.gap = false;
+                    self.observe_state(state);
                     continue;
                 }
                 _ => continue,
@@ -484,9 +547,29 @@ impl<R: Records> GroupReader<R> {
             self.body.extend_from_slice(&body);
             if let Some(head) = self.begin(at, kind, annexed)? {
                 self.head = Some(head);
+                self.begun_done = true;
                 return Ok(Some(head));
             }
         }
+    }
+
+    fn observe_state(&mut self, state: StateRecord) {
+        let number = state.files.file_no();
+        let reset = state.reason == StateReason::Reset;
+        self.resets += u64::from(reset);
+        if reset {
+            self.begun.clear();
+        }
+        if state.files.is_file_empty() {
+            self.begun.retain(|(n, _)| *n != number);
+            self.begun.push((number, state.files.gtids().clone()));
+            self.file_gtids = Some(state.files.gtids().clone());
+        } else if self.files.as_ref().is_none_or(|f| f.file_no() != number) {
+            self.file_gtids = None;
+        }
+        self.files = Some(state.files.clone());
+        self.state = Some(state);
+        self.gap = false;
     }
 
     /// Takes the record in `body` apart. `None` if it has no events for readers.
@@ -533,9 +616,8 @@ impl<R: Records> GroupReader<R> {
             (false, _) => u64::MAX,
         };
         let first_lsn = if chunks > 0 { oob.first } else { lsn };
-        self.names = ChunkNames::new(oob, lsn);
-        self.chunk.clear();
-        (self.chunk_at, self.chunk_no, self.chunk_name) = (0, 0, None);
+        self.oob = oob;
+        self.to_first_chunk(lsn);
         let mut head = GroupHead {
             lsn,
             end_lsn,
@@ -556,6 +638,33 @@ impl<R: Records> GroupReader<R> {
         }
         self.pos = head.start_pos;
         Ok(Some(head))
+    }
+
+    fn to_first_chunk(&mut self, commit: Lsn) {
+        self.chunked = self.oob.events_len;
+        self.names = ChunkNames::new(self.oob.clone(), commit);
+        self.chunk.clear();
+        (self.chunk_at, self.chunk_no, self.chunk_name) = (0, 0, None);
+    }
+
+    /// Reads the chunks of the present group, of which no event was read yet, so that its events can then be given
+    /// without an error in their midst. Nothing to do for a group without chunks.
+    ///
+    /// # Errors
+    /// As [`next_group`](Self::next_group); an error ends the group.
+    pub fn verify_chunks(&mut self) -> Result<()> {
+        let Some(head) = self.head else {
+            return Ok(());
+        };
+        while self.chunked > 0 {
+            self.chunk_at = self.chunk.len();
+            if let Err(e) = self.next_chunk(&head) {
+                self.head = None;
+                return Err(e);
+            }
+        }
+        self.to_first_chunk(head.lsn);
+        Ok(())
     }
 
     /// Reads the GTID event and fixes the group's place.
@@ -593,7 +702,7 @@ impl<R: Records> GroupReader<R> {
             .observe_at(start, head.len, event.gtid)
             .map_err(|e| damaged(&e))?;
         if placement.new_file {
-            self.file_gtids.clone_from(&self.before);
+            self.file_gtids = Some(self.before.clone());
         }
         head.file_no = placement.file_no;
         head.start_pos = start;

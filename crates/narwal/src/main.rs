@@ -23,6 +23,15 @@ enum Failure {
     Usage(String),
     /// Could not do it: exit status 1.
     Run(String),
+    /// Did it, as far as damage in the files allows: exit status 3.
+    Damaged(String),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Failure::Usage(text) | Failure::Run(text) | Failure::Damaged(text)) = self;
+        f.write_str(text)
+    }
 }
 
 impl From<Usage> for Failure {
@@ -57,6 +66,10 @@ fn main() -> ExitCode {
         Err(Failure::Run(text)) => {
             eprintln!("narwal: {text}");
             ExitCode::FAILURE
+        }
+        Err(Failure::Damaged(text)) => {
+            eprintln!("narwal: {text}");
+            ExitCode::from(3)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::flat::FlatOut;
 use super::source::Source;
-use super::{OUT_BUFFER, Trouble, damaged, data_dir};
+use super::{Groups, OUT_BUFFER, Trouble, damaged, data_dir};
 use crate::Failure;
 use clap::Args;
 use narwal_binlog::{DEFAULT_BASE_NAME, GtidState};
@@ -39,6 +39,7 @@ struct Export<'a> {
     base_name: &'a str,
     open: Option<Open>,
     written: Vec<u32>,
+    resets: u64,
     groups: u64,
     bytes: u64,
 }
@@ -80,42 +81,70 @@ impl Export<'_> {
         timestamp: u32,
         before: &GtidState,
     ) -> Result<(), Trouble> {
-        while let Some(open) = self.open.take() {
-            let next = open.number + 1;
-            let name = self.name(next);
+        if let Some(open) = self.open.take() {
+            let name = self.name(number);
             self.bytes += open.out.position();
             finish(open.out.rotate(&name, open.server_id, open.timestamp)?)?;
-            // A file between that has no group was begun by FLUSH BINARY LOGS.
-            self.create(next, server_id, timestamp, before)?;
-            if next == number {
-                return Ok(());
-            }
         }
         self.create(number, server_id, timestamp, before)
     }
 
+    /// Files that have no group, which FLUSH BINARY LOGS has begun.
+    fn begun(&mut self, groups: &Groups) -> Result<(), Trouble> {
+        for (number, before) in groups.begun_files() {
+            let (current, server, time) = self.current();
+            if *number > current && (self.open.is_some() || self.written.is_empty()) {
+                self.go_to(*number, server, time, before)?;
+            } else if *number == current {
+                // The same file anew: gtid_binlog_state was set.
+                self.remove(current)?;
+                self.create(current, server, time, before)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn current(&self) -> (u32, u32, u32) {
+        self.open
+            .as_ref()
+            .map_or((0, 1, 0), |o| (o.number, o.server_id, o.timestamp))
+    }
+
+    fn remove(&mut self, number: u32) -> Result<(), Trouble> {
+        self.open = None;
+        self.written.retain(|n| *n != number);
+        let path = self.dir.join(self.name(number));
+        std::fs::remove_file(&path).map_err(|e| Failure::run(path.display(), e))?;
+        Ok(())
+    }
+
     /// RESET MASTER: a server has none of the older files.
     fn start_again(&mut self) -> Result<(), Trouble> {
-        self.open = None;
         for number in std::mem::take(&mut self.written) {
-            let path = self.dir.join(self.name(number));
-            std::fs::remove_file(&path).map_err(|e| Failure::run(path.display(), e))?;
+            self.remove(number)?;
         }
         (self.groups, self.bytes) = (0, 0);
         Ok(())
     }
 
-    fn group(&mut self, head: &GroupHead, source: &mut Source) -> Result<(), Trouble> {
-        let current = self.open.as_ref().map_or(0, |o| o.number);
-        if head.file_no < current {
+    fn reset(&mut self, groups: &Groups) -> Result<(), Trouble> {
+        if self.resets != groups.resets() {
+            self.resets = groups.resets();
             self.start_again()?;
         }
+        Ok(())
+    }
+
+    fn group(&mut self, head: &GroupHead, source: &mut Source) -> Result<(), Trouble> {
+        self.reset(source.groups())?;
+        self.begun(source.groups())?;
         if self.open.is_none() && !head.new_file {
             // The beginning of this file was purged.
             return Ok(());
         }
         if self.open.as_ref().is_none_or(|o| o.number != head.file_no) {
-            let before = source.groups().file_gtids().clone();
+            let before = source.groups().file_gtids().cloned();
+            let before = before.ok_or_else(|| damaged(head, "its file has no beginning"))?;
             self.go_to(head.file_no, head.gtid.server, head.timestamp, &before)?;
         }
         let Some(open) = &mut self.open else {
@@ -154,6 +183,7 @@ fn export(o: &ExportArgs, source: &mut Source) -> Result<(u64, usize, u64), Trou
         base_name: &o.base_name,
         open: None,
         written: Vec::new(),
+        resets: source.groups().resets(),
         groups: 0,
         bytes: 0,
     };
@@ -163,20 +193,17 @@ fn export(o: &ExportArgs, source: &mut Source) -> Result<(u64, usize, u64), Trou
         }
         export.group(&head, source)?;
     }
-    // Files that have no group yet.
-    let (last, gtids) = match source.groups().files() {
-        Some(files) => (files.file_no(), files.gtids().clone()),
-        None => (1, GtidState::new()),
-    };
-    let (current, server, time) = export
-        .open
-        .as_ref()
-        .map_or((0, 1, 0), |o| (o.number, o.server_id, o.timestamp));
-    if last < current {
-        export.start_again()?;
-    }
-    if last != current {
-        export.go_to(last, server, time, &gtids)?;
+    if source.spots() == 0 {
+        export.reset(source.groups())?;
+        export.begun(source.groups())?;
+        if export.open.is_none() && export.written.is_empty() {
+            // A log without any group.
+            let (number, gtids) = match source.groups().files() {
+                Some(files) => (files.file_no(), files.gtids().clone()),
+                None => (1, GtidState::new()),
+            };
+            export.create(number, 1, 0, &gtids)?;
+        }
     }
     if let Some(open) = export.open.take() {
         export.bytes += open.out.position();
@@ -200,8 +227,8 @@ fn export(o: &ExportArgs, source: &mut Source) -> Result<(u64, usize, u64), Trou
 /// Runs the command.
 pub fn run(o: &ExportArgs) -> Result<(), Failure> {
     let dir = data_dir(o.datadir.as_deref());
-    let mut source =
-        Source::open(&dir, o.encryption_key_file.as_deref(), &o.base_name)?.with_progress(true);
+    let key_file = o.encryption_key_file.as_deref();
+    let mut source = Source::open(&dir, key_file, &o.base_name, &|_| false)?.with_progress(true);
     std::fs::create_dir_all(&o.outdir).map_err(|e| Failure::run(o.outdir.display(), e))?;
     let done = export(o, &mut source);
     source.clear_progress();
@@ -210,7 +237,7 @@ pub fn run(o: &ExportArgs) -> Result<(), Failure> {
             eprintln!("{groups} event groups in {files} files, {bytes} bytes");
             Ok(())
         }
-        Ok(_) => Err(Failure::Run(
+        Ok(_) => Err(Failure::Damaged(
             "the log is damaged: only what stands before that was exported".into(),
         )),
         Err(Trouble::Write(e)) => Err(Failure::run("can't write", e)),

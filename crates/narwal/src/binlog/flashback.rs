@@ -244,7 +244,18 @@ impl<W: Write> Output for Flashback<W> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Trouble> {
+    fn abandon(&mut self, _: &GroupHead) -> Result<(), Trouble> {
+        // Nothing will be printed.
+        Ok(())
+    }
+
+    fn finish(&mut self, whole: bool) -> Result<(), Trouble> {
+        if !whole {
+            return Err(Failure::Damaged(
+                "the log is damaged in what is to be undone: to undo a part of it would mix old and new".into(),
+            )
+            .into());
+        }
         self.blocks.flush()?;
         let file = self.blocks.get_mut();
         writeln!(

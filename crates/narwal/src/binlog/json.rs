@@ -123,7 +123,12 @@ impl<W: Write> Output for Json<W> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Trouble> {
+    fn abandon(&mut self, _: &GroupHead) -> Result<(), Trouble> {
+        self.line.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self, _: bool) -> Result<(), Trouble> {
         Ok(self.out.flush()?)
     }
 

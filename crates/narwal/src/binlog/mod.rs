@@ -132,6 +132,16 @@ enum Trouble {
     Fail(Failure),
 }
 
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Trouble::Write(e) => write!(f, "can't write: {e}"),
+            Trouble::Log(e) => write!(f, "{e}"),
+            Trouble::Fail(e) => write!(f, "{e}"),
+        }
+    }
+}
+
 impl From<io::Error> for Trouble {
     fn from(e: io::Error) -> Self {
         Trouble::Write(e)
@@ -168,8 +178,11 @@ trait Output {
         selection: &Selection,
     ) -> Result<(), Trouble>;
 
-    /// Everything is read.
-    fn finish(&mut self) -> Result<(), Trouble>;
+    /// The rest of the group that [`group`](Self::group) was writing can't be read.
+    fn abandon(&mut self, head: &GroupHead) -> Result<(), Trouble>;
+
+    /// Everything is read. `whole`: nothing was damaged.
+    fn finish(&mut self, whole: bool) -> Result<(), Trouble>;
 
     /// Lets readers see what was written.
     fn flush(&mut self) -> io::Result<()>;
@@ -219,9 +232,14 @@ fn data_dir(given: Option<&Path>) -> PathBuf {
 fn print_log(o: PrintArgs) -> Result<(), Failure> {
     let dir = data_dir(o.dir.as_deref().or(o.datadir.as_deref()));
     let mut selection = Selection::new(&o.select, &o.base_name)?;
-    let mut source = Source::open(&dir, o.encryption_key_file.as_deref(), &o.base_name)?
-        .following(o.stop_never)
-        .with_progress(o.result_file.is_some());
+    let mut source = Source::open(
+        &dir,
+        o.encryption_key_file.as_deref(),
+        &o.base_name,
+        &|state| selection.is_behind(state),
+    )?
+    .following(o.stop_never)
+    .with_progress(o.result_file.is_some());
     let write: Box<dyn Write> = match &o.result_file {
         Some(path) => Box::new(File::create(path).map_err(|e| Failure::run(path.display(), e))?),
         None if o.raw && io::stdout().is_terminal() => {
@@ -258,24 +276,33 @@ fn pump(
     selection: &mut Selection,
     output: &mut dyn Output,
 ) -> Result<(), Trouble> {
-    let mut undecided = None;
+    let mut end = false;
     while let Some(head) = source.next(&mut || output.flush())? {
-        match selection.verdict(&head, &mut undecided)? {
-            Verdict::Skip => continue,
-            Verdict::Stop => break,
-            Verdict::Take => {}
-        }
-        match output.group(&head, source.groups(), selection) {
-            // What is left of the group can't be read; the next one may be.
-            Err(Trouble::Log(e)) => source.damage(e)?,
-            other => other?,
+        match selection.verdict(&head, source.groups())? {
+            Verdict::Skip => {}
+            Verdict::Stop => {
+                end = true;
+                break;
+            }
+            Verdict::Take => match output.group(&head, source.groups(), selection) {
+                // What is left of the group can't be read; the next one may be.
+                Err(Trouble::Log(e)) => {
+                    source.damage(e)?;
+                    output.abandon(&head)?;
+                }
+                other => other?,
+            },
         }
         if selection.is_done(&head) {
+            end = true;
             break;
         }
     }
     source.clear_progress();
-    output.finish()
+    if !end && source.spots() == 0 {
+        selection.at_end(source.groups().files())?;
+    }
+    output.finish(source.spots() == 0)
 }
 
 /// Base 64 in one line.

@@ -4,6 +4,7 @@ use super::flat::FlatOut;
 use super::rows::{Tables, decode, is_rows, one};
 use super::select::Selection;
 use super::{Groups, Output, Trouble};
+use crate::Failure;
 use narwal_binlog::{Event, GtidState};
 use narwal_engine::GroupHead;
 use std::io::{self, Write};
@@ -66,7 +67,15 @@ impl<W: Write> Output for Raw<W> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Trouble> {
+    fn abandon(&mut self, head: &GroupHead) -> Result<(), Trouble> {
+        Err(Failure::Run(format!(
+            "the output ends inside the event group {}, whose rest can't be read",
+            head.gtid
+        ))
+        .into())
+    }
+
+    fn finish(&mut self, _: bool) -> Result<(), Trouble> {
         if let Some(out) = self.out.take() {
             self.file = Some(FlatOut::new(out, 1, 0, &GtidState::new())?);
         }

@@ -1,11 +1,11 @@
 //! Which groups and tables are wanted.
 
-use super::localtime;
 use super::source::config;
+use super::{Groups, localtime};
 use crate::Failure;
 use clap::Args;
-use narwal_binlog::{Gtid, VirtualFiles};
-use narwal_engine::GroupHead;
+use narwal_binlog::{Gtid, GtidState, VirtualFiles};
+use narwal_engine::{GroupHead, StateRecord};
 use std::collections::BTreeMap;
 
 /// Options that select.
@@ -21,10 +21,10 @@ pub struct SelectArgs {
     /// Only these transactions: 0-1-5, or 0-1-5..9 for a range
     #[arg(long, value_name = "LIST")]
     gtids: Option<String>,
-    /// Begin at this place: FILE, FILE:OFFSET, or an offset in the first file
+    /// Begin at this place: FILE, FILE:OFFSET, or an offset in the first file; a GTID position does as --start-gtid
     #[arg(long, short = 'j', value_name = "PLACE")]
     start_position: Option<String>,
-    /// End before this place
+    /// End before this place; a bare offset is one in the file of --start-position
     #[arg(long, value_name = "PLACE")]
     stop_position: Option<String>,
     /// Leave out transactions before this local time: 'YYYY-MM-DD HH:MM:SS', or seconds since 1970
@@ -72,6 +72,8 @@ pub struct Selection {
     stop: Option<Place>,
     from: u32,
     to: Option<u32>,
+    /// The first file there is.
+    first: Option<u32>,
     databases: Vec<String>,
     tables: Vec<(Option<String>, String)>,
     base_name: String,
@@ -137,6 +139,25 @@ fn place(option: &str, text: &str, base_name: &str) -> Result<Place, Failure> {
     })
 }
 
+/// A GTID position and a place, one of which at most is given.
+fn start_or_stop(
+    (gtid_option, gtid): (&str, Option<&str>),
+    (place_option, text): (&str, Option<&str>),
+    base_name: &str,
+) -> Result<(BTreeMap<u32, u64>, Option<Place>), Failure> {
+    let is_gtids = |text: &str| text.split(',').all(|part| part.parse::<Gtid>().is_ok());
+    match text {
+        Some(text) if is_gtids(text) && gtid.is_none() => {
+            Ok((position(place_option, Some(text))?, None))
+        }
+        _ => Ok((
+            position(gtid_option, gtid)?,
+            text.map(|t| place(place_option, t, base_name))
+                .transpose()?,
+        )),
+    }
+}
+
 /// Seconds since 1970.
 fn datetime(option: &str, text: &str) -> Result<u32, Failure> {
     if let Ok(secs) = text.parse() {
@@ -165,21 +186,31 @@ fn datetime(option: &str, text: &str) -> Result<u32, Failure> {
 impl Selection {
     /// Reads the options.
     pub fn new(o: &SelectArgs, base_name: &str) -> Result<Self, Failure> {
-        let stop_gtid = position("stop-gtid", o.stop_gtid.as_deref())?;
-        let at = |option, text: &Option<String>| {
-            text.as_ref()
-                .map(|t| place(option, t, base_name))
-                .transpose()
-        };
+        let (start_gtid, start) = start_or_stop(
+            ("start-gtid", o.start_gtid.as_deref()),
+            ("start-position", o.start_position.as_deref()),
+            base_name,
+        )?;
+        let (stop_gtid, mut stop) = start_or_stop(
+            ("stop-gtid", o.stop_gtid.as_deref()),
+            ("stop-position", o.stop_position.as_deref()),
+            base_name,
+        )?;
+        if let (Some(Place { file, .. }), Some(stop @ Place { file: None, .. })) =
+            (start, &mut stop)
+        {
+            stop.file = file;
+        }
         let time =
             |option, text: &Option<String>| text.as_ref().map(|t| datetime(option, t)).transpose();
         Ok(Selection {
-            start_gtid: position("start-gtid", o.start_gtid.as_deref())?,
+            start_gtid,
             reached: stop_gtid.keys().map(|&d| (d, false)).collect(),
             stop_gtid,
             gtids: o.gtids.as_deref().map(ranges).transpose()?,
-            start: at("start-position", &o.start_position)?,
-            stop: at("stop-position", &o.stop_position)?,
+            start,
+            stop,
+            first: None,
             from: time("start-datetime", &o.start_datetime)?.unwrap_or(0),
             to: time("stop-datetime", &o.stop_datetime)?,
             databases: o.database.clone(),
@@ -195,13 +226,92 @@ impl Selection {
         })
     }
 
-    /// What to do with this group. `first` remembers the first file there is, between calls.
-    pub fn verdict(
-        &mut self,
+    /// Whether nothing that stands before this State record is wanted.
+    pub fn is_behind(&self, state: &StateRecord) -> bool {
+        let places = [self.start, self.stop];
+        if places.iter().flatten().any(|p| p.file.is_none()) {
+            // It takes the first group to know which file is the first.
+            return false;
+        }
+        let here = (state.files.file_no(), state.files.offset());
+        let gtids = state.files.gtids();
+        let has = |domain: u32| gtids.next_seq(domain).saturating_sub(1);
+        let before_start = self
+            .start
+            .is_some_and(|p| here <= (p.file.unwrap_or(0), p.offset));
+        let before_gtids = !self.start_gtid.is_empty()
+            && gtids.iter().all(|g| {
+                let start = self.start_gtid.get(&g.domain);
+                start.is_some_and(|&start| has(g.domain) <= start)
+            });
+        let before_list = self
+            .gtids
+            .as_ref()
+            .is_some_and(|list| list.iter().all(|(from, _)| has(from.domain) < from.seq));
+        let before_time = self.from > 0 && state.last_event_time < self.from;
+        before_start || before_gtids || before_list || before_time
+    }
+
+    /// Refuses what was purged: the first group there is stands behind what is wanted.
+    fn check_start(
+        &self,
         head: &GroupHead,
-        first: &mut Option<u32>,
-    ) -> Result<Verdict, Failure> {
-        let first = *first.get_or_insert(head.file_no);
+        oldest: u32,
+        before: &GtidState,
+    ) -> Result<(), Failure> {
+        let gone = |what: String| {
+            Err(Failure::Run(format!(
+                "{what}: that is not in the log any more; it begins with {}.{:06} and {}",
+                self.base_name, head.file_no, head.gtid
+            )))
+        };
+        if let Some(Place {
+            file: Some(file), ..
+        }) = self.start
+            && file < oldest
+        {
+            return gone(format!("{}.{file:06}", self.base_name));
+        }
+        for (&domain, &seq) in &self.start_gtid {
+            let purged = before.next_seq(domain).saturating_sub(1);
+            if seq < purged {
+                return gone(format!("what follows {seq} in domain {domain}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The log is read to its end, which is at `files`. An error if the selection's start lies behind it.
+    pub fn at_end(&self, files: Option<&VirtualFiles>) -> Result<(), Failure> {
+        let (Some(files), Some(start)) = (files, self.start) else {
+            return Ok(());
+        };
+        let end = (files.file_no(), files.offset());
+        let file = start.file.or(self.first).unwrap_or(end.0);
+        if (file, start.offset) <= end {
+            return Ok(());
+        }
+        Err(Failure::Run(format!(
+            "{}.{file:06}:{} is behind the end of the log, {}:{}",
+            self.base_name,
+            start.offset,
+            files.current_file(),
+            end.1
+        )))
+    }
+
+    /// What to do with this group, which `groups` stands at.
+    pub fn verdict(&mut self, head: &GroupHead, groups: &Groups) -> Result<Verdict, Failure> {
+        if self.first.is_none() {
+            let state = groups.last_state().map(|s| s.oldest_file);
+            let oldest = state.map_or(head.file_no, |n| n.min(head.file_no));
+            self.check_start(head, oldest, groups.gtids_before())?;
+        }
+        self.judge(head)
+    }
+
+    fn judge(&mut self, head: &GroupHead) -> Result<Verdict, Failure> {
+        let first = *self.first.get_or_insert(head.file_no);
         let here = (head.file_no, head.start_pos);
         let whole = |p: Place| (p.file.unwrap_or(first), p.offset);
         let gtid = head.gtid;
@@ -254,8 +364,13 @@ impl Selection {
     }
 
     /// Nothing behind this group is wanted.
-    pub fn is_done(&self, _: &GroupHead) -> bool {
+    pub fn is_done(&self, head: &GroupHead) -> bool {
+        let end = (head.file_no, head.start_pos.saturating_add(head.len));
+        let first = self.first.unwrap_or(head.file_no);
         self.all_reached()
+            || self
+                .stop
+                .is_some_and(|p| end >= (p.file.unwrap_or(first), p.offset))
     }
 
     /// Row changes of this table are wanted.
@@ -304,17 +419,13 @@ mod tests {
 
     fn verdicts(o: SelectArgs) -> Vec<(u64, Verdict)> {
         let mut s = Selection::new(&o, "b").unwrap();
-        let mut first = None;
         let heads = [
             head(1, 300, 1, 10),
             head(1, 400, 2, 20),
             head(2, 300, 3, 30),
             head(2, 400, 4, 40),
         ];
-        heads
-            .iter()
-            .map(|h| (h.seq, s.verdict(h, &mut first).unwrap()))
-            .collect()
+        heads.iter().map(|h| (h.seq, s.judge(h).unwrap())).collect()
     }
 
     fn taken(o: SelectArgs) -> Vec<u64> {
@@ -443,6 +554,6 @@ mod tests {
             ..all()
         };
         let mut selection = Selection::new(&o, "b").unwrap();
-        assert!(selection.verdict(&head(1, 300, 1, 0), &mut None).is_err());
+        assert!(selection.judge(&head(1, 300, 1, 0)).is_err());
     }
 }

@@ -4,10 +4,11 @@ use super::progress::Progress;
 use super::{Groups, Trouble};
 use crate::Failure;
 use crate::folder::open_disk;
-use narwal_binlog::{VirtualConfig, VirtualFiles};
+use narwal_binlog::{GtidState, VirtualConfig};
 use narwal_crypt::Access;
-use narwal_engine::{EngineError, FolderRecords, GroupHead, GroupReader, Records};
-use narwal_log::{FIRST_LSN, parse_segment_name};
+use narwal_engine::{EngineError, GroupHead, Records, StateRecord, open_folder};
+use narwal_log::parse_segment_name;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -24,8 +25,18 @@ pub struct Source {
     log: PathBuf,
     follow: bool,
     start: u64,
+    floor: u64,
     spots: u32,
+    /// Groups whose commits verify, but not all of their chunks.
+    broken: u32,
+    gap: Option<Gap>,
     judged: Option<Instant>,
+}
+
+/// What was known before something that can't be read.
+struct Gap {
+    lost_commits: u64,
+    gtids: GtidState,
 }
 
 /// The folder of the segments: `dir` itself or its `log`.
@@ -71,6 +82,15 @@ fn size(log: &Path) -> u64 {
         .sum()
 }
 
+/// Where the oldest segment starts.
+fn oldest(log: &Path) -> u64 {
+    let files = std::fs::read_dir(log).into_iter().flatten().flatten();
+    files
+        .filter_map(|e| e.file_name().to_str().and_then(parse_segment_name))
+        .min()
+        .unwrap_or(0)
+}
+
 /// The settings of a log whose files have this base name.
 pub fn config(base_name: &str) -> VirtualConfig {
     VirtualConfig {
@@ -80,27 +100,37 @@ pub fn config(base_name: &str) -> VirtualConfig {
 }
 
 impl Source {
-    /// Opens the log of data folder `dir`, at its oldest record, without a lock.
-    pub fn open(dir: &Path, key_file: Option<&Path>, base_name: &str) -> Result<Self, Failure> {
+    /// Opens the log of data folder `dir` without a lock, at its oldest group, or behind what `skip` says is not wanted
+    /// (see [`open_folder`]).
+    pub fn open(
+        dir: &Path,
+        key_file: Option<&Path>,
+        base_name: &str,
+        skip: &dyn Fn(&StateRecord) -> bool,
+    ) -> Result<Self, Failure> {
         let log = log_dir(dir)?;
         let data = if log == dir { dir.parent() } else { Some(dir) };
         let data = data.filter(|d| d.is_dir()).unwrap_or(dir);
         let disk = open_disk(data, key_file, Access::Read)?.disk;
-        let records = FolderRecords::open(disk, &log)
+        let opened = open_folder(disk, &log, config(base_name), skip)
             .map_err(|e| Failure::Run(e.to_string()))?
             .ok_or_else(|| Failure::Run(format!("{}: holds no log", log.display())))?;
-        let start = records.lsn();
-        let config = config(base_name);
-        let state = (start == FIRST_LSN).then(|| VirtualFiles::new(config.clone()));
-        Ok(Source {
-            groups: GroupReader::new(records, config, state),
+        let mut source = Source {
+            start: opened.groups.records().lsn(),
+            groups: opened.groups,
             progress: Progress::none(),
             log,
             follow: false,
-            start,
+            floor: opened.floor,
             spots: 0,
+            broken: 0,
+            gap: None,
             judged: None,
-        })
+        };
+        for e in opened.damage {
+            source.damage(e).map_err(|e| Failure::Run(e.to_string()))?;
+        }
+        Ok(source)
     }
 
     /// Waits for more at the end.
@@ -111,7 +141,9 @@ impl Source {
 
     /// Shows progress on a terminal; `to_file`: standard output is not used.
     pub fn with_progress(mut self, to_file: bool) -> Self {
-        self.progress = Progress::new(size(&self.log), to_file);
+        // Segments are named by where they start.
+        let skipped = self.start.saturating_sub(oldest(&self.log));
+        self.progress = Progress::new(size(&self.log).saturating_sub(skipped), to_file);
         self
     }
 
@@ -120,9 +152,9 @@ impl Source {
         &mut self.groups
     }
 
-    /// Damaged places so far.
+    /// Damaged places so far, and groups that can't be read because of them.
     pub fn spots(&self) -> u32 {
-        self.spots
+        self.spots + self.broken
     }
 
     /// The next group. At the end, `None`, or, for a follower, a wait for more; `idle` is called before it.
@@ -137,10 +169,27 @@ impl Source {
                     self.progress
                         .at(head.end_lsn.saturating_sub(self.start), head.gtid);
                     self.judged = None;
-                    return Ok(Some(head));
+                    self.tell_lost(Some(&head));
+                    if head.lsn < self.floor {
+                        continue;
+                    }
+                    // A group is given as a whole or not at all.
+                    match self.groups.verify_chunks() {
+                        Ok(()) => return Ok(Some(head)),
+                        Err(EngineError::Corrupt(e)) => {
+                            self.progress.clear();
+                            self.broken += 1;
+                            eprintln!(
+                                "narwal: lost: transaction {} ({} bytes of events): {e}",
+                                head.gtid, head.len
+                            );
+                        }
+                        Err(e) => return Err(e.into()),
+                    }
                 }
                 Ok(None) => {
                     if !self.at_end(idle)? {
+                        self.tell_lost(None);
                         return Ok(None);
                     }
                 }
@@ -148,6 +197,7 @@ impl Source {
                     let stuck = self.groups.records().lsn() == before;
                     self.damage(e)?;
                     if stuck && !self.resume()? {
+                        self.tell_lost(None);
                         return Ok(None);
                     }
                 }
@@ -193,9 +243,63 @@ impl Source {
                     None => eprintln!("narwal: reading goes on at LSN {lsn}"),
                 }
             }
-            None => eprintln!("narwal: nothing behind it can be read"),
+            None => eprintln!("narwal: nothing behind that can be read"),
         }
         Ok(found.is_some())
+    }
+
+    /// Says what is missing between the last group before damage and `next`, or the end.
+    fn tell_lost(&mut self, next: Option<&GroupHead>) {
+        let Some(gap) = self.gap.take() else {
+            return;
+        };
+        self.progress.clear();
+        let commits = self.groups.records().lost_commits() - gap.lost_commits;
+        // The largest number of each domain that is known to have been used by now.
+        let mut used: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut use_up = |domain: u32, seq: u64| {
+            let at = used.entry(domain).or_default();
+            *at = seq.max(*at);
+        };
+        match next {
+            Some(head) => {
+                for g in self.groups.gtids_before().iter() {
+                    use_up(g.domain, g.seq);
+                }
+                use_up(head.gtid.domain, head.gtid.seq.saturating_sub(1));
+            }
+            None => {
+                for g in self
+                    .groups
+                    .files()
+                    .into_iter()
+                    .flat_map(|f| f.gtids().iter())
+                {
+                    use_up(g.domain, g.seq);
+                }
+            }
+        }
+        let gtids: Vec<String> = used
+            .into_iter()
+            .filter_map(|(domain, last)| {
+                let first = gap.gtids.next_seq(domain);
+                match last.checked_sub(first)? {
+                    0 => Some(format!("{first} of domain {domain}")),
+                    _ => Some(format!("{first} to {last} of domain {domain}")),
+                }
+            })
+            .collect();
+        let what = match (commits, next) {
+            (0, Some(_)) => "no transaction".to_owned(),
+            (0, None) => "what stood there".to_owned(),
+            (1, _) => "1 transaction".to_owned(),
+            (n, _) => format!("{n} transactions"),
+        };
+        if gtids.is_empty() {
+            eprintln!("narwal: lost: {what}");
+        } else {
+            eprintln!("narwal: lost: {what}, GTIDs {}", gtids.join(", "));
+        }
     }
 
     /// Reports a damaged place. The next group is looked for behind it.
@@ -205,6 +309,13 @@ impl Source {
         };
         self.progress.clear();
         self.spots += 1;
+        if self.gap.is_none() {
+            let gtids = self.groups.files().map(|f| f.gtids().clone());
+            self.gap = Some(Gap {
+                lost_commits: self.groups.records().lost_commits(),
+                gtids: gtids.unwrap_or_default(),
+            });
+        }
         let _ = self.groups.records_after_gap();
         eprintln!("narwal: damage: {text}");
         Ok(())
@@ -217,10 +328,20 @@ impl Source {
 
     /// A failure if anything was damaged.
     pub fn verdict(&self) -> Result<(), Failure> {
-        match self.spots {
-            0 => Ok(()),
-            1 => Err(Failure::Run("the log is damaged in one place".into())),
-            n => Err(Failure::Run(format!("the log is damaged in {n} places"))),
+        let places = match self.spots {
+            0 => String::new(),
+            1 => "the log is damaged in one place".into(),
+            n => format!("the log is damaged in {n} places"),
+        };
+        let broken = match self.broken {
+            0 => String::new(),
+            1 => "one transaction has parts that can't be read".into(),
+            n => format!("{n} transactions have parts that can't be read"),
+        };
+        let both = [places, broken].into_iter().filter(|s| !s.is_empty());
+        match both.collect::<Vec<_>>() {
+            said if said.is_empty() => Ok(()),
+            said => Err(Failure::Damaged(said.join("; "))),
         }
     }
 }
