@@ -86,7 +86,8 @@ pub(crate) fn run(db: &Inner, pending: &mut Option<Frozen>) -> Result<()> {
     }
     db.oob_committed.lock().retain(|(s, _)| *s > seq);
     db.binlog.index.lock().saved(&frozen.index);
-    db.checkpoint_lsn.store(frozen.meta.lsn, Ordering::Relaxed);
+    // Whoever sees it sees every hold on the log that was taken before (retention).
+    db.checkpoint_lsn.store(frozen.meta.lsn, Ordering::Release);
     db.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
     tracing::debug!(
         seq,

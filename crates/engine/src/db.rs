@@ -153,6 +153,8 @@ pub(crate) struct Counters {
     pub(crate) oob_commits: AtomicU64,
     pub(crate) spills: AtomicU64,
     pub(crate) spill_bytes: AtomicU64,
+    pub(crate) recovery_records: AtomicU64,
+    pub(crate) recovery_bytes: AtomicU64,
 }
 
 /// Why the checkpoint thread should wake, and whether it should go.
@@ -366,13 +368,10 @@ impl Inner {
                     return;
                 }
                 if !wake.run && !retry {
-                    drop(wake);
-                    retention::tick(&db);
                     continue;
                 }
                 wake.run = false;
             }
-            retention::tick(&db);
             retry = db.run_checkpoint().is_err() && db.log.failed().is_none();
             if retry {
                 let mut wake = db.wake.lock();
@@ -396,6 +395,7 @@ impl Inner {
         {
             let _ = w.join();
         }
+        retention::stop(self);
         let checkpoint = if self.log.failed().is_none() {
             self.run_checkpoint()
         } else {
@@ -557,6 +557,10 @@ impl Database {
                 started.elapsed().as_millis()
             );
         }
+        let counters = Counters::default();
+        let (records, bytes) = (opened.report.records, opened.report.bytes);
+        counters.recovery_records.store(records, Ordering::Relaxed);
+        counters.recovery_bytes.store(bytes, Ordering::Relaxed);
         let oob_committed = recovery.take_holds();
         let Recovery {
             state,
@@ -598,7 +602,7 @@ impl Database {
             row_metadata: AtomicU8::new(options.binlog_row_metadata as u8),
             binlog: Binlog::new(index),
             checkpointed: Mutex::new(Instant::now()),
-            counters: Counters::default(),
+            counters,
             max_binlog_cache_size: AtomicU64::new(options.max_binlog_cache_size),
             oob_threshold: AtomicU64::new(options.oob_threshold),
             spill_dir,
@@ -624,6 +628,7 @@ impl Database {
             // The first checkpoint fixes where replay starts: a log that lost its head is noticed.
             inner.run_checkpoint()?;
         }
+        retention::drop_missing(&inner)?;
         if background {
             let weak = Arc::downgrade(&inner);
             let worker = std::thread::Builder::new()
@@ -631,6 +636,8 @@ impl Database {
                 .spawn(move || Inner::worker(weak))
                 .map_err(|e| EngineError::Io(format!("starting the checkpoint thread: {e}")))?;
             *inner.worker.lock() = Some(worker);
+            retention::start(&inner)
+                .map_err(|e| EngineError::Io(format!("starting the purging thread: {e}")))?;
         }
         Ok(Database {
             _handle: Arc::new(Handle(inner.clone())),
@@ -738,6 +745,13 @@ impl Database {
                 ("Narwal_oob_bytes", db.counters.oob_bytes.load(r)),
                 ("Narwal_spills", db.counters.spills.load(r)),
                 ("Narwal_spill_bytes", db.counters.spill_bytes.load(r)),
+                (
+                    "Narwal_recovery_records",
+                    db.counters.recovery_records.load(r),
+                ),
+                ("Narwal_recovery_bytes", db.counters.recovery_bytes.load(r)),
+                ("Narwal_binlog_lookups", db.binlog.lookups()),
+                ("Narwal_binlog_lookup_records", db.binlog.lookup_records()),
                 ("Narwal_write_stalls", db.counters.admit_waits.load(r)),
                 ("Narwal_snapshots", db.registry.live() as u64),
                 ("Innodb_row_lock_waits", db.locks.waits.load(r)),

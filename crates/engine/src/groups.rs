@@ -55,6 +55,7 @@ pub trait Records {
 pub struct LiveRecords {
     reader: LogReader,
     random: LogRecords,
+    count: u64,
 }
 
 impl LiveRecords {
@@ -63,7 +64,14 @@ impl LiveRecords {
         Ok(LiveRecords {
             reader: db.log.read_from(lsn)?,
             random: db.log.records(),
+            count: 0,
         })
+    }
+
+    /// Records that were read one after the other.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
     /// LSN of the next record.
@@ -75,7 +83,9 @@ impl LiveRecords {
 
 impl Records for LiveRecords {
     fn next(&mut self) -> Result<Option<RecordRef<'_>>> {
-        Ok(self.reader.next()?)
+        let record = self.reader.next()?;
+        self.count += u64::from(record.is_some());
+        Ok(record)
     }
 
     fn read_at(&mut self, lsn: Lsn, buf: &mut Vec<u8>) -> Result<RecordKind> {

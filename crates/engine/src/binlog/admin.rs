@@ -18,25 +18,17 @@ pub(crate) fn flush(db: &Arc<Inner>, delete_domains: &[u32]) -> Result<Vec<Strin
     let _admin = db.binlog.admin.lock();
     let mut notes = Vec::new();
     let mut delete = Vec::new();
-    if !delete_domains.is_empty() {
+    // The oldest file changes in a purge only, of which there is none now.
+    let oldest = {
         let (index, current) = view(db);
-        let oldest = index.files.front().unwrap_or(&current).gtids.clone();
-        drop(index);
+        index.files.front().unwrap_or(&current).gtids.clone()
+    };
+    if !delete_domains.is_empty() {
         let now = db.log.with_order_state(|o, _| o.binlog.gtids().clone());
         for &domain in delete_domains {
-            let entries =
-                |s: &GtidState| s.iter().filter(|g| g.domain == domain).collect::<Vec<_>>();
-            let present = entries(&now);
-            if present.is_empty() {
+            if now.last(domain).is_none() {
                 notes.push(format!(
                     "The gtid domain being deleted ('{domain}') is not in the current binlog state"
-                ));
-            } else if present != entries(&oldest) {
-                return Err(sql(
-                    1076,
-                    format!(
-                        "Could not delete gtid domain. Reason: binlog files may contain gtids from the domain ('{domain}') being deleted. Make sure to first purge those files."
-                    ),
                 ));
             } else if !delete.contains(&domain) {
                 delete.push(domain);
@@ -56,14 +48,36 @@ pub(crate) fn flush(db: &Arc<Inner>, delete_domains: &[u32]) -> Result<Vec<Strin
         reason,
         0,
         |files| {
-            files.delete_domains(&delete);
+            // In the same step of the log's order: a commit may have been faster.
+            if let Some(domain) = delete
+                .iter()
+                .find(|d| !same_in_domain(files.gtids(), &oldest, **d))
+            {
+                return Err(sql(
+                    1076,
+                    format!(
+                        "Could not delete gtid domain. Reason: binlog files may contain gtids from the domain ('{domain}') being deleted. Make sure to first purge those files."
+                    ),
+                ));
+            }
+            if delete.is_empty() {
+                files.rotate();
+            } else {
+                files.delete_domains(&delete);
+            }
             Ok(())
         },
         |_, _| (),
     )?;
     db.log.wait(&ticket)?;
-    db.binlog.settings.look.store(true, Ordering::Relaxed);
+    db.binlog.look();
     Ok(notes)
+}
+
+/// Whether both states say the same of a domain.
+fn same_in_domain(a: &GtidState, b: &GtidState, domain: u32) -> bool {
+    let of = |s: &GtidState| s.iter().filter(|g| g.domain == domain).collect::<Vec<_>>();
+    of(a) == of(b)
 }
 
 /// Largest number that RESET MASTER TO takes, as MariaDB.
@@ -81,9 +95,9 @@ pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
         ));
     }
     let _admin = db.binlog.admin.lock();
-    let (mut index, _) = view(db);
+    let (mut index, current) = view(db);
     // Readers inside the old log finish it.
-    db.binlog.keep_for_readers(db, &index);
+    db.binlog.keep_for_readers(db, &index, &current);
     let ticket = write_state(
         db,
         StateReason::Reset,
@@ -92,7 +106,7 @@ pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
             files.reset(number);
             Ok(())
         },
-        |_, _| (),
+        |_, at| db.binlog.start_moved.store(at.lsn, Ordering::Relaxed),
     )?;
     index.clear();
     drop(index);

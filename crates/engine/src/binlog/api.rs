@@ -96,6 +96,14 @@ pub struct BinlogStats {
     pub fsyncs: u64,
     /// Bytes written to the log for each 1000 bytes of event groups.
     pub amplification_permille: u64,
+    /// Searches of the log for a position, a GTID or a commit.
+    pub lookups: u64,
+    /// Records of the log that they read: each at most what lies between two State records.
+    pub lookup_records: u64,
+    /// Records of the log that the start read: those since the last checkpoint.
+    pub recovery_records: u64,
+    /// Bytes of them.
+    pub recovery_bytes: u64,
 }
 
 impl Database {
@@ -191,23 +199,29 @@ impl Database {
 
     /// `binlog_expire_logs_seconds`: files go when their last event is older; 0: never.
     pub fn set_binlog_expire_logs_seconds(&self, seconds: u64) {
-        let s = &self.inner.binlog.settings;
-        s.expire_seconds.store(seconds, Ordering::Relaxed);
-        s.look.store(true, Ordering::Relaxed);
+        let binlog = &self.inner.binlog;
+        binlog
+            .settings
+            .expire_seconds
+            .store(seconds, Ordering::Relaxed);
+        binlog.look();
     }
 
     /// `max_binlog_total_size` in bytes: oldest files go while all together are longer; 0: no limit.
     pub fn set_max_binlog_total_size(&self, bytes: u64) {
-        let s = &self.inner.binlog.settings;
-        s.total_size.store(bytes, Ordering::Relaxed);
-        s.look.store(true, Ordering::Relaxed);
+        let binlog = &self.inner.binlog;
+        binlog.settings.total_size.store(bytes, Ordering::Relaxed);
+        binlog.look();
     }
 
     /// `slave_connections_needed_for_purge`: with fewer registered readers nothing goes by itself. Default 0.
     pub fn set_slave_connections_needed_for_purge(&self, replicas: u32) {
-        let s = &self.inner.binlog.settings;
-        s.connections_needed.store(replicas, Ordering::Relaxed);
-        s.look.store(true, Ordering::Relaxed);
+        let binlog = &self.inner.binlog;
+        binlog
+            .settings
+            .connections_needed
+            .store(replicas, Ordering::Relaxed);
+        binlog.look();
     }
 
     /// `binlog_state_interval`: bytes of log between two State records, at least 4 KiB; default 2 MiB.
@@ -278,6 +292,10 @@ impl Database {
             amplification_permille: (log.bytes_written * 1000)
                 .checked_div(bytes_written)
                 .unwrap_or(0),
+            lookups: db.binlog.lookups.load(Ordering::Relaxed),
+            lookup_records: db.binlog.lookup_records.load(Ordering::Relaxed),
+            recovery_records: db.counters.recovery_records.load(Ordering::Relaxed),
+            recovery_bytes: db.counters.recovery_bytes.load(Ordering::Relaxed),
             ..BinlogStats::default()
         }
     }

@@ -10,6 +10,7 @@ use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidState, VirtualConfig, VirtualFiles};
 use narwal_types::SqlError;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A place to read groups from.
 #[derive(Debug)]
@@ -74,6 +75,7 @@ fn find(db: &Arc<Inner>, point: &Point, mut stop: impl FnMut(&GroupHead) -> bool
     };
     // Behind the last group left out, not at the next one: a State record between them belongs to what is read.
     let mut lsn = point.lsn;
+    db.binlog.lookups.fetch_add(1, Ordering::Relaxed);
     while let Some(head) = reader.next_group()? {
         if stop(&head) {
             break;
@@ -86,6 +88,8 @@ fn find(db: &Arc<Inner>, point: &Point, mut stop: impl FnMut(&GroupHead) -> bool
             walk.head = head.start_pos;
         }
     }
+    let read = reader.records().count();
+    db.binlog.lookup_records.fetch_add(read, Ordering::Relaxed);
     Ok(Found {
         lsn,
         files: walk.files(config),

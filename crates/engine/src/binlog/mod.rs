@@ -36,8 +36,9 @@ use narwal_binlog::{GtidChoice, Placement, VirtualFiles};
 use narwal_log::{HEADER_LEN, RecordKind, ReserveError, Reserved, Ticket};
 use parking_lot::{Mutex, MutexGuard};
 use retention::{Holds, Settings};
+use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use track::place_of;
 
@@ -48,7 +49,15 @@ pub(crate) struct Binlog {
     admin: Mutex<()>,
     holds: Arc<Holds>,
     pub(crate) settings: Settings,
+    /// Where the State record stands that moved the start of the binary log last. Until it is durable nothing before
+    /// the new start may be removed.
+    start_moved: AtomicU64,
+    /// The newest file that the background was told of.
+    told: AtomicU32,
     state_records: AtomicU64,
+    /// Searches of the log for a place, and the records they read.
+    lookups: AtomicU64,
+    lookup_records: AtomicU64,
 }
 
 impl Binlog {
@@ -58,8 +67,22 @@ impl Binlog {
             admin: Mutex::new(()),
             holds: Arc::default(),
             settings: Settings::default(),
+            start_moved: AtomicU64::new(0),
+            told: AtomicU32::new(0),
             state_records: AtomicU64::new(0),
+            lookups: AtomicU64::new(0),
+            lookup_records: AtomicU64::new(0),
         }
+    }
+
+    /// Searches of the log for a place since start.
+    pub(crate) fn lookups(&self) -> u64 {
+        self.lookups.load(Ordering::Relaxed)
+    }
+
+    /// Records that they read.
+    pub(crate) fn lookup_records(&self) -> u64 {
+        self.lookup_records.load(Ordering::Relaxed)
     }
 }
 
@@ -92,8 +115,13 @@ impl Order {
 /// Writes the State record that [`Order::place`] asked for. Waits for nobody; without room in the log it is left out,
 /// and readers have further to scan.
 pub(crate) fn state_due(db: &Inner) {
-    if let Err(e) = write_state(db, StateReason::Interval, 0, |_| Ok(()), |_, _| ()) {
+    let file = Cell::new(0);
+    let seen = |o: &mut Order, _: &Reserved| file.set(o.binlog.file_no());
+    if let Err(e) = write_state(db, StateReason::Interval, 0, |_| Ok(()), seen) {
         tracing::debug!("no state record: {e}");
+    } else if db.binlog.told.swap(file.get(), Ordering::Relaxed) != file.get() {
+        // A new file: old ones may go now.
+        db.binlog.look();
     }
 }
 

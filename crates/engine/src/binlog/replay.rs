@@ -107,6 +107,7 @@ impl Replay {
         let time = events
             .first_chunk::<4>()
             .map_or(0, |t| u32::from_le_bytes(*t));
+        let time = self.track.logged_at(time, super::now());
         self.track.group(
             &self.files,
             &placement,

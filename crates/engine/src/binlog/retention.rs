@@ -11,10 +11,11 @@ use super::state_record::StateReason;
 use super::{Binlog, now, view, write_state};
 use crate::Result;
 use crate::db::Inner;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 /// Keeps the log from some LSN on while a reader needs it. Dropped: released.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl ReaderHold {
 impl Drop for ReaderHold {
     fn drop(&mut self) {
         self.holds.map.lock().remove(&self.id);
-        self.holds.released.store(true, Ordering::Relaxed);
+        self.holds.wake.look();
     }
 }
 
@@ -50,7 +51,7 @@ impl Drop for ReaderHold {
 pub(crate) struct Holds {
     map: Mutex<BTreeMap<u64, (String, u64)>>,
     next: AtomicU64,
-    released: AtomicBool,
+    wake: Wake,
 }
 
 impl Holds {
@@ -73,18 +74,55 @@ impl Holds {
     }
 }
 
+/// Wakes the purging thread. Its lock is never held while something is done.
+#[derive(Debug, Default)]
+pub(crate) struct Wake {
+    asked: Mutex<Asked>,
+    signal: Condvar,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Asked {
+    /// Something has changed that may let files go.
+    look: bool,
+    stop: bool,
+}
+
+impl Wake {
+    /// Asks for a look at what may go.
+    pub(crate) fn look(&self) {
+        self.asked.lock().look = true;
+        self.signal.notify_one();
+    }
+
+    fn stop(&self) {
+        self.asked.lock().stop = true;
+        self.signal.notify_one();
+    }
+
+    /// Sleeps for `time`, or until asked for something, and takes that.
+    fn wait(&self, time: Duration) -> Asked {
+        let mut asked = self.asked.lock();
+        if !asked.look && !asked.stop {
+            self.signal.wait_for(&mut asked, time);
+        }
+        let taken = *asked;
+        asked.look = false;
+        taken
+    }
+}
+
 /// What the options say, and the background's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) expire_seconds: AtomicU64,
     pub(crate) total_size: AtomicU64,
     pub(crate) connections_needed: AtomicU32,
-    /// Something has changed that may let files go.
-    pub(crate) look: AtomicBool,
-    /// When the background has looked last, seconds.
-    looked: AtomicU32,
     /// The old log of a RESET MASTER: needed from here on while a reader is below there.
     kept: Mutex<Option<(u64, u64)>>,
+    /// What the background has said last about files that stay.
+    said: Mutex<Vec<String>>,
+    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
 }
 
 /// What should go.
@@ -98,19 +136,24 @@ pub(crate) enum Target {
     Auto,
 }
 
-/// Seconds between two looks at the age of files.
-const LOOK_EVERY: u32 = 10;
+/// Time between two looks at the age of files.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 impl Binlog {
     pub(crate) fn register_reader(&self, name: &str, lsn: u64) -> ReaderHold {
         self.holds.register(name, lsn)
     }
 
+    /// Something has changed that may let files go: the background should look.
+    pub(crate) fn look(&self) {
+        self.holds.wake.look();
+    }
+
     /// Before a reset: what readers need of the old log stays until they are through.
-    pub(super) fn keep_for_readers(&self, db: &Inner, index: &Index) {
+    pub(super) fn keep_for_readers(&self, db: &Inner, index: &Index, current: &FileEntry) {
         if let Some((_, lsn)) = self.holds.last() {
             let end = db.log.with_order_state(|_, at| at.lsn);
-            let floor = needed_from(index, lsn).min(lsn);
+            let floor = needed_from(index, current, lsn).min(lsn);
             let mut kept = self.settings.kept.lock();
             let floor = kept.map_or(floor, |k| k.0.min(floor));
             *kept = Some((floor, end));
@@ -119,11 +162,12 @@ impl Binlog {
 }
 
 /// Lowest LSN that the files need in which `lsn` and what follows stand.
-fn needed_from(index: &Index, lsn: u64) -> u64 {
+fn needed_from(index: &Index, current: &FileEntry, lsn: u64) -> u64 {
     let n = index.files.partition_point(|f| f.first_lsn <= lsn);
     index
         .files
         .range(n.saturating_sub(1)..)
+        .chain([current])
         .map(|f| f.needed_lsn)
         .min()
         .unwrap_or(u64::MAX)
@@ -145,7 +189,7 @@ pub(crate) fn purge(db: &Arc<Inner>, target: Target, name: &str) -> Result<Purge
     let mut keep = match target {
         Target::To(number) => entry(number).ok_or_else(|| unknown_file(name))?.number,
         Target::Before(time) => older(&index, &current, |f| f.last_time < time),
-        Target::Auto => by_settings(db, &index, &current),
+        Target::Auto => by_settings(db, &index, &current, &mut report.notes),
     };
     if keep > oldest
         && let Some((reader, lsn)) = db.binlog.holds.last()
@@ -172,11 +216,13 @@ pub(crate) fn purge(db: &Arc<Inner>, target: Target, name: &str) -> Result<Purge
             StateReason::Purge,
             0,
             |_| Ok(()),
-            |o, _| o.track.oldest = (keep, lsn),
+            |o, at| {
+                o.track.oldest = (keep, lsn);
+                db.binlog.start_moved.store(at.lsn, Ordering::Relaxed);
+            },
         )?;
         report.purged_files = index.drop_before(keep, lsn);
         drop(index);
-        // Only when it is known for good that they are gone may their segments go.
         db.log.wait(&ticket)?;
     } else {
         drop(index);
@@ -195,13 +241,9 @@ fn older(index: &Index, current: &FileEntry, goes: impl Fn(&FileEntry) -> bool) 
         .number
 }
 
-fn by_settings(db: &Inner, index: &Index, current: &FileEntry) -> u32 {
+fn by_settings(db: &Inner, index: &Index, current: &FileEntry, notes: &mut Vec<String>) -> u32 {
     let s = &db.binlog.settings;
     let oldest = index.files.front().unwrap_or(current).number;
-    let needed = s.connections_needed.load(Ordering::Relaxed) as usize;
-    if db.binlog.holds.len() < needed {
-        return oldest;
-    }
     let mut keep = oldest;
     let expire = s.expire_seconds.load(Ordering::Relaxed);
     if expire > 0 {
@@ -221,12 +263,23 @@ fn by_settings(db: &Inner, index: &Index, current: &FileEntry) -> u32 {
         }
         keep = keep.max(over);
     }
+    let needed = s.connections_needed.load(Ordering::Relaxed) as usize;
+    let connected = db.binlog.holds.len();
+    if keep > oldest && connected < needed {
+        notes.push(format!(
+            "binary log files that could go stay: {connected} replicas are connected, slave_connections_needed_for_purge is {needed}"
+        ));
+        return oldest;
+    }
     keep
 }
 
 /// Removes the segments that nothing needs; `notes`: what keeps others that no file needs.
 fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
-    // A running transaction commits first and lets go then: looked at in this order none is missed.
+    // The order of the next three looks counts. A chunk below the checkpoint was handed over before that was made, so
+    // its transaction is seen in the second look if it still runs; and if it has let go since, by a commit that a later
+    // checkpoint covers, its group is in the third.
+    let checkpoint = db.checkpoint_lsn.load(Ordering::Acquire);
     let running = db.oob.oldest();
     let (index, current) = view(db);
     let files = index
@@ -244,9 +297,12 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
             notes.push(why());
         }
     };
-    bound(db.checkpoint_lsn.load(Ordering::Relaxed), &|| {
+    bound(checkpoint, &|| {
         "recovery needs part of the purged log until the next checkpoint; it goes then".into()
     });
+    if files.saturating_sub(checkpoint) > db.options.segment_size {
+        db.want_checkpoint();
+    }
     if let Some(lsn) = running {
         bound(lsn, &|| {
             "a running transaction has events in the purged log; it goes when that is over".into()
@@ -269,6 +325,10 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
     } else {
         *db.binlog.settings.kept.lock() = None;
     }
+    // Only when it is known for good that files are gone may their segments go, whatever the commits' durability.
+    if db.log.durable_lsn() <= db.binlog.start_moved.load(Ordering::Relaxed) {
+        db.log.sync_all()?;
+    }
     let purged = db.log.purge_before(floor)?;
     if purged.held > 0 {
         notes.push(format!(
@@ -279,29 +339,95 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// After a checkpoint: what only recovery needed may go.
+/// After a checkpoint: what only recovery needed may go. The checkpoint does not wait for it.
 pub(crate) fn after_checkpoint(db: &Inner) {
-    if let Err(e) = free(db, &mut Vec::new()) {
+    if db.options.background {
+        db.binlog.look();
+    } else if let Err(e) = free(db, &mut Vec::new()) {
         tracing::warn!("removing log segments: {e}");
     }
 }
 
-/// What the background does now and then.
-pub(crate) fn tick(db: &Arc<Inner>) {
-    let s = &db.binlog.settings;
-    let time = now();
-    let asked = s.look.swap(false, Ordering::Relaxed)
-        | db.binlog.holds.released.swap(false, Ordering::Relaxed);
-    let timed = time.wrapping_sub(s.looked.load(Ordering::Relaxed)) >= LOOK_EVERY;
-    if !asked && !timed {
+/// At the start: files whose log is gone (given up, or removed by hand) are not listed any more.
+pub(crate) fn drop_missing(db: &Arc<Inner>) -> Result<()> {
+    let start = db.log.oldest_lsn();
+    let whole = |f: &FileEntry| f.first_lsn >= start && !(1..start).contains(&f.needed_lsn);
+    let (index, current) = view(db);
+    if index.files.iter().chain([&current]).all(whole) {
+        return Ok(());
+    }
+    let first = index
+        .files
+        .iter()
+        .rposition(|f| !whole(f))
+        .map_or(&current, |i| index.files.get(i + 1).unwrap_or(&current));
+    let mut number = first.number;
+    drop(index);
+    if !whole(&current) {
+        super::admin::flush(db, &[])?;
+        number = view(db).1.number;
+    }
+    let report = purge(db, Target::To(number), "")?;
+    tracing::warn!(
+        "{} binary log files are not listed any more: the log before LSN {start} is gone",
+        report.purged_files
+    );
+    Ok(())
+}
+
+/// Starts the thread that purges.
+pub(crate) fn start(db: &Arc<Inner>) -> std::io::Result<()> {
+    let weak = Arc::downgrade(db);
+    let thread = std::thread::Builder::new()
+        .name("narwal-purge".into())
+        .spawn(move || background(&weak))?;
+    *db.binlog.settings.thread.lock() = Some(thread);
+    Ok(())
+}
+
+/// Ends that thread after what it is doing.
+pub(crate) fn stop(db: &Inner) {
+    db.binlog.holds.wake.stop();
+    let thread = db.binlog.settings.thread.lock().take();
+    if let Some(t) = thread
+        && t.thread().id() != std::thread::current().id()
+    {
+        let _ = t.join();
+    }
+}
+
+fn background(weak: &Weak<Inner>) {
+    // The first look is at once: files may have come of age while nobody served.
+    let mut asked = Asked::default();
+    while !asked.stop {
+        let Some(db) = weak.upgrade() else { return };
+        tick(&db);
+        let holds = db.binlog.holds.clone();
+        drop(db);
+        asked = holds.wake.wait(LOOK_EVERY);
+    }
+}
+
+/// One look of the background's.
+fn tick(db: &Arc<Inner>) {
+    if db.log.failed().is_some() {
         return;
     }
-    s.looked.store(time, Ordering::Relaxed);
-    match purge(db, Target::Auto, "") {
-        Ok(report) if report.purged_files > 0 => {
-            tracing::info!("purged {} binary log files", report.purged_files);
+    let report = match purge(db, Target::Auto, "") {
+        Ok(report) => report,
+        Err(e) => {
+            tracing::warn!("purging the binary log: {e}");
+            return;
         }
-        Ok(_) => {}
-        Err(e) => tracing::warn!("purging the binary log: {e}"),
+    };
+    if report.purged_files > 0 {
+        tracing::info!("purged {} binary log files", report.purged_files);
+    }
+    let mut said = db.binlog.settings.said.lock();
+    if *said != report.notes {
+        for note in report.notes.iter().filter(|n| !said.contains(n)) {
+            tracing::info!("retention of the binary log: {note}");
+        }
+        *said = report.notes;
     }
 }

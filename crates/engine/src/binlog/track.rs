@@ -93,7 +93,7 @@ impl Track {
                 last_time: time,
                 gtids,
             };
-            self.close(files, entry);
+            self.close(files, entry, time);
         }
         self.current.size = files.offset();
         self.current.last_time = if placement.new_file {
@@ -135,7 +135,7 @@ impl Track {
             self.closed_time = 0;
             self.oldest = (self.current.number, lsn);
         } else if start {
-            self.close(files, begin(files, lsn, seq, time));
+            self.close(files, begin(files, lsn, seq, time), time);
         } else if reason == StateReason::Set {
             // The same file, begun anew with another GTID state.
             self.points.retain(|p| p.file_no != files.file_no());
@@ -157,12 +157,14 @@ impl Track {
         }
     }
 
-    /// Ends the current file and begins `next`.
-    fn close(&mut self, files: &VirtualFiles, next: FileEntry) {
+    /// Ends the current file and begins `next`. The ROTATE event is its last one, so a file's age counts from here: a
+    /// quiet file does not vanish at the moment of the rotation, and replicas have time for it.
+    fn close(&mut self, files: &VirtualFiles, next: FileEntry, time: u32) {
         self.points.push(next.start());
         let name = files.file_name(next.number).len() as u64;
         let mut closed = std::mem::replace(&mut self.current, next);
         closed.size += ROTATE_LEN + name;
+        closed.last_time = closed.last_time.max(time);
         self.closed_time = closed.last_time;
         self.closed.push(closed);
     }
@@ -178,6 +180,12 @@ impl Track {
             file_lsn: self.current.first_lsn,
             files: files.clone(),
         }
+    }
+
+    /// Recovery: when a group was logged whose event says `time`, which is the statement's time and may be set by its
+    /// session. Not before what was logged before it, nor in the future.
+    pub(crate) fn logged_at(&self, time: u32, now: u32) -> u32 {
+        time.max(self.last_time).min(now)
     }
 
     /// Recovery: corrects times that only the server's clock knew.
