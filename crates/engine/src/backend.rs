@@ -1,20 +1,84 @@
 //! redb's storage over the log's [`DiskFile`]: one door to the disk, also for the simulated one.
 
-use narwal_log::DiskFile;
+use narwal_log::{DiskFile, is_no_space};
+use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long the base's writer sleeps before it tries a full disk again.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// What happens when the disk is full in the middle of a checkpoint.
+///
+/// redb takes a failed write as the end of the file's use, reads included. So the writer (there is one, the checkpoint)
+/// waits for room instead of failing; whoever asks meanwhile is told that the disk is full.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    waits: AtomicBool,
+    full: Mutex<Option<String>>,
+}
+
+impl Room {
+    /// From here on a full disk makes the writer wait, or no longer.
+    pub(crate) fn set_waits(&self, on: bool) {
+        self.waits.store(on, Ordering::Relaxed);
+    }
+
+    /// Why the writer waits, if it does.
+    pub(crate) fn full(&self) -> Option<String> {
+        self.full.lock().clone()
+    }
+}
 
 /// A redb backend.
 #[derive(Debug)]
-pub(crate) struct Backend(pub(crate) Arc<dyn DiskFile>);
+pub(crate) struct Backend {
+    file: Arc<dyn DiskFile>,
+    room: Arc<Room>,
+}
+
+impl Backend {
+    /// Over a file; `room` says what a full disk does.
+    pub(crate) fn new(file: Arc<dyn DiskFile>, room: Arc<Room>) -> Self {
+        Backend { file, room }
+    }
+
+    /// Runs a call that takes space until there is some.
+    fn with_room(&self, call: impl Fn() -> io::Result<()>) -> io::Result<()> {
+        let mut waited = false;
+        loop {
+            match call() {
+                Err(e) if is_no_space(&e) && self.room.waits.load(Ordering::Relaxed) => {
+                    if !waited {
+                        tracing::error!("{e}: the checkpoint waits until there is room");
+                        *self.room.full.lock() = Some(format!("the base file can't grow: {e}"));
+                        waited = true;
+                    }
+                    std::thread::sleep(RETRY);
+                }
+                r => {
+                    if waited {
+                        *self.room.full.lock() = None;
+                        if r.is_ok() {
+                            tracing::info!("there is room again, the checkpoint goes on");
+                        }
+                    }
+                    return r;
+                }
+            }
+        }
+    }
+}
 
 impl redb::StorageBackend for Backend {
     fn len(&self) -> Result<u64, io::Error> {
-        self.0.len()
+        self.file.len()
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), io::Error> {
-        match self.0.read_at(out, offset)? {
+        match self.file.read_at(out, offset)? {
             n if n == out.len() => Ok(()),
             n => Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
@@ -27,14 +91,14 @@ impl redb::StorageBackend for Backend {
     }
 
     fn set_len(&self, len: u64) -> Result<(), io::Error> {
-        self.0.set_len(len)
+        self.with_room(|| self.file.set_len(len))
     }
 
     fn sync_data(&self) -> Result<(), io::Error> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> Result<(), io::Error> {
-        self.0.write_at(data, offset)
+        self.with_room(|| self.file.write_at(data, offset))
     }
 }

@@ -23,8 +23,8 @@ pub(crate) struct BaseGen {
     tables: ahash::HashMap<u32, ReadOnlyTable<Bytes, Bytes>>,
 }
 
-/// A row in a page of the base.
-pub(crate) struct BaseRow(redb::AccessGuard<'static, Bytes>);
+/// A row in a page of the base. It keeps its generation's read transaction open: the page is not used again before.
+pub(crate) struct BaseRow(redb::OwnedAccessGuard<Bytes>);
 
 impl BaseRow {
     /// Sequence number and row image.
@@ -67,7 +67,7 @@ impl BaseGen {
     #[inline]
     pub(crate) fn get(&self, index: u32, key: &[u8]) -> Result<Option<BaseRow>> {
         match self.tables.get(&index) {
-            Some(t) => Ok(t.get(key).map_err(base_err)?.map(BaseRow)),
+            Some(t) => Ok(t.get_owned(key).map_err(base_err)?.map(BaseRow)),
             None => Ok(None),
         }
     }

@@ -334,7 +334,6 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         return Ok(CommitInfo::default());
     }
     db.admit()?;
-    txn.writes.check()?;
     let oob = txn.name_chunks()?;
     let deltas = txn.writes.row_deltas();
     let layered = txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES);

@@ -1,5 +1,6 @@
 //! The database: opening, beginning transactions, DDL, settings, statistics.
 
+use crate::backend::{Backend, Room};
 use crate::base::{BaseGen, META, base_err};
 use crate::binlog::replay::Replay;
 use crate::binlog::track::Track;
@@ -171,6 +172,8 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) log: Log<Order>,
     pub(crate) redb: redb::Database,
+    /// Whether the base's writer waits for room on the disk.
+    base_room: Arc<Room>,
     pub(crate) state: ArcSwap<State>,
     pub(crate) registry: SnapshotRegistry,
     pub(crate) locks: LockTable,
@@ -236,6 +239,11 @@ impl Inner {
         spill_bytes(&self.options)
     }
 
+    /// Row locks of one transaction that stay in memory: in step with its write set, and 64 Ki at most.
+    pub(crate) fn locks_in_memory(&self) -> usize {
+        (self.spill_bytes() / 64).clamp(16, 64 << 10) as usize
+    }
+
     fn checkpoint_log_bytes(&self) -> u64 {
         match self.options.checkpoint_log_bytes {
             0 => (self.options.memory_budget / 4).clamp(16 << 20, 128 << 20),
@@ -282,6 +290,9 @@ impl Inner {
         while self.state.load().memtable_bytes() > limit {
             if let Some(m) = self.log.failed() {
                 return Err(EngineError::LogFailed(m));
+            }
+            if let Some(m) = self.base_room.full() {
+                return Err(EngineError::DiskFull(m));
             }
             if let Some(e) = &*self.checkpoint_error.lock() {
                 return Err(match e {
@@ -387,6 +398,7 @@ impl Inner {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
+        self.base_room.set_waits(false);
         self.wake.lock().stop = true;
         self.wake_signal.notify_all();
         let worker = self.worker.lock().take();
@@ -464,9 +476,10 @@ impl Database {
             disk.create(&base_path)
         }
         .map_err(|e| io("opening the base in", e))?;
+        let base_room = Arc::new(Room::default());
         let redb = redb::Builder::new()
             .set_cache_size(usize::try_from(options.memory_budget * 3 / 5).unwrap_or(usize::MAX))
-            .create_with_backend(crate::backend::Backend(file))
+            .create_with_backend(Backend::new(file, base_room.clone()))
             .map_err(base_err)?;
         if !exists {
             disk.sync_dir(&dir).map_err(|e| io("syncing", e))?;
@@ -591,6 +604,7 @@ impl Database {
             disk,
             log,
             redb,
+            base_room,
             state: ArcSwap::new(state),
             registry: SnapshotRegistry::new(),
             locks,
@@ -630,6 +644,8 @@ impl Database {
         }
         retention::drop_missing(&inner)?;
         if background {
+            // Not before: a start on a full disk is refused, it does not hang.
+            inner.base_room.set_waits(true);
             let weak = Arc::downgrade(&inner);
             let worker = std::thread::Builder::new()
                 .name("narwal-ckpt".into())

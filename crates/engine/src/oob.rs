@@ -24,8 +24,6 @@ use std::sync::atomic::Ordering;
 pub(crate) const CHUNKS_IN_COMMIT: usize = 128;
 /// Entries of one ChunkIndex record.
 pub(crate) const CHUNKS_IN_INDEX: usize = 4096;
-/// Row locks of one transaction that stay in memory.
-pub(crate) const LOCKS_IN_MEMORY: usize = 64 * 1024;
 
 /// First LSNs of transactions whose chunks must stay: retention looks here.
 #[derive(Debug, Default)]
@@ -108,7 +106,6 @@ impl Transaction {
         if drainable <= self.db.oob_threshold.load(Ordering::Relaxed) && !large {
             return Ok(());
         }
-        self.writes.check()?;
         if drainable > 0 {
             self.send_chunks()?;
         }
@@ -269,7 +266,7 @@ impl Transaction {
         self.locks_spilled = true;
         self.db.locks.spill(self.id, &mut self.locks)?;
         // Shared locks and those that others wait for stay: no new try before there are many more.
-        self.lock_spill_at = LOCKS_IN_MEMORY.max(self.locks.len() * 2);
+        self.lock_spill_at = self.db.locks_in_memory().max(self.locks.len() * 2);
         Ok(())
     }
 

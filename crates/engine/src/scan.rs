@@ -180,14 +180,17 @@ enum Current<'t> {
 }
 
 /// A running scan; it borrows the transaction.
+///
+/// Fields are dropped in their order: what points into pages of the base goes before what keeps these pages.
 pub struct Scan<'t> {
+    current: Current<'t>,
+    base_next: Option<(Guard, Guard)>,
     writes: &'t WriteSet,
     own: Option<btree_map::Range<'t, FullKey, Own>>,
     own_next: Option<(&'t FullKey, &'t Own)>,
     /// Youngest first: the transaction's own runs, then the store's layers.
     memory: SmallVec<[Cursor; 2]>,
     base: Option<redb::Range<'static, Bytes, Bytes>>,
-    base_next: Option<(Guard, Guard)>,
     state: Arc<State>,
     seq: u64,
     index: usize,
@@ -195,7 +198,6 @@ pub struct Scan<'t> {
     clustered_id: u32,
     reverse: bool,
     keys_only: bool,
-    current: Current<'t>,
     fetched: Option<Row>,
 }
 

@@ -239,6 +239,7 @@ impl Transaction {
             id: db.next_txn.fetch_add(1, Ordering::Relaxed),
             row_metadata: RowMetadata::from_u8(db.row_metadata.load(Ordering::Relaxed))
                 .unwrap_or_default(),
+            lock_spill_at: db.locks_in_memory(),
             db,
             options,
             snapshot: None,
@@ -246,7 +247,6 @@ impl Transaction {
             writes: WriteSet::default(),
             locks: Vec::new(),
             locks_spilled: false,
-            lock_spill_at: crate::oob::LOCKS_IN_MEMORY,
             tables: SmallVec::new(),
             builder: None,
             row_ids: Vec::new(),

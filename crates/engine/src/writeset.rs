@@ -7,9 +7,9 @@
 //! in the map undoes change by change; rolling back to a place before it drops the runs written since. So that this is
 //! exact, a spill writes a run of its own up to every place that somebody may still roll back to.
 
+use crate::Result;
 use crate::memtable::{FullKey, Payload, index_of};
 use crate::run::{Run, RunCache, RunEntry, RunWriter};
-use crate::{EngineError, Result};
 use narwal_log::Disk;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -76,8 +76,6 @@ pub(crate) struct WriteSet {
     runs: Vec<SpilledRun>,
     /// Counts run files, so that names are not used twice.
     files: u32,
-    /// A spill failed half-way (disk full): only a rollback of everything is left.
-    broken: bool,
 }
 
 impl WriteSet {
@@ -141,21 +139,8 @@ impl WriteSet {
         self.undo_base + self.undo.len() as u64
     }
 
-    /// Fails once a spill has failed.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.broken {
-            return Err(EngineError::DiskFull(
-                "the transaction's changes could not be spilled; roll it back".into(),
-            ));
-        }
-        Ok(())
-    }
-
     /// Undoes everything behind a place.
     pub(crate) fn rollback_to(&mut self, position: u64) {
-        if self.broken {
-            return;
-        }
         if position < self.undo_base {
             self.map.clear();
             self.undo.clear();
@@ -195,7 +180,8 @@ impl WriteSet {
     }
 
     /// Writes the map to run files and empties it; returns the bytes written. `places`: every place that may still be
-    /// rolled back to. `end`: where the transaction is now (`writes` is this set's to say).
+    /// rolled back to. `end`: where the transaction is now (`writes` is this set's to say). If writing fails (disk full)
+    /// what could not be written is in the map as before.
     pub(crate) fn spill(
         &mut self,
         place: &SpillPlace,
@@ -218,7 +204,6 @@ impl WriteSet {
             writes: self.position(),
             ..end
         };
-        let top = end.writes;
         for cut in cuts.into_iter().rev() {
             let from = (cut.writes - self.undo_base) as usize;
             let mut part = OwnMap::new();
@@ -238,7 +223,6 @@ impl WriteSet {
         }
         parts.push((end, std::mem::take(&mut self.map)));
         self.undo = Vec::new();
-        self.undo_base = top;
         self.bytes = 0;
         let mut bytes = 0;
         while let Some((end, part)) = parts.pop() {
@@ -247,12 +231,17 @@ impl WriteSet {
             let run = match write_run(place, &path, &part) {
                 Ok(run) => run,
                 Err(e) => {
+                    // Already gone if it was not finished.
                     let _ = place.disk.remove(&path);
-                    self.broken = true;
+                    self.restore(end, part);
+                    while let Some((end, part)) = parts.pop() {
+                        self.restore(end, part);
+                    }
                     return Err(e);
                 }
             };
             bytes += run.bytes();
+            self.undo_base = end.writes;
             self.runs.push(SpilledRun {
                 run,
                 end,
@@ -260,6 +249,25 @@ impl WriteSet {
             });
         }
         Ok(bytes)
+    }
+
+    /// Takes a part that could not be spilled back into the map.
+    fn restore(&mut self, end: SpillEnd, part: OwnMap) {
+        for (key, mut own) in part {
+            own.delta += self.map.get(&key).map_or(0, |o| o.delta);
+            self.bytes += 2 * key.len() as u64 + own.payload.heap_bytes() + ENTRY_OVERHEAD;
+            let before = self.map.insert(key.clone(), own);
+            self.undo.push((key, before));
+        }
+        // Keys that changed more than once had more undo entries. Positions must come out the same, and nobody can roll
+        // back to one in between.
+        let Some((key, _)) = self.undo.last().cloned() else {
+            return;
+        };
+        let now = self.map.get(&key).cloned();
+        while self.position() < end.writes {
+            self.undo.push((key.clone(), now.clone()));
+        }
     }
 
     /// Where the runs end.

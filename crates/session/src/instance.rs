@@ -171,6 +171,7 @@ impl Startup {
             max_binlog_cache_size: u("max_binlog_cache_size"),
             binlog_row_event_max_size: u32_(u("binlog_row_event_max_size")),
             oob_threshold: u("binlog_oob_threshold"),
+            spill_bytes: u("narwal_transaction_memory"),
             commit_wait_count: count,
             commit_wait_usec: usec,
             compression: (self.get("narwal_log_compression").show() == "zstd").then(|| {

@@ -825,6 +825,13 @@ pub static VARIABLES: &[VariableDef] = &[
         Startup,
     ),
     def(
+        "narwal_transaction_memory",
+        Global,
+        UInt(0, MAX, 1),
+        "0",
+        Startup,
+    ),
+    def(
         "net_buffer_length",
         Both,
         UInt(1024, 1_048_576, 1024),

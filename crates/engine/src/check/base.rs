@@ -26,7 +26,7 @@ impl Check<'_> {
         let db = redb::Builder::new()
             // Every read shall reach the file.
             .set_cache_size(0)
-            .create_with_backend(crate::backend::Backend(file.clone()))
+            .create_with_backend(crate::backend::Backend::new(file.clone(), Arc::default()))
             .map_err(base_err)?;
         file.note_reads();
         Ok((db, file))
