@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Narwal beside Debian's MariaDB on one disk in one run: throughput, latency, syncs a commit, restart, idle size.
 
-Called by ./bench, which builds Narwal first. Standard library, sysbench 1.0.20, mariadbd and gcc only.
+Called by ./bench, which builds Narwal first; `--only atrest` compares Narwal with itself (atrest.py). Standard library, sysbench 1.0.20, mariadbd and gcc only.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from lab import disk, syncshim  # noqa: E402
 from lab.servers import ROOT, MariaDB, Narwal, Server, narwal_binary  # noqa: E402
+
+import atrest  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 
@@ -456,6 +458,8 @@ def markdown(report: dict, failures: list[str]) -> str:
     out.append(f"- repeat: `{report['command']}`\n")
     if report["cells"]:
         out += [HEADER, *(row(c) for c in report["cells"]), ""]
+    if "atrest" in report:
+        out += ["Encryption and compression at rest (ratios to the plain folder, of the same round)\n", *atrest.table(report["atrest"])]
     for key in ("baseline_syncs_per_commit", "log", "idle", "restart", "strace"):
         if key in report:
             out.append(f"- {key}: `{json.dumps(report[key])}`")
@@ -518,7 +522,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--out", default=str(ROOT / "bench-out" / time.strftime("%Y%m%d-%H%M%S")),
                    help="results and the servers' folders: the disk that is measured")  # fmt: skip
     p.add_argument("--keep", action="store_true", help="keep the servers' folders")
-    p.add_argument("--only", help="comma-separated sections: figures, idle, strace, restart "
+    p.add_argument("--only", help="comma-separated sections: figures, idle, strace, restart, atrest "
                                   "(default: figures and idle)")  # fmt: skip
     p.add_argument("--restart", action="store_true", help="also: restart after kill -9 with 4 x 1M rows (minutes)")
     p.add_argument("--restart-rows", type=int, default=1_000_000)
@@ -573,6 +577,8 @@ def main() -> int:
         bench.idle()
     if "restart" in sections:
         bench.restart()
+    if "atrest" in sections:
+        atrest.AtRest(bench, cpu_seconds).run()
     bench.save()
     print(f"# written: {bench.out}/results.md and results.json")
     print("# not met: " + ("; ".join(bench.failures) if bench.failures else "none"))

@@ -475,6 +475,13 @@ impl GroupBuilder {
         self.open.map_or(0, |o| o.rows)
     }
 
+    /// The first `len` bytes of events behind the GTID event, as [`drain`](Self::drain) would give them.
+    #[must_use]
+    pub fn front(&self, len: usize) -> &[u8] {
+        let base = self.base();
+        &self.buf[base..base + len.min(self.drainable())]
+    }
+
     /// Takes out the first `len` bytes of events behind the GTID event: for transactions that are too large for one
     /// buffer. `len` must be an event's end and at most [`drainable`](Self::drainable). Their checksums and positions
     /// are not filled in.

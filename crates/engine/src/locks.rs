@@ -687,8 +687,10 @@ mod tests {
         let h = std::thread::spawn(move || {
             t2.acquire(2, all[7], LockMode::Exclusive, wait(60_000))
                 .unwrap();
-            assert!(t2.acquire(2, all[6], LockMode::Exclusive, None).unwrap());
-            assert!(t2.acquire(2, all[5], LockMode::Shared, None).unwrap());
+            // Locks are released one by one: these may still be on their way.
+            for (name, mode) in [(all[6], LockMode::Exclusive), (all[5], LockMode::Shared)] {
+                assert!(t2.acquire(2, name, mode, wait(60_000)).unwrap());
+            }
             t2.release_all(2, &[all[7], all[6], all[5], shared]);
         });
         while t.graph.lock().edges.is_empty() {

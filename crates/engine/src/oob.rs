@@ -11,6 +11,7 @@
 //!   chunks and whole runs.
 
 use crate::groups::CHUNK_HEAD_LEN;
+use crate::packed::{CHUNK_PACKED, pack_events};
 use crate::txn::{SavepointAt, Transaction};
 use crate::writeset::{SpillEnd, SpillPlace};
 use crate::{EngineError, Result};
@@ -169,7 +170,9 @@ impl Transaction {
         }
         let ids = (ids.saturating_sub(self.row_ids_sent) as usize).min(self.row_ids.len());
         let len = (to - from) as usize;
-        let body = CHUNK_HEAD_LEN + ids * 8 + len;
+        let packed = (self.db.options.compression.as_ref())
+            .and_then(|how| pack_events(how, builder.front(len)));
+        let body = CHUNK_HEAD_LEN + ids * 8 + packed.as_ref().map_or(len, Vec::len);
         let number = self.oob.as_ref().map_or(0, |o| o.chunks.len()) as u32;
         // A rollback may have dropped all earlier chunks: then this one is the first.
         let first = match &self.oob {
@@ -183,7 +186,8 @@ impl Transaction {
             .reserve(RecordKind::Chunk, body, |at, o| o.track.due(at.lsn))?;
         let mut buf = Vec::with_capacity(HEADER_LEN + body);
         buf.resize(HEADER_LEN, 0);
-        buf.extend_from_slice(&[0; 4]);
+        let flags = if packed.is_some() { CHUNK_PACKED } else { 0 };
+        buf.extend_from_slice(&[flags, 0, 0, 0]);
         buf.extend_from_slice(&number.to_le_bytes());
         buf.extend_from_slice(&first.to_le_bytes());
         buf.extend_from_slice(&(ids as u32).to_le_bytes());
@@ -191,7 +195,8 @@ impl Transaction {
             buf.extend_from_slice(&id.to_le_bytes());
         }
         self.row_ids_sent += ids as u64;
-        buf.extend_from_slice(&builder.drain(len));
+        let events = builder.drain(len);
+        buf.extend_from_slice(packed.as_ref().unwrap_or(&events));
         debug_assert_eq!(builder.drained(), to);
         let lsn = ticket.lsn();
         let db = self.db.clone();

@@ -26,7 +26,7 @@ const MAX_RAW: usize = 1 << 28;
 /// Where an event's size stands in it.
 const SIZE_AT: usize = 9;
 /// Flag of a chunk whose events are compressed.
-const CHUNK_PACKED: u8 = 1;
+pub(crate) const CHUNK_PACKED: u8 = 1;
 
 /// How records are compressed at rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,20 +229,6 @@ pub fn unpack_events(packed: &[u8]) -> Result<Vec<u8>> {
     decompress(frame, u32::from_le_bytes(*len) as usize)
 }
 
-/// Compresses the events of a chunk: `record` is the log's spare bytes and the chunk's body. Left alone if that would not
-/// make it shorter.
-#[allow(dead_code, reason = "for the writer of chunks")]
-pub(crate) fn pack_chunk(how: &Compression, record: &mut Vec<u8>) {
-    let Some(at) = events_of_chunk(&record[HEADER_LEN..]).map(|at| at + HEADER_LEN) else {
-        return;
-    };
-    if let Some(packed) = pack_events(how, &record[at..]) {
-        record.truncate(at);
-        record.extend_from_slice(&packed);
-        record[HEADER_LEN] |= CHUNK_PACKED;
-    }
-}
-
 /// Makes the body of a chunk as it would be without compression.
 ///
 /// # Errors
@@ -351,16 +337,15 @@ mod tests {
         assert!(p.len() < 100);
         assert_eq!(unpack_events(&p).unwrap(), [7; 5000]);
         // A chunk with two row ids.
-        let mut chunk = vec![0; HEADER_LEN + CHUNK_HEAD_LEN];
-        chunk[HEADER_LEN + 16] = 2;
-        chunk.extend_from_slice(&[5; 16]);
-        chunk.extend_from_slice(&[7; 5000]);
-        let plain = chunk.clone();
-        pack_chunk(&HOW, &mut chunk);
-        assert!(chunk.len() < 200 && chunk[HEADER_LEN] == 1);
-        let mut body = chunk[HEADER_LEN..].to_vec();
+        let mut plain = vec![0; CHUNK_HEAD_LEN];
+        plain[16] = 2;
+        plain.extend_from_slice(&[5; 16]);
+        let mut body = plain.clone();
+        plain.extend_from_slice(&[7; 5000]);
+        body.extend_from_slice(&p);
+        body[0] = CHUNK_PACKED;
         unpack_chunk(&mut body).unwrap();
-        assert_eq!(body, plain[HEADER_LEN..]);
+        assert_eq!(body, plain);
         assert!(unpack_chunk(&mut vec![1; 30]).is_err());
         let body = [1u8, 2, 3];
         let (kind, same) = unpack(RecordKind::Note, &body).unwrap();

@@ -10,6 +10,7 @@ use crate::commit::{Spill, split_record};
 use crate::groups::{Chunk, Oob};
 use crate::memtable::{Memtable, Payload, full_key};
 use crate::oob::{OobHold, OobRegistry, chunk_list};
+use crate::packed::unpack_chunk;
 use crate::run::{Run, RunCache};
 use crate::scan::Scan;
 use crate::snapshot::SnapshotRegistry;
@@ -192,6 +193,7 @@ impl Recovery {
                 ));
             }
             let kind = read(lsn, &mut buf)?;
+            unpack_chunk(&mut buf)?;
             let chunk = Chunk::parse(&buf)
                 .ok()
                 .filter(|c| kind == RecordKind::Chunk && c.events.len() as u64 == len)

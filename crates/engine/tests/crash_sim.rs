@@ -89,7 +89,8 @@ fn options(disk: &SimDisk, mode: u8) -> Options {
         disk: through(disk),
         compression: COMPRESSED.get().then_some(Compression {
             level: 1,
-            min_len: 200,
+            // Chunks too, where they are tiny.
+            min_len: if tiny { 60 } else { 200 },
         }),
         memory_budget: 4 << 20,
         ..Options::default()

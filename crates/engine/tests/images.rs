@@ -2,7 +2,8 @@
 //!
 //! One seed is one story: random tables, random transactions under changing row images, crashes, recoveries. After each
 //! recovery the rows and all indexes must be those of some commit not before the last acknowledged one, and a naive
-//! reader that applies the events to nothing must come to the same rows. `NARWAL_SEEDS` sets the number of seeds,
+//! reader that applies the events to nothing must come to the same rows. Some stories compress the log, some send
+//! transactions out of band, most roll back to savepoints. `NARWAL_SEEDS` sets the number of seeds,
 //! `NARWAL_SEED` runs one.
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -12,7 +13,9 @@ use narwal_binlog::{Event, EventReader, GtidEvent, RowsKind, TableMap, VirtualCo
 use narwal_engine::*;
 use narwal_log::sim::SimDisk;
 use narwal_log::{DirReader, RecordKind};
-use narwal_types::{BlobSize, Collation, ColumnType, TypeKind, Value, ValueRef};
+use narwal_types::{
+    BlobSize, Collation, ColumnType, Date, DateTime, Decimal, Time, TypeKind, Value, ValueRef,
+};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::path::Path;
@@ -39,6 +42,7 @@ struct Plan {
     row_event: u32,
     /// `binlog_oob_threshold`.
     oob: u64,
+    compression: Option<Compression>,
 }
 
 impl Plan {
@@ -55,15 +59,25 @@ impl Plan {
                 random_table(rng, db, &format!("t{i}"))
             })
             .collect();
+        let mut filter = BinlogFilter::default();
+        if filtered {
+            match rng.random_range(0..4) {
+                0 => filter.do_db = vec!["d".into()],
+                1 => filter.ignore_table = vec!["d.t0".into(), "ig.t1".into()],
+                2 => filter.do_table = vec!["d.t0".into(), "ig.t1".into(), "ig.t2".into()],
+                _ => filter.ignore_db = vec!["ig".into()],
+            }
+        }
         Plan {
             tables,
-            filter: BinlogFilter {
-                ignore_db: if filtered { vec!["ig".into()] } else { vec![] },
-                ..BinlogFilter::default()
-            },
+            filter,
             unlogged: rng.random_bool(0.3),
             row_event: [8192, 256][rng.random_range(0..2)],
             oob: [1 << 20, 300][rng.random_range(0..2)],
+            compression: rng.random_bool(0.4).then_some(Compression {
+                level: 1,
+                min_len: 100,
+            }),
         }
     }
 
@@ -77,6 +91,7 @@ impl Plan {
             binlog_filter: self.filter.clone(),
             binlog_row_event_max_size: self.row_event,
             oob_threshold: self.oob,
+            compression: self.compression,
             spill_bytes: if self.oob < 1000 { 2000 } else { 0 },
             ..Options::default()
         }
@@ -95,12 +110,29 @@ fn random_table(rng: &mut StdRng, db: &str, name: &str) -> TableDef {
     let text = Collation::Utf8mb4GeneralCi;
     let columns: Vec<ColumnDef> = (0..rng.random_range(2..12))
         .map(|i| {
-            let ty = match rng.random_range(0..6) {
+            let other = [
+                TypeKind::SmallInt,
+                TypeKind::MediumInt,
+                TypeKind::BigInt,
+                TypeKind::Float,
+                TypeKind::Double,
+                TypeKind::Decimal(20, 7),
+                TypeKind::Binary(8),
+                TypeKind::VarBinary(300),
+                TypeKind::Date,
+                TypeKind::Time(3),
+                TypeKind::DateTime(6),
+                TypeKind::Timestamp(0),
+                TypeKind::Year,
+            ];
+            let ty = match rng.random_range(0..9) {
                 0 | 1 => int(),
                 2 => ty(TypeKind::TinyInt, Collation::Binary),
                 3 => ty(TypeKind::VarChar(20), text),
                 4 => ty(TypeKind::Text(BlobSize::Normal), text),
-                _ => ty(TypeKind::Blob(BlobSize::Medium), Collation::Binary),
+                5 => ty(TypeKind::Blob(BlobSize::Medium), Collation::Binary),
+                6 => ty(TypeKind::Char(8), text),
+                _ => ColumnType::new(other[rng.random_range(0..other.len())]),
             };
             column(&format!("c{i}"), ty, rng.random_bool(0.5))
         })
@@ -159,7 +191,23 @@ fn random_value(rng: &mut StdRng, c: &ColumnDef) -> Value {
     }
     match c.ty.kind {
         TypeKind::Int => Value::Int(rng.random_range(-20..20)),
-        TypeKind::TinyInt => Value::Int(rng.random_range(0..3)),
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::BigInt => {
+            Value::Int(rng.random_range(0..3))
+        }
+        TypeKind::Float => Value::Float(rng.random_range(-2..2) as f32),
+        TypeKind::Double => Value::Double(f64::from(rng.random_range(-2..2)) / 4.0),
+        TypeKind::Decimal(..) => Value::Decimal(Decimal::from_i128(rng.random_range(-300..300), 2)),
+        TypeKind::Date => Value::Date(random_date(rng)),
+        TypeKind::Time(fsp) => Value::Time(Time {
+            micros: rng.random_range(-9..9) * 1_234_000,
+            fsp,
+        }),
+        TypeKind::DateTime(fsp) | TypeKind::Timestamp(fsp) => Value::DateTime(DateTime {
+            date: random_date(rng),
+            micros: rng.random_range(0..3) * 1_000_000 + if fsp == 6 { 5 } else { 0 },
+            fsp,
+        }),
+        TypeKind::Year => Value::Int(rng.random_range(2020..2024)),
         _ => {
             let long =
                 matches!(c.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) && rng.random_bool(0.3);
@@ -173,6 +221,14 @@ fn random_value(rng: &mut StdRng, c: &ColumnDef) -> Value {
                 .collect();
             Value::str(s)
         }
+    }
+}
+
+fn random_date(rng: &mut StdRng) -> Date {
+    Date {
+        year: 2024,
+        month: 2,
+        day: rng.random_range(1..5),
     }
 }
 
@@ -243,7 +299,16 @@ fn transaction(
         row_image: IMAGES[rng.random_range(0..4)],
         ..TxnOptions::default()
     });
-    for _ in 0..rng.random_range(1..5) {
+    let mut savepoint = None;
+    for _ in 0..rng.random_range(1..8) {
+        match (rng.random_range(0..8), &savepoint) {
+            (0 | 1, _) => savepoint = Some((x.savepoint(), m.clone())),
+            (2, Some((at, then))) => {
+                x.rollback_to(at);
+                m.clone_from(then);
+            }
+            _ => {}
+        }
         if rng.random_bool(0.3) {
             x.set_row_image(IMAGES[rng.random_range(0..4)]);
         }
@@ -299,6 +364,10 @@ fn transaction(
         } else {
             x.end_statement();
         }
+    }
+    if rng.random_bool(0.1) {
+        x.rollback();
+        return Ok(None);
     }
     for rows in &mut m {
         rows.sort();
