@@ -4,7 +4,7 @@ use narwal_log::{DiskFile, is_no_space};
 use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How long the base's writer sleeps before it tries a full disk again.
@@ -18,12 +18,18 @@ const RETRY: Duration = Duration::from_millis(100);
 pub(crate) struct Room {
     waits: AtomicBool,
     full: Mutex<Option<String>>,
+    written: AtomicU64,
 }
 
 impl Room {
     /// From here on a full disk makes the writer wait, or no longer.
     pub(crate) fn set_waits(&self, on: bool) {
         self.waits.store(on, Ordering::Relaxed);
+    }
+
+    /// Bytes written to the base.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
     }
 
     /// Why the writer waits, if it does.
@@ -99,6 +105,8 @@ impl redb::StorageBackend for Backend {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> Result<(), io::Error> {
+        let written = &self.room.written;
+        written.fetch_add(data.len() as u64, Ordering::Relaxed);
         self.with_room(|| self.file.write_at(data, offset))
     }
 }

@@ -353,6 +353,7 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
     let layer = layered.then(|| NewLayer::new(&mut txn.writes));
     let (place, buf) = match builder {
         Some(builder) if txn.options.log_bin => {
+            db.counters.cache_use.fetch_add(1, Ordering::Relaxed);
             let group = builder.finish().map_err(binlog_err)?;
             let group_len = group.group_len();
             // Outside every lock, and before the place is known: that needs the length. What was sent out of band is

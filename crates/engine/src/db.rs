@@ -146,6 +146,8 @@ impl std::fmt::Debug for Memtable {
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) group_bytes: AtomicU64,
+    /// Transactions that had events, committed or not.
+    pub(crate) cache_use: AtomicU64,
     pub(crate) checkpoints: AtomicU64,
     pub(crate) checkpoint_errors: AtomicU64,
     pub(crate) admit_waits: AtomicU64,

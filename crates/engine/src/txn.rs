@@ -790,6 +790,11 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
+        // Still here: rolled back.
+        if self.options.log_bin && self.builder.as_ref().is_some_and(|b| !b.is_empty()) {
+            let used = &self.db.counters.cache_use;
+            used.fetch_add(1, Ordering::Relaxed);
+        }
         self.release();
     }
 }

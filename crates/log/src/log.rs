@@ -868,6 +868,11 @@ impl<S: Send + 'static> Log<S> {
         self.inner.core.purge_before(lsn)
     }
 
+    /// How many segments [`Log::purge_before`] would take away now.
+    pub fn purgeable(&self, lsn: Lsn) -> usize {
+        self.inner.core.purgeable(lsn)
+    }
+
     /// Changes what commits wait for, from the next group on. Switching to [`Durability::Synced`] makes everything
     /// before durable first.
     pub fn set_durability(&self, mode: Durability) -> Result<(), LogError> {

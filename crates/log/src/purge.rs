@@ -48,19 +48,7 @@ impl Core {
     /// See [`crate::Log::purge_before`].
     pub fn purge_before(&self, lsn: Lsn) -> Result<Purged, LogError> {
         let mut graves = self.graves.lock();
-        let durable = self.durable.load(Ordering::Acquire);
-        let victims: Vec<Arc<Segment>> = {
-            let segments = self.segments.lock();
-            let mut victims = Vec::new();
-            for (first, second) in segments.values().zip(segments.values().skip(1)) {
-                // The next segment must have its start record on disk: it says where the numbers stand.
-                if second.start > lsn || durable < second.start + START_LEN {
-                    break;
-                }
-                victims.push(first.clone());
-            }
-            victims
-        };
+        let victims = self.victims(lsn);
         let mut purged = Purged::default();
         for victim in victims {
             let to = self.opts.dir.join(gone_name(victim.start));
@@ -77,6 +65,26 @@ impl Core {
         purged.bytes = self.reap(&mut graves, usize::MAX)?;
         purged.held = graves.gone.iter().map(|s| s.disk_bytes()).sum();
         Ok(purged)
+    }
+
+    /// The segments that nothing from `lsn` on is in.
+    fn victims(&self, lsn: Lsn) -> Vec<Arc<Segment>> {
+        let durable = self.durable.load(Ordering::Acquire);
+        let segments = self.segments.lock();
+        let mut victims = Vec::new();
+        for (first, second) in segments.values().zip(segments.values().skip(1)) {
+            // The next segment must have its start record on disk: it says where the numbers stand.
+            if second.start > lsn || durable < second.start + START_LEN {
+                break;
+            }
+            victims.push(first.clone());
+        }
+        victims
+    }
+
+    /// See [`crate::Log::purgeable`].
+    pub fn purgeable(&self, lsn: Lsn) -> usize {
+        self.victims(lsn).len()
     }
 
     /// Gives back the bytes of a few purged segments that nobody reads any more; how many.

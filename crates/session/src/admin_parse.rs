@@ -1085,7 +1085,13 @@ fn purge(c: &mut Cursor<'_>) -> SqlResult<Admin> {
 fn big_number(c: &mut Cursor<'_>) -> SqlResult<u64> {
     match c.peek().clone() {
         Tok::Num(n) => {
-            let v = n.parse().map_err(|_| c.error())?;
+            // Too large is as large as it gets.
+            let digits = n.bytes().all(|b| b.is_ascii_digit());
+            let v = match n.parse() {
+                Ok(v) => v,
+                Err(_) if digits => u64::MAX,
+                Err(_) => return Err(c.error()),
+            };
             c.advance();
             Ok(v)
         }

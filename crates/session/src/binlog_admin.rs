@@ -22,11 +22,6 @@ pub(crate) fn gtid_inside_transaction() -> SqlError {
     )
 }
 
-/// Error 1076 and the warning of the same number.
-fn domain_text(reason: &str) -> String {
-    format!("Could not delete gtid domain. Reason: {reason}")
-}
-
 impl ClientSession {
     /// What the session's variables say of the next GTID.
     pub(crate) fn gtid_choice(&self) -> GtidChoice {
@@ -121,34 +116,19 @@ impl ClientSession {
 
     /// FLUSH BINARY LOGS: begins a new file, after taking domains out of the GTID state.
     pub(crate) fn flush_binary_logs(&mut self, domains: &[u64]) -> SqlResult<()> {
-        let db = self.instance.database();
-        let mut known = Vec::new();
-        if !domains.is_empty() {
-            let state = gtid_list(&db.gtid_binlog_state())?;
-            for &d in domains {
-                let Ok(domain) = u32::try_from(d) else {
-                    return Err(SqlError::new(
-                        1076,
-                        b"HY000",
-                        format!("The gtid domain '{d}' does not fit into 32 bits"),
-                    ));
-                };
-                if known.contains(&domain) {
-                    continue;
-                }
-                if state.last(domain).is_some() {
-                    known.push(domain);
-                } else {
-                    self.env.warn(
-                        1076,
-                        domain_text(&format!(
-                            "the domain '{domain}' is not in the current binlog state"
-                        )),
-                    );
-                }
-            }
+        let mut ids = Vec::with_capacity(domains.len());
+        for &d in domains {
+            ids.push(u32::try_from(d).map_err(|_| {
+                SqlError::new(
+                    1076,
+                    b"HY000",
+                    format!("The gtid domain '{d}' does not fit into 32 bits"),
+                )
+            })?);
         }
-        db.flush_binary_logs(&known)?;
+        for warning in self.instance.database().flush_binary_logs(&ids)? {
+            self.env.warn(1076, warning);
+        }
         Ok(())
     }
 

@@ -57,7 +57,7 @@ impl ClientSession {
     /// Columns of a statement's result set, for PREPARE.
     pub(crate) fn admin_columns(&mut self, admin: &Admin) -> SqlResult<Vec<ResultColumn>> {
         Ok(match admin {
-            Admin::Show(Show::BinlogEvents(_)) => crate::show::binlog::events_grid().columns,
+            Admin::Show(Show::BinlogEvents(_)) => crate::show::events::events_grid().columns,
             Admin::Show(_) | Admin::Describe { .. } => match self.answer(admin, "")? {
                 Answer::Rows(g) => g.columns,
                 Answer::Done { .. } => Vec::new(),

@@ -167,6 +167,7 @@ impl Startup {
             server_id: u32_(u("server_id")),
             gtid_domain_id: u32_(u("gtid_domain_id")),
             max_binlog_size: u32_(u("max_binlog_size")),
+            binlog_state_interval: u("binlog_state_interval"),
             segment_size: u("innodb_log_file_size"),
             max_binlog_cache_size: u("max_binlog_cache_size"),
             binlog_row_event_max_size: u32_(u("binlog_row_event_max_size")),
@@ -221,7 +222,8 @@ fn other_form(name: &str, v: &VarValue) -> Option<(&'static str, VarValue)> {
             Some(("expire_logs_days", VarValue::Double(days)))
         }
         "expire_logs_days" => {
-            let seconds = (v.as_f64() * 86_400.0).round() as u64;
+            // Less than a second is none, as in MariaDB; what binlog_expire_logs_seconds itself gave comes out as it was.
+            let seconds = (v.as_f64() * 86_400.0 + 1e-6) as u64;
             Some(("binlog_expire_logs_seconds", VarValue::UInt(seconds)))
         }
         _ => None,
@@ -421,9 +423,8 @@ impl Instance {
 
     fn computed(&self, name: &str) -> Option<VarValue> {
         Some(match name {
-            "gtid_binlog_pos" | "gtid_current_pos" => {
-                VarValue::text(self.db.binlog_position().gtid_pos)
-            }
+            "gtid_binlog_pos" => VarValue::text(self.db.binlog_position().gtid_pos),
+            "gtid_current_pos" => VarValue::text(self.gtid_current_pos()),
             "gtid_binlog_state" => VarValue::text(self.db.gtid_binlog_state()),
             "log_bin_basename" | "log_bin_index" => {
                 let file = self.db.binlog_position().file;
@@ -438,6 +439,19 @@ impl Instance {
             }
             _ => return None,
         })
+    }
+
+    /// What this server was the last to write, domain by domain: of domains where another server was, a replica's own
+    /// position (`gtid_slave_pos`) would count, and there is none yet.
+    fn gtid_current_pos(&self) -> String {
+        let me = self.global_value("server_id").as_u64();
+        let all = self.db.binlog_position().gtid_pos;
+        let own = all.split(',').filter(|g| {
+            g.split('-')
+                .nth(1)
+                .is_some_and(|s| s.parse().is_ok_and(|s: u64| s == me))
+        });
+        own.collect::<Vec<_>>().join(",")
     }
 
     /// Stores a global value and lets it have its effect.
@@ -464,6 +478,7 @@ impl Instance {
             "server_id" => self.db.set_server_id(u32_(&value)),
             "max_binlog_cache_size" => self.db.set_max_binlog_cache_size(value.as_u64()),
             "binlog_oob_threshold" => self.db.set_oob_threshold(value.as_u64()),
+            "binlog_state_interval" => self.db.set_binlog_state_interval(value.as_u64()),
             "max_binlog_size" => self.db.set_max_binlog_size(u32_(&value)),
             "binlog_row_metadata" => {
                 self.db

@@ -269,6 +269,14 @@ pub static VARIABLES: &[VariableDef] = &[
     .needs(PrivilegeSet::BINLOG_ADMIN),
     def("binlog_space_limit", Global, UInt(0, MAX, 1), "0", Live).needs(PrivilegeSet::BINLOG_ADMIN),
     def(
+        "binlog_state_interval",
+        Global,
+        UInt(4096, MAX, 1),
+        "2097152",
+        Live,
+    )
+    .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
         "binlog_stmt_cache_size",
         Global,
         UInt(4096, MAX, 4096),

@@ -4,7 +4,7 @@ use super::state_record::StateReason;
 use super::{view, write_state};
 use crate::db::Inner;
 use crate::{EngineError, Result};
-use narwal_binlog::GtidState;
+use narwal_binlog::{Gtid, GtidState};
 use narwal_types::SqlError;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -116,11 +116,20 @@ pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
     Ok(())
 }
 
+/// A list of GTIDs, the last of each (domain, server) counting.
+fn parse_state(text: &str) -> Result<GtidState> {
+    let list = text.trim();
+    if list.is_empty() {
+        return Ok(GtidState::new());
+    }
+    list.split(',')
+        .map(|g| g.parse::<Gtid>())
+        .collect::<std::result::Result<GtidState, _>>()
+        .map_err(|_| sql(1941, "Could not parse GTID list"))
+}
+
 /// SET GLOBAL gtid_binlog_state.
 pub(crate) fn set_gtid_state(db: &Arc<Inner>, text: &str) -> Result<()> {
-    let state: GtidState = text
-        .parse()
-        .map_err(|_| sql(1941, "Could not parse GTID list"))?;
     let not_empty = || {
         sql(
             1956,
@@ -129,9 +138,12 @@ pub(crate) fn set_gtid_state(db: &Arc<Inner>, text: &str) -> Result<()> {
     };
     let _admin = db.binlog.admin.lock();
     let (mut index, current) = view(db);
-    let empty = || db.log.with_order_state(|o, _| o.binlog.gtids().is_empty());
+    if !db.log.with_order_state(|o, _| o.binlog.gtids().is_empty()) {
+        return Err(not_empty());
+    }
+    let state = parse_state(text)?;
     if state.is_empty() {
-        return if empty() { Ok(()) } else { Err(not_empty()) };
+        return Ok(());
     }
     let ticket = write_state(
         db,

@@ -104,6 +104,10 @@ pub struct BinlogStats {
     pub recovery_records: u64,
     /// Bytes of them.
     pub recovery_bytes: u64,
+    /// Bytes written to the base by checkpoints.
+    pub base_bytes_written: u64,
+    /// Bytes written to the log, to the base and to spilled runs for each 1000 bytes of event groups.
+    pub write_amplification_permille: u64,
 }
 
 impl Database {
@@ -112,6 +116,21 @@ impl Database {
         self.inner
             .log
             .with_order_state(|o, _| lookup::position(&o.binlog))
+    }
+
+    /// As [`Database::binlog_position`], after waiting until everything before it is durable, if commits wait for that
+    /// (`innodb_flush_log_at_trx_commit=1`): a replica that starts there never stands in front of a log that a crash
+    /// has cut shorter.
+    ///
+    /// # Errors
+    /// The log has failed.
+    pub fn durable_binlog_position(&self) -> Result<BinlogPosition> {
+        let log = &self.inner.log;
+        let (position, end) = log.with_order_state(|o, at| (lookup::position(&o.binlog), at.lsn));
+        if log.durable_lsn() < end && log.durability() == narwal_log::Durability::Synced {
+            log.sync_all()?;
+        }
+        Ok(position)
     }
 
     /// `gtid_binlog_state`: the last GTID of every (domain, server).
@@ -255,7 +274,13 @@ impl Database {
     /// Keeps the log from `lsn` on until the hold is dropped. `name` is for the notes of purges. Register with 0 before
     /// a place is looked up and advance then: so no purge comes between.
     pub fn register_reader(&self, name: &str, lsn: u64) -> ReaderHold {
-        self.inner.binlog.register_reader(name, lsn)
+        self.inner.binlog.register_reader(name, lsn, true)
+    }
+
+    /// As [`Database::register_reader`], for a reader that is no replica: `slave_connections_needed_for_purge` does not
+    /// count it.
+    pub fn hold_log(&self, name: &str, lsn: u64) -> ReaderHold {
+        self.inner.binlog.register_reader(name, lsn, false)
     }
 
     /// Reads event groups from a place on, up to the durable end of the log. Does not keep the log from being purged:
@@ -274,6 +299,9 @@ impl Database {
         let db = &self.inner;
         let log = db.log.stats();
         let bytes_written = db.counters.group_bytes.load(Ordering::Relaxed);
+        let base_bytes_written = db.base_room.written();
+        let spilled = db.counters.spill_bytes.load(Ordering::Relaxed);
+        let permille = |n: u64| (n * 1000).checked_div(bytes_written).unwrap_or(0);
         BinlogStats {
             commits: log.binlog_commits,
             group_commits: log.binlog_groups,
@@ -282,6 +310,7 @@ impl Database {
             trigger_lock_wait: log.trigger_lock_wait,
             bytes_written,
             disk_use: log.disk_bytes,
+            cache_use: db.counters.cache_use.load(Ordering::Relaxed),
             cache_disk_use: db.counters.oob_commits.load(Ordering::Relaxed),
             oob_chunks: db.counters.oob_chunks.load(Ordering::Relaxed),
             oob_chunk_bytes: log.chunk_bytes,
@@ -289,14 +318,15 @@ impl Database {
             checkpoint_age: db.checkpoint_age(),
             state_records: db.binlog.state_records.load(Ordering::Relaxed),
             fsyncs: log.syncs + log.prepare_syncs,
-            amplification_permille: (log.bytes_written * 1000)
-                .checked_div(bytes_written)
-                .unwrap_or(0),
+            amplification_permille: permille(log.bytes_written),
+            base_bytes_written,
+            write_amplification_permille: permille(
+                log.bytes_written + base_bytes_written + spilled,
+            ),
             lookups: db.binlog.lookups.load(Ordering::Relaxed),
             lookup_records: db.binlog.lookup_records.load(Ordering::Relaxed),
             recovery_records: db.counters.recovery_records.load(Ordering::Relaxed),
             recovery_bytes: db.counters.recovery_bytes.load(Ordering::Relaxed),
-            ..BinlogStats::default()
         }
     }
 }

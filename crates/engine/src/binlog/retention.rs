@@ -27,7 +27,7 @@ pub struct ReaderHold {
 impl ReaderHold {
     /// The reader needs nothing below `lsn` any more.
     pub fn advance(&self, lsn: u64) {
-        if let Some((_, at)) = self.holds.map.lock().get_mut(&self.id) {
+        if let Some((_, at, _)) = self.holds.map.lock().get_mut(&self.id) {
             *at = (*at).max(lsn);
         }
     }
@@ -46,31 +46,33 @@ impl Drop for ReaderHold {
     }
 }
 
-/// All readers by a number: name and LSN.
+/// All readers by a number: name, LSN, whether it is a replica.
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
-    map: Mutex<BTreeMap<u64, (String, u64)>>,
+    map: Mutex<BTreeMap<u64, (String, u64, bool)>>,
     next: AtomicU64,
     wake: Wake,
 }
 
 impl Holds {
-    pub(crate) fn register(self: &Arc<Self>, name: &str, lsn: u64) -> ReaderHold {
+    pub(crate) fn register(self: &Arc<Self>, name: &str, lsn: u64, replica: bool) -> ReaderHold {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        self.map.lock().insert(id, (name.to_owned(), lsn));
+        self.map.lock().insert(id, (name.to_owned(), lsn, replica));
         ReaderHold {
             holds: self.clone(),
             id,
         }
     }
 
-    fn len(&self) -> usize {
-        self.map.lock().len()
+    fn replicas(&self) -> usize {
+        self.map.lock().values().filter(|h| h.2).count()
     }
 
     /// The reader that is furthest behind.
     fn last(&self) -> Option<(String, u64)> {
-        self.map.lock().values().min_by_key(|h| h.1).cloned()
+        let map = self.map.lock();
+        let last = map.values().min_by_key(|h| h.1);
+        last.map(|h| (h.0.clone(), h.1))
     }
 }
 
@@ -140,8 +142,8 @@ pub(crate) enum Target {
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 impl Binlog {
-    pub(crate) fn register_reader(&self, name: &str, lsn: u64) -> ReaderHold {
-        self.holds.register(name, lsn)
+    pub(crate) fn register_reader(&self, name: &str, lsn: u64, replica: bool) -> ReaderHold {
+        self.holds.register(name, lsn, replica)
     }
 
     /// Something has changed that may let files go: the background should look.
@@ -264,7 +266,7 @@ fn by_settings(db: &Inner, index: &Index, current: &FileEntry, notes: &mut Vec<S
         keep = keep.max(over);
     }
     let needed = s.connections_needed.load(Ordering::Relaxed) as usize;
-    let connected = db.binlog.holds.len();
+    let connected = db.binlog.holds.replicas();
     if keep > oldest && connected < needed {
         notes.push(format!(
             "binary log files that could go stay: {connected} replicas are connected, slave_connections_needed_for_purge is {needed}"
@@ -293,8 +295,11 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
     let mut floor = files;
     let mut bound = |lsn: u64, why: &dyn Fn() -> String| {
         if lsn < floor {
+            // Worth a word only if it keeps a segment that would go otherwise.
+            if db.log.purgeable(lsn) < db.log.purgeable(floor) {
+                notes.push(why());
+            }
             floor = lsn;
-            notes.push(why());
         }
     };
     bound(checkpoint, &|| {

@@ -1,38 +1,17 @@
 //! SHOW statements about the binary log: where it stands, its files, its events.
 
-use crate::admin::{EventRange, Filter};
+use crate::admin::Filter;
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
-use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, Value};
-
-/// Columns of SHOW BINLOG EVENTS.
-pub(crate) fn events_grid() -> Grid {
-    let mut g = Grid::new();
-    g.text("Log_name", 20)
-        .uint("Pos", false)
-        .text("Event_type", 20);
-    g.columns
-        .push(column("Server_id", TypeKind::Int, true, 10, false));
-    g.uint("End_log_pos", false).text("Info", 20);
-    g
-}
-
-/// Error 1220.
-fn events_error(why: &str) -> SqlError {
-    SqlError::new(
-        1220,
-        b"HY000",
-        format!("Error when executing command SHOW BINLOG EVENTS: {why}"),
-    )
-}
+use narwal_types::{SqlResult, TypeKind, Value};
 
 impl ClientSession {
     /// SHOW MASTER STATUS, SHOW BINLOG STATUS.
     pub(super) fn show_master_status(&mut self) -> SqlResult<Grid> {
         self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
         let db = self.instance.database();
-        let at = db.binlog_position();
+        let at = db.durable_binlog_position()?;
         let filter = &db.options().binlog_filter;
         let mut g = Grid::new();
         g.text("File", 512)
@@ -96,15 +75,19 @@ impl ClientSession {
             ("Binlog_stmt_cache_use", 0),
             ("Narwal_checkpoint_age", s.checkpoint_age),
             ("Narwal_checkpoint_lsn", s.checkpoint_lsn),
-            (
-                "Narwal_log_amplification_permille",
-                s.amplification_permille,
-            ),
+            ("Narwal_base_bytes_written", s.base_bytes_written),
             ("Narwal_log_state_records", s.state_records),
             ("Narwal_log_syncs", s.fsyncs),
             ("Narwal_oob_chunks", s.oob_chunks),
         ] {
             pairs.push((name.into(), v.to_string()));
+        }
+        for (name, permille) in [
+            ("Narwal_log_amplification", s.amplification_permille),
+            ("Narwal_write_amplification", s.write_amplification_permille),
+        ] {
+            let text = format!("{}.{:03}", permille / 1000, permille % 1000);
+            pairs.push((name.into(), text));
         }
         let names = [
             "Binlog_snapshot_file",
@@ -116,28 +99,13 @@ impl ClientSession {
             let snapshot = self.open.as_ref().and_then(|o| o.txn.snapshot_seq());
             let at = match snapshot {
                 Some(seq) => db.position_at_seq(seq)?,
-                None => db.binlog_position(),
+                None => db.durable_binlog_position()?,
             };
             let [file, gtids, position] = names.map(String::from);
             pairs.push((file, at.file));
             pairs.push((gtids, at.gtid_pos));
             pairs.push((position, at.offset.to_string()));
         }
-        if filter.may_match("Narwal_gtid_binlog_pos") {
-            let at = db.binlog_position();
-            pairs.push(("Narwal_gtid_binlog_pos".into(), at.gtid_pos));
-        }
         Ok(())
-    }
-
-    /// SHOW BINLOG EVENTS. Returns the number of rows sent.
-    pub(crate) fn show_binlog_events(
-        &mut self,
-        range: &EventRange,
-        out: &mut dyn ResultSink,
-    ) -> SqlResult<u64> {
-        self.need_any(PrivilegeSet::BINLOG_MONITOR)?;
-        let _ = (range, out, events_error(""));
-        Err(SqlError::unsupported("SHOW BINLOG EVENTS"))
     }
 }

@@ -1,6 +1,7 @@
 //! SHOW and DESCRIBE: each statement makes a small result in memory, which LIKE or WHERE then thins out.
 
 pub(crate) mod binlog;
+pub(crate) mod events;
 pub(crate) mod filter;
 pub(crate) mod server;
 mod tables;
@@ -70,7 +71,7 @@ impl ClientSession {
             Show::CharacterSet(f) => server::character_sets(f),
             Show::MasterStatus => self.show_master_status(),
             Show::BinaryLogs => self.show_binary_logs(),
-            Show::BinlogEvents(_) => Ok(binlog::events_grid()),
+            Show::BinlogEvents(_) => Ok(events::events_grid()),
             Show::ReplicaStatus => self.show_replica_status(),
             Show::ReplicaHosts => self.show_replica_hosts(),
             Show::Privileges => Ok(server::privileges()),

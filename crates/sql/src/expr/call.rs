@@ -422,9 +422,6 @@ impl<'a> Call<'a, '_> {
 
     fn binlog_gtid_pos(&self) -> SqlResult<Val<'a>> {
         let file = self.text(0);
-        if file.is_empty() {
-            return Ok(Val::text(String::new()));
-        }
         let Ok(offset) = u64::try_from(self.int(1)) else {
             return Ok(Val::NULL);
         };
