@@ -294,13 +294,11 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
     drop(index);
     let mut floor = files;
     let mut bound = |lsn: u64, why: &dyn Fn() -> String| {
-        if lsn < floor {
-            // Worth a word only if it keeps a segment that would go otherwise.
-            if db.log.purgeable(lsn) < db.log.purgeable(floor) {
-                notes.push(why());
-            }
-            floor = lsn;
+        // Worth a word only if it keeps a segment that would go otherwise.
+        if db.log.purgeable(lsn) < db.log.purgeable(files) {
+            notes.push(why());
         }
+        floor = floor.min(lsn);
     };
     bound(checkpoint, &|| {
         "recovery needs part of the purged log until the next checkpoint; it goes then".into()
