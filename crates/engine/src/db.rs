@@ -175,7 +175,7 @@ pub(crate) struct Inner {
     pub(crate) log: Log<Order>,
     pub(crate) redb: redb::Database,
     /// Whether the base's writer waits for room on the disk.
-    base_room: Arc<Room>,
+    pub(crate) base_room: Arc<Room>,
     pub(crate) state: ArcSwap<State>,
     pub(crate) registry: SnapshotRegistry,
     pub(crate) locks: LockTable,
