@@ -90,7 +90,7 @@ fn options(disk: &SimDisk, mode: u8) -> Options {
         compression: COMPRESSED.get().then_some(Compression {
             level: 1,
             // Chunks too, where they are tiny.
-            min_len: if tiny { 60 } else { 200 },
+            min_len: if OOB.get() > 0 { 60 } else { 200 },
         }),
         memory_budget: 4 << 20,
         ..Options::default()
