@@ -162,7 +162,13 @@ impl From<narwal_log::LogError> for EngineError {
         use narwal_log::LogError;
         match e {
             LogError::NoSpace(m) => EngineError::DiskFull(m),
-            LogError::RecordTooLarge { max, .. } => EngineError::TransactionTooLarge(max),
+            LogError::RecordTooLarge { max, .. } => EngineError::Sql(SqlError::new(
+                1197,
+                b"HY000",
+                format!(
+                    "A single change of more than {max} bytes can't be written to the log: a row (of an UPDATE both images count), a statement's text, or the rows of a transaction that are not for the binary log"
+                ),
+            )),
             LogError::Failed(m) => EngineError::LogFailed(m),
             LogError::Closed => EngineError::LogFailed("the database is closed".into()),
             LogError::Corrupt(c) => EngineError::Corrupt(c.to_string()),

@@ -23,6 +23,8 @@ use std::sync::atomic::Ordering;
 
 /// A commit record names up to this many chunks itself.
 pub(crate) const CHUNKS_IN_COMMIT: usize = 128;
+/// Bytes of events in memory from which on no event waits for another. Far from what one record takes.
+const MUCH: u64 = 64 << 20;
 /// Entries of one ChunkIndex record.
 pub(crate) const CHUNKS_IN_INDEX: usize = 4096;
 
@@ -117,6 +119,18 @@ impl Transaction {
             self.spill_locks()?;
         }
         Ok(())
+    }
+
+    /// After a row change: if much is in memory, what is finished goes without waiting for the next change. So no chunk
+    /// and no commit record holds more than one event that is large by itself.
+    #[inline]
+    pub(crate) fn make_room_behind(&mut self) -> Result<()> {
+        match &self.builder {
+            Some(b) if b.events_len() - b.drained() > MUCH && b.drainable() > 0 => {
+                self.send_chunks()
+            }
+            _ => Ok(()),
+        }
     }
 
     fn live_savepoints(&mut self) -> Vec<Arc<SavepointAt>> {

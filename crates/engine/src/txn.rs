@@ -536,7 +536,7 @@ impl Transaction {
         for k in keys {
             self.put(k, Payload::Present, 0);
         }
-        Ok(())
+        self.make_room_behind()
     }
 
     /// Locks a unique secondary key and checks that it is free.
@@ -631,7 +631,7 @@ impl Transaction {
             self.put(from, Payload::Tombstone, 0);
             self.put(to, Payload::Present, 0);
         }
-        Ok(())
+        self.make_room_behind()
     }
 
     /// Deletes `old` (as returned by `lock_row`, Exclusive).
@@ -657,7 +657,7 @@ impl Transaction {
         for k in keys {
             self.put(k, Payload::Tombstone, 0);
         }
-        Ok(())
+        self.make_room_behind()
     }
 
     fn put(&mut self, key: FullKey, payload: Payload, delta: i8) {

@@ -238,7 +238,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def(
         "binlog_oob_threshold",
         Global,
-        UInt(16_384, MAX, 1),
+        UInt(16_384, 134_217_728, 1),
         "1048576",
         Live,
     )

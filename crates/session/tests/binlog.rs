@@ -290,3 +290,23 @@ fn who_may_ask() {
     }
     assert_eq!(keeper.code("set global gtid_binlog_state=''").0, 1227);
 }
+
+#[test]
+fn rows_of_many_megabytes() {
+    let s = Server::start();
+    let mut c = filled(&s);
+    c.run("set global max_allowed_packet=1073741824");
+    drop(c);
+    let mut c = s.root();
+    // Together they are more than a record of the log holds.
+    c.run("insert into d.t values (2, repeat('x', 135000000)), (3, repeat('y', 135000000))");
+    assert_eq!(c.one("select sum(length(b)) from d.t"), "270000001");
+    // One is as well: refused, and nothing is left of it.
+    let e = c.err("insert into d.t values (4, 'a'), (5, repeat('x', 268500000))");
+    assert_eq!((e.code, e.sqlstate_str()), (1197, "HY000"));
+    assert!(e.message.contains("268435455"), "{e}");
+    c.run("insert into d.t values (6, 'x')");
+    assert_eq!(c.one("select count(*) from d.t"), "4");
+    let kinds = events(&mut c, "", &[2]);
+    assert_eq!(kinds.iter().filter(|k| *k == "Write_rows_v1").count(), 4);
+}
