@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -32,7 +32,9 @@ def check_state(load: Load, port: int, strict: bool) -> tuple[list[str], dict[st
     counters = dict(tables["cnt"])
     journal = {(r[0], r[1]): r[2:] for r in tables["journal"]}
     ticks = {(r[1], r[2]): r[0] for r in tables["tick"]}
-    bigs: dict[tuple[int, int], int] = Counter((r[0], r[1]) for r in tables["big"])
+    bigs: dict[tuple[int, int], list] = defaultdict(list)
+    for r in tables["big"]:
+        bigs[r[0], r[1]].append(r[2:])
     balance = dict.fromkeys(range(ACCOUNTS), START_BALANCE)
     version = dict.fromkeys(range(ACCOUNTS), 0)
     lost_acked, present_sent = [], []
@@ -67,9 +69,13 @@ def check_state(load: Load, port: int, strict: bool) -> tuple[list[str], dict[st
             want = t.tick if t.number not in gone else None
             if got != want:
                 faults.append(f"client {client.id} transaction {t.number}: tick id {got}, expected {want}")
-            got, want = bigs.pop((client.id, t.number), 0), t.big if t is big else 0
+            got = bigs.pop((client.id, t.number), [])
+            want = [(i, t.data + "!" * (i < t.marked)) for i in range(t.big)] if t is big else []
             if got != want:
-                faults.append(f"client {client.id} transaction {t.number}: {got} bulk rows, expected {want}")
+                wrong = next((i for i, pair in enumerate(zip(got, want)) if pair[0] != pair[1]), min(len(got), len(want)))
+                faults.append(f"client {client.id} transaction {t.number}{' (large)' * t.large}: {len(got)} bulk rows, "
+                              f"expected {len(want)}; the first difference is at row {wrong}: "
+                              f"{str(got[wrong:wrong + 1])[:60]}, {str(want[wrong:wrong + 1])[:60]}")  # fmt: skip
         load.seen[client.id] = min(n, load.seen.get(client.id, 0)) if not strict else n
     for what, rest in (("cnt", counters), ("journal", journal), ("tick", ticks), ("big", bigs)):
         if rest:

@@ -5,6 +5,10 @@ Checked after each restart: every acknowledged transaction is there (modes 1 and
 operating system; mode 0: the state is a prefix of the commit order), nothing that a reader saw is gone, no half
 transaction, indexes agree with rows, AUTO_INCREMENT values never come back, DDL is all or nothing; now and then and at
 the end of each data folder the event stream from the start rebuilds exactly the tables, GTIDs without gap or repeat.
+After each kill, before anything else, `narwal check` must find nothing in the dead folder.
+
+A part of the load are transactions that outgrow their share of memory (set very small): chunks in the log, rows and locks
+in files. A third of the kills comes in the middle of one, a third right after one was acknowledged.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ class Torture:
         self.out = Path(o.out).resolve()
         self.out.mkdir(parents=True, exist_ok=True)
         self.rng = random.Random(o.seed)
+        self.kills_in = self.kills_after = self.checks = self.large = self.spills = 0
         self.kills = self.checkpoints = self.recovery_kills = self.clean_stops = self.acknowledged = self.streams = 0
         self.slowest_start = 0.0
         self.faults: list[str] = []
@@ -48,6 +53,12 @@ class Torture:
             args.append("--innodb-buffer-pool-size=6M")
         if self.rng.random() < 0.6:
             args.append("--innodb-log-file-size=4M")
+        # Rows and locks of a transaction leave memory early, its events even earlier.
+        if self.rng.random() < 0.8:
+            memory = self.rng.choice(["8K", "32K", "200K"])
+            args += ["--binlog-oob-threshold=16K", f"--narwal-transaction-memory={memory}"]
+        if self.rng.random() < 0.3:
+            args.append("--narwal-log-compression=zstd")
         return Narwal(folder, [*args, *self.o.server_arg], binary=self.o.narwal)
 
     def export(self, server: Server, number: int) -> list[Path]:
@@ -107,8 +118,10 @@ class Torture:
         time.sleep(self.rng.uniform(low, high))
         if not server.alive():
             raise ServerDied(f"the server ended under load\n{server.log_tail()}")
-        self.checkpoints += self.checkpoint_count(server)
+        self.count_status(server)
         clean = self.rng.random() < 0.05
+        if not clean:
+            self.choose_moment(load)
         if clean:
             code = server.stop()
             self.clean_stops += 1
@@ -118,6 +131,8 @@ class Torture:
             server.kill()
             self.kills += 1
         load.finish()
+        if not self.o.mariadb:
+            self.check_folder(server, load)
         files = self.export(server, n) if stream and not self.o.mariadb else []
         while self.rng.random() < 0.15:  # recovery is killed as well, at any of its moments
             server.spawn()
@@ -146,14 +161,39 @@ class Torture:
             print(f"  {time.monotonic() - self.began:6.1f} s: mode {mode}, {self.kills} kills, "
                   f"{self.acknowledged + load.acknowledged} acknowledged{extra}", flush=True)  # fmt: skip
 
-    def checkpoint_count(self, server: Server) -> int:
-        """Checkpoints of this server process beyond the first one, which every start makes."""
+    def choose_moment(self, load: Load) -> None:
+        """Waits for the middle of a large transaction, or for the moment after one, or not at all."""
+        what, end = self.rng.random(), time.monotonic() + 5
+        if what < 0.35:
+            while not load.large_running and time.monotonic() < end:
+                time.sleep(0.001)
+            time.sleep(self.rng.uniform(0, 0.3))
+            self.kills_in += bool(load.large_running)
+        elif what < 0.7:
+            before = load.large_committed
+            while load.large_committed == before and time.monotonic() < end:
+                time.sleep(0.0002)
+            self.kills_after += load.large_committed > before
+
+    def check_folder(self, server: Server, load: Load) -> None:
+        """`narwal check` on the dead server's folder; it changes nothing there."""
+        done = subprocess.run(
+            [str(server.binary), "check", str(server.datadir)], capture_output=True, text=True, timeout=300
+        )
+        self.checks += 1
+        if done.returncode:
+            load.fault(f"narwal check ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-600:]}")
+
+    def count_status(self, server: Server) -> None:
+        """What this server process has done so far; its first checkpoint is one that every start makes."""
         if self.o.mariadb:
-            return 0
+            return
         c = Connection(server.port)
-        rows = c.query("SHOW GLOBAL STATUS LIKE 'Narwal_checkpoints'").rows
+        rows = dict(c.query("SHOW GLOBAL STATUS LIKE 'Narwal_%'").rows)
         c.drop()
-        return max(0, int(rows[0][1]) - 1) if rows else 0
+        self.checkpoints += max(0, int(rows.get("Narwal_checkpoints", 1)) - 1)
+        self.large += int(rows.get("Narwal_oob_commits", 0))
+        self.spills += int(rows.get("Narwal_spills", 0))
 
     def out_of_time(self) -> bool:
         return bool(self.o.seconds) and time.monotonic() - self.began > self.o.seconds
@@ -171,6 +211,8 @@ class Torture:
             number += 1
             if self.faults and not self.o.go_on:
                 break
+        print(f"torture: {self.kills_in} kills inside and {self.kills_after} right after a large transaction, {self.large} "
+              f"out-of-band commits, {self.spills} spills, {self.checks} data folders checked")  # fmt: skip
         print(f"torture: {self.recovery_kills} kills during recovery, {self.clean_stops} clean stops, {self.checkpoints} checkpoints "
               f"under load, {self.streams} event streams rebuilt, {self.acknowledged} transactions acknowledged, slowest start {self.slowest_start:.2f} s, "
               f"{time.monotonic() - self.began:.0f} s, seed {self.o.seed}")  # fmt: skip

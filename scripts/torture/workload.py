@@ -21,6 +21,7 @@ ACCOUNTS = 100
 OWNERS = 8
 START_BALANCE = 1000
 BIG_ROWS = 300
+LARGE_ROWS = 2500  # of a transaction that outgrows memory: its events, rows and locks go to disk while it runs
 
 SCHEMA = [
     "CREATE TABLE acct (id INT NOT NULL PRIMARY KEY, owner INT NOT NULL, balance BIGINT NOT NULL, ver BIGINT NOT NULL,"
@@ -53,6 +54,9 @@ class Txn:
     tick: int | None = None  # AUTO_INCREMENT value handed out
     tick_deleted: int | None = None  # an earlier transaction's number whose tick row went
     big: int = 0  # rows of a bulk insert; replaces the client's previous bulk
+    data: str = ""  # what they hold
+    marked: int = 0  # so many of them, from the first on, were updated afterwards: a mark is appended to the data
+    large: bool = False
     sent: float = 0.0  # just before the commit (or the autocommit statement) went out
     acked: float = 0.0  # 0: never
 
@@ -138,6 +142,8 @@ class Load:
         self.ids: set[int] = set()  # AUTO_INCREMENT values of acknowledged transactions
         self.acknowledged = 0
         self.retries = 0
+        self.large_running = 0  # large transactions between BEGIN and the answer to COMMIT
+        self.large_committed = 0
         self.out = out
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -233,6 +239,14 @@ class Load:
                      prepared: dict[str, Statement] | None) -> bool:  # fmt: skip
         """One transaction; False when it was rolled back on purpose."""
         kind = rng.random()
+        if client.id % 3 == 0 and rng.random() < 0.15:
+            with self._lock:
+                self.large_running += 1
+            try:
+                return self._large(c, rng, client, txn)
+            finally:
+                with self._lock:
+                    self.large_running -= 1
         if kind < 0.15:  # a lone autocommit statement
             txn.sent = time.monotonic()
             got = c.query(f"UPDATE cnt SET txn = {txn.number} WHERE client = {client.id}").affected
@@ -244,7 +258,7 @@ class Load:
             if previous:
                 c.query(f"DELETE FROM big WHERE client = {client.id}")
             txn.big = rng.randint(1, BIG_ROWS)
-            data = chr(97 + txn.number % 26) * rng.randint(10, 1500)
+            txn.data = data = chr(97 + txn.number % 26) * rng.randint(10, 1500)
             values = ", ".join(f"({client.id}, {txn.number}, {i}, '{data}')" for i in range(txn.big))
             c.query(f"INSERT INTO big (client, txn, i, data) VALUES {values}")
         place = None
@@ -295,6 +309,62 @@ class Load:
             return False
         txn.sent = time.monotonic()
         c.query("COMMIT")
+        return True
+
+    def _large(self, c: Connection, rng: random.Random, client: Client, txn: Txn) -> bool:
+        """A transaction of many statements and rows, with work that a savepoint and a failing statement undo."""
+        c.query("BEGIN")
+        c.query(f"DELETE FROM big WHERE client = {client.id}")
+        rows, at = rng.randint(300, LARGE_ROWS), 0
+        txn.large, txn.data = True, chr(97 + txn.number % 26) * rng.randint(10, 400)
+
+        def insert(first: int, n: int, data: str) -> None:
+            values = ", ".join(f"({client.id}, {txn.number}, {i}, '{data}')" for i in range(first, first + n))
+            c.query(f"INSERT INTO big (client, txn, i, data) VALUES {values}")
+
+        undone = rng.randrange(rows)
+        while at < rows:
+            n = min(rng.randint(50, 400), rows - at)
+            insert(at, n, txn.data)
+            at += n
+            if undone is not None and at > undone:
+                undone = None
+                c.query("SAVEPOINT large")
+                if rng.random() < 0.7:
+                    insert(at + 10, rng.randint(1, 600), "undone")
+                if rng.random() < 0.7:
+                    c.query(f"UPDATE big SET data = 'undone' WHERE client = {client.id}")
+                if rng.random() < 0.3:
+                    c.query(f"DELETE FROM big WHERE client = {client.id} AND i % 3 = 0")
+                c.query("ROLLBACK TO SAVEPOINT large")
+            if rng.random() < 0.1:  # a statement that fails at its end, after many rows of its own
+                try:
+                    n_more = rng.randint(1, 300)
+                    values = [f"({client.id}, {txn.number}, {i}, 'failed')" for i in range(at + 10, at + 10 + n_more)]
+                    c.query("INSERT INTO big (client, txn, i, data) VALUES " + ", ".join([*values, values[0]]))
+                    self.fault("a duplicate key was accepted")
+                except SqlError as e:
+                    if e.code != 1062:
+                        raise
+        if rng.random() < 0.6:
+            txn.marked = rng.randint(1, rows)
+            got = c.query(
+                f"UPDATE big SET data = CONCAT(data, '!') WHERE client = {client.id} AND i < {txn.marked}"
+            ).affected
+            if got != txn.marked:
+                self.fault(f"an update of {txn.marked} rows changed {got}")
+        txn.big = rows
+        got = c.query(f"SELECT COUNT(*) FROM big WHERE client = {client.id}").rows[0][0]
+        if got != rows:
+            self.fault(f"a large transaction wrote {rows} rows and sees {got}")
+        self._affected("UPDATE cnt", c.query(f"UPDATE cnt SET txn = {txn.number} WHERE client = {client.id}").affected)
+        if rng.random() < 0.15:
+            c.query("ROLLBACK")
+            return False
+        txn.sent = time.monotonic()
+        c.query("COMMIT")
+        with self._lock:
+            self.large_committed += 1
         return True
 
     def _affected(self, what: str, got: int) -> None:
