@@ -752,6 +752,7 @@ impl Database {
                 ("Narwal_durable_lsn", db.log.durable_lsn()),
                 ("Narwal_visible_seq", db.log.visible_seq()),
                 ("Narwal_memtable_bytes", state.memtable_bytes()),
+                ("Narwal_layers", state.older.len() as u64),
                 ("Narwal_checkpoints", db.counters.checkpoints.load(r)),
                 (
                     "Narwal_checkpoint_errors",
