@@ -475,28 +475,25 @@ impl GroupBuilder {
         self.open.map_or(0, |o| o.rows)
     }
 
-    /// The first `len` bytes of events behind the GTID event, as [`drain`](Self::drain) would give them.
+    /// The first `len` bytes of events behind the GTID event. Their checksums and positions are not filled in.
     #[must_use]
     pub fn front(&self, len: usize) -> &[u8] {
         let base = self.base();
         &self.buf[base..base + len.min(self.drainable())]
     }
 
-    /// Takes out the first `len` bytes of events behind the GTID event: for transactions that are too large for one
-    /// buffer. `len` must be an event's end and at most [`drainable`](Self::drainable). Their checksums and positions
-    /// are not filled in.
-    #[must_use]
-    pub fn drain(&mut self, len: usize) -> Vec<u8> {
+    /// Forgets the first `len` bytes of events behind the GTID event, for transactions that are too large for one
+    /// buffer: what [`front`](Self::front) gave is somewhere else now. `len` must be an event's end and at most
+    /// [`drainable`](Self::drainable).
+    pub fn drain(&mut self, len: usize) {
         let base = self.base();
         let len = len.min(self.drainable());
-        let out = self.buf[base..base + len].to_vec();
         self.buf.drain(base..base + len);
         self.drained += len as u64;
         self.statement_start = self.statement_start.saturating_sub(len).max(base);
         if let Some(o) = &mut self.open {
             o.start -= len;
         }
-        out
     }
 
     /// True if no row was added.

@@ -10,6 +10,10 @@ use std::time::Duration;
 /// How long the base's writer sleeps before it tries a full disk again.
 const RETRY: Duration = Duration::from_millis(100);
 
+/// Bytes written between two syncs. A checkpoint after a huge transaction writes gigabytes: left to the file system,
+/// they would all go to the disk in one go, and the log's syncs would wait behind them.
+const SYNC_BYTES: u64 = 8 << 20;
+
 /// What happens when the disk is full in the middle of a checkpoint.
 ///
 /// redb takes a failed write as the end of the file's use, reads included. So the writer (there is one, the checkpoint)
@@ -43,12 +47,17 @@ impl Room {
 pub(crate) struct Backend {
     file: Arc<dyn DiskFile>,
     room: Arc<Room>,
+    unsynced: AtomicU64,
 }
 
 impl Backend {
     /// Over a file; `room` says what a full disk does.
     pub(crate) fn new(file: Arc<dyn DiskFile>, room: Arc<Room>) -> Self {
-        Backend { file, room }
+        Backend {
+            file,
+            room,
+            unsynced: AtomicU64::new(0),
+        }
     }
 
     /// Runs a call that takes space until there is some.
@@ -101,12 +110,18 @@ impl redb::StorageBackend for Backend {
     }
 
     fn sync_data(&self) -> Result<(), io::Error> {
+        self.unsynced.store(0, Ordering::Relaxed);
         self.file.sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> Result<(), io::Error> {
-        let written = &self.room.written;
-        written.fetch_add(data.len() as u64, Ordering::Relaxed);
-        self.with_room(|| self.file.write_at(data, offset))
+        let n = data.len() as u64;
+        self.room.written.fetch_add(n, Ordering::Relaxed);
+        self.with_room(|| self.file.write_at(data, offset))?;
+        if self.unsynced.fetch_add(n, Ordering::Relaxed) + n >= SYNC_BYTES {
+            self.unsynced.store(0, Ordering::Relaxed);
+            self.file.sync_data()?;
+        }
+        Ok(())
     }
 }

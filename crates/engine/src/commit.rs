@@ -295,17 +295,13 @@ pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// What the annex says of a spilled write set.
-fn spill_of(db: &Inner, txn: &Transaction) -> Result<Option<Spill>> {
+fn spill_of(txn: &Transaction) -> Option<Spill> {
     if !txn.writes.has_runs() {
-        return Ok(None);
+        return None;
     }
-    // The files' names must be durable before the record that counts on them.
-    db.disk
-        .sync_dir(&db.spill_dir)
-        .map_err(|e| EngineError::Io(format!("{}: {e}", db.spill_dir.display())))?;
     let end = txn.writes.spilled_end();
     let value = |c: &AtomicU64| c.load(Ordering::Relaxed);
-    Ok(Some(Spill {
+    Some(Spill {
         runs: txn.writes.runs().map(|r| r.meta()).collect(),
         events: end.events,
         skip: end.skip,
@@ -318,7 +314,7 @@ fn spill_of(db: &Inner, txn: &Transaction) -> Result<Option<Spill>> {
                 (t.def.id, value(&c.auto_increment), value(&c.row_id))
             })
             .collect(),
-    }))
+    })
 }
 
 /// Commits a transaction; see the module's comment for the steps.
@@ -334,13 +330,14 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         return Ok(CommitInfo::default());
     }
     db.admit()?;
+    txn.sync_run_names()?;
     let oob = txn.name_chunks()?;
     let deltas = txn.writes.row_deltas();
     let layered = txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES);
     let mut annex = Annex {
         row_ids: std::mem::take(&mut txn.row_ids),
         oob,
-        spill: spill_of(db, txn)?,
+        spill: spill_of(txn),
         ..Annex::default()
     };
     let prefix = match &mut local {

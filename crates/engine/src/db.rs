@@ -233,7 +233,7 @@ impl Inner {
     }
 
     fn memtable_limit(&self) -> u64 {
-        self.options.memory_budget * 2 / 5
+        self.options.memory_budget * 3 / 10
     }
 
     /// Memory of one transaction's write set, beyond which it spills.
@@ -480,7 +480,7 @@ impl Database {
         .map_err(|e| io("opening the base in", e))?;
         let base_room = Arc::new(Room::default());
         let redb = redb::Builder::new()
-            .set_cache_size(usize::try_from(options.memory_budget * 3 / 5).unwrap_or(usize::MAX))
+            .set_cache_size(usize::try_from(options.memory_budget * 9 / 20).unwrap_or(usize::MAX))
             .create_with_backend(Backend::new(file, base_room.clone()))
             .map_err(base_err)?;
         if !exists {

@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// Bytes of events in a chunk, about, once a transaction is out of band: larger ones hold up small commits behind them.
+const CHUNK_BYTES: u64 = 256 << 10;
 /// A commit record names up to this many chunks itself.
 pub(crate) const CHUNKS_IN_COMMIT: usize = 128;
 /// Bytes of events in memory from which on no event waits for another. Far from what one record takes.
@@ -106,7 +108,11 @@ impl Transaction {
             None => return Ok(()),
         };
         let large = self.writes.bytes() > self.db.spill_bytes();
-        if drainable <= self.db.oob_threshold.load(Ordering::Relaxed) && !large {
+        let mut threshold = self.db.oob_threshold.load(Ordering::Relaxed);
+        if self.oob.is_some() {
+            threshold = threshold.min(CHUNK_BYTES);
+        }
+        if drainable <= threshold && !large {
             return Ok(());
         }
         if drainable > 0 {
@@ -193,11 +199,6 @@ impl Transaction {
             Some(o) if number > 0 => o.first,
             _ => 0,
         };
-        // Reserved before anything is taken out of memory: if there is no room, nothing has changed.
-        let (ticket, state_due) = self
-            .db
-            .log
-            .reserve(RecordKind::Chunk, body, |at, o| o.track.due(at.lsn))?;
         let mut buf = Vec::with_capacity(HEADER_LEN + body);
         buf.resize(HEADER_LEN, 0);
         let flags = if packed.is_some() { CHUNK_PACKED } else { 0 };
@@ -205,14 +206,19 @@ impl Transaction {
         buf.extend_from_slice(&number.to_le_bytes());
         buf.extend_from_slice(&first.to_le_bytes());
         buf.extend_from_slice(&(ids as u32).to_le_bytes());
-        for id in self.row_ids.drain(..ids) {
+        for id in &self.row_ids[..ids] {
             buf.extend_from_slice(&id.to_le_bytes());
         }
+        buf.extend_from_slice(packed.as_deref().unwrap_or_else(|| builder.front(len)));
+        // It need not be durable before the commit record is, and waits only while too many bytes of chunks are on
+        // their way: that bounds memory, and what is left to sync at the commit.
+        // If there is no room, nothing has been taken out of memory.
+        let (at, state_due) = (self.db.log).append_chunk(buf, |at, o| o.track.due(at.lsn))?;
+        self.row_ids.drain(..ids);
         self.row_ids_sent += ids as u64;
-        let events = builder.drain(len);
-        buf.extend_from_slice(packed.as_ref().unwrap_or(&events));
+        builder.drain(len);
         debug_assert_eq!(builder.drained(), to);
-        let lsn = ticket.lsn();
+        let lsn = at.lsn;
         let db = self.db.clone();
         let oob = self.oob.get_or_insert_with(|| Oob {
             first: lsn,
@@ -228,7 +234,6 @@ impl Transaction {
             len: len as u64,
             end: to,
         });
-        db.log.fill(&ticket, buf);
         if state_due {
             crate::binlog::state_due(&db);
         }
@@ -236,8 +241,6 @@ impl Transaction {
         c.oob_chunks.fetch_add(1, Ordering::Relaxed);
         c.oob_bytes.fetch_add(len as u64, Ordering::Relaxed);
         db.note_log_growth(lsn);
-        // Bounds what waits in memory, and what is left to sync at the commit.
-        db.log.wait(&ticket)?;
         Ok(())
     }
 
@@ -251,6 +254,7 @@ impl Transaction {
             dir: self.db.spill_dir.clone(),
             id: oob.first,
             cache: self.db.run_cache.clone(),
+            interrupt: self.options.interrupt.clone(),
         };
         let Some(builder) = &self.builder else {
             return Ok(());
@@ -274,9 +278,22 @@ impl Transaction {
             })
             .collect();
         let bytes = self.writes.spill(&place, &ends, end)?;
+        // Now rather than at the commit, which should be quick.
+        self.sync_run_names()?;
         let c = &self.db.counters;
         c.spills.fetch_add(1, Ordering::Relaxed);
         c.spill_bytes.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Makes the names of the run files durable, which they must be before a commit record that counts on them.
+    pub(crate) fn sync_run_names(&mut self) -> Result<()> {
+        if self.writes.has_runs() && !self.writes.names_durable() {
+            let dir = &self.db.spill_dir;
+            (self.db.disk.sync_dir(dir))
+                .map_err(|e| EngineError::Io(format!("{}: {e}", dir.display())))?;
+            self.writes.set_names_durable();
+        }
         Ok(())
     }
 

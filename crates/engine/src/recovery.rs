@@ -213,6 +213,7 @@ impl Recovery {
                     dir: self.spill.dir.clone(),
                     id: oob.first,
                     cache: self.spill.cache.clone(),
+                    interrupt: None,
                 };
                 set.spill(&place, &[], SpillEnd::default())?;
             }

@@ -7,14 +7,16 @@
 //! in the map undoes change by change; rolling back to a place before it drops the runs written since. So that this is
 //! exact, a spill writes a run of its own up to every place that somebody may still roll back to.
 
-use crate::Result;
 use crate::memtable::{FullKey, Payload, index_of};
-use crate::run::{Run, RunCache, RunEntry, RunWriter};
+use crate::run::{Run, RunCache, RunEntry, RunWriter, merge_runs};
+use crate::{EngineError, Result};
 use narwal_log::Disk;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A transaction's own version of a key, and by how much it changes the number of rows since the map began.
 #[derive(Debug, Clone)]
@@ -42,6 +44,8 @@ pub(crate) struct SpillPlace {
     pub(crate) id: u64,
     /// Memory for blocks of runs.
     pub(crate) cache: Arc<RunCache>,
+    /// Set by KILL: ends a merge of runs.
+    pub(crate) interrupt: Option<Arc<AtomicBool>>,
 }
 
 /// A place where a run must end.
@@ -62,7 +66,16 @@ pub(crate) struct SpilledRun {
     /// Where it ends.
     end: SpillEnd,
     deltas: RowDeltas,
+    /// 0 as spilled, otherwise how often it was merged.
+    level: u8,
 }
+
+/// Runs of one level that are merged into one of the next.
+const FAN_IN: usize = 8;
+/// Reads that look into more runs than this, on average, make merging worth it.
+const MANY_PROBES: u64 = 8;
+/// So many files at most are open for one transaction, however little they overlap.
+const MANY_RUNS: usize = 256;
 
 /// The writes of one transaction.
 #[derive(Debug, Default)]
@@ -76,6 +89,11 @@ pub(crate) struct WriteSet {
     runs: Vec<SpilledRun>,
     /// Counts run files, so that names are not used twice.
     files: u32,
+    /// The names of all run files are durable.
+    names_durable: bool,
+    /// Point reads since the last spill that looked into runs, and how many runs they looked into.
+    gets: Cell<u64>,
+    probes: Cell<u64>,
 }
 
 impl WriteSet {
@@ -110,7 +128,12 @@ impl WriteSet {
         if let Some(own) = self.map.get(key) {
             return Ok(Some(own.payload.clone()));
         }
-        for r in self.runs.iter().rev() {
+        if self.runs.is_empty() {
+            return Ok(None);
+        }
+        self.gets.set(self.gets.get() + 1);
+        for r in self.runs.iter().rev().filter(|r| r.run.covers(key)) {
+            self.probes.set(self.probes.get() + 1);
             if let Some(p) = r.run.get(key)? {
                 return Ok(Some(p));
             }
@@ -137,6 +160,16 @@ impl WriteSet {
     /// The place behind the last change.
     pub(crate) fn position(&self) -> u64 {
         self.undo_base + self.undo.len() as u64
+    }
+
+    /// Whether the names of all run files are durable; after a spill the caller sees to it.
+    pub(crate) fn names_durable(&self) -> bool {
+        self.names_durable
+    }
+
+    /// They are now.
+    pub(crate) fn set_names_durable(&mut self) {
+        self.names_durable = true;
     }
 
     /// Undoes everything behind a place.
@@ -191,6 +224,7 @@ impl WriteSet {
         if self.undo.is_empty() {
             return Ok(0);
         }
+        self.names_durable = false;
         let mut cuts: Vec<SpillEnd> = places
             .iter()
             .copied()
@@ -246,8 +280,12 @@ impl WriteSet {
                 run,
                 end,
                 deltas: row_deltas(&part),
+                level: 0,
             });
         }
+        bytes += self.merge_runs(place, places)?;
+        self.gets.set(0);
+        self.probes.set(0);
         Ok(bytes)
     }
 
@@ -268,6 +306,72 @@ impl WriteSet {
         while self.position() < end.writes {
             self.undo.push((key.clone(), now.clone()));
         }
+    }
+
+    /// Merges runs, level by level, if they are many and reads suffer from it, or if they are very many; returns the
+    /// bytes written. Runs on two sides of a place in `places` stay apart.
+    fn merge_runs(&mut self, place: &SpillPlace, places: &[SpillEnd]) -> Result<u64> {
+        let slow = self.probes.get() > MANY_PROBES * self.gets.get().max(1);
+        let mut bytes = 0;
+        while (slow || self.runs.len() > MANY_RUNS)
+            && let Some(group) = self.mergeable(places)
+        {
+            let path = place.dir.join(run_name(place.id, self.files));
+            self.files += 1;
+            let stop = || (place.interrupt.as_ref()).is_some_and(|i| i.load(Ordering::Relaxed));
+            let old = &self.runs[group.clone()];
+            let newest_first: Vec<Arc<Run>> = old.iter().rev().map(|r| r.run.clone()).collect();
+            let run = RunWriter::create(&place.disk, &path)
+                .and_then(|w| merge_runs(&newest_first, w, stop))
+                .and_then(|_| Run::open(&place.disk, &path, &place.cache));
+            let run = match run {
+                Ok(run) => run,
+                Err(e) => {
+                    // Already gone if it was not finished.
+                    let _ = place.disk.remove(&path);
+                    if matches!(e, EngineError::Interrupted) {
+                        return Err(e);
+                    }
+                    tracing::debug!("merging runs: {e}");
+                    return Ok(bytes); // slow is not wrong
+                }
+            };
+            bytes += run.bytes();
+            let mut merged = SpilledRun {
+                run,
+                end: SpillEnd::default(),
+                deltas: RowDeltas::new(),
+                level: 0,
+            };
+            let at = group.start;
+            for r in self.runs.drain(group) {
+                r.run.mark_obsolete();
+                merged.end = r.end;
+                merged.level = r.level.saturating_add(1);
+                for (index, d) in r.deltas {
+                    *merged.deltas.entry(index).or_default() += d;
+                }
+            }
+            self.runs.insert(at, merged);
+        }
+        Ok(bytes)
+    }
+
+    /// Neighbours of one level, as many as are merged at once or more, without a place to roll back to between them.
+    fn mergeable(&self, places: &[SpillEnd]) -> Option<std::ops::Range<usize>> {
+        let mut from = 0;
+        for i in 0..self.runs.len() {
+            let r = &self.runs[i];
+            let ends_here = self.runs.get(i + 1).is_none_or(|n| n.level != r.level)
+                || places.iter().any(|p| p.writes == r.end.writes);
+            if ends_here {
+                if i + 1 - from >= FAN_IN {
+                    return Some(from..i + 1);
+                }
+                from = i + 1;
+            }
+        }
+        None
     }
 
     /// Where the runs end.
@@ -307,6 +411,7 @@ impl WriteSet {
                 run,
                 end,
                 deltas: RowDeltas::new(),
+                level: 0,
             })
             .collect();
     }
@@ -352,4 +457,107 @@ fn write_run(place: &SpillPlace, path: &Path, map: &OwnMap) -> Result<Arc<Run>> 
     }
     w.finish()?;
     Run::open(&place.disk, path, &place.cache)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::memtable::full_key;
+    use narwal_log::sim::SimDisk;
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    /// What the set holds, as plain maps: one for now and one per savepoint, with the set's place.
+    type Model = BTreeMap<u32, Option<Vec<u8>>>;
+
+    fn check(set: &WriteSet, model: &Model, keys: u32) {
+        let mut rows = 0;
+        for k in 0..keys {
+            let got = set.get(&full_key(7, &(2 * k).to_be_bytes())).unwrap();
+            let got = got.map(|p| match p {
+                Payload::Row(r) => Some(r.to_vec()),
+                _ => None,
+            });
+            assert_eq!(got, model.get(&k).cloned(), "key {k}");
+            rows += i64::from(model.get(&k).is_some_and(Option::is_some));
+        }
+        assert_eq!(set.row_deltas().get(&7).copied().unwrap_or(0), rows);
+    }
+
+    /// Random changes, savepoints, rollbacks and spills, with so many runs that they are merged.
+    #[test]
+    fn a_set_with_runs_is_what_a_map_is() {
+        let mut merges = 0;
+        for seed in 0..60u64 {
+            let mut rng = StdRng::seed_from_u64(seed);
+            let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
+            let dir = PathBuf::from("/spill");
+            disk.create_dir_all(&dir).unwrap();
+            let place = SpillPlace {
+                disk: disk.clone(),
+                dir: dir.clone(),
+                id: 1,
+                cache: RunCache::new(1 << 20),
+                interrupt: None,
+            };
+            let keys = rng.random_range(4..40u32);
+            let mut set = WriteSet::default();
+            let mut now = Model::new();
+            let mut saved: Vec<(u64, Model)> = Vec::new();
+            for step in 0..600u32 {
+                match rng.random_range(0..100) {
+                    0..70 => {
+                        let k = rng.random_range(0..keys);
+                        let was = now.get(&k).is_some_and(Option::is_some);
+                        let key = full_key(7, &(2 * k).to_be_bytes());
+                        if rng.random_bool(0.3) && was {
+                            set.put(key, Payload::Tombstone, -1);
+                            now.insert(k, None);
+                        } else {
+                            let row = step.to_le_bytes().to_vec();
+                            set.put(key, Payload::Row(row.clone().into()), i8::from(!was));
+                            now.insert(k, Some(row));
+                        }
+                    }
+                    70..76 => saved.push((set.position(), now.clone())),
+                    76..79 if !saved.is_empty() => {
+                        // Savepoints are released as well as rolled back to.
+                        let i = rng.random_range(0..saved.len());
+                        saved.truncate(i + 1);
+                        let (at, model) = saved[i].clone();
+                        set.rollback_to(at);
+                        now = model;
+                    }
+                    79..83 => {
+                        saved.pop();
+                    }
+                    83..98 => {
+                        let places: Vec<SpillEnd> = saved
+                            .iter()
+                            .map(|(writes, _)| SpillEnd {
+                                writes: *writes,
+                                ..SpillEnd::default()
+                            })
+                            .collect();
+                        // Reads that find nothing look into every run.
+                        for k in 0..keys {
+                            let absent = full_key(7, &(2 * k + 1).to_be_bytes());
+                            assert!(set.get(&absent).unwrap().is_none());
+                        }
+                        set.spill(&place, &places, SpillEnd::default()).unwrap();
+                    }
+                    _ => check(&set, &now, keys),
+                }
+            }
+            check(&set, &now, keys);
+            merges += set.runs.iter().filter(|r| r.level > 0).count();
+            drop(set);
+            assert!(disk.list(&dir).unwrap().is_empty(), "runs are left over");
+        }
+        assert!(
+            merges > 20,
+            "{merges} merged runs: the test misses what it is for"
+        );
+    }
 }
