@@ -542,6 +542,8 @@ impl Database {
         log_options.commit_wait_count = options.commit_wait_count;
         log_options.commit_wait_usec = options.commit_wait_usec;
         log_options.background = options.background;
+        // Who wants small chunks does not want many of them in memory.
+        log_options.chunk_queue = log_options.chunk_queue.min(options.oob_threshold.max(1));
         log_options.accept_lost_tail = options.accept_log_loss;
         let opened =
             Log::<Order>::open(log_options, from, |r| recovery.apply(r)).map_err(|e| match e {
