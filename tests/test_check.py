@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -134,3 +135,63 @@ def test_truncated_and_missing_segments(own_narwal):
     assert done.returncode == 1 and files[1].name in done.stdout, done.stdout
     files[1].write_bytes(kept)
     whole(server)
+
+
+def test_encrypted_and_compressed_folders(own_narwal, tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_text(f"1;{'5a' * 32}\n")
+    keys.chmod(0o600)
+    server = own_narwal(f"--encryption-key-file={keys}", "--narwal-log-compression=zstd", "--binlog-oob-threshold=100000")
+    with Client(server) as client:
+        run_history(client, 8, 100)
+        client.run("COMMIT")
+        client.ok("CREATE DATABASE big")
+        client.ok("CREATE TABLE big.large (id INT PRIMARY KEY, b LONGTEXT)")
+        client.ok("BEGIN")
+        for n in range(40):
+            client.ok(f"INSERT INTO big.large VALUES ({n}, REPEAT('x{n}', 10000))")
+        client.ok("COMMIT")
+    server.kill()
+    with_keys = f"--encryption-key-file={keys}"
+    assert "0 chunks" not in whole(server, with_keys)
+    done = check(server)
+    assert done.returncode == 1 and "encrypted" in done.stderr
+    flip(segments(server)[0], 4096 + 9000)
+    done = check(server, with_keys)
+    assert done.returncode == 1 and "damage in" in done.stdout and "offset" in done.stdout, done.stdout
+
+
+def test_resets_purges_and_what_is_left_out(own_narwal):
+    server = own_narwal("--innodb-log-file-size=1M", "--max-binlog-size=65536")
+    with Client(server) as client:
+        run_history(client, 9, 60)
+        client.ok("RESET MASTER")
+        client.ok("CREATE DATABASE p")
+        client.ok("CREATE TABLE p.t (id INT PRIMARY KEY, b LONGTEXT)")
+        for n in range(12):
+            client.ok(f"INSERT INTO p.t VALUES ({n}, REPEAT('{n}', 400000))")
+        client.ok("SET sql_log_bin = 0")
+        client.ok("DELETE FROM p.t WHERE id = 3")
+        client.ok("SET sql_log_bin = 1")
+        client.ok("FLUSH BINARY LOGS")
+        assert "compared with the log" in whole_copy(server)
+        files = client.rows("SHOW BINARY LOGS")
+        client.ok(f"PURGE BINARY LOGS TO '{files[-1][0]}'")
+    server.stop()
+    text = whole(server)
+    assert "note: the tables were not compared with the log: it does not go back to the beginning" in text
+    assert "0 rows compared" in text
+    assert "note" not in whole(server, "--quick")
+    done = check(server, "--quick", "--deep")
+    assert done.returncode == 2 and "cannot be used with" in done.stderr
+
+
+def whole_copy(server) -> str:
+    """As a backup of a running folder by a snapshot of the disk: the server stands still while it is copied."""
+    copy = server.folder / "copy"
+    server.pause()
+    shutil.copytree(server.datadir, copy)
+    server.resume()
+    done = subprocess.run([str(server.binary), "check", str(copy)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

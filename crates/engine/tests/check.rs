@@ -1,7 +1,7 @@
 //! `check` finds and names every kind of damage, and finds none in a whole folder.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use narwal_engine::check::{CheckObserver, CheckOptions, CheckReport, Finding, check};
+use narwal_engine::check::{AgainstLog, CheckObserver, CheckOptions, CheckReport, Finding, check};
 use narwal_engine::{Database, LockMode, LockWait, Options, TableBuilder, TxnOptions};
 use narwal_log::RealDisk;
 use narwal_types::{TypeKind, ValueRef};
@@ -131,7 +131,11 @@ fn run(dir: &Path, deep: bool) -> (CheckReport, Vec<Finding>) {
     let options = CheckOptions {
         disk: Arc::new(RealDisk),
         memory: 64 << 20,
-        deep,
+        against_log: if deep {
+            AgainstLog::Always
+        } else {
+            AgainstLog::Never
+        },
     };
     let before = digest(dir);
     let report = check(dir, &options, &mut found).unwrap();
@@ -381,9 +385,229 @@ fn a_missing_segment_and_a_folder_in_use() {
     let options = CheckOptions {
         disk: Arc::new(RealDisk),
         memory: 64 << 20,
-        deep: false,
+        against_log: AgainstLog::Never,
     };
     let refused = check(dir.path(), &options, &mut Found::default());
     assert!(refused.unwrap_err().to_string().contains("in use"));
     db.close().unwrap();
+}
+
+/// A stopped folder whose log has several virtual files, purged and reset ones before them, and large transactions of which
+/// one was rolled back; the last is not in the base.
+fn varied() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        segment_size: 64 << 10,
+        max_binlog_size: 16 << 10,
+        oob_threshold: 2000,
+        spill_bytes: 20_000,
+        binlog_state_interval: 4096,
+        background: false,
+        ..Options::default()
+    };
+    let db = Database::open_with(dir.path(), options).unwrap();
+    db.create_database("d").unwrap();
+    let t = TableBuilder::new("d", "t")
+        .column("id", TypeKind::Int, false)
+        .column("text", TypeKind::VarChar(200), false)
+        .primary_key(&["id"])
+        .index("by_text", &["text"], false);
+    db.create_table(t.build().unwrap()).unwrap();
+    let t = db.catalog().table("d", "t").unwrap().clone();
+    let mut next = 0;
+    let mut some = |rows: i64, commit: bool| {
+        let mut txn = db.begin(TxnOptions::default());
+        txn.begin_statement(1, None);
+        for id in next..next + rows {
+            let text = format!("{id:0>100}");
+            let row = t
+                .row(&[ValueRef::Int(id), ValueRef::Str(text.as_bytes())])
+                .unwrap();
+            txn.insert(&t, row).unwrap();
+        }
+        txn.end_statement();
+        if commit {
+            txn.commit().unwrap();
+            next += rows;
+        } else {
+            txn.rollback();
+        }
+    };
+    for _ in 0..200 {
+        some(1, true);
+    }
+    db.reset_master(None).unwrap();
+    for _ in 0..300 {
+        some(1, true);
+    }
+    some(400, true);
+    some(300, false);
+    db.checkpoint().unwrap();
+    db.flush_binary_logs(&[]).unwrap();
+    db.purge_binary_logs_to("narwal-bin.000003").unwrap();
+    for _ in 0..100 {
+        some(2, true);
+    }
+    db.checkpoint().unwrap();
+    some(5, true);
+    some(2000, true);
+    db.sync().unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    copy_dir(dir.path(), copy.path());
+    db.close().unwrap();
+    copy
+}
+
+#[test]
+fn large_transactions_resets_and_purges_are_no_damage() {
+    let dir = varied();
+    let (report, findings) = run(dir.path(), true);
+    assert_eq!(report.damages, 0, "{findings:#?}");
+    assert!(report.chunks > 20 && report.runs > 3, "{report:?}");
+    assert!(
+        report.dead_chunks > 2 && report.dead_chunks < report.chunks / 2,
+        "{report:?}"
+    );
+    assert!(report.states > 10 && report.index_points > 10, "{report:?}");
+    // The head of the log is gone, which is told.
+    let told = |what: &str| findings.iter().any(|f| f.what.contains(what));
+    assert!(
+        told("the tables were not compared with the log"),
+        "{findings:#?}"
+    );
+    assert!(
+        !told("the index over the log was not compared"),
+        "{findings:#?}"
+    );
+}
+
+/// Changes the index over the log in the base.
+fn in_binlog_index(dir: &Path, work: impl FnOnce(&mut redb::Table<'_, Bytes, Bytes>)) {
+    let db = redb::Database::open(dir.join("base.redb")).unwrap();
+    let txn = db.begin_write().unwrap();
+    work(
+        &mut txn
+            .open_table(TableDefinition::<Bytes, Bytes>::new("binlog_index"))
+            .unwrap(),
+    );
+    txn.commit().unwrap();
+}
+
+/// The last but one entry whose key begins with `kind`.
+fn late_entry(table: &redb::Table<'_, Bytes, Bytes>, kind: u8) -> (Vec<u8>, Vec<u8>) {
+    let entries: Vec<_> = table
+        .iter()
+        .unwrap()
+        .map(|e| e.unwrap())
+        .map(|(k, v)| (k.value().to_vec(), v.value().to_vec()))
+        .filter(|e| e.0[0] == kind)
+        .collect();
+    entries[entries.len() - 2].clone()
+}
+
+#[test]
+fn an_index_that_differs_from_the_log() {
+    type Harm = fn(&mut redb::Table<'_, Bytes, Bytes>);
+    let harms: [(Harm, &str); 6] = [
+        // A file's size.
+        (
+            |t| {
+                let (k, mut v) = late_entry(t, b'f');
+                v[32] ^= 1;
+                t.insert(&k[..], &v[..]).unwrap();
+            },
+            "size",
+        ),
+        // A GTID before it.
+        (
+            |t| {
+                let (k, mut v) = late_entry(t, b'f');
+                *v.last_mut().unwrap() ^= 1;
+                t.insert(&k[..], &v[..]).unwrap();
+            },
+            "GTIDs before it",
+        ),
+        (
+            |t| {
+                let k = late_entry(t, b'f').0;
+                t.remove(&k[..]).unwrap();
+            },
+            "is not in the index",
+        ),
+        (
+            |t| {
+                let k = late_entry(t, b'p').0;
+                t.remove(&k[..]).unwrap();
+            },
+            "not in the index",
+        ),
+        (
+            |t| {
+                let (mut k, v) = late_entry(t, b'p');
+                *k.last_mut().unwrap() += 1;
+                t.insert(&k[..], &v[..]).unwrap();
+            },
+            "the log has none",
+        ),
+        // A point's offset.
+        (
+            |t| {
+                let (k, mut v) = late_entry(t, b'p');
+                v[20] ^= 1;
+                t.insert(&k[..], &v[..]).unwrap();
+            },
+            "the index says commit",
+        ),
+    ];
+    let whole = varied();
+    for (harm, what) in harms {
+        let dir = tempfile::tempdir().unwrap();
+        copy_dir(whole.path(), dir.path());
+        in_binlog_index(dir.path(), harm);
+        let (_, findings) = run(dir.path(), false);
+        let f = only(&findings);
+        assert!(f.what.contains(what), "{what}: {findings:#?}");
+        assert!(f.lsn.is_some() && f.file.as_deref() == Some(&dir.path().join("base.redb")));
+    }
+}
+
+#[test]
+fn damaged_chunks_and_run_files() {
+    let whole = varied();
+    // A run file: in a block, which nobody reads at start.
+    let runs = std::fs::read_dir(whole.path().join("spill")).unwrap();
+    let mut runs: Vec<PathBuf> = runs.map(|e| e.unwrap().path()).collect();
+    runs.sort();
+    let dir = tempfile::tempdir().unwrap();
+    copy_dir(whole.path(), dir.path());
+    let run_file = dir.path().join("spill").join(runs[1].file_name().unwrap());
+    flip(&run_file, 3000);
+    let (_, findings) = run(dir.path(), false);
+    let of_file = |f: &&Finding| f.damage && f.file.as_deref() == Some(&run_file);
+    let f = findings.iter().find(of_file).unwrap();
+    assert!(f.lsn.is_some() && f.what.contains("at offset"), "{f}");
+    // Without it the start builds the rows again.
+    std::fs::remove_file(&run_file).unwrap();
+    let (report, findings) = run(dir.path(), false);
+    assert_eq!(report.damages, 0, "{findings:#?}");
+    assert!(findings.iter().any(|f| f.what.contains("can't be used")));
+    // A chunk: text of one of the last large transaction's rows.
+    let text = format!("{:0>100}", 2500);
+    for segment in segments(whole.path()) {
+        let bytes = std::fs::read(&segment).unwrap();
+        let Some(at) = bytes.windows(100).position(|w| w == text.as_bytes()) else {
+            continue;
+        };
+        let dir = tempfile::tempdir().unwrap();
+        copy_dir(whole.path(), dir.path());
+        let segment = dir.path().join("log").join(segment.file_name().unwrap());
+        flip(&segment, at + 50);
+        let (_, findings) = run(dir.path(), false);
+        let spot = findings.iter().find(|f| f.damage).unwrap();
+        assert_eq!(spot.file.as_deref(), Some(&*segment), "{findings:#?}");
+        let offset = spot.offset.unwrap();
+        assert!((offset..offset + 10_000).contains(&(at as u64)), "{spot}");
+        return;
+    }
+    panic!("the row is in no segment");
 }

@@ -2,14 +2,15 @@
 //!
 //! One seed is one story: random tables, random transactions under changing row images, crashes, recoveries. After each
 //! recovery the rows and all indexes must be those of some commit not before the last acknowledged one, and a naive
-//! reader that applies the events to nothing must come to the same rows. Some stories compress the log, some send
-//! transactions out of band, most roll back to savepoints. `NARWAL_SEEDS` sets the number of seeds,
-//! `NARWAL_SEED` runs one.
+//! reader that applies the events to nothing must come to the same rows; `check` finds no damage in what the crash left.
+//! Some stories compress the log, some send transactions out of band, most roll back to savepoints. `NARWAL_SEEDS` sets
+//! the number of seeds, `NARWAL_SEED` runs one.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod common;
 use common::{column, index, int};
 use narwal_binlog::{Event, EventReader, GtidEvent, RowsKind, TableMap, VirtualConfig, value_len};
+use narwal_engine::check::{AgainstLog, CheckObserver, CheckOptions, Finding, check};
 use narwal_engine::*;
 use narwal_log::sim::SimDisk;
 use narwal_log::{DirReader, RecordKind};
@@ -535,6 +536,29 @@ fn columns_of(db: &Database, def: &TableDef, rows: &[Vec<u8>]) -> Vec<Columns> {
     out
 }
 
+struct Damages(Vec<String>);
+
+impl CheckObserver for Damages {
+    fn finding(&mut self, f: &Finding) {
+        if f.damage {
+            self.0.push(f.to_string());
+        }
+    }
+    fn progress(&mut self, _: &str, _: u64, _: u64) {}
+}
+
+/// What a crash leaves is no damage.
+fn check_whole(disk: &SimDisk, seed: u64) {
+    let mut found = Damages(Vec::new());
+    let options = CheckOptions {
+        disk: Arc::new(disk.clone()),
+        memory: 4 << 20,
+        against_log: AgainstLog::Always,
+    };
+    check(Path::new(DIR), &options, &mut found).unwrap();
+    assert!(found.0.is_empty(), "seed {seed}: {:#?}", found.0);
+}
+
 /// Runs a story; returns how many partial rows events, groups with chunks and local commits it had at the end.
 fn story(seed: u64) -> [u64; 3] {
     let mut rng = StdRng::seed_from_u64(seed);
@@ -591,6 +615,7 @@ fn story(seed: u64) -> [u64; 3] {
         };
         drop(d);
         disk = next;
+        check_whole(&disk, seed);
         d = match Database::open_with(DIR, plan.options(&disk)) {
             Ok(d) => d,
             Err(e) => panic!("seed {seed} round {round}: does not open: {e}"),

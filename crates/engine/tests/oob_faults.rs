@@ -4,7 +4,7 @@
 
 mod common;
 use common::*;
-use narwal_engine::check::{CheckObserver, CheckOptions, Finding, check};
+use narwal_engine::check::{AgainstLog, CheckObserver, CheckOptions, Finding, check};
 use narwal_engine::*;
 use narwal_log::sim::{Call, SimDisk};
 use rand::rngs::StdRng;
@@ -178,7 +178,7 @@ fn reopened(disk: &SimDisk, m: &Model) -> Database {
     let options_of_check = CheckOptions {
         disk: Arc::new(disk.clone()),
         memory: 4 << 20,
-        deep: true,
+        against_log: AgainstLog::Always,
     };
     check(Path::new(DIR), &options_of_check, &mut found).unwrap();
     assert!(found.0.is_empty(), "{:?}", found.0);

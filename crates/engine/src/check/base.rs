@@ -2,8 +2,13 @@
 
 use super::{Check, Finding, quietly};
 use crate::base::{Bytes, base_err};
+use crate::binlog::index::{FileEntry, Index};
+use crate::binlog::store;
 use crate::check::overlay::Overlay;
+use crate::check::recount::{Counted, text};
+use crate::checkpoint::{CheckpointMeta, from_hex};
 use crate::{EngineError, Result};
+use narwal_binlog::{VirtualConfig, VirtualFiles};
 use narwal_log::Lsn;
 use redb::{ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
 use std::path::PathBuf;
@@ -12,7 +17,88 @@ use std::sync::Arc;
 /// Bytes of the base's pages.
 const PAGE: u64 = 4096;
 
+/// What the base says about the log.
+pub(super) struct Stored {
+    pub(super) meta: CheckpointMeta,
+    /// The index and the file that was written; `None` if an older version made the base.
+    index: Result<Option<(Index, FileEntry)>>,
+}
+
 impl Check<'_> {
+    /// The checkpoint and the index in the base, if they can be read.
+    pub(super) fn stored(&self) -> Option<Stored> {
+        quietly(|| {
+            let (db, _) = self.open_base().ok()?;
+            let meta = crate::db::read_meta(&db).ok()??;
+            let index = store::load(&db);
+            Some(Stored { meta, index })
+        })
+        .ok()?
+    }
+
+    /// Checkpoint and index against what the groups of the log make.
+    pub(super) fn check_binlog_index(&mut self, stored: &Stored, counted: Option<&Counted>) {
+        let path = self.base_path();
+        let (index, current) = match &stored.index {
+            Ok(Some((index, current))) => (index, current),
+            Ok(None) => {
+                self.found(
+                    Finding::note(
+                        "it has no index over the log, which the next start makes: an older version wrote it",
+                    )
+                    .in_file(&path),
+                );
+                return;
+            }
+            Err(e) => {
+                self.found(Finding::damage(format!("the index can't be read: {e}")).in_file(&path));
+                return;
+            }
+        };
+        self.report.index_points = (index.files.len() + 1 + index.points.len()) as u64;
+        let Some(counted) = counted else {
+            self.found(
+                Finding::note(
+                    "the index over the log was not compared with it: the log has no state record before the checkpoint, or is damaged there",
+                )
+                .in_file(&path),
+            );
+            return;
+        };
+        let mut bad = |lsn: Lsn, what: String| {
+            let mut f = Finding::damage(what).in_file(&path);
+            f.lsn = Some(lsn);
+            self.found(f);
+        };
+        let meta = &stored.meta;
+        let files = from_hex(&meta.binlog)
+            .and_then(|b| VirtualFiles::from_bytes(VirtualConfig::default(), &b).ok());
+        match files {
+            Some(f) if f == counted.files => {}
+            Some(f) => bad(
+                meta.lsn,
+                format!(
+                    "the checkpoint says {}, the log up to it makes {}",
+                    text(&f),
+                    text(&counted.files)
+                ),
+            ),
+            None => bad(meta.lsn, "the checkpoint's position can't be read".into()),
+        }
+        if meta.seq != counted.seq && counted.seq != 0 {
+            bad(
+                meta.lsn,
+                format!(
+                    "the checkpoint holds commit {}, the log up to it ends with {}",
+                    meta.seq, counted.seq
+                ),
+            );
+        }
+        for (lsn, what) in counted.differences(index, current) {
+            bad(lsn, what);
+        }
+    }
+
     fn base_path(&self) -> PathBuf {
         self.dir.join("base.redb")
     }

@@ -1,10 +1,33 @@
-//! The log: every record from the oldest on, the chunks that commits name, group structure, event checksums.
+//! The log: every record from the oldest on, the chunks that commits name, group structure, event checksums, State records.
 
+use super::recount::{Counted, Recount, Watched};
 use super::{Check, Finding};
+use crate::commit::Spill;
 use crate::groups::{FolderRecords, GroupHead, GroupKind, GroupReader, Records};
 use crate::{EngineError, Result};
-use narwal_binlog::{Event, EventReader, GtidState, VirtualConfig, VirtualFiles, gtid_flags};
+use narwal_binlog::{Event, EventReader, VirtualConfig, VirtualFiles, gtid_flags};
 use narwal_log::{FIRST_LSN, Lsn, parse_segment_name};
+
+/// So many events of a group pass between two looks at the progress.
+const TELL_EVERY: u64 = 4096;
+
+/// What the log says about the rest of the folder.
+#[derive(Default)]
+pub(super) struct LogSaid {
+    /// LSN of the oldest record.
+    pub(super) oldest: Option<Lsn>,
+    /// What the groups make of positions and index up to the checkpoint, where all of it is known.
+    pub(super) counted: Option<Counted>,
+    /// Run files that commits behind the checkpoint name, with the commit's LSN.
+    pub(super) spills: Vec<(Lsn, Spill)>,
+}
+
+/// What of a commit's annex is about run files.
+#[derive(serde::Deserialize)]
+struct SpillView {
+    #[serde(default)]
+    spill: Option<Spill>,
+}
 
 /// What a group's events said so far.
 #[derive(Default)]
@@ -18,46 +41,58 @@ struct Structure {
 }
 
 impl Check<'_> {
-    /// Reads the log to its end, whatever is damaged. Gives the LSN of the oldest record.
-    pub(super) fn check_log(&mut self) -> Result<Option<Lsn>> {
+    /// Reads the log to its end, whatever is damaged. `checkpoint`: where the base stands.
+    pub(super) fn check_log(&mut self, checkpoint: Option<Lsn>) -> Result<LogSaid> {
         let dir = self.dir.join("log");
         let total = self.log_size(&dir);
+        let mut said = LogSaid::default();
         let records = match FolderRecords::open(self.options.disk.clone(), &dir) {
             Ok(Some(r)) => r,
             Ok(None) => {
                 self.found(Finding::damage("there is no log").in_file(&dir));
-                return Ok(None);
+                return Ok(said);
             }
             Err(e @ EngineError::Corrupt(_)) => {
                 self.found(Finding::damage(e.to_string()).in_file(&dir));
-                return Ok(None);
+                return Ok(said);
             }
             Err(e) => return Err(e),
         };
         let oldest = records.lsn();
+        said.oldest = Some(oldest);
         let config = VirtualConfig::default();
+        let mut recount = Recount::new(config.clone(), oldest, checkpoint);
         let state = (oldest == FIRST_LSN).then(|| VirtualFiles::new(config.clone()));
-        let mut groups = GroupReader::new(records, config, state).with_local();
-        let mut gtids = GtidState::new();
+        let mut groups = GroupReader::new(Watched::new(records), config, state).with_local();
         loop {
-            let before = groups.records().lsn();
+            let before = groups.records().inner.lsn();
             self.observer
                 .progress("log", before.saturating_sub(oldest), total);
-            match groups.next_group() {
+            let next = groups.next_group();
+            self.passed(&mut groups, &mut recount)?;
+            match next {
                 Ok(Some(head)) => {
                     self.report.groups += 1;
                     if head.kind == GroupKind::Group {
-                        self.check_gtid(&groups, &head, &mut gtids);
+                        self.check_gtid(&groups, &head, &recount);
                     }
-                    if let Err(e) = self.check_group(&mut groups, &head) {
+                    if checkpoint.is_none_or(|c| head.lsn >= c)
+                        && let Ok(SpillView { spill: Some(s) }) =
+                            serde_json::from_slice(groups.annex())
+                    {
+                        said.spills.push((head.lsn, s));
+                    }
+                    let counted = recount.group(&head);
+                    if let Err(e) = self.check_group(&mut groups, &head).and(counted) {
                         self.damaged(&groups, e, Some(head.lsn))?;
                     }
                 }
-                Ok(None) => match groups.records_mut().end() {
+                Ok(None) => match groups.records_mut().inner.end() {
                     Ok(end) if end.more => {}
                     Ok(end) => {
                         self.report.end_lsn = end.end_lsn;
                         self.report.last_seq = end.last_seq;
+                        recount.reach(end.end_lsn);
                         if let Some(why) = end.torn {
                             let mut note = Finding::note(format!(
                                 "a torn tail, which the next start cuts off: {why}"
@@ -69,6 +104,7 @@ impl Check<'_> {
                         break;
                     }
                     Err(e) => {
+                        recount.gap();
                         self.damaged(&groups, e, None)?;
                         if groups.records_after_gap().resume()?.is_none() {
                             break;
@@ -76,7 +112,8 @@ impl Check<'_> {
                     }
                 },
                 Err(e) => {
-                    let stuck = groups.records().lsn() == before;
+                    recount.gap();
+                    let stuck = groups.records().inner.lsn() == before;
                     self.damaged(&groups, e, None)?;
                     let records = groups.records_after_gap();
                     if stuck && records.resume()?.is_none() {
@@ -85,11 +122,49 @@ impl Check<'_> {
                 }
             }
         }
-        self.report.log_bytes = groups.records().lsn().saturating_sub(oldest);
+        self.report.log_bytes = groups.records().inner.lsn().saturating_sub(oldest);
+        self.report.chunks = groups.records().chunks;
+        self.report.dead_chunks = self.report.chunks.saturating_sub(groups.records().named);
         self.report.gtid_pos = groups
             .files()
             .map_or(String::new(), |f| f.gtids().position_text());
-        Ok(Some(oldest))
+        said.counted = recount.counted();
+        Ok(said)
+    }
+
+    /// Looks at the records that the reader went over on its way to the next group.
+    fn passed(&mut self, groups: &mut GroupReader<Watched>, recount: &mut Recount) -> Result<()> {
+        let records = groups.records_mut();
+        let (states, odd) = (
+            std::mem::take(&mut records.states),
+            std::mem::take(&mut records.odd),
+        );
+        for seen in &states {
+            self.report.states += 1;
+            match recount.state(seen) {
+                Ok(None) => {}
+                Ok(Some(what)) => self.at_record(groups, seen.lsn, what),
+                Err(e) => {
+                    recount.gap();
+                    self.damaged(groups, e, Some(seen.lsn))?;
+                }
+            }
+        }
+        for (lsn, what) in odd {
+            self.at_record(groups, lsn, what);
+        }
+        Ok(())
+    }
+
+    /// Damage in the record at `lsn`.
+    fn at_record(&mut self, groups: &GroupReader<Watched>, lsn: Lsn, what: String) {
+        let place = groups.records().place(lsn);
+        self.found(Finding {
+            lsn: Some(lsn),
+            offset: place.as_ref().map(|p| p.1),
+            file: place.map(|p| p.0),
+            ..Finding::damage(what)
+        });
     }
 
     fn log_size(&self, dir: &std::path::Path) -> u64 {
@@ -105,7 +180,7 @@ impl Check<'_> {
     /// Reports damage; other errors end the check.
     fn damaged(
         &mut self,
-        groups: &GroupReader<FolderRecords>,
+        groups: &GroupReader<Watched>,
         e: EngineError,
         lsn: Option<Lsn>,
     ) -> Result<()> {
@@ -123,25 +198,15 @@ impl Check<'_> {
     }
 
     /// GTIDs of a domain should rise; without strict mode they need not.
-    fn check_gtid(
-        &mut self,
-        groups: &GroupReader<FolderRecords>,
-        head: &GroupHead,
-        seen: &mut GtidState,
-    ) {
+    fn check_gtid(&mut self, groups: &GroupReader<Watched>, head: &GroupHead, before: &Recount) {
         let gtid = head.gtid;
-        let last = seen.last(gtid.domain);
-        let finding = match last {
+        let finding = match before.last(gtid.domain) {
             Some(last) if last == gtid => Finding::damage(format!("GTID {gtid} stands here twice")),
             Some(last) if last.seq >= gtid.seq => Finding::note(format!(
                 "GTID {gtid} comes after {last}: out of order, as without gtid_strict_mode"
             )),
-            _ => {
-                seen.observe(gtid);
-                return;
-            }
+            _ => return,
         };
-        seen.observe(gtid);
         let place = groups.records().place(head.lsn);
         self.found(Finding {
             lsn: Some(head.lsn),
@@ -151,11 +216,7 @@ impl Check<'_> {
         });
     }
 
-    fn check_group(
-        &mut self,
-        groups: &mut GroupReader<FolderRecords>,
-        head: &GroupHead,
-    ) -> Result<()> {
+    fn check_group(&mut self, groups: &mut GroupReader<Watched>, head: &GroupHead) -> Result<()> {
         let bad =
             |what: String| EngineError::Corrupt(format!("log record at LSN {}: {what}", head.lsn));
         let mut s = Structure::default();
@@ -163,6 +224,10 @@ impl Check<'_> {
         while let Some(event) = groups.next_event()? {
             bytes += event.len() as u64;
             self.report.events += 1;
+            if self.report.events.is_multiple_of(TELL_EVERY) {
+                self.observer
+                    .progress("a large transaction", bytes, head.len);
+            }
             let raw = EventReader::new(event)
                 .next()
                 .ok_or_else(|| bad("an empty event".into()))?

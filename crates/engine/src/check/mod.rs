@@ -3,7 +3,9 @@
 //! | file | holds |
 //! |---|---|
 //! | `log.rs` | every record, chunk, group and event of the log |
-//! | `base.rs` | the pages and the checkpoint of the base file |
+//! | `recount.rs` | positions, GTIDs and the index counted again from the groups |
+//! | `base.rs` | the pages and the checkpoint of the base file, the index in it |
+//! | `spill.rs` | the run files of large transactions |
 //! | `tables.rs` | rows and indexes against each other, and one store against another |
 //! | `overlay.rs` | the disk on which all this runs: writes stay in memory |
 //!
@@ -13,6 +15,8 @@
 mod base;
 mod log;
 mod overlay;
+mod recount;
+mod spill;
 mod tables;
 
 use crate::db::{Database, Options};
@@ -105,10 +109,22 @@ pub struct CheckReport {
     pub damages: u64,
     /// Findings that are notes.
     pub notes: u64,
+    /// Damages in the log.
+    pub log_damages: u64,
     /// Event groups and local commits in the log.
     pub groups: u64,
     /// Events of them.
     pub events: u64,
+    /// Chunks of large transactions in the log.
+    pub chunks: u64,
+    /// Those that no commit names: of transactions that were rolled back or had not ended.
+    pub dead_chunks: u64,
+    /// State records, each compared with what the groups before it make.
+    pub states: u64,
+    /// Files and points of the index in the base.
+    pub index_points: u64,
+    /// Run files of large transactions that the base does not have yet.
+    pub runs: u64,
     /// Bytes of log read.
     pub log_bytes: u64,
     /// LSN at which the log ends.
@@ -134,9 +150,20 @@ pub struct CheckOptions {
     pub disk: Arc<dyn Disk>,
     /// Memory for pages, bytes.
     pub memory: u64,
-    /// Also rebuild all tables from the log alone, if it is complete, and compare them row by row. Takes memory for
-    /// all rows that the log holds.
-    pub deep: bool,
+    /// Whether to rebuild all tables from the log alone, if it is complete, and compare them row by row.
+    pub against_log: AgainstLog,
+}
+
+/// Comparing all tables with the log. It takes memory for all rows that the log holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AgainstLog {
+    /// If the log is not longer than the memory for pages; a note says so if it is.
+    #[default]
+    Short,
+    /// Whatever its length.
+    Always,
+    /// Not.
+    Never,
 }
 
 /// Who is told.
@@ -200,22 +227,27 @@ pub fn check(
         observer,
         report: CheckReport::default(),
     };
-    let oldest = c.check_log()?;
+    let stored = if has_base { c.stored() } else { None };
+    let said = c.check_log(stored.as_ref().map(|s| s.meta.lsn))?;
+    c.report.log_damages = c.report.damages;
+    let oldest = said.oldest;
     if has_base {
         c.check_base(oldest);
+        if let Some(stored) = &stored {
+            c.check_binlog_index(stored, said.counted.as_ref());
+        }
     } else {
         c.found(
             Finding::note("there is no base file: the tables are rebuilt from the log alone")
                 .in_file(&base),
         );
     }
+    c.check_spill(&said.spills);
     let Some(db) = c.open([]) else {
         return Ok(c.report);
     };
     c.check_tables(&db);
-    if options.deep {
-        c.check_deep(&db, oldest);
-    }
+    c.check_against_log(&db, oldest);
     db.abandon();
     Ok(c.report)
 }
@@ -245,12 +277,24 @@ impl Check<'_> {
         }
     }
 
-    /// Rebuilds everything from the log and compares.
-    fn check_deep(&mut self, db: &Database, oldest: Option<Lsn>) {
-        if oldest != Some(FIRST_LSN) {
-            self.found(Finding::note(
-                "the log does not go back to the beginning: the tables can't be rebuilt from it alone",
-            ));
+    /// Rebuilds everything from the log and compares, where that is asked for and can be done.
+    fn check_against_log(&mut self, db: &Database, oldest: Option<Lsn>) {
+        let short = self.report.log_bytes <= self.options.memory;
+        let skipped = match self.options.against_log {
+            AgainstLog::Never => return,
+            _ if oldest != Some(FIRST_LSN) => {
+                "the tables were not compared with the log: it does not go back to the beginning"
+            }
+            _ if self.report.log_damages > 0 => {
+                "the tables were not compared with the log, because of its damage"
+            }
+            AgainstLog::Short if !short => {
+                "the tables were not compared with the log: that takes memory for all rows in it (--deep does it)"
+            }
+            _ => "",
+        };
+        if !skipped.is_empty() {
+            self.found(Finding::note(skipped));
             return;
         }
         let Some(rebuilt) = self.open([self.dir.join("base.redb")]) else {
