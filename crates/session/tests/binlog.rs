@@ -310,3 +310,26 @@ fn rows_of_many_megabytes() {
     let kinds = events(&mut c, "", &[2]);
     assert_eq!(kinds.iter().filter(|k| *k == "Write_rows_v1").count(), 4);
 }
+
+#[test]
+fn the_documentation_lists_every_status() {
+    let s = Server::start();
+    let mut c = s.root();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/status.md");
+    let doc = std::fs::read_to_string(path).unwrap();
+    let shown = c.rows("show global status");
+    let names: Vec<&str> = shown.iter().map(|r| r.split('|').next().unwrap()).collect();
+    for name in names.iter().filter(|n| !n.starts_with("Com_")) {
+        assert!(doc.contains(&format!("`{name}`")), "{name} is not in it");
+    }
+    // And nothing that there is not.
+    for name in doc.split('`').skip(1).step_by(2) {
+        let of_ours = ["Binlog_", "Narwal_", "Innodb_", "Handler_", "Threads_"]
+            .iter()
+            .any(|p| name.starts_with(p) && !name.contains(' '));
+        assert!(
+            !of_ours || names.contains(&name) || name == "Binlog_snapshot",
+            "{name} is not shown"
+        );
+    }
+}
