@@ -166,6 +166,7 @@ impl Track {
         closed.size += ROTATE_LEN + name;
         closed.last_time = closed.last_time.max(time);
         self.closed_time = closed.last_time;
+        self.last_time = self.last_time.max(time);
         self.closed.push(closed);
     }
 
