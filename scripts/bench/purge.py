@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""What 8 writers feel of rotations and purges of 1 GiB binary log files.
+
+A data folder with one file more than there are purges (`--files`, default 20, of `--size`, default 1 GiB each), then
+rounds of a quiet stretch and of one with FLUSH BINARY LOGS and the purge of the oldest file every few seconds, half of them by
+PURGE BINARY LOGS TO, half by the background (max_binlog_total_size). The latencies of all quiet stretches go into one
+histogram, those of the others into another; their p99 are compared. Wanted: at most 1.5 times.
+
+Called by `./bench --only purge`. Needs 22 GiB of disk and about 8 minutes with defaults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import biglog  # noqa: E402
+from lab.servers import ROOT, Narwal, narwal_binary  # noqa: E402
+
+WANTED = 1.5
+ROUNDS = 5
+
+
+class Latencies:
+    """sysbench's histograms, added up."""
+
+    def __init__(self) -> None:
+        self.counts: dict[float, int] = {}
+        self.worst = self.seconds = 0.0
+        self.stretches: list[float] = []
+
+    def add(self, text: str, seconds: float) -> None:
+        own: dict[float, int] = {}
+        for value, count in re.findall(r"^\s+([\d.]+) \|\**\s+(\d+)$", text, re.MULTILINE):
+            own[float(value)] = int(count)
+            self.counts[float(value)] = self.counts.get(float(value), 0) + int(count)
+        self.seconds += seconds
+        self.worst = max(self.worst, float(re.search(r"max:\s+([\d.]+)", text).group(1)))
+        self.stretches.append(quantile(own, 0.99))
+
+    def result(self) -> dict:
+        n = sum(self.counts.values())
+        return {"commits": n, "per_second": round(n / max(self.seconds, 1)), "p50_ms": quantile(self.counts, 0.5),
+                "p99_ms": quantile(self.counts, 0.99), "p999_ms": quantile(self.counts, 0.999),
+                "max_ms": self.worst, "p99_of_stretches_ms": self.stretches}  # fmt: skip
+
+
+def quantile(counts: dict[float, int], share: float) -> float:
+    left = sum(counts.values()) * share
+    for value in sorted(counts):
+        left -= counts[value]
+        if left <= 0:
+            return value
+    return 0.0
+
+
+def sysbench(server: Narwal, command: str, o: argparse.Namespace, seconds: float = 0) -> str:
+    args = ["sysbench", o.test, "--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={server.port}",
+            "--mysql-user=root", "--mysql-db=sbtest", "--tables=1", "--table-size=50000", "--rand-type=uniform"]  # fmt: skip
+    if command == "run":
+        args += ["--threads=8", f"--time={seconds:g}", "--events=0", "--histogram", "--percentile=99"]
+    done = subprocess.run([*args, command], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"sysbench {command}: {done.stdout[-600:]}{done.stderr[-300:]}")
+    return done.stdout
+
+
+class Purges:
+    """Rotates and purges `n` times during a stretch of `seconds`."""
+
+    def __init__(self, server: Narwal, n: int, seconds: float, done: list[dict]):
+        self.server, self.n, self.done = server, n, done
+        self.gap = seconds / (n + 1)
+        self.error: Exception | None = None
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            for _ in range(self.n):
+                time.sleep(self.gap)
+                self.done.append(self.once())
+        except Exception as e:  # shown by whoever waits
+            self.error = e
+
+    def once(self) -> dict:
+        sql = self.server.sql
+        sql("FLUSH BINARY LOGS")
+        files = sql("SHOW BINARY LOGS")
+        size = int(files[0][1])
+        began = time.monotonic()
+        if len(self.done) % 2 == 0:
+            sql(f"PURGE BINARY LOGS TO '{files[1][0]}'")
+            how = "PURGE TO"
+        else:
+            total = sum(int(f[1]) for f in files)
+            sql(f"SET GLOBAL max_binlog_total_size = {total - 1}")
+            while sql("SHOW BINARY LOGS")[0][0] == files[0][0]:
+                time.sleep(0.05)
+                if time.monotonic() - began > 30:
+                    raise RuntimeError("the background has not purged in 30 s")
+            sql("SET GLOBAL max_binlog_total_size = 0")
+            how = "background"
+        took = time.monotonic() - began
+        return {"how": how, "file": files[0][0], "mib": round(size / 2**20), "seconds": round(took, 3)}
+
+    def wait(self) -> None:
+        self.thread.join()
+        if self.error:
+            raise self.error
+
+
+def measure(tool: Path, work: Path, o: argparse.Namespace) -> dict:
+    size = biglog.bytes_of(o.size)
+    server = Narwal(work / "purge", [f"--max-binlog-size={size}", *o.narwal_arg], binary=o.narwal)
+    out: dict = {"files": o.files, "size": o.size, "test": o.test, "seconds": o.seconds}
+    quiet, busy, done = Latencies(), Latencies(), []
+    try:
+        out["build_seconds"] = round(biglog.build(tool, server.datadir, size * o.files + size // 2, size), 1)
+        print(f"# {o.files} files of {o.size} made in {out['build_seconds']} s", flush=True)
+        server.start()
+        files = server.sql("SHOW BINARY LOGS")
+        if len(files) <= o.files:
+            raise RuntimeError(f"only {len(files)} files: {files}")
+        server.sql("CREATE DATABASE sbtest; FLUSH BINARY LOGS")
+        sysbench(server, "prepare", o)
+        sysbench(server, "run", o, o.warmup)
+        disk = server.disk_mib()
+        for n in range(ROUNDS):
+            quiet.add(sysbench(server, "run", o, o.seconds), o.seconds)
+            share = o.files * (n + 1) // ROUNDS - o.files * n // ROUNDS
+            purges = Purges(server, share, o.seconds, done)
+            text = sysbench(server, "run", o, o.seconds)
+            purges.wait()
+            busy.add(text, o.seconds)
+            print(f"# round {n + 1}: p99 {quiet.stretches[-1]:.2f} ms quiet, {busy.stretches[-1]:.2f} ms with {share} purges",
+                  flush=True)  # fmt: skip
+        time.sleep(1)
+        out["given_back_mib"] = round(disk - server.disk_mib())
+        server.stop()
+    finally:
+        server.kill()
+        if not o.keep:
+            server.remove()
+    out.update(quiet=quiet.result(), busy=busy.result(), purges=done)
+    out["ratio"] = round(out["busy"]["p99_ms"] / out["quiet"]["p99_ms"], 3)
+    out["met"] = out["ratio"] <= WANTED
+    return out
+
+
+def table(r: dict) -> str:
+    lines = ["| stretch | commits/s | p50 ms | p99 ms | p99.9 ms | max ms |", "|---" * 6 + "|"]
+    for name, key in (("quiet", "quiet"), (f"{len(r['purges'])} rotations and purges of {r['size']}", "busy")):
+        s = r[key]
+        lines.append(f"| {name} | {s['per_second']:,} | {s['p50_ms']:.2f} | {s['p99_ms']:.2f} | {s['p999_ms']:.2f} "
+                     f"| {s['max_ms']:.1f} |")  # fmt: skip
+    purged = sum(p["mib"] for p in r["purges"])
+    slow = max(p["seconds"] for p in r["purges"])
+    lines += ["", f"p99 ratio {r['ratio']:.2f} (wanted: at most {WANTED}): {'met' if r['met'] else 'NOT MET'}. "
+              f"{purged} MiB of files purged, the disk got {r['given_back_mib']} MiB back; slowest purge {slow:.2f} s.", ""]  # fmt: skip
+    return "\n".join(lines)
+
+
+def main() -> int:
+    p = argparse.ArgumentParser(prog="./bench --only purge", description=__doc__,
+                                formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    p.add_argument("--files", type=int, default=20, help="rotations and purges (default 20)")
+    p.add_argument("--size", default="1G", help="of each file (default 1G)")
+    p.add_argument("--seconds", type=float, default=16, help=f"of a stretch; there are {ROUNDS} of each kind (default 16)")
+    p.add_argument("--warmup", type=float, default=5)
+    p.add_argument("--test", default="oltp_update_non_index", help="sysbench test (default oltp_update_non_index)")
+    p.add_argument("--quick", action="store_true", help="10 files of 100M, stretches of 5 s")
+    p.add_argument("--narwal", metavar="BIN", help="a built narwal instead of building one")
+    p.add_argument("--narwal-arg", action="append", default=[], help="a further argument for narwal serve (repeatable)")
+    p.add_argument("--debug", action="store_true", help="builds the example without optimisation: not a result")
+    p.add_argument("--out", default=str(ROOT / "bench-out" / time.strftime("%Y%m%d-%H%M%S")))
+    p.add_argument("--keep", action="store_true", help="keep the folder")
+    o = p.parse_args()
+    if o.quick:
+        o.files, o.size, o.seconds, o.warmup = 10, "100M", 5, 2
+    narwal_binary(o.narwal)
+    out = Path(o.out).resolve()
+    work = out / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    result = measure(biglog.example(not o.debug), work, o)
+    (out / "purge.json").write_text(json.dumps({"purge": result}, indent=1) + "\n")
+    text = table(result)
+    (out / "purge.md").write_text("# Rotations and purges\n\n" + text)
+    print(text)
+    print(f"# written: {out}/purge.md and purge.json, {time.monotonic() - began:.0f} s")
+    if not o.keep:
+        shutil.rmtree(work, ignore_errors=True)
+    return 0 if result["met"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
