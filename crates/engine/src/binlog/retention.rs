@@ -138,6 +138,9 @@ pub(crate) enum Target {
     Auto,
 }
 
+const RECOVERY: &str =
+    "recovery needs part of the purged log until the next checkpoint; it goes then";
+
 /// Time between two looks at the age of files.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
@@ -300,9 +303,7 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
         }
         floor = floor.min(lsn);
     };
-    bound(checkpoint, &|| {
-        "recovery needs part of the purged log until the next checkpoint; it goes then".into()
-    });
+    bound(checkpoint, &|| RECOVERY.into());
     if files.saturating_sub(checkpoint) > db.options.segment_size {
         db.want_checkpoint();
     }
@@ -427,10 +428,11 @@ fn tick(db: &Arc<Inner>) {
         tracing::info!("purged {} binary log files", report.purged_files);
     }
     let mut said = db.binlog.settings.said.lock();
-    if *said != report.notes {
-        for note in report.notes.iter().filter(|n| !said.contains(n)) {
-            tracing::info!("retention of the binary log: {note}");
+    for note in report.notes.iter().filter(|n| !said.contains(n)) {
+        if note == RECOVERY {
+            continue; // in the nature of things
         }
-        *said = report.notes;
+        tracing::info!("retention of the binary log: {note}");
     }
+    *said = report.notes;
 }
