@@ -7,8 +7,10 @@ import json
 import os
 import pty
 import re
+import struct
 import subprocess
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -387,3 +389,165 @@ def test_a_mariadb_server_takes_exported_files_for_its_own(own_narwal, lab, tmp_
         assert pseudo(done.stdout.decode(errors="replace")) == pseudo(text(server, "-vv"))
     finally:
         lab.remove(target)
+
+
+# ---- many segments, large transactions, purged and reset logs ----
+
+SEGMENTS = ["--innodb-log-file-size=1M", "--binlog-oob-threshold=16384"]
+
+
+def fill(client: Client, rounds: int, start: int = 0) -> None:
+    """Three groups a round, of three origins, about 200 KB of log: a large one, a small one, one in another domain."""
+    client.run("CREATE DATABASE IF NOT EXISTS d")
+    client.run("CREATE TABLE IF NOT EXISTS d.t (id INT PRIMARY KEY, v VARCHAR(2000))")
+    for n in range(start, start + rounds):
+        client.ok("BEGIN")
+        for part in range(4):
+            first = n * 1000 + part * 20
+            rows = ", ".join(f"({first + i}, REPEAT('{n % 10}', 1200))" for i in range(20))
+            client.ok(f"INSERT INTO d.t VALUES {rows}")
+        client.ok("UPDATE d.t SET v = CONCAT('changed', id) WHERE id % 3 = 0 AND id >= " + str(n * 1000))
+        client.ok("COMMIT")
+        client.ok(f"SET SESSION server_id = {n % 3 + 1}")
+        client.ok(f"INSERT INTO d.t VALUES ({n * 1000 + 900}, 'small')")
+        client.ok("SET SESSION gtid_domain_id = 7")
+        client.ok(f"DELETE FROM d.t WHERE id = {n * 1000 + 5}")
+        client.ok("SET SESSION gtid_domain_id = 0, server_id = 1")
+
+
+def segments(server) -> list[Path]:
+    return sorted((server.datadir / "log").glob("wal." + "[0-9a-f]" * 16))
+
+
+def events(path: Path) -> list[tuple[int, int, int]]:
+    """Offset, type and end position of each event of a binary log file."""
+    data = path.read_bytes()
+    assert data[:4] == b"\xfebin"
+    found, at = [], 4
+    while at < len(data):
+        kind, size, end = data[at + 4], *struct.unpack_from("<II", data, at + 9)
+        assert zlib.crc32(data[at : at + size - 4]) == int.from_bytes(data[at + size - 4 : at + size], "little")
+        found.append((at, kind, end))
+        at += size
+    assert at == len(data)
+    return found
+
+
+def test_large_transactions_in_every_form(own_narwal, rebuilt, tmp_path):  # noqa: F811
+    server = own_narwal(*SEGMENTS, "--max-binlog-size=614400")
+    with Client(server) as client:
+        fill(client, 8)
+        expected = content(client, "d")
+        listed = [(row[0], int(row[1])) for row in client.rows("SHOW BINARY LOGS")]
+        shown = {name: client.run(f"SHOW BINLOG EVENTS IN '{name}'") for name, _ in listed}
+    assert len(segments(server)) > 2
+    files = export(server, tmp_path / "flat")
+    assert [(file.name, file.stat().st_size) for file in files] == listed
+    for file in files:
+        # What the server shows is where the events are.
+        if shown[file.name].error != 1235:
+            assert [(int(row[1]), int(row[4])) for row in shown[file.name].rows] == [(at, end) for at, _, end in events(file)]
+    texts = "".join(binlog_text(file, "-v") for file in files)
+    printed = text(server, "-v")
+    assert pseudo(printed) == pseudo(texts) != []
+    raw = tmp_path / "raw.000001"
+    tool(server, "--raw", f"--result-file={raw}")
+    assert pseudo(binlog_text(raw, "-v")) == pseudo(texts)
+    changes = [line for line in lines(server) if line["operation"] != "statement"]
+    assert len(changes) == len(re.findall(r"^### (?:INSERT|UPDATE|DELETE)", texts, re.M))
+    starts = {file.name: {at for at, _, _ in events(file)} for file in files}
+    assert all(change["position"] in starts[change["file"]] for change in changes)
+    run_sql(rebuilt, printed.encode())
+    with Client(rebuilt) as client:
+        assert content(client, "d") == expected
+        client.ok("DROP DATABASE d")
+    for file in files:
+        statements = subprocess.run(["mariadb-binlog", "--no-defaults", str(file)], capture_output=True, timeout=60)
+        assert statements.returncode == 0
+        run_sql(rebuilt, statements.stdout)
+    with Client(rebuilt) as client:
+        assert content(client, "d") == expected
+
+
+def test_files_are_the_same_after_a_purge(own_narwal, tmp_path):
+    server = own_narwal(*SEGMENTS, "--max-binlog-size=409600")
+    with Client(server) as client:
+        fill(client, 12)
+        client.ok("FLUSH BINARY LOGS")
+        client.ok("FLUSH BINARY LOGS")
+        fill(client, 12, 12)
+        whole = {file.name: file.read_bytes() for file in export(server, tmp_path / "whole")}
+        names = list(whole)
+        assert len(names) > 6 and len(segments(server)) > 3
+        all_groups = re.findall(r"\tGTID (\S+)", text(server, "--base64-output=DECODE-ROWS"))
+        for keep in range(1, len(names)):
+            client.ok(f"PURGE BINARY LOGS TO '{names[keep]}'")
+            assert [row[0] for row in client.rows("SHOW BINARY LOGS")] == names[keep:]
+            files = export(server, tmp_path / f"from-{keep}")
+            assert {file.name: file.read_bytes() for file in files} == {name: whole[name] for name in names[keep:]}
+        left = re.findall(r"\tGTID (\S+)", text(server, "--base64-output=DECODE-ROWS"))
+        assert left and left == all_groups[-len(left) :]
+        # What is not there any more is not passed over in silence.
+        gone = tool(server, "--json", "--start-gtid=0-1-3", check=False)
+        assert gone.returncode == 1 and "not in the log any more" in gone.stderr.decode()
+        gone = tool(server, "--json", "--start-position=narwal-bin.000001", check=False)
+        assert gone.returncode == 1 and "not in the log any more" in gone.stderr.decode()
+    server.stop()
+    files = export(server, tmp_path / "stopped")
+    assert {file.name: file.read_bytes() for file in files} == {name: whole[name] for name in names[keep:]}
+
+
+def test_reset_and_begun_files(own_narwal, tmp_path):
+    server = own_narwal()
+    with Client(server) as client:
+        small(client)
+        client.ok("RESET MASTER TO 5")
+        client.ok("SET GLOBAL gtid_binlog_state = '3-8-20,0-1-7'")
+        (only,) = export(server, tmp_path / "empty")
+        assert only.name == "narwal-bin.000005" and re.search(r"Gtid list \[[^]]*3-8-20", binlog_text(only))
+        client.ok("INSERT INTO d.t VALUES (9, 'nine')")
+        client.ok("FLUSH BINARY LOGS")
+        client.ok("FLUSH BINARY LOGS")
+        client.ok("PURGE BINARY LOGS TO 'narwal-bin.000006'")
+        client.ok("FLUSH BINARY LOGS DELETE_DOMAIN_ID = (3)")
+        client.ok("FLUSH BINARY LOGS")
+        listed = [(row[0], int(row[1])) for row in client.rows("SHOW BINARY LOGS")]
+        files = export(server, tmp_path / "begun")
+        assert [(file.name, file.stat().st_size) for file in files] == listed and len(files) == 4
+        lists = [re.sub(r"\n# ", "", binlog_text(file)) for file in files]
+        assert ["3-8-20" in text for text in lists] == [True, True, False, False]
+        assert all("0-1-8" in text for text in lists)
+        client.ok("INSERT INTO d.t VALUES (10, 'ten')")
+        (line,) = lines(server)
+        assert (line["gtid"], line["file"]) == ("0-1-9", "narwal-bin.000009")
+        assert lines(server, "--start-position=narwal-bin.000007") == [line]
+        behind = tool(server, "--json", "--start-position=narwal-bin.000010", check=False)
+        assert behind.returncode == 1 and "behind the end of the log" in behind.stderr.decode()
+
+
+def test_selection_does_not_read_what_is_before(own_narwal):
+    server = own_narwal(*SEGMENTS, "--max-binlog-size=614400")
+    with Client(server) as client:
+        fill(client, 10)
+        time.sleep(1.1)
+        moment = int(time.time())
+        gtid = client.value("SELECT @@gtid_binlog_pos")
+        file, position = client.rows("SHOW MASTER STATUS")[0][:2]
+        fill(client, 2, 10)
+    server.stop()
+    behind = {domain: int(seq) for domain, seq in re.findall(r"(\d+)-\d+-(\d+)", gtid)}
+    wanted = [line for line in lines(server) if int(line["gtid"].split("-")[2]) > behind[line["gtid"].split("-")[0]]]
+    assert len(wanted) > 100
+    numbers = sorted(line["gtid"] for line in wanted)
+    one = numbers[-1]
+    # Damage that a reader from the beginning meets.
+    flip(segments(server)[0], 50_000)
+    assert tool(server, "--json", check=False).returncode == 3
+    assert lines(server, f"--start-gtid={gtid}") == wanted
+    assert lines(server, f"--start-position={gtid}") == wanted
+    assert lines(server, f"--start-position={file}:{position}") == wanted
+    assert lines(server, f"--start-datetime={moment}") == wanted
+    assert lines(server, f"--gtids={one}") == [line for line in wanted if line["gtid"] == one]
+    assert lines(server, f"--start-position={file}:{position}", f"--stop-position={position}") == []
+    # A domain that is not named: everything of it is wanted.
+    assert tool(server, "--json", f"--start-gtid={gtid.split(',')[0]}", check=False).returncode == 3
