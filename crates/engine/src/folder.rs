@@ -4,7 +4,7 @@
 //! The server knows that from its index; without it the log itself must tell. Each segment has a State record soon
 //! behind its start, so the first State record of each segment is a sparse index. The newest State record says which
 //! file is the oldest and where it begins. What was written before that file is known from a State record before it, or
-//! else from the first one behind it, less what stands between.
+//! in it; at worst it is guessed from the first one behind it, less what stands between.
 
 use crate::binlog::{StateReason, StateRecord};
 use crate::groups::{FolderRecords, GroupHead, GroupReader, Records};
@@ -319,6 +319,13 @@ impl Opening<'_> {
         let Some(first) = first else {
             return Ok(None);
         };
+        if let (Some(file), Some(state)) = (file, ahead.last_state())
+            && let Some(gtids) = state.file_gtids.clone()
+            && state.files.file_no() == file
+        {
+            let (config, at) = (self.config.clone(), first.start_pos);
+            return Ok(Some(VirtualFiles::at(config, file, at, at, gtids)));
+        }
         let before_first = |(&(domain, server), &seq): (&(u32, u32), &u64)| {
             let seq = seq.checked_sub(1).filter(|&s| s > 0)?;
             Some(Gtid {

@@ -373,6 +373,17 @@ impl ChunkNames {
     }
 }
 
+/// A virtual file that was begun by a statement, not by a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BegunFile {
+    /// Its number.
+    pub number: u32,
+    /// The GTIDs before it.
+    pub gtids: GtidState,
+    /// When, at the latest, the last event before it was logged: seconds since 1970.
+    pub time: u32,
+}
+
 /// Reads event groups, whatever form they have in the log.
 ///
 /// [`next_group`](Self::next_group) goes to the next group, whether or not the one before was read to its end;
@@ -385,7 +396,7 @@ pub struct GroupReader<R> {
     /// The State record read last, and how many of them were resets.
     state: Option<StateRecord>,
     resets: u64,
-    begun: Vec<(u32, GtidState)>,
+    begun: Vec<BegunFile>,
     begun_done: bool,
     /// GTIDs before the present group.
     before: GtidState,
@@ -475,9 +486,9 @@ impl<R: Records> GroupReader<R> {
     }
 
     /// The files that were begun without a group (FLUSH BINARY LOGS) between the group before and the present one, or
-    /// the end, with the GTIDs before each.
+    /// the end.
     #[must_use]
-    pub fn begun_files(&self) -> &[(u32, GtidState)] {
+    pub fn begun_files(&self) -> &[BegunFile] {
         &self.begun
     }
 
@@ -570,11 +581,20 @@ impl<R: Records> GroupReader<R> {
         if reset {
             self.begun.clear();
         }
+        if state.file_gtids.is_some() {
+            self.file_gtids.clone_from(&state.file_gtids);
+        }
         if state.files.is_file_empty() {
-            self.begun.retain(|(n, _)| *n != number);
-            self.begun.push((number, state.files.gtids().clone()));
+            self.begun.retain(|f| f.number != number);
+            self.begun.push(BegunFile {
+                number,
+                gtids: state.files.gtids().clone(),
+                time: state.last_event_time,
+            });
             self.file_gtids = Some(state.files.gtids().clone());
-        } else if self.files.as_ref().is_none_or(|f| f.file_no() != number) {
+        } else if state.file_gtids.is_none()
+            && self.files.as_ref().is_none_or(|f| f.file_no() != number)
+        {
             self.file_gtids = None;
         }
         self.files = Some(state.files.clone());

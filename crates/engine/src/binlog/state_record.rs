@@ -2,7 +2,7 @@
 
 use super::track::SLACK;
 use crate::{EngineError, Result};
-use narwal_binlog::{VirtualConfig, VirtualFiles};
+use narwal_binlog::{Gtid, GtidState, VirtualConfig, VirtualFiles};
 
 /// Why a State record was written. Readers need it in one case: behind a reset nothing before it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +26,10 @@ pub enum StateReason {
 /// u8 version = 1 | u8 reason | u16 zeros | u32 length of the state
 /// | u32 time of the last event before it | u32 time of the last event of the file before
 /// | u32 oldest file | u64 its first LSN | u64 first LSN of the current file
-/// | state (VirtualFiles) | zeros
+/// | state (VirtualFiles) | [u8 1 | u32 n | n x { u32 domain | u32 server | u64 sequence }] | zeros
 /// ```
+/// In brackets: what the GTID_LIST of the current file says, left out where it is not known.
+///
 /// Times are seconds since 1970 by the server's clock, not by the events' own timestamps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateRecord {
@@ -45,6 +47,8 @@ pub struct StateRecord {
     pub file_lsn: u64,
     /// The state at the record's place.
     pub files: VirtualFiles,
+    /// The GTIDs before the current file, if known.
+    pub file_gtids: Option<GtidState>,
 }
 
 /// Bytes before the state.
@@ -54,12 +58,17 @@ const VERSION: u8 = 1;
 impl StateRecord {
     /// Bytes to reserve for a record of the state `files`, with room for some more GTIDs.
     pub(crate) fn room(files: &VirtualFiles) -> usize {
-        HEAD + files.bytes_len() + SLACK
+        HEAD + files.bytes_len() + Self::list_len(files.gtids()) + SLACK
     }
 
     /// Whether a record of the state `files` fits into `room` bytes.
     pub(crate) fn fits(files: &VirtualFiles, room: usize) -> bool {
         HEAD + files.bytes_len() <= room
+    }
+
+    /// Bytes of a file's list in the record.
+    fn list_len(gtids: &GtidState) -> usize {
+        1 + 4 + 16 * gtids.len()
     }
 
     /// The body in exactly `room` bytes, which it must fit into.
@@ -80,6 +89,21 @@ impl StateRecord {
         put(&self.oldest_lsn.to_le_bytes());
         put(&self.file_lsn.to_le_bytes());
         put(&state);
+        // Where a domain was deleted meanwhile it may be longer than there is room for.
+        let free = room - HEAD - state.len();
+        if let Some(gtids) = self
+            .file_gtids
+            .as_ref()
+            .filter(|g| Self::list_len(g) <= free)
+        {
+            put(&[1]);
+            put(&(gtids.len() as u32).to_le_bytes());
+            for g in gtids.iter() {
+                put(&g.domain.to_le_bytes());
+                put(&g.server.to_le_bytes());
+                put(&g.seq.to_le_bytes());
+            }
+        }
         body
     }
 
@@ -106,9 +130,13 @@ impl StateRecord {
             4 => StateReason::Purge,
             _ => return Err(bad("its reason is not known to this program")),
         };
-        let state = rest
-            .get(..u32_at(4) as usize)
+        let (state, rest) = rest
+            .split_at_checked(u32_at(4) as usize)
             .ok_or_else(|| bad("it is cut short"))?;
+        let file_gtids = match rest.first() {
+            Some(1) => Some(list(rest).ok_or_else(|| bad("it is cut short"))?),
+            _ => None,
+        };
         Ok(StateRecord {
             reason,
             last_event_time: u32_at(8),
@@ -117,8 +145,25 @@ impl StateRecord {
             oldest_lsn: u64_at(20),
             file_lsn: u64_at(28),
             files: VirtualFiles::from_bytes(config, state).map_err(|e| bad(&e.to_string()))?,
+            file_gtids,
         })
     }
+}
+
+/// The list at the front of `bytes`, behind its mark.
+fn list(bytes: &[u8]) -> Option<GtidState> {
+    let count = u32::from_le_bytes(bytes.get(1..5)?.try_into().ok()?) as usize;
+    let entries = bytes.get(5..)?.get(..count.checked_mul(16)?)?;
+    let mut gtids = GtidState::new();
+    for entry in entries.chunks_exact(16) {
+        let word = |at: usize| Some(u32::from_le_bytes(entry.get(at..at + 4)?.try_into().ok()?));
+        gtids.observe(Gtid {
+            domain: word(0)?,
+            server: word(4)?,
+            seq: u64::from(word(8)?) | u64::from(word(12)?) << 32,
+        });
+    }
+    Some(gtids)
 }
 
 #[cfg(test)]
@@ -138,6 +183,12 @@ mod tests {
             oldest_lsn: 6 << 40,
             file_lsn: 7 << 40,
             files,
+            file_gtids: Some(
+                ["3-1-2", "0-5-1"]
+                    .iter()
+                    .map(|g| g.parse::<Gtid>().unwrap())
+                    .collect(),
+            ),
         }
     }
 
@@ -149,9 +200,23 @@ mod tests {
         let config = || VirtualConfig::default();
         assert_eq!(StateRecord::parse(config(), &body).unwrap(), r);
         let used = HEAD + r.files.bytes_len();
-        for n in 0..used {
+        let list = StateRecord::list_len(r.file_gtids.as_ref().unwrap());
+        for n in (0..used).chain(used + 1..used + list) {
             assert!(StateRecord::parse(config(), &body[..n]).is_err(), "{n}");
         }
+        // Records of former programs have zeros there, and a long list is left out where there is no room.
+        let without = StateRecord {
+            file_gtids: None,
+            ..r.clone()
+        };
+        assert_eq!(
+            StateRecord::parse(config(), &r.encode(used + list - 1)).unwrap(),
+            without
+        );
+        assert_eq!(
+            StateRecord::parse(config(), &without.encode(used + list)).unwrap(),
+            without
+        );
         for (at, value) in [(0, 2), (1, 9), (4, 255), (HEAD, 77)] {
             let mut b = body.clone();
             b[at] = value;

@@ -3,7 +3,7 @@
 
 use super::index::{FileEntry, Index, Point};
 use super::state_record::{StateReason, StateRecord};
-use narwal_binlog::{GtidState, Placement, VirtualFiles};
+use narwal_binlog::{FDE_LEN, GtidState, MAGIC, Placement, VirtualFiles, gtid_list_event_len};
 use narwal_log::Reserved;
 
 /// Bytes of a ROTATE event but for the name in it.
@@ -180,7 +180,15 @@ impl Track {
             oldest_lsn: self.oldest.1,
             file_lsn: self.current.first_lsn,
             files: files.clone(),
+            file_gtids: self.list_of(files).cloned(),
         }
+    }
+
+    /// The GTIDs before the current file, if known: then the file's head has the length that they make.
+    fn list_of(&self, files: &VirtualFiles) -> Option<&GtidState> {
+        let gtids = &self.current.gtids;
+        let head = MAGIC.len() + FDE_LEN + gtid_list_event_len(gtids.len());
+        (self.current.number == files.file_no() && head as u64 == files.head_len()).then_some(gtids)
     }
 
     /// Recovery: when a group was logged whose event says `time`, which is the statement's time and may be set by its

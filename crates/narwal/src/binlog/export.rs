@@ -25,11 +25,13 @@ pub struct ExportArgs {
     /// Name of the files without number (the server's --log-bin)
     #[arg(long, value_name = "NAME", default_value = DEFAULT_BASE_NAME)]
     base_name: String,
+    /// The server's server_id, which the files' own events have
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    server_id: u32,
 }
 
 struct Open {
     number: u32,
-    server_id: u32,
     timestamp: u32,
     out: FlatOut<BufWriter<File>>,
 }
@@ -37,6 +39,7 @@ struct Open {
 struct Export<'a> {
     dir: &'a Path,
     base_name: &'a str,
+    server_id: u32,
     open: Option<Open>,
     written: Vec<u32>,
     resets: u64,
@@ -52,7 +55,6 @@ impl Export<'_> {
     fn create(
         &mut self,
         number: u32,
-        server_id: u32,
         timestamp: u32,
         before: &GtidState,
     ) -> Result<(), Trouble> {
@@ -65,9 +67,8 @@ impl Export<'_> {
         let out = BufWriter::with_capacity(OUT_BUFFER, file);
         self.open = Some(Open {
             number,
-            server_id,
             timestamp,
-            out: FlatOut::new(out, server_id, timestamp, before)?,
+            out: FlatOut::new(out, self.server_id, timestamp, before)?,
         });
         self.written.push(number);
         Ok(())
@@ -77,37 +78,34 @@ impl Export<'_> {
     fn go_to(
         &mut self,
         number: u32,
-        server_id: u32,
         timestamp: u32,
         before: &GtidState,
     ) -> Result<(), Trouble> {
         if let Some(open) = self.open.take() {
             let name = self.name(number);
             self.bytes += open.out.position();
-            finish(open.out.rotate(&name, open.server_id, open.timestamp)?)?;
+            finish(open.out.rotate(&name, self.server_id, open.timestamp)?)?;
         }
-        self.create(number, server_id, timestamp, before)
+        self.create(number, timestamp, before)
     }
 
     /// Files that have no group, which FLUSH BINARY LOGS has begun.
     fn begun(&mut self, groups: &Groups) -> Result<(), Trouble> {
-        for (number, before) in groups.begun_files() {
-            let (current, server, time) = self.current();
-            if *number > current && (self.open.is_some() || self.written.is_empty()) {
-                self.go_to(*number, server, time, before)?;
-            } else if *number == current {
+        for begun in groups.begun_files() {
+            let current = self.current();
+            if begun.number == current {
                 // The same file anew: gtid_binlog_state was set.
                 self.remove(current)?;
-                self.create(current, server, time, before)?;
+                self.create(current, begun.time, &begun.gtids)?;
+            } else if begun.number > current && (self.open.is_some() || self.written.is_empty()) {
+                self.go_to(begun.number, begun.time, &begun.gtids)?;
             }
         }
         Ok(())
     }
 
-    fn current(&self) -> (u32, u32, u32) {
-        self.open
-            .as_ref()
-            .map_or((0, 1, 0), |o| (o.number, o.server_id, o.timestamp))
+    fn current(&self) -> u32 {
+        self.open.as_ref().map_or(0, |o| o.number)
     }
 
     fn remove(&mut self, number: u32) -> Result<(), Trouble> {
@@ -145,7 +143,7 @@ impl Export<'_> {
         if self.open.as_ref().is_none_or(|o| o.number != head.file_no) {
             let before = source.groups().file_gtids().cloned();
             let before = before.ok_or_else(|| damaged(head, "its file has no beginning"))?;
-            self.go_to(head.file_no, head.gtid.server, head.timestamp, &before)?;
+            self.go_to(head.file_no, head.timestamp, &before)?;
         }
         let Some(open) = &mut self.open else {
             return Ok(());
@@ -181,6 +179,7 @@ fn export(o: &ExportArgs, source: &mut Source) -> Result<(u64, usize, u64), Trou
     let mut export = Export {
         dir: &o.outdir,
         base_name: &o.base_name,
+        server_id: o.server_id,
         open: None,
         written: Vec::new(),
         resets: source.groups().resets(),
@@ -202,7 +201,7 @@ fn export(o: &ExportArgs, source: &mut Source) -> Result<(u64, usize, u64), Trou
                 Some(files) => (files.file_no(), files.gtids().clone()),
                 None => (1, GtidState::new()),
             };
-            export.create(number, 1, 0, &gtids)?;
+            export.create(number, 0, &gtids)?;
         }
     }
     if let Some(open) = export.open.take() {
