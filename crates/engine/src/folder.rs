@@ -294,38 +294,21 @@ impl Opening<'_> {
     /// The position before the first group behind `from`, as far as what follows tells. `file`: number of its file, if
     /// it is the first group there. `None`: the State record that comes first tells the reader itself.
     fn state_from(&self, from: Lsn, file: Option<u32>) -> Result<Option<VirtualFiles>> {
-        let mut ahead = match self.at(from) {
-            Ok(records) => self.reader(records, None),
-            Err(_) => return Ok(None),
+        let ahead = match self.at(from) {
+            Ok(records) => Ahead::look(self.reader(records, None))?,
+            Err(_) => None,
         };
-        let mut first: Option<GroupHead> = None;
-        let mut seen: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-        let mut guess = 1;
-        loop {
-            let head = match ahead.next_group() {
-                Ok(head) => head,
-                // The reader will meet it.
-                Err(EngineError::Corrupt(_)) => None,
-                Err(e) => return Err(e),
-            };
-            let (Some(head), None) = (head, ahead.last_state()) else {
-                break;
-            };
-            first.get_or_insert(head);
-            seen.entry((head.gtid.domain, head.gtid.server))
-                .or_insert(head.gtid.seq);
-            guess = head.file_no;
-        }
-        let Some(first) = first else {
+        let Some(ahead) = ahead else {
             return Ok(None);
         };
-        if let (Some(file), Some(state)) = (file, ahead.last_state())
+        if let (Some(file), Some(state)) = (file, &ahead.state)
             && let Some(gtids) = state.file_gtids.clone()
             && state.files.file_no() == file
         {
-            let (config, at) = (self.config.clone(), first.start_pos);
+            let (config, at) = (self.config.clone(), ahead.first.start_pos);
             return Ok(Some(VirtualFiles::at(config, file, at, at, gtids)));
         }
+        let Ahead { first, seen, .. } = &ahead;
         let before_first = |(&(domain, server), &seq): (&(u32, u32), &u64)| {
             let seq = seq.checked_sub(1).filter(|&s| s > 0)?;
             Some(Gtid {
@@ -334,7 +317,7 @@ impl Opening<'_> {
                 seq,
             })
         };
-        let mut gtids: Vec<Gtid> = match ahead.last_state() {
+        let mut gtids: Vec<Gtid> = match &ahead.state {
             Some(s) if matches!(s.reason, StateReason::Reset | StateReason::Set) => Vec::new(),
             Some(s) => s
                 .files
@@ -358,14 +341,7 @@ impl Opening<'_> {
                 };
             }
         }
-        let number = file.unwrap_or_else(|| {
-            let there = ahead.last_state().map_or(guess, |s| match s.reason {
-                StateReason::Interval | StateReason::Purge => s.files.file_no(),
-                _ => s.files.file_no().saturating_sub(1),
-            });
-            // The guess began with 1.
-            (there + 1).saturating_sub(guess).max(1)
-        });
+        let number = file.unwrap_or_else(|| ahead.first_file());
         let mut known = GtidState::new();
         for gtid in gtids {
             known.observe(gtid);
@@ -380,4 +356,90 @@ impl Opening<'_> {
             known,
         )))
     }
+}
+
+/// The groups from a place on up to the first State record.
+struct Ahead {
+    first: GroupHead,
+    /// The first number of each (domain, server).
+    seen: BTreeMap<(u32, u32), u64>,
+    /// How many files were begun among them.
+    begun: u32,
+    state: Option<StateRecord>,
+}
+
+impl Ahead {
+    /// `None` if a State record or the end comes first.
+    fn look(mut groups: GroupReader<FolderRecords>) -> Result<Option<Ahead>> {
+        let mut first: Option<GroupHead> = None;
+        let (mut seen, mut file_no) = (BTreeMap::new(), 0);
+        loop {
+            let head = match groups.next_group() {
+                Ok(head) => head,
+                // The reader will meet it.
+                Err(EngineError::Corrupt(_)) => None,
+                Err(e) => return Err(e),
+            };
+            let (Some(head), None) = (head, groups.last_state()) else {
+                break;
+            };
+            first.get_or_insert(head);
+            seen.entry((head.gtid.domain, head.gtid.server))
+                .or_insert(head.gtid.seq);
+            file_no = head.file_no;
+        }
+        Ok(first.map(|first| Ahead {
+            begun: file_no.saturating_sub(first.file_no),
+            state: groups.last_state().cloned(),
+            seen,
+            first,
+        }))
+    }
+
+    /// Number of the first group's file; a guess without a State record.
+    fn first_file(&self) -> u32 {
+        let last = self
+            .state
+            .as_ref()
+            .map_or(1 + self.begun, |s| match s.reason {
+                StateReason::Interval | StateReason::Purge => s.files.file_no(),
+                // These begin another file.
+                _ => s.files.file_no().saturating_sub(1),
+            });
+        last.saturating_sub(self.begun).max(1)
+    }
+}
+
+/// The state before the first group of `ahead`, which stands behind a gap; `known` is the one before the gap. `None`: the
+/// groups there must do without.
+pub(crate) fn after_gap(
+    ahead: GroupReader<FolderRecords>,
+    known: Option<&VirtualFiles>,
+) -> Result<Option<VirtualFiles>> {
+    let (Some(known), Some(ahead)) = (known, Ahead::look(ahead)?) else {
+        return Ok(None);
+    };
+    let Some(state) = &ahead.state else {
+        return Ok(None);
+    };
+    let mut gtids = known.gtids().clone();
+    if !matches!(state.reason, StateReason::Reset | StateReason::Set) {
+        // What was not seen since stood before.
+        for g in state.files.gtids().iter() {
+            if !ahead.seen.contains_key(&(g.domain, g.server))
+                && gtids.last_of(g.domain, g.server) != Some(g.seq)
+            {
+                gtids.observe(g);
+            }
+        }
+    }
+    let at = ahead.first.start_pos;
+    let config = known.config().clone();
+    Ok(Some(VirtualFiles::at(
+        config,
+        ahead.first_file(),
+        0,
+        at,
+        gtids,
+    )))
 }

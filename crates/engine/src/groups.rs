@@ -126,6 +126,11 @@ impl FolderRecords {
         Ok(reader.map(|reader| Self::with(disk, dir, reader)))
     }
 
+    /// Another reader of the same log, at the record that starts at `lsn`.
+    pub(crate) fn another_at(&self, lsn: Lsn) -> Result<Option<Self>> {
+        Self::open_at(self.disk.clone(), &self.dir, lsn)
+    }
+
     fn with(disk: Arc<dyn Disk>, dir: &Path, reader: DirReader) -> Self {
         FolderRecords {
             random: DirRecords::open(disk.clone(), dir),
@@ -404,6 +409,8 @@ pub struct GroupReader<R> {
     file_gtids: Option<GtidState>,
     /// Something was left out: positions must be learnt anew.
     gap: bool,
+    /// `files` is what a state says and the groups since, not what the groups alone tell.
+    exact: bool,
     with_local: bool,
     head: Option<GroupHead>,
     /// The commit record's body; `at..` are the events still to come, behind the chunks.
@@ -421,6 +428,26 @@ pub struct GroupReader<R> {
     /// End position of the last event given.
     pos: u64,
     annex: std::ops::Range<usize>,
+}
+
+impl GroupReader<FolderRecords> {
+    /// Goes on behind damage, see [`DirReader::resume`]. The positions there are learnt by looking ahead to the next
+    /// State record.
+    ///
+    /// # Errors
+    /// Errors of reading the files.
+    pub fn resume(&mut self) -> Result<Option<Lsn>> {
+        let found = self.records_after_gap().resume()?;
+        if let Some(lsn) = found
+            && let Ok(Some(records)) = self.records.another_at(lsn)
+        {
+            let ahead = GroupReader::new(records, self.config.clone(), None);
+            if let Some(files) = crate::folder::after_gap(ahead, self.files.as_ref())? {
+                self.set_files(files);
+            }
+        }
+        Ok(found)
+    }
 }
 
 impl<R: Records> GroupReader<R> {
@@ -441,6 +468,7 @@ impl<R: Records> GroupReader<R> {
                 .as_ref()
                 .filter(|s| s.is_file_empty())
                 .map(|s| s.gtids().clone()),
+            exact: state.is_some(),
             files: state,
             gap: false,
             with_local: false,
@@ -519,9 +547,15 @@ impl<R: Records> GroupReader<R> {
     /// The records below, to be moved over something that can't be read. The next group's position is then taken as
     /// it is.
     pub fn records_after_gap(&mut self) -> &mut R {
-        self.gap = true;
+        (self.gap, self.exact) = (true, false);
         self.head = None;
         &mut self.records
+    }
+
+    /// The state before the next group, found out by looking ahead: after a gap.
+    fn set_files(&mut self, files: VirtualFiles) {
+        self.files = Some(files);
+        self.gap = false;
     }
 
     /// The head of the present group.
@@ -599,7 +633,7 @@ impl<R: Records> GroupReader<R> {
         }
         self.files = Some(state.files.clone());
         self.state = Some(state);
-        self.gap = false;
+        (self.gap, self.exact) = (false, true);
     }
 
     /// Takes the record in `body` apart. `None` if it has no events for readers.
@@ -728,11 +762,20 @@ impl<R: Records> GroupReader<R> {
         };
         self.gap = false;
         self.before.clone_from(files.gtids());
-        let placement = files
-            .observe_at(start, head.len, event.gtid)
-            .map_err(|e| damaged(&e))?;
-        if placement.new_file {
+        let file_no = files.file_no();
+        let placement = match files.observe_at(start, head.len, event.gtid) {
+            // A new file's head is as long as the GTIDs before it make it, and not all of them are known.
+            Err(_) if !self.exact => {
+                files.resume_at(start);
+                files.observe_at(start, head.len, event.gtid)
+            }
+            found => found,
+        }
+        .map_err(|e| damaged(&e))?;
+        if placement.new_file && self.exact {
             self.file_gtids = Some(self.before.clone());
+        } else if placement.file_no != file_no {
+            self.file_gtids = None;
         }
         head.file_no = placement.file_no;
         head.start_pos = start;

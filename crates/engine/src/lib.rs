@@ -70,7 +70,9 @@ pub use db::{Database, Ddl, Options, Stats};
 pub use error::{EngineError, Result};
 pub use filter::BinlogFilter;
 pub use folder::{FolderLog, open_folder};
-pub use groups::{BegunFile, FolderRecords, GroupHead, GroupKind, GroupReader, LiveRecords, Records};
+pub use groups::{
+    BegunFile, FolderRecords, GroupHead, GroupKind, GroupReader, LiveRecords, Records,
+};
 pub use image::RowImage;
 pub use narwal_binlog::GtidChoice;
 pub use narwal_binlog::RowMetadata;

@@ -33,6 +33,7 @@ pub struct ExportArgs {
 struct Open {
     number: u32,
     timestamp: u32,
+    before: GtidState,
     out: FlatOut<BufWriter<File>>,
 }
 
@@ -52,12 +53,7 @@ impl Export<'_> {
         format!("{}.{number:06}", self.base_name)
     }
 
-    fn create(
-        &mut self,
-        number: u32,
-        timestamp: u32,
-        before: &GtidState,
-    ) -> Result<(), Trouble> {
+    fn create(&mut self, number: u32, timestamp: u32, before: &GtidState) -> Result<(), Trouble> {
         let path = self.dir.join(self.name(number));
         let file = OpenOptions::new()
             .write(true)
@@ -68,6 +64,7 @@ impl Export<'_> {
         self.open = Some(Open {
             number,
             timestamp,
+            before: before.clone(),
             out: FlatOut::new(out, self.server_id, timestamp, before)?,
         });
         self.written.push(number);
@@ -75,12 +72,7 @@ impl Export<'_> {
     }
 
     /// Ends the open file and begins those up to `number`; `before` is the GTID state before that one.
-    fn go_to(
-        &mut self,
-        number: u32,
-        timestamp: u32,
-        before: &GtidState,
-    ) -> Result<(), Trouble> {
+    fn go_to(&mut self, number: u32, timestamp: u32, before: &GtidState) -> Result<(), Trouble> {
         if let Some(open) = self.open.take() {
             let name = self.name(number);
             self.bytes += open.out.position();
@@ -93,7 +85,8 @@ impl Export<'_> {
     fn begun(&mut self, groups: &Groups) -> Result<(), Trouble> {
         for begun in groups.begun_files() {
             let current = self.current();
-            if begun.number == current {
+            let same = self.open.as_ref().is_some_and(|o| o.before == begun.gtids);
+            if begun.number == current && !same {
                 // The same file anew: gtid_binlog_state was set.
                 self.remove(current)?;
                 self.create(current, begun.time, &begun.gtids)?;

@@ -231,7 +231,7 @@ impl Source {
 
     /// Goes on behind a damaged place; false if there is nothing more.
     fn resume(&mut self) -> Result<bool, Trouble> {
-        let found = self.groups.records_after_gap().resume()?;
+        let found = self.groups.resume()?;
         match found {
             Some(lsn) => {
                 let place = self.groups.records().place(lsn);
@@ -291,7 +291,7 @@ impl Source {
             .collect();
         let what = match (commits, next) {
             (0, Some(_)) => "no transaction".to_owned(),
-            (0, None) => "what stood there".to_owned(),
+            (0, None) => "what stood there, if anything".to_owned(),
             (1, _) => "1 transaction".to_owned(),
             (n, _) => format!("{n} transactions"),
         };
