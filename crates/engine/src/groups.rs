@@ -681,7 +681,7 @@ impl<R: Records> GroupReader<R> {
         };
         let first_lsn = if chunks > 0 { oob.first } else { lsn };
         self.oob = oob;
-        self.to_first_chunk(lsn);
+        self.begin_chunks(lsn);
         let mut head = GroupHead {
             lsn,
             end_lsn,
@@ -704,7 +704,7 @@ impl<R: Records> GroupReader<R> {
         Ok(Some(head))
     }
 
-    fn to_first_chunk(&mut self, commit: Lsn) {
+    fn begin_chunks(&mut self, commit: Lsn) {
         self.chunked = self.oob.events_len;
         self.names = ChunkNames::new(self.oob.clone(), commit);
         self.chunk.clear();
@@ -727,7 +727,7 @@ impl<R: Records> GroupReader<R> {
                 return Err(e);
             }
         }
-        self.to_first_chunk(head.lsn);
+        self.begin_chunks(head.lsn);
         Ok(())
     }
 
