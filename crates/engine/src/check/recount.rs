@@ -364,6 +364,7 @@ mod tests {
             oldest_lsn: FIRST_LSN,
             file_lsn,
             files: files.clone(),
+            file_gtids: None,
         };
         StateSeen {
             lsn,
