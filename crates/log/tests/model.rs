@@ -42,6 +42,8 @@ fn body(seed: u64, number: u64, salt: u64, len: usize) -> Vec<u8> {
 struct Model {
     /// Commits in order: body (with header room) by sequence number - 1.
     commits: Vec<Vec<u8>>,
+    /// Chunks that commits count on: sequence number of the commit, LSN and body of the chunk.
+    chunks: Vec<(u64, u64, Vec<u8>)>,
     /// Commits up to this one may not be lost.
     safe: u64,
 }
@@ -52,6 +54,8 @@ struct Run {
     model: Model,
     /// Where a checkpoint stands, and the durable commits before it.
     checkpoint: Option<(u64, u64)>,
+    /// Chunks that no commit counts on yet.
+    sent: Vec<(u64, Vec<u8>)>,
 }
 
 type Opened = Result<Log<u64>, OpenError<String>>;
@@ -97,7 +101,23 @@ impl Run {
         self.model.commits.truncate(last as usize);
         // What recovery showed may never be lost again.
         self.model.safe = last;
-        Ok(open.start(last)?)
+        let log = open.start(last)?;
+        self.sent.clear();
+        self.model.chunks.retain(|(seq, ..)| *seq <= last);
+        self.read_chunks(&log)?;
+        Ok(log)
+    }
+
+    /// A commit that is there has all its chunks, unless they were purged.
+    fn read_chunks(&self, log: &Log<u64>) -> Result<(), LogError> {
+        let (records, oldest) = (log.records(), log.oldest_lsn());
+        let mut buf = Vec::new();
+        for (seq, lsn, b) in self.model.chunks.iter().filter(|c| c.1 >= oldest) {
+            let r = records.read_at(*lsn, &mut buf)?;
+            assert_eq!(r.kind, RecordKind::Chunk, "of commit {seq}");
+            assert_eq!(buf, b[HEADER_LEN..], "chunk {lsn} of commit {seq}");
+        }
+        Ok(())
     }
 
     /// Random operations until something fails; returns the error.
@@ -105,7 +125,15 @@ impl Run {
         for _ in 0..steps {
             let mode = log.durability();
             match self.rng.random_range(0..100) {
-                0..70 => self.commit_some(log, mode)?,
+                0..66 => self.commit_some(log, mode)?,
+                66..70 => {
+                    for _ in 0..self.rng.random_range(1..8) {
+                        let n = self.rng.random_range(0..900);
+                        let b = body(self.seed, n as u64, 2, n);
+                        let (at, ()) = log.append_chunk(b.clone(), |_, _| ())?;
+                        self.sent.push((at.lsn, b));
+                    }
+                }
                 70..76 => {
                     let modes = [
                         Durability::Synced,
@@ -142,12 +170,8 @@ impl Run {
                     log.switch_segment()?;
                     self.model.safe = all;
                 }
-                98 => {
-                    for _ in 0..self.rng.random_range(1..8) {
-                        let n = self.rng.random_range(0..900);
-                        log.append_chunk(body(self.seed, n as u64, 2, n), |_, _| ())?;
-                    }
-                }
+                // A rollback: its chunks are dead.
+                98 => self.sent.clear(),
                 _ => {
                     let n = self.rng.random_range(0..100);
                     let (t, ()) = log.reserve(RecordKind::Note, n, |_, _| ())?;
@@ -167,7 +191,14 @@ impl Run {
                 1 => 0,
                 _ => self.rng.random_range(0..800),
             };
-            match log.reserve(RecordKind::Commit, len, |at, counter| {
+            const KINDS: [RecordKind; 4] = [
+                RecordKind::Commit,
+                RecordKind::LocalCommit,
+                RecordKind::AnnexCommit,
+                RecordKind::PackedCommit,
+            ];
+            let kind = KINDS[self.rng.random_range(0..4)];
+            match log.reserve(kind, len, |at, counter| {
                 *counter += 1;
                 assert_eq!(*counter, at.seq);
                 at.seq
@@ -176,6 +207,12 @@ impl Run {
                     let b = body(self.seed, seq, 0, len);
                     assert_eq!(self.model.commits.len() as u64 + 1, seq);
                     self.model.commits.push(b.clone());
+                    if kind != RecordKind::Commit && self.rng.random_bool(0.3) {
+                        let chunks = self.sent.drain(..);
+                        self.model
+                            .chunks
+                            .extend(chunks.map(|(lsn, b)| (seq, lsn, b)));
+                    }
                     tickets.push((t, b));
                 }
                 Err(e) => {
@@ -255,6 +292,7 @@ fn c1_crash_at_any_call_keeps_what_was_acknowledged_and_a_prefix_of_the_rest() {
             rng,
             model: Model::default(),
             checkpoint: None,
+            sent: Vec::new(),
         };
         for _ in 0..rounds {
             let n = if run.rng.random_bool(0.3) {
@@ -365,6 +403,7 @@ fn c10_eio_at_any_call_stops_the_log_and_loses_nothing() {
             rng,
             model: Model::default(),
             checkpoint: None,
+            sent: Vec::new(),
         };
         let call = Call::CHANGING[run.rng.random_range(0..8)];
         let n = run.rng.random_range(1..40);
