@@ -56,6 +56,8 @@ pub(crate) struct Frozen {
     meta: CheckpointMeta,
     catalog: Arc<Catalog>,
     index: IndexDelta,
+    /// Its run files were looked through for damage.
+    looked: bool,
 }
 
 /// Runs one checkpoint. The caller holds the checkpoint mutex, which keeps `pending` across failures.
@@ -64,13 +66,19 @@ pub(crate) fn run(db: &Inner, pending: &mut Option<Frozen>) -> Result<()> {
     if pending.is_none() {
         *pending = Some(freeze(db));
     }
-    let Some(frozen) = pending.as_ref() else {
+    let Some(frozen) = pending.as_mut() else {
         return Ok(());
     };
     db.log.sync_all()?;
     db.log.wait_visible(frozen.meta.seq)?;
     check_space(db, &frozen.layers)?;
-    merge(db, frozen)?;
+    if let Err(e) = merge(db, frozen) {
+        if matches!(e, EngineError::Corrupt(_)) && !frozen.looked {
+            frozen.looked = true;
+            remove_damaged_runs(db, &frozen.layers);
+        }
+        return Err(e);
+    }
     let seq = frozen.meta.seq;
     let base = BaseGen::open(&db.redb, seq, frozen.catalog.index_ids())?;
     db.state.rcu(|s| State {
@@ -125,6 +133,26 @@ fn freeze(db: &Inner) -> Frozen {
         meta,
         catalog: latest.clone(),
         index: index.delta(&current),
+        looked: false,
+    }
+}
+
+/// A run is verified as a whole only when it is merged, which may be long after recovery opened it. The log still has all
+/// that was in it: without the file the next start builds it again.
+fn remove_damaged_runs(db: &Inner, layers: &[Layer]) {
+    for layer in layers {
+        let Layer::Spilled(s) = layer else { continue };
+        for run in &s.runs.runs {
+            let Err(damage @ EngineError::Corrupt(_)) = run.verify() else {
+                continue;
+            };
+            match db.disk.remove(run.path()) {
+                Ok(()) => tracing::error!(
+                    "{damage}; the file was removed: restart the server, it builds the file's content again from the log"
+                ),
+                Err(e) => tracing::error!("{damage}; it can't be removed: {e}"),
+            }
+        }
     }
 }
 

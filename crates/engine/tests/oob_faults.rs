@@ -344,6 +344,37 @@ fn c23_lost_and_damaged_runs_are_built_again_from_the_chunks() {
     }
 }
 
+/// C23: damage in the middle of a run file is met by the checkpoint, which removes the file; the next start builds it
+/// again.
+#[test]
+fn c23_a_damaged_block_of_a_run_costs_a_restart() {
+    let (disk, m) = unmerged(4);
+    let files = spill_files(&disk);
+    let mut met = 0;
+    for file in files.iter().step_by(3) {
+        let disk = disk.fork();
+        disk.damage(file, 60, |b| b[0] ^= 8);
+        let db = Database::open_with(DIR, options(&disk)).unwrap();
+        // Files that no commit names are gone by now.
+        if disk.content(file).is_none() {
+            continue;
+        }
+        met += 1;
+        let name = file.file_name().unwrap().to_str().unwrap();
+        for _ in 0..2 {
+            let e = db.checkpoint().unwrap_err().to_string();
+            assert!(e.contains(name), "{e}");
+        }
+        assert!(disk.content(file).is_none());
+        let disk = disk.kill();
+        drop(db);
+        let db = reopened(&disk, &m);
+        db.checkpoint().unwrap();
+        assert_eq!(read(&db), m);
+    }
+    assert!(met > 2);
+}
+
 fn disk_of(d: &SimDisk) -> &dyn narwal_log::Disk {
     d
 }
