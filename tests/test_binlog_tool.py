@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import history
 from conftest import STAND_IN
 from support import Client
 from test_binlog_export import binlog_text, content, rebuilt, run_history, write_all_types  # noqa: F401
@@ -620,3 +621,119 @@ def test_selection_does_not_read_what_is_before(own_narwal):
     assert lines(server, f"--start-position={file}:{position}", f"--stop-position={position}") == []
     # A domain that is not named: everything of it is wanted.
     assert tool(server, "--json", f"--start-gtid={gtid.split(',')[0]}", check=False).returncode == 3
+
+
+def peak_of(command: list[str], out: Path) -> int:
+    """Runs a command; the most memory that it had, in bytes."""
+    with open(out, "wb") as file:
+        child = subprocess.Popen(command, stdout=file, stderr=subprocess.PIPE)
+        said = child.stderr.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, said
+    return usage.ru_maxrss * 1024
+
+
+def test_memory_does_not_grow_with_a_transaction(own_narwal, tmp_path):
+    server = own_narwal("--innodb-flush-log-at-trx-commit=2", "--binlog-row-event-max-size=65536")
+    with Client(server) as client:
+        client.ok("CREATE DATABASE d")
+        client.ok("CREATE TABLE d.t (id INT PRIMARY KEY, v MEDIUMTEXT)")
+        client.ok("BEGIN")
+        for n in range(40):
+            client.ok("INSERT INTO d.t VALUES " + ", ".join(f"({n * 40 + i}, REPEAT('x', 100000))" for i in range(40)))
+        client.ok("COMMIT")
+    server.stop()
+    binary, datadir = str(server.binary), str(server.datadir)
+    for name, args in {
+        "sql": [datadir, "-v"],
+        "json": [datadir, "--json"],
+        "raw": [datadir, "--raw"],
+        "undo": [datadir, "--flashback", "--skip-ddl"],
+        "export": ["export", f"--datadir={datadir}", str(tmp_path / "flat")],
+    }.items():
+        peak = peak_of([binary, "binlog", *args], tmp_path / name)
+        assert peak < 120 << 20, (name, peak)
+    assert (tmp_path / "raw").stat().st_size > 145 << 20
+    assert (tmp_path / "flat" / "narwal-bin.000001").stat().st_size > 145 << 20
+    assert (tmp_path / "json").read_bytes().count(b"\n") == 1602
+
+
+def test_gtid_positions_as_mariadb_binlog_has_them(own_narwal, tmp_path):
+    server = own_narwal()
+    with Client(server) as client:
+        fill(client, 6)
+    (file,) = export(server, tmp_path / "flat")
+
+    def theirs(*args: str) -> list[str]:
+        return re.findall(r"\tGTID (\d+-\d+-\d+)", binlog_text(file, "--base64-output=DECODE-ROWS", *args))
+
+    def ours(*args: str) -> list[str]:
+        return re.findall(r"\tGTID (\d+-\d+-\d+)", text(server, "--base64-output=DECODE-ROWS", *args))
+
+    every = ours()
+    assert every == theirs() and len(every) == 20
+    for args in (
+        ["--start-position=0-1-5,7-1-2"],
+        ["--stop-position=0-1-5,7-1-2"],
+        ["--start-position=0-1-5,7-1-2", "--stop-position=0-3-10,7-1-4"],
+        ["--start-position=0-1-5"],
+        ["--stop-position=7-1-3"],
+    ):
+        assert ours(*args) == theirs(*args), args
+
+
+def test_third_party_reader(own_narwal, lab, tmp_path):
+    """python-mysql-replication reads the exported files from a MariaDB server that was given them."""
+    replication = pytest.importorskip("pymysqlreplication")
+    from pymysqlreplication.row_event import DeleteRowsEvent, UpdateRowsEvent, WriteRowsEvent
+
+    server = own_narwal(*SEGMENTS, "--max-binlog-size=409600")
+    with Client(server) as client:
+        fill(client, 8)
+        client.ok("PURGE BINARY LOGS TO 'narwal-bin.000002'")
+    found = [line for line in lines(server) if line["operation"] != "statement"]
+    target = lab.mariadb(["--log-bin=narwal-bin", "--server-id=77", "--binlog-checksum=CRC32", "--binlog-row-metadata=FULL"], start=False)
+    try:
+        export(server, tmp_path / "flat")
+        shutil.copytree(tmp_path / "flat", target.datadir, dirs_exist_ok=True)
+        target.start()
+        stream = replication.BinLogStreamReader(
+            connection_settings={"host": "127.0.0.1", "port": target.port, "user": "root", "password": ""},
+            server_id=4711, log_file="narwal-bin.000002", log_pos=4, resume_stream=True,
+            only_events=[WriteRowsEvent, UpdateRowsEvent, DeleteRowsEvent],
+        )  # fmt: skip
+        read = []
+        for event in stream:
+            for row in event.rows:
+                before = row.get("before_values") or (row["values"] if isinstance(event, DeleteRowsEvent) else None)
+                after = row.get("after_values") or (row["values"] if isinstance(event, WriteRowsEvent) else None)
+                read.append((event.schema, event.table, before, after))
+        stream.close()
+        assert read == [(line["database"], line["table"], line["before"], line["after"]) for line in found] != []
+    finally:
+        lab.remove(target)
+
+
+def test_flashback_of_a_history(own_narwal):
+    """Random transactions, some large, taken back in steps: each step ends where the server was then."""
+    server = own_narwal(*SEGMENTS, "--max-binlog-size=102400", "--binlog-row-image=FULL_NODUP")
+    with Client(server) as client:
+        run_history(client, 5, 10)
+        fill(client, 2)
+        stations = []
+        for step in range(4):
+            stations.append((client.value("SELECT @@gtid_binlog_pos"), {d: content(client, d)["rows"] for d in ("history_5", "d")}))
+            source = history.History(100 + step)
+            client.ok("USE history_5")
+            for _ in range(40):
+                sql = source.next().sql
+                if not re.match(r"\s*(CREATE|ALTER|DROP|TRUNCATE)", sql, re.I):
+                    client.run(sql)
+            client.run("COMMIT")
+            fill(client, 1, 10 + step)
+    for gtid, rows in reversed(stations):
+        undo = tool(server, "--flashback", "--skip-ddl", f"--start-gtid={gtid}")
+        run_sql(server, undo.stdout)
+        with Client(server) as client:
+            assert {d: content(client, d)["rows"] for d in rows} == rows

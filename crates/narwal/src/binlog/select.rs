@@ -15,7 +15,7 @@ pub struct SelectArgs {
     /// Begin behind this GTID position, as a replica that has it would
     #[arg(long, value_name = "GTID[,GTID...]")]
     start_gtid: Option<String>,
-    /// End with this GTID position (its groups included)
+    /// End with this GTID position, its groups included; domains that it does not name are left out
     #[arg(long, value_name = "GTID[,GTID...]")]
     stop_gtid: Option<String>,
     /// Only these transactions: 0-1-5, or 0-1-5..9 for a range
@@ -327,6 +327,8 @@ impl Selection {
                     false => Verdict::Skip,
                 });
             }
+        } else if !self.stop_gtid.is_empty() {
+            return Ok(Verdict::Skip);
         }
         for p in [self.start, self.stop].into_iter().flatten().map(whole) {
             if p.0 == here.0 && p.1 > here.1 && p.1 < here.1 + head.len {
