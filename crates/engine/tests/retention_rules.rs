@@ -253,6 +253,7 @@ fn too_few_replicas_keep_what_would_go_by_itself_and_the_note_says_so() {
     db.set_max_binlog_total_size(1);
     db.set_slave_connections_needed_for_purge(2);
     let _one = db.register_reader("one", u64::MAX);
+    let _other = db.hold_log("no replica", u64::MAX);
     let report = db.purge_expired_binary_logs().unwrap();
     assert_eq!(report.purged_files, 0);
     assert!(
