@@ -731,3 +731,103 @@ def test_positions_shown_are_durable(own_narwal):
         assert now[0] == shown[0] and int(now[1]) >= int(shown[1])
         # It is the end of a group.
         assert client.run(f"SHOW BINLOG EVENTS IN '{shown[0]}' FROM {shown[1]} LIMIT 1").error == 0
+
+
+def test_events_are_whole_while_files_come_and_go(own_narwal):
+    """SHOW BINLOG EVENTS beside writers, FLUSH, PURGE and RESET: every answer is a chain of whole groups, every error one of these."""
+    server = own_narwal("--max-binlog-size=16384", "--innodb-log-file-size=1M", "--binlog-state-interval=4096", "--binlog-oob-threshold=16384")
+    with Client(server) as client:
+        client.ok("CREATE DATABASE d")
+        client.ok("CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v LONGTEXT)")
+    stop = threading.Event()
+    failures: list[BaseException] = []
+    shown = [0]
+
+    def guard(work):
+        def run():
+            try:
+                with Client(server, database="d") as client:
+                    while not stop.is_set():
+                        work(client)
+            except BaseException as failure:  # seen by the test
+                failures.append(failure)
+
+        return threading.Thread(target=run)
+
+    def small(client):
+        client.ok("INSERT INTO t (v) VALUES ('small')")
+
+    def large(client):
+        client.ok("BEGIN")
+        for _ in range(20):
+            client.ok("INSERT INTO t (v) VALUES (REPEAT('x', 4000))")
+        client.ok(random.choice(["COMMIT", "COMMIT", "ROLLBACK"]))
+
+    def files(client):
+        what = random.random()
+        names = [r[0] for r in client.rows("SHOW BINARY LOGS")]
+        if what < 0.4:
+            client.ok("FLUSH BINARY LOGS")
+        elif what < 0.95:
+            client.run(f"PURGE BINARY LOGS TO '{random.choice(names)}'")
+        else:
+            client.ok("RESET MASTER")
+        time.sleep(0.02)
+
+    def look(client):
+        names = [r[0] for r in client.rows("SHOW BINARY LOGS")]
+        name = random.choice(names)
+        answer = client.run(f"SHOW BINLOG EVENTS IN '{name}'")
+        if answer.error:
+            assert answer.error == 1220, answer
+            return
+        rows = answer.rows
+        assert [r[2] for r in rows[:2]] == ["Format_desc", "Gtid_list"], answer
+        for a, b in zip(rows, rows[1:]):
+            assert a[4] == b[1], (a, b)
+        # Groups are whole.
+        inside = False
+        for row in rows[2:]:
+            if row[2] == "Gtid":
+                assert not inside, row
+                inside = row[5].startswith("BEGIN")
+                ddl = not inside
+            elif row[2] == "Xid":
+                assert inside, row
+                inside = False
+            elif row[2] == "Query":
+                assert ddl, row
+            elif row[2] == "Rotate":
+                assert not inside and row is rows[-1], row
+        assert not inside, rows[-1]
+        shown[0] += len(rows)
+
+    def position(client):
+        file, pos = client.rows("SHOW MASTER STATUS")[0][:2]
+        answer = client.run(f"SELECT BINLOG_GTID_POS('{file}', {pos})")
+        assert not answer.error, answer
+        client.ok("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        place = snapshot(client)
+        answer = client.run(f"SHOW BINLOG EVENTS IN '{place['file']}' FROM {place['position']} LIMIT 1")
+        assert answer.error in (0, 1220), answer
+        client.ok("COMMIT")
+
+    threads = [guard(work) for work in (small, small, large, files, look, look, position)]
+    for thread in threads:
+        thread.start()
+    time.sleep(8)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+    assert shown[0] > 500
+    with Client(server) as client:
+        rows = client.value("SELECT COUNT(*) FROM d.t")
+        state = client.value("SELECT @@gtid_binlog_state")
+        where = client.rows("SHOW BINARY LOGS")
+    server.kill()
+    server.start()
+    with Client(server) as client:
+        assert client.value("SELECT COUNT(*) FROM d.t") == rows
+        assert client.value("SELECT @@gtid_binlog_state") == state
+        assert client.rows("SHOW BINARY LOGS") == where

@@ -244,6 +244,13 @@ pub static VARIABLES: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
     def(
+        "binlog_optimize_thread_scheduling",
+        Global,
+        Bool,
+        "ON",
+        Inert,
+    ),
+    def(
         "binlog_row_event_max_size",
         Global,
         UInt(256, 4_294_967_040, 256),

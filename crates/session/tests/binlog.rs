@@ -289,6 +289,12 @@ fn who_may_ask() {
         keeper.run(sql);
     }
     assert_eq!(keeper.code("set global gtid_binlog_state=''").0, 1227);
+    // As in MariaDB, SUPER sees positions and files, not events.
+    c.run("create user boss@localhost");
+    c.run("grant super on *.* to boss@localhost");
+    let mut boss = s.user("boss").unwrap();
+    boss.run("show master status; show binary logs; purge binary logs to 'narwal-bin.000001'");
+    assert_eq!(boss.code("show binlog events").0, 1227);
 }
 
 #[test]

@@ -34,6 +34,10 @@ fn events_error(why: impl std::fmt::Display) -> SqlError {
     )
 }
 
+fn no_file() -> SqlError {
+    events_error("Could not find target log")
+}
+
 fn wrong_offset(why: impl std::fmt::Display) -> SqlError {
     events_error(format!("Wrong offset or I/O error: {why}"))
 }
@@ -85,7 +89,7 @@ impl ClientSession {
         range: &EventRange,
         out: &mut dyn ResultSink,
     ) -> SqlResult<u64> {
-        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_MONITOR))?;
+        self.need_any(PrivilegeSet::BINLOG_MONITOR)?;
         let db = self.instance.database().clone();
         // Before the file is looked up: no purge comes between.
         let hold = db.hold_log(
@@ -98,7 +102,7 @@ impl ClientSession {
             Some(name) => files.iter().position(|f| f.name == *name),
         };
         let Some((at, file)) = at.and_then(|i| Some((i, files.get(i)?))) else {
-            return Err(events_error("Could not find target log"));
+            return Err(no_file());
         };
         let next = files.get(at + 1).map(|f| f.name.clone());
         let from = range.from.max(FIRST_EVENT);
@@ -113,7 +117,11 @@ impl ClientSession {
                 )));
             }
             Err(e @ EngineError::InsideGroup { .. }) => return Err(wrong_offset(e)),
-            Err(e) => return Err(e.into()),
+            Err(e) => {
+                let e = SqlError::from(e);
+                // RESET MASTER came between.
+                return Err(if e.code == 1373 { no_file() } else { e });
+            }
         };
         hold.advance(reader.records().lsn());
         let (head_end, before) = match reader.files() {

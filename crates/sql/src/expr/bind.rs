@@ -513,6 +513,11 @@ impl Binder<'_> {
             },
             // The value may be longer when it is executed.
             Value::Str(s) => ExprType::text((s.chars().count() as u64).max(64), true),
+            // Shown with six decimals, as MariaDB does.
+            Value::Double(_) => ExprType {
+                decimals: 6,
+                ..ExprType::of_value(&v).with_nullable(true)
+            },
             v => ExprType::of_value(v).with_nullable(true),
         };
         Ok(make(
