@@ -45,6 +45,7 @@ fn config(db: &Inner) -> VirtualConfig {
 
 /// Reads groups from a point on.
 fn scan(db: &Arc<Inner>, point: &Point) -> Result<GroupReader<LiveRecords>> {
+    make_readable(db)?;
     let config = config(db);
     let files = point.files(config.clone());
     Ok(GroupReader::new(
@@ -54,7 +55,8 @@ fn scan(db: &Arc<Inner>, point: &Point) -> Result<GroupReader<LiveRecords>> {
     ))
 }
 
-/// Makes sure that everything reserved so far can be read.
+/// Makes sure that everything reserved so far can be read. To be called after the index was looked at, which knows of
+/// records that are only reserved.
 fn make_readable(db: &Inner) -> Result<()> {
     let end = db.log.with_order_state(|_, at| at.lsn);
     if db.log.durable_lsn() < end {
@@ -131,7 +133,6 @@ pub(crate) enum AtOffset {
 
 /// Looks an offset of a file up.
 pub(crate) fn by_offset(db: &Arc<Inner>, file_no: u32, offset: u64) -> Result<Option<AtOffset>> {
-    make_readable(db)?;
     let (index, current) = view(db);
     let entry = index
         .files
@@ -180,7 +181,6 @@ fn found_at(db: &Inner, point: &Point) -> Found {
 
 /// The first group at or behind an LSN.
 pub(crate) fn by_lsn(db: &Arc<Inner>, lsn: u64) -> Result<Found> {
-    make_readable(db)?;
     let (index, _) = view(db);
     let point = match (index.by_lsn(lsn), index.points.front()) {
         (Some(p), _) => p.clone(),
@@ -201,7 +201,6 @@ pub(crate) fn by_lsn(db: &Arc<Inner>, lsn: u64) -> Result<Found> {
 
 /// The first group that is missing to somebody who has everything up to `have`.
 pub(crate) fn by_gtids(db: &Arc<Inner>, have: &GtidState) -> Result<Found> {
-    make_readable(db)?;
     let (index, _) = view(db);
     // Somebody who is ahead of this server in a domain of its has another history.
     let known = db.log.with_order_state(|o, _| o.binlog.gtids().clone());
@@ -232,15 +231,29 @@ pub(crate) fn by_gtids(db: &Arc<Inner>, have: &GtidState) -> Result<Found> {
     find(db, &point, |head| filter.wants(head.gtid))
 }
 
+/// Looks again if a purge has taken away what the index named a moment before.
+fn again<T>(look: impl Fn() -> Result<T>) -> Result<T> {
+    let mut tries = 0;
+    loop {
+        match look() {
+            Err(EngineError::Io(_)) if tries < 3 => tries += 1,
+            r => return r,
+        }
+    }
+}
+
 /// The state behind commit `seq`.
 pub(crate) fn by_seq(db: &Arc<Inner>, seq: u64) -> Result<VirtualFiles> {
+    again(|| by_seq_once(db, seq))
+}
+
+fn by_seq_once(db: &Arc<Inner>, seq: u64) -> Result<VirtualFiles> {
     let now = db
         .log
         .with_order_state(|o, at| (at.seq <= seq).then(|| o.binlog.clone()));
     if let Some(files) = now {
         return Ok(files);
     }
-    make_readable(db)?;
     let (index, _) = view(db);
     // A snapshot from before a purge or a reset stands before the oldest group.
     let point = index
@@ -258,6 +271,10 @@ fn no_index() -> EngineError {
 
 /// BINLOG_GTID_POS(): also the ends of events inside a group count, there the group's own GTID is in.
 pub(crate) fn gtid_pos(db: &Arc<Inner>, file: &str, offset: u64) -> Result<Option<String>> {
+    again(|| gtid_pos_once(db, file, offset))
+}
+
+fn gtid_pos_once(db: &Arc<Inner>, file: &str, offset: u64) -> Result<Option<String>> {
     let number = if file.is_empty() {
         let (index, current) = view(db);
         index.files.front().unwrap_or(&current).number
@@ -303,6 +320,7 @@ pub(crate) fn gtid_pos(db: &Arc<Inner>, file: &str, offset: u64) -> Result<Optio
 }
 
 fn read_from(db: &Arc<Inner>, found: Found) -> Result<GroupReader<LiveRecords>> {
+    make_readable(db)?;
     let config = config(db);
     let records = LiveRecords::new(db, found.lsn)?;
     Ok(GroupReader::new(records, config, Some(found.files)))
@@ -312,7 +330,6 @@ fn read_from(db: &Arc<Inner>, found: Found) -> Result<GroupReader<LiveRecords>> 
 pub(crate) fn reader(db: &Arc<Inner>, start: ReadStart) -> Result<GroupReader<LiveRecords>> {
     let found = match start {
         ReadStart::Oldest => {
-            make_readable(db)?;
             let (index, current) = view(db);
             let first = index.files.front().unwrap_or(&current).start();
             drop(index);
