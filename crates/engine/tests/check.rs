@@ -131,6 +131,7 @@ fn run(dir: &Path, deep: bool) -> (CheckReport, Vec<Finding>) {
     let options = CheckOptions {
         disk: Arc::new(RealDisk),
         memory: 64 << 20,
+        scratch: None,
         against_log: if deep {
             AgainstLog::Always
         } else {
@@ -385,6 +386,7 @@ fn a_missing_segment_and_a_folder_in_use() {
     let options = CheckOptions {
         disk: Arc::new(RealDisk),
         memory: 64 << 20,
+        scratch: None,
         against_log: AgainstLog::Never,
     };
     let refused = check(dir.path(), &options, &mut Found::default());

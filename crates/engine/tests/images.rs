@@ -553,6 +553,7 @@ fn check_whole(disk: &SimDisk, seed: u64) {
     let options = CheckOptions {
         disk: Arc::new(disk.clone()),
         memory: 4 << 20,
+        scratch: None,
         against_log: AgainstLog::Always,
     };
     check(Path::new(DIR), &options, &mut found).unwrap();

@@ -178,6 +178,7 @@ fn reopened(disk: &SimDisk, m: &Model) -> Database {
     let options_of_check = CheckOptions {
         disk: Arc::new(disk.clone()),
         memory: 4 << 20,
+        scratch: None,
         against_log: AgainstLog::Always,
     };
     check(Path::new(DIR), &options_of_check, &mut found).unwrap();

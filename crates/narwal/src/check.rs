@@ -35,7 +35,8 @@ struct Args {
     /// One JSON object a line: findings, then a summary
     #[arg(long)]
     json: bool,
-    /// Memory for pages, MiB
+    /// Memory for pages, and as much for what recovery writes, MiB; more of that goes to a file in TMPDIR (of an encrypted
+    /// folder it stays in memory)
     #[arg(long, value_name = "MIB", default_value_t = 128)]
     memory: u64,
     /// The folder is encrypted with these keys
@@ -115,6 +116,8 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
     let options = CheckOptions {
         disk: folder.disk,
         memory: args.memory.max(16) << 20,
+        // What is encrypted in the folder is not written in the clear elsewhere.
+        scratch: (!folder.encrypted).then(std::env::temp_dir),
         against_log: match (args.deep, args.quick) {
             (true, _) => AgainstLog::Always,
             (_, true) => AgainstLog::Never,

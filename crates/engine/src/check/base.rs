@@ -4,7 +4,6 @@ use super::{Check, Finding, quietly};
 use crate::base::{Bytes, base_err};
 use crate::binlog::index::{FileEntry, Index};
 use crate::binlog::store;
-use crate::check::overlay::Overlay;
 use crate::check::recount::{Counted, text};
 use crate::checkpoint::{CheckpointMeta, from_hex};
 use crate::{EngineError, Result};
@@ -106,7 +105,7 @@ impl Check<'_> {
     /// Opens the base on an overlay; reads are noted from here on.
     fn open_base(&self) -> Result<(redb::Database, Arc<super::overlay::OverlayFile>)> {
         let path = self.base_path();
-        let file = Overlay::new(self.options.disk.clone(), [])
+        let file = (self.overlay([]))
             .file(&path)
             .map_err(|e| EngineError::Io(format!("{}: {e}", path.display())))?;
         let db = redb::Builder::new()

@@ -22,7 +22,7 @@ mod tables;
 use crate::db::{Database, Options};
 use crate::{EngineError, Result};
 use narwal_log::{Disk, FIRST_LSN, Lsn};
-use overlay::Overlay;
+use overlay::{Overlay, Scratch};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -148,8 +148,10 @@ pub struct CheckReport {
 pub struct CheckOptions {
     /// The folder's disk (with its keys, if it is encrypted).
     pub disk: Arc<dyn Disk>,
-    /// Memory for pages, bytes.
+    /// Memory for pages, bytes; as much again for what recovery writes.
     pub memory: u64,
+    /// Folder for a file without a name that takes what recovery writes beyond that; `None`: all of it stays in memory.
+    pub scratch: Option<PathBuf>,
     /// Whether to rebuild all tables from the log alone, if it is complete, and compare them row by row.
     pub against_log: AgainstLog,
 }
@@ -253,11 +255,17 @@ pub fn check(
 }
 
 impl Check<'_> {
+    /// The folder's disk, with these files hidden, on which writes stay apart.
+    fn overlay(&self, hidden: impl IntoIterator<Item = PathBuf>) -> Overlay {
+        let scratch = Scratch::new(self.options.scratch.as_deref(), self.options.memory);
+        Overlay::new(self.options.disk.clone(), hidden, scratch)
+    }
+
     /// Opens the database on an overlay. What keeps it from opening is a finding.
     fn open(&mut self, hidden: impl IntoIterator<Item = PathBuf>) -> Option<Database> {
         self.observer.progress("recovery", 0, 0);
         let options = Options {
-            disk: Arc::new(Overlay::new(self.options.disk.clone(), hidden)),
+            disk: Arc::new(self.overlay(hidden)),
             memory_budget: self.options.memory,
             background: false,
             ..Options::default()

@@ -1,13 +1,107 @@
-//! A disk whose writes stay in memory: what is opened on it sees its own changes, and the files below stay as they are.
+//! A disk whose writes stay apart: what is opened on it sees its own changes, and the files below stay as they are.
+//!
+//! Changed blocks stay in memory up to a limit, then in a scratch file without a name.
 
 use narwal_log::{Disk, DiskFile};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const BLOCK: u64 = 4096;
+
+type Bytes = [u8; BLOCK as usize];
+
+/// Where blocks go that memory is too small for.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    /// Folder for the file; `None`: everything stays in memory.
+    dir: Option<PathBuf>,
+    state: Mutex<ScratchState>,
+}
+
+#[derive(Debug)]
+struct ScratchState {
+    /// Blocks that may still stay in memory.
+    room: u64,
+    file: Option<Arc<File>>,
+    /// Blocks in the file.
+    blocks: u64,
+}
+
+impl Scratch {
+    /// Keeps up to `memory` bytes in memory, the rest in a file in `dir`, made when it is needed.
+    pub(super) fn new(dir: Option<&Path>, memory: u64) -> Self {
+        Scratch {
+            dir: dir.map(Path::to_path_buf),
+            state: Mutex::new(ScratchState {
+                room: memory / BLOCK,
+                file: None,
+                blocks: 0,
+            }),
+        }
+    }
+
+    /// Room for one more block.
+    fn block(&self) -> io::Result<Block> {
+        let mut s = self.state.lock();
+        let Some(dir) = self.dir.as_ref().filter(|_| s.room == 0) else {
+            s.room = s.room.saturating_sub(1);
+            return Ok(Block::Memory(Box::new([0; BLOCK as usize])));
+        };
+        let file = match &s.file {
+            Some(f) => f.clone(),
+            None => s.file.insert(Arc::new(unnamed(dir)?)).clone(),
+        };
+        s.blocks += 1;
+        Ok(Block::File(file, (s.blocks - 1) * BLOCK))
+    }
+}
+
+/// A file that nobody else can open and that goes with the process.
+fn unnamed(dir: &Path) -> io::Result<File> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let path = dir.join(format!("narwal-check-{}-{number}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+/// A changed block.
+#[derive(Debug)]
+enum Block {
+    Memory(Box<Bytes>),
+    File(Arc<File>, u64),
+}
+
+impl Block {
+    fn read(&self, buf: &mut [u8], from: usize) -> io::Result<()> {
+        match self {
+            Block::Memory(b) => buf.copy_from_slice(&b[from..from + buf.len()]),
+            Block::File(f, at) => f.read_exact_at(buf, at + from as u64)?,
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, buf: &[u8], to: usize) -> io::Result<()> {
+        match self {
+            Block::Memory(b) => b[to..to + buf.len()].copy_from_slice(buf),
+            Block::File(f, at) => f.write_all_at(buf, *at + to as u64)?,
+        }
+        Ok(())
+    }
+}
 
 /// The disk. Locks are not taken: the caller holds the real one.
 #[derive(Debug)]
@@ -15,15 +109,21 @@ pub(super) struct Overlay {
     inner: Arc<dyn Disk>,
     files: Mutex<HashMap<PathBuf, Option<Arc<OverlayFile>>>>,
     hidden: HashSet<PathBuf>,
+    scratch: Arc<Scratch>,
 }
 
 impl Overlay {
     /// A disk over `inner` that does not see the files in `hidden`.
-    pub(super) fn new(inner: Arc<dyn Disk>, hidden: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub(super) fn new(
+        inner: Arc<dyn Disk>,
+        hidden: impl IntoIterator<Item = PathBuf>,
+        scratch: Scratch,
+    ) -> Self {
         Overlay {
             inner,
             files: Mutex::new(HashMap::new()),
             hidden: hidden.into_iter().collect(),
+            scratch: Arc::new(scratch),
         }
     }
 
@@ -46,6 +146,7 @@ impl Overlay {
         let len = base.len()?;
         let file = Arc::new(OverlayFile {
             base: Some(base),
+            scratch: self.scratch.clone(),
             state: Mutex::new(Content {
                 len,
                 base_len: len,
@@ -74,6 +175,7 @@ impl Disk for Overlay {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         let file = Arc::new(OverlayFile {
             base: None,
+            scratch: self.scratch.clone(),
             state: Mutex::new(Content::default()),
             reads: Mutex::new(None),
         });
@@ -146,6 +248,7 @@ impl Disk for Overlay {
 #[derive(Debug)]
 pub(super) struct OverlayFile {
     base: Option<Arc<dyn DiskFile>>,
+    scratch: Arc<Scratch>,
     state: Mutex<Content>,
     /// Offsets and lengths of reads, while they are wanted.
     reads: Mutex<Option<Vec<(u64, usize)>>>,
@@ -156,7 +259,7 @@ struct Content {
     len: u64,
     /// Up to here the file below shines through where no block covers it.
     base_len: u64,
-    blocks: BTreeMap<u64, Box<[u8; BLOCK as usize]>>,
+    blocks: BTreeMap<u64, Block>,
 }
 
 impl OverlayFile {
@@ -203,15 +306,17 @@ impl OverlayFile {
             let at = offset + done as u64;
             let (no, skip) = (at / BLOCK, (at % BLOCK) as usize);
             let n = (BLOCK as usize - skip).min(buf.len() - done);
-            if !state.blocks.contains_key(&no) {
-                let mut block = Box::new([0; BLOCK as usize]);
-                if n < BLOCK as usize {
-                    self.read_below(state, &mut block[..], no * BLOCK)?;
-                }
-                state.blocks.insert(no, block);
-            }
             if let Some(block) = state.blocks.get_mut(&no) {
-                block[skip..skip + n].copy_from_slice(&buf[done..done + n]);
+                block.write(&buf[done..done + n], skip)?;
+            } else {
+                let mut whole = [0; BLOCK as usize];
+                if n < whole.len() {
+                    self.read_below(state, &mut whole, no * BLOCK)?;
+                }
+                whole[skip..skip + n].copy_from_slice(&buf[done..done + n]);
+                let mut block = self.scratch.block()?;
+                block.write(&whole, 0)?;
+                state.blocks.insert(no, block);
             }
             done += n;
         }
@@ -236,8 +341,8 @@ impl DiskFile for OverlayFile {
         for (no, block) in state.blocks.range(offset / BLOCK..end.div_ceil(BLOCK)) {
             let start = no * BLOCK;
             let (from, to) = (start.max(offset), (start + BLOCK).min(end));
-            buf[(from - offset) as usize..(to - offset) as usize]
-                .copy_from_slice(&block[(from - start) as usize..(to - start) as usize]);
+            let part = &mut buf[(from - offset) as usize..(to - offset) as usize];
+            block.read(part, (from - start) as usize)?;
         }
         Ok(n)
     }
@@ -266,7 +371,8 @@ impl DiskFile for OverlayFile {
             let kept = len.div_ceil(BLOCK);
             state.blocks.split_off(&kept);
             if let Some(block) = state.blocks.get_mut(&(len / BLOCK)) {
-                block[(len % BLOCK) as usize..].fill(0);
+                let kept = (len % BLOCK) as usize;
+                block.write(&[0; BLOCK as usize][kept..], kept)?;
             }
         }
         state.len = len;
@@ -295,7 +401,9 @@ mod tests {
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         let original: Vec<u8> = (0..10_000u32).map(|n| n as u8).collect();
         std::fs::write(&a, &original).unwrap();
-        let disk = Overlay::new(Arc::new(RealDisk), []);
+        // One block in memory, others in the scratch file.
+        let scratch = Scratch::new(Some(dir.path()), BLOCK);
+        let disk = Overlay::new(Arc::new(RealDisk), [], scratch);
         let f = disk.open(&a).unwrap();
         let mut model = original.clone();
         let mut rng = 7u64;
@@ -334,7 +442,7 @@ mod tests {
         names.sort();
         assert_eq!(names, ["b", "c"]);
         assert_eq!(std::fs::read(&a).unwrap(), original);
-        let hiding = Overlay::new(Arc::new(RealDisk), [a.clone()]);
+        let hiding = Overlay::new(Arc::new(RealDisk), [a.clone()], Scratch::new(None, 0));
         assert!(!hiding.exists(&a).unwrap() && hiding.open(&a).is_err());
         assert!(hiding.list(dir.path()).unwrap().is_empty());
     }
