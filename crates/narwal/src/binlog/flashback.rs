@@ -6,7 +6,7 @@
 use super::rows::{Change, Mapped, Tables, decode, each_row, one};
 use super::select::Selection;
 use super::values::{Cell, identifier, literal, string_len};
-use super::{Groups, Output, Trouble};
+use super::{Events, Output, Trouble};
 use crate::Failure;
 use narwal_binlog::{ColumnMeta, Event, RowsKind, column_type};
 use narwal_engine::GroupHead;
@@ -188,12 +188,12 @@ impl<W: Write> Output for Flashback<W> {
     fn group(
         &mut self,
         head: &GroupHead,
-        groups: &mut Groups,
+        events: &mut dyn Events,
         selection: &Selection,
     ) -> Result<(), Trouble> {
         let mut tables = Tables::default();
         let mut any = false;
-        while let Some(bytes) = groups.next_event()? {
+        while let Some(bytes) = events.next_event()? {
             let event = one(head, bytes)?;
             match decode(head, &event)? {
                 Event::TableMap(map) => {

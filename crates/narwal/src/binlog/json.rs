@@ -3,7 +3,7 @@
 use super::rows::{Tables, decode, each_row, one};
 use super::select::Selection;
 use super::values::{Cell, json, json_string};
-use super::{Groups, Output, Trouble};
+use super::{Events, Output, Trouble};
 use narwal_binlog::{ColumnMeta, Event, RowsKind};
 use narwal_engine::GroupHead;
 use std::io::{self, Write};
@@ -72,12 +72,12 @@ impl<W: Write> Output for Json<W> {
     fn group(
         &mut self,
         head: &GroupHead,
-        groups: &mut Groups,
+        events: &mut dyn Events,
         selection: &Selection,
     ) -> Result<(), Trouble> {
         let mut tables = Tables::default();
         let mut position = head.start_pos;
-        while let Some(bytes) = groups.next_event()? {
+        while let Some(bytes) = events.next_event()? {
             let event = one(head, bytes)?;
             let timestamp = event.header.timestamp;
             match decode(head, &event)? {

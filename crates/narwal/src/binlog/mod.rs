@@ -14,6 +14,8 @@
 mod export;
 mod flashback;
 mod flat;
+#[cfg(test)]
+mod hostile;
 mod import;
 mod json;
 mod localtime;
@@ -27,8 +29,8 @@ mod values;
 
 use crate::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use narwal_binlog::DEFAULT_BASE_NAME;
-use narwal_engine::{EngineError, FolderRecords, GroupHead, GroupReader};
+use narwal_binlog::{DEFAULT_BASE_NAME, GtidState};
+use narwal_engine::{EngineError, FolderRecords, GroupHead, GroupReader, Records};
 use select::{SelectArgs, Selection, Verdict};
 use source::Source;
 use std::fs::File;
@@ -168,13 +170,39 @@ fn damaged(head: &GroupHead, e: impl std::fmt::Display) -> Trouble {
     )))
 }
 
+/// The events of a group, one after the other.
+trait Events {
+    /// The next event; `None` behind the last one.
+    fn next_event(&mut self) -> narwal_engine::Result<Option<&[u8]>>;
+
+    /// The GTIDs written before the group.
+    fn gtids_before(&self) -> &GtidState;
+
+    /// The GTIDs written before the group's file, if known.
+    fn file_gtids(&self) -> Option<&GtidState>;
+}
+
+impl<R: Records> Events for GroupReader<R> {
+    fn next_event(&mut self) -> narwal_engine::Result<Option<&[u8]>> {
+        GroupReader::next_event(self)
+    }
+
+    fn gtids_before(&self) -> &GtidState {
+        GroupReader::gtids_before(self)
+    }
+
+    fn file_gtids(&self) -> Option<&GtidState> {
+        GroupReader::file_gtids(self)
+    }
+}
+
 /// A form of output.
 trait Output {
-    /// Writes a group that is wanted; `groups` stands before its first event.
+    /// Writes a group that is wanted; `events` stands before its first event.
     fn group(
         &mut self,
         head: &GroupHead,
-        groups: &mut Groups,
+        events: &mut dyn Events,
         selection: &Selection,
     ) -> Result<(), Trouble>;
 

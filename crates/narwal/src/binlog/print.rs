@@ -4,7 +4,7 @@ use super::flat::BINLOG_VERSION;
 use super::rows::{Change, Mapped, Tables, decode, each_row, one};
 use super::select::Selection;
 use super::values::{Cell, identifier, pseudo, type_text};
-use super::{Groups, Output, Trouble, localtime};
+use super::{Events, Output, Trouble, localtime};
 use narwal_binlog::{
     CHECKSUM_LEN, Event, EventHeader, FDE_LEN, GtidState, HEADER_LEN, MAGIC, QueryContext,
     QueryEvent, RawEvent, RowsEvent, RowsKind, event_flags, format_description_event, gtid_flags,
@@ -446,11 +446,11 @@ impl<W: Write> Output for Print<W> {
     fn group(
         &mut self,
         head: &GroupHead,
-        groups: &mut Groups,
+        events: &mut dyn Events,
         selection: &Selection,
     ) -> Result<(), Trouble> {
         if self.file_no != head.file_no {
-            let before = groups.file_gtids().cloned();
+            let before = events.file_gtids().cloned();
             self.file_head(head, before.as_ref())?;
         }
         let mut tables = Tables::default();
@@ -459,7 +459,7 @@ impl<W: Write> Output for Print<W> {
         // The GTID event is printed with the first event that is wanted, or not at all.
         let mut gtid: Option<Vec<u8>> = None;
         let mut annotation: Option<(Vec<u8>, u64)> = None;
-        while let Some(bytes) = groups.next_event()? {
+        while let Some(bytes) = events.next_event()? {
             let at = position;
             position += bytes.len() as u64;
             let event = one(head, bytes)?;

@@ -3,7 +3,7 @@
 use super::flat::FlatOut;
 use super::rows::{Tables, decode, is_rows, one};
 use super::select::Selection;
-use super::{Groups, Output, Trouble};
+use super::{Events, Output, Trouble};
 use crate::Failure;
 use narwal_binlog::{Event, GtidState};
 use narwal_engine::GroupHead;
@@ -15,6 +15,7 @@ pub struct Raw<W: Write> {
     file: Option<FlatOut<W>>,
     groups: u64,
     last: String,
+    quiet: bool,
 }
 
 impl<W: Write> Raw<W> {
@@ -25,6 +26,16 @@ impl<W: Write> Raw<W> {
             file: None,
             groups: 0,
             last: String::new(),
+            quiet: false,
+        }
+    }
+
+    /// Does not say at the end how much it was.
+    #[cfg(test)]
+    pub fn quiet(self) -> Self {
+        Raw {
+            quiet: true,
+            ..self
         }
     }
 }
@@ -33,11 +44,11 @@ impl<W: Write> Output for Raw<W> {
     fn group(
         &mut self,
         head: &GroupHead,
-        groups: &mut Groups,
+        events: &mut dyn Events,
         selection: &Selection,
     ) -> Result<(), Trouble> {
         if let Some(out) = self.out.take() {
-            let before = groups.gtids_before().clone();
+            let before = events.gtids_before().clone();
             self.file = Some(FlatOut::new(
                 out,
                 head.gtid.server,
@@ -49,7 +60,7 @@ impl<W: Write> Output for Raw<W> {
             return Ok(());
         };
         let mut tables = Tables::default();
-        while let Some(bytes) = groups.next_event()? {
+        while let Some(bytes) = events.next_event()? {
             let event = one(head, bytes)?;
             // Whoever selects tables gets the group's other events without those of the rest.
             let code = event.header.event_type;
@@ -81,6 +92,9 @@ impl<W: Write> Output for Raw<W> {
         }
         if let Some(file) = self.file.take() {
             file.finish()?;
+        }
+        if self.quiet {
+            return Ok(());
         }
         eprintln!("{} event groups, the last one {}", self.groups, self.last);
         Ok(())
