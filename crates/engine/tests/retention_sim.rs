@@ -12,10 +12,12 @@ mod common;
 use common::*;
 use narwal_binlog::{EventReader, Gtid, GtidState};
 use narwal_engine::*;
+use narwal_log::Disk;
 use narwal_log::sim::{Call, SimDisk};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -249,6 +251,34 @@ fn check_places(db: &Database, m: &Model, rng: &mut StdRng) {
     }
 }
 
+thread_local! {
+    /// Whether this story's folder is encrypted.
+    static ENCRYPTED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// The disk as the store sees it; the plain one if the power goes while the folder is being opened.
+fn through(disk: &SimDisk) -> Arc<dyn Disk> {
+    let disk = Arc::new(disk.clone());
+    if !ENCRYPTED.get() {
+        return disk;
+    }
+    let key = format!("1;{}", "5a".repeat(32));
+    let key = narwal_crypt::KeyFile::parse(Path::new("keys"), key.as_bytes()).unwrap();
+    let folder = Path::new(DIR);
+    match narwal_crypt::open_folder(
+        disk.clone(),
+        folder,
+        Some(&key),
+        narwal_crypt::Access::Serve,
+    ) {
+        Ok(opened) => opened.disk,
+        Err(e) => {
+            assert!(disk.is_off(), "{e}");
+            disk
+        }
+    }
+}
+
 fn options(disk: &SimDisk, mode: u8, packed: bool) -> Options {
     Options {
         flush_log_at_trx_commit: mode,
@@ -258,7 +288,7 @@ fn options(disk: &SimDisk, mode: u8, packed: bool) -> Options {
         oob_threshold: 600,
         spill_bytes: 3000,
         background: false,
-        disk: Arc::new(disk.clone()),
+        disk: through(disk),
         memory_budget: 4 << 20,
         compression: packed.then_some(Compression {
             level: 1,
@@ -658,6 +688,7 @@ fn same(found: &Shown, m: &Model) -> bool {
 }
 
 fn story(seed: u64) {
+    ENCRYPTED.set(seed % 5 == 3);
     let mut rng = StdRng::seed_from_u64(seed);
     let mut disk = SimDisk::new();
     let packed = seed % 3 == 1;

@@ -180,7 +180,7 @@ fn needed_from(index: &Index, current: &FileEntry, lsn: u64) -> u64 {
 
 /// Purges. An error if the file of [`Target::To`] is not there.
 pub(crate) fn purge(db: &Arc<Inner>, target: Target, name: &str) -> Result<PurgeReport> {
-    let _admin = db.binlog.admin.lock();
+    let admin = db.binlog.admin.lock();
     let mut report = PurgeReport::default();
     let (mut index, current) = view(db);
     let entry = |number: u32| -> Option<&FileEntry> {
@@ -232,6 +232,8 @@ pub(crate) fn purge(db: &Arc<Inner>, target: Target, name: &str) -> Result<Purge
     } else {
         drop(index);
     }
+    // FLUSH and RESET need not wait for the disk.
+    drop(admin);
     free(db, &mut report.notes)?;
     Ok(report)
 }
