@@ -522,7 +522,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--out", default=str(ROOT / "bench-out" / time.strftime("%Y%m%d-%H%M%S")),
                    help="results and the servers' folders: the disk that is measured")  # fmt: skip
     p.add_argument("--keep", action="store_true", help="keep the servers' folders")
-    p.add_argument("--only", help="comma-separated sections: figures, idle, strace, restart, atrest; or connect or purge (see their --help) "
+    p.add_argument("--only", help="comma-separated sections: figures, idle, strace, restart, atrest; or one of connect, large, purge (see their --help) "
                                   "(default: figures and idle)")  # fmt: skip
     p.add_argument("--restart", action="store_true", help="also: restart after kill -9 with 4 x 1M rows (minutes)")
     p.add_argument("--restart-rows", type=int, default=1_000_000)
@@ -553,25 +553,7 @@ def choose(o: argparse.Namespace) -> list[Cell]:
     return cells
 
 
-def own_script(args: list[str]) -> list[str] | None:
-    """`--only connect` and the like are scripts with options of their own: the command to run, if it is one of them."""
-    rest = []
-    script = None
-    at = iter(args)
-    for arg in at:
-        if arg == "--only" or arg.startswith("--only="):
-            name = next(at, "") if arg == "--only" else arg.removeprefix("--only=")
-            if name in ("connect", "purge"):
-                script = str(HERE / f"{name}.py")
-                continue
-            return None
-        rest.append(arg)
-    return script and [sys.executable, script, *rest]
-
-
 def main() -> int:
-    if command := own_script(sys.argv[1:]):
-        return subprocess.run(command).returncode
     o = parse()
     for tool in ("sysbench", "mariadbd", "mariadb", "mariadb-install-db", "gcc"):
         if not shutil.which(tool):
