@@ -7,6 +7,7 @@ use common::*;
 use narwal_engine::check::{AgainstLog, CheckObserver, CheckOptions, Finding, check};
 use narwal_engine::*;
 use narwal_log::sim::{Call, SimDisk};
+use narwal_log::{DirReader, DirRecords, RecordKind};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
@@ -700,4 +701,120 @@ fn c29_a_checkpoint_waits_for_room() {
             }
         }
     }
+}
+
+/// C29: a stop while the checkpoint waits for room does not wait for it; reads go on until then.
+#[test]
+fn c29_a_stop_does_not_wait_for_room() {
+    let mut rng = StdRng::seed_from_u64(9);
+    let (disk, db, m) = fresh(&mut rng);
+    drop(db);
+    let mut now = options(&disk);
+    now.background = true;
+    let db = Database::open_with(DIR, now).unwrap();
+    db.checkpoint().unwrap();
+    let mut w = Work::new(&db, &m, true);
+    w.statement(&mut rng).unwrap();
+    let m = w.m;
+    w.x.commit().unwrap();
+    db.sync().unwrap();
+    let before = disk.count(Call::Write);
+    // Room for one write, then none for minutes.
+    for n in 2..3000 {
+        disk.fail_nth(Call::Write, n, libc::ENOSPC);
+    }
+    std::thread::scope(|s| {
+        let waiting = s.spawn(|| db.checkpoint());
+        while disk.count(Call::Write) < before + 4 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(!waiting.is_finished());
+        assert_eq!(read(&db), m);
+        // Its last word in the log may not find room either.
+        let _ = db.close();
+        assert!(waiting.join().unwrap().is_err());
+    });
+    let disk = disk.kill();
+    drop(db);
+    drop(reopened(&disk, &m));
+}
+
+/// C32: a chunk from before the checkpoint, of a commit behind it, is damaged or gone: named, unless runs have it all.
+#[test]
+fn c32_a_lost_chunk_is_named_unless_runs_have_it() {
+    let (mut named, mut opened) = (0, 0);
+    for seed in 0..8 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let (disk, db, m) = fresh(&mut rng);
+        let mut w = Work::new(&db, &m, true);
+        for _ in 0..8 {
+            w.statement(&mut rng).unwrap();
+        }
+        db.flush_binary_logs(&[]).unwrap();
+        db.checkpoint().unwrap();
+        // Its last chunk is not in a run: a savepoint holds nothing back, but a few rows stay in memory.
+        for _ in 0..2 {
+            w.statement(&mut rng).unwrap();
+        }
+        let m = w.m;
+        w.x.commit().unwrap();
+        let lost = disk.kill();
+        drop(db);
+        let log = Path::new(DIR).join("log");
+        let all = |d: &SimDisk| {
+            let mut files = d.paths();
+            files.retain(|p| p.parent() == Some(&log) && p.to_str().unwrap().contains("wal.0"));
+            files
+        };
+        let first = {
+            let (random, mut reader) = (
+                DirRecords::open(Arc::new(lost.clone()), &log),
+                DirReader::open(Arc::new(lost.clone()), &log)
+                    .unwrap()
+                    .unwrap(),
+            );
+            let mut first = 0;
+            // The transaction's last chunk: its head says where the first is.
+            while let Some(r) = reader.next().unwrap() {
+                if r.kind == RecordKind::Chunk {
+                    let chunk = narwal_engine::groups::Chunk::parse(r.body).unwrap();
+                    first = if chunk.first == 0 { r.lsn } else { chunk.first };
+                }
+            }
+            let mut buf = Vec::new();
+            assert_eq!(
+                random.read_at(first, &mut buf).unwrap().kind,
+                RecordKind::Chunk
+            );
+            first
+        };
+        let start = |p: &PathBuf| u64::from_str_radix(&p.to_str().unwrap()[14..], 16).unwrap();
+        let holds = all(&lost).into_iter().rfind(|p| start(p) <= first).unwrap();
+        lost.damage(&holds, 4096 + first - start(&holds) + 40, |b| b[0] ^= 1);
+        // With the runs: what is in them needs no chunk.
+        match Database::open_with(DIR, options(&lost.fork())) {
+            Ok(db) => {
+                assert_eq!(read(&db), m);
+                opened += 1;
+            }
+            Err(e) => {
+                assert!(matches!(e, EngineError::Corrupt(_)), "{e}");
+                named += 1;
+            }
+        }
+        for f in spill_files(&lost) {
+            disk_of(&lost).remove(&f).unwrap();
+        }
+        let before = all(&lost);
+        let e = Database::open_with(DIR, options(&lost)).err().unwrap();
+        let text = e.to_string();
+        assert!(matches!(e, EngineError::Corrupt(_)), "{text}");
+        assert!(text.contains(&format!("LSN {first}")), "{text}");
+        assert!(
+            text.contains(holds.file_name().unwrap().to_str().unwrap()),
+            "{text}"
+        );
+        assert_eq!(all(&lost), before, "nothing was changed");
+    }
+    assert!(opened > 0, "{named} {opened}");
 }

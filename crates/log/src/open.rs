@@ -458,19 +458,27 @@ fn repair(
     let dirty = tail.dirty_end - tail.end;
     zero(&*file, offset, dirty).map_err(|e| LogError::io("zero the tail of", &path, e))?;
     let len = file.len().map_err(|e| LogError::io("stat", &path, e))?;
-    // A crash while the file grew may have left unallocated blocks.
+    let header = Segment::read_header(&*file, &path)?;
+    // A crash while the file grew may have left unallocated blocks. And what the header does not vouch for may be long in
+    // the page cache only, see `write_again`: so it is written before it is noted.
     let mut ready_end = start + (len - SEGMENT_HEADER_LEN);
-    if len > offset
-        && let Err(e) = file.allocate(offset, len - offset)
-    {
+    let mut sure = len;
+    let vouched = header.allocated.clamp(offset.min(len), len);
+    let grown = match len.checked_sub(offset).filter(|n| *n > 0) {
+        Some(n) => file
+            .allocate(offset, n)
+            .and_then(|()| zero(&*file, vouched, len - vouched)),
+        None => Ok(()),
+    };
+    if let Err(e) = grown {
         if !is_no_space(&e) {
             return Err(LogError::io("allocate", &path, e));
         }
         ready_end = tail.end;
+        sure = header.allocated.min(len);
     }
     file.sync_data()
         .map_err(|e| LogError::io("sync", &path, e))?;
-    let header = Segment::read_header(&*file, &path)?;
     let cap = opts.segment_cap().max(len - SEGMENT_HEADER_LEN);
     let torn = (dirty > 0 || tail.later_dirty).then(|| TornTail {
         file: path.clone(),
@@ -487,8 +495,8 @@ fn repair(
         header: Some(header),
         first_seq: AtomicU64::new(0),
     };
-    if header.allocated != len {
-        segment.note_length(len);
+    if header.allocated != sure {
+        segment.note_length(sure);
     }
     if header.allocated > len {
         // It was cut and that was accepted: once is enough.
