@@ -436,6 +436,19 @@ impl Drop for Handle {
     }
 }
 
+/// Why [`Database::open_cut`] did not open.
+enum OpenFailure {
+    Engine(EngineError),
+    /// The commit at this LSN has lost its chunks, and the caller accepts losses.
+    LostAt(u64, EngineError),
+}
+
+impl From<EngineError> for OpenFailure {
+    fn from(e: EngineError) -> Self {
+        OpenFailure::Engine(e)
+    }
+}
+
 /// An open database. Cheap to clone; the last clone to go closes it cleanly.
 #[derive(Clone)]
 pub struct Database {
@@ -453,7 +466,26 @@ impl Database {
     ///
     /// The folder holds `narwal.lock` (held while open), `base.redb` (the table store) and `log/` (the log).
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Database> {
-        let dir = path.as_ref().to_owned();
+        let mut cut = None;
+        loop {
+            match Self::open_cut(path.as_ref(), options.clone(), cut) {
+                Ok(db) => return Ok(db),
+                Err(OpenFailure::LostAt(lsn, why)) if cut != Some(lsn) => {
+                    tracing::warn!("{why}; the log is cut there");
+                    cut = Some(lsn);
+                }
+                Err(OpenFailure::LostAt(_, e) | OpenFailure::Engine(e)) => return Err(e),
+            }
+        }
+    }
+
+    /// Opens; `cut`: where the log ends, because a commit there has lost its chunks and that is accepted.
+    fn open_cut(
+        path: &Path,
+        options: Options,
+        cut: Option<u64>,
+    ) -> std::result::Result<Database, OpenFailure> {
+        let dir = path.to_owned();
         let disk = options.disk.clone();
         let io = |what: &str, e: std::io::Error| {
             if narwal_log::is_no_space(&e) {
@@ -545,14 +577,23 @@ impl Database {
         // Who wants small chunks does not want many of them in memory.
         log_options.chunk_queue = log_options.chunk_queue.min(options.oob_threshold.max(1));
         log_options.accept_lost_tail = options.accept_log_loss;
-        let opened =
-            Log::<Order>::open(log_options, from, |r| recovery.apply(r)).map_err(|e| match e {
-                OpenError::Log(e) if e.is_loss() => EngineError::Corrupt(format!(
+        log_options.cut_at = cut;
+        let opened = Log::<Order>::open(log_options, from, |r| recovery.apply(r)).map_err(|e| {
+            let refused = |e: String| {
+                EngineError::Corrupt(format!(
                     "{e}. How to go on: docs/log-format.md, \"When a start is refused\""
-                )),
-                OpenError::Log(e) => e.into(),
-                OpenError::Replay(e) => e,
-            })?;
+                ))
+            };
+            match (e, recovery.lost) {
+                (OpenError::Replay(e), Some(lsn)) if options.accept_log_loss => {
+                    OpenFailure::LostAt(lsn, e)
+                }
+                (OpenError::Replay(EngineError::Corrupt(e)), Some(_)) => refused(e).into(),
+                (OpenError::Replay(e), _) => e.into(),
+                (OpenError::Log(e), _) if e.is_loss() => refused(e.to_string()).into(),
+                (OpenError::Log(e), _) => EngineError::from(e).into(),
+            }
+        })?;
         if let Some(lost) = &opened.report.lost {
             tracing::warn!(
                 end = format!(
@@ -600,7 +641,7 @@ impl Database {
             track,
             active: state.active.clone(),
         };
-        let log = opened.start(order)?;
+        let log = opened.start(order).map_err(EngineError::from)?;
         let catalog = Arc::new(catalog);
         let background = options.background;
         let inner = Arc::new(Inner {

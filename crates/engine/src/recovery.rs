@@ -21,7 +21,7 @@ use crate::txn::{KeyRange, Row, RowInner};
 use crate::writeset::{SpillEnd, SpillPlace, WriteSet};
 use crate::{EngineError, Result};
 use narwal_binlog::{Event, EventReader, RowsEvent, RowsKind};
-use narwal_log::{DirRecords, Disk, RecordKind, RecordRef};
+use narwal_log::{DirRecords, Disk, Lsn, RecordKind, RecordRef};
 use narwal_types::ValueRef;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,6 +56,8 @@ pub(crate) struct Recovery {
     pub(crate) commits: u64,
     registry: SnapshotRegistry,
     spill: RecoverySpill,
+    /// The commit record whose chunks could not be read.
+    pub(crate) lost: Option<Lsn>,
     /// Out-of-band commits whose chunks must stay until a checkpoint covers them.
     holds: Vec<(u64, OobHold)>,
 }
@@ -78,6 +80,7 @@ impl Recovery {
             commits: 0,
             registry: SnapshotRegistry::new(),
             spill,
+            lost: None,
             holds: Vec::new(),
         }
     }
@@ -125,7 +128,12 @@ impl Recovery {
         };
         if let Some(oob) = &annex.oob {
             self.apply_oob(oob, annex.spill.as_ref(), &mut target)
-                .map_err(|e| place(e.to_string()))?;
+                .map_err(|e| {
+                    if matches!(e, EngineError::Corrupt(_)) {
+                        self.lost = Some(record.lsn);
+                    }
+                    place(e.to_string())
+                })?;
         }
         for (events, row_ids) in [
             (parts.events, annex.row_ids),

@@ -756,7 +756,7 @@ fn c32_a_lost_chunk_is_named_unless_runs_have_it() {
         for _ in 0..2 {
             w.statement(&mut rng).unwrap();
         }
-        let m = w.m;
+        let (without, m) = (m, w.m);
         w.x.commit().unwrap();
         let lost = disk.kill();
         drop(db);
@@ -814,7 +814,29 @@ fn c32_a_lost_chunk_is_named_unless_runs_have_it() {
             text.contains(holds.file_name().unwrap().to_str().unwrap()),
             "{text}"
         );
+        assert!(text.contains("When a start is refused"), "{text}");
         assert_eq!(all(&lost), before, "nothing was changed");
+        // Accepted: the log ends in front of that commit, once and for all.
+        let db = Database::open_with(
+            DIR,
+            Options {
+                accept_log_loss: true,
+                ..options(&lost)
+            },
+        )
+        .unwrap();
+        assert_eq!(read(&db), without);
+        insert(
+            &db,
+            &db.catalog().table("d", "h").unwrap().clone(),
+            7,
+            None,
+            "on",
+        );
+        let lost = lost.kill();
+        drop(db);
+        let db = Database::open_with(DIR, options(&lost)).unwrap();
+        assert_eq!(read(&db).h.len(), without.h.len() + 1);
     }
     assert!(opened > 0, "{named} {opened}");
 }

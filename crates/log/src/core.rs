@@ -74,6 +74,9 @@ pub struct LogOptions {
     /// before that instead, and go on without what followed. [`crate::OpenReport::lost`] says what that was. Default
     /// false; a server with replicas must not do this lightly, since they may have what it gives up.
     pub accept_lost_tail: bool,
+    /// With that: the record that starts here is lost to the caller, though it is whole (what it refers to is gone). The
+    /// log is cut in front of it.
+    pub cut_at: Option<Lsn>,
     /// Period of the background flush. Default 1 s.
     pub flush_interval: Duration,
     /// Whether background threads flush and prepare segments. Without them (deterministic tests) the owner calls
@@ -98,6 +101,7 @@ impl LogOptions {
             chunk_queue: 512 << 10,
             chunk_group: 256 << 10,
             accept_lost_tail: false,
+            cut_at: None,
             flush_interval: Duration::from_secs(1),
             background: true,
         }

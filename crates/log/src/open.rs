@@ -160,6 +160,12 @@ fn open<E>(
         if r.kind.is_internal() {
             continue;
         }
+        if accept && opts.cut_at == Some(r.lsn) {
+            scan.step_back(r.lsn, r.kind);
+            let why = "what this record refers to is lost".into();
+            cut = Some(scan.cut(why)?);
+            break;
+        }
         records += 1;
         commits += u64::from(r.kind.is_commit());
         replay(&RecordRef {

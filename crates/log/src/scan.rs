@@ -573,6 +573,12 @@ pub(crate) struct Cut {
 }
 
 impl Scanner {
+    /// Undoes the step over the record at `lsn`, the last one.
+    pub fn step_back(&mut self, lsn: Lsn, kind: RecordKind) {
+        self.lsn = lsn;
+        self.seq -= u64::from(kind.is_commit());
+    }
+
     /// Takes the current place for the log's end, whatever lies behind it.
     pub fn cut(&self, why: String) -> Result<Cut, LogError> {
         let x = self.lsn;
