@@ -119,6 +119,35 @@ def peak_mib(server: Server) -> float:
     return int(re.search(r"VmHWM:\s+(\d+)", text).group(1)) / 1024
 
 
+class Sampler:
+    """Resident memory and bytes of memtables once a second."""
+
+    def __init__(self, server: Server):
+        self.server = server
+        self.samples: list[tuple[float, float, float]] = []
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._loop, daemon=True)
+
+    def __enter__(self) -> Sampler:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopping.set()
+        self.thread.join()
+
+    def _loop(self) -> None:
+        began = time.monotonic()
+        try:
+            c = Client(self.server.port)
+            while not self.stopping.wait(1):
+                rows = c.query("SHOW GLOBAL STATUS LIKE 'Narwal_memtable_bytes'")
+                memtables = int(rows[0][1]) / 2**20 if rows else 0.0
+                self.samples.append((round(time.monotonic() - began, 1), self.server.rss_mib(), memtables))
+        except OSError:
+            pass
+
+
 def statements(size: str) -> list[str]:
     """The transaction between BEGIN and COMMIT."""
     if size == "100k":
@@ -181,7 +210,7 @@ def run_size(size: str, o: argparse.Namespace, note) -> dict:
         with Writers(server) as w:
             time.sleep(o.alone)
         r["alone"] = w.result()
-        with Writers(server) as w:
+        with Writers(server) as w, Sampler(server) as sampler:
             time.sleep(2)
             r["run_s"], r["commit_s"] = transaction(server, size, note)
             end = time.monotonic() + 600
@@ -191,6 +220,7 @@ def run_size(size: str, o: argparse.Namespace, note) -> dict:
                 time.sleep(1)
             r["merge_s"] = time.monotonic() - began
         r["beside"] = w.result()
+        r["samples"] = sampler.samples
         r["p99_ratio"] = r["beside"]["p99_ms"] / max(r["alone"]["p99_ms"], 1e-9)
         if not o.peer:
             r["status"] = {

@@ -129,6 +129,9 @@ pub struct Stats {
     pub values: Vec<(&'static str, u64)>,
 }
 
+/// What a commit waits at most before the memtables are full.
+const MAX_SLOWDOWN: Duration = Duration::from_millis(20);
+
 /// State that advances in log order, guarded by the log's order mutex.
 #[derive(Debug)]
 pub(crate) struct Order {
@@ -277,17 +280,29 @@ impl Inner {
         }
     }
 
-    /// Back-pressure: a write waits while the memtables are over their share of the budget.
+    /// Back-pressure: a write waits while the memtables are over their share of the budget. Before that is reached
+    /// writes are slowed down more and more, so that a long checkpoint means many short waits instead of one long one.
     pub(crate) fn admit(&self) -> Result<()> {
         let limit = self.memtable_limit();
-        if self.state.load().memtable_bytes() <= limit {
+        let bytes = self.state.load().memtable_bytes();
+        if bytes <= limit / 4 * 3 {
             return Ok(());
         }
-        self.counters.admit_waits.fetch_add(1, Ordering::Relaxed);
         if !self.options.background {
-            return self.run_checkpoint();
+            return if bytes > limit {
+                self.run_checkpoint()
+            } else {
+                Ok(())
+            };
         }
-        let started = Instant::now();
+        self.counters.admit_waits.fetch_add(1, Ordering::Relaxed);
+        if bytes <= limit {
+            let over = (bytes - limit / 4 * 3) as f64 / (limit / 4) as f64;
+            std::thread::sleep(MAX_SLOWDOWN.mul_f64(over * over));
+            return Ok(());
+        }
+        let written = || self.base_room.written();
+        let (mut since, mut progress) = (Instant::now(), written());
         let mut wake = self.wake.lock();
         while self.state.load().memtable_bytes() > limit {
             if let Some(m) = self.log.failed() {
@@ -302,9 +317,12 @@ impl Inner {
                     e => EngineError::Full(e.to_string()),
                 });
             }
-            if started.elapsed() > Duration::from_secs(60) {
+            if written() != progress {
+                (since, progress) = (Instant::now(), written());
+            } else if since.elapsed() > Duration::from_secs(60) {
                 return Err(EngineError::Full(
-                    "no room in memory after 60 seconds; the checkpoint is too slow".into(),
+                    "no room in memory, and the checkpoint has written nothing for 60 seconds"
+                        .into(),
                 ));
             }
             if !self.notified.swap(true, Ordering::Relaxed) {
@@ -512,7 +530,7 @@ impl Database {
         .map_err(|e| io("opening the base in", e))?;
         let base_room = Arc::new(Room::default());
         let redb = redb::Builder::new()
-            .set_cache_size(usize::try_from(options.memory_budget * 9 / 20).unwrap_or(usize::MAX))
+            .set_cache_size(usize::try_from(options.memory_budget * 2 / 5).unwrap_or(usize::MAX))
             .create_with_backend(Backend::new(file, base_room.clone()))
             .map_err(base_err)?;
         if !exists {
