@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 
+import mysql.connector
 import pytest
 
 from conftest import STAND_IN
@@ -268,6 +269,9 @@ def test_gtid_variables_as_mariadb(two):
         "SET GLOBAL gtid_binlog_state = '0-1-1'",
         "SET GLOBAL gtid_binlog_state = ''",
         "SET GLOBAL gtid_binlog_state = 'junk'",
+        "BEGIN",
+        "SET GLOBAL gtid_binlog_state = ''",
+        "ROLLBACK",
         "SET gtid_binlog_state = ''",
         "SET GLOBAL gtid_binlog_pos = ''",
         "SET GLOBAL gtid_current_pos = ''",
@@ -479,6 +483,96 @@ def test_the_gtid_state_outlives_a_purge_of_everything(own_narwal):
         check(client)
         client.ok("INSERT INTO d.t VALUES (1000, 'x')")
         assert client.value("SELECT @@last_gtid") == f"0-1-{max(int(g.split('-')[2]) for g in state.split(',') if g[0] == '0') + 1}"
+
+
+def test_statements_and_open_transactions_as_mariadb(two):
+    each(two, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
+    for n, sql in enumerate(
+        [
+            "FLUSH BINARY LOGS",
+            "FLUSH LOGS",
+            "FLUSH BINARY LOGS DELETE_DOMAIN_ID = (9)",
+            "PURGE BINARY LOGS TO 'narwal-bin.000001'",
+            "SHOW BINLOG EVENTS LIMIT 1, 0",
+            "SET GLOBAL max_binlog_size = 4096",
+            "SET GLOBAL max_binlog_size = DEFAULT",
+            "RESET MASTER",
+        ]
+    ):
+        if "LIMIT" in sql:
+            continue
+        each(two, "BEGIN", f"INSERT INTO d.t VALUES ({n})", sql, "ROLLBACK")
+    each(two, "SELECT id FROM d.t ORDER BY id", "SELECT @@gtid_binlog_pos")
+    each(
+        two,
+        "SHOW BINLOG EVENTS FROM 4 IN 'narwal-bin.000001'",
+        "PURGE BINARY LOGS TO 5",
+        "PURGE BINARY LOGS BEFORE (SELECT 1)",
+        "FLUSH BINARY LOGS DELETE_DOMAIN_ID = 1",
+        "FLUSH BINARY LOGS DELETE_DOMAIN_ID = (1,)",
+        "FLUSH LOGS DELETE_DOMAIN_ID = (1)",
+        "FLUSH NO_WRITE_TO_BINLOG BINARY LOGS",
+        "RESET MASTER TO 'x'",
+        "SHOW BINARY LOGS LIKE 'x'",
+    )
+
+
+def test_what_was_set_outlives_a_kill(own_narwal):
+    server = own_narwal()
+    with Client(server) as client:
+        client.ok("RESET MASTER TO 7")
+        client.ok("SET GLOBAL gtid_binlog_state = '0-1-5,0-2-6,3-9-4'")
+    server.kill()
+    server.start()
+    with Client(server) as client:
+        assert client.rows("SELECT @@gtid_binlog_state, @@gtid_binlog_pos") == [("0-1-5,0-2-6,3-9-4", "0-2-6,3-9-4")]
+        assert [r[0] for r in client.rows("SHOW BINARY LOGS")] == ["narwal-bin.000007"]
+        assert events(client)[1][5] == "[0-1-5,0-2-6,3-9-4]"
+        client.ok("FLUSH BINARY LOGS DELETE_DOMAIN_ID = (3)")
+    server.kill()
+    server.start()
+    with Client(server) as client:
+        client.ok("CREATE DATABASE d")
+        assert client.rows("SELECT @@last_gtid, @@gtid_binlog_state") == [("0-1-7", "0-2-6,0-1-7")]
+        assert [r[0] for r in client.rows("SHOW BINARY LOGS")] == ["narwal-bin.000007", "narwal-bin.000008"]
+
+
+def test_purge_before_is_in_the_sessions_time_zone(own_narwal):
+    server = own_narwal()
+    with Client(server) as client:
+        client.ok("CREATE DATABASE d")
+        client.ok("FLUSH BINARY LOGS")
+        client.ok("CREATE TABLE d.t (id INT PRIMARY KEY)")
+        client.ok("FLUSH BINARY LOGS")
+        time.sleep(2.1)
+        for zone in ("+05:30", "-08:00", "+00:00"):
+            client.ok(f"SET time_zone = '{zone}'")
+            client.ok("PURGE BINARY LOGS BEFORE NOW() - INTERVAL 1 HOUR")
+            assert len(client.rows("SHOW BINARY LOGS")) == 3, zone
+        client.ok("SET time_zone = '-08:00'")
+        client.ok("PURGE BINARY LOGS BEFORE NOW()")
+        assert [r[0] for r in client.rows("SHOW BINARY LOGS")] == ["narwal-bin.000003"]
+        # The file being written stays whatever is asked.
+        client.ok("PURGE BINARY LOGS BEFORE '2037-01-01'")
+        assert len(client.rows("SHOW BINARY LOGS")) == 1
+
+
+def test_prepared_statements(own_narwal):
+    server = own_narwal("--narwal-log-compression=zstd")
+    with Client(server) as client:
+        client.ok("CREATE DATABASE d")
+        client.ok("CREATE TABLE d.t (id INT PRIMARY KEY, v TEXT)")
+        client.ok("INSERT INTO d.t VALUES (1, REPEAT('x', 2000)), (2, 'y')")
+        expected = {sql: client.rows(sql) for sql in ("SHOW BINLOG EVENTS", "SHOW MASTER STATUS", "SHOW BINARY LOGS", "SHOW BINLOG EVENTS LIMIT 1, 3")}
+    connection = mysql.connector.connect(host="127.0.0.1", port=server.port, user="root", ssl_disabled=True)
+    try:
+        cursor = connection.cursor(prepared=True)
+        for sql, rows in expected.items():
+            cursor.execute(sql)
+            found = [tuple(str(v) if not isinstance(v, (bytes, bytearray)) else v.decode() for v in row) for row in cursor.fetchall()]
+            assert found == rows, sql
+    finally:
+        connection.close()
 
 
 def snapshot(client: Client) -> dict[str, str]:

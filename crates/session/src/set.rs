@@ -197,6 +197,13 @@ impl ClientSession {
         if !global {
             self.check_outside_transaction(d.name)?;
         }
+        if d.name == "gtid_binlog_state" && self.open.is_some() {
+            return Err(SqlError::new(
+                1179,
+                b"25000",
+                "You are not allowed to execute this command in a transaction",
+            ));
+        }
         if d.effect == Effect::State {
             return self.check_state(d, value);
         }
