@@ -213,7 +213,12 @@ impl Transaction {
         // It need not be durable before the commit record is, and waits only while too many bytes of chunks are on
         // their way: that bounds memory, and what is left to sync at the commit.
         // If there is no room, nothing has been taken out of memory.
-        let (at, state_due) = (self.db.log).append_chunk(buf, |at, o| o.track.due(at.lsn))?;
+        // The first one is held where it gets its place: a checkpoint behind it, and a purge after that, can only come
+        // later than the hold.
+        let registry = self.oob.is_none().then(|| self.db.oob.clone());
+        let (at, (state_due, hold)) = (self.db.log).append_chunk(buf, |at, o| {
+            (o.track.due(at.lsn), registry.map(|r| r.hold(at.lsn)))
+        })?;
         self.row_ids.drain(..ids);
         self.row_ids_sent += ids as u64;
         builder.drain(len);
@@ -223,7 +228,7 @@ impl Transaction {
         let oob = self.oob.get_or_insert_with(|| Oob {
             first: lsn,
             chunks: Vec::new(),
-            hold: Some(db.oob.hold(lsn)),
+            hold,
         });
         if number == 0 {
             // What is held back of the log, from an earlier first chunk on, is more than needed then.

@@ -283,8 +283,8 @@ fn by_settings(db: &Inner, index: &Index, current: &FileEntry, notes: &mut Vec<S
 
 /// Removes the segments that nothing needs; `notes`: what keeps others that no file needs.
 fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
-    // The order of the next three looks counts. A chunk below the checkpoint was handed over before that was made, so
-    // its transaction is seen in the second look if it still runs; and if it has let go since, by a commit that a later
+    // The order of the next three looks counts. A chunk below the checkpoint was held before that was made, so its
+    // transaction is seen in the second look if it still runs; and if it has let go since, by a commit that a later
     // checkpoint covers, its group is in the third.
     let checkpoint = db.checkpoint_lsn.load(Ordering::Acquire);
     let running = db.oob.oldest();
