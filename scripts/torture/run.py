@@ -59,7 +59,14 @@ class Torture:
             args += ["--binlog-oob-threshold=16K", f"--narwal-transaction-memory={memory}"]
         if self.rng.random() < 0.3:
             args.append("--narwal-log-compression=zstd")
-        return Narwal(folder, [*args, *self.o.server_arg], binary=self.o.narwal)
+        self.keys = []
+        if self.rng.random() < 0.2:
+            folder.mkdir(parents=True, exist_ok=True)
+            key = folder / "keys.txt"
+            key.write_text(f"1;{self.rng.randbytes(32).hex()}\n")
+            key.chmod(0o600)
+            self.keys = [f"--encryption-key-file={key}"]
+        return Narwal(folder, [*args, *self.keys, *self.o.server_arg], binary=self.o.narwal)
 
     def export(self, server: Server, number: int) -> list[Path]:
         """The event stream from the start as flat files, taken from the dead server's folder where possible."""
@@ -67,7 +74,7 @@ class Torture:
             return sorted(server.datadir.glob("binlog.0*"))
         flat = server.folder / f"export.{number}"
         done = subprocess.run(
-            [str(server.binary), "export-binlog", "--datadir", str(server.datadir), "--out", str(flat)],
+            [str(server.binary), "export-binlog", "--datadir", str(server.datadir), "--out", str(flat), *self.keys],
             capture_output=True, text=True,
         )  # fmt: skip
         if done.returncode:
@@ -178,7 +185,7 @@ class Torture:
     def check_folder(self, server: Server, load: Load) -> None:
         """`narwal check` on the dead server's folder; it changes nothing there."""
         done = subprocess.run(
-            [str(server.binary), "check", str(server.datadir)], capture_output=True, text=True, timeout=300
+            [str(server.binary), "check", str(server.datadir), *self.keys], capture_output=True, text=True, timeout=300
         )
         self.checks += 1
         if done.returncode:

@@ -476,6 +476,10 @@ impl<S: Send + 'static> Inner<S> {
             self.fail(text.clone());
         } else if result.is_ok() {
             Counters::add(&core.counters.prepare_syncs, 1);
+            // A sync of a commit that failed meanwhile may have swallowed what this one should have been told.
+            if core.failed.get().is_none() {
+                segment.note_length(segment.offset_of(segment.ready_end()));
+            }
         }
         result
     }

@@ -208,7 +208,8 @@ impl Segment {
         })
     }
 
-    /// Zeroes and syncs the file up to `to` (an LSN), in place of nothing: no record lies there yet.
+    /// Zeroes and syncs the file up to `to` (an LSN), in place of nothing: no record lies there yet. The caller notes the
+    /// length.
     pub fn extend(&self, to: Lsn) -> Result<(), LogError> {
         let from = self.ready_end();
         if to <= from {
@@ -228,7 +229,6 @@ impl Segment {
             self.ready_end.store(end, Ordering::Release);
             at = end;
         }
-        self.note_length(self.offset_of(to));
         Ok(())
     }
 
