@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pymysql
 import pymysql.err
@@ -207,3 +210,13 @@ def dump(client: Client, tables: list[str]) -> dict[str, list[tuple]]:
     return content
 
 
+# A process starts with the peak of whoever started it, so a small one stands between.
+_PEAK = "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr); sys.exit(code)"
+
+
+def peak_memory(command: list[str], out: Path) -> int:
+    """Runs a command that must succeed, its output to a file; the most memory that it had, in bytes."""
+    with open(out, "wb") as file:
+        done = subprocess.run([sys.executable, "-c", _PEAK, *command], stdout=file, stderr=subprocess.PIPE, timeout=300)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return int(done.stderr.split()[-1]) * 1024

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import subprocess
+import time
 import uuid
 import zlib
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import STAND_IN
-from support import Client
+from support import Client, peak_memory
 from test_binlog_export import binlog_text, content, gtids, run_history, write_all_types
 
 pytestmark = pytest.mark.skipif(STAND_IN, reason="what only Narwal has")
@@ -467,3 +468,74 @@ def test_events_that_are_refused(own_narwal, tmp_path, body, kind, words):
     path = log.write_to(tmp_path / "binlog.000001")
     error = refused(own_narwal(start=False), path)
     assert f"position {at}" in error and words in error, error
+
+
+def test_own_files_come_back_with_bounded_memory(own_narwal, tmp_path):
+    """What Narwal exports Narwal imports, also a transaction larger than the memory that it may have."""
+    origin = own_narwal("--innodb-flush-log-at-trx-commit=2", "--max-binlog-size=4096")
+    with Client(origin) as client:
+        write_all_types(client)
+        run_history(client, 4, 60)
+        client.ok("CREATE DATABASE d2")
+        client.ok("SET SESSION gtid_domain_id = 5, server_id = 8")
+        client.ok("CREATE TABLE d2.nokey (a INT, b VARCHAR(20), c VARBINARY(10), KEY (a))")
+        client.ok("INSERT INTO d2.nokey VALUES (1, 'x', 'y'), (1, 'x', 'y'), (2, NULL, NULL), (NULL, NULL, 'z')")
+        client.ok("UPDATE d2.nokey SET b = 'new' WHERE a = 1 LIMIT 1")
+        client.ok("SET SESSION gtid_domain_id = 0")
+        client.ok("CREATE TABLE d2.large (id INT PRIMARY KEY, v VARCHAR(4000))")
+        client.ok("BEGIN")
+        for n in range(100):
+            client.ok("INSERT INTO d2.large VALUES " + ", ".join(f"({n * 400 + i}, REPEAT('{i % 10}', 4000))" for i in range(400)))
+        client.ok("UPDATE d2.large SET v = id WHERE id % 100 = 0")
+        client.ok("COMMIT")
+        expected = {d: content(client, d) for d in ("types_db", "history_4", "d2")}
+        state = sorted(client.value("SELECT @@gtid_binlog_state").split(","))
+    origin.stop()
+    flat = tmp_path / "flat"
+    subprocess.run([str(origin.binary), "binlog", "export", f"--datadir={origin.datadir}", str(flat)], check=True, timeout=120)
+    server = own_narwal(start=False)
+    command = [str(server.binary), "binlog", "import", f"--into={server.datadir}", "--memory=32M", str(flat / "narwal-bin.index")]
+    # The transaction alone has 160 MB of rows.
+    assert peak_memory(command, tmp_path / "said") < 100 << 20
+    server.start()
+    with Client(server) as client:
+        assert {d: content(client, d) for d in expected} == expected
+        assert sorted(client.value("SELECT @@gtid_binlog_state").split(",")) == state
+    server.stop()
+    again = tmp_path / "again"
+    subprocess.run([str(server.binary), "binlog", "export", f"--datadir={server.datadir}", str(again)], check=True, timeout=120)
+
+    def all_gtids(folder: Path) -> list:
+        return [g for file in sorted(folder.glob("narwal-bin.0*")) for g in gtids(binlog_text(file, "--base64-output=DECODE-ROWS"))]
+
+    assert all_gtids(again) == all_gtids(flat) != []
+
+
+def test_a_killed_import_leaves_nothing_that_looks_whole(source, own_narwal):
+    primary = source()
+    with Client(primary) as client:
+        client.ok("CREATE DATABASE d")
+        client.ok("CREATE TABLE d.t (a INT PRIMARY KEY, v VARCHAR(1000))")
+        for n in range(60):
+            client.ok("INSERT INTO d.t VALUES " + ", ".join(f"({n * 500 + i}, REPEAT('x', 500))" for i in range(500)))
+        rows = client.rows("SELECT COUNT(*), SUM(a) FROM d.t")
+    primary.stop()
+    server = own_narwal(start=False)
+    work = Path(f"{server.datadir}.importing")
+    child = subprocess.Popen(
+        [str(server.binary), "binlog", "import", f"--into={server.datadir}", str(index(primary))], stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 30
+    while not (work / "base.redb").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    child.kill()
+    child.wait()
+    assert not server.datadir.exists() and work.exists()
+    # Neither a server nor another import takes it for a data folder; the same import goes on, or starts afresh.
+    done = run_import(server, "--resume", index(primary))
+    assert done.returncode == 0, done.stderr
+    server.start()
+    with Client(server) as client:
+        assert client.rows("SELECT COUNT(*), SUM(a) FROM d.t") == rows
+        assert client.value("SELECT @@gtid_binlog_pos") == "0-7-62"

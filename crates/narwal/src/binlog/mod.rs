@@ -51,7 +51,8 @@ const OUT_BUFFER: usize = 1 << 20;
     name = "narwal binlog",
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
-    max_term_width = 110
+    max_term_width = 110,
+    after_help = EXAMPLES
 )]
 struct BinlogArgs {
     #[command(subcommand)]
@@ -59,6 +60,23 @@ struct BinlogArgs {
     #[command(flatten)]
     print: PrintArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  narwal binlog ./narwal-data -v --base64-output=decode-rows     what happened, to read
+  narwal binlog ./narwal-data --json --table=shop.orders         every change of a table
+  narwal binlog ./narwal-data --json --stop-never                changes as they happen
+  narwal binlog ./narwal-data --start-gtid=0-1-4711 | mariadb -h other
+                                                                 what a server at that position lacks
+  narwal binlog ./narwal-data --start-datetime='2026-03-01 14:00:00' -v
+  narwal binlog ./narwal-data --flashback --start-gtid=0-1-4711 > undo.sql
+                                                                 SQL that takes back all that came after
+  narwal binlog export --datadir=./narwal-data OUT               files that mariadb-binlog reads
+
+Exit status: 0 done; 1 could not be done; 2 wrong options; 3 done, but the log is damaged: standard error says where,
+and which transactions are lost.
+
+docs/reading-the-log.md tells more.";
 
 #[derive(Debug, Subcommand)]
 enum BinlogCommand {
