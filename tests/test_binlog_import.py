@@ -532,7 +532,8 @@ def test_a_killed_import_leaves_nothing_that_looks_whole(source, own_narwal):
     child.kill()
     child.wait()
     assert not server.datadir.exists() and work.exists()
-    # Neither a server nor another import takes it for a data folder; the same import goes on, or starts afresh.
+    serve = subprocess.run([str(server.binary), "serve", f"--datadir={work}", "--port=0"], capture_output=True, text=True, timeout=30)
+    assert serve.returncode == 1 and "has not come to its end" in serve.stderr
     done = run_import(server, "--resume", index(primary))
     assert done.returncode == 0, done.stderr
     server.start()

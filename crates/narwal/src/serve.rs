@@ -98,6 +98,12 @@ fn start_logging(level: Option<&str>) -> Result<(), Failure> {
 }
 
 fn make_datadir(dir: &Path) -> Result<(), Failure> {
+    if crate::binlog::is_unfinished_import(dir) {
+        return Err(Failure::Run(format!(
+            "{}: an import into this folder has not come to its end; narwal binlog import --resume goes on with it",
+            dir.display()
+        )));
+    }
     if dir.is_dir() {
         return Ok(());
     }

@@ -135,6 +135,17 @@ struct Target {
 
 /// Tells our unfinished folders from other people's.
 const MARKER: &str = "import.unfinished";
+/// What the work's folder has behind the name of the one to be made.
+const SUFFIX: &str = ".importing";
+
+/// Whether this folder is the work of an import that has not come to its end.
+pub fn is_unfinished(dir: &Path) -> bool {
+    // The mark stays for a moment longer than the name.
+    let name = dir
+        .file_name()
+        .map(|n| n.to_string_lossy().ends_with(SUFFIX));
+    name == Some(true) && dir.join(MARKER).is_file()
+}
 
 impl Target {
     fn choose(o: &ImportArgs) -> Result<Target, Failure> {
@@ -170,7 +181,7 @@ impl Target {
                 Failure::Usage(format!("--into={}: not a folder's name", into.display()))
             })?
             .to_owned();
-        name.push(".importing");
+        name.push(SUFFIX);
         let work = into.with_file_name(name);
         let there = work.exists();
         if there && !work.join(MARKER).is_file() {

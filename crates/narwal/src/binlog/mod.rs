@@ -78,11 +78,31 @@ and which transactions are lost.
 
 docs/reading-the-log.md tells more.";
 
+const EXPORT_EXAMPLES: &str = "\
+Every event has the offset that SHOW BINLOG EVENTS tells, every file the size of SHOW BINARY LOGS; the server may run.
+
+  narwal binlog export --datadir=./narwal-data OUT && mariadb-binlog -v OUT/narwal-bin.000001
+
+Exit status 3: the log is damaged; what stands before the damage was exported.";
+
+const IMPORT_EXAMPLES: &str = "\
+The files must have been written with binlog_format=ROW. Groups keep their GTIDs, server ids and times. The work is done
+in DIR.importing, which gets its name at the very end; what can't be taken over ends the import, with file, position,
+GTID and table.
+
+  narwal binlog import --into=/var/lib/narwal /var/lib/mysql/mariadb-bin.index
+  narwal binlog import --into=/var/lib/narwal --resume /var/lib/mysql/mariadb-bin.index    after a failure
+  narwal binlog import --into=/var/lib/narwal --append /var/lib/mysql/mariadb-bin.index    what came since
+
+docs/migration.md tells more.";
+
 #[derive(Debug, Subcommand)]
 enum BinlogCommand {
     /// Writes classic binary log files and their index, as a server with flat files would hold them.
+    #[command(after_help = EXPORT_EXAMPLES)]
     Export(export::ExportArgs),
     /// Takes classic binary log files of MariaDB or MySQL into a new data folder.
+    #[command(after_help = IMPORT_EXAMPLES)]
     Import(import::ImportArgs),
 }
 
@@ -233,6 +253,8 @@ trait Output {
     /// Lets readers see what was written.
     fn flush(&mut self) -> io::Result<()>;
 }
+
+pub use import::is_unfinished as is_unfinished_import;
 
 /// Runs `narwal binlog` with the arguments behind that.
 pub fn run(args: &[String]) -> Result<(), Failure> {
