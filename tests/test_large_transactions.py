@@ -533,3 +533,27 @@ def test_a_segment_made_ahead_is_missing(server, tmp_path):
     c = connect(server)
     insert(c, range(n, n + 10_000))
     restart_and_compare(server, {i: (i % 10, "x" * 200) for i in range(n + 10_000)}, tmp_path)
+
+
+def test_a_large_transaction_that_replicas_do_not_see(server, tmp_path):
+    """SET sql_log_bin = 0: chunks and runs as ever, for recovery alone; readers of the log pass over them."""
+    c = connect(server)
+    insert(c, range(100))
+    before = c.query("SHOW MASTER STATUS").rows
+    c.query("SET sql_log_bin = 0")
+    chunks = status(server, "Narwal_oob_chunks")
+    c.query("BEGIN")
+    insert(c, range(1000, 4000))
+    c.query("SAVEPOINT s")
+    insert(c, range(5000, 6000))
+    c.query("ROLLBACK TO s")
+    c.query("COMMIT")
+    assert status(server, "Narwal_oob_chunks") > chunks + 5
+    assert c.query("SHOW MASTER STATUS").rows == before
+    c.query("SET sql_log_bin = 1")
+    insert(c, range(100, 110))
+    server.kill()
+    check(server)
+    assert sorted(rebuilt(server, tmp_path / "export")) == list(range(110))
+    server.start()
+    assert sorted(rows(server)) == [*range(110), *range(1000, 4000)]
