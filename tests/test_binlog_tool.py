@@ -727,3 +727,46 @@ def test_flashback_of_a_history(own_narwal):
         run_sql(server, undo.stdout)
         with Client(server) as client:
             assert {d: content(client, d)["rows"] for d in rows} == rows
+
+
+def test_following_a_busy_server(own_narwal, tmp_path):
+    """Large transactions, rotations and a purge behind the follower: it gives what a reader afterwards sees."""
+    server = own_narwal(*SEGMENTS, "--max-binlog-size=204800")
+    with Client(server) as client:
+        fill(client, 2)
+        out = tmp_path / "followed"
+        with open(out, "wb") as file:
+            follower = subprocess.Popen(
+                [str(server.binary), "binlog", "--json", "--stop-never", "--stop-gtid=0-9-1000,7-9-2000", str(server.datadir)],
+                stdout=file, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        try:
+            for n in range(2, 14):
+                fill(client, 1, n)
+                if n % 4 == 0:
+                    client.ok("FLUSH BINARY LOGS")
+            everything = lines(server)
+
+            def followed() -> list[bytes]:
+                return out.read_bytes().splitlines()
+
+            deadline = time.monotonic() + 30
+            while len(followed()) < len(everything) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert [json.loads(line) for line in followed()] == everything
+            # What it has read may go.
+            last = client.rows("SHOW MASTER STATUS")[0][0]
+            client.ok(f"PURGE BINARY LOGS TO '{last}'")
+            fill(client, 2, 14)
+            for domain, seq in ((7, 2000), (0, 1000)):
+                client.ok(f"SET SESSION gtid_domain_id = {domain}, server_id = 9, gtid_seq_no = {seq}")
+                client.ok(f"DELETE FROM d.t WHERE id = {domain + 6}")
+            client.ok("SET SESSION gtid_domain_id = 0, server_id = 1")
+            client.ok("INSERT INTO d.t VALUES (-1, 'not wanted any more')")
+            assert follower.wait(30) == 0, follower.stderr.read()
+            left = lines(server)
+            assert left[-1]["after"]["id"] == -1
+            assert [json.loads(line) for line in followed()][-len(left) + 1 :] == left[:-1]
+        finally:
+            follower.kill()
+            follower.communicate()
