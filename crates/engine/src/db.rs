@@ -335,6 +335,16 @@ impl Inner {
         Ok(())
     }
 
+    /// A large transaction goes slower while memory gets short, so that it does not take the room that small ones need.
+    pub(crate) fn slow_down(&self) {
+        let half = self.memtable_limit() / 2;
+        let bytes = self.state.load().memtable_bytes();
+        if self.options.background && bytes > half {
+            let over = (bytes - half) as f64 / half as f64;
+            std::thread::sleep(MAX_SLOWDOWN.mul_f64(2.0 * over.min(1.0)));
+        }
+    }
+
     pub(crate) fn run_checkpoint(&self) -> Result<()> {
         let mut pending = self.checkpoint.lock();
         if self.lock_file.lock().is_none() {

@@ -246,6 +246,7 @@ impl Transaction {
         c.oob_chunks.fetch_add(1, Ordering::Relaxed);
         c.oob_bytes.fetch_add(len as u64, Ordering::Relaxed);
         db.note_log_growth(lsn);
+        db.slow_down();
         Ok(())
     }
 
