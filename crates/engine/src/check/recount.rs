@@ -234,6 +234,16 @@ impl Recount {
                 current.number, r.file_lsn, current.first_lsn
             ));
         }
+        if let Some(said) = &r.file_gtids
+            && wrong.is_none()
+            && current.number > self.since.1
+            && *said != current.gtids
+        {
+            wrong = Some(format!(
+                "the state record says that [{said}] is before file {}, and that is [{}]",
+                current.number, current.gtids
+            ));
+        }
         Ok(wrong)
     }
 }
