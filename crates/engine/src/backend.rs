@@ -11,8 +11,9 @@ use std::time::Duration;
 const RETRY: Duration = Duration::from_millis(100);
 
 /// Bytes written between two syncs. A checkpoint after a huge transaction writes gigabytes: left to the file system,
-/// they would all go to the disk in one go, and the log's syncs would wait behind them.
-const SYNC_BYTES: u64 = 8 << 20;
+/// they would all go to the disk in one go, and the log's syncs would wait behind them: on ext4 even those that only wait
+/// for the journal.
+const SYNC_BYTES: u64 = 2 << 20;
 
 /// What happens when the disk is full in the middle of a checkpoint.
 ///

@@ -25,6 +25,7 @@ use narwal_log::{HEADER_LEN, RecordKind, ReserveError, Ticket};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// From this size on (bytes) the write set of an out-of-band transaction becomes a layer instead of going into the
 /// memtable key by key: the commit's time must not depend on its size.
@@ -329,8 +330,10 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         waited?;
         return Ok(CommitInfo::default());
     }
-    db.admit()?;
+    let began = Instant::now();
+    db.admit(txn.oob.is_some())?;
     txn.sync_run_names()?;
+    let admitted = began.elapsed();
     let oob = txn.name_chunks()?;
     let deltas = txn.writes.row_deltas();
     let layered = txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES);
@@ -383,6 +386,7 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
             (reserve_local(db, buf.len() - HEADER_LEN, layer)?, buf)
         }
     };
+    let placed = began.elapsed();
     for t in &txn.tables {
         if let Some(delta) = deltas.get(&t.indexes[0].id).filter(|d| **d != 0) {
             t.counters.rows.fetch_add(*delta, Ordering::Relaxed);
@@ -395,13 +399,21 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
                 .put(&key, place.seq, own.payload, &db.registry);
         }
     }
-    txn.release();
+    if !layered {
+        txn.release();
+    }
     if let Some(hold) = txn.oob.take().and_then(|o| o.hold) {
         // Until a checkpoint has the rows, recovery may read the chunks.
         db.oob_committed.lock().push((place.seq, hold));
         db.counters.oob_commits.fetch_add(1, Ordering::Relaxed);
     }
     db.log.fill(&place.ticket, buf);
+    let filled = began.elapsed();
+    if layered {
+        // It may have millions of locks: nobody behind it in the log should wait for their release.
+        txn.release();
+    }
+    let released = began.elapsed();
     if place.state_due {
         crate::binlog::state_due(db);
     }
@@ -410,5 +422,17 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         db.want_checkpoint();
     }
     db.log.wait(&place.ticket)?;
+    if layered {
+        let ms = |d: Duration| d.as_secs_f64() * 1000.0;
+        tracing::debug!(
+            seq = place.seq,
+            admitted = ms(admitted),
+            placed = ms(placed),
+            filled = ms(filled),
+            released = ms(released),
+            durable = ms(began.elapsed()),
+            "large transaction committed, times in ms"
+        );
+    }
     Ok(place.info())
 }

@@ -282,10 +282,12 @@ impl Inner {
 
     /// Back-pressure: a write waits while the memtables are over their share of the budget. Before that is reached
     /// writes are slowed down more and more, so that a long checkpoint means many short waits instead of one long one.
-    pub(crate) fn admit(&self) -> Result<()> {
+    ///
+    /// A large transaction was slowed down while it ran ([`Self::slow_down`]): its commit waits for nothing but room.
+    pub(crate) fn admit(&self, large: bool) -> Result<()> {
         let limit = self.memtable_limit();
         let bytes = self.state.load().memtable_bytes();
-        if bytes <= limit / 4 * 3 {
+        if bytes <= limit / 4 * 3 || (large && bytes <= limit) {
             return Ok(());
         }
         if !self.options.background {

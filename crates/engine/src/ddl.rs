@@ -59,7 +59,7 @@ pub(crate) fn run(db: &Arc<Inner>, ddl: Ddl, options: &TxnOptions) -> Result<Com
     if let Some(m) = db.log.failed() {
         return Err(EngineError::LogFailed(m));
     }
-    db.admit()?;
+    db.admit(false)?;
     // Another DDL may change which tables are meant while this one waits for their locks.
     for _ in 0..10 {
         if let Some(info) = attempt(db, &ddl, options)? {

@@ -46,7 +46,7 @@ impl Default for RunSizes {
             block: 32 << 10,
             page: 32 << 10,
             write: 256 << 10,
-            sync: 4 << 20,
+            sync: 1 << 20,
         }
     }
 }
