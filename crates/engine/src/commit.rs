@@ -12,6 +12,7 @@
 use crate::catalog::LoggedChange;
 use crate::db::{Inner, Order};
 use crate::groups::Oob;
+use crate::locks::drop_aside;
 use crate::memtable::Memtable;
 use crate::packed::{PackedBody, unpack};
 use crate::run::RunMeta;
@@ -410,7 +411,11 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
     db.log.fill(&place.ticket, buf);
     let filled = began.elapsed();
     if layered {
-        // It may have millions of locks: nobody behind it in the log should wait for their release.
+        // It may have millions of locks: nobody behind it in the log should wait for their release. Its snapshot may be
+        // the last that keeps memtables from long ago.
+        if db.options.background {
+            drop_aside(txn.snapshot.take());
+        }
         txn.release();
     }
     let released = began.elapsed();

@@ -659,6 +659,9 @@ impl Database {
         remove_dead_runs(&disk, &spill_dir, &state);
         let locks = LockTable::new();
         locks.set_spill_dir(disk.clone(), spill_dir.clone());
+        if options.background {
+            locks.free_aside();
+        }
         let Replay {
             files,
             mut track,

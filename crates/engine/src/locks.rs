@@ -102,6 +102,8 @@ pub(crate) struct LockTable {
     /// Files published so far (upper half), owners that have spilled locks now (lower half).
     spilled: AtomicU64,
     spills: ArcSwap<Vec<Arc<OwnerSpill>>>,
+    /// Whether what is large is freed by another thread than the one that releases it.
+    aside: AtomicBool,
     /// Held while `spills` changes.
     spills_change: Mutex<()>,
     spill_place: OnceLock<SpillPlace>,
@@ -124,6 +126,7 @@ impl LockTable {
             seeds: (RandomState::new(), RandomState::new()),
             spilled: AtomicU64::new(0),
             spills: ArcSwap::default(),
+            aside: AtomicBool::new(false),
             spills_change: Mutex::new(()),
             spill_place: OnceLock::new(),
             waits: AtomicU64::new(0),
@@ -370,7 +373,15 @@ impl LockTable {
             spill
         };
         let back = spill.back.lock().take();
+        if self.aside.load(Ordering::Relaxed) {
+            drop_aside(spill);
+        }
         back.unwrap_or_default()
+    }
+
+    /// Lets another thread remove the files of spilled locks, so that a COMMIT does not wait for it.
+    pub(crate) fn free_aside(&self) {
+        self.aside.store(true, Ordering::Relaxed);
     }
 
     /// Takes a waiter out of its queue; false if it has been granted.
@@ -431,6 +442,13 @@ impl LockTable {
         let spilled: u64 = self.spills.load().iter().map(|s| s.len()).sum();
         self.shards.iter().map(|s| s.lock().len()).sum::<usize>() + spilled as usize
     }
+}
+
+/// Drops what takes long to drop in a thread of its own; here, if there is none to be had.
+pub(crate) fn drop_aside<T: Send + 'static>(what: T) {
+    let _ = std::thread::Builder::new()
+        .name("narwal-free".into())
+        .spawn(move || drop(what));
 }
 
 /// Grants from the head of the queue as far as modes allow.
