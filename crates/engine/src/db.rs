@@ -542,7 +542,7 @@ impl Database {
         .map_err(|e| io("opening the base in", e))?;
         let base_room = Arc::new(Room::default());
         let redb = redb::Builder::new()
-            .set_cache_size(usize::try_from(options.memory_budget * 2 / 5).unwrap_or(usize::MAX))
+            .set_cache_size(usize::try_from(options.memory_budget * 7 / 20).unwrap_or(usize::MAX))
             .create_with_backend(Backend::new(file, base_room.clone()))
             .map_err(base_err)?;
         if !exists {
