@@ -534,10 +534,15 @@ impl Database {
         let base_path = dir.join("base.redb");
         let log_dir = dir.join("log");
         let exists = disk.exists(&base_path).map_err(|e| io("looking into", e))?;
+        // A new base gets its name when it is whole: redb makes it in several steps.
+        let new_path = dir.join("base.redb.new");
         let file = if exists {
             disk.open(&base_path)
         } else {
-            disk.create(&base_path)
+            match disk.remove(&new_path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+                _ => disk.create(&new_path),
+            }
         }
         .map_err(|e| io("opening the base in", e))?;
         let base_room = Arc::new(Room::default());
@@ -546,7 +551,9 @@ impl Database {
             .create_with_backend(Backend::new(file, base_room.clone()))
             .map_err(base_err)?;
         if !exists {
-            disk.sync_dir(&dir).map_err(|e| io("syncing", e))?;
+            disk.rename(&new_path, &base_path)
+                .and_then(|()| disk.sync_dir(&dir))
+                .map_err(|e| io("making the base in", e))?;
         }
         let meta = read_meta(&redb)?;
         let config = VirtualConfig {
