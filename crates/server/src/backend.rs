@@ -6,19 +6,7 @@ use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Server status flags as OK and EOF packets carry them (SERVER_STATUS_*).
-pub mod status {
-    /// A transaction is open.
-    pub const IN_TRANS: u16 = 0x0001;
-    /// Autocommit is on.
-    pub const AUTOCOMMIT: u16 = 0x0002;
-    /// Another result follows. Set by the front, never by a session.
-    pub const MORE_RESULTS: u16 = 0x0008;
-    /// NO_BACKSLASH_ESCAPES is in the SQL mode.
-    pub const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
-    /// The open transaction is READ ONLY.
-    pub const IN_TRANS_READONLY: u16 = 0x2000;
-}
+pub use narwal_wire::protocol::status;
 
 /// Where a client comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! MySQL wire protocol server: packets, authentication, TLS, connections. A thread per connection, blocking sockets.
 //!
-//! It knows no SQL and no storage: [`Backend`] and [`Session`] are what it talks to.
+//! Framing, numbers and proofs of passwords are in `narwal-wire`, which a client uses too. It knows no SQL and no storage: [`Backend`] and [`Session`] are what it talks to.
 //!
 //! | file | holds |
 //! |---|---|
@@ -8,23 +8,18 @@
 //! | `server.rs` | listening, admission, one thread a connection, the end |
 //! | `connection.rs` | a connection: login, then a command at a time |
 //! | `handshake.rs` | greeting, login, COM_CHANGE_USER |
-//! | `auth/` | `mysql_native_password`, `caching_sha2_password`, the RSA key |
+//! | `auth/` | challenges, the cache of `caching_sha2_password`, the RSA key |
 //! | `tls.rs`, `stream.rs` | certificate and TLS; sockets with their timeouts |
-//! | `packet.rs`, `codec.rs` | framing; integers and strings |
-//! | `protocol.rs` | the protocol's numbers |
 //! | `params.rs`, `result.rs` | binary parameters in; rows, OK and ERR out |
 //! | `kill.rs` | how a connection is ended from outside |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod auth;
 pub mod backend;
-pub mod codec;
 mod connection;
 pub mod handshake;
 pub mod kill;
-pub mod packet;
 pub mod params;
-pub mod protocol;
 pub mod result;
 pub mod server;
 pub mod stream;
@@ -35,4 +30,5 @@ pub use backend::{
     Timeouts,
 };
 pub use kill::KillHandle;
+pub use narwal_wire::{codec, packet, protocol};
 pub use server::{Server, ServerConfig};

@@ -3,7 +3,7 @@
 //! Source of the format: MySQL client/server protocol documentation, "COM_STMT_EXECUTE", "Binary Protocol Value";
 //! MariaDB knowledge base, "COM_STMT_EXECUTE".
 
-use crate::codec::{Cursor, Malformed};
+use crate::codec::Cursor;
 use crate::protocol::wire;
 use narwal_types::{Date, DateTime, Decimal, SqlError, SqlResult, Time, ValueRef};
 
@@ -31,12 +31,6 @@ pub struct Statement {
 /// 1210 for an execution packet that makes no sense.
 pub fn wrong_arguments() -> SqlError {
     SqlError::new(1210, b"HY000", "Incorrect arguments to mysqld_stmt_execute")
-}
-
-impl From<Malformed> for SqlError {
-    fn from(Malformed: Malformed) -> Self {
-        SqlError::new(1835, b"HY000", "Malformed communication packet")
-    }
 }
 
 impl Statement {

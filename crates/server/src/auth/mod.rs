@@ -1,19 +1,11 @@
 //! Authentication: which account, which method, and whether the proof holds.
 
-pub mod native;
 pub mod rsa_key;
 pub mod sha2;
 
 use narwal_types::SqlError;
+pub use narwal_wire::auth::{NATIVE, SCRAMBLE_LEN, SHA2, native};
 use rand::TryRngCore;
-
-/// Length of the random challenge.
-pub const SCRAMBLE_LEN: usize = 20;
-
-/// Plugin names of the protocol.
-pub const NATIVE: &str = "mysql_native_password";
-/// See [`NATIVE`].
-pub const SHA2: &str = "caching_sha2_password";
 
 /// A new challenge: 20 bytes without NUL, which ends it on the wire, and `$`, which MySQL leaves out too.
 ///
@@ -43,11 +35,6 @@ pub fn access_denied(user: &str, host: &str, using_password: bool) -> SqlError {
             if using_password { "YES" } else { "NO" }
         ),
     )
-}
-
-/// Equal, in a time that does not depend on where they differ.
-pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0u8, |acc, (x, y)| acc | (x ^ y)) == 0
 }
 
 #[cfg(test)]

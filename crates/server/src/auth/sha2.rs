@@ -2,31 +2,12 @@
 //!
 //! How passwords are stored is the backend's business ([`crate::Backend::verify_password`]).
 
+pub use narwal_wire::auth::sha2::{ANSWER_LEN, answer};
+use narwal_wire::auth::sha2::{digest, verify};
 use parking_lot::Mutex;
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// Length of the client's answer on the fast path.
-pub const ANSWER_LEN: usize = 32;
 const CACHE_ENTRIES: usize = 4096;
-
-fn sha256(parts: &[&[u8]]) -> [u8; 32] {
-    let mut h = Sha256::new();
-    for p in parts {
-        h.update(p);
-    }
-    h.finalize().into()
-}
-
-/// The client's answer to a scramble: SHA256(pw) XOR SHA256(SHA256(SHA256(pw)) + scramble).
-pub fn answer(password: &[u8], scramble: &[u8]) -> Vec<u8> {
-    if password.is_empty() {
-        return Vec::new();
-    }
-    let stage1 = sha256(&[password]);
-    let mask = sha256(&[&sha256(&[&stage1]), scramble]);
-    stage1.iter().zip(mask).map(|(a, b)| a ^ b).collect()
-}
 
 /// User, host pattern, stored form.
 type Key = (String, String, Vec<u8>);
@@ -55,17 +36,12 @@ impl Cache {
         let Some(digest) = self.digests.lock().get(&key).copied() else {
             return false;
         };
-        let mask = sha256(&[&digest, scramble]);
-        let mut stage1 = [0u8; 32];
-        for (s, (r, m)) in stage1.iter_mut().zip(response.iter().zip(mask)) {
-            *s = r ^ m;
-        }
-        super::same(&sha256(&[&stage1]), &digest)
+        verify(response, scramble, &digest)
     }
 
     /// Remembers a password that has been verified.
     pub fn remember(&self, user: &str, host: &str, stored: &[u8], password: &[u8]) {
-        let digest = sha256(&[&sha256(&[password])]);
+        let digest = digest(password);
         let mut digests = self.digests.lock();
         if digests.len() >= CACHE_ENTRIES {
             digests.clear();

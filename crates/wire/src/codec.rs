@@ -1,9 +1,17 @@
 //! The protocol's integers and strings: reading with every length checked, and appending to a buffer.
 
+use narwal_types::SqlError;
+
 /// The bytes end before the field does, or the field is not what it must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("malformed packet")]
 pub struct Malformed;
+
+impl From<Malformed> for SqlError {
+    fn from(Malformed: Malformed) -> Self {
+        SqlError::new(1835, b"HY000", "Malformed communication packet")
+    }
+}
 
 /// Reads fields one after another from a payload.
 #[derive(Debug, Clone, Copy)]

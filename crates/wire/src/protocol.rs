@@ -128,6 +128,20 @@ pub mod column_flag {
     pub const PART_KEY: u16 = 1 << 14;
 }
 
+/// Server status flags as OK and EOF packets carry them (SERVER_STATUS_*).
+pub mod status {
+    /// A transaction is open.
+    pub const IN_TRANS: u16 = 0x0001;
+    /// Autocommit is on.
+    pub const AUTOCOMMIT: u16 = 0x0002;
+    /// Another result follows. Set by the front, never by a session.
+    pub const MORE_RESULTS: u16 = 0x0008;
+    /// NO_BACKSLASH_ESCAPES is in the SQL mode.
+    pub const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
+    /// The open transaction is READ ONLY.
+    pub const IN_TRANS_READONLY: u16 = 0x2000;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,7 +258,6 @@ mod tests {
         for (ours, theirs) in flags {
             assert_eq!(ours, theirs.bits(), "{theirs:?}");
         }
-        use crate::backend::status;
         let statuses = [
             (status::IN_TRANS, StatusFlags::SERVER_STATUS_IN_TRANS),
             (status::AUTOCOMMIT, StatusFlags::SERVER_STATUS_AUTOCOMMIT),

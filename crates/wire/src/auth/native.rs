@@ -16,7 +16,7 @@ pub fn stored(password: &[u8]) -> [u8; 20] {
     sha1(&[&sha1(&[password])])
 }
 
-/// The client's answer to a scramble (used by tests and by Narwal as a client).
+/// The client's answer to a scramble.
 pub fn answer(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
