@@ -329,17 +329,22 @@ impl<S: Send + 'static> Inner<S> {
 
     /// Modes 2 and 0: syncs what chunks have written, beside the leader, before so much is dirty that the flush once a
     /// second would hold up everybody.
-    pub(crate) fn sync_aside(&self) -> Result<(), LogError> {
+    pub(crate) fn sync_chunks(&self) -> Result<(), LogError> {
+        self.sync_aside(SYNC_BEHIND)
+    }
+
+    /// Modes 2 and 0: syncs beside the leader if more than `limit` bytes are written and not durable.
+    pub(crate) fn sync_aside(&self, limit: u64) -> Result<(), LogError> {
         let core = &self.core;
         let behind = || {
             let written = core.written.load(Ordering::Acquire);
             written - core.durable.load(Ordering::Acquire).min(written)
         };
-        if core.mode() == Durability::Synced || behind() <= SYNC_BEHIND {
+        if core.mode() == Durability::Synced || behind() <= limit {
             return Ok(());
         }
         let _one = self.aside.lock();
-        if behind() <= SYNC_BEHIND {
+        if behind() <= limit {
             return Ok(());
         }
         // Everything written and not durable lies in this one segment: the one before it was synced first.

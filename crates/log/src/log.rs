@@ -379,7 +379,7 @@ impl<S: Send + 'static> Inner<S> {
                 Room::Chunks(barrier) => {
                     drop(order);
                     self.wait_slot(&barrier)?;
-                    self.sync_aside()?;
+                    self.sync_chunks()?;
                     continue;
                 }
                 Room::Extend(segment, to) => {
@@ -827,6 +827,41 @@ impl<S: Send + 'static> Log<S> {
             }
         }
         Ok(at)
+    }
+
+    /// As [`Log::wait_durable`], for a reader that sends on what it reads: where commits do not wait for a sync (modes 2
+    /// and 0), this thread syncs what was committed, beside the leader, as soon as there is something.
+    ///
+    /// # Errors
+    /// As [`Log::wait_durable`]; the sync fails.
+    pub fn wait_readable(&self, lsn: Lsn, timeout: Duration) -> Result<Lsn, LogError> {
+        let core = &self.inner.core;
+        let deadline = Instant::now() + timeout;
+        let durable = || core.durable.load(Ordering::SeqCst);
+        let over = || core.failed.get().is_some() || core.closed.load(Ordering::SeqCst);
+        // Commits that were visible at the last sync from here.
+        let mut seen = 0;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if core.mode() == Durability::Synced {
+                return self.wait_durable(lsn, left);
+            }
+            let more = || {
+                core.visible.load(Ordering::SeqCst) > seen
+                    || core.written.load(Ordering::SeqCst) > durable()
+            };
+            let woken = core
+                .progress
+                .wait(Some(deadline), || durable() > lsn || more() || over());
+            if !woken || durable() > lsn || over() {
+                return self.wait_durable(lsn, Duration::ZERO);
+            }
+            seen = core.visible.load(Ordering::SeqCst);
+            if core.mode() == Durability::Buffered {
+                self.inner.write_out();
+            }
+            self.inner.sync_aside(0)?;
+        }
     }
 
     /// Runs `f` on the order state with the place where the log stands: nothing is reserved meanwhile. `seq` is the

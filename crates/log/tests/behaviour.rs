@@ -508,6 +508,39 @@ fn mode_0_publishes_without_a_write_and_mode_2_without_a_sync() {
 }
 
 #[test]
+fn a_reader_that_waits_makes_durable_what_it_waits_for() {
+    for mode in [
+        Durability::Synced,
+        Durability::Written,
+        Durability::Buffered,
+    ] {
+        let disk = SimDisk::new();
+        let (log, ..) = open(sim(&disk), None).unwrap();
+        log.set_durability(mode).unwrap();
+        let long = Duration::from_secs(60);
+        for n in 0..3 {
+            let before = log.durable_lsn();
+            std::thread::scope(|s| {
+                let waiting = s.spawn(|| log.wait_readable(before, long).unwrap());
+                if n > 0 {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                let lsn = put(&log, b"a").lsn();
+                let mut at = waiting.join().unwrap();
+                while at <= lsn {
+                    at = log.wait_readable(at, long).unwrap();
+                }
+            });
+            // Nothing new: the time passes, and nothing is synced.
+            let (at, syncs) = (log.durable_lsn(), disk.count(Call::Sync));
+            let short = Duration::from_millis(5);
+            assert_eq!(log.wait_readable(at, short).unwrap(), at);
+            assert_eq!(disk.count(Call::Sync), syncs, "{mode:?}");
+        }
+    }
+}
+
+#[test]
 fn mode_0_writes_itself_when_much_is_buffered() {
     let disk = SimDisk::new();
     let opts = LogOptions {

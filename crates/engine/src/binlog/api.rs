@@ -294,6 +294,21 @@ impl Database {
         lookup::reader(&self.inner, start)
     }
 
+    /// Everything below this LSN is durable.
+    pub fn durable_lsn(&self) -> u64 {
+        self.inner.log.durable_lsn()
+    }
+
+    /// Waits until the log is durable beyond `lsn`, the LSN where a reader's next record will be, or `timeout` has
+    /// passed; returns the durable LSN. Where commits do not wait for a sync
+    /// (`innodb_flush_log_at_trx_commit` 0 and 2) this call syncs what was committed.
+    ///
+    /// # Errors
+    /// The log has failed or was closed: nothing more will come.
+    pub fn wait_readable(&self, lsn: u64, timeout: std::time::Duration) -> Result<u64> {
+        Ok(self.inner.log.wait_readable(lsn, timeout)?)
+    }
+
     /// Counters.
     pub fn binlog_stats(&self) -> BinlogStats {
         let db = &self.inner;
