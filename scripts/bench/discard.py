@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Readers of the binary log that look at nothing: each asks for a dump and throws away what comes.
+
+    discard.py PORT READERS START SERVER_ID
+
+START: `now`, or `oldest`, which ends with the log (non-blocking form). All readers live in one process that spends little
+beyond the kernel's copying. Prints a line of JSON at the end (SIGTERM, or the end of the log): bytes and seconds of each.
+"""
+
+from __future__ import annotations
+
+import json
+import selectors
+import signal
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from lab.client import Client  # noqa: E402
+
+NON_BLOCK, ANNOTATE = 1, 2
+
+
+def begin(port: int, start: str, server_id: int) -> socket.socket:
+    """A connection whose dump has been asked for."""
+    c = Client(port)
+    for sql in ("SET @master_heartbeat_period= 30000000000", "SET @master_binlog_checksum= @@global.binlog_checksum",
+                "SET @mariadb_slave_capability=4"):  # fmt: skip
+        c.query(sql)
+    flags, name, position = ANNOTATE | NON_BLOCK, "", 4
+    if start == "now":
+        name, position = c.query("SHOW MASTER STATUS")[0][:2]
+        flags = ANNOTATE
+    c._send(0, b"\x12" + struct.pack("<IHI", int(position), flags, server_id) + name.encode())
+    if start != "now":
+        # Behind the end of the log the server finds that nothing more will be asked.
+        c.socket.shutdown(socket.SHUT_WR)
+    return c.socket
+
+
+def main() -> int:
+    port, readers, start, server_id = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+    stopping = []
+    signal.signal(signal.SIGTERM, lambda *_: stopping.append(1))
+    wait = selectors.DefaultSelector()
+    out = []
+    for n in range(readers):
+        one = {"bytes": 0, "begin": time.monotonic(), "seconds": 0.0}
+        out.append(one)
+        wait.register(begin(port, start, server_id + n), selectors.EVENT_READ, one)
+    buffer = bytearray(1 << 20)
+    print("attached", flush=True)
+    while wait.get_map() and not stopping:
+        for key, _ in wait.select(0.2):
+            one = key.data
+            n = key.fileobj.recv_into(buffer)
+            one["bytes"] += n
+            one["seconds"] = time.monotonic() - one["begin"]
+            if n == 0:
+                wait.unregister(key.fileobj)
+    print(json.dumps([{"bytes": o["bytes"], "seconds": round(o["seconds"], 4)} for o in out]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""What readers of the binary log cost, and how fast an old log is sent.
+
+  throughput  sysbench against Narwal with nobody attached, then with 1 and 8 readers that throw away what they get, with a
+              MariaDB replica that only fetches (its SQL thread is stopped: what a replica on another machine costs), and
+              with one that applies everything on this machine's cores. Each round runs all of them in turn; the ratio to
+              "nobody" is taken within a round, the median of the rounds is shown. Wanted: 95 % with one reader, 85 % with 8.
+  dump        a log of `--dump-size` from its oldest event to a reader that throws it away, three times, the first with
+              nothing of it in the page cache. Wanted: 300 MB/s.
+
+Called by `./bench --only readers`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import biglog  # noqa: E402
+from lab.servers import ROOT, MariaDB, Narwal, narwal_binary  # noqa: E402
+
+DISCARD = Path(__file__).resolve().parent / "discard.py"
+WANTED = {"1 reader": 0.95, "8 readers": 0.85, "replica that fetches": 0.95}
+WANTED_DUMP = 300e6
+REPLICA_ARGS = ["--server-id=7", "--innodb-flush-log-at-trx-commit=0", "--sync-master-info=0", "--sync-relay-log=0",
+                "--sync-relay-log-info=0", "--innodb-buffer-pool-size=512M", "--performance-schema=OFF",
+                "--slave-exec-mode=IDEMPOTENT", "--skip-slave-start"]  # fmt: skip
+
+
+def sysbench(server: Narwal, o: argparse.Namespace, test: str, command: str, threads: int = 4, seconds: float = 0) -> str:
+    args = ["sysbench", test, "--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={server.port}",
+            "--mysql-user=root", "--mysql-db=sbtest", f"--threads={threads}", f"--tables={o.tables}",
+            f"--table-size={o.table_size}"]  # fmt: skip
+    if command == "run":
+        args += [f"--time={seconds:g}", "--events=0", "--mysql-ignore-errors=1213,1205,1020"]
+    done = subprocess.run([*args, command], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"sysbench {test} {command}: {done.stdout[-600:]}{done.stderr[-300:]}")
+    return done.stdout
+
+
+@contextmanager
+def nobody():
+    yield lambda: None
+
+
+@contextmanager
+def discarding(server: Narwal, n: int):
+    """`n` readers; gives a function that says what they have got so far when they are gone."""
+    child = subprocess.Popen([sys.executable, str(DISCARD), str(server.port), str(n), "now", "100"], stdout=subprocess.PIPE,
+                             text=True)  # fmt: skip
+    if child.stdout.readline().strip() != "attached":
+        raise RuntimeError(f"the readers could not attach\n{server.log_tail()}")
+    try:
+        yield lambda: None
+    finally:
+        child.send_signal(signal.SIGTERM)
+        text, _ = child.communicate(timeout=60)
+    got = json.loads(text)
+    if min(r["bytes"] for r in got) < 1000:
+        raise RuntimeError(f"the readers got nothing: {got}")
+
+
+@contextmanager
+def replica(server: Narwal, mariadb: MariaDB, threads: str):
+    """A MariaDB replica from here on; what it fetches is not applied with threads = "IO_THREAD". It skips what was
+    written while it was away: rows that differ for that do not stop it (slave_exec_mode)."""
+    gtid = server.sql("SELECT @@gtid_binlog_pos")[0][0]
+    mariadb.resume()
+    mariadb.sql(f"STOP SLAVE; SET GLOBAL gtid_slave_pos='{gtid}'; START SLAVE {threads}")
+    deadline = time.monotonic() + 20
+    while not server.sql("SHOW PROCESSLIST") or not any("Binlog Dump" in " ".join(r) for r in server.sql("SHOW PROCESSLIST")):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the replica has not attached\n{mariadb.log_tail()}")
+        time.sleep(0.1)
+    try:
+        yield lambda: None
+    finally:
+        mariadb.sql("STOP SLAVE")
+        mariadb.pause()
+
+
+def initial(server: Narwal, mariadb: MariaDB) -> None:
+    """The replica begins at the beginning, so that it has the rows to apply changes to."""
+    mariadb.sql(f"CHANGE MASTER TO master_host='127.0.0.1', master_port={server.port}, master_user='root', "
+                "master_use_gtid=slave_pos; START SLAVE")  # fmt: skip
+    gtid = server.sql("SELECT @@gtid_binlog_pos")[0][0]
+    if mariadb.sql(f"SELECT MASTER_GTID_WAIT('{gtid}', 300)")[0][0] != "0":
+        raise RuntimeError(f"the replica has not caught up\n{mariadb.log_tail()}")
+
+
+def ways(server: Narwal, mariadb: MariaDB | None) -> dict:
+    out = {
+        "nobody": nobody,
+        "1 reader": lambda: discarding(server, 1),
+        "8 readers": lambda: discarding(server, 8),
+    }
+    if mariadb:
+        out["replica that fetches"] = lambda: replica(server, mariadb, "IO_THREAD")
+        out["replica that applies"] = lambda: replica(server, mariadb, "")
+    return out
+
+
+def throughput(work: Path, o: argparse.Namespace) -> list[dict]:
+    server = Narwal(work / "narwal", ["--innodb-buffer-pool-size=1G", "--max-connections=500", *o.narwal_arg], binary=o.narwal)
+    mariadb = None if o.no_replica else MariaDB(work / "replica", REPLICA_ARGS)
+    out = []
+    try:
+        server.start()
+        server.sql("CREATE DATABASE sbtest")
+        sysbench(server, o, "oltp_write_only", "prepare")
+        if mariadb:
+            mariadb.create()
+            mariadb.start()
+            mariadb.sql("CREATE DATABASE sbtest")
+            initial(server, mariadb)
+            mariadb.pause()
+        for test in o.tests.split(","):
+            for threads in map(int, o.threads.split(",")):
+                cell: dict = {"test": test, "threads": threads, "tps": {}}
+                sysbench(server, o, test, "run", threads, o.warmup)
+                for round_ in range(o.rounds):
+                    order = list(ways(server, mariadb).items())
+                    for name, way in order if round_ % 2 == 0 else order[::-1]:
+                        with way():
+                            text = sysbench(server, o, test, "run", threads, o.seconds)
+                        tps = float(re.search(r"transactions:\s+\d+\s+\(([\d.]+) per sec", text).group(1))
+                        cell["tps"].setdefault(name, []).append(tps)
+                        print(f"#   {test} {threads} {name}: {tps:.0f}", flush=True)
+                out.append(cell)
+        server.stop()
+    finally:
+        server.kill()
+        server.remove()
+        if mariadb:
+            mariadb.resume()
+            mariadb.kill()
+            mariadb.remove()
+    return out
+
+
+def ratio(cell: dict, name: str) -> float:
+    return statistics.median(a / b for a, b in zip(cell["tps"][name], cell["tps"]["nobody"], strict=True))
+
+
+def dump(work: Path, o: argparse.Namespace) -> list[dict]:
+    server = Narwal(work / "dump", o.narwal_arg, binary=o.narwal)
+    out = []
+    try:
+        biglog.build(biglog.example(not o.debug), server.datadir, biglog.bytes_of(o.dump_size))
+        biglog.forget(server.datadir)
+        server.start(300)
+        for state in ("cold", "cached", "cached"):
+            done = subprocess.run([sys.executable, str(DISCARD), str(server.port), "1", "oldest", "100"], check=True,
+                                  capture_output=True, text=True)  # fmt: skip
+            got = json.loads(done.stdout.splitlines()[-1])[0]
+            rate = got["bytes"] / got["seconds"]
+            out.append({"cache": state, **got, "bytes_per_second": round(rate)})
+            print(f"# dump, {state}: {got['bytes'] / 1e6:.0f} MB in {got['seconds']:.2f} s: {rate / 1e6:.0f} MB/s", flush=True)
+        server.stop()
+    finally:
+        server.kill()
+        server.remove()
+    return out
+
+
+def tables(cells: list[dict], dumps: list[dict]) -> tuple[str, list[str]]:
+    failures = []
+    lines = []
+    if cells:
+        names = [n for n in cells[0]["tps"] if n != "nobody"]
+        lines += ["| test | threads | TPS with nobody | " + " | ".join(names) + " |", "|---" * (3 + len(names)) + "|"]
+        for c in cells:
+            ratios = {n: ratio(c, n) for n in names}
+            failures += [f"{c['test']} at {c['threads']}, {n}: {r:.3f}" for n, r in ratios.items() if r < WANTED.get(n, 0)]
+            base = statistics.median(c["tps"]["nobody"])
+            lines.append(f"| {c['test']} | {c['threads']} | {base:,.0f} | " + " | ".join(f"{r:.3f}" for r in ratios.values()) + " |")
+        lines.append("")
+    if dumps:
+        lines += ["| dump of an old log | MB | seconds | MB/s |", "|---|---|---|---|"]
+        for d in dumps:
+            rate = d["bytes_per_second"]
+            lines.append(f"| {d['cache']} | {d['bytes'] / 1e6:,.0f} | {d['seconds']:.2f} | {rate / 1e6:,.0f} |")
+        if max(d["bytes_per_second"] for d in dumps) < WANTED_DUMP:
+            failures.append("dump rate")
+        lines.append("")
+    lines.append("Not met: " + ("; ".join(failures) or "none"))
+    return "\n".join(lines) + "\n", failures
+
+
+def main() -> int:
+    p = argparse.ArgumentParser(prog="./bench --only readers", description=__doc__,
+                                formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    p.add_argument("--tests", default="oltp_write_only,oltp_update_non_index")
+    p.add_argument("--threads", default="8,64")
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--seconds", type=float, default=5)
+    p.add_argument("--warmup", type=float, default=3)
+    p.add_argument("--tables", type=int, default=4)
+    p.add_argument("--table-size", type=int, default=50000)
+    p.add_argument("--dump-size", default="4G", help="log of the second part; 0 leaves it out (default 4G)")
+    p.add_argument("--no-throughput", action="store_true", help="only the dump of an old log")
+    p.add_argument("--no-replica", action="store_true", help="without the MariaDB replica")
+    p.add_argument("--narwal", metavar="BIN", help="a built narwal instead of building one")
+    p.add_argument("--narwal-arg", action="append", default=[], help="a further argument for narwal serve (repeatable)")
+    p.add_argument("--debug", action="store_true", help="builds the example without optimisation: not a result")
+    p.add_argument("--out", default=str(ROOT / "bench-out" / time.strftime("%Y%m%d-%H%M%S")))
+    o = p.parse_args()
+    narwal_binary(o.narwal)
+    out = Path(o.out).resolve()
+    work = out / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    cells = [] if o.no_throughput else throughput(work, o)
+    dumps = [] if o.dump_size == "0" else dump(work, o)
+    (out / "readers.json").write_text(json.dumps({"throughput": cells, "dump": dumps}, indent=1) + "\n")
+    text, failures = tables(cells, dumps)
+    (out / "readers.md").write_text("# Readers\n\n" + text)
+    print(text)
+    print(f"# written: {out}/readers.md and readers.json")
+    shutil.rmtree(work, ignore_errors=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
