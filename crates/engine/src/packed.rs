@@ -218,7 +218,7 @@ pub(crate) fn pack_events(how: &Compression, events: &[u8]) -> Option<Vec<u8>> {
         .filter(|o| o.len() < events.len())
 }
 
-/// Reverses [`pack_events`].
+/// Reverses `pack_events`.
 ///
 /// # Errors
 /// [`EngineError::Corrupt`].

@@ -140,7 +140,7 @@ pub struct OrderItem {
     pub desc: bool,
 }
 
-/// LIMIT [offset,] count: integers or `?`.
+/// LIMIT \[offset,\] count: integers or `?`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// Rows to skip.

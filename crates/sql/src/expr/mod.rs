@@ -268,7 +268,7 @@ pub enum ExprKind {
         /// Collation if both are strings.
         collation: Collation,
     },
-    /// [NOT] BETWEEN.
+    /// `[NOT]` BETWEEN.
     Between {
         /// Tested value.
         expr: Box<Expr>,
@@ -281,7 +281,7 @@ pub enum ExprKind {
         /// Collation for strings.
         collation: Collation,
     },
-    /// [NOT] IN (list).
+    /// `[NOT]` IN (list).
     InList {
         /// Tested value.
         expr: Box<Expr>,
@@ -292,14 +292,14 @@ pub enum ExprKind {
         /// Collation for strings.
         collation: Collation,
     },
-    /// IS [NOT] NULL.
+    /// IS `[NOT]` NULL.
     IsNull {
         /// Tested value.
         expr: Box<Expr>,
         /// IS NOT NULL.
         negated: bool,
     },
-    /// IS [NOT] TRUE / FALSE.
+    /// IS `[NOT]` TRUE / FALSE.
     IsBool {
         /// Tested value.
         expr: Box<Expr>,
@@ -308,7 +308,7 @@ pub enum ExprKind {
         /// NOT.
         negated: bool,
     },
-    /// [NOT] LIKE.
+    /// `[NOT]` LIKE.
     Like {
         /// Tested string.
         expr: Box<Expr>,
