@@ -346,6 +346,45 @@ fn set(c: &mut Cursor<'_>) -> SqlResult<Admin> {
     Ok(Admin::Set(items))
 }
 
+/// SET STATEMENT name = value, ... FOR statement: the assignments, and the statement's text. `None` if the text is
+/// another statement. Read without the statement itself, which may be long.
+pub(crate) fn set_statement(
+    text: &str,
+    opts: LexOptions,
+) -> SqlResult<Option<(Vec<SetItem>, &str)>> {
+    let (a, n, b, m) = leading_words(text);
+    if &a[..n] != b"SET" || &b[..m] != b"STATEMENT" {
+        return Ok(None);
+    }
+    let mut c = Cursor::before(text, opts, "FOR")?;
+    c.advance();
+    c.advance();
+    if matches!(c.peek(), Tok::Punct(b'=') | Tok::Assign) {
+        // A variable of that name, were there one.
+        return Ok(None);
+    }
+    let items = list(&mut c, |c| {
+        let words = scope_word(c).is_some() || c.is_kw("NAMES") || c.is_kw("CHARACTER");
+        if words && !matches!(c.peek_at(1), Tok::Punct(b'=') | Tok::Assign) {
+            c.advance();
+            return Err(c.error());
+        }
+        if !matches!(c.peek(), Tok::Word(_) | Tok::Quoted(_)) {
+            return Err(c.error());
+        }
+        set_item(c, &mut SetScope::Default)
+    })?;
+    let rest = &text[c.offset()..];
+    if !c.at_end() || rest.is_empty() {
+        return Err(c.error());
+    }
+    let rest = rest["FOR".len()..].trim_start();
+    if rest.is_empty() {
+        return Err(crate::lex::syntax_near(text, text.len()));
+    }
+    Ok(Some((items, rest)))
+}
+
 fn assign(c: &mut Cursor<'_>) -> SqlResult<()> {
     if c.eat_punct(b'=') {
         return Ok(());

@@ -105,9 +105,15 @@ fn skip_space(b: &[u8], mut i: usize) -> usize {
 
 /// Cuts a statement into tokens; the last one is `End`.
 pub(crate) fn tokens(text: &str, opts: LexOptions) -> SqlResult<Vec<Token>> {
+    tokens_before(text, opts, None)
+}
+
+/// As [`tokens`], but what comes from the keyword `stop` on, outside parentheses, is not looked at: `End` is there.
+fn tokens_before(text: &str, opts: LexOptions, stop: Option<&str>) -> SqlResult<Vec<Token>> {
     let b = text.as_bytes();
     let mut out = Vec::new();
     let mut i = 0;
+    let mut depth = 0usize;
     loop {
         i = skip_space(b, i);
         let start = i;
@@ -180,9 +186,25 @@ pub(crate) fn tokens(text: &str, opts: LexOptions) -> SqlResult<Vec<Token>> {
             }
             c => {
                 i += 1;
+                match c {
+                    b'(' => depth += 1,
+                    b')' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
                 Tok::Punct(c)
             }
         };
+        if depth == 0
+            && let (Some(stop), Tok::Word(w)) = (stop, &tok)
+            && w.eq_ignore_ascii_case(stop)
+        {
+            out.push(Token {
+                tok: Tok::End,
+                start,
+                end: start,
+            });
+            return Ok(out);
+        }
         out.push(Token { tok, start, end: i });
     }
 }
@@ -257,6 +279,15 @@ impl<'a> Cursor<'a> {
         Ok(Cursor {
             text,
             toks: tokens(text, opts)?,
+            pos: 0,
+        })
+    }
+
+    /// A cursor that ends at the keyword `stop` (outside parentheses) if there is one.
+    pub(crate) fn before(text: &'a str, opts: LexOptions, stop: &str) -> SqlResult<Self> {
+        Ok(Cursor {
+            text,
+            toks: tokens_before(text, opts, Some(stop))?,
             pos: 0,
         })
     }

@@ -8,7 +8,7 @@
 //! | `transaction.rs`, `access.rs` | the transaction; whether a statement is allowed |
 //! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
 //! | `binlog_admin.rs` | PURGE BINARY LOGS, FLUSH BINARY LOGS, RESET MASTER; GTIDs of the session |
-//! | `set.rs` | SET |
+//! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
 //! | `users.rs` | CREATE USER, GRANT and the like |
 //! | `show/` | SHOW and DESCRIBE |
 //! | `variables.rs`, `session_vars.rs` | system variables: the table of them, a session's values |
@@ -37,6 +37,7 @@ mod rows;
 mod session;
 mod session_vars;
 mod set;
+mod set_statement;
 mod show;
 mod statement;
 mod status;

@@ -94,6 +94,20 @@ impl SessionVars {
         self.state.lock().changed.insert(index, value);
     }
 
+    /// The session's own value of a stored variable, if it was ever set: for [`SessionVars::restore`].
+    pub(crate) fn own(&self, index: usize) -> Option<VarValue> {
+        self.state.lock().changed.get(&index).cloned()
+    }
+
+    /// Puts back what [`SessionVars::own`] gave.
+    pub(crate) fn restore(&self, index: usize, own: Option<VarValue>) {
+        let mut s = self.state.lock();
+        match own {
+            Some(v) => s.changed.insert(index, v),
+            None => s.changed.remove(&index),
+        };
+    }
+
     pub(crate) fn set_by_name(&self, name: &str, value: VarValue) {
         if let Some(i) = variables::index(name) {
             self.set(i, value);

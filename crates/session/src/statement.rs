@@ -200,6 +200,14 @@ impl ClientSession {
             self.begin_statement(status::ADMIN_COMMANDS, false);
             return self.fail(empty_query());
         }
+        match admin_parse::set_statement(code, self.lex_options()) {
+            Ok(None) => {}
+            Ok(Some((items, rest))) => return self.run_with_settings(items, rest, out, more),
+            Err(e) => {
+                self.begin_statement(status::ADMIN_COMMANDS, false);
+                return self.fail(e);
+            }
+        }
         if admin_parse::is_admin(code) {
             return match admin_parse::parse(code, self.lex_options()) {
                 Ok(a) => self.run_admin(&a, text, out, more),

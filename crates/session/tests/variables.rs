@@ -190,3 +190,98 @@ fn a_statement_ends_at_its_time_limit() {
     c.run("set max_statement_time=0");
     assert_eq!(c.one("select sleep(0.06)"), "0");
 }
+
+#[test]
+fn set_statement_holds_for_one_statement() {
+    let s = Server::start();
+    let mut c = s.root();
+    c.run("create database d");
+    c.run("use d");
+    c.run("create table t (i int)");
+    for (sql, answer) in [
+        (
+            "set statement max_statement_time=60 for select @@max_statement_time",
+            "60",
+        ),
+        (
+            "set statement max_statement_time=60, sql_mode='' for select @@sql_mode",
+            "",
+        ),
+        (
+            "set statement max_statement_time=(1+1) for select @@max_statement_time",
+            "2",
+        ),
+        (
+            "/* a */ Set Statement sql_select_limit=1, sql_select_limit=2 FOR select @@sql_select_limit -- for",
+            "2",
+        ),
+        // Only the innermost settings hold.
+        (
+            "set statement max_statement_time=1 for set statement sql_mode='' for select @@max_statement_time",
+            "0",
+        ),
+        (
+            "set statement timestamp=1000 for select unix_timestamp()",
+            "1000",
+        ),
+    ] {
+        assert_eq!(c.one(sql), answer, "{sql}");
+    }
+    assert_eq!(
+        c.rows("select @@max_statement_time, @@sql_select_limit, @@sql_mode = @@global.sql_mode, now() > '2000-01-01'"),
+        ["0|18446744073709551615|1|1"]
+    );
+    // Transactions and SET work under it; what the inner SET sets of the same variable ends too.
+    c.run("set statement max_statement_time=60 for start transaction with consistent snapshot");
+    assert_eq!(c.one("select @@in_transaction"), "1");
+    c.run("set statement max_statement_time=60 for rollback");
+    assert_eq!(c.one("select @@in_transaction"), "0");
+    c.run("set statement max_statement_time=60 for set max_statement_time=5, sql_select_limit=7");
+    assert_eq!(
+        c.rows("select @@max_statement_time, @@sql_select_limit"),
+        ["0|7"]
+    );
+    c.run("set statement sql_mode='' for insert into t values ('x')");
+    for (sql, code, state) in [
+        ("insert into t values ('x')", 1366, "22007"),
+        (
+            "set statement max_statement_time=60 for select nope",
+            1054,
+            "42S22",
+        ),
+        ("set statement nope=1 for select 1", 1193, "HY000"),
+        ("set statement autocommit=0 for select 1", 1971, "42000"),
+        (
+            "set statement max_connections=10 for select 1",
+            1229,
+            "HY000",
+        ),
+        ("set statement @a=1 for select @a", 1064, "42000"),
+        (
+            "set statement global max_statement_time=1 for select 1",
+            1064,
+            "42000",
+        ),
+        ("set statement names utf8 for select 1", 1064, "42000"),
+        (
+            "set statement max_statement_time=1, for select 1",
+            1064,
+            "42000",
+        ),
+        ("set statement max_statement_time=1 select 1", 1064, "42000"),
+        ("set statement max_statement_time=1 for", 1064, "42000"),
+        ("set statement for select 1", 1064, "42000"),
+        ("set statement", 1064, "42000"),
+        (
+            "set statement max_statement_time=0.05 for select sleep(3)",
+            1969,
+            "70100",
+        ),
+    ] {
+        assert_eq!(c.code(sql), (code, state.to_string()), "{sql}");
+    }
+    assert_eq!(c.rows("select @@max_statement_time, @@autocommit"), ["0|1"]);
+    // Nesting costs no stack.
+    let deep = "set statement sql_mode='' for ".repeat(20_000) + "select 1";
+    assert_eq!(c.one(&deep), "1");
+}
