@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex, RwLock};
+use parking_lot::{Condvar, Mutex};
 
 use crate::disk::{Disk, RealDisk};
 use crate::error::LogError;
 use crate::frame::{HEADER_LEN, MAX_BODY};
+use crate::gate::GateState;
 use crate::purge::Graves;
 use crate::segment::{END_LEN, START_LEN, Segment};
 use crate::stats::Counters;
@@ -130,22 +131,6 @@ impl LogOptions {
     }
 }
 
-/// A group that has reached its durability and is about to be published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GroupInfo {
-    /// LSN behind the group's last record.
-    pub end_lsn: Lsn,
-    /// Its last commit.
-    pub last_seq: Seq,
-    /// Commits in it.
-    pub commits: u64,
-    /// Whether it is durable (mode 1) or only written (mode 2).
-    pub durable: bool,
-}
-
-/// What [`crate::Log::after_sync_hook`] calls.
-pub type GroupHook = Arc<dyn Fn(&GroupInfo) + Send + Sync>;
-
 #[derive(Debug)]
 pub(crate) struct Core {
     pub opts: LogOptions,
@@ -165,27 +150,32 @@ pub(crate) struct Core {
     /// Serialises making and growing segment files.
     pub maintenance: Mutex<()>,
     pub counters: Counters,
-    pub hook: RwLock<Option<HookSlot>>,
-    pub has_hook: AtomicBool,
+    pub gate: GateState,
     pub progress: Progress,
     pub _lock: crate::open::LockFile,
 }
 
-pub(crate) struct HookSlot(pub GroupHook);
-
-impl std::fmt::Debug for HookSlot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("HookSlot")
-    }
-}
-
 impl Core {
+    /// What groups wait for now: a gate lets only through what is durable.
     pub fn mode(&self) -> Durability {
+        if self.gate.is_on() {
+            return Durability::Synced;
+        }
+        self.mode_set()
+    }
+
+    /// The mode that was set.
+    pub fn mode_set(&self) -> Durability {
         match self.mode.load(Ordering::SeqCst) {
             0 => Durability::Buffered,
             2 => Durability::Written,
             _ => Durability::Synced,
         }
+    }
+
+    /// Readers may see every commit up to this one.
+    pub fn publish(&self, seq: Seq) {
+        self.visible.fetch_max(seq, Ordering::SeqCst);
     }
 
     pub fn check(&self) -> Result<(), LogError> {

@@ -75,6 +75,10 @@ pub enum LogError {
         /// The end.
         end: Lsn,
     },
+    /// The caller of [`crate::Log::wait_or`] or [`crate::Log::wait_visible_or`] did not want to wait any longer. What it
+    /// waited for goes on.
+    #[error("the wait was given up")]
+    GivenUp,
     /// A call that the caller's contract forbids.
     #[error("misuse of the log: {0}")]
     Misuse(&'static str),

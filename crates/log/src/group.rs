@@ -15,10 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::core::{Durability, GroupInfo};
+use crate::core::Durability;
 use crate::error::LogError;
 use crate::frame::{HEADER_LEN, RecordKind};
-use crate::log::{DONE, FAILED, FILLED, Inner, RESERVED, SLEEPING, Slot};
+use crate::gate::GIVE_UP_SLICE;
+use crate::log::{DONE, FAILED, FILLED, HELD, HELD_SLEEPING, Inner, RESERVED, SLEEPING, Slot};
 use crate::segment::Segment;
 use crate::stats::Counters;
 
@@ -46,6 +47,15 @@ impl<S: Send + 'static> Drop for Batch<'_, S> {
 impl<S: Send + 'static> Inner<S> {
     /// Waits for a slot; see [`crate::Log::wait`].
     pub(crate) fn wait_slot(&self, slot: &Arc<Slot>) -> Result<(), LogError> {
+        self.wait_slot_or(slot, &mut || false)
+    }
+
+    /// Waits for a slot; at the gate no longer than until `give_up()`.
+    pub(crate) fn wait_slot_or(
+        &self,
+        slot: &Arc<Slot>,
+        give_up: &mut dyn FnMut() -> bool,
+    ) -> Result<(), LogError> {
         loop {
             match slot.state.load(Ordering::SeqCst) {
                 DONE => return Ok(()),
@@ -54,6 +64,12 @@ impl<S: Send + 'static> Inner<S> {
                     return Err(LogError::Failed("the log has stopped".into()));
                 }
                 RESERVED => return Err(LogError::Misuse("wait before fill")),
+                HELD | HELD_SLEEPING => {
+                    if slot.wait_held(give_up) {
+                        continue;
+                    }
+                    return Err(LogError::GivenUp);
+                }
                 _ => {}
             }
             if !slot.barrier && self.core.mode() == Durability::Buffered {
@@ -86,7 +102,12 @@ impl<S: Send + 'static> Inner<S> {
             return;
         }
         while slot.state.load(Ordering::SeqCst) == SLEEPING {
-            std::thread::park();
+            // The gate does not wake whom it keeps, but who waits there must look around now and then.
+            if self.core.gate.is_on() {
+                std::thread::park_timeout(GIVE_UP_SLICE);
+            } else {
+                std::thread::park();
+            }
         }
     }
 
@@ -106,14 +127,14 @@ impl<S: Send + 'static> Inner<S> {
             .is_ok()
     }
 
-    /// Leads until `own` is finished or nothing complete is left. Gives the lead up before followers are woken.
+    /// Leads until `own` is finished, or at the gate, or nothing complete is left. Gives the lead up before followers are woken.
     fn lead(&self, own: &Slot) {
         // Who makes a flush, or room for chunks, is no transaction to wait for others with.
         if !own.barrier {
             self.gather();
         }
         loop {
-            let more = self.flush_group(|| own.state.load(Ordering::SeqCst) >= DONE);
+            let more = self.flush_group(|| own.state.load(Ordering::SeqCst) >= HELD);
             if !more {
                 return;
             }
@@ -242,27 +263,15 @@ impl<S: Send + 'static> Inner<S> {
         }
         core.counters.group(commits, logged);
         Counters::add(&core.counters.body_bytes, body);
-        if commits > 0 {
-            if core.has_hook.load(Ordering::SeqCst) && mode != Durability::Buffered {
-                let hook = core.hook.read().as_ref().map(|h| h.0.clone());
-                if let Some(hook) = hook {
-                    hook(&GroupInfo {
-                        end_lsn: end,
-                        last_seq,
-                        commits,
-                        durable: sync,
-                    });
-                }
-            }
-            self.publish(last_seq);
-        }
-        core.progress.notify();
         // Mark first, wake later: a sleeper needs a thread switch, the next leader should start before that.
         let mut wake: Vec<&Arc<Slot>> = Vec::new();
-        for s in &batch.slots {
-            if s.state.swap(DONE, Ordering::SeqCst) == SLEEPING {
-                wake.push(s);
-            }
+        let gated = commits > 0 && sync && core.gate_group(&batch.slots, &mut wake);
+        if commits > 0 && !gated {
+            core.publish(last_seq);
+        }
+        core.progress.notify();
+        if !gated {
+            wake.extend(batch.slots.iter().filter(|s| s.finish()));
         }
         let stop = stop();
         if stop {
@@ -423,6 +432,10 @@ impl<S: Send + 'static> Inner<S> {
         {
             let mut guard = self.order.lock();
             let order = &mut *guard;
+            // A gate that was closed meanwhile may hold what lies before these.
+            if self.core.mode() != Durability::Buffered {
+                return;
+            }
             let begin = order.published;
             while let Some(s) = order.queue.get(order.published) {
                 if !s.ready() {
@@ -434,11 +447,9 @@ impl<S: Send + 'static> Inner<S> {
                 order.published += 1;
             }
             // Visible first: a committer that finds itself done must see its own commit.
-            if last_seq > 0 {
-                self.publish(last_seq);
-            }
+            self.core.publish(last_seq);
             for s in order.queue.range(begin..order.published) {
-                if !s.barrier && s.state.swap(DONE, Ordering::SeqCst) == SLEEPING {
+                if !s.barrier && s.finish() {
                     wake.push(s.clone());
                 }
             }

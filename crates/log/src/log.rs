@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::background::Background;
-use crate::core::{Core, Durability, GroupHook, HookSlot, frame_len};
+use crate::core::{Core, Durability, frame_len};
 use crate::error::{LogError, ReserveError};
 use crate::frame::{self, HEADER_LEN, RecordKind};
+use crate::gate::{GIVE_UP_SLICE, Gate, GateStats, Held};
 use crate::purge::Purged;
 use crate::random::{LogRecords, RecordAt};
 use crate::reader::LogReader;
@@ -45,8 +46,12 @@ pub(crate) const RESERVED: u8 = 0;
 pub(crate) const FILLED: u8 = 1;
 /// Filled, and its owner sleeps.
 pub(crate) const SLEEPING: u8 = 2;
-pub(crate) const DONE: u8 = 3;
-pub(crate) const FAILED: u8 = 4;
+/// Durable, and kept back by the gate.
+pub(crate) const HELD: u8 = 3;
+/// So, and its owner sleeps.
+pub(crate) const HELD_SLEEPING: u8 = 4;
+pub(crate) const DONE: u8 = 5;
+pub(crate) const FAILED: u8 = 6;
 
 /// One reserved record in the queue.
 #[derive(Debug)]
@@ -622,10 +627,6 @@ impl<S: Send + 'static> Inner<S> {
         }
         Ok(())
     }
-
-    pub fn publish(&self, seq: Seq) {
-        self.core.visible.fetch_max(seq, Ordering::SeqCst);
-    }
 }
 
 struct StampGuard<'a>(&'a Core);
@@ -781,22 +782,95 @@ impl<S: Send + 'static> Log<S> {
     }
 
     /// Waits until the record has the durability of the mode in force and is published: mode 1 durable, mode 2
-    /// written, mode 0 complete.
+    /// written, mode 0 complete. With a gate: until it is durable and a commit has passed.
     ///
     /// # Errors
     /// [`LogError::Failed`]: whether the record survives a restart is then not known.
     pub fn wait(&self, ticket: &Ticket) -> Result<(), LogError> {
+        self.wait_or(ticket, || false)
+    }
+
+    /// As [`Log::wait`], but at the gate no longer than until `give_up()`, which is asked about 20 times a second.
+    ///
+    /// # Errors
+    /// [`LogError::GivenUp`]: the commit is durable and stays held. Otherwise as [`Log::wait`].
+    pub fn wait_or(
+        &self,
+        ticket: &Ticket,
+        mut give_up: impl FnMut() -> bool,
+    ) -> Result<(), LogError> {
         ticket.waited.set(true);
-        self.inner.wait_slot(&ticket.slot)
+        self.inner.wait_slot_or(&ticket.slot, &mut give_up)
     }
 
     /// Waits until readers may see commit `seq`. Its committer must be on its way to [`Log::wait`].
     pub fn wait_visible(&self, seq: Seq) -> Result<(), LogError> {
+        self.wait_visible_or(seq, || false)
+    }
+
+    /// As [`Log::wait_visible`], but no longer than until `give_up()`, which is asked about 20 times a second.
+    ///
+    /// # Errors
+    /// [`LogError::GivenUp`], [`LogError::Failed`].
+    pub fn wait_visible_or(
+        &self,
+        seq: Seq,
+        mut give_up: impl FnMut() -> bool,
+    ) -> Result<(), LogError> {
         let core = &self.inner.core;
         let seen = || core.visible.load(Ordering::SeqCst) >= seq;
-        core.progress
-            .wait(None, || seen() || core.failed.get().is_some());
+        let over = || seen() || core.failed.get().is_some();
+        while !core
+            .progress
+            .wait(Some(Instant::now() + GIVE_UP_SLICE), over)
+        {
+            if give_up() {
+                return Err(LogError::GivenUp);
+            }
+        }
         if seen() { Ok(()) } else { core.check() }
+    }
+
+    /// Lets commits from the next group on wait for acknowledgements, or (with [`Gate::Open`]) no longer, and lets go
+    /// of those that wait. While a gate is on every group is synced, whatever [`Log::set_durability`] says. Between the
+    /// two gates everything goes on waiting, but with [`Gate::Answers`] it becomes visible.
+    pub fn set_gate(&self, gate: Gate) {
+        let core = &self.inner.core;
+        if gate == Gate::Open {
+            core.set_gate(gate);
+            return;
+        }
+        let order = self.inner.order.lock();
+        core.set_gate(gate);
+        // They sleep as if there were no gate.
+        for s in order.queue.iter() {
+            s.wake();
+        }
+    }
+
+    /// What commits wait for beyond their durability.
+    pub fn gate(&self) -> Gate {
+        self.inner.core.gate.mode()
+    }
+
+    /// Lets commits up to `seq` pass the gate. It counts even before they come to it, and is never taken back.
+    pub fn acknowledge(&self, seq: Seq) {
+        self.inner.core.acknowledge(seq);
+    }
+
+    /// Opens the gate for good, before the end: nothing waits for acknowledgements any more.
+    pub fn shut_gate(&self) {
+        self.inner.core.shut_gate();
+    }
+
+    /// What the gate holds now.
+    pub fn held(&self) -> Held {
+        self.inner.core.gate.held()
+    }
+
+    /// What the gate has done.
+    pub fn gate_stats(&self) -> GateStats {
+        self.inner.core.gate.stats()
     }
 
     /// Last commit that readers may see.
@@ -922,9 +996,9 @@ impl<S: Send + 'static> Log<S> {
         Ok(())
     }
 
-    /// What commits wait for now.
+    /// What was set with [`Log::set_durability`].
     pub fn durability(&self) -> Durability {
-        self.inner.core.mode()
+        self.inner.core.mode_set()
     }
 
     /// Sets the group-commit wait: until `count` transactions are queued or `usec` microseconds have passed; 0 in
@@ -973,14 +1047,6 @@ impl<S: Send + 'static> Log<S> {
         self.inner.core.log_id
     }
 
-    /// Sets (or removes) a hook that the leader calls for each group with commits after it is durable (mode 1) or
-    /// written (mode 2) and before it is visible. While it runs no other group is written. It must not call the log.
-    pub fn after_sync_hook(&self, hook: Option<GroupHook>) {
-        let core = &self.inner.core;
-        core.has_hook.store(hook.is_some(), Ordering::SeqCst);
-        *core.hook.write() = hook.map(HookSlot);
-    }
-
     /// Does what the background thread does once per interval; for owners that run without background threads.
     pub fn tick(&self) -> Result<(), LogError> {
         let mut seen = self.inner.background.seen.lock();
@@ -988,7 +1054,7 @@ impl<S: Send + 'static> Log<S> {
     }
 
     /// Clean shutdown: refuses further records, makes everything durable, writes the shutdown record. Every ticket
-    /// must have been filled. Calling it again does nothing.
+    /// must have been filled. The gate lets go of everything. Calling it again does nothing.
     pub fn close(&self) -> Result<(), LogError> {
         let core = &self.inner.core;
         {
@@ -997,6 +1063,7 @@ impl<S: Send + 'static> Log<S> {
                 return Ok(());
             }
         }
+        core.shut_gate();
         self.stop_threads();
         core.progress.notify();
         self.inner.sync_all()?;

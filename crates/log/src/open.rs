@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use crate::Disk;
 use crate::background::{self, Background};
 use crate::core::{Core, LogOptions, Progress};
 use crate::error::{Corruption, LogError, OpenError, is_no_space};
+use crate::gate::GateState;
 use crate::log::{Inner, Log, Order};
 use crate::purge::finish_purge;
 use crate::reader::RecordRef;
@@ -533,8 +534,7 @@ impl OpenLog {
             maintenance: Mutex::new(()),
             graves: Mutex::default(),
             counters: Counters::default(),
-            hook: RwLock::new(None),
-            has_hook: AtomicBool::new(false),
+            gate: GateState::default(),
             progress: Progress::default(),
             _lock: LockFile(self.lock),
             opts: self.opts,

@@ -17,6 +17,9 @@ use crate::disk::{Disk, DiskFile};
 /// Bytes that a disk writes as one piece.
 pub const SECTOR: u64 = 512;
 
+/// Stands for a panic where an error number is expected.
+const PANIC: i32 = i32::MIN;
+
 /// The kinds of calls that can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Call {
@@ -135,6 +138,7 @@ impl State {
         let n = *n;
         if let Some(i) = self.faults.iter().position(|f| f.0 == call && f.1 == n) {
             let errno = self.faults.swap_remove(i).2;
+            assert_ne!(errno, PANIC, "simulated panic");
             return Err(io::Error::from_raw_os_error(errno));
         }
         if Call::CHANGING.contains(&call) {
@@ -250,6 +254,11 @@ impl SimDisk {
     pub fn power_off_in(&self, n: u64) {
         let mut s = self.0.lock();
         s.power_off_at = Some(s.changes + n);
+    }
+
+    /// The `n`th call of this kind from now on panics.
+    pub fn panic_nth(&self, call: Call, n: u64) {
+        self.fail_nth(call, n, PANIC);
     }
 
     /// The `n`-th call of this kind from now (1: the next) fails with `errno`. A failed sync may have written any part

@@ -3,8 +3,8 @@
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use narwal_log::sim::{Call, SimDisk};
@@ -358,41 +358,10 @@ fn a_reader_inside_a_purged_segment_finishes_it() {
 }
 
 #[test]
-fn the_hook_runs_when_durable_and_not_yet_visible() {
+fn a_panic_of_the_leader_stops_the_log_and_hangs_nobody() {
     let disk = SimDisk::new();
     let (log, ..) = open(sim(&disk), None).unwrap();
-    let log = Arc::new(log);
-    let calls = Arc::new(Mutex::new(Vec::new()));
-    let (l, c, d) = (Arc::downgrade(&log), calls.clone(), disk.clone());
-    log.after_sync_hook(Some(Arc::new(move |g| {
-        let log = l.upgrade().unwrap();
-        c.lock().unwrap().push((
-            g.last_seq,
-            g.durable,
-            log.visible_seq(),
-            log.durable_lsn() >= g.end_lsn,
-            d.count(Call::Sync),
-        ));
-    })));
-    put(&log, b"a");
-    put(&log, b"b");
-    log.set_durability(Durability::Written).unwrap();
-    put(&log, b"c");
-    log.after_sync_hook(None);
-    put(&log, b"d");
-    let calls = calls.lock().unwrap();
-    let seen: Vec<_> = calls.iter().map(|c| (c.0, c.1, c.2, c.3)).collect();
-    assert_eq!(
-        seen,
-        [(1, true, 0, true), (2, true, 1, true), (3, false, 2, false)]
-    );
-}
-
-#[test]
-fn a_panic_in_the_hook_stops_the_log_and_hangs_nobody() {
-    let disk = SimDisk::new();
-    let (log, ..) = open(sim(&disk), None).unwrap();
-    log.after_sync_hook(Some(Arc::new(|_| panic!("hook"))));
+    disk.panic_nth(Call::Sync, 1);
     std::thread::scope(|s| {
         let workers: Vec<_> = (0..4)
             .map(|_| {
