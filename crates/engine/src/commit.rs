@@ -426,7 +426,7 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
     if layered {
         db.want_checkpoint();
     }
-    db.log.wait(&place.ticket)?;
+    txn.options.wait_committed(db, &place.ticket)?;
     if layered {
         let ms = |d: Duration| d.as_secs_f64() * 1000.0;
         tracing::debug!(

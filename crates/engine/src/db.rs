@@ -19,7 +19,7 @@ use crate::txn::{CommitInfo, Transaction, TxnOptions};
 use crate::{BinlogFilter, EngineError, Result, RowMetadata};
 use arc_swap::ArcSwap;
 use narwal_binlog::{VirtualConfig, VirtualFiles};
-use narwal_log::{Disk, Durability, Log, LogOptions, OpenError, RealDisk};
+use narwal_log::{Disk, Durability, Gate, GateStats, Held, Log, LogOptions, OpenError, RealDisk};
 use parking_lot::{Condvar, Mutex};
 use redb::ReadableDatabase;
 use std::path::{Path, PathBuf};
@@ -319,7 +319,8 @@ impl Inner {
                     e => EngineError::Full(e.to_string()),
                 });
             }
-            if written() != progress {
+            // A checkpoint also waits while commits wait for a replica.
+            if written() != progress || self.log.held().commits > 0 {
                 (since, progress) = (Instant::now(), written());
             } else if since.elapsed() > Duration::from_secs(60) {
                 return Err(EngineError::Full(
@@ -430,6 +431,8 @@ impl Inner {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
+        // The checkpoint waits for what replicas have not acknowledged.
+        self.log.shut_gate();
         self.base_room.set_waits(false);
         self.wake.lock().stop = true;
         self.wake_signal.notify_all();
@@ -796,6 +799,36 @@ impl Database {
         self.inner
             .row_metadata
             .store(level as u8, Ordering::Relaxed);
+    }
+
+    /// What commits wait for beyond their durability, from now on; see [`narwal_log::Log::set_gate`].
+    pub fn set_gate(&self, gate: Gate) {
+        self.inner.log.set_gate(gate);
+    }
+
+    /// What commits wait for beyond their durability.
+    pub fn gate(&self) -> Gate {
+        self.inner.log.gate()
+    }
+
+    /// Replicas have every commit up to sequence number `seq`: lets them pass the gate.
+    pub fn acknowledge(&self, seq: u64) {
+        self.inner.log.acknowledge(seq);
+    }
+
+    /// What the gate holds now.
+    pub fn held(&self) -> Held {
+        self.inner.log.held()
+    }
+
+    /// What the gate has done.
+    pub fn gate_stats(&self) -> GateStats {
+        self.inner.log.gate_stats()
+    }
+
+    /// The last commit that readers may see.
+    pub fn visible_seq(&self) -> u64 {
+        self.inner.log.visible_seq()
     }
 
     /// Makes everything committed so far durable, in any mode (FLUSH LOGS).

@@ -1,7 +1,7 @@
 //! DDL: one commit that carries a QUERY event for replicas and the settled catalog changes for recovery.
 
 use crate::catalog::{Catalog, LoggedChange};
-use crate::commit::{Annex, record, reserve, reserve_local};
+use crate::commit::{Annex, Place, record, reserve, reserve_local};
 use crate::db::{Ddl, Inner};
 use crate::locks::{LockName, WaitPolicy};
 use crate::memtable::{Payload, full_key};
@@ -18,13 +18,13 @@ use std::time::Duration;
 const DEFINITION_LOCK_WAIT: Duration = Duration::from_secs(86_400);
 
 /// Exclusive locks on the definitions of all tables that a statement changes; released when dropped.
-struct DefinitionLocks<'a> {
-    db: &'a Inner,
+struct DefinitionLocks {
+    db: Arc<Inner>,
     owner: u64,
     names: Vec<LockName>,
 }
 
-impl Drop for DefinitionLocks<'_> {
+impl Drop for DefinitionLocks {
     fn drop(&mut self) {
         self.db.locks.release_all(self.owner, &self.names);
     }
@@ -76,7 +76,7 @@ pub(crate) fn run(db: &Arc<Inner>, ddl: Ddl, options: &TxnOptions) -> Result<Com
 /// One try; `None` if the tables that the statement names are not those that were locked.
 fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<CommitInfo>> {
     let mut locks = DefinitionLocks {
-        db,
+        db: db.clone(),
         owner: db.next_txn.fetch_add(1, Ordering::Relaxed),
         names: Vec::new(),
     };
@@ -112,6 +112,9 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
                 // No writer holds the table now, and all that did have applied their rows.
                 let (keys, duplicate) = index_keys(&db.state.load_full(), t, *index)?;
                 if let Some(existing_pk) = duplicate {
+                    // What the error tells is something read.
+                    let last = db.log.with_order_state(|_, at| at.seq);
+                    db.log.wait_visible_or(last, || options.interrupted())?;
                     let at = t.indexes.iter().position(|i| i.id == *index).unwrap_or(0);
                     return Err(EngineError::Duplicate {
                         index: at,
@@ -187,7 +190,21 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
     }
     drop(serial);
     db.note_progress(&place);
-    db.log.wait(&place.ticket)?;
+    let info = place.info();
+    match options.wait_committed(db, &place.ticket) {
+        Ok(()) => publish(db, &after),
+        Err(EngineError::KilledInCommit) => {
+            finish_aside(locks, place, after);
+            return Err(EngineError::KilledInCommit);
+        }
+        Err(e) => return Err(e),
+    }
+    drop(locks);
+    Ok(Some(info))
+}
+
+/// Lets sessions see the catalog of a DDL that is durable and visible.
+fn publish(db: &Inner, after: &Arc<Catalog>) {
     db.catalog.rcu(|c| {
         if c.version < after.version {
             after.clone()
@@ -195,6 +212,20 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
             c.clone()
         }
     });
-    drop(locks);
-    Ok(Some(place.info()))
+}
+
+/// The connection of a DDL was killed while it waited for a replica: another thread does what is left, so that the
+/// tables are free again when the statement has its effect.
+fn finish_aside(locks: DefinitionLocks, place: Place, after: Arc<Catalog>) {
+    let rest = move || {
+        if locks.db.log.wait(&place.ticket).is_ok() {
+            publish(&locks.db, &after);
+        }
+    };
+    if let Err(e) = std::thread::Builder::new()
+        .name("narwal-ddl".into())
+        .spawn(rest)
+    {
+        tracing::error!("a killed DDL statement shows its effect after a restart only: {e}");
+    }
 }

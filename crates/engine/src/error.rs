@@ -28,9 +28,13 @@ pub enum EngineError {
     /// This transaction was chosen as a deadlock's victim and must be rolled back. MySQL's 1213.
     #[error("deadlock found")]
     Deadlock,
-    /// KILL. MySQL's 1317 / 1927.
+    /// KILL. MySQL's 1317.
     #[error("query execution was interrupted")]
     Interrupted,
+    /// KILL CONNECTION while the commit waited for a replica: it is durable, and becomes visible like every other once
+    /// it is acknowledged or the wait is given up. MariaDB's 1927.
+    #[error("connection was killed while its commit waited for a replica")]
+    KilledInCommit,
     /// The disk is full: nothing was changed. MySQL's 1021.
     #[error("disk full: {0}")]
     DiskFull(String),
@@ -107,6 +111,7 @@ impl EngineError {
                 "Deadlock found when trying to get lock; try restarting transaction",
             ),
             EngineError::Interrupted => e(1317, b"70100", "Query execution was interrupted"),
+            EngineError::KilledInCommit => e(1927, b"70100", "Connection was killed"),
             EngineError::DiskFull(m) => e(
                 1021,
                 b"HY000",
@@ -170,6 +175,7 @@ impl From<narwal_log::LogError> for EngineError {
                 ),
             )),
             LogError::Failed(m) => EngineError::LogFailed(m),
+            LogError::GivenUp => EngineError::Interrupted,
             LogError::Closed => EngineError::LogFailed("the database is closed".into()),
             LogError::Corrupt(c) => EngineError::Corrupt(c.to_string()),
             e => EngineError::Io(e.to_string()),

@@ -76,9 +76,10 @@ pub use groups::{
 pub use image::RowImage;
 pub use narwal_binlog::GtidChoice;
 pub use narwal_binlog::RowMetadata;
+pub use narwal_log::{Gate, GateStats, Held};
 pub use packed::{Compression, unpack};
 pub use table::{Index, Table};
 pub use txn::{
-    CommitInfo, Isolation, KeyRange, LockMode, LockWait, ReadView, Row, Savepoint, Scan, ScanItem,
-    Transaction, TxnOptions,
+    CommitInfo, Isolation, KeyRange, KillFlag, LockMode, LockWait, ReadView, Row, Savepoint, Scan,
+    ScanItem, Transaction, TxnOptions,
 };

@@ -18,10 +18,11 @@ use crate::table::{Table, finish_secondary_key, pk_of_secondary};
 use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
 use narwal_binlog::{GroupBuilder, GtidChoice, Mark, RowMetadata};
+use narwal_log::{LogError, Ticket};
 use narwal_types::key::successor;
 use smallvec::SmallVec;
 use std::ops::{Bound, Deref};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub struct TxnOptions {
     pub lock_wait_timeout: Option<Duration>,
     /// Set by KILL: waits end with [`EngineError::Interrupted`].
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// What KILL asked for: the wait of a commit for a replica ends too.
+    pub kill: Option<Arc<KillFlag>>,
     /// The connection's id, for QUERY events and lock diagnostics.
     pub thread_id: u32,
     /// What the session asks of the GTID (`gtid_domain_id`, `server_id`, `gtid_seq_no`, `gtid_strict_mode`).
@@ -58,6 +61,60 @@ pub struct TxnOptions {
     pub row_image: RowImage,
 }
 
+/// What KILL asked a connection for.
+#[derive(Debug, Default)]
+pub struct KillFlag(AtomicU8);
+
+impl KillFlag {
+    /// KILL QUERY (`connection` false) or KILL CONNECTION.
+    pub fn set(&self, connection: bool) {
+        self.0.fetch_max(1 + u8::from(connection), Ordering::SeqCst);
+    }
+
+    /// A new statement: a KILL QUERY of the one before is void.
+    pub fn new_statement(&self) {
+        let _ = self
+            .0
+            .compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst);
+    }
+
+    /// Any KILL.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    /// KILL CONNECTION.
+    pub fn ends_connection(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}
+
+impl TxnOptions {
+    /// Waits until a commit is durable, visible and, if the gate says so, acknowledged. KILL CONNECTION ends the wait
+    /// for a replica; KILL QUERY does so once the commit is visible (otherwise the session would not see its own work).
+    pub(crate) fn wait_committed(&self, db: &Inner, ticket: &Ticket) -> Result<()> {
+        let seq = ticket.seq();
+        let waited = db.log.wait_or(ticket, || {
+            self.kill
+                .as_ref()
+                .is_some_and(|k| k.ends_connection() || (k.is_set() && db.log.visible_seq() >= seq))
+        });
+        match waited {
+            Err(LogError::GivenUp) if self.kill.as_ref().is_some_and(|k| k.ends_connection()) => {
+                Err(EngineError::KilledInCommit)
+            }
+            Err(LogError::GivenUp) => Ok(()),
+            r => Ok(r?),
+        }
+    }
+
+    pub(crate) fn interrupted(&self) -> bool {
+        self.interrupt
+            .as_ref()
+            .is_some_and(|i| i.load(Ordering::Relaxed))
+    }
+}
+
 impl Default for TxnOptions {
     fn default() -> Self {
         TxnOptions {
@@ -65,6 +122,7 @@ impl Default for TxnOptions {
             read_only: false,
             lock_wait_timeout: None,
             interrupt: None,
+            kill: None,
             thread_id: 0,
             gtid: GtidChoice::default(),
             log_bin: true,
@@ -479,6 +537,10 @@ impl Transaction {
                     .is_some_and(|(_, r)| r.is_some()),
             };
             if changed {
+                // Who is told to try again must find the other's commit in the next snapshot.
+                if let Some((seq, _)) = newest {
+                    self.wait_visible(seq)?;
+                }
                 return Err(EngineError::WriteConflict);
             }
         }
@@ -514,10 +576,7 @@ impl Transaction {
                 None => self.db.state.load().exists(clustered, &key)?,
             };
             if exists {
-                return Err(EngineError::Duplicate {
-                    index: 0,
-                    existing_pk: pk,
-                });
+                return Err(self.duplicate(table, 0, pk));
             }
         }
         let mut keys: SmallVec<[FullKey; 4]> = SmallVec::new();
@@ -558,9 +617,19 @@ impl Transaction {
         let existing = scan.next()?.map(|item| item.pk.to_vec());
         drop(scan);
         match existing {
-            Some(existing_pk) => Err(EngineError::Duplicate { index, existing_pk }),
+            Some(existing_pk) => Err(self.duplicate(table, index, existing_pk)),
             None => Ok(()),
         }
+    }
+
+    /// The error of a taken key. That there is such a row is something read, too.
+    fn duplicate(&mut self, table: &Table, index: usize, existing_pk: Vec<u8>) -> EngineError {
+        let clustered = table.indexes[0].id;
+        let key = full_key(clustered, &existing_pk);
+        if let Ok(Some((seq, _))) = self.db.state.load().get(clustered, &key, u64::MAX) {
+            self.read_dependency = self.read_dependency.max(seq);
+        }
+        EngineError::Duplicate { index, existing_pk }
     }
 
     /// Replaces `old` (as returned by `lock_row`, Exclusive) by `new`; the clustered key may change. `Duplicate` as in `insert`.
@@ -586,10 +655,7 @@ impl Transaction {
                 None => self.db.state.load().exists(clustered, &key)?,
             };
             if exists {
-                return Err(EngineError::Duplicate {
-                    index: 0,
-                    existing_pk: new_pk,
-                });
+                return Err(self.duplicate(table, 0, new_pk));
             }
         }
         let mut changes: SmallVec<[(FullKey, FullKey); 4]> = SmallVec::new();
@@ -766,10 +832,17 @@ impl Transaction {
     /// Rolls back.
     pub fn rollback(self) {}
 
-    /// Before results of locking reads are sent: waits until the versions read are durable and visible.
+    /// Before results of locking reads, or of a duplicate key, are sent: waits until the versions read are durable and
+    /// visible.
     pub fn wait_reads_durable(&mut self) -> Result<()> {
-        if self.read_dependency > self.db.log.visible_seq() {
-            self.db.log.wait_visible(self.read_dependency)?;
+        self.wait_visible(self.read_dependency)
+    }
+
+    fn wait_visible(&self, seq: u64) -> Result<()> {
+        if seq > self.db.log.visible_seq() {
+            self.db
+                .log
+                .wait_visible_or(seq, || self.options.interrupted())?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The process list: what each connection is doing, and how to stop it.
 
 use crate::status::Counters;
+use narwal_engine::KillFlag;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,6 +92,8 @@ pub(crate) struct Process {
     pub interrupt: Arc<AtomicBool>,
     /// The connection is to end.
     pub killed: AtomicBool,
+    /// What KILL asked for, for a commit that waits for a replica.
+    pub kill_flag: Arc<KillFlag>,
     /// The interrupt came from `max_statement_time`.
     pub timed_out: AtomicBool,
     /// Microseconds since the server's start at which the running statement must end; 0 = never.
@@ -110,6 +113,7 @@ impl Process {
             info: Mutex::new(Vec::new()),
             interrupt: Arc::new(AtomicBool::new(false)),
             killed: AtomicBool::new(false),
+            kill_flag: Arc::default(),
             timed_out: AtomicBool::new(false),
             deadline: AtomicU64::new(0),
             killer: Mutex::new(killer),
@@ -144,6 +148,7 @@ impl Process {
         if connection {
             self.killed.store(true, Ordering::SeqCst);
         }
+        self.kill_flag.set(connection);
         self.interrupt.store(true, Ordering::SeqCst);
         let killer = self.killer.lock().clone();
         if let Some(k) = killer {

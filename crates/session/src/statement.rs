@@ -35,6 +35,7 @@ impl ClientSession {
             && !self.process.killed.load(Ordering::Relaxed)
         {
             self.process.interrupt.store(false, Ordering::Relaxed);
+            self.process.kill_flag.new_statement();
             self.process.timed_out.store(false, Ordering::Relaxed);
         }
         if self.settings.statement_time_micros > 0 {

@@ -28,6 +28,7 @@ impl ClientSession {
             read_only,
             lock_wait_timeout: Some(self.settings.lock_wait_timeout),
             interrupt: Some(self.process.interrupt.clone()),
+            kill: Some(self.process.kill_flag.clone()),
             thread_id: self.client.id,
             gtid: self.gtid_choice(),
             log_bin: self.settings.log_bin,

@@ -389,12 +389,15 @@ fn update_row(
     let copy = needs_copy(table).then(|| new.clone());
     match txn.update(table, pk, old, new) {
         Ok(()) => Ok(()),
-        Err(EngineError::Duplicate { index, .. }) => Err(duplicate(
-            table,
-            index,
-            copy.as_deref().unwrap_or_default(),
-            env,
-        )),
+        Err(EngineError::Duplicate { index, .. }) => {
+            txn.wait_reads_durable()?;
+            Err(duplicate(
+                table,
+                index,
+                copy.as_deref().unwrap_or_default(),
+                env,
+            ))
+        }
         Err(e) => Err(e.into()),
     }
 }
@@ -772,6 +775,7 @@ impl<'p> Inserter<'p> {
                         continue;
                     }
                     if plan.on_duplicate.is_empty() {
+                        txn.wait_reads_durable()?;
                         return Err(duplicate(table, index, &image, self.ctx.env));
                     }
                     self.duplicates += 1;
