@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.path.insert(0, str(ROOT / "tests"))
 
+from lab.replica import MariaReplica  # noqa: E402
 from lab.servers import MariaDB, Narwal  # noqa: E402
 from support import Client  # noqa: E402
 
@@ -43,6 +44,9 @@ MARIADB_AS_NARWAL = [
     "--binlog-format=ROW",
     "--binlog-row-metadata=FULL",
 ]
+
+# Rows of up to 17 MiB for the tests with replicas.
+PRIMARY = ["--max-allowed-packet=64M"]
 
 _numbers = itertools.count(1)
 
@@ -79,6 +83,11 @@ class Lab:
     def mariadb(self, args: list[str] | None = None, start: bool = True):
         folder = self.folder / f"mariadb-{next(_numbers)}"
         return self._add(MariaDB(folder, [*MARIADB, *(args or [])]), start)
+
+    def replica(self, args: list[str] | None = None, start: bool = True, **options):
+        """A MariaDB that can follow any of the servers; each has a server id of its own, from 101 on."""
+        number = next(_numbers)
+        return self._add(MariaReplica(self.folder / f"replica-{number}", 100 + number, args, **options), start)
 
     def _add(self, server, start: bool):
         self.servers.append(server)
@@ -140,6 +149,47 @@ def own_narwal(lab, request):
     yield make
     for server in made:
         lab.remove(server)
+
+
+@pytest.fixture
+def own_replica(lab):
+    """A factory of MariaDB replicas that a test has for itself; options are those of MariaReplica."""
+    made = []
+
+    def make(*args: str, **options):
+        replica = lab.replica(list(args), **options)
+        made.append(replica)
+        return replica
+
+    yield make
+    for replica in made:
+        lab.remove(replica)
+
+
+@pytest.fixture(scope="session")
+def _followed(lab):
+    """The pair of `followed`, made anew when a test left it broken."""
+    return {}
+
+
+@pytest.fixture
+def followed(lab, _followed):
+    """A server under test that a MariaDB replica has followed from its first GTID on: (primary, replica). Shared by the
+    tests, which must leave the replica running and equal."""
+    if _followed:
+        try:
+            for server in _followed["pair"]:
+                if not server.alive():
+                    server.start()
+            _followed["pair"][1].catch_up(_followed["pair"][0].port, 20)
+        except Exception:  # whatever is wrong with it, the next test gets another
+            for server in _followed.pop("pair"):
+                lab.remove(server)
+    if not _followed:
+        primary, replica = lab.narwal(PRIMARY), lab.replica()
+        replica.follow(primary.port)
+        _followed["pair"] = (primary, replica)
+    return _followed["pair"]
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ class SqlError(Exception):
 @dataclass
 class Result:
     rows: list[tuple] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
     affected: int = 0
     insert_id: int = 0
 
@@ -50,8 +51,11 @@ class Statement:
 
 
 class Connection:
+    """One connection. `raw`: values of the text protocol are left as the bytes that came."""
+
     def __init__(self, port: int, user: str = "root", database: str = "", host: str = "127.0.0.1",
-                 unix_socket: str | None = None, timeout: float = 60):  # fmt: skip
+                 unix_socket: str | None = None, timeout: float = 60, raw: bool = False):  # fmt: skip
+        self.raw = raw
         try:
             if unix_socket:
                 self.sock = socket.socket(socket.AF_UNIX)
@@ -149,22 +153,24 @@ class Connection:
             return Result(affected=affected, insert_id=insert_id)
         count, _ = lenenc(first, 0)
         columns = []
+        result = Result()
         for _ in range(count):
             packet = self._packet()
             at = 0
-            for _ in range(6):
+            for i in range(6):
                 n, at = lenenc(packet, at)
+                if i == 4:
+                    result.columns.append(packet[at : at + n].decode("utf-8", "replace"))
                 at += n
             columns.append((packet[at + 7], struct.unpack_from("<H", packet, at + 8)[0]))
         self._end()
-        result = Result()
         while True:
             packet = self._packet()
             if packet[:1] == b"\xfe" and len(packet) < 9:
                 return result
             if packet[:1] == b"\xff":
                 raise self._error(packet)
-            result.rows.append(binary_row(packet, columns) if binary else text_row(packet, columns))
+            result.rows.append(binary_row(packet, columns) if binary else text_row(packet, columns, self.raw))
 
     def _end(self) -> None:
         packet = self._packet()
@@ -239,7 +245,7 @@ def put_lenenc(n: int) -> bytes:
     return b"\xfe" + n.to_bytes(8, "little")
 
 
-def text_row(packet: bytes, columns: list[tuple[int, int]]) -> tuple:
+def text_row(packet: bytes, columns: list[tuple[int, int]], raw: bool = False) -> tuple:
     out, at = [], 0
     for kind, _ in columns:
         if packet[at] == 0xFB:
@@ -247,9 +253,11 @@ def text_row(packet: bytes, columns: list[tuple[int, int]]) -> tuple:
             at += 1
             continue
         n, at = lenenc(packet, at)
-        text = packet[at : at + n].decode("utf-8", "replace")
+        value = packet[at : at + n]
         at += n
-        out.append(int(text) if kind in INTEGER_TYPES else text)
+        if not raw:
+            value = int(value) if kind in INTEGER_TYPES else value.decode("utf-8", "replace")
+        out.append(value)
     return tuple(out)
 
 

@@ -9,6 +9,8 @@ After each kill, before anything else, `narwal check` must find nothing in the d
 
 A part of the load are transactions that outgrow their share of memory (set very small): chunks in the log, rows and locks
 in files. A third of the kills comes in the middle of one, a third right after one was acknowledged.
+
+With --replicas: scripts/torture/replicas.py.
 """
 
 from __future__ import annotations
@@ -233,6 +235,9 @@ def parse() -> argparse.Namespace:
     p = argparse.ArgumentParser(prog="./torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument("--kills", type=int, default=200)
     p.add_argument("--seconds", type=float, default=0, help="go on for this long instead of --kills")
+    p.add_argument("--minutes", type=float, default=0, help="the same in minutes")
+    p.add_argument("--replicas", type=int, default=0, metavar="N",
+                   help="attach N MariaDB replicas and kill these as well (one data folder, for --seconds, default 60)")  # fmt: skip
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     p.add_argument("--durability", default="all", choices=["0", "1", "2", "all"],
                    help="innodb_flush_log_at_trx_commit (default all: in turn, a data folder each)")  # fmt: skip
@@ -251,10 +256,21 @@ def parse() -> argparse.Namespace:
     p.add_argument("--out", default=str(ROOT / "torture-out" / time.strftime("%Y%m%d-%H%M%S")))
     o = p.parse_args()
     o.modes = [1, 0, 2] if o.durability == "all" else [int(o.durability)]
+    o.seconds = o.seconds or 60 * o.minutes
     if o.seconds:
         o.kills = 0
     return o
 
 
+def main() -> int:
+    o = parse()
+    torture = Torture(o)
+    if not o.replicas:
+        return torture.run()
+    from replicas import ReplicaTorture
+
+    return ReplicaTorture(torture).run()
+
+
 if __name__ == "__main__":
-    sys.exit(Torture(parse()).run())
+    sys.exit(main())

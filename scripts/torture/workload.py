@@ -145,6 +145,7 @@ class Load:
         self.large_running = 0  # large transactions between BEGIN and the answer to COMMIT
         self.large_committed = 0
         self.out = out
+        self.pause = 0.0  # seconds that a client rests between transactions, about
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
@@ -234,6 +235,8 @@ class Load:
                 self.out.write(f"{client.id} {txn.number}\n")
             else:
                 client.txns.pop()
+            if self.pause:
+                time.sleep(self.pause * 2 * rng.random())
 
     def _transaction(self, c: Connection, rng: random.Random, client: Client, txn: Txn,
                      prepared: dict[str, Statement] | None) -> bool:  # fmt: skip

@@ -1,0 +1,195 @@
+"""Debian's MariaDB as a replica of any server that takes COM_BINLOG_DUMP."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from .compare import Comparison, compare
+from .servers import MariaDB
+from .wire import Connection, Lost, SqlError
+
+PARALLEL = ("conservative", "optimistic", "aggressive", "minimal")
+
+# Small and quick to start; a transaction and its place in the primary's log are one InnoDB transaction, written to the
+# operating system at each commit, which kill -9 does not take away.
+SETTINGS = [
+    "--performance-schema=OFF", "--innodb-buffer-pool-size=48M", "--innodb-log-file-size=32M",
+    "--innodb-flush-log-at-trx-commit=2", "--max-allowed-packet=256M", "--relay-log=relay", "--slave-net-timeout=20",
+    "--skip-log-bin", "--log-warnings=2", "--master-retry-count=0",
+]  # fmt: skip
+
+
+class ReplicaFailed(Exception):
+    """A replication thread stopped with an error, or the replica does not catch up."""
+
+
+def gtid_position(port: int) -> str:
+    """What a primary has written to its binary log: the last GTID of each domain."""
+    c = Connection(port)
+    try:
+        return c.query("SELECT @@GLOBAL.gtid_binlog_pos").rows[0][0] or ""
+    finally:
+        c.close()
+
+
+class MariaReplica(MariaDB):
+    """A MariaDB with replication commands. Its threads start by themselves at each start, once CHANGE MASTER was given."""
+
+    name = "MariaDB replica"
+    template: Path | None = None
+
+    def __init__(self, folder: Path, server_id: int, args: list[str] | None = None, log: bool = False,
+                 semi_sync: bool = False, threads: int = 0, mode: str | None = None, **kw):  # fmt: skip
+        """`log`: writes a binary log of its own with what it applies, so that others can follow it."""
+        self.server_id = server_id
+        settings = [s for s in SETTINGS if not (log and s == "--skip-log-bin")]
+        if log:
+            settings += ["--log-bin=replica-bin", "--log-slave-updates", "--binlog-format=ROW"]
+        if semi_sync:
+            settings.append("--rpl-semi-sync-slave-enabled=1")
+        if threads:
+            settings.append(f"--slave-parallel-threads={threads}")
+        if mode:
+            settings.append(f"--slave-parallel-mode={mode}")
+        super().__init__(folder, [f"--server-id={server_id}", f"--report-host=replica-{server_id}", *settings, *(args or [])], **kw)
+
+    def create(self) -> None:
+        """An empty data folder; made once per process and copied, which is ten times as fast."""
+        if self.datadir.exists():
+            return
+        cls = MariaReplica
+        if cls.template is None or not cls.template.exists():
+            folder = Path(tempfile.mkdtemp(prefix="narwal-replica-template-"))
+            _forget_at_exit(folder)
+            subprocess.run(
+                ["mariadb-install-db", "--no-defaults", f"--datadir={folder / 'data'}", *self._user(),
+                 "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
+                 "--innodb-log-file-size=32M", "--innodb-flush-log-at-trx-commit=0"],
+                check=True, capture_output=True,
+            )  # fmt: skip
+            cls.template = folder / "data"
+        shutil.copytree(cls.template, self.datadir)
+
+    # -- statements ------------------------------------------------------------------------------------------------
+    def query(self, sql: str, timeout: float = 60) -> list[tuple]:
+        c = Connection(self.port, timeout=timeout)
+        try:
+            return c.query(sql).rows
+        finally:
+            c.close()
+
+    def change_master(self, port: int, gtid: str = "slave_pos", file: str = "", pos: int = 4, **options: object) -> None:
+        """Points a stopped replica at a primary. `gtid`: slave_pos, current_pos, or no, which uses `file` and `pos`.
+        `options`: further MASTER_ options in lower case, for example heartbeat_period=0.5."""
+        given = {"host": "127.0.0.1", "port": port, "user": "root", "password": "", "connect_retry": 1,
+                 "heartbeat_period": 5, **options}  # fmt: skip
+        if gtid == "no":
+            given |= {"log_file": file, "log_pos": pos}
+        text = ", ".join(f"MASTER_{k.upper()}={v!r}" for k, v in given.items())
+        self.query(f"CHANGE MASTER TO {text}, MASTER_USE_GTID={gtid}")
+
+    def start_slave(self, what: str = "") -> None:
+        self.query(f"START SLAVE {what}")
+
+    def stop_slave(self, what: str = "") -> None:
+        self.query(f"STOP SLAVE {what}")
+
+    def follow(self, port: int, **options: object) -> None:
+        self.change_master(port, **options)
+        self.start_slave()
+
+    def slave_status(self) -> dict[str, object]:
+        c = Connection(self.port)
+        try:
+            got = c.query("SHOW SLAVE STATUS")
+        finally:
+            c.close()
+        return dict(zip(got.columns, got.rows[0])) if got.rows else {}
+
+    def last_error(self) -> str:
+        """The replication threads' last error, or nothing. A lost connection that is tried again is none."""
+        s = self.slave_status()
+        for kind in ("SQL", "IO"):
+            number = int(s.get(f"Last_{kind}_Errno") or 0)
+            if number and s.get(f"Slave_{kind}_Running") == "No":
+                return f"{kind} thread: {number}: {s.get(f'Last_{kind}_Error')}"
+        return ""
+
+    def position(self) -> str:
+        """GTIDs applied, one per domain."""
+        return self.query("SELECT @@GLOBAL.gtid_slave_pos")[0][0] or ""
+
+    # -- waiting ---------------------------------------------------------------------------------------------------
+    def wait_applied(self, gtids: str, seconds: float = 60) -> None:
+        """Waits until these GTIDs are applied; raises at once when a thread stopped with an error."""
+        end = time.monotonic() + seconds
+        while True:
+            left = end - time.monotonic()
+            try:
+                if self.query(f"SELECT MASTER_GTID_WAIT('{gtids}', {max(0.01, min(1.0, left)):.2f})")[0][0] == 0:
+                    return
+                if error := self.last_error():
+                    raise ReplicaFailed(f"replica {self.server_id} stands at {self.position()}, wanted {gtids}: {error}")
+            except Lost:  # it restarts, or is killed
+                time.sleep(0.1)
+            if left <= 0:
+                raise ReplicaFailed(f"replica {self.server_id} did not come to {gtids} in {seconds} s: {self.explain()}")
+
+    def explain(self) -> str:
+        """What one wants to know about a replica that does not move."""
+        try:
+            s = self.slave_status()
+            shown = ("Slave_IO_State", "Slave_IO_Running", "Slave_SQL_Running", "Last_IO_Error", "Last_SQL_Error", "Master_Log_File",
+                     "Read_Master_Log_Pos", "Exec_Master_Log_Pos", "Gtid_IO_Pos", "Slave_SQL_Running_State")  # fmt: skip
+            return f"at {self.position()}; " + ", ".join(f"{k}: {s.get(k)}" for k in shown) + f"\n{self.log_tail(15)}"
+        except (Lost, SqlError) as e:
+            return f"{e}\n{self.log_tail(15)}"
+
+    def catch_up(self, primary_port: int, seconds: float = 60) -> str:
+        """Waits until everything that the primary has written now is applied; those GTIDs."""
+        gtids = gtid_position(primary_port)
+        if gtids:
+            self.wait_applied(gtids, seconds)
+        return gtids
+
+    def wait_running(self, seconds: float = 20) -> None:
+        end = time.monotonic() + seconds
+        while True:
+            s = self.slave_status()
+            if s.get("Slave_IO_Running") == s.get("Slave_SQL_Running") == "Yes":
+                return
+            if time.monotonic() > end:
+                raise ReplicaFailed(f"replica {self.server_id} does not run: {self.explain()}")
+            time.sleep(0.05)
+
+    def wait_error(self, seconds: float = 20) -> str:
+        """Waits until a thread has stopped with an error; its text."""
+        end = time.monotonic() + seconds
+        while not (error := self.last_error()):
+            if time.monotonic() > end:
+                raise ReplicaFailed(f"replica {self.server_id} has no error: {self.explain()}")
+            time.sleep(0.05)
+        return error
+
+    # -- comparison ------------------------------------------------------------------------------------------------
+    def compare(self, primary_port: int, **options) -> Comparison:
+        return compare(primary_port, self.port, ("primary", f"replica {self.server_id}"), **options)
+
+    def same(self, primary_port: int, seconds: float = 60, **options) -> Comparison:
+        """Catches up with a primary that nobody writes to, then compares; raises at a difference."""
+        self.catch_up(primary_port, seconds)
+        found = self.compare(primary_port, **options)
+        if found.differences:
+            raise AssertionError("\n".join(found.differences[:10]))
+        return found
+
+
+def _forget_at_exit(folder: Path) -> None:
+    mine = os.getpid()
+    atexit.register(lambda: os.getpid() == mine and shutil.rmtree(folder, ignore_errors=True))
