@@ -1,4 +1,4 @@
-"""A small MySQL client: text and binary protocol over TCP or a Unix socket, standard library only.
+"""A small MySQL client: text and binary protocol, and a replica's dump, over TCP or a Unix socket, standard library only.
 
 Written for the crash torture, which needs a client that is fast in Python, tells a lost connection from an error, and
 shares no code with the server under test. Accounts without a password only; no TLS.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import zlib
 from dataclasses import dataclass, field
 
 CLIENT_LONG_PASSWORD = 1
@@ -42,6 +43,55 @@ class Result:
     columns: list[str] = field(default_factory=list)
     affected: int = 0
     insert_id: int = 0
+
+
+class BinlogEvent:
+    """A binary log event as it came: header fields by name, `body` without header and checksum."""
+
+    NAMES = {2: "QUERY", 3: "STOP", 4: "ROTATE", 14: "USER_VAR", 15: "FDE", 16: "XID", 19: "TABLE_MAP", 23: "WRITE",
+             24: "UPDATE", 25: "DELETE", 27: "HEARTBEAT", 160: "ANNOTATE", 161: "CHECKPOINT", 162: "GTID",
+             163: "GTID_LIST"}  # fmt: skip
+
+    def __init__(self, raw: bytes, ack_wanted: bool = False):
+        self.raw = raw
+        self.ack_wanted = ack_wanted
+        self.time, self.type, self.server_id, self.size, self.end, self.flags = struct.unpack_from("<IBIIIH", raw)
+        if self.size != len(raw):
+            raise Lost(f"an event of {len(raw)} bytes says {self.size}")
+        sum_of = bytearray(raw[:-4])
+        if self.type == 15:
+            sum_of[17] &= 0xFE
+        self.checksum = zlib.crc32(bytes(sum_of)) == int.from_bytes(raw[-4:], "little")
+        self.body = raw[19:-4] if self.checksum else raw[19:]
+
+    @property
+    def name(self) -> str:
+        return self.NAMES.get(self.type, str(self.type)) + ("*" if self.flags & 0x20 else "")
+
+    def gtid(self) -> str:
+        seq, domain = struct.unpack_from("<QI", self.body)
+        return f"{domain}-{self.server_id}-{seq}"
+
+    def gtid_list(self) -> tuple[int, list[str]]:
+        """Flags and GTIDs of a GTID_LIST."""
+        word = struct.unpack_from("<I", self.body)[0]
+        entries = [struct.unpack_from("<IIQ", self.body, 4 + 16 * i) for i in range(word & 0xFFFFFFF)]
+        return word >> 28, ["%d-%d-%d" % e for e in entries]
+
+    def rotate(self) -> tuple[str, int]:
+        """File and position that a ROTATE names."""
+        return self.body[8:].decode(), struct.unpack_from("<Q", self.body)[0]
+
+    def sql(self) -> str:
+        """Text of a QUERY or ANNOTATE."""
+        if self.type == 160:
+            return self.body.decode()
+        db, _, status = struct.unpack_from("<BHH", self.body, 8)
+        return self.body[13 + status + db + 1 :].decode()
+
+    def __repr__(self) -> str:
+        detail = {4: self.rotate, 162: self.gtid, 163: self.gtid_list, 2: self.sql, 160: self.sql}.get(self.type)
+        return f"{self.name}@{self.end}" + (f"{detail()}" if detail else "")
 
 
 @dataclass
@@ -214,6 +264,42 @@ class Connection:
             payload += bytes(nulls) + b"\x01" + types + data
         self._command(0x17, payload)
         return self._result(True)
+
+    # -- replication -----------------------------------------------------------------------------------------------
+    def register(self, server_id: int, host: str = "", port: int = 0, user: str = "", password: str = "") -> None:
+        """COM_REGISTER_SLAVE."""
+        body = struct.pack("<I", server_id)
+        for text in (host, user, password):
+            body += bytes([len(text)]) + text.encode()
+        self._command(0x15, body + struct.pack("<HII", port, 0, 0))
+        answer = self._packet()
+        if answer[:1] == b"\xff":
+            raise self._error(answer)
+
+    def start_dump(self, file: str = "", position: int = 4, server_id: int = 0, flags: int = 0) -> None:
+        """COM_BINLOG_DUMP; what follows is read with `event`. With server_id 0 the dump ends at the end of the log."""
+        self._command(0x12, struct.pack("<IHI", position, flags, server_id) + file.encode())
+
+    def event(self, semi_sync: bool = False) -> BinlogEvent | None:
+        """The dump's next event, `None` at its orderly end. An error packet raises `SqlError`."""
+        packet = self._packet()
+        if packet[:1] == b"\xff":
+            raise self._error(packet)
+        if packet[:1] == b"\xfe" and len(packet) < 9:
+            return None
+        if packet[:1] != b"\0":
+            raise Lost(f"not an event: {packet[:20]!r}")
+        if not semi_sync:
+            return BinlogEvent(packet[1:])
+        if packet[1:2] != b"\xef":
+            raise Lost(f"no semi-sync header: {packet[:20]!r}")
+        return BinlogEvent(packet[3:], ack_wanted=packet[2] == 1)
+
+    def acknowledge(self, file: str, position: int) -> None:
+        """A semi-sync acknowledgement."""
+        keep, self.sequence = self.sequence, 0
+        self._send(b"\xef" + struct.pack("<Q", position) + file.encode())
+        self.sequence = keep
 
     def close(self) -> None:
         try:

@@ -3,14 +3,18 @@
 use crate::Failure;
 use crate::options::Serve;
 use narwal_engine::Database;
+use narwal_replication::{DumpIo, Ready};
 use narwal_server::{
-    Account, AuthMethod, Backend, ConnectInfo, KillHandle, Limits, Peer, PreparedInfo, Session,
-    Timeouts,
+    Account, AuthMethod, Backend, ConnectInfo, KillHandle, Limits, Peer, PreparedInfo, RawPackets,
+    Session, Timeouts,
 };
 use narwal_session::variables::{Kind, VARIABLES, VarValue, lookup};
 use narwal_session::{ClientSession, ConnectOptions, Startup};
-use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
+use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the option parser needs to know of a system variable.
 #[derive(Debug, Clone, Copy)]
@@ -303,6 +307,54 @@ impl Session for Client {
 
     fn kill(&mut self, id: u32) -> SqlResult<()> {
         self.0.kill(id)
+    }
+
+    fn raw_command(
+        &mut self,
+        command: u8,
+        payload: &[u8],
+        io: &mut dyn RawPackets,
+    ) -> SqlResult<()> {
+        match command {
+            COM_REGISTER_SLAVE => {
+                self.0.register_replica(payload)?;
+                // OK: no rows affected, no insert id, status, no warnings.
+                let [low, high] = self.0.status_flags().to_le_bytes();
+                io.write_packet(&[&[0, 0, 0, low, high, 0, 0]])
+                    .map_err(|e| SqlError::new(1158, b"08S01", e.to_string()))
+            }
+            COM_BINLOG_DUMP => self.0.binlog_dump(payload, &mut Packets(io)),
+            _ => Err(SqlError::unsupported("COM_BINLOG_DUMP_GTID")),
+        }
+    }
+}
+
+const COM_BINLOG_DUMP: u8 = 0x12;
+const COM_REGISTER_SLAVE: u8 = 0x15;
+
+/// A connection as a dump sees it.
+struct Packets<'a>(&'a mut dyn RawPackets);
+
+impl DumpIo for Packets<'_> {
+    fn write(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        self.0.write_packet(parts)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+
+    fn reset_sequence(&mut self) {
+        self.0.reset_sequence();
+    }
+
+    fn wait(&mut self, wake: BorrowedFd<'_>, timeout: Option<Duration>) -> io::Result<Ready> {
+        let (readable, woken) = self.0.wait(wake, timeout)?;
+        Ok(Ready { readable, woken })
+    }
+
+    fn read_packet(&mut self, buf: &mut Vec<u8>) -> io::Result<bool> {
+        self.0.read_packet(buf)
     }
 }
 

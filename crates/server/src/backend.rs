@@ -3,6 +3,8 @@
 
 use crate::kill::KillHandle;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -235,13 +237,37 @@ pub trait Session: Send {
     }
 }
 
-/// Packets without a result set's form, for [`Session::raw_command`].
+/// Packets without a result set's form, for [`Session::raw_command`]. An error means that the connection is lost.
 pub trait RawPackets {
-    /// Appends a packet with the next sequence number; it is sent when enough has gathered or by `flush`.
-    fn write_packet(&mut self, payload: &[u8]) -> SqlResult<()>;
+    /// Appends a packet made of `parts` with the next sequence number; it is sent when enough has gathered or by
+    /// [`flush`](Self::flush). Long parts are not copied.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    fn write_packet(&mut self, parts: &[&[u8]]) -> io::Result<()>;
+
     /// Sends what has gathered.
-    fn flush(&mut self) -> SqlResult<()>;
-    /// Reads one packet of the client's (a semi-sync acknowledgement, say) into `buf`, waiting as long as `timeout`;
-    /// false if none came.
-    fn read_packet(&mut self, buf: &mut Vec<u8>, timeout: Duration) -> SqlResult<bool>;
+    ///
+    /// # Errors
+    /// The connection is lost.
+    fn flush(&mut self) -> io::Result<()>;
+
+    /// The next packet gets sequence number 1, as if the client had sent a command: replicas expect that behind an event
+    /// that they are to acknowledge.
+    fn reset_sequence(&mut self);
+
+    /// Sleeps until the client has sent something (or has gone), `wake` is readable, or `timeout` (`None`: for ever) has
+    /// passed: which of the two it was.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    fn wait(&mut self, wake: BorrowedFd<'_>, timeout: Option<Duration>)
+    -> io::Result<(bool, bool)>;
+
+    /// Reads one packet of the client's (a semi-sync acknowledgement, say) into `buf`, if one has begun to arrive. Its
+    /// sequence number is 0 and does not count for packets sent.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] if the client has closed the connection; it is lost.
+    fn read_packet(&mut self, buf: &mut Vec<u8>) -> io::Result<bool>;
 }

@@ -2,7 +2,8 @@
 
 use crate::auth::{self, NATIVE, SCRAMBLE_LEN, SHA2, access_denied, native, sha2};
 use crate::backend::{
-    Account, AuthMethod, ConnectInfo, Limits, Peer, PreparedInfo, RawPackets, Session, Timeouts,
+    Account, AuthMethod, Backend, ConnectInfo, Limits, Peer, PreparedInfo, RawPackets, Session,
+    Timeouts,
 };
 use crate::codec::Cursor;
 use crate::handshake::{self, Answer, Login, MAX_HANDSHAKE_PACKET};
@@ -18,6 +19,7 @@ use std::collections::HashMap;
 use std::io;
 use std::mem::take;
 use std::ops::Range;
+use std::os::fd::BorrowedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -546,10 +548,12 @@ impl Commands<'_> {
             command::CHANGE_USER => return self.change_user(c, body),
             command::REGISTER_SLAVE | command::BINLOG_DUMP | command::BINLOG_DUMP_GTID => {
                 let payload = c.chan.reader.payload(body).to_vec();
-                let mut raw = RawChannel {
-                    chan: &mut c.chan,
-                    max: c.limits.max_allowed_packet,
-                };
+                let mut raw = RawChannel::new(
+                    &mut c.chan,
+                    c.limits.max_allowed_packet,
+                    self.session.timeouts(),
+                    &*c.shared.backend,
+                );
                 self.session
                     .raw_command(code, &payload, &mut raw)
                     .map(|()| Reply::Sent)
@@ -809,51 +813,89 @@ fn bind_and_execute(
     session.execute(s.handle, &params, sink)
 }
 
+/// Bytes that gather before they are sent, for a session that speaks its own protocol: those send much.
+const RAW_FLUSH_AT: usize = 256 * 1024;
+
 /// What a session that speaks its own protocol writes to and reads from.
 struct RawChannel<'a> {
     chan: &'a mut Channel,
     max: usize,
+    timeouts: Timeouts,
+    /// Bytes sent, for the traffic count.
+    backend: &'a dyn Backend,
 }
 
-fn lost(e: &dyn std::fmt::Display) -> SqlError {
-    SqlError::new(
-        1158,
-        b"08S01",
-        format!("Got an error reading communication packets: {e}"),
-    )
+impl<'a> RawChannel<'a> {
+    fn new(
+        chan: &'a mut Channel,
+        max: usize,
+        timeouts: Timeouts,
+        backend: &'a dyn Backend,
+    ) -> Self {
+        chan.writer.keep_buffer(2 * RAW_FLUSH_AT);
+        RawChannel {
+            chan,
+            max,
+            timeouts,
+            backend,
+        }
+    }
+}
+
+impl Drop for RawChannel<'_> {
+    fn drop(&mut self) {
+        self.chan.writer.keep_buffer(0);
+    }
 }
 
 impl RawPackets for RawChannel<'_> {
-    fn write_packet(&mut self, payload: &[u8]) -> SqlResult<()> {
-        self.chan.writer.packet(payload);
-        if self.chan.writer.is_full() {
-            self.flush()
-        } else {
-            Ok(())
+    fn write_packet(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        let Channel { stream, writer, .. } = &mut *self.chan;
+        writer.packet_of(parts, stream, RAW_FLUSH_AT)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.chan.flush()?;
+        self.backend.traffic(0, self.chan.writer.take_sent());
+        Ok(())
+    }
+
+    fn reset_sequence(&mut self) {
+        self.chan.writer.set_seq(1);
+    }
+
+    fn wait(
+        &mut self,
+        wake: BorrowedFd<'_>,
+        timeout: Option<Duration>,
+    ) -> io::Result<(bool, bool)> {
+        if self.chan.reader.has_rest() {
+            return Ok((true, false));
         }
+        self.chan.stream.wait(wake, timeout)
     }
 
-    fn flush(&mut self) -> SqlResult<()> {
-        self.chan.flush().map_err(|e| lost(&e))
-    }
-
-    fn read_packet(&mut self, buf: &mut Vec<u8>, timeout: Duration) -> SqlResult<bool> {
-        // Zero would mean "for ever" to the socket.
-        let timeout = timeout.max(Duration::from_millis(1));
+    fn read_packet(&mut self, buf: &mut Vec<u8>) -> io::Result<bool> {
+        // Something has arrived, but with TLS it need not be the client's data; and zero would mean "for ever".
+        let once = Duration::from_millis(1);
         self.chan
             .stream
-            .set_timeouts(timeout, Timeouts::default().net_write)
-            .map_err(|e| lost(&e))?;
-        // Semi-sync acknowledgements start their own numbering.
+            .set_timeouts(once, self.timeouts.net_write)?;
         self.chan.reader.expect_seq(0);
-        match self.chan.read(self.max, Timeouts::default().net_read) {
+        let mut src = Timed {
+            stream: &mut self.chan.stream,
+            inside: self.timeouts.net_read,
+        };
+        match self.chan.reader.read(&mut src, self.max) {
             Ok(at) => {
                 buf.clear();
                 buf.extend_from_slice(self.chan.reader.payload(at));
                 Ok(true)
             }
             Err(ReadError::Idle) => Ok(false),
-            Err(e) => Err(lost(&e)),
+            Err(ReadError::Closed) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(ReadError::Io(e)) => Err(e),
+            Err(e) => Err(io::Error::new(io::ErrorKind::InvalidData, e)),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! A client's connection as a byte stream: TCP or Unix socket, in clear or in TLS, with its timeouts.
 
 use crate::packet::PacketSource;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,6 +25,13 @@ impl Socket {
             Socket::Tcp(s) => s.shutdown(how),
             Socket::Unix(s) => s.shutdown(how),
         };
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Tcp(s) => s.as_fd(),
+            Socket::Unix(s) => s.as_fd(),
+        }
     }
 
     fn set_read_timeout(&self, t: Option<Duration>) -> io::Result<()> {
@@ -199,6 +208,45 @@ impl Stream {
             w.write_timeout = write;
         }
         Ok(())
+    }
+
+    /// Sleeps until the client has sent something (or has gone), `wake` is readable, or `timeout` (`None`: for ever)
+    /// has passed. Which of the two it was; neither after a time-out or a signal.
+    pub fn wait(
+        &mut self,
+        wake: BorrowedFd<'_>,
+        timeout: Option<Duration>,
+    ) -> io::Result<(bool, bool)> {
+        // What TLS has read ahead is not seen by poll.
+        if let Stream::Tls(t) = self
+            && t.conn
+                .process_new_packets()
+                .map_err(io::Error::other)?
+                .plaintext_bytes_to_read()
+                > 0
+        {
+            return Ok((true, false));
+        }
+        let Some(w) = self.wire() else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        if w.prefix_pos < w.prefix.len() {
+            return Ok((true, false));
+        }
+        let timeout = timeout.map(|t| Timespec {
+            tv_sec: i64::try_from(t.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(t.subsec_nanos()),
+        });
+        let mut fds = [
+            PollFd::from_borrowed_fd(w.socket.fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(wake, PollFlags::IN),
+        ];
+        match poll(&mut fds, timeout.as_ref()) {
+            // An error or a hang-up is found by the read that follows.
+            Ok(_) => Ok((!fds[0].revents().is_empty(), !fds[1].revents().is_empty())),
+            Err(rustix::io::Errno::INTR) => Ok((false, false)),
+            Err(e) => Err(e.into()),
+        }
     }
 
     /// Says goodbye where that is part of the protocol: TLS clients take a bare end for an attack.

@@ -8,6 +8,7 @@ use crate::variables::{self, Effect, VARIABLES, VarValue};
 use narwal_engine::{
     BinlogFilter, CatalogChange, CommitInfo, Database, Ddl, RowMetadata, TxnOptions,
 };
+use narwal_replication::Source;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
@@ -338,6 +339,7 @@ pub struct Instance {
     version: Arc<str>,
     shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
     watchdog: Mutex<bool>,
+    source: Source,
 }
 
 impl Instance {
@@ -371,7 +373,9 @@ impl Instance {
             VarValue::text(std::env::consts::ARCH),
         );
         put("version_compile_os", VarValue::text(std::env::consts::OS));
+        let source = Source::new(db.clone(), server_version());
         Arc::new(Instance {
+            source,
             db,
             globals: RwLock::new(Arc::new(values)),
             acl: RwLock::new(Arc::new(acl)),
@@ -394,6 +398,11 @@ impl Instance {
     /// The database.
     pub fn database(&self) -> &Database {
         &self.db
+    }
+
+    /// The source side of replication: who reads the binary log.
+    pub fn source(&self) -> &Source {
+        &self.source
     }
 
     /// The version that `VERSION()` gives; the greeting puts `5.5.5-` before it, as MariaDB's does.

@@ -14,6 +14,7 @@
 //! | `variables.rs`, `session_vars.rs` | system variables: the table of them, a session's values |
 //! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
 //! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
+//! | `dump.rs` | COM_REGISTER_SLAVE, COM_BINLOG_DUMP: what a session has to do with replicas |
 //! | `apply.rs` | event groups of other servers: import, replicas |
 //! | `process.rs`, `status.rs` | process list, counters |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -26,6 +27,7 @@ pub mod apply;
 mod binlog_admin;
 mod charset;
 mod control;
+mod dump;
 mod instance;
 mod lex;
 mod password;

@@ -23,6 +23,8 @@ pub(crate) enum Command {
     ResetConnection = 5,
     ChangeUser = 6,
     Killed = 7,
+    RegisterReplica = 8,
+    BinlogDump = 9,
 }
 
 impl Command {
@@ -35,6 +37,8 @@ impl Command {
             5 => "Reset connection",
             6 => "Change user",
             7 => "Killed",
+            8 => "Register Slave",
+            9 => "Binlog Dump",
             _ => "Sleep",
         }
     }
@@ -50,6 +54,9 @@ pub(crate) enum Stage {
     Commit = 3,
     Ddl = 4,
     Rollback = 5,
+    SendingEvents = 6,
+    NextBinlog = 7,
+    SentAll = 8,
 }
 
 impl Stage {
@@ -60,6 +67,9 @@ impl Stage {
             3 => "Commit",
             4 => "altering table",
             5 => "Rollback",
+            6 => "Sending binlog event to slave",
+            7 => "Finished reading one binlog; switching to next binlog",
+            8 => "Master has sent all binlog to slave; waiting for more updates",
             _ => "",
         }
     }
@@ -99,6 +109,8 @@ pub(crate) struct Process {
     /// Microseconds since the server's start at which the running statement must end; 0 = never.
     pub deadline: AtomicU64,
     killer: Mutex<Option<Killer>>,
+    /// Wakes the session where it sleeps at something else than the engine.
+    waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
     pub counters: Counters,
 }
 
@@ -117,6 +129,7 @@ impl Process {
             timed_out: AtomicBool::new(false),
             deadline: AtomicU64::new(0),
             killer: Mutex::new(killer),
+            waker: Mutex::new(None),
             counters: Counters::default(),
         }
     }
@@ -149,10 +162,24 @@ impl Process {
             self.killed.store(true, Ordering::SeqCst);
         }
         self.kill_flag.set(connection);
-        self.interrupt.store(true, Ordering::SeqCst);
+        self.interrupt();
         let killer = self.killer.lock().clone();
         if let Some(k) = killer {
             k(connection);
+        }
+    }
+
+    /// Sets what wakes the session when it is interrupted; `None` takes it away.
+    pub(crate) fn set_waker(&self, waker: Option<Arc<dyn Fn() + Send + Sync>>) {
+        *self.waker.lock() = waker;
+    }
+
+    /// Stops the running statement, from another thread.
+    pub(crate) fn interrupt(&self) {
+        self.interrupt.store(true, Ordering::SeqCst);
+        let waker = self.waker.lock().clone();
+        if let Some(wake) = waker {
+            wake();
         }
     }
 

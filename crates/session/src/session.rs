@@ -418,7 +418,7 @@ impl ClientSession {
     /// Does `KILL QUERY` to this session from another thread.
     pub fn interrupt_handle(&self) -> impl Fn() + Send + Sync + 'static {
         let p = self.process.clone();
-        move || p.interrupt.store(true, Ordering::SeqCst)
+        move || p.interrupt()
     }
 
     // ---- default database ----
@@ -454,6 +454,7 @@ impl Drop for ClientSession {
         self.instance
             .prepared_statements
             .fetch_sub(n, Ordering::Relaxed);
+        self.instance.source().disconnected(self.client.id);
         self.instance.processes.remove(self.client.id);
         self.process.counters.add_to(&self.instance.retired);
     }

@@ -233,10 +233,15 @@ impl PacketReader {
     }
 }
 
+/// Parts of a packet as long as this (bytes) go to the socket from where they are, without a copy.
+const DIRECT: usize = 64 * 1024;
+
 /// Gathers packets in one buffer, to be sent with few system calls.
 #[derive(Debug, Default)]
 pub struct PacketWriter {
     buf: Vec<u8>,
+    /// A buffer of up to so many bytes is kept when it is empty.
+    keep: usize,
     packet: usize,
     open: bool,
     seq: u8,
@@ -321,6 +326,73 @@ impl PacketWriter {
         }
     }
 
+    /// Keeps a larger buffer than usual from here on (bytes): for a connection that is there to send much.
+    pub fn keep_buffer(&mut self, bytes: usize) {
+        self.keep = bytes;
+    }
+
+    /// Appends a packet made of `parts`, and sends what has gathered once it is `flush_at` bytes. Long parts are not
+    /// copied.
+    ///
+    /// # Errors
+    /// Those of `dst`.
+    pub fn packet_of(
+        &mut self,
+        parts: &[&[u8]],
+        dst: &mut impl Write,
+        flush_at: usize,
+    ) -> io::Result<()> {
+        let len: usize = parts.iter().map(|p| p.len()).sum();
+        if len < DIRECT {
+            let buf = self.begin();
+            for part in parts {
+                buf.extend_from_slice(part);
+            }
+            self.finish();
+        } else {
+            self.long_packet(len, parts, dst)?;
+        }
+        if self.buf.len() >= flush_at {
+            self.flush(dst)?;
+        }
+        Ok(())
+    }
+
+    fn long_packet(
+        &mut self,
+        mut left: usize,
+        parts: &[&[u8]],
+        dst: &mut impl Write,
+    ) -> io::Result<()> {
+        let mut parts = parts.iter().copied();
+        let mut part: &[u8] = &[];
+        loop {
+            let chunk = left.min(MAX_CHUNK);
+            let at = self.buf.len();
+            self.buf.extend_from_slice(&[0; HEADER]);
+            self.header(at, chunk);
+            let mut missing = chunk;
+            while missing > 0 {
+                if part.is_empty() {
+                    part = parts.next().unwrap_or_default();
+                }
+                let (piece, rest) = part.split_at(missing.min(part.len()));
+                (part, missing) = (rest, missing - piece.len());
+                if piece.len() < DIRECT {
+                    self.buf.extend_from_slice(piece);
+                } else {
+                    self.flush(dst)?;
+                    dst.write_all(piece)?;
+                    self.sent += piece.len() as u64;
+                }
+            }
+            left -= chunk;
+            if chunk < MAX_CHUNK {
+                return Ok(());
+            }
+        }
+    }
+
     /// Bytes sent since this was last asked.
     pub fn take_sent(&mut self) -> u64 {
         std::mem::take(&mut self.sent)
@@ -345,7 +417,7 @@ impl PacketWriter {
         self.sent += self.buf.len() as u64;
         let sent = dst.write_all(&self.buf).and_then(|()| dst.flush());
         self.buf.clear();
-        if self.buf.capacity() > WRITE_BUFFER_KEPT {
+        if self.buf.capacity() > self.keep.max(WRITE_BUFFER_KEPT) {
             self.buf = Vec::new();
         }
         sent
@@ -431,6 +503,36 @@ mod tests {
             assert!(r.payload(at) == payload);
             let at = r.read(&mut src, 10).unwrap();
             assert_eq!(r.payload(at), b"next");
+        }
+    }
+
+    #[test]
+    fn packets_of_parts_are_as_those_of_one() {
+        for len in [
+            10,
+            DIRECT,
+            MAX_CHUNK - 1,
+            MAX_CHUNK,
+            MAX_CHUNK + DIRECT + 5,
+            2 * MAX_CHUNK,
+        ] {
+            let payload: Vec<u8> = (0..len).map(|i| (i * 11 % 253) as u8).collect();
+            let (head, tail) = payload.split_at(3);
+            let mut whole = PacketWriter::new();
+            whole.packet(&payload);
+            whole.packet(b"next");
+            let mut want = Vec::new();
+            whole.flush(&mut want).unwrap();
+            let mut parts = PacketWriter::new();
+            let mut got = Vec::new();
+            parts.packet_of(&[head, tail], &mut got, 1 << 20).unwrap();
+            parts.packet_of(&[b"", b"next"], &mut got, 1 << 20).unwrap();
+            parts.flush(&mut got).unwrap();
+            assert!(got == want, "length {len}");
+            assert_eq!(
+                (parts.seq(), parts.take_sent()),
+                (whole.seq(), whole.take_sent())
+            );
         }
     }
 

@@ -283,6 +283,33 @@ impl Database {
         self.inner.binlog.register_reader(name, lsn, false)
     }
 
+    /// Where the next record of the log will stand, and the last commit number given out, durable or not.
+    pub fn log_end(&self) -> (u64, u64) {
+        self.inner.log.with_order_state(|_, at| (at.lsn, at.seq))
+    }
+
+    /// The GTIDs before a virtual file, and the time of its last event (seconds since 1970); `None` if it is not there.
+    pub fn binlog_file_start(&self, number: u32) -> Option<(narwal_binlog::GtidState, u32)> {
+        let (index, current) = view(&self.inner);
+        let mut files = index.files.iter().chain([&current]);
+        let found = files.find(|f| f.number == number)?;
+        Some((found.gtids.clone(), found.last_time))
+    }
+
+    /// Name of the virtual file with this number.
+    pub fn binlog_file_name(&self, number: u32) -> String {
+        self.inner
+            .log
+            .with_order_state(|o, _| o.binlog.file_name(number))
+    }
+
+    /// The last GTID of every (domain, server), as [`Database::gtid_binlog_state`] has them.
+    pub fn gtid_state(&self) -> narwal_binlog::GtidState {
+        self.inner
+            .log
+            .with_order_state(|o, _| o.binlog.gtids().clone())
+    }
+
     /// Reads event groups from a place on, up to the durable end of the log. Does not keep the log from being purged:
     /// see [`Database::register_reader`]. Behind [`ReadStart::Gtid`] the first group is one that is missing; of those
     /// behind it [`GtidFilter`] tells.

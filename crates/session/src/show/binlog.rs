@@ -4,6 +4,7 @@ use crate::admin::Filter;
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
+use narwal_replication::ReaderInfo;
 use narwal_types::{SqlResult, TypeKind, Value};
 
 impl ClientSession {
@@ -38,7 +39,7 @@ impl ClientSession {
         Ok(g)
     }
 
-    /// SHOW REPLICA HOSTS: no replica can register itself yet.
+    /// SHOW REPLICA HOSTS: replicas that have registered and are connected.
     pub(super) fn show_replica_hosts(&mut self) -> SqlResult<Grid> {
         self.need_any(PrivilegeSet::REPLICATION_MASTER_ADMIN)?;
         let mut g = Grid::new();
@@ -49,6 +50,15 @@ impl ClientSession {
             .push(column("Port", TypeKind::Int, true, 7, false));
         g.columns
             .push(column("Master_id", TypeKind::Int, true, 10, false));
+        let me = self.instance.global_value("server_id").as_u64();
+        for r in self.instance.source().replicas() {
+            g.row(vec![
+                Value::UInt(u64::from(r.server_id)),
+                Value::str(r.host),
+                Value::UInt(u64::from(r.port)),
+                Value::UInt(me),
+            ]);
+        }
         Ok(g)
     }
 
@@ -79,6 +89,23 @@ impl ClientSession {
             ("Narwal_log_state_records", s.state_records),
             ("Narwal_log_syncs", s.fsyncs),
             ("Narwal_oob_chunks", s.oob_chunks),
+        ] {
+            pairs.push((name.into(), v.to_string()));
+        }
+        let readers = self.instance.source().readers();
+        let most = |lag: fn(&ReaderInfo) -> u64| readers.iter().map(lag).max().unwrap_or(0);
+        for (name, v) in [
+            ("Narwal_binlog_readers", readers.len() as u64),
+            ("Narwal_binlog_readers_lag_bytes", most(|r| r.lag_bytes)),
+            ("Narwal_binlog_readers_lag_seconds", most(|r| r.lag_seconds)),
+            (
+                "Narwal_binlog_readers_lag_transactions",
+                most(|r| r.lag_transactions),
+            ),
+            (
+                "Slaves_connected",
+                readers.iter().filter(|r| r.server_id != 0).count() as u64,
+            ),
         ] {
             pairs.push((name.into(), v.to_string()));
         }

@@ -1,0 +1,42 @@
+//! The source side of replication: who reads the binary log, from where on, and how it is sent.
+//!
+//! Knows the engine's log and MariaDB's events; knows no sockets ([`DumpIo`] is all it has of a connection) and no SQL
+//! ([`Client`] is what a session says of itself).
+//!
+//! | file | holds |
+//! |---|---|
+//! | `source.rs` | [`Source`]: what all dumps of a server share; the life of one dump |
+//! | `request.rs` | COM_REGISTER_SLAVE and COM_BINLOG_DUMP, taken apart |
+//! | `start.rs` | where a dump starts, and the errors of that |
+//! | `filter.rs` | which groups a reader by GTID is sent, and where it stops |
+//! | `dump.rs` | the loop: events out, heartbeats, waiting |
+//! | `dialect.rs` | events as a reader of some capability understands them |
+//! | `groups.rs` | where groups come from |
+//! | `registry.rs` | replicas that have registered, readers and their lag |
+//! | `semisync.rs` | semi-synchronous replication |
+//! | `notify.rs` | waking dumps when there is more in the log |
+//! | `io.rs`, `wake.rs` | the connection, as far as a dump needs it; waking who sleeps at it |
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod dialect;
+mod dump;
+mod error;
+mod filter;
+mod groups;
+mod io;
+mod notify;
+mod registry;
+mod request;
+mod semisync;
+mod source;
+mod start;
+mod wake;
+
+pub use error::DumpError;
+pub use groups::Groups;
+pub use io::{DumpIo, Ready};
+pub use registry::{Position, ReaderInfo, Replica};
+pub use request::{DumpRequest, MalformedPacket, RegisterRequest, dump_flags};
+pub use semisync::{GroupEnd, SemiSync, SemiSyncReader};
+pub use source::{Checksum, Client, ClientVars, DumpEnd, Source, State};
+pub use wake::Wake;

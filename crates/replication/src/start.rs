@@ -1,0 +1,259 @@
+//! Where a dump starts.
+
+use crate::error::DumpError;
+use crate::filter::GtidStream;
+use crate::request::DumpRequest;
+use crate::source::ClientVars;
+use narwal_binlog::{FDE_LEN, Gtid, GtidState, HEADER_LEN, MAGIC};
+use narwal_engine::{Database, EngineError, GroupReader, LiveRecords, ReadStart};
+
+/// Offset of the first event in a file.
+pub(crate) const FIRST_EVENT: u64 = MAGIC.len() as u64;
+/// Offset of the GTID_LIST event.
+pub(crate) const LIST_POS: u64 = FIRST_EVENT + FDE_LEN as u64;
+/// Bytes of a ROTATE event but for the file name in it.
+pub(crate) const ROTATE_LEN: u64 = 19 + 8 + 4;
+
+/// A dump's beginning.
+pub(crate) struct Start<R = GroupReader<LiveRecords>> {
+    /// Gives the groups from there on.
+    pub(crate) reader: R,
+    /// The virtual file in which the dump begins ...
+    pub(crate) file_no: u32,
+    /// ... its name, the GTIDs before it, the time of its last event.
+    pub(crate) file: String,
+    pub(crate) file_gtids: GtidState,
+    pub(crate) file_time: u32,
+    /// What the artificial ROTATE says.
+    pub(crate) rotate_pos: u64,
+    /// The file's own GTID_LIST is sent.
+    pub(crate) list: bool,
+    /// Offset from which events are sent.
+    pub(crate) pos: u64,
+    /// Groups of this file were skipped: the reader is to be told of them.
+    pub(crate) skipped: bool,
+    /// The reader has the first group's events before `pos`.
+    pub(crate) inside: bool,
+    /// `pos` is behind the file's ROTATE.
+    pub(crate) behind_rotate: bool,
+    /// Which groups are sent, for a reader by GTID.
+    pub(crate) stream: Option<GtidStream>,
+}
+
+impl<R> Start<R> {
+    /// Takes the reader out.
+    pub(crate) fn take(self) -> (R, Start<()>) {
+        let start = Start {
+            reader: (),
+            file_no: self.file_no,
+            file: self.file,
+            file_gtids: self.file_gtids,
+            file_time: self.file_time,
+            rotate_pos: self.rotate_pos,
+            list: self.list,
+            pos: self.pos,
+            skipped: self.skipped,
+            inside: self.inside,
+            behind_rotate: self.behind_rotate,
+            stream: self.stream,
+        };
+        (self.reader, start)
+    }
+}
+
+/// What the reader has read, for the errors of starts by position. They name it as MariaDB's do.
+pub(crate) fn with_place(what: &str, file: &str, pos: u64, read: u64, byte: u64) -> DumpError {
+    DumpError::fatal(format!(
+        "{what}; the first event '{file}' at {pos}, the last event read from '{file}' at {read}, the last byte read from '{file}' at {byte}."
+    ))
+}
+
+/// Finds the start. What it needs is held already.
+pub(crate) fn find(
+    db: &Database,
+    request: &DumpRequest,
+    vars: &ClientVars,
+) -> Result<Start, DumpError> {
+    match &vars.connect_state {
+        Some(state) => by_gtid(db, state, vars),
+        None => by_position(db, request),
+    }
+}
+
+fn by_position(db: &Database, request: &DumpRequest) -> Result<Start, DumpError> {
+    let unknown =
+        || DumpError::fatal("Could not find first log file name in binary log index file");
+    let impossible = |file: &str| {
+        with_place(
+            "Client requested master to start replication from impossible position",
+            file,
+            u64::from(request.position),
+            FIRST_EVENT,
+            FIRST_EVENT,
+        )
+    };
+    let files = db.binlog_files();
+    let at = match &*request.file {
+        "" => Some(0),
+        name => files.iter().position(|f| f.name == name),
+    };
+    let (at, file) = at
+        .and_then(|at| Some((at, files.get(at)?)))
+        .ok_or_else(unknown)?;
+    let pos = u64::from(request.position);
+    if pos < FIRST_EVENT {
+        return Err(impossible(&file.name));
+    }
+    let start = |offset| ReadStart::File {
+        name: file.name.clone(),
+        offset,
+    };
+    let (reader, inside) = match db.binlog_reader(start(pos)) {
+        Ok(reader) => (reader, false),
+        // A replica by position goes on inside a group if the connection broke there.
+        Err(EngineError::InsideGroup { start: group, .. }) => {
+            (db.binlog_reader(start(group))?, true)
+        }
+        Err(EngineError::BehindFileEnd { .. }) => return Err(impossible(&file.name)),
+        Err(EngineError::Sql(e)) if e.code == 1373 => return Err(unknown()),
+        Err(e) => return Err(e.into()),
+    };
+    let (head, place) = match reader.files() {
+        Some(files) => (files.head_len(), (files.file_no(), files.offset())),
+        None => (LIST_POS, (file.number, pos)),
+    };
+    if pos < head && pos != FIRST_EVENT && pos != LIST_POS {
+        return Err(no_event_at(&file.name, pos));
+    }
+    let closed = at + 1 < files.len();
+    // Inside the ROTATE at the file's end.
+    let rotate = file
+        .size
+        .saturating_sub(ROTATE_LEN + file.name.len() as u64);
+    if inside && closed && place == (file.number, rotate) {
+        return Err(no_event_at(&file.name, pos));
+    }
+    let (file_gtids, file_time) = db.binlog_file_start(file.number).ok_or_else(unknown)?;
+    Ok(Start {
+        reader,
+        file_no: file.number,
+        file: file.name.clone(),
+        file_gtids,
+        file_time,
+        rotate_pos: pos,
+        list: pos <= LIST_POS,
+        pos: pos.max(head),
+        skipped: false,
+        inside,
+        behind_rotate: closed && pos == file.size,
+        stream: None,
+    })
+}
+
+/// No event starts at this offset.
+pub(crate) fn no_event_at(file: &str, pos: u64) -> DumpError {
+    with_place(
+        "log event entry exceeded max_allowed_packet; Increase max_allowed_packet on master",
+        file,
+        pos,
+        pos,
+        pos + HEADER_LEN as u64,
+    )
+}
+
+fn gtid_list(text: &str) -> Result<GtidState, DumpError> {
+    text.parse().map_err(|_| {
+        DumpError::Refused(narwal_types::SqlError::new(
+            1941,
+            b"HY000",
+            "Could not parse GTID list",
+        ))
+    })
+}
+
+fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<Start, DumpError> {
+    let have = gtid_list(state)?;
+    let until = vars.until.as_deref().map(gtid_list).transpose()?;
+    let log = db.gtid_state();
+    // Domains where the reader is ahead, and may be: for the log they are read to the end.
+    let mut ahead = Vec::new();
+    let mut place = GtidState::new();
+    for has in have.position() {
+        let known = log.last(has.domain);
+        let there = log
+            .last_of(has.domain, has.server)
+            .is_some_and(|seq| seq >= has.seq);
+        let (Some(last), false) = (known, there) else {
+            place.observe(has);
+            continue;
+        };
+        let newest = log.next_seq(has.domain) - 1;
+        if vars.ignore_duplicates && newest < has.seq {
+            ahead.push(has.domain);
+            place.observe(last);
+            continue;
+        }
+        return Err(not_in_log(has, newest > has.seq));
+    }
+    let mut text = String::new();
+    for gtid in place.position() {
+        let comma = if text.is_empty() { "" } else { "," };
+        text.push_str(&format!("{comma}{gtid}"));
+    }
+    let reader = match db.binlog_reader(ReadStart::Gtid(text)) {
+        Ok(reader) => reader,
+        Err(EngineError::Sql(e)) if e.code == 1236 => return Err(purged(db)),
+        Err(e) => return Err(e.into()),
+    };
+    let Some(files) = reader.files().cloned() else {
+        return Err(purged(db));
+    };
+    let stream = GtidStream::new(&have, &ahead, files.gtids(), until.as_ref(), vars.strict);
+    let (file_no, pos) = (files.file_no(), files.offset());
+    let (file_gtids, file_time) = db.binlog_file_start(file_no).ok_or_else(|| purged(db))?;
+    Ok(Start {
+        reader,
+        file_no,
+        file: files.current_file(),
+        file_gtids,
+        file_time,
+        rotate_pos: FIRST_EVENT,
+        list: true,
+        pos,
+        skipped: !files.is_file_empty(),
+        inside: false,
+        behind_rotate: false,
+        stream: Some(stream),
+    })
+}
+
+fn not_in_log(has: Gtid, newer: bool) -> DumpError {
+    let why = if newer {
+        ". Since the master's binlog contains GTIDs with higher sequence numbers, it probably means that the slave has diverged due to executing extra erroneous transactions"
+    } else {
+        ""
+    };
+    DumpError::fatal(format!(
+        "Error: connecting slave requested to start from GTID {has}, which is not in the master's binlog{why}"
+    ))
+}
+
+/// What the reader asks for has gone. It is told from where on there is something.
+fn purged(db: &Database) -> DumpError {
+    let oldest = db
+        .binlog_reader(ReadStart::Oldest)
+        .ok()
+        .and_then(|mut reader| {
+            let head = reader.next_group().ok()??;
+            let file = db.binlog_file_name(head.file_no);
+            let before = reader.gtids_before().position_text();
+            Some(format!(
+                " The oldest GTID that is still there is {}, at the start of {file}, behind '{before}'.",
+                head.gtid
+            ))
+        });
+    DumpError::fatal(format!(
+        "Could not find GTID state requested by slave in any binlog files. Probably the slave state is too old and required binlog files have been purged.{}",
+        oldest.unwrap_or_default()
+    ))
+}

@@ -1,0 +1,154 @@
+//! A session as a replica's: COM_REGISTER_SLAVE, COM_BINLOG_DUMP. Privileges, the variables that a reader sets before,
+//! the process list; the rest is [`narwal_replication::Source`]'s.
+
+use crate::privileges::PrivilegeSet;
+use crate::process::{Command, Process, Stage};
+use crate::session::ClientSession;
+use crate::status;
+use narwal_replication::{
+    Checksum, Client, ClientVars, DumpError, DumpIo, DumpRequest, MalformedPacket, RegisterRequest,
+    State, Wake,
+};
+use narwal_sql::VariableSource;
+use narwal_types::{SqlError, SqlResult, Value};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+fn malformed(_: MalformedPacket) -> SqlError {
+    SqlError::new(1835, b"HY000", "Malformed communication packet")
+}
+
+/// The dump's view of its session.
+struct Dumping(Arc<Process>);
+
+impl Client for Dumping {
+    fn killed(&self) -> bool {
+        self.0.interrupt.load(Ordering::SeqCst) || self.0.killed.load(Ordering::SeqCst)
+    }
+
+    fn state(&self, state: State) {
+        self.0.stage(match state {
+            State::Sending => Stage::SendingEvents,
+            State::NextFile => Stage::NextBinlog,
+            State::SentAll => Stage::SentAll,
+        });
+    }
+}
+
+impl ClientSession {
+    /// COM_REGISTER_SLAVE; the caller sends OK.
+    pub fn register_replica(&mut self, packet: &[u8]) -> SqlResult<()> {
+        self.process.counters.add(status::ADMIN_COMMANDS, 1);
+        let now = self.instance.processes.now();
+        self.process.begin(Command::RegisterReplica, b"", now);
+        let done = self.register(packet);
+        self.process.end(self.instance.processes.now());
+        done
+    }
+
+    fn register(&mut self, packet: &[u8]) -> SqlResult<()> {
+        if !self.account().global.has(PrivilegeSet::REPLICATION_SLAVE) {
+            // What MariaDB says here, and it names the account.
+            return Err(SqlError::new(
+                1045,
+                b"28000",
+                format!(
+                    "Access denied for user '{}'@'{}' (using password: {})",
+                    self.client.account_user,
+                    self.client.account_host,
+                    if self.account.auth.is_empty() {
+                        "NO"
+                    } else {
+                        "YES"
+                    }
+                ),
+            ));
+        }
+        let request = RegisterRequest::parse(packet).map_err(malformed)?;
+        self.instance.source().register(self.client.id, request);
+        Ok(())
+    }
+
+    /// COM_BINLOG_DUMP: sends events until something ends the dump, and with it the connection.
+    pub fn binlog_dump(&mut self, packet: &[u8], io: &mut dyn DumpIo) -> SqlResult<()> {
+        self.process.counters.add(status::ADMIN_COMMANDS, 1);
+        let now = self.instance.processes.now();
+        self.process.begin(Command::BinlogDump, b"", now);
+        self.process.interrupt.store(false, Ordering::SeqCst);
+        let done = self.dump(packet, io);
+        self.process.set_waker(None);
+        self.process.end(self.instance.processes.now());
+        done
+    }
+
+    fn dump(&mut self, packet: &[u8], io: &mut dyn DumpIo) -> SqlResult<()> {
+        self.need_any(PrivilegeSet::REPLICATION_SLAVE)?;
+        let request = DumpRequest::parse(packet).map_err(malformed)?;
+        // A snapshot that it may have is not to be kept for as long as the dump runs.
+        self.rollback_open();
+        let wake = Wake::new().map_err(|e| SqlError::new(1105, b"HY000", e.to_string()))?;
+        let waker = wake.clone();
+        self.process.set_waker(Some(Arc::new(move || waker.wake())));
+        let vars = self.reader_vars();
+        let client = Dumping(self.process.clone());
+        // As with MariaDB, nothing comes after a dump.
+        self.release = true;
+        let source = self.instance.source().clone();
+        match source.dump(&request, &vars, &client, &wake, io) {
+            Ok(_) => Ok(()),
+            Err(DumpError::Refused(e)) => Err(e),
+            Err(DumpError::Lost(e)) => Err(SqlError::new(
+                1158,
+                b"08S01",
+                format!("Got an error reading communication packets: {e}"),
+            )),
+        }
+    }
+
+    /// What the reader has said of itself by SET.
+    fn reader_vars(&self) -> ClientVars {
+        let var = |name: &str| match self.vars.user(name) {
+            Value::Null => None,
+            v => Some(text(&v)),
+        };
+        let number = |name: &str| -> Option<f64> { var(name)?.trim().parse().ok() };
+        let on = |name: &str| number(name).is_some_and(|n| n != 0.0);
+        let heartbeat = number("master_heartbeat_period")
+            .filter(|n| *n >= 1.0)
+            .map(|n| Duration::from_nanos(n as u64));
+        let line = self.process.line(0);
+        ClientVars {
+            connection_id: self.client.id,
+            user: line.user,
+            host: line.host,
+            source_id: self.instance.global_value("server_id").as_u64() as u32,
+            heartbeat,
+            checksum: match var("master_binlog_checksum") {
+                None => Checksum::Unset,
+                Some(v) if v.eq_ignore_ascii_case("NONE") => Checksum::None,
+                Some(_) => Checksum::Crc32,
+            },
+            capability: number("mariadb_slave_capability").map_or(0, |n| n as u64),
+            connect_state: var("slave_connect_state"),
+            strict: on("slave_gtid_strict_mode"),
+            ignore_duplicates: on("slave_gtid_ignore_duplicates"),
+            until: var("slave_until_gtid"),
+            semi_sync: on("rpl_semi_sync_slave"),
+        }
+    }
+}
+
+/// A user variable's value as text.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Str(s) => s.to_string(),
+        Value::Bytes(b) => String::from_utf8_lossy(b).into_owned(),
+        Value::Int(n) => n.to_string(),
+        Value::UInt(n) => n.to_string(),
+        Value::Float(n) => n.to_string(),
+        Value::Double(n) => n.to_string(),
+        Value::Decimal(n) => n.to_string(),
+        _ => String::new(),
+    }
+}
