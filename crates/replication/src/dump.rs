@@ -206,7 +206,7 @@ impl<'a, G: Groups> Dump<'a, G> {
             (self.seq, self.gtid, self.time) = (head.seq, head.gtid, head.timestamp);
             match verdict {
                 Verdict::Send => self.sent += 1,
-                Verdict::Skip => {
+                Verdict::Skip | Verdict::Unwanted => {
                     skipped += 1;
                     if skipped.is_multiple_of(SKIPPED_GROUPS) {
                         self.still_there()?;
@@ -394,14 +394,17 @@ impl<'a, G: Groups> Dump<'a, G> {
             Some(stream) => stream.judge(head.gtid)?,
             None => Verdict::Send,
         };
-        if matches!(verdict, Verdict::Skip | Verdict::Stop) {
-            self.skipped = true;
-            self.pos = if verdict == Verdict::Skip {
-                end
-            } else {
-                head.start_pos
-            };
-            return Ok(verdict);
+        match verdict {
+            Verdict::Send | Verdict::SendAndStop => {}
+            Verdict::Skip | Verdict::Unwanted => {
+                self.skipped |= verdict == Verdict::Skip;
+                self.pos = end;
+                return Ok(verdict);
+            }
+            Verdict::Stop => {
+                self.pos = head.start_pos;
+                return Ok(verdict);
+            }
         }
         if std::mem::take(&mut self.skipped) {
             let passed = self.groups.gtids_before().clone();

@@ -8,8 +8,10 @@ use narwal_binlog::{Gtid, GtidState};
 pub(crate) enum Verdict {
     /// Send it.
     Send,
-    /// The reader has it, or does not want its domain any more.
+    /// The reader has it.
     Skip,
+    /// The reader wants nothing of its domain (any more).
+    Unwanted,
     /// Send it, then the reader has what it wanted.
     SendAndStop,
     /// The reader has what it wanted already.
@@ -93,7 +95,7 @@ impl GtidStream {
         };
         // Of domains that are not named, or are reached, nothing is wanted.
         let Some(at) = until.iter().position(|u| u.domain == gtid.domain) else {
-            return Ok(Verdict::Skip);
+            return Ok(Verdict::Unwanted);
         };
         let last = until[at];
         if gtid.server != last.server || gtid.seq < last.seq {
@@ -102,7 +104,7 @@ impl GtidStream {
         until.swap_remove(at);
         Ok(match (gtid.seq > last.seq, until.is_empty()) {
             (true, true) => Verdict::Stop,
-            (true, false) => Verdict::Skip,
+            (true, false) => Verdict::Unwanted,
             (false, true) => Verdict::SendAndStop,
             (false, false) => Verdict::Send,
         })
@@ -161,6 +163,7 @@ mod tests {
             .map(|g| match s.judge(g.parse().unwrap()) {
                 Ok(Verdict::Send) => 's',
                 Ok(Verdict::Skip) => '-',
+                Ok(Verdict::Unwanted) => 'u',
                 Ok(Verdict::SendAndStop) => 'S',
                 Ok(Verdict::Stop) => 'x',
                 Err(_) => 'E',
@@ -189,9 +192,9 @@ mod tests {
     #[test]
     fn until_domains_are_reached() {
         let log = "0-1-1,1-1-1,0-1-2,1-1-2,0-1-3,1-1-3";
-        assert_eq!(run("", Some("0-1-2"), false, &log[..23]), "s-S-");
+        assert_eq!(run("", Some("0-1-2"), false, &log[..23]), "suSu");
         assert_eq!(run("", Some("0-1-2,1-1-2"), false, &log[..23]), "sssS");
-        assert_eq!(run("0-1-1", Some("0-1-1,1-1-2"), false, &log[..23]), "-s-S");
+        assert_eq!(run("0-1-1", Some("0-1-1,1-1-2"), false, &log[..23]), "-suS");
         // Stepped over.
         assert_eq!(run("", Some("0-1-2"), false, "0-1-1,0-1-3"), "sx");
         let done = GtidStream::new(

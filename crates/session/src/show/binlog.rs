@@ -104,7 +104,7 @@ impl ClientSession {
             ),
             (
                 "Slaves_connected",
-                readers.iter().filter(|r| r.server_id != 0).count() as u64,
+                self.instance.source().replicas().len() as u64,
             ),
         ] {
             pairs.push((name.into(), v.to_string()));
