@@ -35,10 +35,12 @@ def begin(port: int, start: str, server_id: int) -> socket.socket:
         name, position = c.query("SHOW MASTER STATUS")[0][:2]
         flags = ANNOTATE
     c._send(0, b"\x12" + struct.pack("<IHI", int(position), flags, server_id) + name.encode())
-    if start != "now":
-        # Behind the end of the log the server finds that nothing more will be asked.
-        c.socket.shutdown(socket.SHUT_WR)
     return c.socket
+
+
+def is_end(tail: bytes) -> bool:
+    """Whether a stream that ends with these nine bytes has come to its end: the EOF packet."""
+    return tail[:3] == b"\5\0\0" and tail[4:] == b"\xfe\0\0\2\0"
 
 
 def main() -> int:
@@ -59,7 +61,7 @@ def main() -> int:
             n = key.fileobj.recv_into(buffer)
             one["bytes"] += n
             one["seconds"] = time.monotonic() - one["begin"]
-            if n == 0:
+            if n == 0 or (start != "now" and n >= 9 and is_end(bytes(buffer[n - 9 : n]))):
                 wait.unregister(key.fileobj)
     print(json.dumps([{"bytes": o["bytes"], "seconds": round(o["seconds"], 4)} for o in out]))
     return 0
