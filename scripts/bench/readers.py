@@ -123,7 +123,6 @@ def throughput(work: Path, o: argparse.Namespace) -> list[dict]:
         if mariadb:
             mariadb.create()
             mariadb.start()
-            mariadb.sql("CREATE DATABASE sbtest")
             initial(server, mariadb)
             mariadb.pause()
         for test in o.tests.split(","):

@@ -495,7 +495,6 @@ impl<'a, G: Groups> Dump<'a, G> {
         self.out.io.flush()?;
         self.note(true);
         self.client.state(State::SentAll);
-        let lsn = self.groups.lsn();
         let end = loop {
             self.wake.clear();
             self.entry.falls_asleep();
@@ -503,7 +502,7 @@ impl<'a, G: Groups> Dump<'a, G> {
                 break Some(DumpEnd::Killed);
             }
             self.check()?;
-            if self.shared.db.durable_lsn() > lsn {
+            if self.groups.has_more() {
                 break None;
             }
             let timeout = self.until_heartbeat();

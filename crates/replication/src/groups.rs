@@ -1,7 +1,7 @@
 //! Where a dump's groups come from.
 
 use narwal_binlog::GtidState;
-use narwal_engine::{BegunFile, GroupHead, GroupReader, LiveRecords, Result};
+use narwal_engine::{BegunFile, GroupHead, Result};
 
 /// Event groups in the order of the log, and what stands between them. A dump has no other view of the log.
 pub trait Groups {
@@ -32,34 +32,7 @@ pub trait Groups {
 
     /// LSN of what is read next.
     fn lsn(&self) -> u64;
-}
 
-impl Groups for GroupReader<LiveRecords> {
-    fn next_group(&mut self) -> Result<Option<GroupHead>> {
-        GroupReader::next_group(self)
-    }
-
-    fn next_event(&mut self) -> Result<Option<&[u8]>> {
-        GroupReader::next_event(self)
-    }
-
-    fn begun_files(&self) -> &[BegunFile] {
-        GroupReader::begun_files(self)
-    }
-
-    fn gtids_before(&self) -> &GtidState {
-        GroupReader::gtids_before(self)
-    }
-
-    fn file_gtids(&self) -> Option<&GtidState> {
-        GroupReader::file_gtids(self)
-    }
-
-    fn resets(&self) -> u64 {
-        GroupReader::resets(self)
-    }
-
-    fn lsn(&self) -> u64 {
-        self.records().lsn()
-    }
+    /// Behind the last group: whether [`next_group`](Self::next_group) is worth another try.
+    fn has_more(&self) -> bool;
 }

@@ -14,7 +14,7 @@
 //! | `groups.rs` | where groups come from |
 //! | `registry.rs` | replicas that have registered, readers and their lag |
 //! | `semisync.rs` | semi-synchronous replication |
-//! | `notify.rs` | waking dumps when there is more in the log |
+//! | `tail.rs` | the newest groups, read once for all readers at the end of the log; waking them |
 //! | `io.rs`, `wake.rs` | the connection, as far as a dump needs it; waking who sleeps at it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -24,12 +24,12 @@ mod error;
 mod filter;
 mod groups;
 mod io;
-mod notify;
 mod registry;
 mod request;
 mod semisync;
 mod source;
 mod start;
+mod tail;
 mod wake;
 
 pub use error::DumpError;

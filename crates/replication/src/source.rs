@@ -6,8 +6,9 @@ use crate::io::DumpIo;
 use crate::registry::{Progress, ReaderInfo, Replica, now};
 use crate::request::{DumpRequest, RegisterRequest};
 use crate::semisync::SemiSync;
+use crate::start;
+use crate::tail::{self, Tail, TailGroups};
 use crate::wake::Wake;
-use crate::{notify, start};
 use narwal_engine::Database;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -132,6 +133,10 @@ impl Entry {
         }
     }
 
+    pub(crate) fn semi_sync(&self) -> bool {
+        self.semi_sync
+    }
+
     pub(crate) fn is_evicted(&self) -> bool {
         self.evicted.load(Ordering::SeqCst)
     }
@@ -154,6 +159,7 @@ pub(crate) struct Shared {
     /// Server version in format description events.
     pub(crate) version: String,
     pub(crate) semi_sync: SemiSync,
+    pub(crate) tail: Tail,
     pub(crate) readers: Mutex<Readers>,
     replicas: Mutex<BTreeMap<u32, Replica>>,
     next: AtomicU64,
@@ -187,6 +193,7 @@ impl Source {
             db,
             version: version.into(),
             semi_sync: SemiSync::default(),
+            tail: Tail::default(),
             readers: Mutex::default(),
             replicas: Mutex::default(),
             next: AtomicU64::new(1),
@@ -335,7 +342,7 @@ impl Source {
             }
             readers.all.insert(id, entry.clone());
             if !readers.watched {
-                readers.watched = notify::start(&self.0);
+                readers.watched = tail::start(&self.0);
             }
         }
         let _listed = Listed(shared, id);
@@ -344,6 +351,7 @@ impl Source {
             at = %format_args!("{} {}", start.file, start.pos), semi_sync = vars.semi_sync,
             "a reader of the binary log has attached"
         );
+        let groups = TailGroups::new(&shared.db, &shared.tail, groups);
         let end = Dump::new(
             shared, client, vars, request, &entry, &hold, wake, io, groups,
         )
