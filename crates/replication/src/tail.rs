@@ -19,9 +19,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Bytes of events in the ring.
-const RING_BYTES: usize = 16 << 20;
+const RING_BYTES: usize = if cfg!(test) { 32 << 10 } else { 16 << 20 };
 /// Groups with more bytes of events are not kept in the ring.
-const LARGE: u64 = 1 << 20;
+const LARGE: u64 = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 /// Groups that a reader takes out of the ring in one go.
 const BATCH: usize = 64;
 /// How long the thread collects under load.
@@ -411,4 +411,154 @@ fn step(shared: &Shared, reader: &mut Option<GroupReader<LiveRecords>>, pause: b
     }
     shared.db.wait_readable(reader.records().lsn(), WAIT)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use narwal_engine::{Options, TableBuilder, TxnOptions};
+    use narwal_log::sim::SimDisk;
+    use narwal_types::{BlobSize, TypeKind, ValueRef};
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    /// What a reader has seen of a group: GTID, file, the GTIDs before it, its events.
+    type Seen = (Gtid, u32, String, Vec<u8>);
+
+    fn next(groups: &mut impl Groups, files: &mut Vec<u32>) -> Option<Seen> {
+        let head = groups.next_group().unwrap();
+        for file in groups.begun_files() {
+            if files.last().is_none_or(|&n| n < file.number) {
+                files.push(file.number);
+            }
+        }
+        let head = head?;
+        if files.last().is_none_or(|&n| n < head.file_no) {
+            files.push(head.file_no);
+        }
+        if head.new_file {
+            let gtids = groups.file_gtids().unwrap().to_string();
+            assert_eq!(gtids, groups.gtids_before().to_string());
+        }
+        let mut events = Vec::new();
+        while let Some(event) = groups.next_event().unwrap() {
+            events.extend_from_slice(event);
+        }
+        assert_eq!(events.len() as u64, head.len);
+        let before = groups.gtids_before().to_string();
+        Some((head.gtid, head.file_no, before, events))
+    }
+
+    /// Readers that come and go as they like see what one sees that reads the log by itself.
+    #[test]
+    fn every_way_leads_through_the_same_groups() {
+        for seed in 0..20 {
+            let rng = &mut StdRng::seed_from_u64(seed);
+            let db = Database::open_with(
+                "/d",
+                Options {
+                    disk: Arc::new(SimDisk::new()),
+                    segment_size: 64 << 10,
+                    max_binlog_size: 100_000,
+                    oob_threshold: 16 << 10,
+                    background: false,
+                    ..Options::default()
+                },
+            )
+            .unwrap();
+            db.create_database("d").unwrap();
+            let table = TableBuilder::new("d", "t")
+                .column("id", TypeKind::BigInt, false)
+                .column("v", TypeKind::Blob(BlobSize::Normal), false)
+                .primary_key(&["id"]);
+            db.create_table(table.build().unwrap()).unwrap();
+            let catalog = db.catalog();
+            let table = catalog.table("d", "t").unwrap();
+            let tail = Tail::default();
+            let own = || db.binlog_reader(ReadStart::Oldest).unwrap();
+            let mut readers: Vec<_> = (0..4)
+                .map(|_| (TailGroups::new(&db, &tail, own()), Vec::new(), Vec::new()))
+                .collect();
+            let (mut thread, mut id, mut shared) = (None, 0, 0);
+            for _ in 0..400 {
+                match rng.random_range(0..12) {
+                    0..4 => {
+                        let mut t = db.begin(TxnOptions::default());
+                        let rows = match rng.random_range(0..8) {
+                            0 => 30,
+                            1 => 6,
+                            _ => 1,
+                        };
+                        for _ in 0..rows {
+                            id += 1;
+                            let v = vec![id as u8; rng.random_range(0..2000)];
+                            let row = table.row(&[ValueRef::Int(id), ValueRef::Bytes(&v)]);
+                            t.insert(table, row.unwrap()).unwrap();
+                        }
+                        t.commit().unwrap();
+                    }
+                    4 if rng.random_range(0..4) == 0 => {
+                        db.flush_binary_logs(&[]).unwrap();
+                    }
+                    5 | 6 => match &mut thread {
+                        Some(_) if rng.random_range(0..30) == 0 => {
+                            tail.close();
+                            thread = None;
+                        }
+                        Some(reader) => {
+                            tail.fill(reader).unwrap();
+                        }
+                        None => thread = Some(tail.restart(&db).unwrap()),
+                    },
+                    _ => {
+                        let n = rng.random_range(0..readers.len());
+                        let (groups, seen, files) = &mut readers[n];
+                        // The last one is always late.
+                        let most = if n == 3 { 2 } else { 20 };
+                        for _ in 0..rng.random_range(0..most) {
+                            let Some(group) = next(groups, files) else {
+                                break;
+                            };
+                            shared += usize::from(groups.own.is_none());
+                            seen.push(group);
+                        }
+                    }
+                }
+            }
+            db.sync().unwrap();
+            if let Some(reader) = &mut thread {
+                tail.fill(reader).unwrap();
+            }
+            let (mut seen, mut files) = (Vec::new(), Vec::new());
+            let nobody = Tail::default();
+            let mut alone = TailGroups::new(&db, &nobody, own());
+            while let Some(group) = next(&mut alone, &mut files) {
+                seen.push(group);
+            }
+            assert!(shared > 20, "{shared}");
+            for (groups, so_far, files_so_far) in &mut readers {
+                while groups.has_more() {
+                    if let Some(group) = next(groups, files_so_far) {
+                        so_far.push(group);
+                    }
+                }
+                assert_eq!(so_far.len(), seen.len(), "seed {seed}");
+                assert!(*so_far == seen, "seed {seed}");
+                assert_eq!(*files_so_far, files, "seed {seed}");
+            }
+            // A reset is seen in the ring and outside.
+            db.reset_master(None).unwrap();
+            db.sync().unwrap();
+            for (groups, ..) in &mut readers {
+                let before = groups.resets();
+                if let Some(reader) = &mut thread {
+                    tail.fill(reader).unwrap();
+                }
+                while groups.has_more() {
+                    assert!(groups.next_group().unwrap().is_none());
+                }
+                assert!(groups.resets() > before, "seed {seed}");
+            }
+        }
+    }
 }
