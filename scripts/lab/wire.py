@@ -1,12 +1,13 @@
 """A small MySQL client: text and binary protocol, and a replica's dump, over TCP or a Unix socket, standard library only.
 
 Written for the crash torture, which needs a client that is fast in Python, tells a lost connection from an error, and
-shares no code with the server under test. Accounts without a password only; no TLS.
+shares no code with the server under test. Accounts without a password only; TLS takes any certificate.
 """
 
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import zlib
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ CLIENT_LONG_PASSWORD = 1
 CLIENT_LONG_FLAG = 4
 CLIENT_CONNECT_WITH_DB = 8
 CLIENT_PROTOCOL_41 = 0x200
+CLIENT_SSL = 0x800
 CLIENT_TRANSACTIONS = 0x2000
 CLIENT_SECURE_CONNECTION = 0x8000
 CLIENT_PLUGIN_AUTH = 0x80000
@@ -104,7 +106,7 @@ class Connection:
     """One connection. `raw`: values of the text protocol are left as the bytes that came."""
 
     def __init__(self, port: int, user: str = "root", database: str = "", host: str = "127.0.0.1",
-                 unix_socket: str | None = None, timeout: float = 60, raw: bool = False):  # fmt: skip
+                 unix_socket: str | None = None, timeout: float = 60, raw: bool = False, tls: bool = False):  # fmt: skip
         self.raw = raw
         try:
             if unix_socket:
@@ -116,21 +118,22 @@ class Connection:
                 self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as e:
             raise Lost(str(e)) from e
-        self.buffer = b""
+        self.buffer = bytearray()
         self.sequence = 0
-        self._handshake(user, database)
+        self._handshake(user, database, tls)
 
     # -- packets ---------------------------------------------------------------------------------------------------
     def _read(self, n: int) -> bytes:
         while len(self.buffer) < n:
             try:
-                piece = self.sock.recv(65536)
+                piece = self.sock.recv(1 << 18)
             except OSError as e:
                 raise Lost(str(e)) from e
             if not piece:
                 raise Lost("end of stream")
             self.buffer += piece
-        out, self.buffer = self.buffer[:n], self.buffer[n:]
+        out = bytes(self.buffer[:n])
+        del self.buffer[:n]
         return out
 
     def _packet(self) -> bytes:
@@ -161,7 +164,7 @@ class Connection:
         self._send(bytes([code]) + payload)
 
     # -- login -----------------------------------------------------------------------------------------------------
-    def _handshake(self, user: str, database: str) -> None:
+    def _handshake(self, user: str, database: str, tls: bool) -> None:
         hello = self._packet()
         if hello[:1] == b"\xff":
             raise self._error(hello)
@@ -170,6 +173,12 @@ class Connection:
                  | CLIENT_SECURE_CONNECTION | CLIENT_PLUGIN_AUTH)  # fmt: skip
         if database:
             flags |= CLIENT_CONNECT_WITH_DB
+        if tls:
+            flags |= CLIENT_SSL
+            self._send(struct.pack("<IIB23x", flags, 1 << 24, UTF8MB4_GENERAL_CI))
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            self.sock = context.wrap_socket(self.sock)
         out = struct.pack("<IIB23x", flags, 1 << 24, UTF8MB4_GENERAL_CI) + user.encode() + b"\0" + b"\0"
         if database:
             out += database.encode() + b"\0"

@@ -213,11 +213,10 @@ impl<'a, G: Groups> Dump<'a, G> {
                         self.note(false);
                     }
                 }
-                Verdict::SendAndStop => {
-                    self.sent += 1;
+                Verdict::SendAndStop | Verdict::Stop => {
+                    self.sent += u64::from(verdict == Verdict::SendAndStop);
                     return self.until_reached(true);
                 }
-                Verdict::Stop => return self.until_reached(false),
             }
             if self.out.bytes - self.noted >= NOTE_BYTES {
                 self.note(false);
@@ -276,6 +275,7 @@ impl<'a, G: Groups> Dump<'a, G> {
             self.list(&start.file_gtids, start.file_time)?;
         }
         self.pos = start.pos;
+        self.tell_skipped()?;
         if start.behind_rotate {
             // The reader has read the file to its end: the next one follows, without another ROTATE.
             let next = self.file_no + 1;
@@ -324,10 +324,19 @@ impl<'a, G: Groups> Dump<'a, G> {
         self.out.event(&event, false)
     }
 
-    /// The reader has everything that it wanted, the present group included if `sent`.
-    fn until_reached(&mut self, sent: bool) -> Result<DumpEnd, DumpError> {
+    /// Tells the reader of groups that were left out because it has them, and where the stream stands now.
+    fn tell_skipped(&mut self) -> Result<(), DumpError> {
+        if std::mem::take(&mut self.skipped) {
+            let passed = self.groups.gtids_before().clone();
+            self.artificial_list(0, &passed, self.pos)?;
+        }
+        Ok(())
+    }
+
+    /// The reader has everything that it wanted; the stream is behind the present group if `in_group`.
+    fn until_reached(&mut self, in_group: bool) -> Result<DumpEnd, DumpError> {
         let mut passed = self.groups.gtids_before().clone();
-        if sent {
+        if in_group {
             passed.observe(self.gtid);
         }
         self.artificial_list(UNTIL_REACHED, &passed, self.pos)?;
@@ -396,20 +405,13 @@ impl<'a, G: Groups> Dump<'a, G> {
         };
         match verdict {
             Verdict::Send | Verdict::SendAndStop => {}
-            Verdict::Skip | Verdict::Unwanted => {
+            Verdict::Skip | Verdict::Unwanted | Verdict::Stop => {
                 self.skipped |= verdict == Verdict::Skip;
                 self.pos = end;
                 return Ok(verdict);
             }
-            Verdict::Stop => {
-                self.pos = head.start_pos;
-                return Ok(verdict);
-            }
         }
-        if std::mem::take(&mut self.skipped) {
-            let passed = self.groups.gtids_before().clone();
-            self.artificial_list(0, &passed, head.start_pos)?;
-        }
+        self.tell_skipped()?;
         let from = if std::mem::take(&mut start.inside) {
             self.inside(head, start.pos)?
         } else {

@@ -193,7 +193,7 @@ fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<Start, DumpE
             place.observe(last);
             continue;
         }
-        return Err(not_in_log(has, newest > has.seq));
+        return Err(not_in_log(has, newest >= has.seq));
     }
     let mut text = String::new();
     for gtid in place.position() {
