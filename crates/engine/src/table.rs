@@ -57,6 +57,28 @@ pub struct Table {
     pub(crate) counters: Arc<TableCounters>,
 }
 
+/// The columns as table maps tell them.
+fn log_columns(def: &TableDef) -> Vec<ColumnMeta> {
+    def.columns
+        .iter()
+        .map(|c| {
+            let (code, meta) = c.ty.binlog_type();
+            let mut m = ColumnMeta::new(&c.name, code, &meta);
+            m.unsigned = c.ty.unsigned;
+            m.numeric = c.ty.is_numeric();
+            m.nullable = c.nullable;
+            m.collation = if c.ty.is_character() {
+                Some(c.ty.collation.id())
+            } else if c.ty.is_binary_string() {
+                Some(Collation::Binary.id())
+            } else {
+                None
+            };
+            m
+        })
+        .collect()
+}
+
 impl Table {
     /// Derives the run-time form. `counters` of an earlier version of the table are carried over.
     pub(crate) fn new(def: TableDef, counters: Option<Arc<TableCounters>>) -> Result<Arc<Table>> {
@@ -106,25 +128,7 @@ impl Table {
                 parts: parts(ix)?,
             });
         }
-        let columns: Vec<ColumnMeta> = def
-            .columns
-            .iter()
-            .map(|c| {
-                let (code, meta) = c.ty.binlog_type();
-                let mut m = ColumnMeta::new(&c.name, code, &meta);
-                m.unsigned = c.ty.unsigned;
-                m.numeric = c.ty.is_numeric();
-                m.nullable = c.nullable;
-                m.collation = if c.ty.is_character() {
-                    Some(c.ty.collation.id())
-                } else if c.ty.is_binary_string() {
-                    Some(Collation::Binary.id())
-                } else {
-                    None
-                };
-                m
-            })
-            .collect();
+        let columns = log_columns(&def);
         let pk_columns: Vec<(usize, u32)> = pk
             .map(|p| {
                 p.columns
@@ -164,6 +168,12 @@ impl Table {
             RowMetadata::Minimal => &self.lesser_templates[1],
         };
         lesser.get_or_init(|| self.template.with_metadata(metadata))
+    }
+
+    /// The columns as the log's table maps tell them: rows are images of these.
+    #[must_use]
+    pub fn log_columns(&self) -> Vec<ColumnMeta> {
+        log_columns(&self.def)
     }
 
     /// Position of a column by name, without case.

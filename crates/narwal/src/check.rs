@@ -94,16 +94,8 @@ impl CheckObserver for Tell {
 
 /// Runs the command with the arguments behind `check`.
 pub fn run(args: &[String]) -> Result<(), Failure> {
-    let words = std::iter::once("narwal check").chain(args.iter().map(String::as_str));
-    let args = match Args::try_parse_from(words) {
-        Ok(args) => args,
-        Err(e) if e.use_stderr() => {
-            return Err(Failure::Usage(e.to_string().trim_end().to_owned()));
-        }
-        Err(e) => {
-            let _ = e.print();
-            return Ok(());
-        }
+    let Some(args) = crate::cli::parse::<Args>("narwal check", args)? else {
+        return Ok(());
     };
     let dir = args.datadir.unwrap_or(args.dir);
     if !dir.is_dir() {

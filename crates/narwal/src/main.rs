@@ -1,13 +1,15 @@
-//! The `narwal` command: `serve`, `binlog`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
+//! The `narwal` command: `serve`, `stream`, `binlog`, `check`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod binlog;
 mod check;
+mod cli;
 mod folder;
 mod glue;
 mod help;
 mod options;
 mod serve;
+mod stream;
 mod verify;
 
 use options::Usage;
@@ -25,11 +27,16 @@ enum Failure {
     Run(String),
     /// Did it, as far as damage in the files allows: exit status 3.
     Damaged(String),
+    /// What was asked for is not there any more: exit status 4.
+    Gone(String),
 }
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Failure::Usage(text) | Failure::Run(text) | Failure::Damaged(text)) = self;
+        let (Failure::Usage(text)
+        | Failure::Run(text)
+        | Failure::Damaged(text)
+        | Failure::Gone(text)) = self;
         f.write_str(text)
     }
 }
@@ -71,6 +78,10 @@ fn main() -> ExitCode {
             eprintln!("narwal: {text}");
             ExitCode::from(3)
         }
+        Err(Failure::Gone(text)) => {
+            eprintln!("narwal: {text}");
+            ExitCode::from(4)
+        }
     }
 }
 
@@ -91,6 +102,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
             Some("serve") => show(help::SERVE),
             Some("binlog") => binlog::run(&["--help".to_owned()]),
             Some("check") => check::run(&["--help".to_owned()]),
+            Some("stream") => stream::run(&["--help".to_owned()]),
             Some("export-binlog") => show(help::EXPORT),
             Some("verify-log") => show(help::VERIFY),
             Some("rotate-key" | "encrypt" | "decrypt") => show(help::KEYS),
@@ -106,6 +118,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "rotate-key" | "encrypt" | "decrypt" if wants_help => show(help::KEYS),
         "binlog" => binlog::run(rest),
         "check" => check::run(rest),
+        "stream" => stream::run(rest),
         "serve" => serve::run(options::serve(rest)?),
         "export-binlog" => binlog::export_binlog(options::export(rest)?),
         "verify-log" => verify::run(options::verify(rest)?),
@@ -119,6 +132,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
                     "serve",
                     "binlog",
                     "check",
+                    "stream",
                     "export-binlog",
                     "verify-log",
                     "rotate-key",

@@ -255,20 +255,12 @@ trait Output {
 }
 
 pub use import::is_unfinished as is_unfinished_import;
+pub use source::{data_dir_of, log_dir};
 
 /// Runs `narwal binlog` with the arguments behind that.
 pub fn run(args: &[String]) -> Result<(), Failure> {
-    let words = std::iter::once("narwal binlog").chain(args.iter().map(String::as_str));
-    let args = match BinlogArgs::try_parse_from(words) {
-        Ok(args) => args,
-        Err(e) if e.use_stderr() => {
-            return Err(Failure::Usage(e.to_string().trim_end().to_owned()));
-        }
-        Err(e) => {
-            // Help is no failure; neither is a reader that went away.
-            let _ = e.print();
-            return Ok(());
-        }
+    let Some(args) = crate::cli::parse::<BinlogArgs>("narwal binlog", args)? else {
+        return Ok(());
     };
     match args.command {
         Some(BinlogCommand::Export(o)) => export::run(&o),

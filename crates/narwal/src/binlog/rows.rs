@@ -1,12 +1,13 @@
 //! The tables of the statement at hand, and the rows of its events.
 
 use super::select::Selection;
-use super::values::{Cell, cells, present_after};
+use super::values::Cell;
 use super::{Trouble, damaged};
 use narwal_binlog::{
     ColumnMeta, Event, EventReader, RawEvent, RowsEvent, RowsKind, TableMap, event_type,
 };
 use narwal_engine::GroupHead;
+use narwal_stream::cell;
 use std::collections::HashMap;
 
 /// A table that the statement's rows events may refer to.
@@ -124,10 +125,16 @@ pub fn each_row(
             RowsKind::Write => None,
             _ => change.before,
         };
-        let values =
-            |image: Option<_>, present| image.map(|image| cells(&map, present, image)).transpose();
-        let before = values(before, rows.present).map_err(|e| damaged(head, e))?;
-        let after = values(change.after, present_after(rows)).map_err(|e| damaged(head, e))?;
+        let values = |image: Option<_>, present| {
+            let cells = |bytes| cell::image(&mapped.columns, present, bytes);
+            let found = image.map(cells).transpose();
+            found
+                .map(|image| image.map(|(cells, _)| cells))
+                .map_err(|e| damaged(head, e))
+        };
+        let before = values(before, rows.present)?;
+        // Updates have a bitmap of their own for the second image.
+        let after = values(change.after, rows.present_after.unwrap_or(rows.present))?;
         f(Change { before, after })?;
     }
     Ok(())

@@ -47,24 +47,14 @@ pub fn log_dir(dir: &Path) -> Result<PathBuf, Failure> {
             dir.display()
         )));
     }
-    let log = dir.join("log");
-    let is_log = |dir: &Path| {
-        std::fs::read_dir(dir).is_ok_and(|mut entries| {
-            entries.any(|e| {
-                e.is_ok_and(|e| {
-                    e.file_name()
-                        .to_str()
-                        .and_then(parse_segment_name)
-                        .is_some()
-                })
-            })
-        })
-    };
-    match (is_log(&log), is_log(dir)) {
-        (true, _) => Ok(log),
-        (false, true) => Ok(dir.to_path_buf()),
-        (false, false) => Err(Failure::Run(format!("{}: holds no log", log.display()))),
-    }
+    narwal_stream::source::folder::log_dir(dir)
+        .ok_or_else(|| Failure::Run(format!("{}: holds no log", dir.join("log").display())))
+}
+
+/// The folder that the segments in `log` belong to, which was found through `dir`.
+pub fn data_dir_of<'a>(log: &'a Path, dir: &'a Path) -> &'a Path {
+    let data = if log == dir { dir.parent() } else { Some(dir) };
+    data.filter(|d| d.is_dir()).unwrap_or(dir)
 }
 
 /// Bytes of all segment files.
@@ -109,9 +99,7 @@ impl Source {
         skip: &dyn Fn(&StateRecord) -> bool,
     ) -> Result<Self, Failure> {
         let log = log_dir(dir)?;
-        let data = if log == dir { dir.parent() } else { Some(dir) };
-        let data = data.filter(|d| d.is_dir()).unwrap_or(dir);
-        let disk = open_disk(data, key_file, Access::Read)?.disk;
+        let disk = open_disk(data_dir_of(&log, dir), key_file, Access::Read)?.disk;
         let opened = open_folder(disk, &log, config(base_name), skip)
             .map_err(|e| Failure::Run(e.to_string()))?
             .ok_or_else(|| Failure::Run(format!("{}: holds no log", log.display())))?;

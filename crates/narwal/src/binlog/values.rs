@@ -1,157 +1,15 @@
 //! Column values of row images: taken apart, and written as pseudo SQL, as JSON and as SQL literals.
 
-use narwal_binlog::{BinlogError, ColumnMeta, RowsEvent, TableMap, column_type as t, value_len};
-use narwal_types::{Date, DateTime, Decimal, Time};
+use narwal_binlog::{ColumnMeta, column_type as t};
+pub use narwal_stream::cell::{Cell, string_len};
+use narwal_stream::cell::{members, real_type, signed};
+use narwal_stream::json::number;
+pub use narwal_stream::json::string as json_string;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// One column's value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Cell<'a> {
-    /// NULL.
-    Null,
-    /// An integer's bits, zero-extended, and its width in bytes.
-    Int(u64, u8),
-    /// FLOAT.
-    Float(f32),
-    /// DOUBLE.
-    Double(f64),
-    /// DECIMAL.
-    Decimal(Decimal),
-    /// Text or binary.
-    Bytes(&'a [u8]),
-    /// BIT: its bits, most significant byte first, and how many.
-    Bit(&'a [u8], u16),
-    /// ENUM: index from 1, 0 for the error value.
-    Enum(u64),
-    /// SET: bits, and width in bytes.
-    Set(u64, u8),
-    /// YEAR; 0 for 0000.
-    Year(u16),
-    /// DATE.
-    Date(Date),
-    /// TIME.
-    Time(Time),
-    /// DATETIME.
-    DateTime(DateTime),
-    /// TIMESTAMP: seconds, microseconds, digits of the fraction.
-    Timestamp(u32, u32, u8),
-    /// A value that makes no sense for its type, or is of a type that this program does not take apart.
-    Raw(&'a [u8]),
-}
-
-/// The bit `i` of a bitmap whose lowest bit comes first.
-fn bit(bitmap: &[u8], i: usize) -> bool {
-    bitmap.get(i / 8).is_some_and(|b| b >> (i % 8) & 1 != 0)
-}
-
-fn little(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b))
-}
-
 fn big(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |n, &b| n << 8 | u64::from(b))
-}
-
-/// The type behind STRING.
-fn real(code: u8, meta: &[u8]) -> u8 {
-    match (code, meta) {
-        (t::STRING, [m @ (t::ENUM | t::SET), ..]) => *m,
-        _ => code,
-    }
-}
-
-/// Takes the value at the front of `bytes` apart; gives it and its length.
-fn cell<'a>(code: u8, meta: &[u8], bytes: &'a [u8]) -> Result<(Cell<'a>, usize), BinlogError> {
-    let len = value_len(code, meta, bytes)?;
-    let v = &bytes[..len];
-    let raw = Cell::Raw(v);
-    let array = || <[u8; 8]>::try_from(v);
-    let m = |i: usize| meta.get(i).copied().unwrap_or(0);
-    let found = match real(code, meta) {
-        t::TINY | t::SHORT | t::INT24 | t::LONG | t::LONGLONG => Cell::Int(little(v), len as u8),
-        t::FLOAT => Cell::Float(f32::from_bits(little(v) as u32)),
-        t::DOUBLE => array().map_or(raw, |b| Cell::Double(f64::from_le_bytes(b))),
-        t::NEWDECIMAL => Decimal::decode_binary(v, m(0), m(1)).map_or(raw, Cell::Decimal),
-        t::YEAR => match v {
-            [0] => Cell::Year(0),
-            [y] => Cell::Year(1900 + u16::from(*y)),
-            _ => raw,
-        },
-        t::DATE | t::NEWDATE => Cell::Date(Date::unpack(little(v) as u32)),
-        t::TIME2 => Time::unpack(v, m(0)).map_or(raw, Cell::Time),
-        t::DATETIME2 => DateTime::unpack(v, m(0)).map_or(raw, Cell::DateTime),
-        t::TIMESTAMP => Cell::Timestamp(little(v) as u32, 0, 0),
-        t::TIMESTAMP2 => {
-            let (secs, frac) = v.split_at_checked(4).unwrap_or((v, &[]));
-            let scale = [1, 10_000, 100, 1][frac.len().min(3)];
-            Cell::Timestamp(big(secs) as u32, big(frac) as u32 * scale, m(0))
-        }
-        t::BIT => Cell::Bit(v, u16::from(m(1)) * 8 + u16::from(m(0))),
-        t::ENUM => Cell::Enum(little(v)),
-        t::SET => Cell::Set(little(v), len as u8),
-        t::VARCHAR | t::VAR_STRING => {
-            let prefix = if u16::from_le_bytes([m(0), m(1)]) < 256 {
-                1
-            } else {
-                2
-            };
-            v.get(prefix..).map_or(raw, Cell::Bytes)
-        }
-        t::STRING => {
-            let prefix = if string_len(meta) < 256 { 1 } else { 2 };
-            v.get(prefix..).map_or(raw, Cell::Bytes)
-        }
-        t::BLOB | t::GEOMETRY | t::JSON => v.get(usize::from(m(0))..).map_or(raw, Cell::Bytes),
-        t::NULL => Cell::Null,
-        _ => raw,
-    };
-    Ok((found, len))
-}
-
-/// Bytes that a STRING column can hold: two bits of the length hide, inverted, in the type.
-pub fn string_len(meta: &[u8]) -> u16 {
-    match meta {
-        [high, low] => ((u16::from(*high) & 0x30) ^ 0x30) << 4 | u16::from(*low),
-        _ => 0,
-    }
-}
-
-/// The columns of a row image; `None` for those that it does not have.
-///
-/// # Errors
-/// The image is cut short, or a type is unknown.
-pub fn cells<'a>(
-    map: &TableMap<'_>,
-    present: &[u8],
-    image: &'a [u8],
-) -> Result<Vec<Option<Cell<'a>>>, BinlogError> {
-    let columns = map.column_count();
-    let count = (0..columns).filter(|&i| bit(present, i)).count();
-    let (nulls, mut rest) = image
-        .split_at_checked(count.div_ceil(8))
-        .ok_or(BinlogError::Truncated("a row's null bitmap"))?;
-    let mut nth = 0;
-    (0..columns)
-        .map(|i| {
-            if !bit(present, i) {
-                return Ok(None);
-            }
-            nth += 1;
-            if bit(nulls, nth - 1) {
-                return Ok(Some(Cell::Null));
-            }
-            let (code, meta) = map.column_type(i);
-            let (found, len) = cell(code, meta, rest)?;
-            rest = &rest[len..];
-            Ok(Some(found))
-        })
-        .collect()
-}
-
-/// The bitmap of the second image: updates have their own.
-pub fn present_after<'a>(rows: &RowsEvent<'a>) -> &'a [u8] {
-    rows.present_after.unwrap_or(rows.present)
 }
 
 /// `%.*g` of C.
@@ -178,11 +36,6 @@ fn general(v: f64, precision: usize) -> String {
     }
     let places = usize::try_from(precision as i32 - 1 - exp).unwrap_or(0);
     trim(&format!("{v:.places$}"))
-}
-
-fn signed(bits: u64, width: u8) -> i64 {
-    let shift = 64 - 8 * u32::from(width.clamp(1, 8));
-    (bits << shift) as i64 >> shift
 }
 
 fn put_timestamp(out: &mut Vec<u8>, secs: u32, micros: u32, digits: u8) {
@@ -271,7 +124,7 @@ pub fn type_text(code: u8, meta: &[u8]) -> String {
     let m = |i: usize| u32::from(meta.get(i).copied().unwrap_or(0));
     let (little, big) = (m(0) | m(1) << 8, m(0) << 8 | m(1));
     let fraction = |name: &str| (format!("{name}({})", m(0)), m(0));
-    let (name, meta) = match real(code, meta) {
+    let (name, meta) = match real_type(code, meta) {
         t::TINY => ("TINYINT".into(), 0),
         t::SHORT => ("SHORTINT".into(), 0),
         t::INT24 => ("MEDIUMINT".into(), 0),
@@ -314,30 +167,9 @@ pub fn type_text(code: u8, meta: &[u8]) -> String {
     out
 }
 
-/// The names of the members that are in a SET.
-fn members(bits: u64, labels: &[Vec<u8>]) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    for i in (0..64).filter(|i| bits >> i & 1 != 0) {
-        if !out.is_empty() {
-            out.push(b',');
-        }
-        out.extend_from_slice(labels.get(i)?);
-    }
-    Some(out)
-}
-
 fn utc(secs: u32, micros: u32, digits: u8) -> Vec<u8> {
     let mut out = Vec::new();
-    let zero = secs == 0 && micros == 0;
-    let value = if zero {
-        Some(DateTime {
-            fsp: digits,
-            ..DateTime::default()
-        })
-    } else {
-        DateTime::from_unix_micros(i64::from(secs) * 1_000_000 + i64::from(micros), digits)
-    };
-    if let Some(v) = value {
+    if let Some(v) = narwal_stream::cell::utc(secs, micros, digits) {
         v.write(&mut out);
     }
     out
@@ -367,10 +199,10 @@ pub fn json(cell: &Cell<'_>, column: &ColumnMeta, out: &mut Vec<u8>) {
             let _ = write!(out, "{}", signed(bits, width));
         }
         Cell::Float(v) if v.is_finite() => {
-            let _ = write!(out, "{}", short(&format!("{v:e}")));
+            let _ = write!(out, "{}", number(&format!("{v:e}")));
         }
         Cell::Double(v) if v.is_finite() => {
-            let _ = write!(out, "{}", short(&format!("{v:e}")));
+            let _ = write!(out, "{}", number(&format!("{v:e}")));
         }
         Cell::Float(_) | Cell::Double(_) => out.extend_from_slice(b"null"),
         Cell::Decimal(d) => ascii(out, &|out| d.write(out)),
@@ -404,56 +236,6 @@ pub fn json(cell: &Cell<'_>, column: &ColumnMeta, out: &mut Vec<u8>) {
             out.extend_from_slice(&utc(secs, micros, digits));
         }),
     }
-}
-
-/// A number in scientific notation, plain where that is short.
-fn short(scientific: &str) -> String {
-    match scientific.parse::<f64>() {
-        Ok(_) => {
-            let (digits, exp) = scientific.split_once('e').unwrap_or((scientific, "0"));
-            let exp: i32 = exp.parse().unwrap_or(0);
-            if !(-5..15).contains(&exp) {
-                return scientific.to_owned();
-            }
-            let (sign, digits) = match digits.strip_prefix('-') {
-                Some(rest) => ("-", rest),
-                None => ("", digits),
-            };
-            let mut bare = digits.replace('.', "");
-            if exp < 0 {
-                return format!("{sign}0.{}{bare}", "0".repeat((-exp - 1) as usize));
-            }
-            let whole = exp as usize + 1;
-            if bare.len() <= whole {
-                bare.push_str(&"0".repeat(whole - bare.len()));
-                return format!("{sign}{bare}.0");
-            }
-            format!("{sign}{}.{}", &bare[..whole], &bare[whole..])
-        }
-        Err(_) => scientific.to_owned(),
-    }
-}
-
-/// A JSON string.
-pub fn json_string(s: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    for c in s.chars() {
-        match c {
-            '"' => out.extend_from_slice(b"\\\""),
-            '\\' => out.extend_from_slice(b"\\\\"),
-            '\n' => out.extend_from_slice(b"\\n"),
-            '\r' => out.extend_from_slice(b"\\r"),
-            '\t' => out.extend_from_slice(b"\\t"),
-            c if (c as u32) < 0x20 || c == '\u{7f}' => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => {
-                let mut buf = [0; 4];
-                out.extend_from_slice(c.encode_utf8(&mut buf).as_bytes());
-            }
-        }
-    }
-    out.push(b'"');
 }
 
 /// The value as an SQL literal that means exactly it, in a session with UTF-8 text, UTC and backslash escapes.
