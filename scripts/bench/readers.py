@@ -4,7 +4,8 @@
   throughput  sysbench against Narwal with nobody attached, then with 1 and 8 readers that throw away what they get, with a
               MariaDB replica that only fetches (its SQL thread is stopped: what a replica on another machine costs), and
               with one that applies everything on this machine's cores. Each round runs all of them in turn; the ratio to
-              "nobody" is taken within a round, the median of the rounds is shown. Wanted: 95 % with one reader, 85 % with 8.
+              "nobody" is taken within a round, the median of the rounds is shown, and what it adds to the server's CPU time
+              a transaction. Wanted: 95 % with one reader, 85 % with 8.
   dump        a log of `--dump-size` from its oldest event to a reader that throws it away, three times, the first with
               nothing of it in the page cache. Wanted: 300 MB/s.
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import signal
@@ -127,16 +129,19 @@ def throughput(work: Path, o: argparse.Namespace) -> list[dict]:
             mariadb.pause()
         for test in o.tests.split(","):
             for threads in map(int, o.threads.split(",")):
-                cell: dict = {"test": test, "threads": threads, "tps": {}}
+                cell: dict = {"test": test, "threads": threads, "tps": {}, "cpu_us": {}}
                 sysbench(server, o, test, "run", threads, o.warmup)
                 for round_ in range(o.rounds):
                     order = list(ways(server, mariadb).items())
                     for name, way in order if round_ % 2 == 0 else order[::-1]:
                         with way():
+                            cpu = cpu_seconds(server.process.pid)
                             text = sysbench(server, o, test, "run", threads, o.seconds)
-                        tps = float(re.search(r"transactions:\s+\d+\s+\(([\d.]+) per sec", text).group(1))
+                            cpu = cpu_seconds(server.process.pid) - cpu
+                        n, tps = map(float, re.search(r"transactions:\s+(\d+)\s+\(([\d.]+) per sec", text).groups())
                         cell["tps"].setdefault(name, []).append(tps)
-                        print(f"#   {test} {threads} {name}: {tps:.0f}", flush=True)
+                        cell["cpu_us"].setdefault(name, []).append(cpu * 1e6 / n)
+                        print(f"#   {test} {threads} {name}: {tps:.0f}/s, {cpu * 1e6 / n:.1f} us of server CPU each", flush=True)
                 out.append(cell)
         server.stop()
     finally:
@@ -147,6 +152,16 @@ def throughput(work: Path, o: argparse.Namespace) -> list[dict]:
             mariadb.kill()
             mariadb.remove()
     return out
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def extra_cpu(cell: dict, name: str) -> float:
+    """Microseconds of the server's CPU time a transaction beyond those with nobody attached."""
+    return statistics.median(cell["cpu_us"][name]) - statistics.median(cell["cpu_us"]["nobody"])
 
 
 def ratio(cell: dict, name: str) -> float:
@@ -184,7 +199,8 @@ def tables(cells: list[dict], dumps: list[dict]) -> tuple[str, list[str]]:
             ratios = {n: ratio(c, n) for n in names}
             failures += [f"{c['test']} at {c['threads']}, {n}: {r:.3f}" for n, r in ratios.items() if r < WANTED.get(n, 0)]
             base = statistics.median(c["tps"]["nobody"])
-            lines.append(f"| {c['test']} | {c['threads']} | {base:,.0f} | " + " | ".join(f"{r:.3f}" for r in ratios.values()) + " |")
+            lines.append(f"| {c['test']} | {c['threads']} | {base:,.0f} | "
+                         + " | ".join(f"{r:.3f} ({extra_cpu(c, n):+.1f} us)" for n, r in ratios.items()) + " |")
         lines.append("")
     if dumps:
         lines += ["| dump of an old log | MB | seconds | MB/s |", "|---|---|---|---|"]
