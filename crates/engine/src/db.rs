@@ -826,6 +826,11 @@ impl Database {
         self.inner.log.gate_stats()
     }
 
+    /// Commits in the binary log since the start (`Binlog_commits`).
+    pub fn binlog_commits(&self) -> u64 {
+        self.inner.log.stats().binlog_commits
+    }
+
     /// The last commit that readers may see.
     pub fn visible_seq(&self) -> u64 {
         self.inner.log.visible_seq()

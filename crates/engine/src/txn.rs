@@ -61,31 +61,41 @@ pub struct TxnOptions {
     pub row_image: RowImage,
 }
 
-/// What KILL asked a connection for.
+/// Between a connection and those who look at it or end it: what KILL asked for, and whether its commit waits for a
+/// replica.
 #[derive(Debug, Default)]
-pub struct KillFlag(AtomicU8);
+pub struct KillFlag {
+    kill: AtomicU8,
+    waits: AtomicBool,
+}
 
 impl KillFlag {
     /// KILL QUERY (`connection` false) or KILL CONNECTION.
     pub fn set(&self, connection: bool) {
-        self.0.fetch_max(1 + u8::from(connection), Ordering::SeqCst);
+        self.kill
+            .fetch_max(1 + u8::from(connection), Ordering::SeqCst);
     }
 
     /// A new statement: a KILL QUERY of the one before is void.
     pub fn new_statement(&self) {
         let _ = self
-            .0
+            .kill
             .compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     /// Any KILL.
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
+        self.kill.load(Ordering::Relaxed) > 0
+    }
+
+    /// A commit of this connection is durable and waits for a replica.
+    pub fn waits_for_replica(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
     }
 
     /// KILL CONNECTION.
     pub fn ends_connection(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 1
+        self.kill.load(Ordering::Relaxed) > 1
     }
 }
 
@@ -93,16 +103,17 @@ impl TxnOptions {
     /// Waits until a commit is durable, visible and, if the gate says so, acknowledged. KILL CONNECTION ends the wait
     /// for a replica; KILL QUERY does so once the commit is visible (otherwise the session would not see its own work).
     pub(crate) fn wait_committed(&self, db: &Inner, ticket: &Ticket) -> Result<()> {
+        let Some(flag) = self.kill.as_deref() else {
+            return Ok(db.log.wait(ticket)?);
+        };
         let seq = ticket.seq();
         let waited = db.log.wait_or(ticket, || {
-            self.kill
-                .as_ref()
-                .is_some_and(|k| k.ends_connection() || (k.is_set() && db.log.visible_seq() >= seq))
+            flag.waits.store(true, Ordering::Relaxed);
+            flag.ends_connection() || (flag.is_set() && db.log.visible_seq() >= seq)
         });
+        flag.waits.store(false, Ordering::Relaxed);
         match waited {
-            Err(LogError::GivenUp) if self.kill.as_ref().is_some_and(|k| k.ends_connection()) => {
-                Err(EngineError::KilledInCommit)
-            }
+            Err(LogError::GivenUp) if flag.ends_connection() => Err(EngineError::KilledInCommit),
             Err(LogError::GivenUp) => Ok(()),
             r => Ok(r?),
         }

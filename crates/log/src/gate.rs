@@ -49,6 +49,8 @@ pub struct Held {
     pub commits: u64,
     /// The first of them, and since when it is durable.
     pub first: Option<(Seq, Instant)>,
+    /// The last commit that is held, for an acknowledgement or behind such a one; 0 if none is.
+    pub last: Seq,
 }
 
 /// What the gate has done since the log was opened.
@@ -150,6 +152,7 @@ impl GateState {
         Held {
             commits: w.commits,
             first: w.queue.front().map(|h| (h.slot.at.seq, h.since)),
+            last: w.queue.back().map_or(0, |h| h.slot.at.seq),
         }
     }
 
