@@ -201,6 +201,9 @@ impl<'a, G: Groups> Dump<'a, G> {
             if self.seq == 0 {
                 self.seq = head.seq.saturating_sub(1);
                 self.note(false);
+                if let Some(semi) = &mut self.semi {
+                    semi.skipped(self.seq);
+                }
             }
             let verdict = self.group(&head, &mut start)?;
             (self.seq, self.gtid, self.time) = (head.seq, head.gtid, head.timestamp);
@@ -406,7 +409,15 @@ impl<'a, G: Groups> Dump<'a, G> {
         match verdict {
             Verdict::Send | Verdict::SendAndStop => {}
             Verdict::Skip | Verdict::Unwanted | Verdict::Stop => {
-                self.skipped |= verdict == Verdict::Skip;
+                let has = verdict == Verdict::Skip;
+                self.skipped |= has;
+                if let Some(semi) = &mut self.semi {
+                    if has {
+                        semi.skipped(head.seq);
+                    } else {
+                        semi.left_out(head.seq);
+                    }
+                }
                 self.pos = end;
                 return Ok(verdict);
             }
@@ -504,8 +515,19 @@ impl<'a, G: Groups> Dump<'a, G> {
                 break Some(DumpEnd::Killed);
             }
             self.check()?;
+            let semi_end = self.semi.as_ref().and_then(SemiSyncReader::wants_end);
             if self.groups.has_more() {
-                break None;
+                // Acknowledgements come while there is always more to send, and commits wait for them.
+                let waits = self
+                    .semi
+                    .as_ref()
+                    .is_some_and(SemiSyncReader::waits_for_ack);
+                break if waits { self.look()? } else { None };
+            }
+            if let (Some(semi), Some(end)) = (&mut self.semi, semi_end)
+                && self.groups.lsn() >= self.shared.db.durable_lsn()
+            {
+                semi.at_end(end);
             }
             let timeout = self.until_heartbeat();
             let ready = self.out.io.wait(self.wake.as_fd(), timeout)?;

@@ -13,7 +13,7 @@
 //! | `dialect.rs` | events as a reader of some capability understands them |
 //! | `groups.rs` | where groups come from |
 //! | `registry.rs` | replicas that have registered, readers and their lag |
-//! | `semisync.rs` | semi-synchronous replication |
+//! | `semisync.rs`, `semisync/` | semi-synchronous replication: commits wait for replicas |
 //! | `tail.rs` | the newest groups, read once for all readers at the end of the log; waking them |
 //! | `io.rs`, `wake.rs` | the connection, as far as a dump needs it; waking who sleeps at it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -37,6 +37,8 @@ pub use groups::Groups;
 pub use io::{DumpIo, Ready};
 pub use registry::{Position, ReaderInfo, Replica};
 pub use request::{DumpRequest, MalformedPacket, RegisterRequest, dump_flags};
-pub use semisync::{GroupEnd, SemiSync, SemiSyncReader};
+pub use semisync::{
+    GroupEnd, SemiSync, SemiSyncReader, SemiSyncSettings, SemiSyncStatus, WaitPoint,
+};
 pub use source::{Checksum, Client, ClientVars, DumpEnd, Source, State};
 pub use wake::Wake;

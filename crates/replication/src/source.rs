@@ -190,9 +190,9 @@ impl Source {
     #[must_use]
     pub fn new(db: Database, version: impl Into<String>) -> Self {
         Source(Arc::new(Shared {
+            semi_sync: SemiSync::new(db.clone()),
             db,
             version: version.into(),
-            semi_sync: SemiSync::default(),
             tail: Tail::default(),
             readers: Mutex::default(),
             replicas: Mutex::default(),

@@ -151,6 +151,8 @@ impl ClientSession {
             ),
         };
         self.instance.database().reset_master(first)?;
+        // Commits that wait for replicas to read the log that is no more.
+        self.instance.source().semi_sync().reset();
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::variables::{self, Effect, VARIABLES, VarValue};
 use narwal_engine::{
     BinlogFilter, CatalogChange, CommitInfo, Database, Ddl, RowMetadata, TxnOptions,
 };
-use narwal_replication::Source;
+use narwal_replication::{SemiSyncSettings, Source, WaitPoint};
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
@@ -215,6 +215,26 @@ fn apply_retention(db: &Database, name: &str, v: u64) {
     }
 }
 
+/// Begin of the names of variables for semi-synchronous replication.
+const SEMI_SYNC: &str = "rpl_semi_sync_master_";
+
+/// Lets the variables of semi-synchronous replication have their effect.
+fn apply_semi_sync(source: &Source, get: &dyn Fn(&str) -> VarValue) {
+    let get = |name: &str| get(&format!("{SEMI_SYNC}{name}"));
+    source.semi_sync().set(|s| {
+        *s = SemiSyncSettings {
+            enabled: get("enabled").as_bool(),
+            timeout: Duration::from_millis(get("timeout").as_u64()),
+            wait_point: match get("wait_point").as_str() {
+                "AFTER_SYNC" => WaitPoint::AfterSync,
+                _ => WaitPoint::AfterCommit,
+            },
+            wait_no_replica: get("wait_no_slave").as_bool(),
+            replicas: u32::try_from(get("wait_for_slave_count").as_u64()).unwrap_or(u32::MAX),
+        };
+    });
+}
+
 /// The other form of a log's age limit: name and value.
 fn other_form(name: &str, v: &VarValue) -> Option<(&'static str, VarValue)> {
     match name {
@@ -374,6 +394,9 @@ impl Instance {
         );
         put("version_compile_os", VarValue::text(std::env::consts::OS));
         let source = Source::new(db.clone(), server_version());
+        apply_semi_sync(&source, &|name| {
+            variables::index(name).map_or(VarValue::Null, |i| values[i].clone())
+        });
         Arc::new(Instance {
             source,
             db,
@@ -494,6 +517,9 @@ impl Instance {
                     .set_binlog_row_metadata(row_metadata(value.as_str()));
             }
             "gtid_strict_mode" => self.gtid_strict.store(value.as_bool(), Ordering::SeqCst),
+            name if name.starts_with(SEMI_SYNC) => {
+                apply_semi_sync(&self.source, &|name| self.global_value(name));
+            }
             name if RETENTION.contains(&name) => apply_retention(&self.db, name, value.as_u64()),
             "innodb_flush_log_at_trx_commit" => {
                 self.db.set_flush_log_at_trx_commit(value.as_u64() as u8);

@@ -200,7 +200,11 @@ impl Process {
             db: identity.db,
             command: Command::name(command),
             seconds: now.saturating_sub(self.since.load(Ordering::Relaxed)) / 1_000_000,
-            state: Stage::name(self.stage.load(Ordering::Relaxed)),
+            state: if self.kill_flag.waits_for_replica() {
+                "Waiting for semi-sync ACK from slave"
+            } else {
+                Stage::name(self.stage.load(Ordering::Relaxed))
+            },
             info: running
                 .then(|| String::from_utf8_lossy(&self.info.lock()).into_owned())
                 .filter(|s| !s.is_empty()),

@@ -949,6 +949,48 @@ pub static VARIABLES: &[VariableDef] = &[
     def("report_host", Global, Text, "", Startup),
     def("report_port", Global, UInt(0, 65535, 1), "0", Startup),
     def("require_secure_transport", Global, Bool, "OFF", Fixed),
+    def("rpl_semi_sync_master_enabled", Global, Bool, "OFF", Live)
+        .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
+    def(
+        "rpl_semi_sync_master_timeout",
+        Global,
+        UInt(0, MAX, 1),
+        "10000",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
+    def(
+        "rpl_semi_sync_master_trace_level",
+        Global,
+        UInt(0, MAX, 1),
+        "32",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
+    def(
+        "rpl_semi_sync_master_wait_for_slave_count",
+        Global,
+        UInt(1, 65535, 1),
+        "1",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
+    def(
+        "rpl_semi_sync_master_wait_no_slave",
+        Global,
+        Bool,
+        "ON",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
+    def(
+        "rpl_semi_sync_master_wait_point",
+        Global,
+        Enum(&["AFTER_SYNC", "AFTER_COMMIT"]),
+        "AFTER_COMMIT",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
     def("secure_auth", Global, Bool, "ON", Fixed),
     def("secure_file_priv", Global, Text, "", Startup),
     def("server_id", Both, UInt(1, 4_294_967_295, 1), "1", Live)
@@ -1124,6 +1166,15 @@ fn canonical(name: &str) -> &str {
         "transaction_read_only" => "tx_read_only",
         "storage_engine" => "default_storage_engine",
         "binlog_space_limit" => "max_binlog_total_size",
+        // MySQL's names.
+        "rpl_semi_sync_source_enabled" => "rpl_semi_sync_master_enabled",
+        "rpl_semi_sync_source_timeout" => "rpl_semi_sync_master_timeout",
+        "rpl_semi_sync_source_trace_level" => "rpl_semi_sync_master_trace_level",
+        "rpl_semi_sync_source_wait_for_replica_count" => {
+            "rpl_semi_sync_master_wait_for_slave_count"
+        }
+        "rpl_semi_sync_source_wait_no_replica" => "rpl_semi_sync_master_wait_no_slave",
+        "rpl_semi_sync_source_wait_point" => "rpl_semi_sync_master_wait_point",
         n => n,
     }
 }

@@ -62,6 +62,35 @@ impl ClientSession {
         Ok(g)
     }
 
+    /// Lines of SHOW STATUS about semi-synchronous replication.
+    pub(super) fn semi_sync_status(&self, pairs: &mut Vec<(String, String)>) {
+        let s = self.instance.source().semi_sync().status();
+        let average = s.tx_wait_micros.checked_div(s.tx_waits).unwrap_or(0);
+        for (name, v) in [
+            ("clients", s.clients),
+            ("get_ack", s.received),
+            // MariaDB counts no time for these two, either.
+            ("net_avg_wait_time", 0),
+            ("net_wait_time", 0),
+            ("net_waits", s.asked),
+            ("no_times", s.no_times),
+            ("no_tx", s.no_tx),
+            ("request_ack", s.requested),
+            ("timefunc_failures", 0),
+            ("tx_avg_wait_time", average),
+            ("tx_wait_time", s.tx_wait_micros),
+            ("tx_waits", s.tx_waits),
+            // Commits wait in the order of the log.
+            ("wait_pos_backtraverse", 0),
+            ("wait_sessions", s.wait_sessions),
+            ("yes_tx", s.yes_tx),
+        ] {
+            pairs.push((format!("Rpl_semi_sync_master_{name}"), v.to_string()));
+        }
+        let on = if s.on { "ON" } else { "OFF" };
+        pairs.push(("Rpl_semi_sync_master_status".into(), on.into()));
+    }
+
     /// Lines of SHOW STATUS about the binary log.
     pub(super) fn binlog_status(
         &self,

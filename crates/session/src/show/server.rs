@@ -130,6 +130,7 @@ impl ClientSession {
             }
         }
         self.binlog_status(filter, &mut pairs)?;
+        self.semi_sync_status(&mut pairs);
         let tls = self.client.tls.clone().unwrap_or_default();
         pairs.push(("Ssl_cipher".into(), tls.1));
         pairs.push(("Ssl_version".into(), tls.0));
