@@ -7,7 +7,7 @@
               "nobody" is taken within a round, the median of the rounds is shown, and what it adds to the server's CPU time
               a transaction. Wanted: 95 % with one reader, 85 % with 8.
   dump        a log of `--dump-size` from its oldest event to a reader that throws it away, three times, the first with
-              nothing of it in the page cache. Wanted: 300 MB/s.
+              nothing of it in the page cache; and the log that the first part has made. Wanted: 300 MB/s.
 
 Called by `./bench --only readers`.
 """
@@ -114,7 +114,17 @@ def ways(server: Narwal, mariadb: MariaDB | None) -> dict:
     return out
 
 
-def throughput(work: Path, o: argparse.Namespace) -> list[dict]:
+def dump_of(server: Narwal, what: str) -> dict:
+    """Sends the whole log to one reader."""
+    done = subprocess.run([sys.executable, str(DISCARD), str(server.port), "1", "oldest", "100"], check=True,
+                          capture_output=True, text=True)  # fmt: skip
+    got = json.loads(done.stdout.splitlines()[-1])[0]
+    rate = got["bytes"] / got["seconds"]
+    print(f"# dump, {what}: {got['bytes'] / 1e6:.0f} MB in {got['seconds']:.2f} s: {rate / 1e6:.0f} MB/s", flush=True)
+    return {"what": what, **got, "bytes_per_second": round(rate)}
+
+
+def throughput(work: Path, o: argparse.Namespace) -> tuple[list[dict], list[dict]]:
     server = Narwal(work / "narwal", ["--innodb-buffer-pool-size=1G", "--max-connections=500", *o.narwal_arg], binary=o.narwal)
     mariadb = None if o.no_replica else MariaDB(work / "replica", REPLICA_ARGS)
     out = []
@@ -143,6 +153,7 @@ def throughput(work: Path, o: argparse.Namespace) -> list[dict]:
                         cell["cpu_us"].setdefault(name, []).append(cpu * 1e6 / n)
                         print(f"#   {test} {threads} {name}: {tps:.0f}/s, {cpu * 1e6 / n:.1f} us of server CPU each", flush=True)
                 out.append(cell)
+        dumps = [dump_of(server, "sysbench's small transactions") for _ in range(2)]
         server.stop()
     finally:
         server.kill()
@@ -151,7 +162,7 @@ def throughput(work: Path, o: argparse.Namespace) -> list[dict]:
             mariadb.resume()
             mariadb.kill()
             mariadb.remove()
-    return out
+    return out, dumps
 
 
 def cpu_seconds(pid: int) -> float:
@@ -175,13 +186,7 @@ def dump(work: Path, o: argparse.Namespace) -> list[dict]:
         biglog.build(biglog.example(not o.debug), server.datadir, biglog.bytes_of(o.dump_size))
         biglog.forget(server.datadir)
         server.start(300)
-        for state in ("cold", "cached", "cached"):
-            done = subprocess.run([sys.executable, str(DISCARD), str(server.port), "1", "oldest", "100"], check=True,
-                                  capture_output=True, text=True)  # fmt: skip
-            got = json.loads(done.stdout.splitlines()[-1])[0]
-            rate = got["bytes"] / got["seconds"]
-            out.append({"cache": state, **got, "bytes_per_second": round(rate)})
-            print(f"# dump, {state}: {got['bytes'] / 1e6:.0f} MB in {got['seconds']:.2f} s: {rate / 1e6:.0f} MB/s", flush=True)
+        out = [dump_of(server, f"groups of 24 KB, {state}") for state in ("cold", "cached", "cached")]
         server.stop()
     finally:
         server.kill()
@@ -206,9 +211,8 @@ def tables(cells: list[dict], dumps: list[dict]) -> tuple[str, list[str]]:
         lines += ["| dump of an old log | MB | seconds | MB/s |", "|---|---|---|---|"]
         for d in dumps:
             rate = d["bytes_per_second"]
-            lines.append(f"| {d['cache']} | {d['bytes'] / 1e6:,.0f} | {d['seconds']:.2f} | {rate / 1e6:,.0f} |")
-        if max(d["bytes_per_second"] for d in dumps) < WANTED_DUMP:
-            failures.append("dump rate")
+            lines.append(f"| {d['what']} | {d['bytes'] / 1e6:,.0f} | {d['seconds']:.2f} | {rate / 1e6:,.0f} |")
+        failures += [f"dump, {d['what']}" for d in dumps if d["bytes_per_second"] < WANTED_DUMP]
         lines.append("")
     lines.append("Not met: " + ("; ".join(failures) or "none"))
     return "\n".join(lines) + "\n", failures
@@ -236,8 +240,9 @@ def main() -> int:
     out = Path(o.out).resolve()
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
-    cells = [] if o.no_throughput else throughput(work, o)
-    dumps = [] if o.dump_size == "0" else dump(work, o)
+    cells, dumps = ([], []) if o.no_throughput else throughput(work, o)
+    if o.dump_size != "0":
+        dumps += dump(work, o)
     (out / "readers.json").write_text(json.dumps({"throughput": cells, "dump": dumps}, indent=1) + "\n")
     text, failures = tables(cells, dumps)
     (out / "readers.md").write_text("# Readers\n\n" + text)
