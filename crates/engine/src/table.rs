@@ -80,6 +80,11 @@ fn log_columns(def: &TableDef) -> Vec<ColumnMeta> {
 }
 
 impl Table {
+    /// The form of a table that is stored nowhere: its rows are made when they are read (virtual and derived tables).
+    pub fn made(def: TableDef) -> Result<Arc<Table>> {
+        Table::new(def, None)
+    }
+
     /// Derives the run-time form. `counters` of an earlier version of the table are carried over.
     pub(crate) fn new(def: TableDef, counters: Option<Arc<TableCounters>>) -> Result<Arc<Table>> {
         let types: Vec<ColumnType> = def.columns.iter().map(|c| c.ty).collect();

@@ -159,7 +159,7 @@ impl ClientSession {
 /// Database and table that a statement is about.
 pub(crate) fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, String)> {
     let name = match stmt {
-        Stmt::Select(s) => &s.from.as_ref()?.name,
+        Stmt::Select(s) => &s.from.as_ref()?.first_table()?.name,
         Stmt::Insert(i) => &i.table,
         Stmt::Update(u) => &u.table.name,
         Stmt::Delete(d) => &d.table.name,

@@ -11,6 +11,7 @@
 //! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
 //! | `users.rs` | CREATE USER, GRANT and the like |
 //! | `show/` | SHOW and DESCRIBE |
+//! | `information_schema/` | the virtual tables |
 //! | `variables.rs`, `session_vars.rs` | system variables: the table of them, a session's values |
 //! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
 //! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
@@ -28,6 +29,7 @@ mod binlog_admin;
 mod charset;
 mod control;
 mod dump;
+mod information_schema;
 mod instance;
 mod lex;
 mod password;

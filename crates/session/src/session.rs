@@ -501,7 +501,7 @@ pub(crate) fn unknown_database(db: &str) -> SqlError {
     SqlError::new(1049, b"42000", format!("Unknown database '{db}'"))
 }
 
-/// True for `information_schema`, which everyone may see; it has no tables yet.
+/// True for `information_schema`, which everyone may see.
 pub(crate) fn is_virtual(db: &str) -> bool {
     db.eq_ignore_ascii_case("information_schema")
 }

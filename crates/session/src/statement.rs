@@ -2,6 +2,7 @@
 
 use crate::access::first_table;
 use crate::admin_parse;
+use crate::information_schema::InformationSchema;
 use crate::prepared::{Slot, SlotKind};
 use crate::process::Stage;
 use crate::session::{ClientSession, is_virtual};
@@ -166,9 +167,13 @@ impl ClientSession {
 
     /// Binds, plans and checks privileges.
     pub(crate) fn plan(&mut self, stmt: &Stmt, text: &str) -> SqlResult<Prepared> {
+        let catalog = self.instance.database().catalog();
+        // Virtual tables show what the account may see now.
+        self.account();
         let db = self.instance.database();
-        let catalog = db.catalog();
-        let plan = match Prepared::new(stmt, text, db, &catalog, &self.env, None) {
+        let virtual_tables = InformationSchema(self);
+        let plan = Prepared::new(stmt, text, db, &catalog, &self.env, Some(&virtual_tables));
+        let plan = match plan {
             Ok(p) => p,
             Err(e) => {
                 // Who may not see a table is not told whether it exists.
@@ -176,7 +181,7 @@ impl ClientSession {
                     && let Some((db, table)) = first_table(stmt, &self.env)
                 {
                     if is_virtual(&db) {
-                        return Err(SqlError::unsupported(format!("{db}.{table}")));
+                        return Err(e);
                     }
                     self.check_sees_table(&db, &table)?;
                 }

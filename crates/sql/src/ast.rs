@@ -158,7 +158,81 @@ pub struct Locking {
     pub wait: narwal_engine::LockWait,
 }
 
-/// A SELECT over one table or none.
+/// What FROM reads.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // Most are tables.
+pub enum From {
+    /// A table.
+    Table(TableRef),
+    /// A derived table: `(SELECT ...) AS alias`.
+    Query {
+        /// The SELECT.
+        query: Box<Select>,
+        /// Its name.
+        alias: String,
+    },
+    /// The SELECTs of a UNION; the SELECT around it carries the UNION's ORDER BY and LIMIT.
+    Union {
+        /// At least two.
+        parts: Vec<Select>,
+        /// Of the first so many parts together equal rows count once (UNION); the others follow as they are (UNION ALL).
+        distinct: usize,
+    },
+    /// A join.
+    Join(Box<Join>),
+}
+
+impl From {
+    /// The first table by its place in the text, if there is one.
+    pub fn first_table(&self) -> Option<&TableRef> {
+        match self {
+            From::Table(t) => Some(t),
+            From::Query { query, .. } => query.from.as_ref()?.first_table(),
+            From::Union { parts, .. } => parts.first()?.from.as_ref()?.first_table(),
+            From::Join(j) => j.left.first_table().or_else(|| j.right.first_table()),
+        }
+    }
+}
+
+/// Two sides of a FROM and how they are joined.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Join {
+    /// Left side.
+    pub left: From,
+    /// Right side.
+    pub right: From,
+    /// Kind.
+    pub kind: JoinKind,
+    /// Condition.
+    pub on: JoinOn,
+}
+
+/// Which rows without a partner stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinKind {
+    /// None: JOIN, INNER JOIN, CROSS JOIN, comma.
+    Inner,
+    /// Those of the left side.
+    Left,
+    /// Those of the right side.
+    Right,
+}
+
+/// A join's condition.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // Most are ON.
+pub enum JoinOn {
+    /// None.
+    Nothing,
+    /// ON.
+    On(AstExpr),
+    /// USING (columns).
+    Using(Vec<String>),
+    /// NATURAL: USING with all columns that both sides have.
+    Natural,
+}
+
+/// A SELECT.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Select {
     /// DISTINCT.
@@ -168,7 +242,7 @@ pub struct Select {
     /// The select list.
     pub items: Vec<SelectItem>,
     /// FROM; `None` without or with DUAL.
-    pub from: Option<TableRef>,
+    pub from: Option<From>,
     /// WHERE.
     pub where_: Option<AstExpr>,
     /// GROUP BY.
@@ -181,7 +255,10 @@ pub struct Select {
     pub limit: Option<Limit>,
     /// Locking clause.
     pub locking: Option<Locking>,
-    /// Number of `?` in the statement.
+    /// Subqueries of its expressions. Number `n` stands there as the placeholder `?q<n>` (its rows or its one value) or
+    /// `?e<n>` (EXISTS).
+    pub subqueries: Vec<(usize, Select)>,
+    /// Number of `?` in the whole statement.
     pub params: usize,
 }
 

@@ -119,7 +119,7 @@ impl Prepared {
     /// True if it touches no table at all (`SELECT 1`).
     pub fn is_tableless(&self) -> bool {
         match &self.plan {
-            Plan::Select(s) => s.table.is_none(),
+            Plan::Select(s) => s.table.is_none() && s.subqueries.is_empty(),
             Plan::Do(_) | Plan::Explain(_) => true,
             _ => false,
         }
@@ -166,6 +166,7 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
                 Stmt::Select(s) => s
                     .from
                     .as_ref()
+                    .and_then(|f| f.first_table())
                     .map(|t| t.alias.clone().unwrap_or_else(|| t.name.name.clone())),
                 Stmt::Update(u) => Some(u.table.alias.clone().unwrap_or(u.table.name.name.clone())),
                 Stmt::Delete(d) => Some(d.table.alias.clone().unwrap_or(d.table.name.name.clone())),
@@ -219,7 +220,11 @@ pub fn execute(
     }
     env.explicit_insert_id.set(0);
     let env: &StatementEnv = env;
-    let ctx = EvalCtx { env, params };
+    let ctx = EvalCtx {
+        env,
+        params,
+        subqueries: &[],
+    };
     match &prepared.plan {
         Plan::Select(s) if has_year(&prepared.columns) => {
             select(s, txn, &ctx, &mut YearText::new(sink))
@@ -280,7 +285,7 @@ fn select(
     ctx: &EvalCtx<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    if s.lock_spec(ctx.env.locking_reads).is_some() {
+    if s.lock.is_some() || (ctx.env.locking_reads && s.reads_stored()) {
         // What locking reads saw may not be durable yet: rows go out when it is.
         let mut rows: Vec<Vec<Value>> = Vec::new();
         let mut memory = 0u64;
@@ -370,5 +375,10 @@ fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &EvalCtx<'_>) -> Sql
 /// Evaluates a lone expression without tables, as in `SET x = <expr>`.
 pub fn evaluate(expr: &AstExpr, env: &StatementEnv) -> SqlResult<Value> {
     let e = bind(expr, &Scope::empty(env))?;
-    e.eval(&EvalCtx { env, params: &[] }, &NoRow)
+    let ctx = EvalCtx {
+        env,
+        params: &[],
+        subqueries: &[],
+    };
+    e.eval(&ctx, &NoRow)
 }

@@ -1,6 +1,7 @@
 //! SHOW statements about the binary log: where it stands, its files, its events.
 
 use crate::admin::Filter;
+use crate::information_schema::View;
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
@@ -61,113 +62,110 @@ impl ClientSession {
         }
         Ok(g)
     }
+}
 
-    /// Lines of SHOW STATUS about semi-synchronous replication.
-    pub(super) fn semi_sync_status(&self, pairs: &mut Vec<(String, String)>) {
-        let s = self.instance.source().semi_sync().status();
-        let average = s.tx_wait_micros.checked_div(s.tx_waits).unwrap_or(0);
-        for (name, v) in [
-            ("clients", s.clients),
-            ("get_ack", s.received),
-            // MariaDB counts no time for these two, either.
-            ("net_avg_wait_time", 0),
-            ("net_wait_time", 0),
-            ("net_waits", s.asked),
-            ("no_times", s.no_times),
-            ("no_tx", s.no_tx),
-            ("request_ack", s.requested),
-            ("timefunc_failures", 0),
-            ("tx_avg_wait_time", average),
-            ("tx_wait_time", s.tx_wait_micros),
-            ("tx_waits", s.tx_waits),
-            // Commits wait in the order of the log.
-            ("wait_pos_backtraverse", 0),
-            ("wait_sessions", s.wait_sessions),
-            ("yes_tx", s.yes_tx),
-        ] {
-            pairs.push((format!("Rpl_semi_sync_master_{name}"), v.to_string()));
-        }
-        let on = if s.on { "ON" } else { "OFF" };
-        pairs.push(("Rpl_semi_sync_master_status".into(), on.into()));
+/// Lines of SHOW STATUS about semi-synchronous replication.
+pub(super) fn semi_sync_status(view: &View, pairs: &mut Vec<(String, String)>) {
+    let s = view.instance.source().semi_sync().status();
+    let average = s.tx_wait_micros.checked_div(s.tx_waits).unwrap_or(0);
+    for (name, v) in [
+        ("clients", s.clients),
+        ("get_ack", s.received),
+        // MariaDB counts no time for these two, either.
+        ("net_avg_wait_time", 0),
+        ("net_wait_time", 0),
+        ("net_waits", s.asked),
+        ("no_times", s.no_times),
+        ("no_tx", s.no_tx),
+        ("request_ack", s.requested),
+        ("timefunc_failures", 0),
+        ("tx_avg_wait_time", average),
+        ("tx_wait_time", s.tx_wait_micros),
+        ("tx_waits", s.tx_waits),
+        // Commits wait in the order of the log.
+        ("wait_pos_backtraverse", 0),
+        ("wait_sessions", s.wait_sessions),
+        ("yes_tx", s.yes_tx),
+    ] {
+        pairs.push((format!("Rpl_semi_sync_master_{name}"), v.to_string()));
     }
+    let on = if s.on { "ON" } else { "OFF" };
+    pairs.push(("Rpl_semi_sync_master_status".into(), on.into()));
+}
 
-    /// Lines of SHOW STATUS about the binary log.
-    pub(super) fn binlog_status(
-        &self,
-        filter: &Filter,
-        pairs: &mut Vec<(String, String)>,
-    ) -> SqlResult<()> {
-        let db = self.instance.database();
-        let s = db.binlog_stats();
-        for (name, v) in [
-            ("Binlog_bytes_written", s.bytes_written),
-            ("Binlog_cache_disk_use", s.cache_disk_use),
-            ("Binlog_cache_use", s.cache_use),
-            ("Binlog_commits", s.commits),
-            ("Binlog_disk_use", s.disk_use),
-            ("Binlog_group_commit_trigger_count", s.trigger_count),
-            ("Binlog_group_commit_trigger_lock_wait", s.trigger_lock_wait),
-            ("Binlog_group_commit_trigger_timeout", s.trigger_timeout),
-            ("Binlog_group_commits", s.group_commits),
-            // There are no non-transactional tables, which is what this cache is for.
-            ("Binlog_stmt_cache_disk_use", 0),
-            ("Binlog_stmt_cache_use", 0),
-            ("Narwal_checkpoint_age", s.checkpoint_age),
-            ("Narwal_checkpoint_lsn", s.checkpoint_lsn),
-            ("Narwal_base_bytes_written", s.base_bytes_written),
-            ("Narwal_log_state_records", s.state_records),
-            ("Narwal_log_syncs", s.fsyncs),
-            ("Narwal_oob_chunks", s.oob_chunks),
-        ] {
-            pairs.push((name.into(), v.to_string()));
-        }
-        let readers = self.instance.source().readers();
-        let most = |lag: fn(&ReaderInfo) -> u64| readers.iter().map(lag).max().unwrap_or(0);
-        for (name, v) in [
-            ("Narwal_binlog_readers", readers.len() as u64),
-            ("Narwal_binlog_readers_lag_bytes", most(|r| r.lag_bytes)),
-            ("Narwal_binlog_readers_lag_seconds", most(|r| r.lag_seconds)),
-            (
-                "Narwal_binlog_readers_lag_transactions",
-                most(|r| r.lag_transactions),
-            ),
-            (
-                "Slaves_connected",
-                self.instance.source().replicas().len() as u64,
-            ),
-        ] {
-            pairs.push((name.into(), v.to_string()));
-        }
-        for (name, permille) in [
-            ("Narwal_log_amplification", s.amplification_permille),
-            ("Narwal_write_amplification", s.write_amplification_permille),
-        ] {
-            let text = format!("{}.{:03}", permille / 1000, permille % 1000);
-            pairs.push((name.into(), text));
-        }
-        let names = [
-            "Binlog_snapshot_file",
-            "Binlog_snapshot_gtid_executed",
-            "Binlog_snapshot_position",
-        ];
-        if names.iter().any(|n| filter.may_match(n)) {
-            // A dump must find the position behind exactly the transactions that its snapshot shows.
-            let snapshot = self.open.as_ref().and_then(|o| o.txn.snapshot_seq());
-            let at = match snapshot {
-                Some(seq) => db.position_at_seq(seq),
-                None => db.durable_binlog_position(),
-            };
-            let at = match at {
-                Ok(at) => at,
-                // Whoever asks for everything is not kept from it by a log that has failed.
-                Err(_) if matches!(filter, Filter::None) => return Ok(()),
-                Err(e) => return Err(e.into()),
-            };
-            let [file, gtids, position] = names.map(String::from);
-            pairs.push((file, at.file));
-            pairs.push((gtids, at.gtid_pos));
-            pairs.push((position, at.offset.to_string()));
-        }
-        Ok(())
+/// Lines of SHOW STATUS about the binary log.
+pub(super) fn binlog_status(
+    view: &View,
+    filter: &Filter,
+    pairs: &mut Vec<(String, String)>,
+) -> SqlResult<()> {
+    let db = view.instance.database();
+    let s = db.binlog_stats();
+    for (name, v) in [
+        ("Binlog_bytes_written", s.bytes_written),
+        ("Binlog_cache_disk_use", s.cache_disk_use),
+        ("Binlog_cache_use", s.cache_use),
+        ("Binlog_commits", s.commits),
+        ("Binlog_disk_use", s.disk_use),
+        ("Binlog_group_commit_trigger_count", s.trigger_count),
+        ("Binlog_group_commit_trigger_lock_wait", s.trigger_lock_wait),
+        ("Binlog_group_commit_trigger_timeout", s.trigger_timeout),
+        ("Binlog_group_commits", s.group_commits),
+        // There are no non-transactional tables, which is what this cache is for.
+        ("Binlog_stmt_cache_disk_use", 0),
+        ("Binlog_stmt_cache_use", 0),
+        ("Narwal_checkpoint_age", s.checkpoint_age),
+        ("Narwal_checkpoint_lsn", s.checkpoint_lsn),
+        ("Narwal_base_bytes_written", s.base_bytes_written),
+        ("Narwal_log_state_records", s.state_records),
+        ("Narwal_log_syncs", s.fsyncs),
+        ("Narwal_oob_chunks", s.oob_chunks),
+    ] {
+        pairs.push((name.into(), v.to_string()));
     }
+    let source = view.instance.source();
+    let readers = source.readers();
+    let most = |lag: fn(&ReaderInfo) -> u64| readers.iter().map(lag).max().unwrap_or(0);
+    for (name, v) in [
+        ("Narwal_binlog_readers", readers.len() as u64),
+        ("Narwal_binlog_readers_lag_bytes", most(|r| r.lag_bytes)),
+        ("Narwal_binlog_readers_lag_seconds", most(|r| r.lag_seconds)),
+        (
+            "Narwal_binlog_readers_lag_transactions",
+            most(|r| r.lag_transactions),
+        ),
+        ("Slaves_connected", source.replicas().len() as u64),
+    ] {
+        pairs.push((name.into(), v.to_string()));
+    }
+    for (name, permille) in [
+        ("Narwal_log_amplification", s.amplification_permille),
+        ("Narwal_write_amplification", s.write_amplification_permille),
+    ] {
+        let text = format!("{}.{:03}", permille / 1000, permille % 1000);
+        pairs.push((name.into(), text));
+    }
+    let names = [
+        "Binlog_snapshot_file",
+        "Binlog_snapshot_gtid_executed",
+        "Binlog_snapshot_position",
+    ];
+    if names.iter().any(|n| filter.may_match(n)) {
+        // A dump must find the position behind exactly the transactions that its snapshot shows.
+        let at = match view.snapshot {
+            Some(seq) => db.position_at_seq(seq),
+            None => db.durable_binlog_position(),
+        };
+        let at = match at {
+            Ok(at) => at,
+            // Whoever asks for everything is not kept from it by a log that has failed.
+            Err(_) if matches!(filter, Filter::None) => return Ok(()),
+            Err(e) => return Err(e.into()),
+        };
+        let [file, gtids, position] = names.map(String::from);
+        pairs.push((file, at.file));
+        pairs.push((gtids, at.gtid_pos));
+        pairs.push((position, at.offset.to_string()));
+    }
+    Ok(())
 }

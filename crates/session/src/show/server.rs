@@ -1,6 +1,7 @@
 //! SHOW statements about the server: variables, status, processes, warnings, log positions, lists of names.
 
 use crate::admin::Filter;
+use crate::information_schema::View;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
@@ -78,66 +79,7 @@ impl ClientSession {
     }
 
     pub(super) fn show_status(&mut self, global: bool, filter: &Filter) -> SqlResult<Grid> {
-        let inst = &self.instance;
-        let mut pairs: Vec<(String, String)> = Vec::new();
-        {
-            let sum;
-            let counters = if global {
-                sum = totals(inst);
-                &sum
-            } else {
-                &self.process.counters
-            };
-            for (i, n) in NAMES.iter().enumerate() {
-                pairs.push(((*n).to_string(), counters.get(i).to_string()));
-            }
-        }
-        let mut put = |n: &str, v: u64| pairs.push((n.to_string(), v.to_string()));
-        let load = |a: &std::sync::atomic::AtomicU64| a.load(Ordering::Relaxed);
-        let running = inst
-            .processes
-            .all()
-            .iter()
-            .filter(|p| p.is_running())
-            .count();
-        let up = inst.processes.uptime_seconds();
-        put("Aborted_clients", load(&inst.aborted_clients));
-        put("Aborted_connects", load(&inst.aborted_connects));
-        put("Connections", load(&inst.connections));
-        put("Max_used_connections", inst.processes.max());
-        put("Prepared_stmt_count", load(&inst.prepared_statements));
-        put("Queries", totals(inst).get(status::QUESTIONS));
-        put("Threads_cached", 0);
-        put("Threads_connected", inst.processes.len() as u64);
-        put("Threads_created", load(&inst.connections));
-        put("Threads_running", running as u64);
-        put("Uptime", up);
-        put(
-            "Uptime_since_flush_status",
-            up.saturating_sub(load(&inst.status_since)),
-        );
-        put("Slow_queries", 0);
-        put("Acl_users", inst.acl().accounts().len() as u64);
-        let stats = inst.database().stats();
-        for (n, v) in &stats.values {
-            put(n, *v);
-        }
-        for (theirs, ours) in INNODB_NAMES {
-            if let Some((_, v)) = stats.values.iter().find(|(n, _)| *n == ours)
-                && !stats.values.iter().any(|(n, _)| *n == theirs)
-            {
-                put(theirs, *v);
-            }
-        }
-        self.binlog_status(filter, &mut pairs)?;
-        self.semi_sync_status(&mut pairs);
-        let tls = self.client.tls.clone().unwrap_or_default();
-        pairs.push(("Ssl_cipher".into(), tls.1));
-        pairs.push(("Ssl_version".into(), tls.0));
-        pairs.push(("Compression".into(), "OFF".into()));
-        pairs.sort();
-        pairs.dedup_by(|a, b| a.0 == b.0);
-        pairs.retain(|(n, _)| filter.may_match(n));
+        let pairs = status_pairs(&self.view(), global, filter)?;
         name_value(filter, pairs)
     }
 
@@ -255,6 +197,74 @@ impl ClientSession {
     }
 }
 
+/// SHOW STATUS: names and values in order. `filter` may leave out what it does not want.
+pub(crate) fn status_pairs(
+    view: &View,
+    global: bool,
+    filter: &Filter,
+) -> SqlResult<Vec<(String, String)>> {
+    let inst = &view.instance;
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    {
+        let sum;
+        let counters = if global {
+            sum = totals(inst);
+            &sum
+        } else {
+            &view.process.counters
+        };
+        for (i, n) in NAMES.iter().enumerate() {
+            pairs.push(((*n).to_string(), counters.get(i).to_string()));
+        }
+    }
+    let mut put = |n: &str, v: u64| pairs.push((n.to_string(), v.to_string()));
+    let load = |a: &std::sync::atomic::AtomicU64| a.load(Ordering::Relaxed);
+    let running = inst
+        .processes
+        .all()
+        .iter()
+        .filter(|p| p.is_running())
+        .count();
+    let up = inst.processes.uptime_seconds();
+    put("Aborted_clients", load(&inst.aborted_clients));
+    put("Aborted_connects", load(&inst.aborted_connects));
+    put("Connections", load(&inst.connections));
+    put("Max_used_connections", inst.processes.max());
+    put("Prepared_stmt_count", load(&inst.prepared_statements));
+    put("Queries", totals(inst).get(status::QUESTIONS));
+    put("Threads_cached", 0);
+    put("Threads_connected", inst.processes.len() as u64);
+    put("Threads_created", load(&inst.connections));
+    put("Threads_running", running as u64);
+    put("Uptime", up);
+    put(
+        "Uptime_since_flush_status",
+        up.saturating_sub(load(&inst.status_since)),
+    );
+    put("Slow_queries", 0);
+    put("Acl_users", inst.acl().accounts().len() as u64);
+    let stats = inst.database().stats();
+    for (n, v) in &stats.values {
+        put(n, *v);
+    }
+    for (theirs, ours) in INNODB_NAMES {
+        if let Some((_, v)) = stats.values.iter().find(|(n, _)| *n == ours)
+            && !stats.values.iter().any(|(n, _)| *n == theirs)
+        {
+            put(theirs, *v);
+        }
+    }
+    super::binlog::binlog_status(view, filter, &mut pairs)?;
+    super::binlog::semi_sync_status(view, &mut pairs);
+    pairs.push(("Ssl_cipher".into(), view.tls.1.clone()));
+    pairs.push(("Ssl_version".into(), view.tls.0.clone()));
+    pairs.push(("Compression".into(), "OFF".into()));
+    pairs.sort();
+    pairs.dedup_by(|a, b| a.0 == b.0);
+    pairs.retain(|(n, _)| filter.may_match(n));
+    Ok(pairs)
+}
+
 /// SHOW ENGINES.
 pub(crate) fn engines() -> Grid {
     let mut g = Grid::new();
@@ -284,6 +294,13 @@ pub(crate) fn engines() -> Grid {
 
 /// SHOW COLLATION: those that columns can have.
 pub(crate) fn collations(filter: &Filter) -> SqlResult<Grid> {
+    let mut g = all_collations();
+    filter.apply(&mut g)?;
+    Ok(g)
+}
+
+/// All collations.
+pub(crate) fn all_collations() -> Grid {
     let mut g = Grid::new();
     g.text("Collation", 64)
         .text_null("Charset", 32)
@@ -305,12 +322,18 @@ pub(crate) fn collations(filter: &Filter) -> SqlResult<Grid> {
             Value::Int(1),
         ]);
     }
-    filter.apply(&mut g)?;
-    Ok(g)
+    g
 }
 
 /// SHOW CHARACTER SET: those that columns can have.
 pub(crate) fn character_sets(filter: &Filter) -> SqlResult<Grid> {
+    let mut g = all_character_sets();
+    filter.apply(&mut g)?;
+    Ok(g)
+}
+
+/// All character sets.
+pub(crate) fn all_character_sets() -> Grid {
     let mut g = Grid::new();
     g.text("Charset", 32)
         .text("Description", 60)
@@ -327,8 +350,7 @@ pub(crate) fn character_sets(filter: &Filter) -> SqlResult<Grid> {
             Value::Int(len),
         ]);
     }
-    filter.apply(&mut g)?;
-    Ok(g)
+    g
 }
 
 /// SHOW PRIVILEGES: those that rule something in Narwal.

@@ -2,13 +2,18 @@
 
 use crate::acl;
 use crate::admin::{Filter, TableRef};
+use crate::information_schema::tables::{
+    column_privileges, index_part, table_status, visible_databases, visible_tables,
+};
+use crate::information_schema::{self, definition};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::{ClientSession, is_virtual, unknown_database};
 use crate::show::{opt, title};
 use narwal_engine::Table;
 use narwal_sql::show;
-use narwal_types::{BlobSize, DateTime, SqlError, SqlResult, TypeKind, Value};
+use narwal_sql::virtual_tables::INFORMATION_SCHEMA;
+use narwal_types::{BlobSize, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
 /// Error 1146.
@@ -48,7 +53,13 @@ impl ClientSession {
             None => self.env.require_db()?.to_string(),
         };
         if is_virtual(&db) {
-            return Err(SqlError::unsupported(format!("{db}.{}", t.name)));
+            return definition(&t.name).cloned().ok_or_else(|| {
+                SqlError::new(
+                    1109,
+                    b"42S02",
+                    format!("Unknown table '{}' in information_schema", t.name),
+                )
+            });
         }
         let account = self.account();
         if !account.on_table(&db, &t.name).has_any(needed) {
@@ -70,14 +81,8 @@ impl ClientSession {
 
     pub(super) fn show_databases(&mut self, filter: &Filter) -> SqlResult<Grid> {
         let account = self.account();
-        let all = account.global.has(PrivilegeSet::SHOW_DATABASES);
-        let catalog = self.instance.database().catalog();
-        let mut names: Vec<&str> = catalog
-            .databases()
-            .map(|d| d.name.as_str())
-            .filter(|d| all || account.sees_database(d))
-            .collect();
-        names.push("information_schema");
+        let mut names = visible_databases(&self.instance, &account);
+        names.push(INFORMATION_SCHEMA.into());
         names.sort_unstable();
         let mut g = Grid::new();
         g.text(&title("Database", filter), 64);
@@ -94,16 +99,13 @@ impl ClientSession {
         Ok(g)
     }
 
-    /// Names of the tables that the account sees in a database.
-    fn visible_tables(&mut self, db: &str) -> Vec<Arc<Table>> {
+    /// The tables that the account sees in a database.
+    fn tables_of(&mut self, db: &str) -> Vec<Arc<Table>> {
+        if is_virtual(db) {
+            return information_schema::all().cloned().collect();
+        }
         let account = self.account();
-        self.instance
-            .database()
-            .catalog()
-            .tables(db)
-            .filter(|t| !account.on_table(db, &t.def.name).is_empty())
-            .cloned()
-            .collect()
+        visible_tables(&self.instance, &account, db)
     }
 
     pub(super) fn show_tables(
@@ -118,10 +120,14 @@ impl ClientSession {
         if full {
             g.text("Table_type", 64);
         }
-        for t in self.visible_tables(&db) {
+        for t in self.tables_of(&db) {
             let mut row = vec![Value::str(t.def.name.as_str())];
             if full {
-                row.push(Value::str("BASE TABLE"));
+                row.push(Value::str(if is_virtual(&db) {
+                    "SYSTEM VIEW"
+                } else {
+                    "BASE TABLE"
+                }));
             }
             g.row(row);
         }
@@ -157,39 +163,13 @@ impl ClientSession {
             .uint("Max_index_length", true)
             .text_null("Temporary", 1);
         let zone = self.env.time_zone_offset;
-        for t in self.visible_tables(&db) {
+        for t in self.tables_of(&db) {
             if !filter.may_match(&t.def.name) {
                 continue;
             }
-            let engine = self.instance.database();
-            let rows = engine.table_rows(&t);
-            let average = average_row_length(&t);
-            g.row(vec![
-                Value::str(t.def.name.as_str()),
-                Value::str(t.def.engine.as_str()),
-                Value::UInt(10),
-                Value::str("Dynamic"),
-                Value::UInt(rows),
-                Value::UInt(if rows == 0 { 0 } else { average }),
-                Value::UInt(rows.saturating_mul(average)),
-                Value::UInt(0),
-                Value::UInt(0),
-                Value::UInt(0),
-                if t.auto_increment.is_some() {
-                    Value::UInt(engine.auto_increment(&t))
-                } else {
-                    Value::Null
-                },
-                unix_time(t.def.created, zone),
-                Value::Null,
-                Value::Null,
-                Value::str(t.def.collation.name()),
-                Value::Null,
-                Value::str(""),
-                Value::str(t.def.comment.as_str()),
-                Value::UInt(0),
-                Value::str("N"),
-            ]);
+            let mut row = vec![Value::str(t.def.name.as_str())];
+            row.extend(table_status(&self.instance, &t, zone));
+            g.row(row);
         }
         filter.apply(&mut g)?;
         Ok(g)
@@ -207,14 +187,7 @@ impl ClientSession {
         // MariaDB shows columns to who has a column privilege of any kind; a table's SELECT is the usual one.
         let t = self.table_named(table, "SELECT", any)?;
         let account = self.account();
-        let have = account.on_table(&t.def.db, &t.def.name);
-        let privileges: Vec<String> = have
-            .names()
-            .into_iter()
-            .filter(|n| matches!(*n, "SELECT" | "INSERT" | "UPDATE" | "REFERENCES"))
-            .map(str::to_ascii_lowercase)
-            .collect();
-        let privileges = privileges.join(",");
+        let privileges = column_privileges(&account, &t);
         let mut g = Grid::new();
         g.text("Field", 64)
             .any("Type", TypeKind::Text(BlobSize::Medium), false);
@@ -274,35 +247,15 @@ impl ClientSession {
             .text_null("Comment", 16)
             .text("Index_comment", 1024)
             .text("Ignored", 3);
-        let rows = self.instance.database().table_rows(&t);
         for ix in &t.def.indexes {
-            for (n, part) in ix.columns.iter().enumerate() {
-                let Some(c) = t.columns().get(part.column) else {
-                    continue;
-                };
-                // The row count is exact for the whole of a unique index; what is not known is not guessed.
-                let last = n + 1 == ix.columns.len();
-                g.row(vec![
+            for n in 0..ix.columns.len() {
+                let mut row = vec![
                     Value::str(t.def.name.as_str()),
                     Value::Int(i64::from(!ix.unique)),
                     Value::str(ix.name.as_str()),
-                    Value::Int(n as i64 + 1),
-                    Value::str(c.name.as_str()),
-                    Value::str(if part.desc { "D" } else { "A" }),
-                    if ix.unique && last {
-                        Value::Int(rows as i64)
-                    } else {
-                        Value::Null
-                    },
-                    part.prefix
-                        .map_or(Value::Null, |p| Value::Int(i64::from(p))),
-                    Value::Null,
-                    Value::str(if c.nullable { "YES" } else { "" }),
-                    Value::str("BTREE"),
-                    Value::str(""),
-                    Value::str(ix.comment.as_str()),
-                    Value::str("NO"),
-                ]);
+                ];
+                row.extend(index_part(&self.instance, &t, ix, n));
+                g.row(row);
             }
         }
         filter.apply(&mut g)?;
@@ -354,28 +307,4 @@ impl ClientSession {
         g.row(vec![Value::str(db), Value::str(text)]);
         Ok(g)
     }
-}
-
-/// A rough length of a row in bytes: fixed columns at their width, strings at a quarter of their maximum.
-fn average_row_length(t: &Table) -> u64 {
-    t.columns()
-        .iter()
-        .map(|c| {
-            let max = c.ty.max_bytes().unwrap_or(8);
-            if c.ty.is_string() || c.ty.is_blob() {
-                (max / 4).clamp(1, 1024)
-            } else {
-                max
-            }
-        })
-        .sum()
-}
-
-/// Seconds since 1970 as a DATETIME in a time zone; NULL for 0.
-fn unix_time(seconds: u64, zone_offset: i32) -> Value {
-    if seconds == 0 {
-        return Value::Null;
-    }
-    let local = seconds as i64 + i64::from(zone_offset);
-    DateTime::from_unix_micros(local * 1_000_000, 0).map_or(Value::Null, Value::DateTime)
 }

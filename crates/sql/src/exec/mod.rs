@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 pub mod dml;
+pub mod join;
 pub mod order;
 pub mod rows;
 pub mod select;

@@ -1,10 +1,14 @@
 //! Reading a table by its access path: plain reads, and locking reads for SELECT ... FOR UPDATE, UPDATE and DELETE.
 
-use crate::expr::{EvalCtx, Expr, ImageRow};
+use super::join::{JoinPlan, encode_made};
+use super::order::push_key;
+use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
-use crate::virtual_tables::VirtualRows;
+use crate::plan::sarg::conjuncts;
+use crate::plan::select::SelectPlan;
+use crate::virtual_tables::{VirtualRows, Wanted};
 use narwal_engine::{KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -17,8 +21,30 @@ pub struct TablePlan {
     pub access: Access,
     /// WHERE.
     pub filter: Option<Expr>,
-    /// Makes the rows of a virtual table.
-    pub virtual_rows: Option<VirtualRows>,
+    /// Where the rows are.
+    pub rows: Rows,
+}
+
+/// Where a table's rows are.
+pub enum Rows {
+    /// In the store.
+    Stored,
+    /// Made by the session.
+    Virtual(VirtualRows),
+    /// A derived table.
+    Query(Box<SelectPlan>),
+    /// A UNION.
+    Union(Box<UnionPlan>),
+    /// A join.
+    Join(Box<JoinPlan>),
+}
+
+/// The SELECTs of a UNION.
+pub struct UnionPlan {
+    /// In order.
+    pub parts: Vec<SelectPlan>,
+    /// Of the first so many parts together equal rows come once.
+    pub distinct: usize,
 }
 
 /// How rows are locked.
@@ -122,8 +148,8 @@ impl TablePlan {
         keys_only: bool,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
-        if let Some(rows) = &self.virtual_rows {
-            return self.read_virtual(rows, ctx, f);
+        if !self.is_stored() {
+            return self.read_made(txn, ctx, f);
         }
         let (keys, check) = self.keys(ctx)?;
         match keys {
@@ -236,22 +262,92 @@ impl TablePlan {
         }
     }
 
-    fn read_virtual(
+    /// True for a table in the store.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.rows, Rows::Stored)
+    }
+
+    /// True if rows of a table in the store are read.
+    pub fn reads_stored(&self) -> bool {
+        match &self.rows {
+            Rows::Stored => true,
+            Rows::Virtual(_) => false,
+            Rows::Query(p) => p.reads_stored(),
+            Rows::Union(u) => u.parts.iter().any(SelectPlan::reads_stored),
+            Rows::Join(j) => j.reads_stored(),
+        }
+    }
+
+    fn read_made(
         &self,
-        rows: &VirtualRows,
+        txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
+        if let Rows::Join(join) = &self.rows {
+            return join.run(&self.table.layout, txn, ctx, &mut |row| {
+                if !self.matches(true, row, ctx)? {
+                    return Ok(true);
+                }
+                f(row)
+            });
+        }
         let mut image = Vec::new();
-        for values in rows(ctx.env)? {
-            image.clear();
-            let refs: Vec<_> = values.iter().map(Value::as_ref).collect();
-            self.table.layout.encode(&refs, &mut image)?;
-            if self.matches(true, &image, ctx)? && !f(&image)? {
-                break;
+        let mut more = true;
+        // A SELECT inside can't be stopped: when there is enough its rows are dropped.
+        let mut take = |values: &[ValueRef<'_>]| {
+            if !more {
+                return Ok(false);
             }
+            encode_made(&self.table, values, &mut image)?;
+            if self.matches(true, &image, ctx)? {
+                more = f(&image)?;
+            }
+            Ok(more)
+        };
+        match &self.rows {
+            Rows::Stored | Rows::Join(_) => {}
+            Rows::Virtual(rows) => {
+                for values in rows(ctx.env, &self.wanted(ctx)?)? {
+                    let refs: Vec<_> = values.iter().map(Value::as_ref).collect();
+                    if !take(&refs)? {
+                        break;
+                    }
+                }
+            }
+            Rows::Query(plan) => {
+                plan.run(txn, ctx, &mut |values| take(values).map(|_| ()))?;
+            }
+            Rows::Union(union) => union.run(&self.table, txn, ctx, &mut take)?,
         }
         Ok(())
+    }
+
+    /// What the condition says of a virtual table's rows.
+    fn wanted(&self, ctx: &EvalCtx<'_>) -> SqlResult<Wanted> {
+        let mut wanted = Wanted::default();
+        for e in self.filter.iter().flat_map(conjuncts) {
+            let ExprKind::Compare {
+                op: CmpOp::Eq,
+                left,
+                right,
+                ..
+            } = &e.kind
+            else {
+                continue;
+            };
+            let (column, constant) = match (left.as_column(), right.as_column()) {
+                (Some((_, c)), None) => (c, right),
+                (None, Some((_, c))) => (c, left),
+                _ => continue,
+            };
+            if constant.is_const()
+                && let Value::Str(text) = constant.eval(ctx, &NoRow)?
+            {
+                wanted.equal.push((column, text));
+            }
+        }
+        Ok(wanted)
     }
 
     /// Finds matching rows in their newest version, locks each, checks it again and hands it on.
@@ -264,8 +360,10 @@ impl TablePlan {
         all_first: bool,
         f: &mut OnLocked<'_>,
     ) -> SqlResult<()> {
-        if self.virtual_rows.is_some() {
-            return Err(SqlError::unsupported("locking rows of information_schema"));
+        if !self.is_stored() {
+            return Err(SqlError::unsupported(
+                "FOR UPDATE and LOCK IN SHARE MODE of joins, derived tables and information_schema",
+            ));
         }
         let (keys, check) = self.keys(ctx)?;
         match keys {
@@ -504,6 +602,47 @@ impl TablePlan {
             {
                 break;
             }
+        }
+        Ok(())
+    }
+}
+
+impl UnionPlan {
+    /// Runs the SELECTs one after the other. `table`: the types that their columns have together.
+    fn run(
+        &self,
+        table: &Table,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        f: &mut dyn FnMut(&[ValueRef<'_>]) -> SqlResult<bool>,
+    ) -> SqlResult<()> {
+        let mut seen = ahash::AHashSet::new();
+        let mut used = 0u64;
+        let mut image = Vec::new();
+        for (i, part) in self.parts.iter().enumerate() {
+            part.run(txn, ctx, &mut |values| {
+                if i >= self.distinct {
+                    return f(values).map(|_| ());
+                }
+                encode_made(table, values, &mut image)?;
+                let mut key = Vec::new();
+                for (c, column) in table.columns().iter().enumerate() {
+                    let v = table.layout.column(&image, c)?;
+                    push_key(v, column.ty.collation, &mut key);
+                }
+                used += key.len() as u64 + 48;
+                if used > ctx.env.max_memory {
+                    return Err(SqlError::new(
+                        1038,
+                        b"HY001",
+                        "Out of memory for the rows of a UNION",
+                    ));
+                }
+                if seen.insert(key) {
+                    f(values)?;
+                }
+                Ok(())
+            })?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::aggregate::Acc;
 use super::order::{SortBuffer, push_key};
 use super::rows::Flow;
-use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubqueryRows};
 use crate::plan::select::{GroupPlan, Out, SelectPlan};
 use crate::prepared::row_memory;
 use ahash::{AHashMap, AHashSet};
@@ -168,6 +168,11 @@ impl SelectPlan {
         ctx: &EvalCtx<'_>,
         emit: &mut Emit<'_>,
     ) -> SqlResult<Sent> {
+        let subqueries = self.run_subqueries(txn, ctx)?;
+        let ctx = &EvalCtx {
+            subqueries: &subqueries,
+            ..*ctx
+        };
         let (skip, left) = self.skip_and_count(ctx)?;
         let layout = self.table.as_ref().map(|t| &t.table.layout);
         let mut out = Output {
@@ -245,6 +250,40 @@ impl SelectPlan {
         Ok(out.sent)
     }
 
+    /// Runs the subqueries of its expressions, each once.
+    fn run_subqueries(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<Vec<SubqueryRows>> {
+        let mut all = Vec::with_capacity(self.subqueries.len());
+        for plan in &self.subqueries {
+            let collation = plan.columns.first().map(|c| c.ty.collation);
+            let collation = collation.unwrap_or_default();
+            let mut rows = SubqueryRows::default();
+            let mut used = 0u64;
+            plan.run(txn, ctx, &mut |values| {
+                let v = values.first().copied().unwrap_or_default();
+                used += row_memory(&values[..1.min(values.len())]) + 64;
+                if used > ctx.env.max_memory {
+                    return Err(SqlError::new(
+                        1038,
+                        b"HY001",
+                        "Out of memory for the rows of a subquery",
+                    ));
+                }
+                rows.has_null |= v.is_null();
+                let mut key = Vec::new();
+                push_key(v, collation, &mut key);
+                rows.keys.insert(key);
+                rows.values.push(v.to_value());
+                Ok(())
+            })?;
+            all.push(rows);
+        }
+        Ok(all)
+    }
+
     /// LIMIT: rows to skip, rows to send.
     fn skip_and_count(&self, ctx: &EvalCtx<'_>) -> SqlResult<(u64, u64)> {
         let Some(l) = &self.limit else {
@@ -274,7 +313,8 @@ impl SelectPlan {
         let Some(t) = &self.table else {
             return Ok(false);
         };
-        if t.virtual_rows.is_some()
+        if !t.is_stored()
+            || !self.subqueries.is_empty()
             || self.group.is_some()
             || !self.sort.is_empty()
             || self.distinct

@@ -4,9 +4,10 @@ use super::func::Func;
 use super::types::{self, NO_LENGTH};
 use super::{
     AggFunc, Aggregate, ArithOp, Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType,
-    IntervalUnit, Scope,
+    IntervalUnit, Scope, SubqueryType,
 };
 use crate::env::VariableScope;
+use crate::parse::subquery_number;
 use crate::sql_mode::SqlMode;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{Collation, ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value};
@@ -50,11 +51,11 @@ impl Expr {
         Some(make(
             ExprKind::Column {
                 source,
-                column,
+                column: s.base + column,
                 timestamp: matches!(c.ty.kind, TypeKind::Timestamp(_)),
                 name: name.into(),
             },
-            ExprType::of_column(c.ty, c.nullable || s.nullable),
+            s.column_type(column),
         ))
     }
 
@@ -85,6 +86,18 @@ impl Expr {
         };
         make(ExprKind::Cast(Box::new(self)), t)
     }
+}
+
+/// Error 1241 unless a subquery has one column.
+fn one_column(s: &SubqueryType) -> SqlResult<()> {
+    if s.columns == 1 {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        1241,
+        b"21000",
+        "Operand should contain 1 column(s)",
+    ))
 }
 
 fn boxed(e: Expr) -> Box<Expr> {
@@ -145,6 +158,12 @@ impl Binder<'_> {
                 list,
                 negated,
             } => {
+                if let [Ast::Value(v)] = list.as_slice()
+                    && let AstValue::Placeholder(p) = &v.value
+                    && let Some((n, false)) = subquery_number(p)
+                {
+                    return self.in_subquery(expr, n, *negated);
+                }
                 let e = self.expr(expr)?;
                 let list = list
                     .iter()
@@ -358,6 +377,14 @@ impl Binder<'_> {
             AstValue::SingleQuotedByteStringLiteral(s) => Value::bytes(bits(s)?),
             AstValue::Boolean(b) => Value::Int(*b as i64),
             AstValue::Null => Value::Null,
+            AstValue::Placeholder(p) if let Some((n, exists)) = subquery_number(p) => {
+                let (at, s) = self.subquery(n)?;
+                if exists {
+                    return Ok(make(ExprKind::Exists(at), bool_ty(false)));
+                }
+                one_column(s)?;
+                return Ok(make(ExprKind::Subquery(at), s.ty.with_nullable(true)));
+            }
             AstValue::Placeholder(p) => {
                 let n = p
                     .strip_prefix('?')
@@ -374,6 +401,36 @@ impl Binder<'_> {
                 return Err(SqlError::unsupported(format!("the literal {other}")));
             }
         }))
+    }
+
+    /// A subquery by its number in the placeholders: its position, and what is known of it.
+    fn subquery(&self, number: usize) -> SqlResult<(usize, &SubqueryType)> {
+        self.scope
+            .subqueries
+            .iter()
+            .enumerate()
+            .find(|(_, s)| s.number == number)
+            .ok_or_else(|| SqlError::unsupported("subqueries in this place"))
+    }
+
+    fn in_subquery(&self, expr: &Ast, number: usize, negated: bool) -> SqlResult<Expr> {
+        let (subquery, s) = self.subquery(number)?;
+        one_column(s)?;
+        let expr = self.expr(expr)?;
+        let (collation, _) = types::collation_of([&expr.ty, &s.ty], "in")?;
+        let (a, b) = (&expr.ty.ty, &s.ty.ty);
+        let by_key = (a.is_character() && b.is_character() && !s.ty.null)
+            || (a.is_integer() && b.is_integer());
+        Ok(make(
+            ExprKind::InSubquery {
+                by_key: by_key && !matches!(expr.kind, ExprKind::Param(_)),
+                expr: boxed(expr),
+                subquery,
+                negated,
+                collation,
+            },
+            bool_ty(true),
+        ))
     }
 
     fn unknown_column(&self, name: &str) -> SqlError {
@@ -426,7 +483,9 @@ impl Binder<'_> {
         }
         let mut found = None;
         for (s, source) in self.scope.sources.iter().enumerate() {
-            if let Some(c) = source.table.column(name) {
+            if let Some(c) = source.table.column(name)
+                && !source.hidden.contains(&c)
+            {
                 if found.is_some() {
                     return Err(SqlError::new(
                         1052,
@@ -480,11 +539,11 @@ impl Binder<'_> {
         for (s, source) in self.scope.sources.iter().enumerate() {
             let db_matches = match db {
                 // An alias hides the database.
-                Some(d) => source.name == source.table.def.name && *d == source.table.def.db,
+                Some(d) => source.name == source.table.def.name && source.is_in(d),
                 None => true,
             };
             if db_matches
-                && source.name == *table
+                && source.is_named(table)
                 && let Some(c) = source.table.column(column)
                 && let Some(e) = Expr::column(self.scope, s, c)
             {

@@ -70,6 +70,12 @@ impl fmt::Display for Expr {
             ExprKind::InsertValue(_) => f.write_str("values(...)"),
             ExprKind::And(v) => write!(f, "{}", List(v, " and ")),
             ExprKind::Or(v) => write!(f, "{}", List(v, " or ")),
+            ExprKind::Subquery(_) => f.write_str("(subquery)"),
+            ExprKind::Exists(_) => f.write_str("exists(subquery)"),
+            ExprKind::InSubquery { expr, negated, .. } => {
+                let not = if *negated { "not " } else { "" };
+                write!(f, "{expr} {not}in (subquery)")
+            }
             ExprKind::Xor(a, b) => write!(f, "{a} xor {b}"),
             ExprKind::Not(e) => write!(f, "!{e}"),
             ExprKind::Compare {

@@ -49,6 +49,73 @@ pub struct Source {
     pub table: Arc<Table>,
     /// All its columns may be NULL (the inner side of an outer join).
     pub nullable: bool,
+    /// Position of its first column among those of all sources: columns are numbered through.
+    pub base: usize,
+    /// Types of the columns as expressions see them, if the rows are stored otherwise (derived tables).
+    pub types: Option<Arc<[ExprType]>>,
+    /// Columns that only a qualified name finds: USING shows the other side's.
+    pub hidden: Vec<usize>,
+}
+
+impl Source {
+    /// A lone table.
+    pub fn new(name: impl Into<String>, table: Arc<Table>) -> Self {
+        Source {
+            name: name.into(),
+            table,
+            nullable: false,
+            base: 0,
+            types: None,
+            hidden: Vec::new(),
+        }
+    }
+
+    /// Type of a column.
+    pub fn column_type(&self, column: usize) -> ExprType {
+        let c = &self.table.columns()[column];
+        let t = match &self.types {
+            Some(t) => t[column],
+            None => ExprType::of_column(c.ty, c.nullable),
+        };
+        t.with_nullable(t.nullable || self.nullable)
+    }
+
+    /// True if `name` means this source.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    /// True if `db` is where its table is.
+    pub fn is_in(&self, db: &str) -> bool {
+        self.table.def.db == db || (self.is_virtual() && self.table.def.db.eq_ignore_ascii_case(db))
+    }
+
+    /// True for a table of `information_schema`.
+    pub fn is_virtual(&self) -> bool {
+        self.table.def.db == crate::virtual_tables::INFORMATION_SCHEMA
+    }
+}
+
+/// A subquery of the statement, planned already.
+#[derive(Debug, Clone, Copy)]
+pub struct SubqueryType {
+    /// Its number in the placeholders.
+    pub number: usize,
+    /// Columns it gives.
+    pub columns: usize,
+    /// Type of the first.
+    pub ty: ExprType,
+}
+
+/// What a subquery gave, once for all rows of the statement around it.
+#[derive(Debug, Default)]
+pub struct SubqueryRows {
+    /// First column.
+    pub values: Vec<Value>,
+    /// Keys of the values as [`crate::exec::order::push_key`] makes them: for IN without a comparison of each.
+    pub keys: ahash::AHashSet<Vec<u8>>,
+    /// One is NULL.
+    pub has_null: bool,
 }
 
 /// Which clause an expression stands in: named in errors, and decides how aliases are seen.
@@ -58,6 +125,7 @@ pub enum Clause {
     #[default]
     FieldList,
     Where,
+    On,
     /// Columns hide aliases.
     GroupBy,
     /// Aliases hide columns.
@@ -72,6 +140,7 @@ impl Clause {
         match self {
             Clause::FieldList => "SELECT",
             Clause::Where => "WHERE",
+            Clause::On => "ON",
             Clause::GroupBy => "GROUP BY",
             Clause::Having => "HAVING",
             Clause::OrderBy => "ORDER BY",
@@ -92,6 +161,8 @@ pub struct Scope<'a> {
     pub aggregates: Option<&'a RefCell<Vec<Aggregate>>>,
     /// VALUES(col) is allowed (ON DUPLICATE KEY UPDATE).
     pub insert_values: bool,
+    /// Subqueries that may stand in it.
+    pub subqueries: &'a [SubqueryType],
     /// The session: modes, default database, variables.
     pub env: &'a StatementEnv,
 }
@@ -105,6 +176,7 @@ impl<'a> Scope<'a> {
             clause: Clause::FieldList,
             aggregates: None,
             insert_values: false,
+            subqueries: &[],
             env,
         }
     }
@@ -238,7 +310,7 @@ pub enum ExprKind {
     Column {
         /// Position of the table in [`Scope::sources`].
         source: usize,
-        /// Position of the column in the table.
+        /// Position of the column among those of all sources ([`Source::base`]).
         column: usize,
         /// A TIMESTAMP column: stored in UTC, seen in the session's time zone.
         timestamp: bool,
@@ -291,6 +363,23 @@ pub enum ExprKind {
         negated: bool,
         /// Collation for strings.
         collation: Collation,
+    },
+    /// The one value of a subquery, by its position in [`Scope::subqueries`].
+    Subquery(usize),
+    /// EXISTS.
+    Exists(usize),
+    /// `[NOT]` IN (subquery).
+    InSubquery {
+        /// Tested value.
+        expr: Box<Expr>,
+        /// The subquery.
+        subquery: usize,
+        /// NOT.
+        negated: bool,
+        /// Collation for strings.
+        collation: Collation,
+        /// Equal values have equal keys, see [`SubqueryRows::keys`].
+        by_key: bool,
     },
     /// IS `[NOT]` NULL.
     IsNull {
@@ -427,6 +516,80 @@ pub struct EvalCtx<'a> {
     pub env: &'a StatementEnv,
     /// Values of `?`.
     pub params: &'a [Value],
+    /// What the subqueries of the SELECT gave.
+    pub subqueries: &'a [SubqueryRows],
+}
+
+/// Visits the direct operands of an expression's kind: shared and mutable alike.
+macro_rules! operands {
+    ($kind:expr, $iter:ident, $f:expr) => {
+        match $kind {
+            ExprKind::Literal(_)
+            | ExprKind::Param(_)
+            | ExprKind::Column { .. }
+            | ExprKind::Aggregate(_)
+            | ExprKind::InsertValue(_)
+            | ExprKind::SystemVariable { .. }
+            | ExprKind::Subquery(_)
+            | ExprKind::Exists(_)
+            | ExprKind::UserVariable(_) => {}
+            ExprKind::And(v) | ExprKind::Or(v) => v.$iter().for_each($f),
+            ExprKind::Func { args, .. } => args.$iter().for_each($f),
+            ExprKind::Xor(a, b) => {
+                $f(a);
+                $f(b);
+            }
+            ExprKind::Compare { left, right, .. } | ExprKind::Arith { left, right, .. } => {
+                $f(left);
+                $f(right);
+            }
+            ExprKind::Not(e)
+            | ExprKind::Neg(e)
+            | ExprKind::BitNot(e)
+            | ExprKind::Cast(e)
+            | ExprKind::Collate(e)
+            | ExprKind::SetUserVariable(_, e)
+            | ExprKind::IsNull { expr: e, .. }
+            | ExprKind::InSubquery { expr: e, .. }
+            | ExprKind::IsBool { expr: e, .. } => $f(e),
+            ExprKind::Between {
+                expr, low, high, ..
+            } => {
+                $f(expr);
+                $f(low);
+                $f(high);
+            }
+            ExprKind::InList { expr, list, .. } => {
+                $f(expr);
+                list.$iter().for_each($f);
+            }
+            ExprKind::Like { expr, pattern, .. } => {
+                $f(expr);
+                $f(pattern);
+            }
+            ExprKind::Case {
+                operand,
+                whens,
+                otherwise,
+                ..
+            } => {
+                if let Some(o) = operand {
+                    $f(o);
+                }
+                for (w, t) in whens {
+                    $f(w);
+                    $f(t);
+                }
+                if let Some(o) = otherwise {
+                    $f(o);
+                }
+            }
+            ExprKind::DateAdd { date, amount, .. } => {
+                $f(date);
+                $f(amount);
+            }
+        }
+    };
 }
 
 impl Expr {
@@ -460,68 +623,31 @@ impl Expr {
 
     /// Calls `f` for each direct operand.
     pub fn for_each_child<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
-        match &self.kind {
-            ExprKind::Literal(_)
-            | ExprKind::Param(_)
-            | ExprKind::Column { .. }
-            | ExprKind::Aggregate(_)
-            | ExprKind::InsertValue(_)
-            | ExprKind::SystemVariable { .. }
-            | ExprKind::UserVariable(_) => {}
-            ExprKind::And(v) | ExprKind::Or(v) => v.iter().for_each(f),
-            ExprKind::Func { args, .. } => args.iter().for_each(f),
-            ExprKind::Xor(a, b) => {
-                f(a);
-                f(b);
+        operands!(&self.kind, iter, f)
+    }
+
+    /// Calls `f` for each direct operand.
+    pub fn for_each_child_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        operands!(&mut self.kind, iter_mut, f)
+    }
+
+    /// Replaces every column for which `f` gives something else.
+    pub fn replace_columns(&mut self, f: &mut dyn FnMut(usize) -> Option<ExprKind>) {
+        if let ExprKind::Column { column, .. } = self.kind {
+            if let Some(kind) = f(column) {
+                self.kind = kind;
             }
-            ExprKind::Compare { left, right, .. } | ExprKind::Arith { left, right, .. } => {
-                f(left);
-                f(right);
-            }
-            ExprKind::Not(e)
-            | ExprKind::Neg(e)
-            | ExprKind::BitNot(e)
-            | ExprKind::Cast(e)
-            | ExprKind::Collate(e)
-            | ExprKind::SetUserVariable(_, e)
-            | ExprKind::IsNull { expr: e, .. }
-            | ExprKind::IsBool { expr: e, .. } => f(e),
-            ExprKind::Between {
-                expr, low, high, ..
-            } => {
-                f(expr);
-                f(low);
-                f(high);
-            }
-            ExprKind::InList { expr, list, .. } => {
-                f(expr);
-                list.iter().for_each(f);
-            }
-            ExprKind::Like { expr, pattern, .. } => {
-                f(expr);
-                f(pattern);
-            }
-            ExprKind::Case {
-                operand,
-                whens,
-                otherwise,
-                ..
-            } => {
-                if let Some(o) = operand {
-                    f(o);
-                }
-                for (w, t) in whens {
-                    f(w);
-                    f(t);
-                }
-                if let Some(o) = otherwise {
-                    f(o);
-                }
-            }
-            ExprKind::DateAdd { date, amount, .. } => {
-                f(date);
-                f(amount);
-            }
+        } else {
+            self.for_each_child_mut(&mut |e| e.replace_columns(f));
+        }
+    }
+
+    /// Calls `f` with each column inside.
+    pub fn for_each_column(&self, f: &mut dyn FnMut(usize)) {
+        if let ExprKind::Column { column, .. } = self.kind {
+            f(column);
+        } else {
+            self.for_each_child(&mut |e| e.for_each_column(f));
         }
     }
 

@@ -101,11 +101,7 @@ fn fixture() -> Fixture {
     table.layout.encode(&values, &mut row).unwrap();
     Fixture {
         _dir: dir,
-        sources: vec![Source {
-            name: "t".into(),
-            table,
-            nullable: false,
-        }],
+        sources: vec![Source::new("t", table)],
         row,
     }
 }
@@ -135,7 +131,14 @@ impl Fixture {
             layout: &self.sources[0].table.layout,
             row: &self.row,
         };
-        let v = e.eval(&EvalCtx { env, params }, &row)?;
+        let v = e.eval(
+            &EvalCtx {
+                env,
+                params,
+                subqueries: &[],
+            },
+            &row,
+        )?;
         Ok((v, e.ty()))
     }
 
@@ -249,7 +252,7 @@ fn errors_of_mariadb() {
         ),
         (
             "(select 1)",
-            "1235 (42000) This version of Narwal doesn't yet support 'subqueries'",
+            "1235 (42000) This version of Narwal doesn't yet support 'subqueries in this place'",
         ),
         (
             "sum(i) over ()",

@@ -6,6 +6,7 @@ mod ddl;
 mod dialect;
 mod dml;
 mod select;
+mod subquery;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
 
 pub(crate) use ddl::is_text;
+pub(crate) use subquery::number as subquery_number;
 
 /// What parsing depends on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,6 +78,12 @@ pub(crate) struct P<'a> {
     /// Byte offset of each line's start; empty when there is one line of ASCII, where a column is an offset.
     lines: Vec<usize>,
     params: usize,
+    /// SELECTs in parentheses, taken out of the tokens.
+    subqueries: Vec<subquery::Subquery>,
+    /// Offset behind the last token.
+    end: usize,
+    /// Open parentheses round a SELECT or a join.
+    depth: usize,
 }
 
 impl<'a> P<'a> {
@@ -90,7 +98,15 @@ impl<'a> P<'a> {
         let mut params = 0;
         // Operators so far in the current list element, for each open parenthesis.
         let mut chains = vec![0usize];
+        let mut after_paren = false;
+        let mut has_subquery = false;
         for t in &mut tokens {
+            has_subquery |= after_paren && Self::is_kw(&t.token, "SELECT");
+            after_paren = match t.token {
+                Token::LParen => true,
+                Token::Whitespace(_) => after_paren,
+                _ => false,
+            };
             match &mut t.token {
                 Token::Placeholder(s) => {
                     if s != "?" {
@@ -153,14 +169,32 @@ impl<'a> P<'a> {
             ));
         }
         let lines = line_starts(text);
-        Ok(P {
+        let mut subqueries = Vec::new();
+        if has_subquery && !is_ddl(&tokens) {
+            (tokens, subqueries) = subquery::take(text, &lines, tokens, params, 0)?;
+        }
+        Ok(Self::of_tokens(text, lines, tokens, subqueries, params))
+    }
+
+    /// A parser of tokens that were numbered and whose subqueries were taken out.
+    fn of_tokens(
+        text: &'a str,
+        lines: Vec<usize>,
+        tokens: Vec<TokenWithSpan>,
+        subqueries: Vec<subquery::Subquery>,
+        params: usize,
+    ) -> Self {
+        P {
             p: Parser::new(&DIALECT)
                 .with_recursion_limit(MAX_NESTING)
                 .with_tokens_with_locations(tokens),
             text,
             lines,
             params,
-        })
+            subqueries,
+            end: text.len(),
+            depth: 0,
+        }
     }
 
     fn offset(&self, l: Location) -> usize {
@@ -171,7 +205,7 @@ impl<'a> P<'a> {
     fn here(&self) -> usize {
         let t = self.p.peek_token_ref();
         if t.token == Token::EOF {
-            return self.text.len();
+            return self.end;
         }
         self.offset(t.span.start)
     }
@@ -263,13 +297,20 @@ impl<'a> P<'a> {
 
     fn map_err(&self, e: ParserError) -> SqlError {
         match e {
-            ParserError::RecursionLimitExceeded => SqlError::new(
-                1436,
-                b"HY000",
-                "Thread stack overrun: the expression is nested too deeply",
-            ),
+            ParserError::RecursionLimitExceeded => too_deep(),
             _ => self.error(),
         }
+    }
+
+    /// Parses what stands in a parenthesis; too many within each other are error 1436.
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+        if self.depth >= MAX_NESTING {
+            return Err(too_deep());
+        }
+        self.depth += 1;
+        let r = f(self);
+        self.depth -= 1;
+        r
     }
 
     /// An expression.
@@ -463,6 +504,22 @@ impl<'a> P<'a> {
             _ => Err(self.error()),
         }
     }
+}
+
+fn too_deep() -> SqlError {
+    SqlError::new(
+        1436,
+        b"HY000",
+        "Thread stack overrun: the expression is nested too deeply",
+    )
+}
+
+/// CREATE and ALTER have their own grammar for a SELECT in parentheses.
+fn is_ddl(tokens: &[TokenWithSpan]) -> bool {
+    tokens
+        .iter()
+        .find(|t| !matches!(t.token, Token::Whitespace(_)))
+        .is_some_and(|t| P::is_kw(&t.token, "CREATE") || P::is_kw(&t.token, "ALTER"))
 }
 
 /// Offsets of the lines; empty for one line of ASCII, where a column is an offset.

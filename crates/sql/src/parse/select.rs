@@ -2,11 +2,11 @@
 
 use super::{P, is_reserved_word};
 use crate::ast::{
-    AstExpr, IndexHint, IndexHintKind, Limit, Locking, OrderItem, Select, SelectItem, Stmt,
-    TableName, TableRef,
+    AstExpr, From, IndexHint, IndexHintKind, Join, JoinKind, JoinOn, Limit, Locking, OrderItem,
+    Select, SelectItem, Stmt, TableName, TableRef,
 };
 use narwal_engine::LockWait;
-use narwal_types::SqlResult;
+use narwal_types::{SqlError, SqlResult};
 use sqlparser::ast::Value as AstValue;
 use sqlparser::tokenizer::Token;
 
@@ -15,17 +15,74 @@ impl P<'_> {
         Ok(Stmt::Select(Box::new(self.select()?)))
     }
 
-    /// A SELECT, in parentheses or not, up to the end of its clauses.
+    /// A SELECT or a UNION of some, in parentheses or not, up to the end of its clauses.
     pub(super) fn select(&mut self) -> SqlResult<Select> {
-        if self.tok(&Token::LParen) {
-            let s = self.select()?;
-            self.expect_tok(&Token::RParen)?;
-            if self.peek_kw("ORDER") || self.peek_kw("LIMIT") {
-                return self.unsupported("ORDER BY or LIMIT behind a SELECT in parentheses");
+        let (mut first, parenthesised) = self.select_term()?;
+        if !self.peek_kw("UNION") {
+            self.no_set_operation()?;
+            if parenthesised {
+                if self.peek_kw("ORDER") || self.peek_kw("LIMIT") {
+                    return self.unsupported("ORDER BY or LIMIT behind a SELECT in parentheses");
+                }
+                return Ok(first);
+            }
+            self.select_tail(&mut first)?;
+            if self.peek_kw("UNION") {
+                let what = if first.order_by.is_empty() {
+                    "LIMIT"
+                } else {
+                    "ORDER BY"
+                };
+                return Err(SqlError::new(
+                    1221,
+                    b"HY000",
+                    format!("Incorrect usage of UNION and {what}"),
+                ));
             }
             self.no_set_operation()?;
-            return Ok(s);
+            return Ok(first);
         }
+        let calc_found_rows = std::mem::take(&mut first.calc_found_rows);
+        let mut parts = vec![first];
+        let mut distinct = 0;
+        while self.kw("UNION") {
+            let all = self.kw("ALL");
+            if !all {
+                self.kw("DISTINCT");
+                distinct = parts.len() + 1;
+            }
+            parts.push(self.select_term()?.0);
+        }
+        self.no_set_operation()?;
+        let mut union = Select {
+            distinct: false,
+            calc_found_rows,
+            items: vec![SelectItem::Wildcard],
+            from: Some(From::Union { parts, distinct }),
+            where_: None,
+            group_by: Vec::new(),
+            having: None,
+            order_by: Vec::new(),
+            limit: None,
+            locking: None,
+            subqueries: Vec::new(),
+            params: self.params,
+        };
+        self.select_tail(&mut union)?;
+        Ok(union)
+    }
+
+    /// A SELECT in parentheses (true), or one up to HAVING.
+    fn select_term(&mut self) -> SqlResult<(Select, bool)> {
+        if let Some(s) = self.parenthesised_select()? {
+            return Ok((s, true));
+        }
+        if self.tok(&Token::LParen) {
+            let s = self.nested(Self::select)?;
+            self.expect_tok(&Token::RParen)?;
+            return Ok((s, true));
+        }
+        let start = self.here();
         self.expect_kw("SELECT")?;
         let mut distinct = false;
         let mut calc_found_rows = false;
@@ -52,8 +109,7 @@ impl P<'_> {
         }
         let mut from = None;
         if self.kw("FROM") && !self.kw("DUAL") {
-            from = Some(self.table_ref()?);
-            self.no_join()?;
+            from = Some(self.from()?);
         }
         let where_ = if self.kw("WHERE") {
             Some(self.expr()?)
@@ -76,59 +132,167 @@ impl P<'_> {
         if self.peek_kw("WINDOW") {
             return self.unsupported("window functions");
         }
-        let order_by = self.order_by()?;
-        let limit = if self.kw("LIMIT") {
-            let first = self.limit_value()?;
-            if self.tok(&Token::Comma) {
-                Some(Limit {
-                    offset: Some(first),
-                    count: self.limit_value()?,
-                })
-            } else if self.kw("OFFSET") {
-                Some(Limit {
-                    offset: Some(self.limit_value()?),
-                    count: first,
-                })
-            } else {
-                Some(Limit {
-                    offset: None,
-                    count: first,
-                })
-            }
-        } else {
-            None
-        };
+        Ok((
+            Select {
+                distinct,
+                calc_found_rows,
+                items,
+                from,
+                where_,
+                group_by,
+                having,
+                order_by: Vec::new(),
+                limit: None,
+                locking: None,
+                subqueries: self.subqueries_since(start),
+                params: self.params,
+            },
+            false,
+        ))
+    }
+
+    /// ORDER BY, LIMIT and what follows.
+    fn select_tail(&mut self, s: &mut Select) -> SqlResult<()> {
+        let start = self.here();
+        s.order_by = self.order_by()?;
+        s.limit = self.limit()?;
         if self.peek_kw("PROCEDURE") || self.peek_kw("INTO") {
             return self.unsupported("SELECT ... INTO and PROCEDURE");
         }
         if self.peek_kw("OFFSET") || self.peek_kw("FETCH") {
             return self.unsupported("OFFSET ... FETCH");
         }
-        let locking = self.locking()?;
+        s.locking = self.locking()?;
         if self.peek_kw("INTO") {
             return self.unsupported("SELECT ... INTO");
         }
-        self.no_set_operation()?;
-        Ok(Select {
-            distinct,
-            calc_found_rows,
-            items,
-            from,
-            where_,
-            group_by,
-            having,
-            order_by,
-            limit,
-            locking,
-            params: self.params,
-        })
+        s.subqueries.extend(self.subqueries_since(start));
+        Ok(())
+    }
+
+    fn limit(&mut self) -> SqlResult<Option<Limit>> {
+        if !self.kw("LIMIT") {
+            return Ok(None);
+        }
+        let first = self.limit_value()?;
+        Ok(Some(if self.tok(&Token::Comma) {
+            Limit {
+                offset: Some(first),
+                count: self.limit_value()?,
+            }
+        } else if self.kw("OFFSET") {
+            Limit {
+                offset: Some(self.limit_value()?),
+                count: first,
+            }
+        } else {
+            Limit {
+                offset: None,
+                count: first,
+            }
+        }))
     }
 
     fn no_set_operation(&self) -> SqlResult<()> {
-        if self.peek_kw("UNION") || self.peek_kw("EXCEPT") || self.peek_kw("INTERSECT") {
-            return self.unsupported("UNION, EXCEPT and INTERSECT");
+        if self.peek_kw("EXCEPT") || self.peek_kw("INTERSECT") || self.peek_kw("MINUS") {
+            return self.unsupported("EXCEPT and INTERSECT");
         }
         Ok(())
+    }
+
+    /// FROM's tables, joined from left to right.
+    fn from(&mut self) -> SqlResult<From> {
+        let mut left = self.joined()?;
+        while self.tok(&Token::Comma) {
+            left = From::Join(Box::new(Join {
+                left,
+                right: self.joined()?,
+                kind: JoinKind::Inner,
+                on: JoinOn::Nothing,
+            }));
+        }
+        Ok(left)
+    }
+
+    fn joined(&mut self) -> SqlResult<From> {
+        let mut left = self.table_item()?;
+        loop {
+            let natural = self.kw("NATURAL");
+            let outer = |p: &mut Self, kind| -> SqlResult<JoinKind> {
+                p.kw("OUTER");
+                p.expect_kw("JOIN")?;
+                Ok(kind)
+            };
+            let kind = if self.kw("JOIN") || self.kw("STRAIGHT_JOIN") {
+                JoinKind::Inner
+            } else if self.kw("INNER") || self.kw("CROSS") {
+                self.expect_kw("JOIN")?;
+                JoinKind::Inner
+            } else if self.kw("LEFT") {
+                outer(self, JoinKind::Left)?
+            } else if self.kw("RIGHT") {
+                outer(self, JoinKind::Right)?
+            } else if natural {
+                return Err(self.error());
+            } else if self.peek_kw("FULL") {
+                return self.unsupported("FULL JOIN");
+            } else {
+                return Ok(left);
+            };
+            let right = self.table_item()?;
+            let on = if natural {
+                JoinOn::Natural
+            } else if self.kw("ON") {
+                JoinOn::On(self.expr()?)
+            } else if self.kw("USING") {
+                self.expect_tok(&Token::LParen)?;
+                let columns = self.comma_separated(Self::ident)?;
+                self.expect_tok(&Token::RParen)?;
+                JoinOn::Using(columns)
+            } else if kind == JoinKind::Inner {
+                JoinOn::Nothing
+            } else {
+                return Err(self.error());
+            };
+            left = From::Join(Box::new(Join {
+                left,
+                right,
+                kind,
+                on,
+            }));
+        }
+    }
+
+    /// A table, a derived table, or a join in parentheses.
+    fn table_item(&mut self) -> SqlResult<From> {
+        if let Some(query) = self.parenthesised_select()? {
+            self.kw("AS");
+            let alias = match self.peek() {
+                Token::Word(w) if w.quote_style.is_some() || !is_reserved_word(&w.value) => {
+                    self.ident()?
+                }
+                _ => {
+                    return Err(SqlError::new(
+                        1248,
+                        b"42000",
+                        "Every derived table must have its own alias",
+                    ));
+                }
+            };
+            if *self.peek() == Token::LParen {
+                return self.unsupported("column names of derived tables");
+            }
+            return Ok(From::Query {
+                query: Box::new(query),
+                alias,
+            });
+        }
+        if self.tok(&Token::LParen) {
+            let inner = self.nested(Self::from)?;
+            self.expect_tok(&Token::RParen)?;
+            return Ok(inner);
+        }
+        Ok(From::Table(self.table_ref()?))
     }
 
     pub(super) fn no_join(&self) -> SqlResult<()> {
@@ -143,7 +307,7 @@ impl P<'_> {
             "FULL",
         ];
         if *self.peek() == Token::Comma || JOINS.iter().any(|j| self.peek_kw(j)) {
-            return self.unsupported("joins");
+            return self.unsupported("UPDATE and DELETE of joins");
         }
         if self.peek_kw("PARTITION") {
             return self.unsupported("PARTITION");

@@ -84,9 +84,32 @@ fn select_forms() {
 
 #[test]
 fn errors() {
-    assert_eq!(code("SELECT a FROM t JOIN u"), 1235);
-    assert_eq!(code("SELECT a FROM t, u"), 1235);
-    assert_eq!(code("SELECT 1 UNION SELECT 2"), 1235);
+    assert_eq!(code("SELECT a FROM t FULL JOIN u"), 1235);
+    assert_eq!(code("SELECT a FROM (SELECT 1)"), 1248);
+    assert_eq!(code("SELECT a FROM t LEFT JOIN u"), 1064);
+    assert_eq!(code("SELECT 1 LIMIT 1 UNION SELECT 2"), 1221);
+    assert_eq!(code("SELECT (SELECT 1"), 1064);
+    assert_eq!(
+        code(&format!("{}SELECT 1{}", "(".repeat(5000), ")".repeat(5000))),
+        1436
+    );
+    assert_eq!(
+        code(&format!(
+            "SELECT 1 FROM {}t{}",
+            "(".repeat(5000),
+            ")".repeat(5000)
+        )),
+        1436
+    );
+    assert_eq!(
+        code(&format!(
+            "SELECT {}1{}",
+            "(SELECT ".repeat(50),
+            ")".repeat(50)
+        )),
+        1473
+    );
+    assert_eq!(code("SELECT 1 EXCEPT SELECT 2"), 1235);
     assert_eq!(code("SELECT FROM t"), 1064);
     assert_eq!(code("SELECT 1 1"), 1064);
     assert_eq!(code("SELEC 1"), 1064);
@@ -108,6 +131,44 @@ fn errors() {
     assert_eq!(code(&format!("SELECT 1{}", "+1".repeat(5000))), 1436);
     assert_eq!(code("SELECT '"), 1064);
     assert_eq!(code("SELECT 1 FROM select"), 1064);
+}
+
+#[test]
+fn joins_unions_and_subqueries() {
+    let select = |t: &str| match parse(t).unwrap() {
+        Stmt::Select(s) => *s,
+        _ => panic!(),
+    };
+    let s = select("SELECT * FROM a, b LEFT JOIN (c JOIN d USING (x)) ON a.y = b.y");
+    let Some(From::Join(j)) = &s.from else {
+        panic!()
+    };
+    assert_eq!((j.kind, &j.on), (JoinKind::Inner, &JoinOn::Nothing));
+    let From::Join(j) = &j.right else { panic!() };
+    assert_eq!(j.kind, JoinKind::Left);
+    let From::Join(j) = &j.right else { panic!() };
+    assert_eq!(j.on, JoinOn::Using(vec!["x".into()]));
+
+    let s = select("(SELECT 1) UNION SELECT 2 UNION ALL SELECT 3 ORDER BY 1 LIMIT 2");
+    let Some(From::Union { parts, distinct }) = &s.from else {
+        panic!()
+    };
+    assert_eq!((parts.len(), *distinct), (3, 2));
+    assert!(s.limit.is_some() && parts[2].limit.is_none());
+
+    let s = select(
+        "SELECT (SELECT 7), t.* FROM (SELECT 1 AS x) t WHERE x IN (SELECT y FROM u WHERE y > ?) \
+         AND NOT EXISTS (SELECT 1 FROM v WHERE z = (SELECT ?)) HAVING x = ?",
+    );
+    assert_eq!(s.subqueries.len(), 3);
+    assert_eq!(s.params, 3);
+    assert_eq!(s.subqueries[2].1.subqueries.len(), 1);
+    assert!(matches!(&s.items[0], SelectItem::Expr { text, .. } if text == "(SELECT 7)"));
+    assert!(matches!(&s.from, Some(From::Query { alias, .. }) if alias == "t"));
+    let Stmt::Insert(i) = parse("INSERT INTO t (SELECT 1)").unwrap() else {
+        panic!()
+    };
+    assert!(i.select().is_some());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::resolve::Resolver;
 use super::select::SelectPlan;
 use crate::ast::{Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update};
 use crate::exec::order::SortKey;
-use crate::exec::rows::TablePlan;
+use crate::exec::rows::{Rows, TablePlan};
 use crate::expr::{Clause, Expr, Scope, Source, bind};
 use crate::privilege::Privilege;
 use narwal_engine::{DefaultDef, Table};
@@ -13,6 +13,12 @@ use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, fits, implicit_d
 use narwal_types::temporal_parse::DateRules;
 use narwal_types::{SqlError, SqlResult, Value};
 use std::sync::Arc;
+
+/// An account as messages show it.
+fn quoted_account(account: &str) -> String {
+    let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
+    format!("'{user}'@'{host}'")
+}
 
 /// What a column gets when no value is given.
 #[derive(Debug, Clone)]
@@ -190,11 +196,8 @@ impl Resolver<'_> {
     ) -> SqlResult<Vec<SetPlan>> {
         let scope = Scope {
             sources: std::slice::from_ref(source),
-            aliases: &[],
-            clause: Clause::FieldList,
-            aggregates: None,
             insert_values,
-            env: self.env,
+            ..Scope::empty(self.env)
         };
         list.iter()
             .map(|a| {
@@ -247,17 +250,14 @@ impl Resolver<'_> {
                 1044,
                 b"42000",
                 format!(
-                    "Access denied for user '{}' to database 'information_schema'",
-                    self.env.current_user
+                    "Access denied for user {} to database 'information_schema'",
+                    quoted_account(&self.env.current_user)
                 ),
             ));
         }
         let table = self.stored(&db, &t.name.name, privilege)?;
-        Ok(Source {
-            name: t.alias.as_deref().unwrap_or(&t.name.name).to_string(),
-            table,
-            nullable: false,
-        })
+        let name = t.alias.as_deref().unwrap_or(&t.name.name);
+        Ok(Source::new(name, table))
     }
 
     /// Plans INSERT and REPLACE.
@@ -381,11 +381,8 @@ impl Resolver<'_> {
     ) -> SqlResult<(TablePlan, Vec<SortKey>)> {
         let scope = Scope {
             sources: std::slice::from_ref(source),
-            aliases: &[],
             clause: Clause::Where,
-            aggregates: None,
-            insert_values: false,
-            env: self.env,
+            ..Scope::empty(self.env)
         };
         let filter = where_.map(|w| bind(w, &scope)).transpose()?;
         if filter.as_ref().is_some_and(crate::expr::Expr::has_column) {
@@ -433,7 +430,7 @@ impl Resolver<'_> {
                 table: source.table.clone(),
                 access,
                 filter,
-                virtual_rows: None,
+                rows: Rows::Stored,
             },
             order,
         ))

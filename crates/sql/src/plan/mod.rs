@@ -3,6 +3,7 @@
 pub mod access;
 pub mod dml;
 pub mod explain;
+pub mod from;
 pub mod interval;
 pub mod resolve;
 pub mod sarg;

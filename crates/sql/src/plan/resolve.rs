@@ -2,9 +2,10 @@
 
 use crate::ast::{TableName, TableRef};
 use crate::env::StatementEnv;
+use crate::exec::rows::Rows;
 use crate::expr::Source;
 use crate::privilege::{Needs, Privilege};
-use crate::virtual_tables::{VirtualRows, VirtualTables};
+use crate::virtual_tables::{INFORMATION_SCHEMA, VirtualTables};
 use narwal_engine::{Catalog, Database, Table};
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use std::sync::Arc;
 pub struct Resolved {
     /// As a source of columns.
     pub source: Source,
-    /// For virtual tables.
-    pub virtual_rows: Option<VirtualRows>,
+    /// Where its rows are.
+    pub rows: Rows,
 }
 
 /// Looks up tables and remembers which privileges are needed.
@@ -49,29 +50,27 @@ impl Resolver<'_> {
     pub fn table(&mut self, t: &TableRef) -> SqlResult<Resolved> {
         let db = self.db_of(&t.name)?.to_string();
         let alias = t.alias.as_deref().unwrap_or(&t.name.name).to_string();
-        if let Some((table, rows)) = self.virtual_tables.and_then(|v| v.table(&db, &t.name.name)) {
+        if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+            let Some((table, rows)) = self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))
+            else {
+                return Err(SqlError::new(
+                    1109,
+                    b"42S02",
+                    format!("Unknown table '{}' in information_schema", t.name.name),
+                ));
+            };
             return Ok(Resolved {
-                source: Source {
-                    name: alias,
-                    table,
-                    nullable: false,
-                },
-                virtual_rows: Some(rows),
+                source: Source::new(alias, table),
+                rows: Rows::Virtual(rows),
             });
         }
-        for schema in ["information_schema", "performance_schema"] {
-            if db.eq_ignore_ascii_case(schema) {
-                return Err(SqlError::unsupported(format!("{schema}.{}", t.name.name)));
-            }
+        if db.eq_ignore_ascii_case("performance_schema") {
+            return Err(SqlError::unsupported(format!("{db}.{}", t.name.name)));
         }
         let table = self.stored(&db, &t.name.name, Privilege::Select)?;
         Ok(Resolved {
-            source: Source {
-                name: alias,
-                table,
-                nullable: false,
-            },
-            virtual_rows: None,
+            source: Source::new(alias, table),
+            rows: Rows::Stored,
         })
     }
 

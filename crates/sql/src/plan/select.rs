@@ -1,14 +1,15 @@
 //! Binding and planning SELECT.
 
 use super::access::Access;
-use super::resolve::{Resolved, Resolver};
+use super::from::{Body, FromPlan, all_of};
+use super::resolve::Resolver;
 use crate::ast::{AstExpr, Limit, Select, SelectItem};
 use crate::env::StatementEnv;
 use crate::exec::order::SortKey;
-use crate::exec::rows::{LockSpec, TablePlan};
+use crate::exec::rows::{LockSpec, Rows, TablePlan};
 use crate::expr::{AggFunc, Aggregate, Clause, Expr, ExprKind, ExprType, Scope, Source, bind};
 use narwal_engine::{LockMode, LockWait, Table};
-use narwal_types::{ResultColumn, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{ResultColumn, SqlError, SqlResult, Value};
 use sqlparser::ast::Value as AstValue;
 use std::cell::RefCell;
 
@@ -76,6 +77,8 @@ pub struct SelectPlan {
     pub calc_found_rows: bool,
     /// FOR UPDATE, LOCK IN SHARE MODE.
     pub lock: Option<LockSpec>,
+    /// Subqueries of its expressions: run once, before everything else.
+    pub subqueries: Vec<SelectPlan>,
 }
 
 pub fn number_literal(e: &AstExpr) -> Option<&str> {
@@ -89,7 +92,7 @@ pub fn number_literal(e: &AstExpr) -> Option<&str> {
 }
 
 /// Describes an output column.
-fn result_column(name: &str, e: &Expr, source: Option<(&Source, &Table)>) -> ResultColumn {
+fn result_column(name: &str, e: &Expr, sources: &[Source]) -> ResultColumn {
     let t: ExprType = e.ty();
     let mut c = ResultColumn {
         db: String::new(),
@@ -107,7 +110,11 @@ fn result_column(name: &str, e: &Expr, source: Option<(&Source, &Table)>) -> Res
         auto_increment: false,
         null_type: t.null,
     };
-    if let (Some((_, col)), Some((s, table))) = (e.as_column(), source) {
+    if let Some((at, col)) = e.as_column()
+        && let Some(s) = sources.get(at)
+    {
+        let table = &s.table;
+        let col = col - s.base;
         let def = &table.columns()[col];
         c.db = table.def.db.clone();
         c.table = s.name.clone();
@@ -166,11 +173,8 @@ impl Resolver<'_> {
     /// Plans a SELECT.
     pub fn select(&mut self, s: &Select) -> SqlResult<SelectPlan> {
         let env: &StatementEnv = self.env;
-        let resolved: Option<Resolved> = match &s.from {
-            Some(t) => Some(self.table(t)?),
-            None => None,
-        };
-        let sources: Vec<Source> = resolved.iter().map(|r| r.source.clone()).collect();
+        let (subqueries, known_subqueries) = self.subqueries(s)?;
+        let FromPlan { sources, body } = self.from(s.from.as_ref(), &known_subqueries)?;
         let aggregates = RefCell::new(Vec::<Aggregate>::new());
         let base = Scope {
             sources: &sources,
@@ -178,9 +182,9 @@ impl Resolver<'_> {
             clause: Clause::FieldList,
             aggregates: Some(&aggregates),
             insert_values: false,
+            subqueries: &known_subqueries,
             env,
         };
-        let source = sources.first().map(|s| (s, &*s.table));
         // The select list.
         let mut bound: Vec<Expr> = Vec::with_capacity(s.items.len());
         let mut columns: Vec<ResultColumn> = Vec::with_capacity(s.items.len());
@@ -189,34 +193,49 @@ impl Resolver<'_> {
         for item in &s.items {
             match item {
                 SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
-                    let Some((src, table)) = source else {
+                    if sources.is_empty() {
                         return Err(SqlError::new(1096, b"HY000", "No tables used"));
-                    };
-                    if let SelectItem::TableWildcard(name) = item
-                        && (name.name != src.name
-                            || name.db.as_ref().is_some_and(|d| *d != table.def.db))
-                    {
-                        return Err(SqlError::new(
-                            1051,
-                            b"42S02",
-                            format!("Unknown table '{}'", name.name),
-                        ));
                     }
-                    for (i, c) in table.columns().iter().enumerate() {
-                        let e = column_expr(table, i);
-                        columns.push(result_column(&c.name, &e, source));
+                    let wanted: Vec<usize> = match item {
+                        SelectItem::TableWildcard(name) => {
+                            let found = sources.iter().position(|s| {
+                                s.is_named(&name.name)
+                                    && name.db.as_ref().is_none_or(|d| s.is_in(d))
+                            });
+                            vec![found.ok_or_else(|| {
+                                SqlError::new(
+                                    1051,
+                                    b"42S02",
+                                    format!("Unknown table '{}'", name.name),
+                                )
+                            })?]
+                        }
+                        _ => (0..sources.len()).collect(),
+                    };
+                    for (at, i) in
+                        star_columns(&sources, &wanted, matches!(item, SelectItem::Wildcard))
+                    {
+                        let Some(e) = Expr::column(&base, at, i) else {
+                            continue;
+                        };
+                        let name = &sources[at].table.columns()[i].name;
+                        columns.push(result_column(name, &e, &sources));
                         bound.push(e);
                     }
                 }
                 SelectItem::Expr { expr, alias, text } => {
                     let e = bind(expr, &base)?;
-                    let name = match (alias, e.as_column(), source) {
-                        (Some(a), _, _) => a.clone(),
-                        // A column is named as it is defined.
-                        (None, Some((_, c)), Some((_, t))) => t.columns()[c].name.clone(),
+                    let name = match (alias, e.as_column()) {
+                        (Some(a), _) => a.clone(),
+                        // A column is named as it is defined; those of virtual tables as they were written.
+                        (None, Some((at, c))) if !sources[at].is_virtual() => {
+                            sources[at].table.columns()[c - sources[at].base]
+                                .name
+                                .clone()
+                        }
                         _ => text.clone(),
                     };
-                    columns.push(result_column(&name, &e, source));
+                    columns.push(result_column(&name, &e, &sources));
                     if need_aliases && (alias.is_some() || e.as_column().is_none()) {
                         aliases.push((name, e.clone()));
                     }
@@ -319,8 +338,8 @@ impl Resolver<'_> {
                 .map(|k| k.expr.as_column().map(|(_, c)| (c, k.desc)))
                 .collect()
         };
-        let lock = match (&s.locking, &resolved) {
-            (Some(l), Some(_)) => Some(LockSpec {
+        let lock = match (&s.locking, &body) {
+            (Some(l), Body::One(..) | Body::Join(..)) => Some(LockSpec {
                 mode: if l.exclusive {
                     LockMode::Exclusive
                 } else {
@@ -332,9 +351,7 @@ impl Resolver<'_> {
         };
         let mut group = grouped.then(|| GroupPlan {
             keys: group_keys,
-            counts_only: aggregates
-                .iter()
-                .all(|a| counts_rows(a, source.map(|s| s.1))),
+            counts_only: aggregates.iter().all(|a| counts_rows(a, &sources)),
             aggregates,
             having: None,
             first_row_decides: false,
@@ -342,29 +359,21 @@ impl Resolver<'_> {
         let mut filter = filter;
         let mut sorted_by_access = false;
         let mut table = None;
-        match resolved {
-            Some(r) => {
-                if group.is_none()
-                    && let Some(h) = having.take()
-                {
-                    filter = Some(match filter.take() {
-                        Some(f) => Expr {
-                            ty: h.ty,
-                            kind: ExprKind::And(vec![f, h]),
-                        },
-                        None => h,
-                    });
-                }
-                let access = if r.virtual_rows.is_some() {
-                    Access::full(0)
-                } else {
-                    let hints = s.from.as_ref().map_or(&[][..], |f| &f.hints[..]);
+        if group.is_none()
+            && let Some(h) = having.take()
+        {
+            filter = all_of(filter.take().into_iter().chain([h]).collect());
+        }
+        match body {
+            Body::One(r, hints) => {
+                let stored = matches!(r.rows, Rows::Stored);
+                let access = if stored {
                     let mut a = Access::choose(
                         &r.source.table,
                         filter.as_ref(),
                         wanted.as_deref().unwrap_or(&[]),
                         known_limit,
-                        hints,
+                        &hints,
                         self.db.table_rows(&r.source.table),
                     )?;
                     if let Some(g) = &mut group
@@ -376,31 +385,22 @@ impl Resolver<'_> {
                         a.reverse = reverse;
                     }
                     a
+                } else {
+                    Access::full(0)
                 };
-                sorted_by_access = r.virtual_rows.is_none()
-                    && wanted.is_some()
-                    && access.ordered
-                    && !order.is_empty();
+                sorted_by_access =
+                    stored && wanted.is_some() && access.ordered && !order.is_empty();
                 table = Some(TablePlan {
                     table: r.source.table.clone(),
                     access,
                     filter: filter.take(),
-                    virtual_rows: r.virtual_rows,
+                    rows: r.rows,
                 });
             }
-            None => {
-                if group.is_none()
-                    && let Some(h) = having.take()
-                {
-                    filter = Some(match filter.take() {
-                        Some(f) => Expr {
-                            ty: h.ty,
-                            kind: ExprKind::And(vec![f, h]),
-                        },
-                        None => h,
-                    });
-                }
+            Body::Join(leaves, tree) => {
+                table = Some(self.join(leaves, tree, &sources, filter.take(), s.params)?);
             }
+            Body::Nothing => {}
         }
         if let Some(g) = &mut group {
             g.having = having;
@@ -460,6 +460,7 @@ impl Resolver<'_> {
             limit,
             calc_found_rows: s.calc_found_rows,
             lock,
+            subqueries,
         })
     }
 
@@ -524,30 +525,45 @@ fn known(e: Option<&Expr>) -> Option<u64> {
     }
 }
 
-/// A reference to a column, as `*` makes it.
-pub fn column_expr(table: &Table, column: usize) -> Expr {
-    let def = &table.columns()[column];
-    let ty = def.ty;
-    Expr {
-        kind: ExprKind::Column {
-            source: 0,
-            column,
-            timestamp: matches!(ty.kind, TypeKind::Timestamp(_)),
-            name: format!("`{}`.`{}`.`{}`", table.def.db, table.def.name, def.name).into(),
-        },
-        ty: ExprType::of_column(ty, def.nullable),
+/// The columns that `*` means: (source, column). With `all` those that USING made one come first, once.
+fn star_columns(sources: &[Source], wanted: &[usize], all: bool) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    if all {
+        let hidden = |name: &str| {
+            sources.iter().any(|s| {
+                s.hidden
+                    .iter()
+                    .any(|h| s.table.columns()[*h].name.eq_ignore_ascii_case(name))
+            })
+        };
+        for at in wanted {
+            for (i, c) in sources[*at].table.columns().iter().enumerate() {
+                if hidden(&c.name) && !sources[*at].hidden.contains(&i) {
+                    out.push((*at, i));
+                }
+            }
+        }
     }
+    for at in wanted {
+        for i in 0..sources[*at].table.columns().len() {
+            let skip = all && (sources[*at].hidden.contains(&i) || out.contains(&(*at, i)));
+            if !skip {
+                out.push((*at, i));
+            }
+        }
+    }
+    out
 }
 
 /// COUNT(*), or COUNT of what is never NULL.
-fn counts_rows(a: &Aggregate, table: Option<&Table>) -> bool {
+fn counts_rows(a: &Aggregate, sources: &[Source]) -> bool {
     a.func == AggFunc::Count
         && !a.distinct
         && match a.args.as_slice() {
             [] => true,
-            [e] => match (e.as_column(), table) {
-                (Some((_, c)), Some(t)) => !t.columns()[c].nullable,
-                _ => matches!(&e.kind, ExprKind::Literal(v) if !v.is_null()),
+            [e] => match e.as_column() {
+                Some((at, c)) => !sources[at].column_type(c - sources[at].base).nullable,
+                None => matches!(&e.kind, ExprKind::Literal(v) if !v.is_null()),
             },
             _ => false,
         }
@@ -573,15 +589,18 @@ impl SelectPlan {
     /// Which locks a run takes: those of the statement, or shared ones if the transaction's isolation level makes plain
     /// reads lock (`locking_reads`, known only when it runs).
     pub fn lock_spec(&self, locking_reads: bool) -> Option<LockSpec> {
-        let real = self
-            .table
-            .as_ref()
-            .is_some_and(|t| t.virtual_rows.is_none());
+        let real = self.table.as_ref().is_some_and(TablePlan::is_stored);
         self.lock.or_else(|| {
             (locking_reads && real).then_some(LockSpec {
                 mode: LockMode::Shared,
                 wait: LockWait::Wait,
             })
         })
+    }
+
+    /// True if rows of a table in the store are read.
+    pub fn reads_stored(&self) -> bool {
+        self.table.as_ref().is_some_and(TablePlan::reads_stored)
+            || self.subqueries.iter().any(SelectPlan::reads_stored)
     }
 }

@@ -1,0 +1,159 @@
+//! `information_schema`: virtual tables, whose rows are made from the catalog, the accounts and the server's state when
+//! a statement reads them.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `columns.rs` | names and columns of the tables |
+//! | `tables.rs` | SCHEMATA, TABLES, COLUMNS, STATISTICS, the constraints, PARTITIONS |
+//! | `server.rs` | ENGINES, character sets, PROCESSLIST, variables, status, PLUGINS |
+//! | `grants.rs` | the privilege tables |
+//! | `readers.rs` | NARWAL_BINLOG_READERS |
+
+mod columns;
+mod grants;
+mod readers;
+mod server;
+pub(crate) mod tables;
+
+use crate::acl::{Account, Acl};
+use crate::instance::Instance;
+use crate::process::Process;
+use crate::session::ClientSession;
+use crate::session_vars::SessionVars;
+use columns::TABLES;
+use narwal_engine::{Table, TableDef};
+use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
+use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
+use narwal_types::{Collation, SqlResult, Value};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// Rows of a virtual table.
+type Rows = Vec<Vec<Value>>;
+
+/// Makes rows, with what the session knows, for a statement.
+type Maker = fn(&View, &StatementEnv, &Wanted) -> SqlResult<Rows>;
+
+/// What the rows are made from. Who reads them and what that account sees is settled when the statement is planned.
+pub(crate) struct View {
+    pub instance: Arc<Instance>,
+    pub acl: Arc<Acl>,
+    pub account: Arc<Account>,
+    pub user: String,
+    pub vars: Arc<SessionVars>,
+    pub process: Arc<Process>,
+    /// TLS version and cipher.
+    pub tls: (String, String),
+    /// The snapshot of the open transaction.
+    pub snapshot: Option<u64>,
+}
+
+/// Which rows a table has.
+fn maker(name: &str) -> Maker {
+    match name {
+        "SCHEMATA" => tables::schemata,
+        "TABLES" => tables::tables,
+        "COLUMNS" => tables::columns,
+        "STATISTICS" => tables::statistics,
+        "KEY_COLUMN_USAGE" => tables::key_column_usage,
+        "TABLE_CONSTRAINTS" => tables::table_constraints,
+        "PARTITIONS" => tables::partitions,
+        "ENGINES" => server::engines,
+        "CHARACTER_SETS" => server::character_sets,
+        "COLLATIONS" => server::collations,
+        "COLLATION_CHARACTER_SET_APPLICABILITY" => server::applicability,
+        "PROCESSLIST" => server::process_list,
+        "PLUGINS" => server::plugins,
+        "GLOBAL_VARIABLES" => server::global_variables,
+        "SESSION_VARIABLES" => server::session_variables,
+        "SYSTEM_VARIABLES" => server::system_variables,
+        "GLOBAL_STATUS" => server::global_status,
+        "SESSION_STATUS" => server::session_status,
+        "USER_PRIVILEGES" => grants::user_privileges,
+        "SCHEMA_PRIVILEGES" => grants::schema_privileges,
+        "TABLE_PRIVILEGES" => grants::table_privileges,
+        "NARWAL_BINLOG_READERS" => readers::rows,
+        // Of what Narwal has none: views, triggers, events, routines, foreign keys, checks, column privileges, files.
+        _ => |_, _, _| Ok(Vec::new()),
+    }
+}
+
+/// The tables by name in capitals.
+fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
+    static MADE: OnceLock<BTreeMap<&'static str, Arc<Table>>> = OnceLock::new();
+    MADE.get_or_init(|| {
+        TABLES
+            .iter()
+            .filter_map(|(name, columns)| {
+                let def = TableDef {
+                    id: 0,
+                    db: INFORMATION_SCHEMA.into(),
+                    name: (*name).into(),
+                    columns: columns.iter().map(columns::Column::def).collect(),
+                    indexes: Vec::new(),
+                    hidden_index_id: 0,
+                    collation: Collation::Utf8mb4GeneralCi,
+                    comment: String::new(),
+                    auto_increment_start: 0,
+                    engine: "MEMORY".into(),
+                    created: 0,
+                };
+                // The definitions are constants; a test makes them all.
+                Some((*name, Table::made(def).ok()?))
+            })
+            .collect()
+    })
+}
+
+/// A table's definition, by a name in any case.
+pub(crate) fn definition(name: &str) -> Option<&'static Arc<Table>> {
+    definitions().get(name.to_ascii_uppercase().as_str())
+}
+
+/// All definitions by name.
+pub(crate) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
+    definitions().values()
+}
+
+/// The hook that plans look virtual tables up by.
+pub(crate) struct InformationSchema<'s>(pub &'s ClientSession);
+
+impl VirtualTables for InformationSchema<'_> {
+    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
+        if !db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+            return None;
+        }
+        let table = definition(name)?.clone();
+        let make = maker(&table.def.name);
+        let view = self.0.view();
+        Some((table, Arc::new(move |env, wanted| make(&view, env, wanted))))
+    }
+}
+
+impl ClientSession {
+    /// What virtual tables show to this session.
+    pub(crate) fn view(&self) -> View {
+        View {
+            instance: self.instance.clone(),
+            acl: self.instance.acl(),
+            account: self.account.clone(),
+            user: self.client.user.clone(),
+            vars: self.vars.clone(),
+            process: self.process.clone(),
+            tls: self.client.tls.clone().unwrap_or_default(),
+            snapshot: self.open.as_ref().and_then(|o| o.txn.snapshot_seq()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_definitions_make_tables() {
+        assert_eq!(definitions().len(), TABLES.len());
+        assert!(definition("Key_Column_Usage").is_some());
+        assert!(definition("nothing").is_none());
+    }
+}

@@ -1,0 +1,238 @@
+//! Tables about the server: engines, character sets, connections, variables, status, plugins.
+
+use super::{Rows, View};
+use crate::privileges::PrivilegeSet;
+use crate::show::server as show;
+use crate::variables::Effect;
+use crate::variables::{Kind, Scope, VARIABLES, VarValue};
+use narwal_sql::virtual_tables::Wanted;
+use narwal_sql::{StatementEnv, VariableScope};
+use narwal_types::{Decimal, SqlResult, Value};
+
+fn text(s: &str) -> Value {
+    Value::str(s)
+}
+
+pub(super) fn engines(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    Ok(show::engines().rows)
+}
+
+pub(super) fn character_sets(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    // SHOW CHARACTER SET has description and collation the other way round.
+    let mut rows = show::all_character_sets().rows;
+    for r in &mut rows {
+        r.swap(1, 2);
+    }
+    Ok(rows)
+}
+
+pub(super) fn collations(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    Ok(show::all_collations().rows)
+}
+
+pub(super) fn applicability(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    Ok(show::all_collations()
+        .rows
+        .into_iter()
+        .map(|r| {
+            vec![
+                r[0].clone(),
+                r[1].clone(),
+                r[0].clone(),
+                r[2].clone(),
+                r[3].clone(),
+            ]
+        })
+        .collect())
+}
+
+pub(super) fn process_list(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    let all = view.account.global.has(PrivilegeSet::PROCESS);
+    let processes = &view.instance.processes;
+    let now = processes.now();
+    Ok(processes
+        .all()
+        .iter()
+        .map(|p| p.line(now))
+        .filter(|l| all || l.user == view.user)
+        .map(|l| {
+            let info = l.info.as_deref().map_or(Value::Null, text);
+            let binary = l.info.as_deref().map_or(Value::Null, |i| {
+                let bytes = i.as_bytes();
+                Value::bytes(&bytes[..bytes.len().min(65_535)])
+            });
+            vec![
+                Value::Int(i64::from(l.id)),
+                text(&l.user),
+                text(&l.host),
+                l.db.as_deref().map_or(Value::Null, text),
+                text(l.command),
+                Value::Int(l.seconds as i64),
+                text(l.state),
+                info,
+                Value::Decimal(Decimal::from(l.seconds * 1000)),
+                Value::Int(0),
+                Value::Int(0),
+                Value::Decimal(Decimal::from(0u64)),
+                Value::Int(0),
+                Value::Int(0),
+                Value::Int(0),
+                Value::Int(0),
+                binary,
+                Value::Int(0),
+            ]
+        })
+        .collect())
+}
+
+/// The authentication plugins and the store: what is built in.
+pub(super) fn plugins(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    Ok([
+        (
+            "mysql_native_password",
+            "AUTHENTICATION",
+            "2.2",
+            "Native MySQL authentication",
+        ),
+        (
+            "caching_sha2_password",
+            "AUTHENTICATION",
+            "2.2",
+            "SHA-256 authentication with a cache",
+        ),
+        (
+            "InnoDB",
+            "STORAGE ENGINE",
+            "101100.0",
+            "Narwal's table store",
+        ),
+    ]
+    .into_iter()
+    .map(|(name, kind, version, description)| {
+        vec![
+            text(name),
+            text("1.0"),
+            text("ACTIVE"),
+            text(kind),
+            text(version),
+            Value::Null,
+            Value::Null,
+            text("Narwal"),
+            text(description),
+            text("Apache-2.0"),
+            text("FORCE"),
+            text("Stable"),
+            text("1.0"),
+        ]
+    })
+    .collect())
+}
+
+fn variables(view: &View, scope: VariableScope) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    for (i, d) in VARIABLES.iter().enumerate() {
+        if scope == VariableScope::Global && !d.has_global() {
+            continue;
+        }
+        rows.push(vec![
+            Value::str(d.name.to_ascii_uppercase()),
+            Value::str(view.vars.read(scope, i)?.show()),
+        ]);
+    }
+    Ok(rows)
+}
+
+pub(super) fn global_variables(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    variables(view, VariableScope::Global)
+}
+
+pub(super) fn session_variables(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    variables(view, VariableScope::Any)
+}
+
+pub(super) fn system_variables(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    let shown = |scope: VariableScope, i: usize| -> SqlResult<Value> {
+        Ok(match view.vars.read(scope, i)? {
+            VarValue::Null => Value::Null,
+            v => Value::str(v.show()),
+        })
+    };
+    let mut rows = Vec::new();
+    for (i, d) in VARIABLES.iter().enumerate() {
+        let (kind, min, max, step, list) = match d.kind {
+            Kind::Bool => ("BOOLEAN", None, None, None, Some("OFF,ON".to_string())),
+            Kind::UInt(a, b, s) => (
+                "BIGINT UNSIGNED",
+                Some(a.to_string()),
+                Some(b.to_string()),
+                Some(s.to_string()),
+                None,
+            ),
+            Kind::Double(a, b) => (
+                "DOUBLE",
+                Some(a.to_string()),
+                Some(b.to_string()),
+                None,
+                None,
+            ),
+            Kind::Enum(names) => ("ENUM", None, None, None, Some(names.join(","))),
+            Kind::SqlMode => ("SET", None, None, None, None),
+            Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine | Kind::Text => {
+                ("VARCHAR", None, None, None, None)
+            }
+        };
+        let opt = |s: Option<String>| s.map_or(Value::Null, Value::str);
+        let changeable = !matches!(d.effect, Effect::Startup | Effect::Computed);
+        rows.push(vec![
+            Value::str(d.name.to_ascii_uppercase()),
+            if d.has_session() {
+                shown(VariableScope::Session, i)?
+            } else {
+                Value::Null
+            },
+            if d.has_global() {
+                shown(VariableScope::Global, i)?
+            } else {
+                Value::Null
+            },
+            text("COMPILE-TIME"),
+            Value::str(d.default_value().show()),
+            text(match d.scope {
+                Scope::Global => "GLOBAL",
+                Scope::Both => "SESSION",
+                Scope::Session => "SESSION ONLY",
+            }),
+            text(kind),
+            text(""),
+            opt(min),
+            opt(max),
+            opt(step),
+            opt(list),
+            text(if changeable { "NO" } else { "YES" }),
+            if matches!(d.effect, Effect::Computed | Effect::State) {
+                Value::Null
+            } else {
+                text("REQUIRED")
+            },
+            Value::Null,
+        ]);
+    }
+    Ok(rows)
+}
+
+fn status(view: &View, global: bool) -> SqlResult<Rows> {
+    Ok(
+        show::status_pairs(view, global, &crate::admin::Filter::None)?
+            .into_iter()
+            .map(|(n, v)| vec![Value::str(n.to_ascii_uppercase()), Value::str(v)])
+            .collect(),
+    )
+}
+
+pub(super) fn global_status(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    status(view, true)
+}
+
+pub(super) fn session_status(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    status(view, false)
+}

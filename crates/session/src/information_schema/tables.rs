@@ -1,0 +1,421 @@
+//! Tables about databases, tables, columns and indexes.
+
+use super::{Rows, View};
+use crate::acl::Account;
+use crate::instance::Instance;
+use crate::privileges::PrivilegeSet;
+use narwal_engine::{ColumnDef, IndexDef, Table};
+use narwal_sql::StatementEnv;
+use narwal_sql::show;
+use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
+use narwal_types::{Collation, DateTime, SqlResult, TypeKind, Value};
+use std::sync::Arc;
+
+fn text(s: &str) -> Value {
+    Value::str(s)
+}
+
+fn charset(c: Collation) -> &'static str {
+    match c {
+        Collation::Binary => "binary",
+        _ => "utf8mb4",
+    }
+}
+
+fn same(wanted: Option<&str>, name: &str) -> bool {
+    // Only a hint: names that differ in case alone may be the same for the condition.
+    wanted.is_none_or(|w| w.eq_ignore_ascii_case(name))
+}
+
+/// The names that an account sees in SHOW DATABASES, without `information_schema`.
+pub(crate) fn visible_databases(instance: &Instance, account: &Account) -> Vec<String> {
+    let all = account.global.has(PrivilegeSet::SHOW_DATABASES);
+    instance
+        .database()
+        .catalog()
+        .databases()
+        .map(|d| d.name.as_str())
+        .filter(|d| all || account.sees_database(d))
+        .map(String::from)
+        .collect()
+}
+
+/// The tables of a database that an account sees: those that it has any privilege on.
+pub(crate) fn visible_tables(instance: &Instance, account: &Account, db: &str) -> Vec<Arc<Table>> {
+    instance
+        .database()
+        .catalog()
+        .tables(db)
+        .filter(|t| !account.on_table(db, &t.def.name).is_empty())
+        .cloned()
+        .collect()
+}
+
+/// The stored tables that a statement asks about, as far as it says so in these columns.
+fn asked(view: &View, wanted: &Wanted, schema: usize, table: usize) -> Vec<Arc<Table>> {
+    let mut out = Vec::new();
+    for d in view.instance.database().catalog().databases() {
+        if same(wanted.value(schema), &d.name) {
+            out.extend(
+                visible_tables(&view.instance, &view.account, &d.name)
+                    .into_iter()
+                    .filter(|t| same(wanted.value(table), &t.def.name)),
+            );
+        }
+    }
+    out
+}
+
+/// The virtual tables that it asks about.
+fn asked_virtual(wanted: &Wanted, schema: usize, table: usize) -> Vec<&'static Arc<Table>> {
+    if !same(wanted.value(schema), INFORMATION_SCHEMA) {
+        return Vec::new();
+    }
+    super::all()
+        .filter(|t| same(wanted.value(table), &t.def.name))
+        .collect()
+}
+
+pub(super) fn schemata(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+    let row = |name: &str, c: Collation, comment: &str| {
+        vec![
+            text("def"),
+            text(name),
+            text(charset(c)),
+            text(c.name()),
+            Value::Null,
+            text(comment),
+        ]
+    };
+    let mut rows = vec![row(INFORMATION_SCHEMA, Collation::Utf8mb4GeneralCi, "")];
+    let catalog = view.instance.database().catalog();
+    for name in visible_databases(&view.instance, &view.account) {
+        if same(wanted.value(1), &name)
+            && let Some(d) = catalog.database(&name)
+        {
+            rows.push(row(&d.name, d.collation, &d.comment));
+        }
+    }
+    Ok(rows)
+}
+
+/// A rough length of a row in bytes: fixed columns at their width, strings at a quarter of their maximum.
+fn average_row_length(t: &Table) -> u64 {
+    t.columns()
+        .iter()
+        .map(|c| {
+            let max = c.ty.max_bytes().unwrap_or(8);
+            if c.ty.is_string() || c.ty.is_blob() {
+                (max / 4).clamp(1, 1024)
+            } else {
+                max
+            }
+        })
+        .sum()
+}
+
+/// Seconds since 1970 as a DATETIME in a time zone; NULL for 0.
+fn unix_time(seconds: u64, zone_offset: i32) -> Value {
+    if seconds == 0 {
+        return Value::Null;
+    }
+    let local = seconds as i64 + i64::from(zone_offset);
+    DateTime::from_unix_micros(local * 1_000_000, 0).map_or(Value::Null, Value::DateTime)
+}
+
+/// Engine to Temporary: what SHOW TABLE STATUS and TABLES tell of a table.
+pub(crate) fn table_status(instance: &Instance, t: &Table, zone_offset: i32) -> Vec<Value> {
+    let engine = instance.database();
+    let virtual_table = t.def.db == INFORMATION_SCHEMA;
+    let rows = if virtual_table {
+        0
+    } else {
+        engine.table_rows(t)
+    };
+    let average = average_row_length(t);
+    vec![
+        text(&t.def.engine),
+        Value::UInt(if virtual_table { 11 } else { 10 }),
+        text(if virtual_table { "Fixed" } else { "Dynamic" }),
+        if virtual_table {
+            Value::Null
+        } else {
+            Value::UInt(rows)
+        },
+        Value::UInt(if rows == 0 { 0 } else { average }),
+        Value::UInt(rows.saturating_mul(average)),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(0),
+        if t.auto_increment.is_some() {
+            Value::UInt(engine.auto_increment(t))
+        } else {
+            Value::Null
+        },
+        unix_time(t.def.created, zone_offset),
+        Value::Null,
+        Value::Null,
+        text(t.def.collation.name()),
+        Value::Null,
+        text(""),
+        text(&t.def.comment),
+        Value::UInt(0),
+        text(if virtual_table { "Y" } else { "N" }),
+    ]
+}
+
+pub(super) fn tables(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+    let row = |t: &Table, kind: &str| {
+        let mut row = vec![text("def"), text(&t.def.db), text(&t.def.name), text(kind)];
+        row.extend(table_status(&view.instance, t, env.time_zone_offset));
+        row
+    };
+    let mut rows: Rows = asked_virtual(wanted, 1, 2)
+        .into_iter()
+        .map(|t| row(t, "SYSTEM VIEW"))
+        .collect();
+    rows.extend(
+        asked(view, wanted, 1, 2)
+            .iter()
+            .map(|t| row(t, "BASE TABLE")),
+    );
+    Ok(rows)
+}
+
+/// The privileges on a table's columns as SHOW FULL COLUMNS prints them.
+pub(crate) fn column_privileges(account: &Account, t: &Table) -> String {
+    if t.def.db == INFORMATION_SCHEMA {
+        return "select".into();
+    }
+    account
+        .on_table(&t.def.db, &t.def.name)
+        .names()
+        .into_iter()
+        .filter(|n| matches!(*n, "SELECT" | "INSERT" | "UPDATE" | "REFERENCES"))
+        .map(str::to_ascii_lowercase)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// A column's DEFAULT as an expression, as MariaDB's COLUMN_DEFAULT has it: the text NULL where NULL is the default,
+/// strings in quotes.
+fn default_expression(c: &ColumnDef) -> Value {
+    match show::show_default(c) {
+        None if c.nullable => text("NULL"),
+        None => Value::Null,
+        Some(d) => {
+            let literal = matches!(c.default, narwal_engine::DefaultDef::Text(_));
+            if literal && !c.ty.is_numeric() {
+                Value::str(format!("'{}'", d.replace('\\', "\\\\").replace('\'', "''")))
+            } else {
+                Value::str(d)
+            }
+        }
+    }
+}
+
+fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Value> {
+    let ty = &c.ty;
+    let full = c.type_name();
+    let kind = full.split(['(', ' ']).next().unwrap_or_default();
+    let uint = |v: Option<u64>| v.map_or(Value::Null, Value::UInt);
+    let (chars, bytes) = match ty.kind {
+        TypeKind::Char(n) | TypeKind::VarChar(n) => (Some(u64::from(n)), Some(u64::from(n) * 4)),
+        TypeKind::Binary(n) | TypeKind::VarBinary(n) => (Some(u64::from(n)), Some(u64::from(n))),
+        TypeKind::Text(s) | TypeKind::Blob(s) => (Some(s.max_bytes()), Some(s.max_bytes())),
+        _ => (None, None),
+    };
+    let (precision, scale) = match ty.kind {
+        TypeKind::TinyInt => (Some(3), Some(0)),
+        TypeKind::SmallInt => (Some(5), Some(0)),
+        TypeKind::MediumInt => (Some(if ty.unsigned { 8 } else { 7 }), Some(0)),
+        TypeKind::Int => (Some(10), Some(0)),
+        TypeKind::BigInt => (Some(if ty.unsigned { 20 } else { 19 }), Some(0)),
+        TypeKind::Decimal(p, s) => (Some(u64::from(p)), Some(u64::from(s))),
+        TypeKind::Float => (Some(12), None),
+        TypeKind::Double => (Some(22), None),
+        _ => (None, None),
+    };
+    let fsp = match ty.kind {
+        TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => Some(u64::from(f)),
+        _ => None,
+    };
+    let (set, collation) = if ty.is_character() {
+        (text(charset(ty.collation)), text(ty.collation.name()))
+    } else {
+        (Value::Null, Value::Null)
+    };
+    vec![
+        text("def"),
+        text(&t.def.db),
+        text(&t.def.name),
+        text(&c.name),
+        Value::UInt(i as u64 + 1),
+        default_expression(c),
+        text(if c.nullable { "YES" } else { "NO" }),
+        text(kind),
+        uint(chars),
+        uint(bytes),
+        uint(precision),
+        uint(scale),
+        uint(fsp),
+        set,
+        collation,
+        Value::str(full.as_str()),
+        text(show::show_key(t, i)),
+        Value::str(show::show_extra(c)),
+        Value::str(column_privileges(account, t)),
+        text(&c.comment),
+        text("NEVER"),
+        Value::Null,
+    ]
+}
+
+pub(super) fn columns(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+    let may = PrivilegeSet::SELECT
+        .with(PrivilegeSet::INSERT)
+        .with(PrivilegeSet::UPDATE)
+        .with(PrivilegeSet::REFERENCES);
+    let mut rows = Vec::new();
+    let mut of = |t: &Table| {
+        for (i, c) in t.columns().iter().enumerate() {
+            rows.push(column_row(&view.account, t, i, c));
+        }
+    };
+    for t in asked_virtual(wanted, 1, 2) {
+        of(t);
+    }
+    for t in asked(view, wanted, 1, 2) {
+        if view.account.on_table(&t.def.db, &t.def.name).has_any(may) {
+            of(&t);
+        }
+    }
+    Ok(rows)
+}
+
+/// What SHOW INDEX and STATISTICS tell of one part of an index: Seq_in_index, Column_name, Collation, Cardinality,
+/// Sub_part, Packed, Null, Index_type, Comment, Index_comment, Ignored.
+pub(crate) fn index_part(instance: &Instance, t: &Table, ix: &IndexDef, n: usize) -> Vec<Value> {
+    let part = &ix.columns[n];
+    let c = &t.columns()[part.column];
+    // The row count is exact for the whole of a unique index; what is not known is not guessed.
+    let last = n + 1 == ix.columns.len();
+    vec![
+        Value::Int(n as i64 + 1),
+        text(&c.name),
+        text(if part.desc { "D" } else { "A" }),
+        if ix.unique && last {
+            Value::Int(instance.database().table_rows(t) as i64)
+        } else {
+            Value::Null
+        },
+        part.prefix
+            .map_or(Value::Null, |p| Value::Int(i64::from(p))),
+        Value::Null,
+        text(if c.nullable { "YES" } else { "" }),
+        text("BTREE"),
+        text(""),
+        text(&ix.comment),
+        text("NO"),
+    ]
+}
+
+pub(super) fn statistics(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    for t in asked(view, wanted, 1, 2) {
+        for ix in show::show_indexes(&t) {
+            for n in 0..ix.columns.len() {
+                let mut row = vec![
+                    text("def"),
+                    text(&t.def.db),
+                    text(&t.def.name),
+                    Value::Int(i64::from(!ix.unique)),
+                    text(&t.def.db),
+                    text(&ix.name),
+                ];
+                row.extend(index_part(&view.instance, &t, ix, n));
+                rows.push(row);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Tables whose constraints an account sees: SELECT alone does not show them.
+fn constrained(view: &View, wanted: &Wanted, schema: usize, table: usize) -> Vec<Arc<Table>> {
+    let mut tables = asked(view, wanted, schema, table);
+    tables.retain(|t| {
+        let have = view.account.on_table(&t.def.db, &t.def.name);
+        !have.without(PrivilegeSet::SELECT).is_empty()
+    });
+    tables
+}
+
+pub(super) fn key_column_usage(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    for t in constrained(view, wanted, 4, 5) {
+        for ix in show::show_indexes(&t).into_iter().filter(|i| i.unique) {
+            for (n, part) in ix.columns.iter().enumerate() {
+                rows.push(vec![
+                    text("def"),
+                    text(&t.def.db),
+                    text(&ix.name),
+                    text("def"),
+                    text(&t.def.db),
+                    text(&t.def.name),
+                    text(&t.columns()[part.column].name),
+                    Value::Int(n as i64 + 1),
+                    Value::Null,
+                    Value::Null,
+                    Value::Null,
+                    Value::Null,
+                ]);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) fn table_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    for t in constrained(view, wanted, 3, 4) {
+        for ix in show::show_indexes(&t).into_iter().filter(|i| i.unique) {
+            rows.push(vec![
+                text("def"),
+                text(&t.def.db),
+                text(&ix.name),
+                text(&t.def.db),
+                text(&t.def.name),
+                text(if ix.name == "PRIMARY" {
+                    "PRIMARY KEY"
+                } else {
+                    "UNIQUE"
+                }),
+            ]);
+        }
+    }
+    Ok(rows)
+}
+
+/// One row for each table: none has partitions.
+pub(super) fn partitions(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    let stored = asked(view, wanted, 1, 2);
+    let made = asked_virtual(wanted, 1, 2);
+    for t in made.into_iter().chain(&stored) {
+        let status = table_status(&view.instance, t, env.time_zone_offset);
+        let mut row = vec![text("def"), text(&t.def.db), text(&t.def.name)];
+        row.extend(std::iter::repeat_n(Value::Null, 9));
+        // Rows, average and data length; MariaDB gives no maximum here.
+        row.push(match &status[3] {
+            Value::Null => Value::UInt(0),
+            v => v.clone(),
+        });
+        row.extend([status[4].clone(), status[5].clone(), Value::Null]);
+        row.extend([status[7].clone(), status[8].clone(), status[10].clone()]);
+        row.extend([Value::Null, Value::Null, Value::Null]);
+        row.extend([text(""), text(""), Value::Null]);
+        rows.push(row);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,750 @@
+//! FROM: tables, derived tables, unions and joins as sources of columns, and the plan of a join.
+//!
+//! The columns of all sources are numbered through, in the order of the text. A join's rows are images of one made-up
+//! table with all these columns, so that all that comes behind (WHERE, grouping, sorting, output) knows one table only.
+
+use super::access::{Access, Lookup};
+use super::resolve::{Resolved, Resolver};
+use super::sarg::conjuncts;
+use super::select::SelectPlan;
+use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn, Select};
+use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node};
+use crate::exec::rows::{Rows, TablePlan, UnionPlan};
+use crate::expr::{
+    Clause, CmpOp, Expr, ExprKind, ExprType, Scope, Source, SubqueryType, bind, types,
+};
+use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
+use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind};
+use std::sync::Arc;
+
+/// A FROM whose names are known.
+pub struct FromPlan {
+    /// Sources in the order of the text.
+    pub sources: Vec<Source>,
+    /// What gives the rows.
+    pub body: Body,
+}
+
+/// What gives a FROM's rows.
+pub enum Body {
+    /// No FROM.
+    Nothing,
+    /// One source.
+    One(Resolved, Vec<IndexHint>),
+    /// Several.
+    Join(Vec<(Resolved, Vec<IndexHint>)>, Tree),
+}
+
+/// A join before its conditions have found their places.
+pub enum Tree {
+    /// A source by its position.
+    Leaf(usize),
+    /// Both sides; with `outer` rows of the left one without a partner stay.
+    Join {
+        left: Box<Tree>,
+        right: Box<Tree>,
+        outer: bool,
+        /// Conjuncts of the condition.
+        on: Vec<Expr>,
+    },
+}
+
+impl Tree {
+    /// Positions of the sources, in the order in which they are read.
+    fn order(&self, out: &mut Vec<usize>) {
+        match self {
+            Tree::Leaf(i) => out.push(*i),
+            Tree::Join { left, right, .. } => {
+                left.order(out);
+                right.order(out);
+            }
+        }
+    }
+
+    /// True if rows of a source come up through this node as they are, never replaced by NULLs.
+    fn passes(&self, leaf: usize) -> bool {
+        match self {
+            Tree::Leaf(i) => *i == leaf,
+            Tree::Join {
+                left, right, outer, ..
+            } => left.passes(leaf) || (!outer && right.passes(leaf)),
+        }
+    }
+}
+
+/// The columns of a made-up table.
+pub fn made_table(
+    db: &str,
+    name: &str,
+    columns: impl IntoIterator<Item = (String, ColumnType, bool)>,
+) -> SqlResult<Arc<Table>> {
+    let columns = columns
+        .into_iter()
+        .map(|(name, ty, nullable)| ColumnDef {
+            name,
+            ty,
+            nullable,
+            default: DefaultDef::None,
+            auto_increment: false,
+            on_update: None,
+            comment: String::new(),
+            display_width: None,
+        })
+        .collect();
+    Ok(Table::made(TableDef {
+        id: 0,
+        db: db.to_string(),
+        name: name.to_string(),
+        columns,
+        indexes: Vec::new(),
+        hidden_index_id: 0,
+        collation: Collation::default(),
+        comment: String::new(),
+        auto_increment_start: 0,
+        engine: String::new(),
+        created: 0,
+    })?)
+}
+
+/// How values of a type are kept in made-up rows: wide enough for whatever an expression gives.
+fn kept_type(t: &ExprType) -> ColumnType {
+    let ty = &t.ty;
+    match ty.kind {
+        _ if t.null => ColumnType::text(TypeKind::Text(BlobSize::Long), Collation::default()),
+        _ if ty.is_character() => ColumnType::text(TypeKind::Text(BlobSize::Long), ty.collation),
+        _ if ty.is_binary_string() => ColumnType::new(TypeKind::Blob(BlobSize::Long)),
+        _ if ty.is_integer() => ColumnType {
+            kind: TypeKind::BigInt,
+            ..*ty
+        },
+        // A value from a TIMESTAMP column is in the session's time zone already.
+        TypeKind::Timestamp(f) => ColumnType::new(TypeKind::DateTime(f)),
+        _ => *ty,
+    }
+}
+
+/// The type that a result column was described with.
+fn column_type(c: &ResultColumn) -> ExprType {
+    let t = ExprType::of_column(c.ty, c.nullable);
+    if c.null_type { ExprType::null() } else { t }
+}
+
+impl Resolver<'_> {
+    /// Plans the subqueries of a SELECT's expressions. One that names columns of the SELECT around it is error 1235.
+    pub fn subqueries(&mut self, s: &Select) -> SqlResult<(Vec<SelectPlan>, Vec<SubqueryType>)> {
+        let mut plans = Vec::with_capacity(s.subqueries.len());
+        let mut known = Vec::with_capacity(s.subqueries.len());
+        for (number, sub) in &s.subqueries {
+            let plan = match self.select(sub) {
+                Err(e) if e.code == 1054 && self.is_outer_column(s, &e) => {
+                    return Err(SqlError::unsupported(
+                        "subqueries that depend on the outer rows",
+                    ));
+                }
+                r => r?,
+            };
+            known.push(SubqueryType {
+                number: *number,
+                columns: plan.columns.len(),
+                ty: plan
+                    .columns
+                    .first()
+                    .map_or_else(ExprType::null, column_type),
+            });
+            plans.push(plan);
+        }
+        Ok((plans, known))
+    }
+
+    /// True if an unknown column of a subquery is one of the SELECT around it.
+    fn is_outer_column(&mut self, s: &Select, e: &SqlError) -> bool {
+        let Some(name) = e.message.split('\'').nth(1) else {
+            return false;
+        };
+        let Ok(from) = self.from(s.from.as_ref(), &[]) else {
+            return false;
+        };
+        let (table, column) = match name.rsplit_once('.') {
+            Some((t, c)) => (Some(t.rsplit_once('.').map_or(t, |(_, t)| t)), c),
+            None => (None, name),
+        };
+        from.sources
+            .iter()
+            .any(|s| table.is_none_or(|t| s.is_named(t)) && s.table.column(column).is_some())
+    }
+
+    /// Finds the tables of a FROM and binds the conditions of its joins.
+    pub fn from(
+        &mut self,
+        from: Option<&From>,
+        subqueries: &[SubqueryType],
+    ) -> SqlResult<FromPlan> {
+        let mut sources = Vec::new();
+        let body = match from {
+            None => Body::Nothing,
+            Some(From::Join(_)) => {
+                let mut leaves = Vec::new();
+                let tree = self.tree(from, &mut sources, &mut leaves, subqueries)?;
+                Body::Join(leaves, tree)
+            }
+            Some(one) => {
+                let (r, hints) = self.one(one)?;
+                sources.push(r.source.clone());
+                Body::One(r, hints)
+            }
+        };
+        Ok(FromPlan { sources, body })
+    }
+
+    /// A source that is no join.
+    fn one(&mut self, from: &From) -> SqlResult<(Resolved, Vec<IndexHint>)> {
+        Ok(match from {
+            From::Table(t) => (self.table(t)?, t.hints.clone()),
+            From::Query { query, alias } => {
+                let plan = self.select(query)?;
+                for (i, c) in plan.columns.iter().enumerate() {
+                    if plan.columns[..i]
+                        .iter()
+                        .any(|o| o.name.eq_ignore_ascii_case(&c.name))
+                    {
+                        return Err(SqlError::new(
+                            1060,
+                            b"42S21",
+                            format!("Duplicate column name '{}'", c.name),
+                        ));
+                    }
+                }
+                let types: Vec<ExprType> = plan.columns.iter().map(column_type).collect();
+                let source = derived(alias, &plan.columns, types)?;
+                (
+                    Resolved {
+                        source,
+                        rows: Rows::Query(Box::new(plan)),
+                    },
+                    Vec::new(),
+                )
+            }
+            From::Union { parts, distinct } => {
+                let plans = parts
+                    .iter()
+                    .map(|p| self.select(p))
+                    .collect::<SqlResult<Vec<_>>>()?;
+                let first = &plans[0].columns;
+                if plans.iter().any(|p| p.columns.len() != first.len()) {
+                    return Err(SqlError::new(
+                        1222,
+                        b"21000",
+                        "The used SELECT statements have a different number of columns",
+                    ));
+                }
+                let all = (0..first.len())
+                    .map(|i| {
+                        let of: Vec<ExprType> =
+                            plans.iter().map(|p| column_type(&p.columns[i])).collect();
+                        types::unify(&of, "UNION")
+                    })
+                    .collect::<SqlResult<Vec<_>>>()?;
+                let source = derived("", first, all)?;
+                let union = UnionPlan {
+                    parts: plans,
+                    distinct: *distinct,
+                };
+                (
+                    Resolved {
+                        source,
+                        rows: Rows::Union(Box::new(union)),
+                    },
+                    Vec::new(),
+                )
+            }
+            From::Join(_) => return Err(SqlError::unsupported("this join")),
+        })
+    }
+
+    fn tree(
+        &mut self,
+        from: Option<&From>,
+        sources: &mut Vec<Source>,
+        leaves: &mut Vec<(Resolved, Vec<IndexHint>)>,
+        subqueries: &[SubqueryType],
+    ) -> SqlResult<Tree> {
+        let join = match from {
+            Some(From::Join(j)) => j,
+            Some(one) => {
+                let (mut r, hints) = self.one(one)?;
+                r.source.base = sources
+                    .last()
+                    .map_or(0, |s: &Source| s.base + s.table.columns().len());
+                if sources
+                    .iter()
+                    .any(|s| s.name == r.source.name && s.table.def.db == r.source.table.def.db)
+                {
+                    return Err(SqlError::new(
+                        1066,
+                        b"42000",
+                        format!("Not unique table/alias: '{}'", r.source.name),
+                    ));
+                }
+                sources.push(r.source.clone());
+                leaves.push((r, hints));
+                return Ok(Tree::Leaf(leaves.len() - 1));
+            }
+            None => return Err(SqlError::unsupported("a join of nothing")),
+        };
+        let first = sources.len();
+        let left = self.tree(Some(&join.left), sources, leaves, subqueries)?;
+        let middle = sources.len();
+        let right = self.tree(Some(&join.right), sources, leaves, subqueries)?;
+        let mut on = match &join.on {
+            JoinOn::Nothing => Vec::new(),
+            JoinOn::On(e) => {
+                let scope = Scope {
+                    sources: &sources[first..],
+                    clause: Clause::On,
+                    subqueries,
+                    ..Scope::empty(self.env)
+                };
+                let mut list = conjuncts(&bind(e, &scope)?).to_vec();
+                // Bound among the sources of this join only.
+                for e in &mut list {
+                    shift_sources(e, first);
+                }
+                list
+            }
+            JoinOn::Using(names) => self.using(names, sources, first, middle, join.kind)?,
+            JoinOn::Natural => {
+                let names = common_columns(&sources[first..middle], &sources[middle..]);
+                self.using(&names, sources, first, middle, join.kind)?
+            }
+        };
+        let nullable = match join.kind {
+            JoinKind::Inner => 0..0,
+            JoinKind::Left => middle..sources.len(),
+            JoinKind::Right => first..middle,
+        };
+        for s in &mut sources[nullable] {
+            s.nullable = true;
+        }
+        on.retain(|e| !is_true(e));
+        let (left, right) = match join.kind {
+            JoinKind::Right => (right, left),
+            _ => (left, right),
+        };
+        Ok(Tree::Join {
+            left: Box::new(left),
+            right: Box::new(right),
+            outer: join.kind != JoinKind::Inner,
+            on,
+        })
+    }
+
+    /// USING: equal columns, of which names without a table show one.
+    fn using(
+        &mut self,
+        names: &[String],
+        sources: &mut [Source],
+        first: usize,
+        middle: usize,
+        kind: JoinKind,
+    ) -> SqlResult<Vec<Expr>> {
+        let mut on = Vec::new();
+        for name in names {
+            let find = |list: &[Source], from: usize| {
+                list.iter().enumerate().find_map(|(i, s)| {
+                    let c = s.table.column(name)?;
+                    (!s.hidden.contains(&c)).then_some((from + i, c))
+                })
+            };
+            let (Some(l), Some(r)) = (
+                find(&sources[first..middle], first),
+                find(&sources[middle..], middle),
+            ) else {
+                return Err(SqlError::new(
+                    1054,
+                    b"42S22",
+                    format!("Unknown column '{name}' in 'USING'"),
+                ));
+            };
+            let scope = Scope {
+                sources,
+                ..Scope::empty(self.env)
+            };
+            let column = |(s, c): (usize, usize)| {
+                let s = &scope.sources[s];
+                AstExpr::CompoundIdentifier(
+                    [&s.name, &s.table.columns()[c].name]
+                        .into_iter()
+                        .map(|n| sqlparser::ast::Ident::with_quote('`', n))
+                        .collect(),
+                )
+            };
+            on.push(bind(
+                &AstExpr::BinaryOp {
+                    left: Box::new(column(l)),
+                    op: sqlparser::ast::BinaryOperator::Eq,
+                    right: Box::new(column(r)),
+                },
+                &scope,
+            )?);
+            let (s, c) = if kind == JoinKind::Right { l } else { r };
+            sources[s].hidden.push(c);
+        }
+        Ok(on)
+    }
+
+    /// The rows of a join, with the WHERE conjuncts that a source can check itself; the others are left in `filter`.
+    pub fn join(
+        &self,
+        leaves: Vec<(Resolved, Vec<IndexHint>)>,
+        tree: Tree,
+        sources: &[Source],
+        filter: Option<Expr>,
+        params: usize,
+    ) -> SqlResult<TablePlan> {
+        let mut order = Vec::new();
+        tree.order(&mut order);
+        let mut owner = Vec::new();
+        for (i, s) in sources.iter().enumerate() {
+            owner.extend((0..s.table.columns().len()).map(|c| (i, c)));
+        }
+        let mut planner = Planner {
+            sources,
+            order: &order,
+            owner: &owner,
+            placed: sources.iter().map(|_| Vec::new()).collect(),
+        };
+        let mut rest = Vec::new();
+        for e in filter.iter().flat_map(conjuncts) {
+            if !planner.place(&tree, e) {
+                rest.push(e.clone());
+            }
+        }
+        let node = planner.node(tree);
+        let placed = planner.placed;
+        let mut planned: Vec<Option<Leaf>> = sources.iter().map(|_| None).collect();
+        for (i, ((r, hints), conds)) in leaves.into_iter().zip(placed).enumerate() {
+            let first = order.first() == Some(&i);
+            planned[i] = Some(self.leaf(r, &hints, conds, &sources[i], first, params)?);
+        }
+        let table = made_table(
+            "",
+            "",
+            sources.iter().flat_map(|s| {
+                s.table
+                    .columns()
+                    .iter()
+                    .map(|c| (c.name.clone(), c.ty, c.nullable || s.nullable))
+            }),
+        )?;
+        Ok(TablePlan {
+            table,
+            access: Access::full(0),
+            filter: all_of(rest),
+            rows: Rows::Join(Box::new(JoinPlan {
+                leaves: planned.into_iter().flatten().collect(),
+                owner,
+                root: node,
+            })),
+        })
+    }
+
+    fn leaf(
+        &self,
+        r: Resolved,
+        hints: &[IndexHint],
+        conds: Vec<Expr>,
+        source: &Source,
+        first: bool,
+        params: usize,
+    ) -> SqlResult<Leaf> {
+        let own = source.base..source.base + source.table.columns().len();
+        let is_own = |e: &Expr| {
+            let mut yes = true;
+            e.for_each_column(&mut |c| yes &= own.contains(&c));
+            yes
+        };
+        let stored = matches!(r.rows, Rows::Stored);
+        // As an index lookup for each outer row: outer columns become parameters.
+        let mut outer: Vec<Expr> = Vec::new();
+        let looked_up: Vec<Expr> = conds
+            .iter()
+            .map(|e| parametrised(e, &own, params, &mut outer))
+            .collect();
+        let filter = all_of(looked_up);
+        let access = if stored {
+            Access::choose(
+                &source.table,
+                filter.as_ref(),
+                &[],
+                None,
+                hints,
+                self.db.table_rows(&source.table),
+            )?
+        } else {
+            Access::full(0)
+        };
+        let plan = |access, filter| TablePlan {
+            table: source.table.clone(),
+            access,
+            filter,
+            rows: r.rows,
+        };
+        if stored && (first || !matches!(access.lookup, Lookup::Full)) {
+            return Ok(Leaf {
+                plan: plan(access, filter),
+                outer,
+                kept: None,
+            });
+        }
+        // Read once and kept.
+        let (mine, joined): (Vec<Expr>, Vec<Expr>) = conds.into_iter().partition(|e| is_own(e));
+        let mut hash = Hash::default();
+        let mut on = Vec::new();
+        for e in joined {
+            match hash_key(&e, &own, &is_own) {
+                Some((column, other, collation)) => {
+                    hash.columns.push((column - own.start, collation));
+                    hash.others.push(other);
+                }
+                None => on.push(e),
+            }
+        }
+        let mine = mine
+            .iter()
+            .map(|e| parametrised(e, &own, params, &mut Vec::new()))
+            .collect();
+        let mine = all_of(mine);
+        let access = if stored {
+            Access::choose(
+                &source.table,
+                mine.as_ref(),
+                &[],
+                None,
+                hints,
+                self.db.table_rows(&source.table),
+            )?
+        } else {
+            access
+        };
+        Ok(Leaf {
+            plan: plan(access, mine),
+            outer: Vec::new(),
+            kept: Some(Kept {
+                hash: (!hash.columns.is_empty()).then_some(hash),
+                on,
+            }),
+        })
+    }
+}
+
+/// Finds the place of each condition: as early as all its columns are known.
+struct Planner<'a> {
+    sources: &'a [Source],
+    order: &'a [usize],
+    owner: &'a [(usize, usize)],
+    /// For each source the conditions that it checks.
+    placed: Vec<Vec<Expr>>,
+}
+
+impl Planner<'_> {
+    /// The source that is read last of those that a condition names.
+    fn last_source(&self, e: &Expr) -> Option<usize> {
+        let mut last: Option<usize> = None;
+        e.for_each_column(&mut |c| {
+            let (source, _) = self.owner[c];
+            let at = self.order.iter().position(|s| *s == source);
+            last = last.max(at);
+        });
+        last.map(|at| self.order[at])
+    }
+
+    /// Gives a condition on the rows of a node to one of its sources; false if none can check it.
+    fn place(&mut self, node: &Tree, e: &Expr) -> bool {
+        match self.last_source(e) {
+            Some(leaf) if node.passes(leaf) => {
+                self.placed[leaf].push(e.clone());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn node(&mut self, tree: Tree) -> Node {
+        match tree {
+            Tree::Leaf(i) => Node::Leaf(i),
+            Tree::Join {
+                left,
+                right,
+                outer: false,
+                on,
+            } => {
+                let both = Tree::Join {
+                    left,
+                    right,
+                    outer: false,
+                    on: Vec::new(),
+                };
+                let rest = on.into_iter().filter(|e| !self.place(&both, e)).collect();
+                let Tree::Join { left, right, .. } = both else {
+                    return Node::Leaf(0);
+                };
+                Node::Inner {
+                    left: Box::new(self.node(*left)),
+                    right: Box::new(self.node(*right)),
+                    on: rest,
+                }
+            }
+            Tree::Join {
+                left, right, on, ..
+            } => {
+                let mut leaves = Vec::new();
+                right.order(&mut leaves);
+                let (mut before, mut after) = (Vec::new(), Vec::new());
+                for e in on {
+                    if self.place(&right, &e) {
+                        continue;
+                    }
+                    let mut inside = false;
+                    e.for_each_column(&mut |c| inside |= leaves.contains(&self.owner[c].0));
+                    if inside { &mut after } else { &mut before }.push(e);
+                }
+                debug_assert!(self.sources.len() >= leaves.len());
+                Node::Outer {
+                    left: Box::new(self.node(*left)),
+                    right: Box::new(self.node(*right)),
+                    before,
+                    after,
+                    leaves,
+                }
+            }
+        }
+    }
+}
+
+fn derived(name: &str, columns: &[ResultColumn], types: Vec<ExprType>) -> SqlResult<Source> {
+    let table = made_table(
+        "",
+        name,
+        columns
+            .iter()
+            .zip(&types)
+            .map(|(c, t)| (c.name.clone(), kept_type(t), t.nullable)),
+    )?;
+    Ok(Source {
+        types: Some(types.into()),
+        ..Source::new(name, table)
+    })
+}
+
+/// Names of the columns that both sides have, in the order of the left one.
+fn common_columns(left: &[Source], right: &[Source]) -> Vec<String> {
+    let visible = |s: &Source| {
+        let hidden = s.hidden.clone();
+        s.table
+            .columns()
+            .iter()
+            .enumerate()
+            .filter(move |(i, _)| !hidden.contains(i))
+            .map(|(_, c)| c.name.clone())
+            .collect::<Vec<_>>()
+    };
+    let others: Vec<String> = right.iter().flat_map(visible).collect();
+    left.iter()
+        .flat_map(visible)
+        .filter(|n| others.iter().any(|o| o.eq_ignore_ascii_case(n)))
+        .collect()
+}
+
+/// Sources were numbered from `first` when the expression was bound.
+fn shift_sources(e: &mut Expr, first: usize) {
+    if let ExprKind::Column { source, .. } = &mut e.kind {
+        *source += first;
+    } else {
+        e.for_each_child_mut(&mut |c| shift_sources(c, first));
+    }
+}
+
+fn is_true(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Literal(narwal_types::Value::Int(n)) if *n != 0)
+}
+
+/// A condition as the source's own: its columns counted from 0, those of others as further parameters.
+fn parametrised(
+    e: &Expr,
+    own: &std::ops::Range<usize>,
+    params: usize,
+    outer: &mut Vec<Expr>,
+) -> Expr {
+    let mut e = e.clone();
+    replace(&mut e, &mut |x| {
+        let ExprKind::Column { column, .. } = &mut x.kind else {
+            return;
+        };
+        if own.contains(column) {
+            *column -= own.start;
+            return;
+        }
+        let at = match outer.iter().position(|o| o.kind == x.kind) {
+            Some(at) => at,
+            None => {
+                outer.push(x.clone());
+                outer.len() - 1
+            }
+        };
+        x.kind = ExprKind::Param(params + at);
+    });
+    e
+}
+
+fn replace(e: &mut Expr, f: &mut dyn FnMut(&mut Expr)) {
+    if matches!(e.kind, ExprKind::Column { .. }) {
+        f(e);
+    } else {
+        e.for_each_child_mut(&mut |c| replace(c, f));
+    }
+}
+
+/// `own column = expression of other sources`, if equal values have equal bytes.
+fn hash_key(
+    e: &Expr,
+    own: &std::ops::Range<usize>,
+    is_own: &dyn Fn(&Expr) -> bool,
+) -> Option<(usize, Expr, Collation)> {
+    let ExprKind::Compare {
+        op: CmpOp::Eq,
+        left,
+        right,
+        collation,
+    } = &e.kind
+    else {
+        return None;
+    };
+    let no_own = |e: &Expr| {
+        let mut none = true;
+        e.for_each_column(&mut |c| none &= !own.contains(&c));
+        none
+    };
+    let (mine, other) = match (left.as_column(), right.as_column()) {
+        (Some(_), _) if is_own(left) && no_own(right) => (left, right),
+        (_, Some(_)) if is_own(right) && no_own(left) => (right, left),
+        _ => return None,
+    };
+    let (a, b) = (&mine.ty.ty, &other.ty.ty);
+    let same = (a.is_character() && b.is_character()) || (a.is_integer() && b.is_integer());
+    if !same || other.ty.null || matches!(other.kind, ExprKind::Param(_)) {
+        return None;
+    }
+    Some((mine.as_column()?.1, (**other).clone(), *collation))
+}
+
+/// A conjunction of conditions; `None` of none.
+pub fn all_of(mut list: Vec<Expr>) -> Option<Expr> {
+    match list.len() {
+        0 => None,
+        1 => list.pop(),
+        _ => Some(Expr {
+            ty: ExprType::int(list.iter().any(|e| e.ty.nullable)),
+            kind: ExprKind::And(list),
+        }),
+    }
+}
