@@ -26,7 +26,7 @@ impl P<'_> {
             source = InsertSource::Values(vec![set.into_iter().map(|a| a.value).collect()]);
         } else {
             if *self.peek() == Token::LParen
-                && !self.peek_kw_nth(1, "SELECT")
+                && !matches!(self.peek_nth(1), Token::Placeholder(_))
                 && *self.peek_nth(1) != Token::LParen
             {
                 self.next();

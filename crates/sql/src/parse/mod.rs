@@ -31,6 +31,10 @@ pub struct ParseOptions {
 
 /// Nested parentheses, CASE and so on, at most.
 const MAX_NESTING: usize = 160;
+/// Parentheses round a SELECT or a join, within each other, at most.
+const MAX_SELECT_NESTING: usize = 32;
+/// Tables of one SELECT's joins at most, as in MariaDB.
+const MAX_TABLES: usize = 61;
 /// Operators in one chain (`a OR b OR c ...`) at most: such a chain is a deep tree.
 const MAX_CHAIN: usize = 1000;
 
@@ -304,7 +308,7 @@ impl<'a> P<'a> {
 
     /// Parses what stands in a parenthesis; too many within each other are error 1436.
     fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
-        if self.depth >= MAX_NESTING {
+        if self.depth >= MAX_SELECT_NESTING {
             return Err(too_deep());
         }
         self.depth += 1;

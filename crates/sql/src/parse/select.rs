@@ -1,6 +1,6 @@
 //! SELECT.
 
-use super::{P, is_reserved_word};
+use super::{MAX_TABLES, P, is_reserved_word};
 use crate::ast::{
     AstExpr, From, IndexHint, IndexHintKind, Join, JoinKind, JoinOn, Limit, Locking, OrderItem,
     Select, SelectItem, Stmt, TableName, TableRef,
@@ -109,7 +109,7 @@ impl P<'_> {
         }
         let mut from = None;
         if self.kw("FROM") && !self.kw("DUAL") {
-            from = Some(self.from()?);
+            from = Some(self.from(&mut 0)?);
         }
         let where_ = if self.kw("WHERE") {
             Some(self.expr()?)
@@ -200,13 +200,13 @@ impl P<'_> {
         Ok(())
     }
 
-    /// FROM's tables, joined from left to right.
-    fn from(&mut self) -> SqlResult<From> {
-        let mut left = self.joined()?;
+    /// FROM's tables, joined from left to right. `tables` counts them.
+    fn from(&mut self, tables: &mut usize) -> SqlResult<From> {
+        let mut left = self.joined(tables)?;
         while self.tok(&Token::Comma) {
             left = From::Join(Box::new(Join {
                 left,
-                right: self.joined()?,
+                right: self.joined(tables)?,
                 kind: JoinKind::Inner,
                 on: JoinOn::Nothing,
             }));
@@ -214,8 +214,8 @@ impl P<'_> {
         Ok(left)
     }
 
-    fn joined(&mut self) -> SqlResult<From> {
-        let mut left = self.table_item()?;
+    fn joined(&mut self, tables: &mut usize) -> SqlResult<From> {
+        let mut left = self.table_item(tables)?;
         loop {
             let natural = self.kw("NATURAL");
             let outer = |p: &mut Self, kind| -> SqlResult<JoinKind> {
@@ -239,7 +239,7 @@ impl P<'_> {
             } else {
                 return Ok(left);
             };
-            let right = self.table_item()?;
+            let right = self.table_item(tables)?;
             let on = if natural {
                 JoinOn::Natural
             } else if self.kw("ON") {
@@ -264,7 +264,15 @@ impl P<'_> {
     }
 
     /// A table, a derived table, or a join in parentheses.
-    fn table_item(&mut self) -> SqlResult<From> {
+    fn table_item(&mut self, tables: &mut usize) -> SqlResult<From> {
+        *tables += 1;
+        if *tables > MAX_TABLES {
+            return Err(SqlError::new(
+                1116,
+                b"HY000",
+                format!("Too many tables; MariaDB can only use {MAX_TABLES} tables in a join"),
+            ));
+        }
         if let Some(query) = self.parenthesised_select()? {
             self.kw("AS");
             let alias = match self.peek() {
@@ -288,7 +296,8 @@ impl P<'_> {
             });
         }
         if self.tok(&Token::LParen) {
-            let inner = self.nested(Self::from)?;
+            *tables -= 1;
+            let inner = self.nested(|p| p.from(tables))?;
             self.expect_tok(&Token::RParen)?;
             return Ok(inner);
         }

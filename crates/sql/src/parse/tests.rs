@@ -135,7 +135,7 @@ fn errors() {
 
 #[test]
 fn joins_unions_and_subqueries() {
-    let select = |t: &str| match parse(t).unwrap() {
+    let select = |t: &str| match parse(t).unwrap_or_else(|e| panic!("{t}: {e:?}")) {
         Stmt::Select(s) => *s,
         _ => panic!(),
     };
