@@ -97,6 +97,9 @@ pub(crate) struct Dump<'a, G> {
     file_no: u32,
     file: String,
     pos: u64,
+    /// The last position in the file that 32 bits can say. What heartbeats name: a replica takes it amiss if they name
+    /// one that is less than what it was sent before.
+    said: u32,
     /// Timestamp of the last group.
     time: u32,
     stream: Option<GtidStream>,
@@ -152,6 +155,7 @@ impl<'a, G: Groups> Dump<'a, G> {
             file_no: 0,
             file: String::new(),
             pos: 0,
+            said: 0,
             time: 0,
             stream: None,
             skipped: false,
@@ -441,6 +445,7 @@ impl<'a, G: Groups> Dump<'a, G> {
         while let Some(event) = self.groups.next_event()? {
             at += event.len() as u64;
             self.out.event(event, ack && at >= end)?;
+            self.said = u32::try_from(at).unwrap_or(self.said);
         }
         self.pos = end;
         Ok(verdict)
@@ -496,7 +501,8 @@ impl<'a, G: Groups> Dump<'a, G> {
     /// Sends a heartbeat if it is due.
     fn still_there(&mut self) -> Result<(), DumpError> {
         if self.until_heartbeat() == Some(Duration::ZERO) {
-            let event = heartbeat_event(&self.file, self.vars.source_id, end_pos(self.pos));
+            let pos = u32::try_from(self.pos).unwrap_or(self.said);
+            let event = heartbeat_event(&self.file, self.vars.source_id, pos);
             self.out.event(&event, false)?;
             self.out.io.flush()?;
         }
