@@ -471,10 +471,6 @@ impl<'a, G: Groups> Dump<'a, G> {
     fn note(&mut self, caught_up: bool) {
         self.noted = self.out.bytes;
         let lsn = self.groups.lsn();
-        let end = self.shared.db.log_end();
-        if caught_up && end.0 == lsn {
-            self.seq = end.1; // commits that no reader sees count, too
-        }
         let mut p = self.entry.progress.lock();
         p.at.lsn = lsn;
         p.at.seq = self.seq;

@@ -241,7 +241,7 @@ impl Source {
     pub fn readers(&self) -> Vec<ReaderInfo> {
         let entries: Vec<Arc<Entry>> = self.0.readers.lock().all.values().cloned().collect();
         let durable = self.0.db.durable_lsn();
-        let (_, seq) = self.0.db.log_end();
+        let (end, seq) = self.0.db.log_end();
         let clock = now();
         entries
             .iter()
@@ -269,7 +269,8 @@ impl Source {
                     bytes: p.bytes,
                     lag_bytes: durable.saturating_sub(p.at.lsn),
                     lag_transactions: match p.at.seq {
-                        0 => 0, // not known yet
+                        0 => 0,                    // not known yet
+                        _ if p.at.lsn >= end => 0, // what followed was nothing for readers
                         at => seq.saturating_sub(at),
                     },
                     lag_seconds: behind,

@@ -6,6 +6,7 @@ use crate::request::DumpRequest;
 use crate::source::ClientVars;
 use narwal_binlog::{FDE_LEN, Gtid, GtidState, HEADER_LEN, MAGIC};
 use narwal_engine::{Database, EngineError, GroupReader, LiveRecords, ReadStart};
+use narwal_types::SqlError;
 
 /// Offset of the first event in a file.
 pub(crate) const FIRST_EVENT: u64 = MAGIC.len() as u64;
@@ -161,14 +162,32 @@ pub(crate) fn no_event_at(file: &str, pos: u64) -> DumpError {
     )
 }
 
+/// A reader's list, which names each domain once.
 fn gtid_list(text: &str) -> Result<GtidState, DumpError> {
-    text.parse().map_err(|_| {
-        DumpError::Refused(narwal_types::SqlError::new(
-            1941,
-            b"HY000",
-            "Could not parse GTID list",
-        ))
-    })
+    let mut list = GtidState::new();
+    if text.trim().is_empty() {
+        return Ok(list);
+    }
+    for part in text.split(',') {
+        let gtid: Gtid = part
+            .parse()
+            .map_err(|_| refused(1941, "Could not parse GTID list"))?;
+        if let Some(other) = list.last(gtid.domain) {
+            return Err(refused(
+                1943,
+                format!(
+                    "GTID {gtid} and {other} conflict (duplicate domain id {})",
+                    gtid.domain
+                ),
+            ));
+        }
+        list.observe(gtid);
+    }
+    Ok(list)
+}
+
+fn refused(code: u16, text: impl Into<Box<str>>) -> DumpError {
+    DumpError::Refused(SqlError::new(code, b"HY000", text))
 }
 
 fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<Start, DumpError> {
