@@ -37,8 +37,8 @@ pub trait DumpIo {
     /// The connection is lost.
     fn wait(&mut self, wake: BorrowedFd<'_>, timeout: Option<Duration>) -> io::Result<Ready>;
 
-    /// Reads one packet of the client's into `buf`, if one has begun to arrive. Its sequence number is 0 and does not
-    /// change that of the next packet sent.
+    /// Takes one packet of the client's into `buf`, if all of it has arrived by the last [`wait`](Self::wait); never waits
+    /// for the rest of one. Its sequence number does not change that of the next packet sent.
     ///
     /// # Errors
     /// The connection is lost, or was closed by the client ([`io::ErrorKind::UnexpectedEof`]).

@@ -264,8 +264,8 @@ pub trait RawPackets {
     fn wait(&mut self, wake: BorrowedFd<'_>, timeout: Option<Duration>)
     -> io::Result<(bool, bool)>;
 
-    /// Reads one packet of the client's (a semi-sync acknowledgement, say) into `buf`, if one has begun to arrive. Its
-    /// sequence number is 0 and does not count for packets sent.
+    /// Takes one packet of the client's (a semi-sync acknowledgement, say) into `buf`, if all of it has arrived by the
+    /// last [`wait`](Self::wait); never waits for the rest of one. Its sequence number does not count for packets sent.
     ///
     /// # Errors
     /// [`io::ErrorKind::UnexpectedEof`] if the client has closed the connection; it is lost.

@@ -16,7 +16,7 @@ use crate::server::Shared;
 use crate::stream::{Socket, Stream, Timed};
 use narwal_types::{OkInfo, SqlError, SqlResult, ValueRef};
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Read};
 use std::mem::take;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
@@ -548,12 +548,8 @@ impl Commands<'_> {
             command::CHANGE_USER => return self.change_user(c, body),
             command::REGISTER_SLAVE | command::BINLOG_DUMP | command::BINLOG_DUMP_GTID => {
                 let payload = c.chan.reader.payload(body).to_vec();
-                let mut raw = RawChannel::new(
-                    &mut c.chan,
-                    c.limits.max_allowed_packet,
-                    self.session.timeouts(),
-                    &*c.shared.backend,
-                );
+                let mut raw =
+                    RawChannel::new(&mut c.chan, self.session.timeouts(), &*c.shared.backend);
                 self.session
                     .raw_command(code, &payload, &mut raw)
                     .map(|()| Reply::Sent)
@@ -819,26 +815,43 @@ const RAW_FLUSH_AT: usize = 256 * 1024;
 /// What a session that speaks its own protocol writes to and reads from.
 struct RawChannel<'a> {
     chan: &'a mut Channel,
-    max: usize,
     timeouts: Timeouts,
     /// Bytes sent, for the traffic count.
     backend: &'a dyn Backend,
+    /// What has arrived of the client's next packet. Never waited for: a client that sends half a packet (PyPI's
+    /// mysql-replication leaves a byte too many behind COM_BINLOG_DUMP) must not hold up what is sent to it.
+    incoming: Vec<u8>,
+    /// The connection's reader has handed over what it had read ahead. What is left of it in the end is dropped.
+    took_rest: bool,
+    /// `wait` has found that there is something to read.
+    readable: bool,
 }
 
+/// Most bytes of a packet that a client may send meanwhile; acknowledgements have less than 300.
+const MAX_INCOMING: usize = 64 * 1024;
+
 impl<'a> RawChannel<'a> {
-    fn new(
-        chan: &'a mut Channel,
-        max: usize,
-        timeouts: Timeouts,
-        backend: &'a dyn Backend,
-    ) -> Self {
+    fn new(chan: &'a mut Channel, timeouts: Timeouts, backend: &'a dyn Backend) -> Self {
         chan.writer.keep_buffer(2 * RAW_FLUSH_AT);
         RawChannel {
             chan,
-            max,
             timeouts,
             backend,
+            incoming: Vec::new(),
+            took_rest: false,
+            readable: false,
         }
+    }
+
+    /// The length, with its header, of the packet that `incoming` begins with, if it is complete.
+    fn complete(&mut self) -> Option<usize> {
+        if !self.took_rest {
+            self.took_rest = true;
+            self.incoming = self.chan.reader.take_rest();
+        }
+        let header = self.incoming.first_chunk::<4>()?;
+        let n = 4 + (u32::from_le_bytes(*header) & 0x00ff_ffff) as usize;
+        (self.incoming.len() >= n).then_some(n)
     }
 }
 
@@ -869,33 +882,52 @@ impl RawPackets for RawChannel<'_> {
         wake: BorrowedFd<'_>,
         timeout: Option<Duration>,
     ) -> io::Result<(bool, bool)> {
-        if self.chan.reader.has_rest() {
+        if self.complete().is_some() {
             return Ok((true, false));
         }
-        self.chan.stream.wait(wake, timeout)
+        let (readable, woken) = self.chan.stream.wait(wake, timeout)?;
+        self.readable |= readable;
+        Ok((readable, woken))
     }
 
     fn read_packet(&mut self, buf: &mut Vec<u8>) -> io::Result<bool> {
-        // Something has arrived, but with TLS it need not be the client's data; and zero would mean "for ever".
-        let once = Duration::from_millis(1);
-        self.chan
-            .stream
-            .set_timeouts(once, self.timeouts.net_write)?;
-        self.chan.reader.expect_seq(0);
-        let mut src = Timed {
-            stream: &mut self.chan.stream,
-            inside: self.timeouts.net_read,
-        };
-        match self.chan.reader.read(&mut src, self.max) {
-            Ok(at) => {
+        loop {
+            if let Some(n) = self.complete() {
                 buf.clear();
-                buf.extend_from_slice(self.chan.reader.payload(at));
-                Ok(true)
+                buf.extend_from_slice(&self.incoming[4..n]);
+                self.incoming.drain(..n);
+                return Ok(true);
             }
-            Err(ReadError::Idle) => Ok(false),
-            Err(ReadError::Closed) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(ReadError::Io(e)) => Err(e),
-            Err(e) => Err(io::Error::new(io::ErrorKind::InvalidData, e)),
+            if self.incoming.len() > MAX_INCOMING {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the client sends long packets while it is sent to",
+                ));
+            }
+            if !std::mem::take(&mut self.readable) {
+                return Ok(false);
+            }
+            // Something has arrived, but with TLS it need not be the client's data; and zero would mean "for ever".
+            let once = Duration::from_millis(1);
+            self.chan
+                .stream
+                .set_timeouts(once, self.timeouts.net_write)?;
+            let mut piece = [0; 4096];
+            match self.chan.stream.read(&mut piece) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => self.incoming.extend_from_slice(&piece[..n]),
+                Err(e)
+                    if matches!(
+                        e.kind(),
+                        io::ErrorKind::WouldBlock
+                            | io::ErrorKind::TimedOut
+                            | io::ErrorKind::Interrupted
+                    ) =>
+                {
+                    return Ok(false);
+                }
+                Err(e) => return Err(e),
+            }
         }
     }
 }
