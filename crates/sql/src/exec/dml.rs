@@ -763,10 +763,15 @@ impl<'p> Inserter<'p> {
                         if let Some(old) =
                             txn.lock_row(table, &existing_pk, LockMode::Exclusive, LockWait::Wait)?
                         {
-                            if index == last_unique(table) && old[..] == image[..] {
-                                // As MariaDB, which updates a row that conflicts in the last unique key: an equal row
-                                // in its place is one affected row.
-                                self.affected += 1;
+                            if index == last_unique(table) {
+                                // As MariaDB, which updates a row that conflicts in the last unique key (a reader of
+                                // the log sees an update then); an equal row in its place is one affected row.
+                                if old[..] == image[..] {
+                                    self.affected += 1;
+                                } else {
+                                    txn.update(table, &existing_pk, &old, image)?;
+                                    self.affected += 2;
+                                }
                                 return Ok(());
                             }
                             txn.delete(table, &existing_pk, &old)?;
