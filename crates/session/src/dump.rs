@@ -116,7 +116,8 @@ impl ClientSession {
         let on = |name: &str| number(name).is_some_and(|n| n != 0.0);
         let heartbeat = number("master_heartbeat_period")
             .filter(|n| *n >= 1.0)
-            .map(|n| Duration::from_nanos(n as u64));
+            // The shortest period that a replica can be told to ask for: nobody may have a core kept busy with them.
+            .map(|n| Duration::from_nanos(n as u64).max(Duration::from_millis(1)));
         let line = self.process.line(0);
         ClientVars {
             connection_id: self.client.id,
