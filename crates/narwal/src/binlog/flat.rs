@@ -6,8 +6,8 @@ use narwal_binlog::{
 };
 use std::io::{self, Write};
 
-/// Version in the file's head: readers choose MariaDB's dialect by it.
-pub const BINLOG_VERSION: &str = "10.11.0-MariaDB-narwal";
+/// Version in the file's head, as the server's streams have it: readers choose MariaDB's dialect by it.
+pub const BINLOG_VERSION: &str = concat!("10.11.0-MariaDB-narwal-", env!("CARGO_PKG_VERSION"));
 
 /// One file.
 pub struct FlatOut<W: Write> {
