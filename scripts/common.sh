@@ -4,8 +4,8 @@
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 TARGET="${CARGO_TARGET_DIR:-$ROOT/target}"
 VENV="$ROOT/.venv"
-# Debian keeps mariadbd in /usr/sbin, which is not on every user's PATH.
-export PATH="$PATH:/usr/sbin"
+# Debian keeps mariadbd in /usr/sbin, which is not on every user's PATH; Go installed by hand is in /usr/local/go.
+export PATH="$PATH:/usr/sbin:/usr/local/go/bin"
 
 say() { printf '\n== %s\n' "$*"; }
 die() {

@@ -236,3 +236,21 @@ def both(narwal, mariadb):
         if server.alive():
             with Client(server) as cleaner:
                 cleaner.run(f"DROP DATABASE IF EXISTS {name}")
+
+
+@pytest.fixture(scope="session")
+def cdc_sources(lab):
+    """The server under test and MariaDB as primaries with the same history, for change-data-capture clients to read.
+
+    Pairs of a server and the place between the history's two parts: file, position, GTID.
+    """
+    from readers import change, prepare
+
+    pairs = []
+    for server in (lab.narwal(["--server-id=1"]), lab.mariadb(MARIADB_AS_NARWAL)):
+        with Client(server) as client:
+            prepare(client, "cdc")
+            file, position = client.rows("SHOW MASTER STATUS")[0][:2]
+            pairs.append((server, (file, int(position), client.value("SELECT @@gtid_binlog_pos"))))
+            change(client, "cdc")
+    return pairs
