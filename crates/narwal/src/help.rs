@@ -8,7 +8,7 @@ usage:
   narwal binlog [DIR] [options]    print a data folder's log: SQL, JSON lines, raw events; undo a part of it
   narwal binlog export OUTDIR      write the log as classic binary log files
   narwal binlog import FILES       take classic binary log files of MariaDB or MySQL into a new data folder
-  narwal stream [DIR] [options]    changes of rows as JSON lines, as they happen, from any place in the log
+  narwal stream [DIR] [options]    changes of rows as JSON lines, as they happen, of a data folder or of a server
   narwal check DIR                 verify a stopped server's data folder: log, tables, indexes
   narwal verify-log [options]      check every record of a stopped server's log
   narwal rotate-key [options]      change the keys of an encrypted data folder

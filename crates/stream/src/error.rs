@@ -26,6 +26,9 @@ pub enum Error {
     /// The server, or the database in this process, refuses.
     #[error("{0}")]
     Refused(String),
+    /// It was asked to stop in the midst of a snapshot.
+    #[error("stopped inside the snapshot, which begins anew next time")]
+    Stopped,
     /// The sink can't take more.
     #[error("can't write: {0}")]
     Sink(#[from] std::io::Error),

@@ -1,7 +1,7 @@
 //! Change streams: what a binary log says happened to rows, as typed records or as JSON lines in Debezium's envelope.
 //!
 //! A [`Source`] gives event groups: of a database that is open in this process ([`DatabaseSource`]), of a data folder
-//! ([`FolderSource`]). A [`Stream`] makes [`Record`]s of them, which need no catalog: names, signs, character sets and
+//! ([`FolderSource`]), of a server ([`NetworkSource`]). A [`Stream`] makes [`Record`]s of them, which need no catalog: names, signs, character sets and
 //! keys are in the log. [`JsonLines`] renders them; [`pump()`] moves them into a [`Sink`] and keeps the place.
 //!
 //! ```no_run
@@ -23,6 +23,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `source/` | where event groups come from |
+//! | `snapshot.rs` | the rows that are there at the start |
 //! | `stream.rs` | events as records |
 //! | `record.rs`, `cell.rs` | records and values |
 //! | `statement.rs` | what logged statements are about |
@@ -41,6 +42,7 @@ mod place;
 mod pump;
 mod record;
 mod sink;
+mod snapshot;
 pub mod source;
 mod state;
 pub mod statement;
@@ -54,8 +56,10 @@ pub use place::Place;
 pub use pump::{Ended, Progress, PumpOptions, Stop, pump};
 pub use record::{Op, Origin, Record, RowChange, SnapshotMark, StatementChange, Table};
 pub use sink::{FileSink, Sink, WriterSink, read_place};
+pub use snapshot::{SnapshotOptions, SnapshotProgress, snapshot_database, snapshot_network};
 pub use source::database::DatabaseSource;
 pub use source::folder::FolderSource;
+pub use source::network::{NetworkOptions, NetworkSource};
 pub use source::{Group, Source, Start, Step};
 pub use state::{State, StateFile};
 pub use stream::{Counts, Next, Stream};

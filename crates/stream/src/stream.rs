@@ -217,8 +217,7 @@ impl<S: Source> Stream<S> {
         self.present = None;
         self.rows = None;
         self.mapped.clear();
-        // A source that was lost before it could tell its place begins where it began.
-        self.source.reopen(&place.unwrap_or_default())
+        self.source.reopen(place.as_ref())
     }
 
     /// Goes on to the next wanted change.
@@ -271,8 +270,7 @@ impl<S: Source> Stream<S> {
             self.present = None;
             return Ok(false);
         };
-        self.event.clear();
-        self.event.extend_from_slice(bytes);
+        fill(&mut self.event, bytes);
         self.counts.bytes += self.event.len() as u64;
         let damaged = |e: BinlogError| Error::damaged(gtid, e);
         let reader = EventReader::new(&self.event);
@@ -542,6 +540,16 @@ fn origin(present: &Present, header: Option<EventHeader>, pos: u64) -> Origin<'_
         table_order: 1,
         snapshot: SnapshotMark::No,
     }
+}
+
+/// Replaces what a buffer holds; one that a large event has made large does not stay so for ever.
+pub(crate) fn fill(buf: &mut Vec<u8>, bytes: &[u8]) {
+    const KEPT: usize = 1 << 22;
+    buf.clear();
+    if buf.capacity() > KEPT && bytes.len() < KEPT / 4 {
+        buf.shrink_to(KEPT / 4);
+    }
+    buf.extend_from_slice(bytes);
 }
 
 /// The same table, whatever it looks like by now.

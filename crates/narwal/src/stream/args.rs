@@ -3,12 +3,16 @@
 use crate::Failure;
 use clap::{Args, Parser, ValueEnum};
 use narwal_binlog::DEFAULT_BASE_NAME;
-use narwal_stream::{Binary, DecimalForm, Filter, Format, Place, Temporal};
+use narwal_client::TlsMode;
+use narwal_stream::{Binary, DecimalForm, Filter, Format, NetworkOptions, Place, Start, Temporal};
 use std::path::PathBuf;
 use std::str::FromStr;
 
 const EXAMPLES: &str = "\
 Examples:
+  narwal stream --host=db1 --user=cdc --snapshot=initial -o changes.jsonl
+                                                               rows that are there, then changes, each line once
+  narwal stream --socket=./narwal-data/narwal.sock --from=now  from a server on this machine
   narwal stream ./narwal-data                                  all changes in the log, then those to come
   narwal stream ./narwal-data --from=now -t shop.orders        changes of a table from now on
   narwal stream ./narwal-data --until=end | gzip > all.gz      what there is, and no more
@@ -28,17 +32,10 @@ docs/change-stream.md tells more: the lines, types, places, and what is delivere
 #[derive(Debug, Parser)]
 #[command(name = "narwal stream", max_term_width = 110, after_help = EXAMPLES)]
 pub struct StreamArgs {
-    /// Data folder (default ./narwal-data), or its folder `log`; its server may run
-    dir: Option<PathBuf>,
-    /// Data folder, as an option
-    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    datadir: Option<PathBuf>,
-    /// Key file of an encrypted data folder
-    #[arg(long, value_name = "FILE")]
-    pub encryption_key_file: Option<PathBuf>,
-    /// Name of the binary log's files without number (the server's --log-bin)
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_BASE_NAME)]
-    pub base_name: String,
+    #[command(flatten)]
+    pub folder: FolderArgs,
+    #[command(flatten)]
+    pub server: ServerArgs,
     /// Where the first run begins: beginning, now, a GTID position, FILE:OFFSET, or the `resume` of a line
     #[arg(long, value_name = "WHERE", default_value = "beginning")]
     pub from: From,
@@ -64,6 +61,106 @@ pub struct StreamArgs {
     /// Give the text of the statement with each row, if the log has it
     #[arg(long)]
     pub with_query: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "From a data folder")]
+pub struct FolderArgs {
+    /// Data folder (default ./narwal-data), or its folder `log`; its server may run
+    dir: Option<PathBuf>,
+    /// Data folder, as an option
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    datadir: Option<PathBuf>,
+    /// Key file of an encrypted data folder
+    #[arg(long, value_name = "FILE")]
+    pub encryption_key_file: Option<PathBuf>,
+    /// Name of the binary log's files without number (the server's --log-bin)
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_BASE_NAME)]
+    pub base_name: String,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    next_help_heading = "From a server, if one of --host, --port, --socket and --user is given"
+)]
+pub struct ServerArgs {
+    /// Host (default 127.0.0.1)
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["dir", "datadir"])]
+    host: Option<String>,
+    /// Port (default 3306)
+    #[arg(short = 'P', long, value_name = "N", conflicts_with_all = ["dir", "datadir"])]
+    port: Option<u16>,
+    /// Unix socket
+    #[arg(short = 'S', long, value_name = "PATH", conflicts_with_all = ["host", "port", "dir", "datadir"])]
+    socket: Option<PathBuf>,
+    /// Account (default root); it needs REPLICATION SLAVE, and SELECT and BINLOG MONITOR for --snapshot
+    #[arg(short, long, value_name = "NAME", conflicts_with_all = ["dir", "datadir"])]
+    user: Option<String>,
+    /// File with the password in its first line; else the environment variable MYSQL_PWD is the password
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// TLS: disabled, preferred, required (any certificate), verify-ca, verify-identity
+    #[arg(long, value_enum, default_value = "preferred")]
+    ssl_mode: SslMode,
+    /// Certificates of the authorities that --ssl-mode=verify-... trusts, PEM
+    #[arg(long, value_name = "FILE", required_if_eq_any = [("ssl_mode", "verify-ca"), ("ssl_mode", "verify-identity")])]
+    ssl_ca: Option<PathBuf>,
+    /// Server id of this reader, which no replica and no other reader may have (default: by chance)
+    #[arg(long, value_name = "N")]
+    server_id: Option<u32>,
+}
+
+/// What `--ssl-mode` may be.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SslMode {
+    Disabled,
+    Preferred,
+    Required,
+    VerifyCa,
+    VerifyIdentity,
+}
+
+impl ServerArgs {
+    /// How to connect; `None` if a data folder is to be read.
+    pub fn options(&self) -> Result<Option<NetworkOptions>, Failure> {
+        let given = self.host.is_some()
+            || self.port.is_some()
+            || self.socket.is_some()
+            || self.user.is_some();
+        if !given {
+            return Ok(None);
+        }
+        let mut connect = match &self.socket {
+            Some(path) => narwal_client::Options::unix(path),
+            None => {
+                let host = self.host.as_deref().unwrap_or("127.0.0.1");
+                narwal_client::Options::tcp(host, self.port.unwrap_or(3306))
+            }
+        };
+        connect.user = self.user.clone().unwrap_or_else(|| "root".to_owned());
+        connect.password = match &self.password_file {
+            Some(path) => {
+                let text =
+                    std::fs::read_to_string(path).map_err(|e| Failure::run(path.display(), e))?;
+                text.lines().next().unwrap_or_default().to_owned()
+            }
+            None => std::env::var("MYSQL_PWD").unwrap_or_default(),
+        };
+        connect.program = "narwal stream".to_owned();
+        let ca = self.ssl_ca.clone().unwrap_or_default();
+        connect.tls = match self.ssl_mode {
+            SslMode::Disabled => TlsMode::Disabled,
+            SslMode::Preferred => TlsMode::Preferred,
+            SslMode::Required => TlsMode::Required,
+            SslMode::VerifyCa => TlsMode::VerifyCa(ca),
+            SslMode::VerifyIdentity => TlsMode::VerifyIdentity(ca),
+        };
+        let mut options = NetworkOptions::new(connect);
+        if let Some(id) = self.server_id {
+            options.server_id = id;
+        }
+        Ok(Some(options))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -203,6 +300,9 @@ impl FromStr for Until {
 impl StreamArgs {
     /// Options that do not go together.
     pub fn check(&self) -> Result<(), Failure> {
+        if self.server.server_id == Some(0) {
+            return Err(Failure::Usage("--server-id=0 is no server id".into()));
+        }
         if self.snapshot != SnapshotMode::Never && self.from != From::Beginning {
             return Err(Failure::Usage(
                 "--snapshot and --from: a stream with a snapshot begins where that was taken"
@@ -212,9 +312,22 @@ impl StreamArgs {
         Ok(())
     }
 
+    /// Where the first run begins.
+    pub fn start(&self) -> Start {
+        match &self.from {
+            From::Beginning => Start::Beginning,
+            From::Now => Start::Now,
+            From::Place(place) => Start::Place(place.clone()),
+            From::File { name, offset } => Start::File {
+                name: name.clone(),
+                offset: *offset,
+            },
+        }
+    }
+
     /// The data folder.
     pub fn dir(&self) -> PathBuf {
-        let given = self.dir.as_ref().or(self.datadir.as_ref());
+        let given = self.folder.dir.as_ref().or(self.folder.datadir.as_ref());
         given.cloned().unwrap_or_else(|| "./narwal-data".into())
     }
 

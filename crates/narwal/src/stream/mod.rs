@@ -12,11 +12,12 @@ mod progress;
 use crate::Failure;
 use crate::binlog::{data_dir_of, log_dir};
 use crate::folder::open_disk;
-use args::{From, SnapshotMode, StreamArgs, Until};
+use args::{SnapshotMode, StreamArgs, Until};
 use narwal_crypt::Access;
 use narwal_stream::{
-    Ended, Error, FileSink, FolderSource, JsonLines, Place, PumpOptions, Sink, Source, Start, Stop,
-    Stream, WriterSink, pump, read_place,
+    Ended, Error, FileSink, FolderSource, JsonLines, NetworkOptions, NetworkSource, Place,
+    PumpOptions, Sink, SnapshotOptions, Source, Start, Stop, Stream, WriterSink, pump, read_place,
+    snapshot_network,
 };
 use progress::Line;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -73,26 +74,50 @@ fn stream(
     place: Option<Place>,
     stop: &Stop,
 ) -> Result<(), Failure> {
-    let start = match &place {
-        Some(place) => Start::Place(place.clone()),
-        None => match &args.from {
-            From::Beginning => Start::Beginning,
-            From::Now => Start::Now,
-            From::Place(place) => Start::Place(place.clone()),
-            From::File { name, offset } => Start::File {
-                name: name.clone(),
-                offset: *offset,
-            },
-        },
+    let filter = args.filter()?;
+    let mut server = args.server.options()?;
+    if let Some(server) = &mut server {
+        server.with_query = args.with_query;
+        server.only_what_is_there = args.until == Some(Until::End);
+    }
+    let mut line = Line::new(args.output.is_some());
+    let mut place = place;
+    if place.is_none() && args.snapshot != SnapshotMode::Never {
+        let Some(server) = &server else {
+            return Err(Failure::Usage(
+                "--snapshot needs a server (--host or --socket): rows can't be read from a data folder".into(),
+            ));
+        };
+        let options = SnapshotOptions {
+            filter: &filter,
+            stop: stop.clone(),
+            progress: &mut |p| line.show_snapshot(p),
+        };
+        let taken = snapshot_network(server, sink, options);
+        line.clear();
+        place = match taken {
+            Ok(place) => Some(place),
+            Err(Error::Stopped) => {
+                eprintln!("narwal: {}", Error::Stopped);
+                return Ok(());
+            }
+            Err(Error::Sink(e)) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            Err(e) => return Err(e.into()),
+        };
+    }
+    if args.snapshot == SnapshotMode::Only {
+        return Ok(());
+    }
+    let start = match place {
+        Some(place) => Start::Place(place),
+        None => args.start(),
     };
-    let source = open(args, &start)?;
+    let source = open(args, server, &start)?;
     let known = match start {
         Start::Place(place) => Some(place),
         _ => None,
     };
-    let mut stream = Stream::new(source, known, args.filter()?).with_query(args.with_query);
-    let mut line = Line::new(args.output.is_some());
-    let mut told = false;
+    let mut stream = Stream::new(source, known, filter).with_query(args.with_query);
     let mut progress = |p: &narwal_stream::Progress<'_>| line.show(p);
     let mut options = PumpOptions {
         stop: stop.clone(),
@@ -105,36 +130,36 @@ fn stream(
     };
     let ended = pump(&mut stream, sink, &mut options);
     line.clear();
-    if stream.lacks_metadata() && !std::mem::replace(&mut told, true) {
+    if stream.lacks_metadata() {
         eprintln!(
             "narwal: warning: the log has no column names; columns are @1, @2 ... (the server needs binlog_row_metadata=FULL)"
         );
     }
-    let ended = ended.inspect_err(|_| tell_place(&stream))?;
-    if ended == Ended::Stopped {
-        tell_place(&stream);
+    if !matches!(ended, Ok(Ended::Done | Ended::NobodyReads))
+        && let Some(place) = stream.place()
+    {
+        eprintln!("narwal: stands at {place}");
     }
+    ended?;
     Ok(())
 }
 
-fn tell_place<S: Source>(stream: &Stream<S>) {
-    if let Some(place) = stream.place() {
-        eprintln!("narwal: stands at {place}");
-    }
-}
-
 /// Opens what the options name.
-fn open(args: &StreamArgs, start: &Start) -> Result<Box<dyn Source>, Failure> {
-    let dir = args.dir();
-    if args.snapshot != SnapshotMode::Never {
-        return Err(Failure::Usage(
-            "--snapshot needs a running server: rows can't be read from a data folder".into(),
-        ));
+fn open(
+    args: &StreamArgs,
+    server: Option<NetworkOptions>,
+    start: &Start,
+) -> Result<Box<dyn Source>, Failure> {
+    if let Some(server) = server {
+        return Ok(Box::new(NetworkSource::open(server, start)?));
     }
+    let dir = args.dir();
     let log = log_dir(&dir)?;
-    let keys = args.encryption_key_file.as_deref();
+    let keys = args.folder.encryption_key_file.as_deref();
     let disk = open_disk(data_dir_of(&log, &dir), keys, Access::Read)?.disk;
-    let follow = args.until.is_none() || matches!(args.until, Some(Until::Place(_)));
-    let source = FolderSource::open(disk, &log, &args.base_name, start, follow)?;
-    Ok(Box::new(source))
+    let follow = args.until != Some(Until::End);
+    let base_name = &args.folder.base_name;
+    Ok(Box::new(FolderSource::open(
+        disk, &log, base_name, start, follow,
+    )?))
 }

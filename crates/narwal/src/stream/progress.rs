@@ -1,6 +1,6 @@
 //! A line on the terminal that says how a stream is doing.
 
-use narwal_stream::Progress;
+use narwal_stream::{Progress, SnapshotProgress};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -68,6 +68,25 @@ impl Line {
         let _ = std::io::stderr().flush();
         self.wrote = true;
         self.last = (Instant::now(), p.counts.records, p.counts.bytes);
+    }
+
+    /// Shows how a snapshot goes on.
+    pub fn show_snapshot(&mut self, p: &SnapshotProgress<'_>) {
+        let (at, rows, _) = self.last;
+        let secs = at.elapsed().as_secs_f64();
+        if !self.shown || secs < PERIOD.as_secs_f64() {
+            return;
+        }
+        eprint!(
+            "\r\x1b[Ksnapshot: {} rows, {:.0}/s  {}.{}",
+            p.rows,
+            p.rows.saturating_sub(rows) as f64 / secs,
+            p.table.0,
+            p.table.1
+        );
+        let _ = std::io::stderr().flush();
+        self.wrote = true;
+        self.last = (Instant::now(), p.rows, 0);
     }
 
     /// Removes it, before something else is said.

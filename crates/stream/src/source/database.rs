@@ -149,7 +149,7 @@ impl Source for DatabaseSource {
         self.place.clone()
     }
 
-    fn reopen(&mut self, _: &Place) -> Result<()> {
+    fn reopen(&mut self, _: Option<&Place>) -> Result<()> {
         Err(Error::Refused(
             "a database in this process is not lost".into(),
         ))

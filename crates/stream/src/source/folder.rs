@@ -319,12 +319,13 @@ impl Source for FolderSource {
         self.place.clone()
     }
 
-    fn reopen(&mut self, place: &Place) -> Result<()> {
+    fn reopen(&mut self, place: Option<&Place>) -> Result<()> {
+        let start = place.map_or(Start::Beginning, |p| Start::Place(p.clone()));
         *self = Self::open(
             self.disk.clone(),
             &self.dir,
             &self.config.base_name,
-            &Start::Place(place.clone()),
+            &start,
             self.follow,
         )?;
         Ok(())

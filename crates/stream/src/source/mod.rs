@@ -2,6 +2,7 @@
 
 pub mod database;
 pub mod folder;
+pub mod network;
 
 use crate::{Place, Result};
 use narwal_binlog::Gtid;
@@ -74,11 +75,11 @@ pub trait Source {
     /// the first group.
     fn place(&self) -> Option<Place>;
 
-    /// Goes on behind `place` after [`crate::Error::Lost`].
+    /// Goes on behind `place` after [`crate::Error::Lost`]; `None`: where it began.
     ///
     /// # Errors
     /// As [`next_group`](Self::next_group).
-    fn reopen(&mut self, place: &Place) -> Result<()>;
+    fn reopen(&mut self, place: Option<&Place>) -> Result<()>;
 }
 
 impl<S: Source + ?Sized> Source for Box<S> {
@@ -98,7 +99,7 @@ impl<S: Source + ?Sized> Source for Box<S> {
         (**self).place()
     }
 
-    fn reopen(&mut self, place: &Place) -> Result<()> {
+    fn reopen(&mut self, place: Option<&Place>) -> Result<()> {
         (**self).reopen(place)
     }
 }
