@@ -54,7 +54,7 @@ struct Lines {
     json: JsonLines,
     buf: Vec<u8>,
     written: u64,
-    /// Read with the clock's next look, once a flush.
+    /// The time for the lines of a buffer: the clock is read once for each.
     now: u64,
 }
 
@@ -64,7 +64,7 @@ impl Lines {
             json,
             buf: Vec::with_capacity(BUFFER),
             written: 0,
-            now: now_millis(),
+            now: 0,
         }
     }
 
@@ -74,6 +74,9 @@ impl Lines {
         place: Option<&Place>,
         out: &mut impl Write,
     ) -> Result<()> {
+        if self.buf.is_empty() {
+            self.now = now_millis();
+        }
         self.json.line(record, place, self.now, &mut self.buf);
         if self.buf.len() >= BUFFER {
             self.send(out)?;
@@ -82,7 +85,6 @@ impl Lines {
     }
 
     fn send(&mut self, out: &mut impl Write) -> Result<()> {
-        self.now = now_millis();
         out.write_all(&self.buf)?;
         self.written += self.buf.len() as u64;
         self.buf.clear();
