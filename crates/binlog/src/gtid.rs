@@ -77,19 +77,47 @@ pub struct GtidError {
 
 /// The last sequence number of every (domain, server), and which server was last in each domain: what a
 /// GTID_LIST event at the head of a binary log file says of everything before that file.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, PartialEq, Eq, Default)]
 pub struct GtidState {
     // Sorted by domain; few, so a scan is quickest.
     domains: Vec<DomainState>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct DomainState {
     domain: u32,
     // Largest sequence number seen in the domain from any server.
     max_seq: u64,
     // (server, last sequence number); the server that wrote last stands last.
     servers: Vec<(u32, u64)>,
+}
+
+// By hand for `clone_from`: readers of the log copy the state at each group, and need no memory for it then.
+impl Clone for GtidState {
+    fn clone(&self) -> Self {
+        GtidState {
+            domains: self.domains.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.domains.clone_from(&from.domains);
+    }
+}
+
+impl Clone for DomainState {
+    fn clone(&self) -> Self {
+        DomainState {
+            domain: self.domain,
+            max_seq: self.max_seq,
+            servers: self.servers.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        (self.domain, self.max_seq) = (from.domain, from.max_seq);
+        self.servers.clone_from(&from.servers);
+    }
 }
 
 impl GtidState {
