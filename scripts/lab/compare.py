@@ -131,7 +131,8 @@ def _first_difference(a: _Side, b: _Side, table: str, columns: list[str], mine: 
     same = lambda rows: next((r for r in rows if order(r) == order(row)), None)  # noqa: E731
     x, y = same(mine), same(theirs)
     where = ", ".join(f"{k}={_shown(row[i])}" for k, i in zip(key, at))
-    head = f"{table}: {sum(mine.values())} rows only on the {a.name}, {sum(theirs.values())} only on the {b.name}; the first, {where[:300]}, "
+    counts = f"{sum(mine.values())} rows only on the {a.name}, {sum(theirs.values())} only on the {b.name}"
+    head = f"{table}: {counts}; the first, {where[:300]}, "
     if x is None or y is None:
         return head + f"is only on the {a.name if y is None else b.name}"
     i = next(i for i in range(len(columns)) if x[i] != y[i])

@@ -38,13 +38,14 @@ class ReplicaTorture:
         self.comparisons = 0
         self.faults: list[str] = []
         self.last = "nothing was compared"
+        self.load = self.beside = None
 
     def run(self) -> int:
         o, folder = self.o, self.t.out
         length = o.seconds or 60
         print(f"torture: seed {o.seed}, {o.replicas} replicas, {length:.0f} s, modes {o.modes}, {o.clients} clients; work in {folder}", flush=True)
-        self.semi_sync = self.rng.random() < 0.5 and not o.mariadb
         self.primary = self.t.server(folder / "primary", 1)
+        self.semi_sync = self.rng.random() < 0.5 and not o.mariadb and b"rpl-semi-sync-master-enabled" in self.primary.binary.read_bytes()
         if self.rng.random() < 0.7:
             self.primary.args.append(f"--max-binlog-size={self.rng.choice(['16K', '256K', '4M'])}")
         self.replicas = [self.replica(i) for i in range(o.replicas)]
@@ -84,8 +85,9 @@ class ReplicaTorture:
         if not self.faults and not o.keep:
             shutil.rmtree(folder, ignore_errors=True)
         done = ", ".join(f"{n} x {what}" for what, n in self.counts.items() if n)
-        print(f"torture: {done}; {self.load.acknowledged} + {self.beside.committed} transactions, {self.beside.definitions} definitions, "
-              f"{self.comparisons} comparisons of all {o.replicas} replicas; at the end {self.last}; "
+        if self.beside:
+            done += f"; {self.load.acknowledged} + {self.beside.committed} transactions, {self.beside.definitions} definitions"
+        print(f"torture: {done}, {self.comparisons} comparisons of all {o.replicas} replicas; at the end {self.last}; "
               f"{time.monotonic() - began:.0f} s, seed {o.seed}")  # fmt: skip
         kills = self.counts["primary"] + self.counts["kill replica"]
         print(f"torture: {kills} kills, {len(self.faults)} faults")

@@ -229,6 +229,21 @@ fn parse_compact(s: &[u8], digits: usize, rules: DateRules) -> Option<Parsed<Dat
     })
 }
 
+/// Can this be a datetime where a time is expected? Only if space or a T is between date and time, or if it is digits from start
+/// to end: `01:02:03.123456` is a time with a fraction, though punctuation in its places could make it a datetime.
+fn datetime_shape(s: &[u8]) -> bool {
+    let digits = s.iter().take_while(|b| b.is_ascii_digit()).count();
+    let end = s.len()
+        - s.iter()
+            .rev()
+            .take_while(|b| b.is_ascii_whitespace())
+            .count();
+    digits >= 12
+        || s[..end]
+            .iter()
+            .any(|b| b.is_ascii_whitespace() || matches!(b, b'T' | b't'))
+}
+
 /// Parses a time: `[-][D ]HH:MM[:SS[.ffffff]]`, `[-]HHMMSS[.ffffff]`, or the time of a datetime. The value may be beyond TIME's
 /// range ([`TIME_MAX`]); the caller decides. `None` if it is no time.
 pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
@@ -237,7 +252,7 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, s),
     };
-    if !neg && s.len() >= 12 {
+    if !neg && s.len() >= 12 && datetime_shape(s) {
         let any = DateRules::default();
         if let Some(p) = parse_datetime(s, any)
             && p.has_time
@@ -449,6 +464,13 @@ mod tests {
             ("2024-02-03 10:11:12.5", "10:11:12.5"),
             ("900:00:00", "900:00:00"),
             ("10:11:12x", "10:11:12!"),
+            ("01:01:08.123456", "01:01:08.123456"),
+            ("731:00:08.188", "731:00:08.188"),
+            ("31:01:08.12 ", "31:01:08.12"),
+            ("1 01:01:08.123456", "25:01:08.123456"),
+            ("2001:01:01 12:00", "12:00:00"),
+            ("2001-01-01T12:00:00", "12:00:00"),
+            ("20010101123456", "12:34:56"),
         ] {
             assert_eq!(t(s).as_deref(), Some(want), "{s}");
         }
