@@ -30,6 +30,18 @@ impl ClientSession {
         for item in items {
             let c = match item {
                 SetItem::User { name, expr } => Checked::User(name.clone(), self.evaluate(expr)?),
+                // What the handshake accepts has to do here as well: a MariaDB server's replication connection says it
+                // again whenever it reconnects.
+                SetItem::Names {
+                    charset: Some(name),
+                    collation: None,
+                } if name.eq_ignore_ascii_case("latin1") => {
+                    self.env.warn(
+                        1105,
+                        "Narwal speaks UTF-8: SET NAMES latin1 is taken for SET NAMES utf8mb4",
+                    );
+                    Checked::Names("utf8mb4", "utf8mb4_general_ci")
+                }
                 SetItem::Names { charset, collation } => {
                     names(charset.as_deref(), collation.as_deref())?
                 }
