@@ -158,11 +158,12 @@ class Load:
         elif what < 0.8:
             c.query("REPLACE INTO load_types VALUES " + ", ".join(_typed(w, n + i, rng) for i in range(rng.choice([1, 3]))))
             c.query(f"UPDATE load_types SET c = CONCAT(LEFT(COALESCE(c, ''), 10), 'u'), k = NULL, u = {n} WHERE w = {w} AND n > {n}")
-        elif what < 0.9:
+        elif what < 0.95:
             c.query(f"REPLACE INTO load_uk VALUES ({w}, {n}, NOW(6), {rng.random() * 1e6:.6f})")
         else:
             c.query(f"INSERT INTO load_none VALUES ({w}, {n}, 'é {n}')")
-            if rng.random() < 0.2:
+            # A replica looks for each row of this table in all of it, so that stays small.
+            if rng.random() < 0.5:
                 c.query(f"DELETE FROM load_none WHERE w = {w} AND n < 180")
 
     def _definer(self, c: Connection, _: int, rng: random.Random) -> None:

@@ -483,6 +483,57 @@ fn large_transactions_resets_and_purges_are_no_damage() {
     );
 }
 
+/// The oldest segment that is left begins with the end of a purged file: a commit whose chunks stood in segments that are gone.
+#[test]
+fn a_group_of_a_purged_file_without_its_chunks_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        segment_size: 64 << 10,
+        oob_threshold: 2000,
+        background: false,
+        ..Options::default()
+    };
+    let db = Database::open_with(dir.path(), options).unwrap();
+    db.create_database("d").unwrap();
+    let t = TableBuilder::new("d", "t")
+        .column("id", TypeKind::Int, false)
+        .column("text", TypeKind::VarChar(200), false)
+        .primary_key(&["id"]);
+    db.create_table(t.build().unwrap()).unwrap();
+    let t = db.catalog().table("d", "t").unwrap().clone();
+    let insert = |rows: std::ops::Range<i64>| {
+        let mut txn = db.begin(TxnOptions::default());
+        txn.begin_statement(1, None);
+        for id in rows {
+            let text = format!("{id:0>190}");
+            let row = t
+                .row(&[ValueRef::Int(id), ValueRef::Str(text.as_bytes())])
+                .unwrap();
+            txn.insert(&t, row).unwrap();
+        }
+        txn.end_statement();
+        txn.commit().unwrap();
+    };
+    insert(0..3000);
+    db.flush_binary_logs(&[]).unwrap();
+    insert(3000..3001);
+    db.checkpoint().unwrap();
+    db.purge_binary_logs_to("narwal-bin.000002").unwrap();
+    db.checkpoint().unwrap();
+    insert(3001..3002);
+    db.sync().unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    copy_dir(dir.path(), copy.path());
+    db.close().unwrap();
+    let (report, findings) = run(copy.path(), true);
+    assert_eq!(report.damages, 0, "{findings:#?}");
+    // It is there, with some of its chunks at most.
+    assert!(
+        segments(copy.path()).len() < 4 && report.groups == 3,
+        "{report:?}"
+    );
+}
+
 /// Changes the index over the log in the base.
 fn in_binlog_index(dir: &Path, work: impl FnOnce(&mut redb::Table<'_, Bytes, Bytes>)) {
     let db = redb::Database::open(dir.join("base.redb")).unwrap();

@@ -64,6 +64,9 @@ impl Check<'_> {
         let mut recount = Recount::new(config.clone(), oldest, checkpoint);
         let state = (oldest == FIRST_LSN).then(|| VirtualFiles::new(config.clone()));
         let mut groups = GroupReader::new(Watched::new(records), config, state).with_local();
+        // Groups whose chunks stand before the oldest record. A segment may begin with groups of purged files, and their
+        // chunks may have gone with the segments before.
+        let mut cut = Vec::new();
         loop {
             let before = groups.records().inner.lsn();
             self.observer
@@ -83,7 +86,12 @@ impl Check<'_> {
                         said.spills.push((head.lsn, s));
                     }
                     let counted = recount.group(&head);
-                    if let Err(e) = self.check_group(&mut groups, &head).and(counted) {
+                    if head.first_lsn < oldest && checkpoint.is_some_and(|c| head.lsn < c) {
+                        cut.push(head.lsn);
+                        if let Err(e) = counted {
+                            self.damaged(&groups, e, Some(head.lsn))?;
+                        }
+                    } else if let Err(e) = self.check_group(&mut groups, &head).and(counted) {
                         self.damaged(&groups, e, Some(head.lsn))?;
                     }
                 }
@@ -121,6 +129,10 @@ impl Check<'_> {
                     }
                 }
             }
+        }
+        for lsn in cut.into_iter().filter(|lsn| *lsn >= recount.binlog_start) {
+            let what = "the group's first chunks are no longer in the log".to_owned();
+            self.at_record(&groups, lsn, what);
         }
         self.report.log_bytes = groups.records().inner.lsn().saturating_sub(oldest);
         self.report.chunks = groups.records().chunks;

@@ -110,6 +110,8 @@ pub(super) struct Recount {
     /// Where the checkpoint stands.
     until: Option<Lsn>,
     at_checkpoint: Option<Counted>,
+    /// Where the oldest file begins that is not purged, by the newest State record that was passed.
+    pub(super) binlog_start: Lsn,
 }
 
 impl Recount {
@@ -124,6 +126,7 @@ impl Recount {
             seq: 0,
             until,
             at_checkpoint: None,
+            binlog_start: 0,
         }
     }
 
@@ -193,6 +196,7 @@ impl Recount {
         };
         let r = StateRecord::parse(self.config.clone(), &seen.body)
             .map_err(|e| EngineError::Corrupt(format!("log record at LSN {}: {e}", seen.lsn)))?;
+        self.binlog_start = r.oldest_lsn;
         let mut wrong = None;
         if r.oldest_file > r.files.file_no() || r.oldest_lsn > seen.lsn {
             wrong = Some(format!(
