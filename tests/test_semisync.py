@@ -343,6 +343,10 @@ def test_switching_it_off_and_reset_master_let_go(primary, _primary, fake):
         insert.ok()
         now = status(primary)
         assert (now["status"], now["no_tx"], now["yes_tx"], now["no_times"]) == ("ON", 0, 0, 0)
+    # The next test finds a log that begins with its database.
+    primary.ok("SET GLOBAL rpl_semi_sync_master_enabled=OFF")
+    primary.ok("DROP DATABASE s")
+    primary.ok("RESET MASTER")
 
 
 # -- with a real replica -----------------------------------------------------------------------------------------------

@@ -610,7 +610,13 @@ impl<R: Records> GroupReader<R> {
 
     fn observe_state(&mut self, state: StateRecord) {
         let number = state.files.file_no();
-        let reset = state.reason == StateReason::Reset;
+        // Reading may begin with the reset that made the log what it is.
+        let same = self.files.as_ref().is_some_and(|f| {
+            f.is_file_empty()
+                && f.file_no() == state.files.file_no()
+                && f.gtids() == state.files.gtids()
+        });
+        let reset = state.reason == StateReason::Reset && !same;
         self.resets += u64::from(reset);
         if reset {
             self.begun.clear();

@@ -165,7 +165,8 @@ struct Shared {
     state: Mutex<State>,
     /// [`Asks`] as a number, for every group that is sent.
     asks: AtomicU8,
-    quorum: AtomicU64,
+    /// While it is on: commits up to this one need no acknowledgement (any more).
+    settled: AtomicU64,
     asked: AtomicU64,
     received: AtomicU64,
 }
@@ -187,6 +188,11 @@ impl Shared {
             (true, None, WaitPoint::AfterSync) => (Gate::Visibility, Asks::Missing),
             (true, None, WaitPoint::AfterCommit) => (Gate::Answers, Asks::Missing),
         };
+        if asks == Asks::Missing && self.asks() != asks {
+            // What is visible before the gate closes does not wait.
+            self.settled
+                .fetch_max(self.db.visible_seq(), Ordering::AcqRel);
+        }
         self.asks.store(asks as u8, Ordering::Release);
         self.db.set_gate(gate);
         let c = &mut s.counts;
@@ -212,7 +218,7 @@ impl Shared {
             return;
         }
         s.quorum = quorum;
-        self.quorum.store(quorum, Ordering::Release);
+        self.settled.fetch_max(quorum, Ordering::AcqRel);
         self.db.acknowledge(quorum);
     }
 
@@ -305,7 +311,7 @@ impl SemiSync {
                     counts: Counts::default(),
                 }),
                 asks: AtomicU8::new(Asks::None as u8),
-                quorum: AtomicU64::new(0),
+                settled: AtomicU64::new(0),
                 asked: AtomicU64::new(0),
                 received: AtomicU64::new(0),
             }),

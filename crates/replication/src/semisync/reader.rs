@@ -79,7 +79,7 @@ impl SemiSyncReader {
         let sh = &*self.shared;
         let ask = match sh.asks() {
             Asks::None => false,
-            Asks::Missing => group.seq > sh.quorum.load(Ordering::Acquire),
+            Asks::Missing => group.seq > sh.settled.load(Ordering::Acquire),
             Asks::NearEnd => group.seq + CAUGHT_UP >= sh.db.visible_seq(),
         };
         if ask {
