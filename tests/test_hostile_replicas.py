@@ -122,7 +122,7 @@ def attack(port: int, rng: random.Random) -> None:
                 time.sleep(rng.random() * 0.2)
             case _:
                 pass
-    except (wire.Lost, wire.SqlError, ConnectionError, BrokenPipeError):
+    except (wire.Lost, wire.SqlError, OSError):
         pass
     finally:
         connection.sock.close()
