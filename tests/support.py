@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -166,6 +167,15 @@ class Waiting:
         if answer.error:
             raise Failure(f"{self.sql}\n  {answer}")
         return answer
+
+
+def wait_until(condition, explain=str, seconds: float = 20) -> None:
+    """Waits until it is true; `explain` says what is the case if that does not come."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure(f"not so after {seconds} s: {explain()}")
+        time.sleep(0.05)
 
 
 def differences(one: Answer, other: Answer, ordered: bool = True, texts: bool = False) -> list[str]:

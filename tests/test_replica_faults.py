@@ -4,13 +4,12 @@ connections stopped at any moment. It goes on where it stood, and is equal at th
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 
 from conftest import STAND_IN
 from lab.load import Load
-from support import Client
+from support import Client, wait_until
 
 
 def dump_threads(client: Client) -> list[int]:
@@ -27,14 +26,14 @@ def sequence(gtids: str) -> int:
 
 def purge_to_last(client: Client) -> str:
     """All files but the current one go; MariaDB does so a moment after the last reader has left them."""
-    end = time.monotonic() + 10
-    while True:
-        last = client.rows("SHOW BINARY LOGS")[-1][0]
+    last = client.rows("SHOW BINARY LOGS")[-1][0]
+
+    def purged() -> bool:
         client.ok(f"PURGE BINARY LOGS TO '{last}'")
-        if client.rows("SHOW BINARY LOGS")[0][0] == last:
-            return last
-        assert time.monotonic() < end, client.rows("SHOW BINARY LOGS")
-        time.sleep(0.1)
+        return client.rows("SHOW BINARY LOGS")[0][0] == last
+
+    wait_until(purged, lambda: client.rows("SHOW BINARY LOGS"))
+    return last
 
 
 # MariaDB itself recovers its binary log and its tables to different places in mode 0.
@@ -154,10 +153,7 @@ def test_stopped_and_killed_threads(followed):
                     replica.start_slave("SQL_THREAD")
         # A stop and a start leave no dump thread behind.
         replica.wait_running()
-        end = time.monotonic() + 10
-        while len(dump_threads(client)) != 1:
-            assert time.monotonic() < end, client.rows("SHOW PROCESSLIST")
-            time.sleep(0.05)
+        wait_until(lambda: len(dump_threads(client)) == 1, lambda: client.rows("SHOW PROCESSLIST"))
     replica.same(primary.port)
 
 
@@ -171,10 +167,7 @@ def test_killed_dump_thread_says_what_it_is(followed):
         hosts = client.rows("SHOW SLAVE HOSTS")
         assert (str(replica.server_id), f"replica-{replica.server_id}", str(replica.port)) in [h[:3] for h in hosts]
         client.ok(f"KILL {row[0]}")
-        end = time.monotonic() + 20
-        while not (now := dump_threads(client)) or now == [int(row[0])]:
-            assert time.monotonic() < end, client.rows("SHOW PROCESSLIST")
-            time.sleep(0.05)
+        wait_until(lambda: dump_threads(client) not in ([], [int(row[0])]), lambda: client.rows("SHOW PROCESSLIST"))
         client.ok("CREATE DATABASE IF NOT EXISTS after_kill")
     replica.same(primary.port)
 
@@ -191,10 +184,8 @@ def test_heartbeats(followed):
         replica.wait_running()
         with Client(primary) as client:
             (thread,) = dump_threads(client)
-            before, end = received(), time.monotonic() + 20
-            while received() < before + 15:
-                assert time.monotonic() < end, f"{received() - before} heartbeats"
-                time.sleep(0.05)
+            before = received()
+            wait_until(lambda: received() >= before + 15, lambda: f"{received() - before} heartbeats")
             assert dump_threads(client) == [thread]
             client.ok("CREATE DATABASE IF NOT EXISTS after_heartbeats")
         replica.catch_up(primary.port)
@@ -212,10 +203,8 @@ def test_another_replica_with_the_same_server_id(followed, own_replica):
     other = own_replica(f"--server-id={replica.server_id}")
     replica.catch_up(primary.port)
     other.follow(primary.port)
-    end = time.monotonic() + 20
-    while not any("same server_uuid/server_id" in r.log_path.read_text(errors="replace") for r in (replica, other)):
-        assert time.monotonic() < end, (replica.explain(), other.explain())
-        time.sleep(0.05)
+    told = lambda r: "same server_uuid/server_id" in r.log_path.read_text(errors="replace")  # noqa: E731
+    wait_until(lambda: told(replica) or told(other), lambda: (replica.explain(), other.explain()))
     other.stop()
     replica.stop_slave()
     replica.start_slave()

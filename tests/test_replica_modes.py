@@ -3,15 +3,13 @@ chain, over TLS, with little privilege, until a place; and what the primary's ow
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from conftest import STAND_IN
 from lab.compare import compare
 from lab.load import Load
 from lab.replica import gtid_position
-from support import Client
+from support import Client, wait_until
 
 
 def test_by_file_and_position_and_back_to_gtid(followed, own_replica):
@@ -222,10 +220,7 @@ def test_until(followed):
                 place = gtid_position(primary.port)
         replica.start_slave(f"UNTIL master_gtid_pos = '{place}'")
         replica.wait_applied(place)
-        end = time.monotonic() + 20
-        while replica.slave_status()["Slave_SQL_Running"] != "No":
-            assert time.monotonic() < end, replica.explain()
-            time.sleep(0.05)
+        wait_until(lambda: replica.slave_status()["Slave_SQL_Running"] == "No", replica.explain)
         assert replica.query("SELECT COUNT(*) FROM until.t") == [(5,)]
         replica.stop_slave()
         replica.start_slave()
@@ -242,17 +237,11 @@ def test_tls_and_privileges(followed, own_replica):
             client.ok("ALTER USER repl@'%' REQUIRE SSL")
             replica.change_master(primary.port, user="repl", password="pass word")
             replica.start_slave()
-            end = time.monotonic() + 20
-            while replica.slave_status()["Last_IO_Errno"] != 1045:
-                assert time.monotonic() < end, replica.explain()
-                time.sleep(0.05)
+            wait_until(lambda: replica.slave_status()["Last_IO_Errno"] == 1045, replica.explain)
             replica.stop_slave()
         replica.change_master(primary.port, user="nobody", password="x")
         replica.start_slave()
-        end = time.monotonic() + 20
-        while not replica.slave_status()["Last_IO_Errno"]:
-            assert time.monotonic() < end, replica.explain()
-            time.sleep(0.05)
+        wait_until(lambda: replica.slave_status()["Last_IO_Errno"], replica.explain)
         assert "Access denied" in replica.slave_status()["Last_IO_Error"], replica.explain()
         replica.stop_slave()
         replica.query(f"SET GLOBAL gtid_slave_pos = '{gtid_position(primary.port)}'")

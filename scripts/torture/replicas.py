@@ -8,7 +8,6 @@ that is not. Now and then and at the end: every replica catches up, stands at th
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 import time
@@ -26,10 +25,6 @@ from workload import Load  # noqa: E402
 # What happens while the primary lives, with its weight.
 EVENTS = {"kill replica": 5, "stop replica": 1, "stop and start slave": 2, "kill dump threads": 1, "new file": 2, "purge": 2, "primary": 6}
 
-# Duplicate key name, no such key: CREATE and DROP INDEX are the statements of the load that a replica can't run twice.
-TWICE = {1061, 1091}
-
-
 def numbers(gtids: str) -> dict[str, int]:
     """The sequence number of each domain."""
     return {g.split("-")[0]: int(g.split("-")[2]) for g in gtids.split(",") if g}
@@ -39,8 +34,7 @@ class ReplicaTorture:
     def __init__(self, torture):
         self.t, self.o, self.rng = torture, torture.o, torture.rng
         self.counts = dict.fromkeys([*EVENTS, "clean stop of the primary"], 0)
-        self.comparisons = self.mended = 0
-        self.killed: set[int] = set()
+        self.comparisons = 0
         self.faults: list[str] = []
         self.last = "nothing was compared"
         self.load = self.beside = None
@@ -73,6 +67,8 @@ class ReplicaTorture:
                     while time.monotonic() - began < length:
                         self.life(began + length)
                         lives += 1
+                        if lives % 5 == 0:
+                            print(f"  {time.monotonic() - began:6.1f} s: {self.so_far()}", flush=True)
                         if self.load.faults or self.beside.faults or self.faults:
                             break
                 self.faults += self.load.faults + self.beside.faults
@@ -89,16 +85,18 @@ class ReplicaTorture:
                 server.kill()
         if not self.faults and not o.keep:
             shutil.rmtree(folder, ignore_errors=True)
-        done = ", ".join(f"{n} x {what}" for what, n in self.counts.items() if n)
-        if self.beside:
-            done += f"; {self.load.acknowledged} + {self.beside.committed} transactions, {self.beside.definitions} definitions"
-        print(f"torture: {done}, {self.comparisons} comparisons of all {o.replicas} replicas; at the end {self.last}; "
-              f"{time.monotonic() - began:.0f} s, seed {o.seed}")  # fmt: skip
-        if self.mended:
-            print(f"torture: {self.mended} DDL statements that a killed replica had run, but not noted")
+        print(f"torture: {self.so_far()}; at the end {self.last}; {time.monotonic() - began:.0f} s, seed {o.seed}")
+        if passed := sum(r.passed_over for r in self.replicas):
+            print(f"torture: {passed} DDL statements that a killed replica had run, but not noted")
         kills = self.counts["primary"] + self.counts["kill replica"]
         print(f"torture: {kills} kills, {len(self.faults)} faults")
         return 1 if self.faults else 0
+
+    def so_far(self) -> str:
+        done = ", ".join(f"{n} x {what}" for what, n in self.counts.items() if n)
+        if self.beside:
+            done += f"; {self.load.acknowledged} + {self.beside.committed} transactions, {self.beside.definitions} definitions"
+        return f"{done}; {self.comparisons} comparisons of all {self.o.replicas} replicas"
 
     def replica(self, i: int) -> MariaReplica:
         mode = self.rng.choice([None, *PARALLEL])
@@ -132,7 +130,7 @@ class ReplicaTorture:
                 self.load.finish()
                 return
             for replica in self.replicas:
-                if (error := replica.last_error()) and not self.mend(replica):
+                if (error := replica.last_error()) and not replica.pass_over_repeated_ddl():
                     raise ReplicaFailed(f"replica {replica.server_id}: {error}\n{replica.explain()}")
             if what == "primary":
                 break
@@ -154,7 +152,6 @@ class ReplicaTorture:
                 else:
                     replica.stop()
                 time.sleep(self.rng.choice([0, 0, self.rng.uniform(0, 2)]))
-                self.killed.add(replica.server_id)
                 replica.start(120)
             case "stop and start slave":
                 replica.stop_slave(thread := self.rng.choice(["", "IO_THREAD", "SQL_THREAD"]))
@@ -177,30 +174,6 @@ class ReplicaTorture:
                 files = [r.slave_status()["Relay_Master_Log_File"] for r in self.replicas]
                 if all(files):
                     self.on_primary(f"PURGE BINARY LOGS TO '{min(files, key=lambda f: int(str(f).rpartition('.')[2]))}'")
-
-    def catch_up(self, replica: MariaReplica) -> None:
-        while True:
-            try:
-                replica.catch_up(self.primary.port, 120)
-                return
-            except ReplicaFailed:
-                if not self.mend(replica):
-                    raise
-
-    def mend(self, replica: MariaReplica) -> bool:
-        """MariaDB runs DDL and notes its GTID in two transactions. One that was killed in between runs the statement again when
-        it starts, and can't. Only such a statement is passed over: of a killed replica, the first one after its start."""
-        status = replica.slave_status()
-        starts = re.findall(r"Slave SQL thread initialized.*GTID position '([^']*)'", replica.log_path.read_text(errors="replace"))
-        again = starts and sorted(starts[-1].split(",")) == sorted(replica.position().split(","))
-        if not (again and replica.server_id in self.killed and int(status["Last_SQL_Errno"]) in TWICE):
-            return False
-        domain, server, number = replica.position().split("-")
-        replica.stop_slave()
-        replica.query(f"SET GLOBAL gtid_slave_pos = '{domain}-{server}-{int(number) + 1}'")
-        replica.start_slave()
-        self.mended += 1
-        return True
 
     def on_primary(self, sql: str) -> None:
         c = Connection(self.primary.port)
@@ -252,7 +225,6 @@ class ReplicaTorture:
         """All replicas catch up with a primary that nobody writes to."""
         with self.beside.quiet():
             for replica in self.replicas:
-                self.catch_up(replica)
                 found = replica.same(self.primary.port, 120)
                 mine, its = (sorted(p.split(",")) for p in (gtid_position(self.primary.port), replica.position()))
                 if mine != its:
