@@ -115,6 +115,8 @@ pub(crate) struct Dump<'a, G> {
     quiet_since: Instant,
     events_then: u64,
     noted: u64,
+    /// The client's last packet.
+    packet: Vec<u8>,
 }
 
 impl<'a, G: Groups> Dump<'a, G> {
@@ -165,6 +167,7 @@ impl<'a, G: Groups> Dump<'a, G> {
             quiet_since: Instant::now(),
             events_then: 0,
             noted: 0,
+            packet: Vec::new(),
         }
     }
 
@@ -547,47 +550,57 @@ impl<'a, G: Groups> Dump<'a, G> {
         Ok(end)
     }
 
-    /// Looks whether the client has said something, without waiting.
+    /// Reads what the client has sent so far, without waiting.
     fn look(&mut self) -> Result<Option<DumpEnd>, DumpError> {
-        let ready = self.out.io.wait(self.wake.as_fd(), Some(Duration::ZERO))?;
-        if ready.readable {
-            self.read()
-        } else {
-            Ok(None)
+        while self
+            .out
+            .io
+            .wait(self.wake.as_fd(), Some(Duration::ZERO))?
+            .readable
+        {
+            if let Some(end) = self.read()? {
+                return Ok(Some(end));
+            }
         }
+        Ok(None)
     }
 
-    /// Reads what the client has sent.
+    /// Reads a packet of the client's, which has begun to arrive.
     fn read(&mut self) -> Result<Option<DumpEnd>, DumpError> {
-        let mut packet = Vec::new();
-        loop {
-            match self.out.io.read_packet(&mut packet) {
-                Ok(true) => {}
-                Ok(false) => return Ok(None),
-                Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
-                    // KILL closes the reading side.
-                    return Ok(Some(if self.client.killed() {
-                        DumpEnd::Killed
-                    } else {
-                        DumpEnd::Quit
-                    }));
-                }
-                Err(e) => return Err(e.into()),
+        let mut packet = std::mem::take(&mut self.packet);
+        let end = self.read_into(&mut packet);
+        self.packet = packet;
+        end
+    }
+
+    fn read_into(&mut self, packet: &mut Vec<u8>) -> Result<Option<DumpEnd>, DumpError> {
+        match self.out.io.read_packet(packet) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
+                // KILL closes the reading side.
+                return Ok(Some(if self.client.killed() {
+                    DumpEnd::Killed
+                } else {
+                    DumpEnd::Quit
+                }));
             }
-            match (packet.first(), &mut self.semi) {
-                (Some(&SEMI_SYNC_MAGIC), Some(semi)) => {
-                    semi.ack_packet(&packet)
-                        .map_err(|e| DumpError::fatal(format!("Semi-sync reply: {e}")))?;
-                }
-                (Some(&COM_QUIT), _) if packet.len() == 1 => return Ok(Some(DumpEnd::Quit)),
-                _ => {
-                    tracing::debug!(
-                        connection = self.vars.connection_id,
-                        bytes = packet.len(),
-                        "a reader of the binary log has sent something that means nothing"
-                    );
-                }
+            Err(e) => return Err(e.into()),
+        }
+        match (packet.first(), &mut self.semi) {
+            (Some(&SEMI_SYNC_MAGIC), Some(semi)) => {
+                semi.ack_packet(packet)
+                    .map_err(|e| DumpError::fatal(format!("Semi-sync reply: {e}")))?;
+            }
+            (Some(&COM_QUIT), _) if packet.len() == 1 => return Ok(Some(DumpEnd::Quit)),
+            _ => {
+                tracing::debug!(
+                    connection = self.vars.connection_id,
+                    bytes = packet.len(),
+                    "a reader of the binary log has sent something that means nothing"
+                );
             }
         }
+        Ok(None)
     }
 }
