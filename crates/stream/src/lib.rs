@@ -13,7 +13,7 @@
 //! loop {
 //!     match stream.next(std::time::Duration::from_secs(1))? {
 //!         Next::Record(record, place) => println!("{record:?}: keep {place} to go on here"),
-//!         Next::Idle => {}
+//!         Next::Committed(_) | Next::Idle => {}
 //!         Next::End => break,
 //!     }
 //! }

@@ -140,29 +140,36 @@ fn pump_on<S: Source>(
     sink: &mut impl Sink,
     options: &mut PumpOptions<'_>,
 ) -> Result<Ended> {
+    // Whoever begins now must begin there again, however long nothing happens.
+    keep(stream, sink)?;
     let mut committed = Instant::now();
-    let mut dirty = true;
+    let mut dirty = false;
     let mut unseen = 0;
     let mut wait = Duration::ZERO;
-    let mut transactions = u64::MAX;
+    if reached(stream, options.until.as_ref()) {
+        return Ok(Ended::Done);
+    }
     loop {
         if options.stop.is_stopped() {
             return Ok(Ended::Stopped);
-        }
-        // Only whole transactions move the position.
-        let whole = stream.counts().transactions;
-        if whole != transactions {
-            transactions = whole;
-            dirty = true;
-            if reached(stream, options.until.as_ref()) {
-                return Ok(Ended::Done);
-            }
         }
         let idle = match stream.next(wait) {
             Ok(Next::Record(record, place)) => {
                 sink.write(&record, Some(place))?;
                 dirty = true;
                 wait = Duration::ZERO;
+                unseen += 1;
+                if unseen < LOOK_EVERY {
+                    continue;
+                }
+                false
+            }
+            Ok(Next::Committed(_)) => {
+                dirty = true;
+                wait = Duration::ZERO;
+                if reached(stream, options.until.as_ref()) {
+                    return Ok(Ended::Done);
+                }
                 unseen += 1;
                 if unseen < LOOK_EVERY {
                     continue;

@@ -115,6 +115,11 @@ impl<W: Write> WriterSink<W> {
         }
     }
 
+    /// The output. What was not flushed is dropped.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
     /// Keeps the place in a state file.
     #[must_use]
     pub fn with_state(mut self, path: &Path) -> Self {
@@ -165,7 +170,6 @@ pub struct FileSink {
     /// Length of the file before the first line of this run.
     start: u64,
     place: Option<Place>,
-    begun: bool,
 }
 
 impl FileSink {
@@ -185,7 +189,7 @@ impl FileSink {
         let len = file.metadata()?.len();
         let state = state.map(StateFile::new);
         let known = state.as_ref().map(StateFile::read).transpose()?.flatten();
-        let (valid, place, begun) = match known {
+        let (valid, place) = match known {
             Some(state) => {
                 let valid = state.output.ok_or_else(|| {
                     Error::Usage("the state file is that of an output that is no file".into())
@@ -196,7 +200,7 @@ impl FileSink {
                         path.display()
                     )));
                 }
-                (valid, state.place, true)
+                (valid, state.place)
             }
             None if state.is_some() && len > 0 => {
                 return Err(Error::Usage(format!(
@@ -206,9 +210,18 @@ impl FileSink {
             }
             None if len > 0 => {
                 let (valid, place) = last_place(&mut file, path)?;
-                (valid, Some(place), true)
+                (valid, Some(place))
             }
-            None => (0, None, false),
+            // From now on whatever is in the file belongs to this state, or to none.
+            None => {
+                if let Some(state) = &state {
+                    state.write(&State {
+                        place: None,
+                        output: Some(0),
+                    })?;
+                }
+                (0, None)
+            }
         };
         file.set_len(valid)?;
         file.seek(SeekFrom::Start(valid))?;
@@ -218,7 +231,6 @@ impl FileSink {
             state,
             start: valid,
             place,
-            begun,
         })
     }
 
@@ -226,12 +238,6 @@ impl FileSink {
     #[must_use]
     pub fn place(&self) -> Option<&Place> {
         self.place.as_ref()
-    }
-
-    /// An earlier run has begun here.
-    #[must_use]
-    pub fn is_begun(&self) -> bool {
-        self.begun
     }
 }
 

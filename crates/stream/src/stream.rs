@@ -24,6 +24,8 @@ const PATIENCE: u32 = 100_000;
 pub enum Next<'a> {
     /// A record, and the place behind it: a stream that is begun there goes on with the next one.
     Record(Record<'a>, &'a Place),
+    /// A transaction has ended: all its records were given, if any was wanted.
+    Committed(Gtid),
     /// Nothing yet: the end of the log, or a long stretch of it had nothing that is wanted.
     Idle,
     /// Nothing more.
@@ -90,6 +92,7 @@ struct Rows {
 enum Found {
     Row,
     Statement,
+    Committed(Gtid),
     Idle,
     End,
 }
@@ -205,6 +208,7 @@ impl<S: Source> Stream<S> {
             Found::End => Ok(Next::End),
             Found::Row => self.row(),
             Found::Statement => Ok(self.statement()),
+            Found::Committed(gtid) => Ok(Next::Committed(gtid)),
         }
     }
 
@@ -228,8 +232,12 @@ impl<S: Source> Stream<S> {
                     return Ok(Found::Row);
                 }
             } else if self.present.is_some() {
+                let gtid = self.last;
                 if self.step_event()? {
                     return Ok(Found::Statement);
+                }
+                if let (None, Some(gtid)) = (&self.present, gtid) {
+                    return Ok(Found::Committed(gtid));
                 }
             } else {
                 match self.source.next_group(wait)? {
