@@ -347,10 +347,11 @@ def test_a_large_transaction_and_a_slow_reader_take_little_memory(own_narwal, tm
             rows = ",".join(f"({i * 1000 + n}, REPEAT('x', 1000))" for n in range(1000))
             c.ok(f"INSERT INTO d.t VALUES {rows}")
         c.ok("COMMIT")
-    for where in (network, folder):
+    # The reader of a folder has a segment of the log in memory.
+    for where, most in ((network, 40_000_000), (folder, 120_000_000)):
         out = tmp_path / "out"
         peak = peak_memory(command(server.binary, where(server), "--until=end"), out)
-        assert out.stat().st_size > 40_000_000 and peak < 40_000_000
+        assert out.stat().st_size > 40_000_000 and peak < most
         count = sum(1 for line in out.open() if '"op":"c"' in line)
         assert count == 40_000
     # A reader who takes a little and then sleeps holds the stream, which goes on where it was.
