@@ -78,8 +78,8 @@ def snapshot_done(events: list[dict]) -> bool:
 
 
 def told(event: dict) -> dict:
-    """An event without what may differ: times, GTIDs, positions and names of files, ids."""
-    volatile = ("ts_ms", "ts_us", "ts_ns", "gtid", "file", "pos", "server_id", "thread", "position")
+    """An event without what may differ: times, GTIDs, positions and names of files, places in rows events, ids."""
+    volatile = ("ts_ms", "ts_us", "ts_ns", "gtid", "file", "pos", "row", "server_id", "thread", "position")
     event = json.loads(json.dumps(event))
     value = event["value"]
     for part in (value, (value or {}).get("source")):

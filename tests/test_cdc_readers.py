@@ -78,6 +78,32 @@ def test_go_mysql(cdc_sources, tmp_path, start):
         assert "alltypes" in ours[1]["query"]
 
 
+def test_go_mysql_acknowledges(own_narwal, tmp_path):
+    """As a semi-synchronous replica: commits wait for it, and for nothing else."""
+    server = own_narwal("--server-id=1", "--rpl-semi-sync-master-enabled=ON", "--rpl-semi-sync-master-timeout=30000",
+                        "--rpl-semi-sync-master-wait-point=AFTER_SYNC")  # fmt: skip
+
+    def status(name: str) -> str:
+        return client.rows(f"SHOW STATUS LIKE 'Rpl_semi_sync_master_{name}'")[0][1]
+
+    with Client(server) as client:
+        with go(server.port, 930, "gtid", "", "semisync", folder=tmp_path) as reader:
+            reader.wait(lambda events: len(events) > 0)
+            for _ in range(200):
+                if status("clients") == "1":
+                    break
+                client.rows("SELECT SLEEP(0.05)")
+            before = int(status("no_tx"))
+            client.ok("CREATE DATABASE acked")
+            client.ok("CREATE TABLE acked.t (id INT PRIMARY KEY)")
+            for n in range(20):
+                client.ok(f"INSERT INTO acked.t VALUES ({n})")
+            assert int(status("yes_tx")) >= 22 and int(status("no_tx")) == before
+            assert status("status") == "ON"
+            events = reader.wait(lambda events: any(["19"] in e.get("rows", []) for e in events))
+            assert sum(event["type"] == "WriteRowsEventV1" for event in events) == 20
+
+
 @pytest.mark.parametrize("start", ["file", "gtid"])
 def test_mysql_async(cdc_sources, tmp_path, start):
     both = []
