@@ -572,6 +572,15 @@ def test_a_reader_that_does_not_read_is_dropped(live):
     wait_for(lambda: dumps(c))
     wait_for(lambda: not dumps(c))
     r.drop()
+    # Or killed at once, long before it would be dropped.
+    c.query("SET GLOBAL net_write_timeout=600")
+    r = attach(server, *gtid(""))
+    assert r.event().name == "ROTATE*"
+    [process] = wait_for(lambda: [p for p in dumps(c) if p[6] == "Sending binlog event to slave"])
+    time.sleep(0.3)
+    c.query(f"KILL {process[0]}")
+    wait_for(lambda: not dumps(c))
+    r.drop()
 
 
 def test_a_copy_of_the_stream_is_the_export(own_narwal, tmp_path):

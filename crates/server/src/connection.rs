@@ -548,8 +548,12 @@ impl Commands<'_> {
             command::CHANGE_USER => return self.change_user(c, body),
             command::REGISTER_SLAVE | command::BINLOG_DUMP | command::BINLOG_DUMP_GTID => {
                 let payload = c.chan.reader.payload(body).to_vec();
-                let mut raw =
-                    RawChannel::new(&mut c.chan, self.session.timeouts(), &*c.shared.backend);
+                let mut raw = RawChannel::new(
+                    &mut c.chan,
+                    self.session.timeouts(),
+                    &*c.shared.backend,
+                    self.kill,
+                );
                 self.session
                     .raw_command(code, &payload, &mut raw)
                     .map(|()| Reply::Sent)
@@ -818,6 +822,8 @@ struct RawChannel<'a> {
     timeouts: Timeouts,
     /// Bytes sent, for the traffic count.
     backend: &'a dyn Backend,
+    /// Is told while something is sent.
+    kill: &'a KillHandle,
     /// What has arrived of the client's next packet. Never waited for: a client that sends half a packet (PyPI's
     /// mysql-replication leaves a byte too many behind COM_BINLOG_DUMP) must not hold up what is sent to it.
     incoming: Vec<u8>,
@@ -831,12 +837,18 @@ struct RawChannel<'a> {
 const MAX_INCOMING: usize = 64 * 1024;
 
 impl<'a> RawChannel<'a> {
-    fn new(chan: &'a mut Channel, timeouts: Timeouts, backend: &'a dyn Backend) -> Self {
+    fn new(
+        chan: &'a mut Channel,
+        timeouts: Timeouts,
+        backend: &'a dyn Backend,
+        kill: &'a KillHandle,
+    ) -> Self {
         chan.writer.keep_buffer(2 * RAW_FLUSH_AT);
         RawChannel {
             chan,
             timeouts,
             backend,
+            kill,
             incoming: Vec::new(),
             took_rest: false,
             readable: false,
@@ -861,14 +873,44 @@ impl Drop for RawChannel<'_> {
     }
 }
 
-impl RawPackets for RawChannel<'_> {
-    fn write_packet(&mut self, parts: &[&[u8]]) -> io::Result<()> {
-        let Channel { stream, writer, .. } = &mut *self.chan;
-        writer.packet_of(parts, stream, RAW_FLUSH_AT)
+/// The stream, with a word to those who may kill the connection while bytes go out.
+struct Streaming<'a> {
+    stream: &'a mut Stream,
+    kill: &'a KillHandle,
+}
+
+impl io::Write for Streaming<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.kill.set_streaming(true);
+        let sent = self.stream.write(bytes);
+        self.kill.set_streaming(false);
+        sent
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.chan.flush()?;
+        self.kill.set_streaming(true);
+        let sent = self.stream.flush();
+        self.kill.set_streaming(false);
+        sent
+    }
+}
+
+impl RawPackets for RawChannel<'_> {
+    fn write_packet(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        let Channel { stream, writer, .. } = &mut *self.chan;
+        let mut stream = Streaming {
+            stream,
+            kill: self.kill,
+        };
+        writer.packet_of(parts, &mut stream, RAW_FLUSH_AT)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let Channel { stream, writer, .. } = &mut *self.chan;
+        writer.flush(&mut Streaming {
+            stream,
+            kill: self.kill,
+        })?;
         self.backend.traffic(0, self.chan.writer.take_sent());
         Ok(())
     }

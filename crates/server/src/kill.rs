@@ -4,7 +4,7 @@ use crate::stream::Socket;
 use parking_lot::Mutex;
 use std::net::Shutdown;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 const NONE: u8 = 0;
 const QUERY: u8 = 1;
@@ -19,6 +19,8 @@ pub struct KillHandle {
     state: AtomicU8,
     socket: Option<Arc<Socket>>,
     waker: Mutex<Option<Waker>>,
+    /// The connection's thread is sending a stream, which may take long if the client does not read it.
+    streaming: AtomicBool,
 }
 
 impl std::fmt::Debug for KillHandle {
@@ -38,6 +40,7 @@ impl KillHandle {
             state: AtomicU8::new(NONE),
             socket,
             waker: Mutex::new(None),
+            streaming: AtomicBool::new(false),
         })
     }
 
@@ -58,9 +61,15 @@ impl KillHandle {
     /// KILL CONNECTION: the running statement ends, then the connection.
     pub fn kill_connection(&self) {
         self.state.store(CONNECTION, Ordering::SeqCst);
-        // Only the reading side: the statement's error can still be sent.
+        // Only the reading side: the statement's error can still be sent. In the midst of a stream that the client may
+        // not read there is nothing to be said.
+        let how = if self.streaming.load(Ordering::SeqCst) {
+            Shutdown::Both
+        } else {
+            Shutdown::Read
+        };
         if let Some(socket) = &self.socket {
-            socket.shutdown(Shutdown::Read);
+            socket.shutdown(how);
         }
         self.wake();
     }
@@ -72,6 +81,11 @@ impl KillHandle {
             socket.shutdown(Shutdown::Both);
         }
         self.wake();
+    }
+
+    /// Says whether the connection's thread is in the midst of sending a stream.
+    pub(crate) fn set_streaming(&self, on: bool) {
+        self.streaming.store(on, Ordering::SeqCst);
     }
 
     /// True if the running statement must stop.
