@@ -222,12 +222,12 @@ impl Shared {
         self.db.acknowledge(quorum);
     }
 
-    /// Turns it on again if enough replicas have caught up. `behind`: commits that they may lack.
-    fn turn_on_again(&self, s: &mut State, behind: u64) {
+    /// A replica has said something: turns it on again if enough of them have caught up.
+    fn turn_on_again(&self, s: &mut State) {
         if !s.settings.enabled || s.off.is_none() || !s.enough() {
             return;
         }
-        if s.quorum.saturating_add(behind) < self.db.visible_seq() {
+        if s.quorum.saturating_add(CAUGHT_UP) < self.db.visible_seq() {
             return;
         }
         s.off = None;
@@ -247,7 +247,7 @@ impl Shared {
             *has = seq;
             self.count(&mut s);
         }
-        self.turn_on_again(&mut s, CAUGHT_UP);
+        self.turn_on_again(&mut s);
     }
 
     /// Turns it off if the first commit that is held has waited too long. Otherwise the time until then; `None` if
@@ -353,7 +353,6 @@ impl SemiSync {
         }
         sh.apply(&mut s);
         sh.count(&mut s);
-        sh.turn_on_again(&mut s, CAUGHT_UP);
         drop(s);
         if now.enabled {
             self.clock.start(sh);
