@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from .compare import Comparison, compare
-from .servers import MariaDB
+from .servers import MariaDB, ServerDied
 from .wire import Connection, Lost, SqlError
 
 PARALLEL = ("conservative", "optimistic", "aggressive", "minimal")
@@ -54,7 +54,10 @@ class MariaReplica(MariaDB):
         self.server_id = server_id
         # DDL statements that `pass_over_repeated_ddl` passed over.
         self.passed_over = 0
+        # Starts after which its own files of where it stood were of no use.
+        self.attached_anew = 0
         self._killed = False
+        self._master: tuple[int, dict] | None = None
         settings = [s for s in SETTINGS if not (log and s == "--skip-log-bin")]
         if log:
             settings += ["--log-bin=replica-bin", "--log-slave-updates", "--binlog-format=ROW"]
@@ -74,12 +77,14 @@ class MariaReplica(MariaDB):
         if cls.template is None or not cls.template.exists():
             folder = Path(tempfile.mkdtemp(prefix="narwal-replica-template-"))
             _forget_at_exit(folder)
-            subprocess.run(
+            done = subprocess.run(
                 ["mariadb-install-db", "--no-defaults", f"--datadir={folder / 'data'}", *self._user(),
                  "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
                  "--innodb-log-file-size=32M", "--innodb-flush-log-at-trx-commit=0"],
-                check=True, capture_output=True,
+                capture_output=True, text=True,
             )  # fmt: skip
+            if done.returncode:
+                raise ServerDied(f"mariadb-install-db: {(done.stdout + done.stderr)[-2000:]}")
             cls.template = folder / "data"
         shutil.copytree(cls.template, self.datadir)
 
@@ -94,6 +99,7 @@ class MariaReplica(MariaDB):
     def change_master(self, port: int, gtid: str = "slave_pos", file: str = "", pos: int = 4, **options: object) -> None:
         """Points a stopped replica at a primary. `gtid`: slave_pos, current_pos, or no, which uses `file` and `pos`.
         `options`: further MASTER_ options in lower case, for example heartbeat_period=0.5."""
+        self._master = (port, {"gtid": gtid, **options})
         given = {"host": "127.0.0.1", "port": port, "user": "root", "password": "", "connect_retry": 1,
                  "heartbeat_period": 5, **options}  # fmt: skip
         if gtid == "no":
@@ -135,6 +141,22 @@ class MariaReplica(MariaDB):
     def kill(self) -> None:
         self._killed = True
         super().kill()
+
+    def start(self, wait: float = 60.0) -> float:
+        """Starts. MariaDB keeps the names of its relay logs in several files that a kill can leave at odds; then it does not
+        know its primary any more. What it has applied is in a table, so it is attached anew where that says."""
+        before = self.log_path.stat().st_size if self.log_path.exists() else 0
+        took = super().start(wait)
+        if self._killed and self._master and self._master[1]["gtid"] != "no":
+            with open(self.log_path, "rb") as log:
+                log.seek(before)
+                lost = b"Failed to initialize the master info structure" in log.read()
+            if lost:
+                self.query("RESET SLAVE")
+                port, options = self._master
+                self.follow(port, **options)
+                self.attached_anew += 1
+        return took
 
     def pass_over_repeated_ddl(self) -> bool:
         """MariaDB runs DDL and notes its GTID in two transactions. A replica that was killed in between runs the statement again

@@ -42,7 +42,9 @@ class ReplicaTorture:
     def run(self) -> int:
         o, folder = self.o, self.t.out
         length = o.seconds or 60
-        print(f"torture: seed {o.seed}, {o.replicas} replicas, {length:.0f} s, modes {o.modes}, {o.clients} clients; work in {folder}", flush=True)
+        self.rest = 2.0 if length > 60 else 0.7  # seconds between events, at most
+        print(f"torture: seed {o.seed}, {o.replicas} replicas, {length:.0f} s, modes {o.modes}, {o.clients} clients; "
+              f"work in {folder}", flush=True)  # fmt: skip
         self.primary = self.t.server(folder / "primary", 1)
         self.semi_sync = self.rng.random() < 0.5 and not o.mariadb
         if self.rng.random() < 0.7:
@@ -88,6 +90,8 @@ class ReplicaTorture:
         print(f"torture: {self.so_far()}; at the end {self.last}; {time.monotonic() - began:.0f} s, seed {o.seed}")
         if passed := sum(r.passed_over for r in self.replicas):
             print(f"torture: {passed} DDL statements that a killed replica had run, but not noted")
+        if anew := sum(r.attached_anew for r in self.replicas):
+            print(f"torture: {anew} starts of a killed replica that had lost its relay log")
         kills = self.counts["primary"] + self.counts["kill replica"]
         print(f"torture: {kills} kills, {len(self.faults)} faults")
         return 1 if self.faults else 0
@@ -122,7 +126,7 @@ class ReplicaTorture:
         """From a start of the primary to its end."""
         self.load.start(self.primary.port, self.rng.randrange(1 << 30))
         while True:
-            time.sleep(self.rng.uniform(0.05, 2.0))
+            time.sleep(self.rng.uniform(0.05, self.rest))
             if not self.primary.alive():
                 raise ServerDied(f"the primary ended under load\n{self.primary.log_tail()}")
             what = self.rng.choices([*EVENTS], weights=[*EVENTS.values()])[0]

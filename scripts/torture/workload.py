@@ -43,6 +43,8 @@ KEYS = {"journal": (0, 1), "big": (0, 1, 2)}
 # Errors after which a transaction is rolled back and tried again: deadlock, lock wait timeout, write conflict, table
 # definition changed under the transaction's snapshot.
 RETRY = {1213, 1205, 1020, 1412}
+# Connection was killed. To a COMMIT that waits for a semi-synchronous replica when the server stops, this says nothing of its outcome.
+KILLED = 1927
 
 
 @dataclass
@@ -220,7 +222,8 @@ class Load:
             except SqlError as e:
                 if e.code not in RETRY:
                     # The transaction failed as a whole: its number is not used, unless the connection ends now.
-                    client.txns.pop()
+                    if not (txn.sent and e.code == KILLED):
+                        client.txns.pop()
                     raise
                 self.retries += 1
                 done = False
@@ -406,6 +409,8 @@ class Load:
             try:
                 c.query(sql)
             except SqlError as e:
+                if e.code == KILLED:
+                    raise
                 self.ddl.steps.pop()
                 self.ddl.tables, self.ddl.acct_extra = dict(before[0]), before[1]
                 if e.code not in RETRY:
