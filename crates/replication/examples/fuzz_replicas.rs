@@ -18,7 +18,7 @@ use narwal_engine::{Database, Options};
 use narwal_log::sim::SimDisk;
 use narwal_replication::{
     Checksum, Client, ClientVars, DumpError, DumpIo, DumpRequest, Ready, RegisterRequest, Source,
-    State, Wake,
+    State, WaitPoint, Wake,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -228,8 +228,14 @@ fn gtids(rng: &mut StdRng, known: &str) -> String {
     text
 }
 
-/// Something that a replica might send during a dump.
-fn upstream(rng: &mut StdRng, files: &[String]) -> Vec<u8> {
+/// Something that a replica might send during a dump. `place` is what it should acknowledge.
+fn upstream(rng: &mut StdRng, files: &[String], place: (&str, u32)) -> Vec<u8> {
+    if rng.random_ratio(1, 2) {
+        let mut ack = vec![0xef];
+        ack.extend_from_slice(&u64::from(place.1).to_le_bytes());
+        ack.extend_from_slice(place.0.as_bytes());
+        return ack;
+    }
     let position = match rng.random_range(0..4) {
         0 => 0,
         1 => u64::MAX,
@@ -263,6 +269,7 @@ struct Replica<'a> {
     semi: bool,
     read: bool,
     ended: bool,
+    file: String,
     file_end: u32,
     checksums: Option<bool>,
     fault: Option<String>,
@@ -299,7 +306,12 @@ impl Replica<'_> {
         let end = word(13);
         let artificial = u16::from_le_bytes([event[17], event[18]]) & ARTIFICIAL != 0;
         match (kind, self.checksums) {
-            (ROTATE, _) if artificial => self.file_end = 0,
+            (ROTATE, _) if artificial => {
+                let name = &event[EVENT_HEADER + 8..];
+                let name = name.strip_suffix(&name[name.len() - 4..]).unwrap_or(name);
+                self.file = String::from_utf8_lossy(name).into_owned();
+                self.file_end = 0;
+            }
             (FORMAT_DESCRIPTION, _) => self.checksums = Some(true),
             (_, None) => {
                 return Err(format!(
@@ -412,7 +424,7 @@ impl DumpIo for Replica<'_> {
             };
         }
         self.read = self.rng.random_ratio(1, 4);
-        *buf = upstream(&mut self.rng, &self.files);
+        *buf = upstream(&mut self.rng, &self.files, (&self.file, self.file_end));
         Ok(true)
     }
 }
@@ -451,7 +463,7 @@ fn case(
     // Half of them get as far as being sent something, and are hostile from then on only.
     let honest = rng.random_ratio(1, 2);
     if honest {
-        let flags = rng.random_range(0..16) / 15 | rng.random_range(0..2) << 1;
+        let flags = rng.random_range(0..16) / 15 + 2 * rng.random_range(0..2u8);
         request = [4, 0, 0, 0, flags, 0, rng.random_range(0..3), 0, 0, 0].to_vec();
         request.extend(files[rng.random_range(0..files.len())].as_bytes());
     }
@@ -503,6 +515,7 @@ fn case(
         room,
         read: false,
         ended: false,
+        file: String::new(),
         file_end: 0,
         checksums: None,
         fault: None,
@@ -536,6 +549,9 @@ fn case(
             return Err(format!(
                 "{replicas} replicas, {readers} readers are still listed"
             ));
+        }
+        Ok(_) if source.semi_sync().status().clients > 0 => {
+            return Err("a semi-synchronous replica that has gone is counted".into());
         }
         Ok(_) if !source.replicas().is_empty() => {
             return Err("a replica that has gone is listed".into());
@@ -605,6 +621,14 @@ fn main() -> std::process::ExitCode {
         let db = Database::open_with("/data", options).unwrap();
         create(&db, vec![table_def("t", true, false)]);
         let source = Source::new(db.clone(), "10.11.0-MariaDB-fuzz");
+        let mut rng = StdRng::seed_from_u64(!seed.wrapping_add(done));
+        source.semi_sync().set(|s| {
+            s.enabled = rng.random();
+            s.wait_point = [WaitPoint::AfterSync, WaitPoint::AfterCommit][rng.random_range(0..2)];
+            // The thread that commits is the replica's own: nobody acknowledges while it waits.
+            s.timeout = Duration::from_millis(1);
+            s.wait_no_replica = rng.random();
+        });
         for n in 0..64 {
             if done == cases || Instant::now() > until {
                 break;
