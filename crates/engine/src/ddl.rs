@@ -3,10 +3,11 @@
 use crate::catalog::{Catalog, LoggedChange};
 use crate::commit::{Annex, Place, record, reserve, reserve_local};
 use crate::db::{Ddl, Inner};
-use crate::locks::{LockName, WaitPolicy};
+use crate::locks::WaitPolicy;
 use crate::memtable::{Payload, full_key};
 use crate::recovery::index_keys;
-use crate::txn::{CommitInfo, LockMode, TxnOptions, binlog_err};
+use crate::table_locks::TableLocks;
+use crate::txn::{CommitInfo, TxnOptions, binlog_err};
 use crate::{CatalogChange, EngineError, Result};
 use narwal_binlog::{DdlQuery, GroupBuilder, QueryContext};
 use narwal_log::HEADER_LEN;
@@ -16,19 +17,6 @@ use std::time::Duration;
 
 /// MariaDB's `lock_wait_timeout`: a day.
 const DEFINITION_LOCK_WAIT: Duration = Duration::from_secs(86_400);
-
-/// Exclusive locks on the definitions of all tables that a statement changes; released when dropped.
-struct DefinitionLocks {
-    db: Arc<Inner>,
-    owner: u64,
-    names: Vec<LockName>,
-}
-
-impl Drop for DefinitionLocks {
-    fn drop(&mut self) {
-        self.db.locks.release_all(self.owner, &self.names);
-    }
-}
 
 fn touched(catalog: &Catalog, changes: &[CatalogChange]) -> Vec<u64> {
     let mut ids = Vec::new();
@@ -75,24 +63,14 @@ pub(crate) fn run(db: &Arc<Inner>, ddl: Ddl, options: &TxnOptions) -> Result<Com
 
 /// One try; `None` if the tables that the statement names are not those that were locked.
 fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<CommitInfo>> {
-    let mut locks = DefinitionLocks {
-        db: db.clone(),
-        owner: db.next_txn.fetch_add(1, Ordering::Relaxed),
-        names: Vec::new(),
-    };
+    let mut locks = TableLocks::new(db);
     let ids = touched(&db.catalog.load(), &ddl.changes);
-    for id in &ids {
-        let name = db.locks.table_name(*id);
+    for id in ids.iter().filter(|id| !options.holds(**id)) {
         let policy = WaitPolicy {
             timeout: Some(options.lock_wait_timeout.unwrap_or(DEFINITION_LOCK_WAIT)),
             interrupt: options.interrupt.as_deref(),
         };
-        if db
-            .locks
-            .acquire(locks.owner, name, LockMode::Exclusive, Some(policy))?
-        {
-            locks.names.push(name);
-        }
+        locks.add(*id, policy)?;
     }
     // One DDL at a time from here to its place in the log. Not held while the log syncs.
     let serial = db.ddl_serial.lock();
@@ -216,7 +194,7 @@ fn publish(db: &Inner, after: &Arc<Catalog>) {
 
 /// The connection of a DDL was killed while it waited for a replica: another thread does what is left, so that the
 /// tables are free again when the statement has its effect.
-fn finish_aside(locks: DefinitionLocks, place: Place, after: Arc<Catalog>) {
+fn finish_aside(locks: TableLocks, place: Place, after: Arc<Catalog>) {
     let rest = move || {
         if locks.db.log.wait(&place.ticket).is_ok() {
             publish(&locks.db, &after);

@@ -54,6 +54,7 @@ mod snapshot;
 mod spilled;
 mod state;
 pub mod table;
+mod table_locks;
 pub mod txn;
 mod writeset;
 
@@ -79,6 +80,7 @@ pub use narwal_binlog::RowMetadata;
 pub use narwal_log::{Gate, GateStats, Held};
 pub use packed::{Compression, unpack};
 pub use table::{Index, Table};
+pub use table_locks::TableLocks;
 pub use txn::{
     CommitInfo, Isolation, KeyRange, KillFlag, LockMode, LockWait, ReadView, Row, Savepoint, Scan,
     ScanItem, Transaction, TxnOptions,

@@ -59,6 +59,8 @@ pub struct TxnOptions {
     pub log_bin: bool,
     /// `binlog_row_image`; see also [`Transaction::set_row_image`].
     pub row_image: RowImage,
+    /// Ids of tables that the caller has locked with [`crate::Database::lock_tables`]: it passes its own locks.
+    pub held_tables: Option<Arc<[u64]>>,
 }
 
 /// Between a connection and those who look at it or end it: what KILL asked for, and whether its commit waits for a
@@ -100,6 +102,13 @@ impl KillFlag {
 }
 
 impl TxnOptions {
+    /// The caller holds a table's lock already.
+    pub(crate) fn holds(&self, table_id: u64) -> bool {
+        self.held_tables
+            .as_ref()
+            .is_some_and(|t| t.contains(&table_id))
+    }
+
     /// Waits until a commit is durable, visible and, if the gate says so, acknowledged. KILL CONNECTION ends the wait
     /// for a replica; KILL QUERY does so once the commit is visible (otherwise the session would not see its own work).
     pub(crate) fn wait_committed(&self, db: &Inner, ticket: &Ticket) -> Result<()> {
@@ -138,6 +147,7 @@ impl Default for TxnOptions {
             gtid: GtidChoice::default(),
             log_bin: true,
             row_image: RowImage::default(),
+            held_tables: None,
         }
     }
 }
@@ -464,11 +474,13 @@ impl Transaction {
         if self.tables.iter().any(|t| Arc::ptr_eq(t, table)) {
             return Ok(());
         }
-        self.lock(
-            self.db.locks.table_name(table.def.id),
-            LockMode::Shared,
-            LockWait::Wait,
-        )?;
+        if !self.options.holds(table.def.id) {
+            self.lock(
+                self.db.locks.table_name(table.def.id),
+                LockMode::Shared,
+                LockWait::Wait,
+            )?;
+        }
         let current = self.db.catalog.load();
         if !current
             .table_by_id(table.def.id)

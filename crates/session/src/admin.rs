@@ -112,6 +112,14 @@ pub(crate) struct TableRef {
     pub name: String,
 }
 
+/// A table of LOCK TABLES.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TableLock {
+    pub table: TableRef,
+    /// WRITE, not READ.
+    pub write: bool,
+}
+
 /// SHOW BINLOG EVENTS [IN file] [FROM position] [LIMIT ...].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EventRange {
@@ -198,6 +206,10 @@ pub(crate) enum Maintenance {
 pub(crate) enum Flush {
     Privileges,
     Tables,
+    /// FLUSH TABLES WITH READ LOCK.
+    ReadLock,
+    /// FLUSH TABLES t, ... WITH READ LOCK.
+    TablesReadLock(Vec<TableRef>),
     /// FLUSH LOGS.
     Logs,
     /// FLUSH ENGINE LOGS.
@@ -293,7 +305,9 @@ pub(crate) enum Admin {
     PurgeBefore(String),
     /// RESET MASTER [TO n].
     ResetMaster(Option<u64>),
-    /// UNLOCK TABLES: there are no table locks, so there is nothing to do.
+    /// LOCK TABLES.
+    LockTables(Vec<TableLock>),
+    /// UNLOCK TABLES.
     UnlockTables,
     /// SHUTDOWN.
     Shutdown,
@@ -358,6 +372,7 @@ impl Admin {
             Admin::PurgeTo(_) => "Com_purge",
             Admin::PurgeBefore(_) => "Com_purge_before_date",
             Admin::ResetMaster(_) => "Com_reset",
+            Admin::LockTables(_) => "Com_lock_tables",
             Admin::UnlockTables => "Com_unlock_tables",
             Admin::Shutdown => "Com_shutdown",
         }
@@ -377,6 +392,7 @@ impl Admin {
                 | Admin::RevokeEverything(_)
                 | Admin::SetPassword { .. }
                 | Admin::Flush(_)
+                | Admin::LockTables(_)
                 | Admin::ResetMaster(_)
                 | Admin::Maintain { .. }
         )

@@ -193,7 +193,16 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
         "PREPARE" | "EXECUTE" | "DEALLOCATE" => {
             return Err(SqlError::unsupported("PREPARE and EXECUTE in SQL text"));
         }
-        "LOCK" => return Err(SqlError::unsupported("LOCK TABLES")),
+        "LOCK" => {
+            if !(c.eat_kw("TABLES") || c.eat_kw("TABLE")) {
+                return Err(c.error());
+            }
+            let tables = list(&mut c, table_lock)?;
+            if c.is_kw("WAIT") || c.is_kw("NOWAIT") {
+                return Err(SqlError::unsupported("LOCK TABLES ... WAIT"));
+            }
+            Admin::LockTables(tables)
+        }
         other => return Err(SqlError::unsupported(other)),
     };
     c.expect_end()?;
@@ -722,16 +731,21 @@ fn flush(c: &mut Cursor<'_>) -> SqlResult<Admin> {
         Ok(if c.eat_kw("PRIVILEGES") {
             Flush::Privileges
         } else if c.eat_kw("TABLES") || c.eat_kw("TABLE") {
-            if !c.at_end() && !c.is_punct(b',') {
-                if c.is_kw("WITH") || c.is_kw("FOR") {
-                    return Err(SqlError::unsupported("FLUSH TABLES WITH READ LOCK"));
+            if c.eat_kws(&["WITH", "READ", "LOCK"]) {
+                Flush::ReadLock
+            } else if c.at_end() || c.is_punct(b',') {
+                Flush::Tables
+            } else {
+                let tables = list(c, table_ref)?;
+                if c.is_kw("FOR") {
+                    return Err(SqlError::unsupported("FLUSH TABLES ... FOR EXPORT"));
                 }
-                list(c, table_ref)?;
-                if !c.at_end() {
-                    return Err(SqlError::unsupported("FLUSH TABLES ... WITH READ LOCK"));
+                if c.eat_kws(&["WITH", "READ", "LOCK"]) {
+                    Flush::TablesReadLock(tables)
+                } else {
+                    Flush::Tables
                 }
             }
-            Flush::Tables
         } else if c.eat_kw("LOGS") {
             Flush::Logs
         } else if c.eat_kws(&["ENGINE", "LOGS"]) {
@@ -789,6 +803,28 @@ fn maintenance(c: &mut Cursor<'_>, first: &str) -> SqlResult<Admin> {
         {}
     }
     Ok(Admin::Maintain { op, tables })
+}
+
+/// `[db.]table [[AS] alias] {READ [LOCAL] | [LOW_PRIORITY | CONCURRENT] WRITE}`
+fn table_lock(c: &mut Cursor<'_>) -> SqlResult<TableLock> {
+    let table = table_ref(c)?;
+    let kind = |c: &Cursor<'_>| {
+        ["READ", "WRITE", "LOW_PRIORITY", "CONCURRENT"]
+            .iter()
+            .any(|k| c.is_kw(k))
+    };
+    if c.eat_kw("AS") || !kind(c) {
+        c.ident()?;
+    }
+    let write = if c.eat_kw("READ") {
+        c.eat_kw("LOCAL");
+        false
+    } else {
+        let _ = c.eat_kw("LOW_PRIORITY") || c.eat_kw("CONCURRENT");
+        c.expect_kw("WRITE")?;
+        true
+    };
+    Ok(TableLock { table, write })
 }
 
 fn table_ref(c: &mut Cursor<'_>) -> SqlResult<TableRef> {

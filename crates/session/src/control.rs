@@ -1,7 +1,7 @@
 //! Running administrative statements: dispatch, transaction control, KILL, FLUSH, table maintenance.
 
 use crate::acl;
-use crate::admin::{Admin, Flush, Maintenance, SetScope, Show, TableRef};
+use crate::admin::{Admin, Flush, Maintenance, SetScope, Show, TableLock, TableRef};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::{ClientSession, Completion};
@@ -211,7 +211,14 @@ impl ClientSession {
                 Ok(DONE)
             }
             Admin::Maintain { op, tables } => Ok(Answer::Rows(self.maintain(*op, tables)?)),
-            Admin::UnlockTables => Ok(DONE),
+            Admin::LockTables(tables) => {
+                self.lock_tables(tables)?;
+                Ok(DONE)
+            }
+            Admin::UnlockTables => {
+                self.unlock_tables()?;
+                Ok(DONE)
+            }
             Admin::Shutdown => {
                 self.need_any(PrivilegeSet::SHUTDOWN)?;
                 self.instance.shutdown()?;
@@ -232,6 +239,8 @@ impl ClientSession {
     // ---- transactions ----
 
     fn start_transaction(&mut self, read_only: Option<bool>, snapshot: bool) {
+        // A transaction ends LOCK TABLES, but not the global read lock.
+        self.release_table_locks();
         let mut open = self.begin_transaction(read_only);
         if snapshot && open.isolation != Isolation::ReadCommitted {
             open.txn.ensure_snapshot();
@@ -416,6 +425,17 @@ impl ClientSession {
                     self.instance
                         .status_since
                         .store(self.instance.processes.uptime_seconds(), Ordering::Relaxed);
+                }
+                Flush::ReadLock => self.take_global_read_lock()?,
+                Flush::TablesReadLock(tables) => {
+                    let locks: Vec<TableLock> = tables
+                        .iter()
+                        .map(|t| TableLock {
+                            table: t.clone(),
+                            write: false,
+                        })
+                        .collect();
+                    self.lock_tables(&locks)?;
                 }
                 // Accounts are read from the catalog itself, and tables have no files to be closed.
                 Flush::Privileges | Flush::Tables | Flush::Nothing => {}

@@ -2,8 +2,10 @@
 
 use crate::acl::{Account, Acl};
 use crate::process::{Killer, ProcessList};
+use crate::read_lock::GlobalReadLock;
 use crate::session::ClientSession;
 use crate::status::{self, Counters};
+use crate::table_locks::LockedTables;
 use crate::variables::{self, Effect, VARIABLES, VarValue};
 use narwal_engine::{
     BinlogFilter, CatalogChange, CommitInfo, Database, Ddl, RowMetadata, TxnOptions,
@@ -356,6 +358,10 @@ pub struct Instance {
     pub(crate) read_only: AtomicBool,
     pub(crate) gtid_strict: AtomicBool,
     pub(crate) status_since: AtomicU64,
+    /// FLUSH TABLES WITH READ LOCK.
+    pub(crate) read_lock: GlobalReadLock,
+    /// LOCK TABLES.
+    pub(crate) locked_tables: LockedTables,
     version: Arc<str>,
     shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
     watchdog: Mutex<bool>,
@@ -412,6 +418,8 @@ impl Instance {
             read_only: AtomicBool::new(read_only),
             gtid_strict: AtomicBool::new(gtid_strict),
             status_since: AtomicU64::new(0),
+            read_lock: GlobalReadLock::default(),
+            locked_tables: LockedTables::default(),
             version: server_version().into(),
             shutdown: Mutex::new(None),
             watchdog: Mutex::new(false),

@@ -8,6 +8,7 @@
 //! | `transaction.rs`, `access.rs` | the transaction; whether a statement is allowed |
 //! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
 //! | `binlog_admin.rs` | PURGE BINARY LOGS, FLUSH BINARY LOGS, RESET MASTER; GTIDs of the session |
+//! | `read_lock.rs`, `table_locks.rs` | FLUSH TABLES WITH READ LOCK; LOCK TABLES |
 //! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
 //! | `users.rs` | CREATE USER, GRANT and the like |
 //! | `show/` | SHOW and DESCRIBE |
@@ -36,6 +37,7 @@ mod password;
 mod prepared;
 mod privileges;
 mod process;
+mod read_lock;
 mod reads;
 mod rows;
 mod session;
@@ -45,6 +47,7 @@ mod set_statement;
 mod show;
 mod statement;
 mod status;
+mod table_locks;
 mod transaction;
 mod users;
 pub mod variables;

@@ -57,6 +57,8 @@ pub(crate) enum Stage {
     SendingEvents = 6,
     NextBinlog = 7,
     SentAll = 8,
+    WaitingForReadLock = 9,
+    WaitingForTableLock = 10,
 }
 
 impl Stage {
@@ -67,6 +69,8 @@ impl Stage {
             3 => "Commit",
             4 => "altering table",
             5 => "Rollback",
+            9 => "Waiting for backup lock",
+            10 => "Waiting for table metadata lock",
             6 => "Sending binlog event to slave",
             7 => "Finished reading one binlog; switching to next binlog",
             8 => "Master has sent all binlog to slave; waiting for more updates",

@@ -10,6 +10,7 @@ use crate::process::{Command, Identity, Process};
 use crate::session_vars::SessionVars;
 use crate::statement::{trim, utf8};
 use crate::status;
+use crate::table_locks::Locked;
 use crate::transaction::{NextTransaction, Open};
 use crate::variables::VarValue;
 use ahash::AHashMap;
@@ -50,6 +51,8 @@ pub(crate) struct Settings {
     pub isolation: Isolation,
     pub read_only: bool,
     pub lock_wait_timeout: Duration,
+    /// `lock_wait_timeout`: for locks on whole tables, as LOCK TABLES takes them.
+    pub table_lock_timeout: Duration,
     pub annotate: bool,
     pub log_bin: bool,
     pub row_image: RowImage,
@@ -98,6 +101,10 @@ pub struct ClientSession {
     pub(crate) applying: Option<GtidChoice>,
     /// The session is an applier's: its account is not one of the accounts.
     pub(crate) internal: bool,
+    /// LOCK TABLES.
+    pub(crate) locked: Option<Locked>,
+    /// FLUSH TABLES WITH READ LOCK.
+    pub(crate) global_read_lock: bool,
 }
 
 impl ClientSession {
@@ -143,6 +150,7 @@ impl ClientSession {
                 isolation: Isolation::RepeatableRead,
                 read_only: false,
                 lock_wait_timeout: Duration::from_secs(50),
+                table_lock_timeout: Duration::from_secs(86_400),
                 annotate: true,
                 log_bin: true,
                 row_image: RowImage::default(),
@@ -175,6 +183,8 @@ impl ClientSession {
             values: Vec::new(),
             applying: None,
             internal,
+            locked: None,
+            global_read_lock: false,
         };
         s.start_as_client()?;
         Ok(s)
@@ -228,6 +238,7 @@ impl ClientSession {
             },
             read_only: v("tx_read_only").as_bool(),
             lock_wait_timeout: Duration::from_secs(v("innodb_lock_wait_timeout").as_u64()),
+            table_lock_timeout: Duration::from_secs(v("lock_wait_timeout").as_u64()),
             annotate: v("binlog_annotate_row_events").as_bool(),
             log_bin: v("sql_log_bin").as_bool(),
             row_image: row_image(v("binlog_row_image").as_str()),
@@ -329,6 +340,8 @@ impl ClientSession {
 
     fn forget(&mut self) {
         self.rollback_open();
+        self.release_table_locks();
+        self.release_global_read_lock();
         self.next = NextTransaction::default();
         let n = self.prepared.len() as u64;
         self.prepared.clear();
@@ -450,6 +463,8 @@ impl ClientSession {
 impl Drop for ClientSession {
     fn drop(&mut self) {
         self.rollback_open();
+        self.release_table_locks();
+        self.release_global_read_lock();
         let n = self.prepared.len() as u64;
         self.instance
             .prepared_statements

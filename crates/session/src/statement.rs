@@ -280,9 +280,17 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         self.process.stage(Stage::Executing);
-        if writes && let Err(e) = self.check_writable() {
+        if writes
+            && let Err(e) = self
+                .check_writable()
+                .and_then(|()| self.wait_for_read_lock())
+        {
             return self.fail(e);
         }
+        if let Err(e) = self.check_table_locks(plan.needs()) {
+            return self.fail(e);
+        }
+        self.process.stage(Stage::Executing);
         let tableless = plan.is_tableless();
         let mut earlier = self.take_inherited();
         if !tableless {
@@ -434,6 +442,10 @@ impl ClientSession {
         self.check_needs(&needs)?;
         self.implicit_commit()?;
         self.check_ddl_writable()?;
+        self.check_table_locks(&needs)?;
+        self.refuse_under_read_lock()?;
+        let instance = self.instance.clone();
+        let _permit = instance.read_lock.enter(true, &self.patience())?;
         self.process.stage(Stage::Ddl);
         let options = self.txn_options(self.settings.isolation, false);
         let outcome =

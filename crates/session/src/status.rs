@@ -33,6 +33,7 @@ pub(crate) const NAMES: &[&str] = &[
     "Com_insert",
     "Com_insert_select",
     "Com_kill",
+    "Com_lock_tables",
     "Com_optimize",
     "Com_purge",
     "Com_purge_before_date",

@@ -33,6 +33,7 @@ impl ClientSession {
             gtid: self.gtid_choice(),
             log_bin: self.settings.log_bin,
             row_image: self.settings.row_image,
+            held_tables: self.locked.as_ref().map(|l| l.held.clone()),
         }
     }
 
@@ -55,6 +56,13 @@ impl ClientSession {
     }
 
     pub(crate) fn commit_transaction(&mut self, mut txn: Transaction) -> SqlResult<()> {
+        let instance = self.instance.clone();
+        let _permit = if txn.is_read_only() {
+            None
+        } else {
+            self.refuse_under_read_lock()?;
+            Some(instance.read_lock.enter(false, &self.patience())?)
+        };
         // What counts is what is set now: `server_id` may be changed inside a transaction.
         txn.set_gtid(self.gtid_choice());
         let info = txn.commit()?;

@@ -166,6 +166,8 @@ impl ClientSession {
             ..Ddl::default()
         };
         let options = self.txn_options(self.settings.isolation, false);
+        self.refuse_under_read_lock()?;
+        let _permit = self.instance.read_lock.enter(true, &self.patience())?;
         let done = self.instance.store_accounts(sql, changes, ddl, &options)?;
         self.note_gtid(done.gtid);
         Ok(())

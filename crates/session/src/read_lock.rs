@@ -1,0 +1,214 @@
+//! FLUSH TABLES WITH READ LOCK: while it is held nothing commits.
+//!
+//! Every commit of changes and every DDL statement goes through [`GlobalReadLock::enter`]. The lock is granted when all
+//! of them have left, so that no commit is under way. Until then those who come wait, with one exception: a DDL statement
+//! inside may wait for a transaction that has written its table, and that transaction must be able to end.
+
+use crate::process::{Process, Stage};
+use narwal_types::{SqlError, SqlResult};
+use parking_lot::{Condvar, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often a waiter looks whether it was killed.
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
+
+/// How long a statement waits, and what ends the wait.
+pub(crate) struct Patience<'a> {
+    pub interrupt: &'a AtomicBool,
+    pub until: Instant,
+    /// Shows in SHOW PROCESSLIST what it waits for.
+    pub process: Option<&'a Process>,
+}
+
+impl Patience<'_> {
+    fn show(&self, stage: Stage) {
+        if let Some(p) = self.process {
+            p.stage(stage);
+        }
+    }
+
+    /// Error 1317 after a KILL, 1205 when the time is over.
+    pub(crate) fn check(&self) -> SqlResult<()> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(SqlError::new(
+                1317,
+                b"70100",
+                "Query execution was interrupted",
+            ));
+        }
+        if Instant::now() >= self.until {
+            return Err(SqlError::new(
+                1205,
+                b"HY000",
+                "Lock wait timeout exceeded; try restarting transaction",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The lock.
+#[derive(Debug, Default)]
+pub(crate) struct GlobalReadLock {
+    /// Somebody holds it or waits for it.
+    closed: AtomicBool,
+    /// Commits and DDL statements under way.
+    active: AtomicUsize,
+    /// Of them DDL statements.
+    ddl: AtomicUsize,
+    holders: Mutex<Holders>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Holders {
+    /// Sessions that hold it or wait for it.
+    count: usize,
+    /// Somebody holds it.
+    granted: bool,
+}
+
+/// A commit or a DDL statement is under way.
+pub(crate) struct Permit<'a> {
+    lock: &'a GlobalReadLock,
+    ddl: bool,
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        if self.ddl {
+            self.lock.ddl.fetch_sub(1, Ordering::SeqCst);
+        }
+        self.lock.leave();
+    }
+}
+
+impl GlobalReadLock {
+    fn leave(&self) {
+        let last = self.active.fetch_sub(1, Ordering::SeqCst) == 1;
+        if last && self.closed.load(Ordering::SeqCst) {
+            // Under the mutex: who is about to wait has not yet looked, or waits already.
+            let _holders = self.holders.lock();
+            self.changed.notify_all();
+        }
+    }
+
+    fn permit(&self, ddl: bool) -> Permit<'_> {
+        if ddl {
+            self.ddl.fetch_add(1, Ordering::SeqCst);
+        }
+        Permit { lock: self, ddl }
+    }
+
+    /// Begins a commit (or a DDL statement); waits while the lock is held.
+    pub(crate) fn enter(&self, ddl: bool, patience: &Patience<'_>) -> SqlResult<Permit<'_>> {
+        self.active.fetch_add(1, Ordering::SeqCst);
+        if !self.closed.load(Ordering::SeqCst) {
+            return Ok(self.permit(ddl));
+        }
+        self.leave();
+        patience.show(Stage::WaitingForReadLock);
+        let mut holders = self.holders.lock();
+        loop {
+            let ddl_waits = !ddl && self.ddl.load(Ordering::SeqCst) > 0;
+            if holders.count == 0 || (!holders.granted && ddl_waits) {
+                self.active.fetch_add(1, Ordering::SeqCst);
+                patience.show(Stage::Executing);
+                return Ok(self.permit(ddl));
+            }
+            patience.check()?;
+            self.changed.wait_for(&mut holders, SLICE);
+        }
+    }
+
+    /// Takes the lock, when all that is under way has ended.
+    pub(crate) fn close(&self, patience: &Patience<'_>) -> SqlResult<()> {
+        let mut holders = self.holders.lock();
+        holders.count += 1;
+        self.closed.store(true, Ordering::SeqCst);
+        while self.active.load(Ordering::SeqCst) > 0 {
+            if let Err(e) = patience.check() {
+                self.release(&mut holders);
+                return Err(e);
+            }
+            self.changed.wait_for(&mut holders, SLICE);
+        }
+        holders.granted = true;
+        Ok(())
+    }
+
+    /// Gives it back.
+    pub(crate) fn open(&self) {
+        self.release(&mut self.holders.lock());
+    }
+
+    fn release(&self, holders: &mut Holders) {
+        holders.count = holders.count.saturating_sub(1);
+        if holders.count == 0 {
+            holders.granted = false;
+            self.closed.store(false, Ordering::SeqCst);
+        }
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn patience(interrupt: &AtomicBool, ms: u64) -> Patience<'_> {
+        Patience {
+            interrupt,
+            until: Instant::now() + Duration::from_millis(ms),
+            process: None,
+        }
+    }
+
+    #[test]
+    fn nothing_enters_while_it_is_held() {
+        let lock = GlobalReadLock::default();
+        let no = AtomicBool::new(false);
+        drop(lock.enter(false, &patience(&no, 0)).unwrap());
+        lock.close(&patience(&no, 1000)).unwrap();
+        lock.close(&patience(&no, 1000)).unwrap();
+        let code = |r: SqlResult<Permit<'_>>| r.err().map(|e| e.code);
+        assert_eq!(code(lock.enter(false, &patience(&no, 1))), Some(1205));
+        lock.open();
+        assert_eq!(code(lock.enter(true, &patience(&no, 1))), Some(1205));
+        let yes = AtomicBool::new(true);
+        assert_eq!(code(lock.enter(true, &patience(&yes, 1000))), Some(1317));
+        lock.open();
+        assert_eq!(code(lock.enter(true, &patience(&no, 0))), None);
+    }
+
+    #[test]
+    fn it_waits_for_what_is_under_way_and_lets_go_what_ddl_waits_for() {
+        let lock = GlobalReadLock::default();
+        let no = AtomicBool::new(false);
+        let ddl = lock.enter(true, &patience(&no, 0)).unwrap();
+        assert_eq!(lock.close(&patience(&no, 1)).unwrap_err().code, 1205);
+        let lock = &lock;
+        std::thread::scope(|s| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let f = flag.clone();
+            let closer = s.spawn(move || {
+                let no = AtomicBool::new(false);
+                lock.close(&patience(&no, 60_000)).unwrap();
+                f.store(true, Ordering::SeqCst);
+            });
+            while !lock.closed.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            // The commit that the DDL statement waits for.
+            drop(lock.enter(false, &patience(&no, 60_000)).unwrap());
+            assert!(!flag.load(Ordering::SeqCst));
+            drop(ddl);
+            closer.join().unwrap();
+            assert!(flag.load(Ordering::SeqCst));
+        });
+        assert!(lock.enter(false, &patience(&no, 1)).is_err());
+        lock.open();
+    }
+}

@@ -1,0 +1,327 @@
+//! LOCK TABLES, UNLOCK TABLES and FLUSH TABLES ... WITH READ LOCK.
+//!
+//! Writers are kept away by the store's own locks on table definitions; a READ lock of several sessions is one such lock
+//! that they share. Readers of a table that another session has locked with WRITE wait before their statement begins.
+
+use crate::acl;
+use crate::admin::{TableLock, TableRef};
+use crate::privileges::PrivilegeSet;
+use crate::process::Stage;
+use crate::read_lock::{Patience, SLICE};
+use crate::session::{ClientSession, is_virtual};
+use narwal_engine::{Isolation, TableLocks, TxnOptions};
+use narwal_sql::{Needs, Privilege};
+use narwal_types::{SqlError, SqlResult};
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+/// The table locks of all sessions.
+#[derive(Default)]
+pub(crate) struct LockedTables {
+    /// READ locks, by table id.
+    read: Mutex<HashMap<u64, Weak<TableLocks>>>,
+    /// WRITE locks: table id to connection.
+    write: Mutex<HashMap<u64, u32>>,
+    /// Number of WRITE locks.
+    writes: AtomicUsize,
+    changed: Condvar,
+}
+
+impl LockedTables {
+    /// Waits until no other session has a table locked with WRITE.
+    fn wait_for_readable(&self, id: u64, me: u32, patience: &Patience<'_>) -> SqlResult<()> {
+        let mut write = self.write.lock();
+        while write.get(&id).is_some_and(|c| *c != me) {
+            patience.check()?;
+            self.changed.wait_for(&mut write, SLICE);
+        }
+        Ok(())
+    }
+}
+
+/// The tables that a session has locked.
+pub(crate) struct Locked {
+    /// Database, name, id, and whether it is for writing.
+    tables: Vec<(String, String, u64, bool)>,
+    /// Ids of those for writing.
+    pub held: Arc<[u64]>,
+    _write: Option<TableLocks>,
+    _read: Vec<Arc<TableLocks>>,
+}
+
+impl ClientSession {
+    /// How long this session waits for table locks: `lock_wait_timeout`.
+    pub(crate) fn patience(&self) -> Patience<'_> {
+        Patience {
+            interrupt: &self.process.interrupt,
+            until: Instant::now() + self.settings.table_lock_timeout,
+            process: Some(&self.process),
+        }
+    }
+
+    /// Error 1223: the session itself holds the global read lock.
+    pub(crate) fn refuse_under_read_lock(&self) -> SqlResult<()> {
+        if self.global_read_lock {
+            return Err(SqlError::new(
+                1223,
+                b"HY000",
+                "Can't execute the query because you have a conflicting read lock",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Before a statement that writes: waits while another session holds the global read lock.
+    pub(crate) fn wait_for_read_lock(&self) -> SqlResult<()> {
+        self.refuse_under_read_lock()?;
+        self.instance
+            .read_lock
+            .enter(false, &self.patience())
+            .map(|_| ())
+    }
+
+    /// FLUSH TABLES WITH READ LOCK.
+    pub(crate) fn take_global_read_lock(&mut self) -> SqlResult<()> {
+        if self.locked.is_some() {
+            return Err(active_locks());
+        }
+        if self.global_read_lock {
+            return Ok(());
+        }
+        self.process.stage(Stage::WaitingForReadLock);
+        self.instance.read_lock.close(&self.patience())?;
+        self.global_read_lock = true;
+        Ok(())
+    }
+
+    /// UNLOCK TABLES.
+    pub(crate) fn unlock_tables(&mut self) -> SqlResult<()> {
+        if self.locked.is_some() {
+            self.commit_open()?;
+        }
+        self.release_table_locks();
+        self.release_global_read_lock();
+        Ok(())
+    }
+
+    pub(crate) fn release_global_read_lock(&mut self) {
+        if std::mem::take(&mut self.global_read_lock) {
+            self.instance.read_lock.open();
+        }
+    }
+
+    /// Gives back what LOCK TABLES took.
+    pub(crate) fn release_table_locks(&mut self) {
+        let Some(locked) = self.locked.take() else {
+            return;
+        };
+        let all = &self.instance.locked_tables;
+        let mut write = all.write.lock();
+        for id in locked.held.iter() {
+            write.remove(id);
+            all.writes.fetch_sub(1, Ordering::SeqCst);
+        }
+        drop(write);
+        // The store's locks first: who waits for the table finds them gone.
+        drop(locked);
+        all.changed.notify_all();
+    }
+
+    /// LOCK TABLES: first gives back what was locked before.
+    pub(crate) fn lock_tables(&mut self, tables: &[TableLock]) -> SqlResult<()> {
+        self.release_table_locks();
+        if tables.iter().any(|t| t.write) {
+            self.refuse_under_read_lock()?;
+        }
+        self.process.stage(Stage::WaitingForTableLock);
+        let until = self.patience().until;
+        let mut names: Vec<(String, String, bool)> = Vec::new();
+        for t in tables {
+            let (db, name) = self.lockable(&t.table)?;
+            match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
+                // Under two aliases: once is enough, with the stronger of both.
+                Some(known) => known.2 |= t.write,
+                None => names.push((db, name, t.write)),
+            }
+        }
+        loop {
+            let ids = self.ids_of(&names)?;
+            let locked = self.lock_ids(ids, until)?;
+            // A table may have been dropped and made anew while this waited.
+            let now = self.ids_of(&names)?;
+            let same = now.len() == locked.tables.len()
+                && now.iter().all(|t| locked.tables.iter().any(|l| l.2 == t.2));
+            if !same {
+                continue;
+            }
+            let all = &self.instance.locked_tables;
+            let mut write = all.write.lock();
+            for id in locked.held.iter() {
+                write.insert(*id, self.client.id);
+                all.writes.fetch_add(1, Ordering::SeqCst);
+            }
+            drop(write);
+            self.locked = Some(locked);
+            return Ok(());
+        }
+    }
+
+    /// Database and name of a table that the account may lock.
+    fn lockable(&mut self, t: &TableRef) -> SqlResult<(String, String)> {
+        let db = match &t.db {
+            Some(d) => d.clone(),
+            None => self.env.require_db()?.to_string(),
+        };
+        let account = self.account();
+        let host = self.client.host.clone();
+        let have = account.on_table(&db, &t.name);
+        if is_virtual(&db) || !have.has(PrivilegeSet::LOCK_TABLES) {
+            return Err(acl::database_denied(&account, &host, &db));
+        }
+        if !have.has(PrivilegeSet::SELECT) {
+            let what = "SELECT, LOCK TABLES";
+            return Err(acl::table_denied(what, &account, &host, &db, &t.name));
+        }
+        Ok((db, t.name.clone()))
+    }
+
+    /// The tables with their ids, in the order of ids.
+    fn ids_of(
+        &self,
+        names: &[(String, String, bool)],
+    ) -> SqlResult<Vec<(String, String, u64, bool)>> {
+        let catalog = self.instance.database().catalog();
+        let mut tables = names
+            .iter()
+            .map(|(db, name, write)| {
+                let t = catalog.table(db, name).ok_or_else(|| {
+                    SqlError::new(1146, b"42S02", format!("Table '{db}.{name}' doesn't exist"))
+                })?;
+                Ok((db.clone(), name.clone(), t.def.id, *write))
+            })
+            .collect::<SqlResult<Vec<_>>>()?;
+        tables.sort_by_key(|t| t.2);
+        Ok(tables)
+    }
+
+    fn lock_ids(
+        &self,
+        tables: Vec<(String, String, u64, bool)>,
+        until: Instant,
+    ) -> SqlResult<Locked> {
+        let options = |timeout: Duration| TxnOptions {
+            lock_wait_timeout: Some(timeout),
+            ..self.txn_options(Isolation::RepeatableRead, false)
+        };
+        let db = self.instance.database();
+        let mut read = Vec::new();
+        for t in tables.iter().filter(|t| !t.3) {
+            read.push(self.read_lock(t.2, until)?);
+        }
+        let held: Arc<[u64]> = tables.iter().filter(|t| t.3).map(|t| t.2).collect();
+        let write = match held.is_empty() {
+            true => None,
+            false => {
+                let left = until.saturating_duration_since(Instant::now());
+                Some(db.lock_tables(&held, &options(left))?)
+            }
+        };
+        Ok(Locked {
+            tables,
+            held,
+            _write: write,
+            _read: read,
+        })
+    }
+
+    /// A READ lock, shared with other sessions that have one.
+    fn read_lock(&self, id: u64, until: Instant) -> SqlResult<Arc<TableLocks>> {
+        let all = &self.instance.locked_tables;
+        let patience = Patience {
+            until,
+            ..self.patience()
+        };
+        loop {
+            if let Some(lock) = all.read.lock().get(&id).and_then(Weak::upgrade) {
+                return Ok(lock);
+            }
+            let options = TxnOptions {
+                lock_wait_timeout: Some(SLICE),
+                ..self.txn_options(Isolation::RepeatableRead, false)
+            };
+            match self.instance.database().lock_tables(&[id], &options) {
+                Ok(lock) => {
+                    let lock = Arc::new(lock);
+                    let mut read = all.read.lock();
+                    read.retain(|_, l| l.strong_count() > 0);
+                    read.insert(id, Arc::downgrade(&lock));
+                    return Ok(lock);
+                }
+                Err(e) => {
+                    let e = SqlError::from(e);
+                    if e.code != 1205 {
+                        return Err(e);
+                    }
+                    patience.check()?;
+                }
+            }
+        }
+    }
+
+    /// Before a statement touches tables: under LOCK TABLES only those that were locked, and only so; else it waits for
+    /// those that other sessions have locked with WRITE.
+    pub(crate) fn check_table_locks(&self, needs: &[Needs]) -> SqlResult<()> {
+        if let Some(locked) = &self.locked {
+            for n in needs.iter().filter(|n| !is_virtual(&n.db)) {
+                if n.table.is_empty() {
+                    return Err(active_locks());
+                }
+                match locked.tables.iter().find(|t| t.0 == n.db && t.1 == n.table) {
+                    None => {
+                        return Err(SqlError::new(
+                            1100,
+                            b"HY000",
+                            format!("Table '{}' was not locked with LOCK TABLES", n.table),
+                        ));
+                    }
+                    Some((.., false)) if n.privilege != Privilege::Select => {
+                        return Err(SqlError::new(
+                            1099,
+                            b"HY000",
+                            format!(
+                                "Table '{}' was locked with a READ lock and can't be updated",
+                                n.table
+                            ),
+                        ));
+                    }
+                    Some(_) => {}
+                }
+            }
+            return Ok(());
+        }
+        let all = &self.instance.locked_tables;
+        if all.writes.load(Ordering::SeqCst) == 0 {
+            return Ok(());
+        }
+        let catalog = self.instance.database().catalog();
+        for n in needs {
+            if let Some(t) = catalog.table(&n.db, &n.table) {
+                self.process.stage(Stage::WaitingForTableLock);
+                all.wait_for_readable(t.def.id, self.client.id, &self.patience())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Error 1192.
+fn active_locks() -> SqlError {
+    SqlError::new(
+        1192,
+        b"HY000",
+        "Can't execute the given command because you have active locked tables or an active transaction",
+    )
+}
