@@ -45,7 +45,7 @@ def tool(server, *args: str) -> bytes:
 def load(server, text: bytes, *args: str) -> None:
     command = ["mariadb", "--no-defaults", "--host=127.0.0.1", f"--port={server.port}", "--user=root", *args]
     done = subprocess.run(command, input=text, capture_output=True, timeout=120)
-    assert done.returncode == 0, done.stderr.decode()
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
 
 
 def content(server, db: str) -> dict:

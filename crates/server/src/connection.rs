@@ -719,6 +719,11 @@ fn other(
             session.kill(id)?;
             Ok(Reply::Ok)
         }
+        command::REFRESH => {
+            let what = payload.first().copied().unwrap_or(0);
+            session.query(refresh(what)?.as_bytes(), &mut sink)?;
+            Ok(Reply::Sent)
+        }
         command::PROCESS_INFO => {
             session.query(b"SHOW PROCESSLIST", &mut sink)?;
             Ok(Reply::Sent)
@@ -740,6 +745,28 @@ fn other(
             Ok(Reply::Sent)
         }
         _ => Err(unknown_command()),
+    }
+}
+
+/// COM_REFRESH as the statement that does the same: bit by bit what is to be flushed.
+fn refresh(what: u8) -> SqlResult<String> {
+    const PARTS: [(u8, &str); 5] = [
+        (0x01, "PRIVILEGES"),
+        (0x02, "LOGS"),
+        (0x04, "TABLES"),
+        (0x08, "HOSTS"),
+        (0x10, "STATUS"),
+    ];
+    const MASTER: u8 = 0x80;
+    let parts: Vec<&str> = PARTS
+        .iter()
+        .filter(|(bit, _)| what & bit != 0)
+        .map(|(_, part)| *part)
+        .collect();
+    match (what & !0x1f, parts.is_empty()) {
+        (0, false) => Ok(format!("FLUSH {}", parts.join(", "))),
+        (MASTER, true) => Ok("RESET MASTER".into()),
+        _ => Err(SqlError::unsupported("this COM_REFRESH")),
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `transaction.rs`, `access.rs` | the transaction; whether a statement is allowed |
 //! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
 //! | `binlog_admin.rs` | PURGE BINARY LOGS, FLUSH BINARY LOGS, RESET MASTER; GTIDs of the session |
+//! | `raw_literals.rs` | statements with raw bytes in their literals |
 //! | `read_lock.rs`, `table_locks.rs` | FLUSH TABLES WITH READ LOCK; LOCK TABLES |
 //! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
 //! | `users.rs` | CREATE USER, GRANT and the like |
@@ -37,6 +38,7 @@ mod password;
 mod prepared;
 mod privileges;
 mod process;
+mod raw_literals;
 mod read_lock;
 mod reads;
 mod rows;

@@ -74,7 +74,8 @@ impl ClientSession {
                 ),
             ));
         }
-        let text = trim(trim(utf8(sql)?).trim_end_matches(';'));
+        let text = utf8(sql, self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))?;
+        let text = trim(trim(&text).trim_end_matches(';'));
         if text.is_empty() {
             return Err(empty_query());
         }

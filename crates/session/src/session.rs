@@ -292,7 +292,8 @@ impl ClientSession {
     }
 
     fn query_text(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
-        let text = utf8(sql)?;
+        let text = utf8(sql, self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))?;
+        let text: &str = &text;
         if !text.contains(';') {
             return self.run_text(trim(text), out, false);
         }

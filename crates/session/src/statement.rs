@@ -11,6 +11,7 @@ use narwal_engine::Isolation;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, SqlMode, Stmt, WarningLevel};
 use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value};
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -506,16 +507,22 @@ pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\0' || c == '\u{b}')
 }
 
-pub(crate) fn utf8(sql: &[u8]) -> SqlResult<&str> {
-    std::str::from_utf8(sql).map_err(|e| {
-        let bad = &sql[e.valid_up_to()..];
-        let shown: String = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
-        SqlError::new(
-            1300,
-            b"HY000",
-            format!("Invalid utf8mb4 character string: '{shown}'"),
-        )
-    })
+/// A statement's text. Raw bytes in string literals become hexadecimal, elsewhere they are error 1300.
+pub(crate) fn utf8(sql: &[u8], no_backslash: bool) -> SqlResult<Cow<'_, str>> {
+    let e = match std::str::from_utf8(sql) {
+        Ok(text) => return Ok(Cow::Borrowed(text)),
+        Err(e) => e,
+    };
+    if let Some(text) = crate::raw_literals::to_hex(sql, no_backslash) {
+        return Ok(Cow::Owned(text));
+    }
+    let bad = &sql[e.valid_up_to()..];
+    let shown: String = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
+    Err(SqlError::new(
+        1300,
+        b"HY000",
+        format!("Invalid utf8mb4 character string: '{shown}'"),
+    ))
 }
 
 pub(crate) fn unix_micros() -> i64 {

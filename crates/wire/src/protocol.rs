@@ -63,6 +63,7 @@ pub mod command {
     pub const INIT_DB: u8 = 2;
     pub const QUERY: u8 = 3;
     pub const FIELD_LIST: u8 = 4;
+    pub const REFRESH: u8 = 7;
     pub const STATISTICS: u8 = 9;
     pub const PROCESS_INFO: u8 = 10;
     pub const PROCESS_KILL: u8 = 12;
@@ -185,6 +186,7 @@ mod tests {
             (command::INIT_DB, Command::COM_INIT_DB),
             (command::QUERY, Command::COM_QUERY),
             (command::FIELD_LIST, Command::COM_FIELD_LIST),
+            (command::REFRESH, Command::COM_REFRESH),
             (command::STATISTICS, Command::COM_STATISTICS),
             (command::PROCESS_INFO, Command::COM_PROCESS_INFO),
             (command::PROCESS_KILL, Command::COM_PROCESS_KILL),

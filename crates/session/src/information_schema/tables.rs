@@ -115,7 +115,7 @@ fn average_row_length(t: &Table) -> u64 {
 }
 
 /// Seconds since 1970 as a DATETIME in a time zone; NULL for 0.
-fn unix_time(seconds: u64, zone_offset: i32) -> Value {
+pub(super) fn unix_time(seconds: u64, zone_offset: i32) -> Value {
     if seconds == 0 {
         return Value::Null;
     }

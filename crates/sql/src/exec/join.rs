@@ -130,6 +130,14 @@ impl JoinPlan {
             caches: self.leaves.iter().map(|_| None).collect(),
             steps: 0,
         };
+        // Derived tables are read before the loops begin: within them, each would stand on the stack of all around it.
+        for (i, leaf) in self.leaves.iter().enumerate() {
+            if let Some(kept) = &leaf.kept
+                && leaf.plan.is_derived()
+            {
+                run.caches[i] = Some(Rc::new(run.fill(txn, i, kept)?));
+            }
+        }
         let mut image = Vec::new();
         run.node(txn, &self.root, &mut |run, _| {
             image.clear();

@@ -267,6 +267,11 @@ impl TablePlan {
         matches!(self.rows, Rows::Stored)
     }
 
+    /// True for a derived table or a UNION.
+    pub fn is_derived(&self) -> bool {
+        matches!(self.rows, Rows::Query(_) | Rows::Union(_))
+    }
+
     /// True if rows of a table in the store are read.
     pub fn reads_stored(&self) -> bool {
         match &self.rows {
