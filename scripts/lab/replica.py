@@ -22,7 +22,7 @@ PARALLEL = ("conservative", "optimistic", "aggressive", "minimal")
 SETTINGS = [
     "--performance-schema=OFF", "--innodb-buffer-pool-size=48M", "--innodb-log-file-size=32M",
     "--innodb-flush-log-at-trx-commit=2", "--max-allowed-packet=256M", "--relay-log=relay", "--slave-net-timeout=20",
-    "--skip-log-bin", "--log-warnings=2", "--master-retry-count=0",
+    "--skip-log-bin", "--log-warnings=2",
 ]  # fmt: skip
 
 # Duplicate key name, no such key: CREATE and DROP INDEX are the supported statements that a replica can't run twice.
