@@ -64,7 +64,7 @@ class Reader:
     def __exit__(self, *_):
         self.kill()
 
-    def wait(self, found: Callable[[list[dict]], bool], seconds: float = 60) -> list[dict]:
+    def wait(self, found: Callable[[list[dict]], bool], seconds: float = 120) -> list[dict]:
         """Waits until the events so far satisfy `found`; returns them."""
         end = time.monotonic() + seconds
         with self.changed:
@@ -77,7 +77,7 @@ class Reader:
                 self.changed.wait(0.2)
             return list(self.events)
 
-    def wait_for(self, text: str, seconds: float = 60) -> list[dict]:
+    def wait_for(self, text: str, seconds: float = 120) -> list[dict]:
         """Waits for an event that has the text somewhere."""
         seen = 0
 
@@ -94,7 +94,7 @@ class Reader:
         self.thread.join(seconds)
         return code
 
-    def stop(self, seconds: float = 60) -> list[dict]:
+    def stop(self, seconds: float = 120) -> list[dict]:
         """A clean stop by SIGTERM; all events."""
         self.process.send_signal(signal.SIGTERM)
         self.wait_end(seconds)
