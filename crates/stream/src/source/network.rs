@@ -58,9 +58,14 @@ impl From<narwal_client::Error> for Error {
                 code: FATAL_READ,
                 message,
                 ..
-            } if ["urged", "ould not find", "not in the master", "not in the source"]
-                .iter()
-                .any(|part| message.contains(part)) =>
+            } if [
+                "urged",
+                "ould not find",
+                "not in the master",
+                "not in the source",
+            ]
+            .iter()
+            .any(|part| message.contains(part)) =>
             {
                 Error::Gone(message)
             }
