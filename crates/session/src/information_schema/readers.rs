@@ -27,7 +27,7 @@ pub(super) fn rows(view: &View, env: &StatementEnv, _: &Wanted) -> SqlResult<Row
                 yes(r.by_gtid),
                 yes(r.semi_sync),
                 Value::str(r.file),
-                Value::UInt(u64::from(r.at.pos)),
+                Value::UInt(r.at.pos),
                 Value::str(r.at.gtid.to_string()),
                 Value::UInt(r.groups),
                 Value::UInt(r.events),

@@ -112,7 +112,7 @@ pub struct SubqueryType {
 pub struct SubqueryRows {
     /// First column.
     pub values: Vec<Value>,
-    /// Keys of the values as [`crate::exec::order::push_key`] makes them: for IN without a comparison of each.
+    /// Keys of the values as `exec/order.rs` makes them: for IN without a comparison of each.
     pub keys: ahash::AHashSet<Vec<u8>>,
     /// One is NULL.
     pub has_null: bool,
