@@ -529,10 +529,8 @@ impl<'a, G: Groups> Dump<'a, G> {
                     .is_some_and(SemiSyncReader::waits_for_ack);
                 break if waits { self.look()? } else { None };
             }
-            if let (Some(semi), Some(end)) = (&mut self.semi, semi_end)
-                && self.groups.lsn() >= self.shared.db.durable_lsn()
-            {
-                semi.at_end(end);
+            if let (Some(semi), Some(end)) = (&mut self.semi, semi_end) {
+                semi.at_end(end, self.groups.lsn());
             }
             let timeout = self.until_heartbeat();
             let ready = self.out.io.wait(self.wake.as_fd(), timeout)?;

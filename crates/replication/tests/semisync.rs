@@ -153,13 +153,19 @@ fn what_a_replica_has_is_known_when_it_is_at_the_end() {
     assert!(reader.wants_ack(&places[1]));
     let end = reader.wants_end().unwrap();
     assert_eq!(end, places[1].seq);
-    reader.at_end(end);
+    reader.at_end(end, db.durable_lsn());
     assert_eq!(db.held().commits, 2);
     drop(reader);
     // It is back, and asks for nothing more.
     let mut reader = semi.attach(7);
     let end = reader.wants_end().unwrap();
-    reader.at_end(end);
+    reader.at_end(end, db.durable_lsn() - 1);
+    assert_eq!(
+        db.held().commits,
+        2,
+        "there is something that it was not sent"
+    );
+    reader.at_end(end, db.durable_lsn());
     assert_eq!(db.held().commits, 0);
     assert_eq!(reader.wants_end(), None);
     for t in threads {

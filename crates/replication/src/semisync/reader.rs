@@ -2,6 +2,7 @@
 
 use super::{Asks, CAUGHT_UP, Shared};
 use narwal_binlog::Gtid;
+use narwal_engine::Gate;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -111,9 +112,17 @@ impl SemiSyncReader {
         wanted.then(|| db.visible_seq().max(db.held().last))
     }
 
-    /// There is nothing durable that it was not sent or has not got, so it was sent or has `end`, which
-    /// [`wants_end`](Self::wants_end) gave before that was found, and all before.
-    pub fn at_end(&mut self, end: u64) {
+    /// Its dump stands at `lsn` and found nothing more there, after [`wants_end`](Self::wants_end) gave `end`.
+    pub fn at_end(&mut self, end: u64, lsn: u64) {
+        let db = &self.shared.db;
+        // Without a gate commits may be visible long before they are durable (modes 0 and 2), and so not sent.
+        let all = match db.gate() {
+            Gate::Open => db.log_end().0,
+            _ => db.durable_lsn(),
+        };
+        if lsn < all {
+            return;
+        }
         self.skipped(end);
         if self.has >= end {
             self.was_at_end = true;
