@@ -238,9 +238,7 @@ fn hostile_commands() {
     let mut c = Client::login(&r);
     c.send(0, b"");
     c.expect_error(1047);
-    for unknown in [
-        0u8, 5, 6, 7, 8, 11, 13, 15, 16, 19, 20, 29, 32, 99, 0xFA, 255,
-    ] {
+    for unknown in [0u8, 5, 6, 8, 11, 13, 15, 16, 19, 20, 29, 32, 99, 0xFA, 255] {
         c.command(unknown, b"x");
         c.expect_error(1047);
     }

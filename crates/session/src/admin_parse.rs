@@ -1453,8 +1453,11 @@ mod tests {
             Admin::Flush(vec![Flush::Privileges, Flush::Logs])
         );
         assert_eq!(code("flush foo"), 1064);
-        assert_eq!(code("flush tables with read lock"), 1235);
-        assert_eq!(code("lock tables t write"), 1235);
+        assert_eq!(
+            p("flush tables with read lock"),
+            Admin::Flush(vec![Flush::ReadLock])
+        );
+        p("lock tables t write, d.u as x read local");
         assert_eq!(code("prepare s from 'select 1'"), 1235);
         p("check table a, d.b extended");
         p("unlock tables");

@@ -208,7 +208,7 @@ fn several_statements_in_one_query() {
     c.run("/*!40101 SET @x = 1 */;");
     assert_eq!(c.one("select @x"), "1");
     let mut m = Memory::default();
-    assert_eq!(c.0.query(b"select '\xff'", &mut m).unwrap_err().code, 1300);
+    c.0.query(b"select '\xff'", &mut m).unwrap();
 }
 
 #[test]

@@ -88,7 +88,6 @@ fn set_and_its_errors() {
         ("set session transaction isolation level foo", 1064, "42000"),
         ("set time_zone='foo/bar'", 1298, "HY000"),
         ("set names foo", 1115, "42000"),
-        ("set names latin1", 1235, "42000"),
         ("set names utf8mb4 collate utf8mb3_bin", 1253, "42000"),
         ("set character_set_client=null", 1231, "42000"),
         ("set collation_connection='foo'", 1273, "HY000"),
