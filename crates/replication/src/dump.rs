@@ -172,7 +172,7 @@ impl<'a, G: Groups> Dump<'a, G> {
     }
 
     /// Sends everything from the start on, until something ends it.
-    pub(crate) fn run(&mut self, start: Start<()>) -> Result<DumpEnd, DumpError> {
+    pub(crate) fn run(&mut self, start: Start) -> Result<DumpEnd, DumpError> {
         let end = self.send(start);
         self.note(false);
         let end = end?;
@@ -183,7 +183,7 @@ impl<'a, G: Groups> Dump<'a, G> {
         Ok(end)
     }
 
-    fn send(&mut self, mut start: Start<()>) -> Result<DumpEnd, DumpError> {
+    fn send(&mut self, mut start: Start) -> Result<DumpEnd, DumpError> {
         self.begin(&mut start)?;
         if self.stream.as_ref().is_some_and(GtidStream::until_reached) {
             return self.until_reached(false);
@@ -256,7 +256,7 @@ impl<'a, G: Groups> Dump<'a, G> {
     }
 
     /// The head of the stream.
-    fn begin(&mut self, start: &mut Start<()>) -> Result<(), DumpError> {
+    fn begin(&mut self, start: &mut Start) -> Result<(), DumpError> {
         self.file_no = start.file_no;
         self.file.clone_from(&start.file);
         self.stream = start.stream.take();
@@ -397,7 +397,7 @@ impl<'a, G: Groups> Dump<'a, G> {
     }
 
     /// One group.
-    fn group(&mut self, head: &GroupHead, start: &mut Start<()>) -> Result<Verdict, DumpError> {
+    fn group(&mut self, head: &GroupHead, start: &mut Start) -> Result<Verdict, DumpError> {
         if head.file_no != self.file_no {
             self.begun_files(head.file_no)?;
             if head.file_no != self.file_no {

@@ -310,7 +310,7 @@ impl Source {
         let began = Instant::now();
         let found = start::find(&shared.db, request, vars);
         let (groups, start) = match found {
-            Ok(start) => start.take(),
+            Ok(found) => found,
             Err(e) => {
                 tracing::info!(
                     connection = vars.connection_id, user = vars.user, host = vars.host, server_id = request.server_id,

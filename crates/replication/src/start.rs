@@ -16,9 +16,7 @@ pub(crate) const LIST_POS: u64 = FIRST_EVENT + FDE_LEN as u64;
 pub(crate) const ROTATE_LEN: u64 = 19 + 8 + 4;
 
 /// A dump's beginning.
-pub(crate) struct Start<R = GroupReader<LiveRecords>> {
-    /// Gives the groups from there on.
-    pub(crate) reader: R,
+pub(crate) struct Start {
     /// The virtual file in which the dump begins ...
     pub(crate) file_no: u32,
     /// ... its name, the GTIDs before it, the time of its last event.
@@ -41,27 +39,6 @@ pub(crate) struct Start<R = GroupReader<LiveRecords>> {
     pub(crate) stream: Option<GtidStream>,
 }
 
-impl<R> Start<R> {
-    /// Takes the reader out.
-    pub(crate) fn take(self) -> (R, Start<()>) {
-        let start = Start {
-            reader: (),
-            file_no: self.file_no,
-            file: self.file,
-            file_gtids: self.file_gtids,
-            file_time: self.file_time,
-            rotate_pos: self.rotate_pos,
-            list: self.list,
-            pos: self.pos,
-            skipped: self.skipped,
-            inside: self.inside,
-            behind_rotate: self.behind_rotate,
-            stream: self.stream,
-        };
-        (self.reader, start)
-    }
-}
-
 /// What the reader has read, for the errors of starts by position. They name it as MariaDB's do.
 pub(crate) fn with_place(what: &str, file: &str, pos: u64, read: u64, byte: u64) -> DumpError {
     DumpError::fatal(format!(
@@ -69,19 +46,22 @@ pub(crate) fn with_place(what: &str, file: &str, pos: u64, read: u64, byte: u64)
     ))
 }
 
+/// The groups from a dump's start on.
+pub(crate) type Reader = GroupReader<LiveRecords>;
+
 /// Finds the start. What it needs is held already.
 pub(crate) fn find(
     db: &Database,
     request: &DumpRequest,
     vars: &ClientVars,
-) -> Result<Start, DumpError> {
+) -> Result<(Reader, Start), DumpError> {
     match &vars.connect_state {
         Some(state) => by_gtid(db, state, vars),
         None => by_position(db, request),
     }
 }
 
-fn by_position(db: &Database, request: &DumpRequest) -> Result<Start, DumpError> {
+fn by_position(db: &Database, request: &DumpRequest) -> Result<(Reader, Start), DumpError> {
     let unknown =
         || DumpError::fatal("Could not find first log file name in binary log index file");
     let impossible = |file: &str| {
@@ -135,8 +115,7 @@ fn by_position(db: &Database, request: &DumpRequest) -> Result<Start, DumpError>
         return Err(no_event_at(&file.name, pos));
     }
     let (file_gtids, file_time) = db.binlog_file_start(file.number).ok_or_else(unknown)?;
-    Ok(Start {
-        reader,
+    let start = Start {
         file_no: file.number,
         file: file.name.clone(),
         file_gtids,
@@ -148,7 +127,8 @@ fn by_position(db: &Database, request: &DumpRequest) -> Result<Start, DumpError>
         inside,
         behind_rotate: closed && pos == file.size,
         stream: None,
-    })
+    };
+    Ok((reader, start))
 }
 
 /// No event starts at this offset.
@@ -190,7 +170,7 @@ fn refused(code: u16, text: impl Into<Box<str>>) -> DumpError {
     DumpError::Refused(SqlError::new(code, b"HY000", text))
 }
 
-fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<Start, DumpError> {
+fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<(Reader, Start), DumpError> {
     let have = gtid_list(state)?;
     let until = vars.until.as_deref().map(gtid_list).transpose()?;
     let log = db.gtid_state();
@@ -230,8 +210,7 @@ fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<Start, DumpE
     let stream = GtidStream::new(&have, &ahead, files.gtids(), until.as_ref(), vars.strict);
     let (file_no, pos) = (files.file_no(), files.offset());
     let (file_gtids, file_time) = db.binlog_file_start(file_no).ok_or_else(|| purged(db))?;
-    Ok(Start {
-        reader,
+    let start = Start {
         file_no,
         file: files.current_file(),
         file_gtids,
@@ -243,7 +222,8 @@ fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<Start, DumpE
         inside: false,
         behind_rotate: false,
         stream: Some(stream),
-    })
+    };
+    Ok((reader, start))
 }
 
 fn not_in_log(has: Gtid, newer: bool) -> DumpError {
