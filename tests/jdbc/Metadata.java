@@ -52,7 +52,7 @@ public class Metadata {
                 show("row identifier", () -> meta.getBestRowIdentifier(db, null, table, 0, true));
                 show("version columns", () -> meta.getVersionColumns(db, null, table));
                 show("column privileges", () -> meta.getColumnPrivileges(db, null, table, "%"));
-                show("result", () -> connection.createStatement().executeQuery("SELECT * FROM " + table));
+                show("result", () -> connection.createStatement().executeQuery("SELECT * FROM " + table + " ORDER BY 1, 2"));
             }
             show("cross reference", () -> meta.getCrossReference(db, null, "parent", db, null, "types"));
             show("procedures", () -> meta.getProcedures(db, null, "%"));

@@ -1453,11 +1453,32 @@ mod tests {
             Admin::Flush(vec![Flush::Privileges, Flush::Logs])
         );
         assert_eq!(code("flush foo"), 1064);
+        let t = |db: Option<&str>, name: &str| TableRef {
+            db: db.map(String::from),
+            name: name.into(),
+        };
         assert_eq!(
             p("flush tables with read lock"),
             Admin::Flush(vec![Flush::ReadLock])
         );
-        p("lock tables t write, d.u as x read local");
+        assert_eq!(
+            p("flush tables t, d.u with read lock"),
+            Admin::Flush(vec![Flush::TablesReadLock(vec![
+                t(None, "t"),
+                t(Some("d"), "u")
+            ])])
+        );
+        assert_eq!(code("flush tables t for export"), 1235);
+        let lock = |table, write| TableLock { table, write };
+        assert_eq!(
+            p("lock tables t write, d.u as x read local, v y low_priority write"),
+            Admin::LockTables(vec![
+                lock(t(None, "t"), true),
+                lock(t(Some("d"), "u"), false),
+                lock(t(None, "v"), true)
+            ])
+        );
+        assert_eq!(code("lock tables t"), 1064);
         assert_eq!(code("prepare s from 'select 1'"), 1235);
         p("check table a, d.b extended");
         p("unlock tables");

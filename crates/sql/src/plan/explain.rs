@@ -2,7 +2,7 @@
 
 use super::access::{Access, Lookup};
 use super::select::SelectPlan;
-use crate::exec::rows::TablePlan;
+use crate::exec::rows::{Rows, TablePlan};
 use crate::plan::interval::key_len;
 use narwal_engine::Table;
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, TypeKind, Value};
@@ -164,6 +164,20 @@ pub fn select(p: &SelectPlan, alias: &str) -> Vec<Vec<Value>> {
         row.push(Value::str("No tables used"));
         return vec![row];
     };
+    if let Rows::Join(join) = &t.rows {
+        // One row for each table, in the order of the text, by its own name.
+        return join
+            .leaves
+            .iter()
+            .map(|l| {
+                let extra: &[&str] = match l.plan.filter {
+                    Some(_) => &["Using where"],
+                    None => &[],
+                };
+                table_row(&l.plan, &l.plan.table.def.name, true, extra)
+            })
+            .collect();
+    }
     let mut extra = Vec::new();
     if t.filter.is_some() && !matches!(t.access.lookup, Lookup::Point(_)) {
         extra.push("Using where");
