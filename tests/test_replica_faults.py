@@ -59,7 +59,7 @@ def test_kills_and_restarts_of_both(own_narwal, own_replica, durability):
                     with Client(primary) as client:
                         assert sequence(settled) <= sequence(end_of(client)), f"after {kind}"
         load.wait(20)
-    found = replica.same(primary.port, 60)
+    found = replica.same(primary.port)
     assert found.tables >= 3
 
 

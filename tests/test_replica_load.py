@@ -75,13 +75,13 @@ def test_sysbench_writes_with_ddl_between(followed):
                 client.ok(f"CREATE INDEX k_{test} ON sbtest1 (pad(10), k)")
                 client.ok(f"ALTER TABLE sbtest2 ADD INDEX k_{test} (c(5))")
             assert not load.faults
-    replica.same(primary.port, 120)
+    replica.same(primary.port)
     with Client(primary, database=db) as client:
         client.ok("TRUNCATE TABLE sbtest2")
         client.ok(f"CREATE DATABASE {db}_bulk")
     sysbench(primary, f"{db}_bulk", "bulk_insert", "prepare", "--threads=4")
     sysbench(primary, f"{db}_bulk", "bulk_insert", "run", "--threads=4", "--time=2")
-    replica.same(primary.port, 120)
+    replica.same(primary.port)
     with Client(primary) as client:
         client.ok(f"DROP DATABASE {db}")
         client.ok(f"DROP DATABASE {db}_bulk")
@@ -168,7 +168,7 @@ def test_random_histories_in_parallel_modes(followed, mode):
             for t in threads:
                 t.join(60)
             load.wait(20)
-        replica.same(primary.port, 120)
+        replica.same(primary.port)
     finally:
         replica.stop_slave()
         replica.query("SET GLOBAL slave_parallel_threads = 0, GLOBAL slave_parallel_mode = 'optimistic'")
@@ -211,7 +211,7 @@ def test_large_transactions(followed):
             t.join(600)
         load.wait(5)
     assert len(done) == 2
-    found = replica.same(primary.port, 60 + LARGE_MIB, databases={"large"})
+    found = replica.same(primary.port, 180 + 2 * LARGE_MIB, databases={"large"})
     assert found.rows >= 2 * per
     with Client(primary) as client:
         client.ok("DROP DATABASE large")

@@ -176,7 +176,7 @@ class MariaReplica(MariaDB):
         return True
 
     # -- waiting ---------------------------------------------------------------------------------------------------
-    def wait_applied(self, gtids: str, seconds: float = 60) -> None:
+    def wait_applied(self, gtids: str, seconds: float = 180) -> None:
         """Waits until these GTIDs are applied; raises at once when a thread stopped with an error."""
         end = time.monotonic() + seconds
         while True:
@@ -201,7 +201,7 @@ class MariaReplica(MariaDB):
         except (Lost, SqlError) as e:
             return f"{e}\n{self.log_tail(15)}"
 
-    def catch_up(self, primary_port: int, seconds: float = 60) -> str:
+    def catch_up(self, primary_port: int, seconds: float = 180) -> str:
         """Waits until everything that the primary has written now is applied; those GTIDs."""
         gtids = gtid_position(primary_port)
         if gtids:
@@ -231,7 +231,7 @@ class MariaReplica(MariaDB):
     def compare(self, primary_port: int, **options) -> Comparison:
         return compare(primary_port, self.port, ("primary", f"replica {self.server_id}"), **options)
 
-    def same(self, primary_port: int, seconds: float = 60, **options) -> Comparison:
+    def same(self, primary_port: int, seconds: float = 180, **options) -> Comparison:
         """Catches up with a primary that nobody writes to, then compares; raises at a difference."""
         self.catch_up(primary_port, seconds)
         found = self.compare(primary_port, **options)

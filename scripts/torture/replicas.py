@@ -229,7 +229,7 @@ class ReplicaTorture:
         """All replicas catch up with a primary that nobody writes to."""
         with self.beside.quiet():
             for replica in self.replicas:
-                found = replica.same(self.primary.port, 120)
+                found = replica.same(self.primary.port)
                 mine, its = (sorted(p.split(",")) for p in (gtid_position(self.primary.port), replica.position()))
                 if mine != its:
                     raise AssertionError(f"replica {replica.server_id} stands at {its}, the primary at {mine}")
