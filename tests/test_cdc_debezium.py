@@ -241,6 +241,10 @@ def test_nothing_is_lost_when_the_connector_is_killed(own_narwal, tmp_path):
     # Each run begins inside or right after what the one before it had printed, and repeats it exactly.
     history = changes[0]
     for later in changes[1:]:
+        if later and later[0]["value"]["op"] == "r":
+            # Killed before it had noted that its snapshot was complete: it made another one, and begins anew.
+            history = later
+            continue
         places = [told(event) | {"at": place(event)} for event in later]
         seen = [told(event) | {"at": place(event)} for event in history]
         at = seen.index(places[0]) if places[0] in seen else len(seen)

@@ -6,13 +6,12 @@ import atexit
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 from .compare import Comparison, compare
-from .servers import MariaDB, ServerDied
+from .servers import MariaDB
 from .wire import Connection, Lost, SqlError
 
 PARALLEL = ("conservative", "optimistic", "aggressive", "minimal")
@@ -77,14 +76,7 @@ class MariaReplica(MariaDB):
         if cls.template is None or not cls.template.exists():
             folder = Path(tempfile.mkdtemp(prefix="narwal-replica-template-"))
             _forget_at_exit(folder)
-            done = subprocess.run(
-                ["mariadb-install-db", "--no-defaults", f"--datadir={folder / 'data'}", *self._user(),
-                 "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
-                 "--innodb-log-file-size=32M", "--innodb-flush-log-at-trx-commit=0"],
-                capture_output=True, text=True,
-            )  # fmt: skip
-            if done.returncode:
-                raise ServerDied(f"mariadb-install-db: {(done.stdout + done.stderr)[-2000:]}")
+            self._install(folder / "data", "--innodb-log-file-size=32M", "--innodb-flush-log-at-trx-commit=0")
             cls.template = folder / "data"
         shutil.copytree(cls.template, self.datadir)
 

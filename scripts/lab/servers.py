@@ -214,11 +214,21 @@ class MariaDB(Server):
     def create(self) -> None:
         if self.datadir.exists():
             return
-        subprocess.run(
-            ["mariadb-install-db", "--no-defaults", f"--datadir={self.datadir}", *self._user(),
-             "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"],
-            check=True, capture_output=True,
-        )  # fmt: skip
+        self._install(self.datadir)
+
+    def _install(self, datadir: Path, *settings: str) -> None:
+        """Makes a data folder. Its server is started and stopped for that, which a busy machine has been seen to fail at:
+        tried twice."""
+        for _ in range(2):
+            done = subprocess.run(
+                ["mariadb-install-db", "--no-defaults", f"--datadir={datadir}", *self._user(),
+                 "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", *settings],
+                capture_output=True, text=True,
+            )  # fmt: skip
+            if done.returncode == 0:
+                return
+            shutil.rmtree(datadir, ignore_errors=True)
+        raise ServerDied(f"mariadb-install-db: {(done.stdout + done.stderr)[-2000:]}")
 
     def command(self) -> list[str]:
         return [
