@@ -25,7 +25,7 @@ const LARGE: u64 = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 /// Groups that a reader takes out of the ring in one go.
 const BATCH: usize = 64;
 /// How long the thread collects under load.
-const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_millis(10);
 /// How long a wait lasts at most; then the thread looks whether it is needed any more.
 const WAIT: Duration = Duration::from_secs(1);
 
