@@ -54,18 +54,18 @@ def sysbench(server: Narwal, o: argparse.Namespace, test: str, command: str, thr
 
 @contextmanager
 def nobody():
-    yield lambda: None
+    yield
 
 
 @contextmanager
 def discarding(server: Narwal, n: int):
-    """`n` readers; gives a function that says what they have got so far when they are gone."""
+    """`n` readers that throw away what they get, which must have been something."""
     child = subprocess.Popen([sys.executable, str(DISCARD), str(server.port), str(n), "now", "100"], stdout=subprocess.PIPE,
                              text=True)  # fmt: skip
     if child.stdout.readline().strip() != "attached":
         raise RuntimeError(f"the readers could not attach\n{server.log_tail()}")
     try:
-        yield lambda: None
+        yield
     finally:
         child.send_signal(signal.SIGTERM)
         text, _ = child.communicate(timeout=60)
@@ -87,7 +87,7 @@ def replica(server: Narwal, mariadb: MariaDB, threads: str):
             raise RuntimeError(f"the replica has not attached\n{mariadb.log_tail()}")
         time.sleep(0.1)
     try:
-        yield lambda: None
+        yield
     finally:
         mariadb.sql("STOP SLAVE")
         mariadb.pause()
