@@ -3,6 +3,7 @@
 use crate::acl::{Account, Acl};
 use crate::process::{Killer, ProcessList};
 use crate::read_lock::GlobalReadLock;
+use crate::replica::ReplicaControl;
 use crate::session::ClientSession;
 use crate::status::{self, Counters};
 use crate::table_locks::LockedTables;
@@ -14,8 +15,8 @@ use narwal_replication::{SemiSyncSettings, Source, WaitPoint};
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Narwal's own version.
@@ -366,6 +367,7 @@ pub struct Instance {
     shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
     watchdog: Mutex<bool>,
     source: Source,
+    replica: OnceLock<Arc<dyn ReplicaControl>>,
 }
 
 impl Instance {
@@ -423,6 +425,7 @@ impl Instance {
             version: server_version().into(),
             shutdown: Mutex::new(None),
             watchdog: Mutex::new(false),
+            replica: OnceLock::new(),
         })
     }
 
@@ -434,6 +437,18 @@ impl Instance {
     /// The source side of replication: who reads the binary log.
     pub fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// Says what runs the server's connections to sources. The first call counts.
+    pub fn set_replica_control(&self, control: Arc<dyn ReplicaControl>) {
+        if self.replica.set(control).is_err() {
+            tracing::error!("the server's replica control is set twice");
+        }
+    }
+
+    /// What runs the server's connections to sources; none in an embedded database.
+    pub fn replica_control(&self) -> Option<&Arc<dyn ReplicaControl>> {
+        self.replica.get()
     }
 
     /// The version that `VERSION()` gives; the greeting puts `5.5.5-` before it, as MariaDB's does.

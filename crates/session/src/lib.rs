@@ -19,6 +19,7 @@
 //! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
 //! | `dump.rs` | COM_REGISTER_SLAVE, COM_BINLOG_DUMP: what a session has to do with replicas |
 //! | `apply.rs` | event groups of other servers: import, replicas |
+//! | `replica/` | the server as a replica: connections, their statements, filters |
 //! | `process.rs`, `status.rs` | process list, counters |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -41,6 +42,7 @@ mod process;
 mod raw_literals;
 mod read_lock;
 mod reads;
+pub mod replica;
 mod rows;
 mod session;
 mod session_vars;
