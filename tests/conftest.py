@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.path.insert(0, str(ROOT / "tests"))
 
-from lab.replica import MariaReplica  # noqa: E402
+from lab.proxy import Proxy  # noqa: E402
+from lab.replica import MariaReplica, NarwalReplica  # noqa: E402
 from lab.servers import MariaDB, Narwal  # noqa: E402
 from support import Client  # noqa: E402
 
@@ -59,7 +60,7 @@ def pytest_runtest_makereport(item, call):
         item.session.stash[_failed] = True
         for server in item.session.stash.get(_servers, []):
             tail = server.log_tail()
-            if tail and server.name == "Narwal":
+            if tail and server.name.startswith("Narwal"):
                 report.sections.append((f"{server.name} log {server.log_path}", tail))
 
 
@@ -88,6 +89,13 @@ class Lab:
         """A MariaDB that can follow any of the servers; each has a server id of its own, from 101 on."""
         number = next(_numbers)
         return self._add(MariaReplica(self.folder / f"replica-{number}", 100 + number, args, **options), start)
+
+    def narwal_replica(self, args: list[str] | None = None, start: bool = True, **options):
+        """A Narwal that can follow any of the servers, with a server id of its own, from 101 on."""
+        number = next(_numbers)
+        if STAND_IN:
+            return self._add(MariaReplica(self.folder / f"replica-{number}", 100 + number, args, log=True, **options), start)
+        return self._add(NarwalReplica(self.folder / f"replica-{number}", 100 + number, args, **options), start)
 
     def _add(self, server, start: bool):
         self.servers.append(server)
@@ -164,6 +172,35 @@ def own_replica(lab):
     yield make
     for replica in made:
         lab.remove(replica)
+
+
+@pytest.fixture
+def own_narwal_replica(lab):
+    """A factory of Narwal replicas that a test has for itself; options are those of NarwalReplica."""
+    made = []
+
+    def make(*args: str, **options):
+        replica = lab.narwal_replica(list(args), **options)
+        made.append(replica)
+        return replica
+
+    yield make
+    for replica in made:
+        lab.remove(replica)
+
+
+@pytest.fixture
+def proxy():
+    """A factory of links that can be cut, stalled and mended, to a server or a port."""
+    made = []
+
+    def make(target) -> Proxy:
+        made.append(Proxy(target))
+        return made[-1]
+
+    yield make
+    for p in made:
+        p.close()
 
 
 @pytest.fixture(scope="session")
