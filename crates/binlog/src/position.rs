@@ -212,6 +212,14 @@ impl VirtualFiles {
         self.begin_file(self.file_no + 1);
     }
 
+    /// As [`rotate`](Self::rotate), with the number of the new file, unless the current one is that or a later one: a
+    /// replica's files have their source's numbers.
+    pub fn rotate_to(&mut self, file_no: u32) {
+        if file_no > self.file_no {
+            self.begin_file(file_no);
+        }
+    }
+
     /// Forgets everything and begins file `first_file` (RESET MASTER). As for [`rotate`](Self::rotate) the state
     /// belongs into the log in the same step.
     pub fn reset(&mut self, first_file: u32) {

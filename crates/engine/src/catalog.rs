@@ -174,6 +174,26 @@ pub enum CatalogChange {
         /// Its key.
         key: String,
     },
+    /// Sets what [`crate::Database::replica_state`] says. Belongs into a local commit (`log_bin` off): it is this
+    /// server's own matter.
+    SetReplicaState {
+        /// The new `gtid_slave_pos`, a list of GTIDs, at most one a domain; `None`: it stays.
+        slave_pos: Option<String>,
+        /// A connection's position in its source's log, or `None` to forget the connection.
+        channel: Option<(u32, Option<(String, u64)>)>,
+    },
+    /// Groups were passed over that nothing was committed for: `gtid_slave_pos` of their domains and the position of
+    /// their connection move. Belongs into a local commit too.
+    MoveReplicaState {
+        /// The last GTID of each domain, a list.
+        gtids: String,
+        /// The connection.
+        channel: u32,
+        /// Its source's file.
+        file: String,
+        /// The position in it.
+        pos: u64,
+    },
 }
 
 /// One immutable version of the catalog. A new one is published by each DDL commit.
@@ -250,6 +270,26 @@ pub(crate) enum LoggedChange {
         value: String,
     },
     DeleteObject(String),
+    SetReplicaState {
+        slave_pos: Option<String>,
+        channel: Option<(u32, Option<(String, u64)>)>,
+    },
+    MoveReplicaState {
+        gtids: String,
+        channel: u32,
+        file: String,
+        pos: u64,
+    },
+}
+
+impl LoggedChange {
+    /// It is about the replica state, not the catalog.
+    pub(crate) fn is_replica_state(&self) -> bool {
+        matches!(
+            self,
+            LoggedChange::SetReplicaState { .. } | LoggedChange::MoveReplicaState { .. }
+        )
+    }
 }
 
 /// Everything of a catalog that is stored.
@@ -396,6 +436,24 @@ impl Catalog {
             }
             CatalogChange::PutObject { key, value } => vec![LoggedChange::PutObject { key, value }],
             CatalogChange::DeleteObject { key } => vec![LoggedChange::DeleteObject(key)],
+            CatalogChange::SetReplicaState { slave_pos, channel } => {
+                crate::replica::check_list(slave_pos.as_deref().unwrap_or_default(), true)?;
+                vec![LoggedChange::SetReplicaState { slave_pos, channel }]
+            }
+            CatalogChange::MoveReplicaState {
+                gtids,
+                channel,
+                file,
+                pos,
+            } => {
+                crate::replica::check_list(&gtids, false)?;
+                vec![LoggedChange::MoveReplicaState {
+                    gtids,
+                    channel,
+                    file,
+                    pos,
+                }]
+            }
         })
     }
 
@@ -447,6 +505,7 @@ impl Catalog {
             LoggedChange::DeleteObject(key) => {
                 self.objects.remove(key);
             }
+            LoggedChange::SetReplicaState { .. } | LoggedChange::MoveReplicaState { .. } => {}
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use crate::binlog::index::IndexDelta;
 use crate::catalog::{Catalog, StoredCatalog};
 use crate::db::{Inner, Order};
 use crate::memtable::Memtable;
+use crate::replica::StoredReplica;
 use crate::run::RunEntry;
 use crate::state::{Layer, State};
 use crate::{EngineError, Result};
@@ -36,6 +37,9 @@ pub(crate) struct CheckpointMeta {
     pub(crate) binlog: String,
     /// The catalog after commit `seq`.
     pub(crate) catalog: StoredCatalog,
+    /// What was applied of other servers' logs up to commit `seq`.
+    #[serde(default)]
+    pub(crate) replica: StoredReplica,
 }
 
 pub(crate) fn to_hex(bytes: &[u8]) -> String {
@@ -112,14 +116,22 @@ fn freeze(db: &Inner) -> Frozen {
     let latest = db.latest_catalog.lock();
     let fresh = Arc::new(Memtable::new());
     let mut index = db.binlog.index.lock();
-    let (layers, seq, lsn, binlog, current) = db.log.with_order_state(|order: &mut Order, at| {
+    let (layers, seq, lsn, binlog, current, replica) = db.log.with_order_state(|order: &mut Order, at| {
         order.active = fresh.clone();
         // Still under the order mutex: whoever sees a later sequence number published sees this state too.
         db.state.rcu(|s| s.covered(fresh.clone(), None));
         let layers = db.state.load().older.to_vec();
         order.track.drain(&mut index);
         let current = order.track.current.clone();
-        (layers, at.seq, at.lsn, order.binlog.to_bytes(), current)
+        let replica = order.replica.clone();
+        (
+            layers,
+            at.seq,
+            at.lsn,
+            order.binlog.to_bytes(),
+            current,
+            replica,
+        )
     });
     let meta = CheckpointMeta {
         format: 1,
@@ -127,6 +139,7 @@ fn freeze(db: &Inner) -> Frozen {
         lsn,
         binlog: to_hex(&binlog),
         catalog: latest.to_stored(),
+        replica: replica.to_stored(),
     };
     Frozen {
         layers,

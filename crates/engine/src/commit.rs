@@ -18,10 +18,11 @@ use crate::packed::{PackedBody, unpack};
 use crate::run::RunMeta;
 use crate::spilled::Spilled;
 use crate::state::Layer;
-use crate::txn::{CommitInfo, Transaction, binlog_err};
+use crate::replica::{Origin, ReplicaMove, local_gtid};
+use crate::txn::{CommitInfo, Reserved, Transaction, TxnOptions, binlog_err};
 use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
-use narwal_binlog::{GtidChoice, PendingGroup, Placement};
+use narwal_binlog::{Gtid, GtidChoice, PendingGroup, Placement};
 use narwal_log::{HEADER_LEN, RecordKind, ReserveError, Ticket};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -78,6 +79,12 @@ pub(crate) struct Annex {
     /// The spilled write set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) spill: Option<Spill>,
+    /// Where the commit comes from: connection, the source's file, position behind the group there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<(u32, Arc<str>, u64)>,
+    /// The GTID that it has there, if the record's events don't say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) gtid: Option<(u32, u32, u64)>,
 }
 
 fn is_zero(n: &u32) -> bool {
@@ -95,6 +102,7 @@ impl Annex {
             && self.local_row_ids.is_empty()
             && local.is_empty()
             && self.oob.is_none()
+            && self.origin.is_none()
         {
             return Ok(Vec::new());
         }
@@ -105,6 +113,26 @@ impl Annex {
         prefix[..4].copy_from_slice(&len.to_le_bytes());
         prefix.extend_from_slice(local);
         Ok(prefix)
+    }
+
+    /// Notes where the transaction comes from. `local`: its GTID does not stand in the record otherwise.
+    pub(crate) fn set_origin(&mut self, options: &TxnOptions, local: bool) {
+        if let Some(o) = &options.origin {
+            self.origin = Some((o.channel, o.file.clone(), o.pos));
+            self.gtid = (local.then(|| local_gtid(&options.gtid)).flatten())
+                .map(|g| (g.domain, g.server, g.seq));
+        }
+    }
+
+    /// What was noted so.
+    pub(crate) fn origin(&self) -> Option<(Origin, Option<Gtid>)> {
+        let (channel, file, pos) = self.origin.clone()?;
+        let gtid = self.gtid.map(|(domain, server, seq)| Gtid {
+            domain,
+            server,
+            seq,
+        });
+        Some((Origin { channel, file, pos }, gtid))
     }
 }
 
@@ -159,6 +187,7 @@ pub(crate) fn reserve(
     choice: &GtidChoice,
     first_chunk: u64,
     layer: Option<NewLayer<'_>>,
+    moves: &ReplicaMove<'_>,
 ) -> Result<Place> {
     let (kind, body) = match packed {
         Some(p) => (RecordKind::PackedCommit, p.len()),
@@ -174,6 +203,7 @@ pub(crate) fn reserve(
             |order: &mut Order| order.binlog.check(choice),
             |at, order| {
                 let placed = order.place(at, group_len, choice, time, first_chunk);
+                order.replica.moved(at.seq, Some(placed.0.gtid), moves);
                 let memtable = order.active.clone();
                 if let Some(l) = layer {
                     l.put(db, order, at.seq);
@@ -195,10 +225,16 @@ pub(crate) fn reserve(
 }
 
 /// Reserves the place of a local commit: a sequence number, but neither GTID nor binlog position.
-pub(crate) fn reserve_local(db: &Inner, body: usize, layer: Option<NewLayer<'_>>) -> Result<Place> {
+pub(crate) fn reserve_local(
+    db: &Inner,
+    body: usize,
+    layer: Option<NewLayer<'_>>,
+    moves: &ReplicaMove<'_>,
+) -> Result<Place> {
     let (ticket, (seq, state_due, memtable)) =
         db.log
             .reserve(RecordKind::LocalCommit, body, |at, order: &mut Order| {
+                order.replica.moved(at.seq, None, moves);
                 let memtable = order.active.clone();
                 if let Some(l) = layer {
                     l.put(db, order, at.seq);
@@ -321,6 +357,31 @@ fn spill_of(txn: &Transaction) -> Option<Spill> {
 
 /// Commits a transaction; see the module's comment for the steps.
 pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInfo> {
+    let began = Instant::now();
+    let large = txn.oob.is_some();
+    let reserved = commit_reserved(db, txn, || ())?;
+    if let Some(ticket) = &reserved.ticket {
+        txn.options.wait_committed(db, ticket)?;
+    }
+    if large {
+        tracing::debug!(
+            seq = reserved.seq,
+            ms = began.elapsed().as_secs_f64() * 1000.0,
+            "large transaction committed"
+        );
+    }
+    Ok(CommitInfo {
+        seq: reserved.seq,
+        gtid: reserved.gtid.map_or_else(String::new, |g| g.to_string()),
+    })
+}
+
+/// All steps of a commit but the wait. `placed` is called when it has its place.
+pub(crate) fn commit_reserved(
+    db: &Arc<Inner>,
+    txn: &mut Transaction,
+    placed: impl FnOnce(),
+) -> Result<Reserved> {
     txn.end_statement();
     let builder = txn.builder.take().filter(|b| !b.is_empty());
     let mut local = txn.local.take().filter(|l| !l.builder.is_empty());
@@ -329,7 +390,7 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         let waited = txn.wait_reads_durable();
         txn.release();
         waited?;
-        return Ok(CommitInfo::default());
+        return Ok(Reserved::default());
     }
     let began = Instant::now();
     db.admit(txn.oob.is_some())?;
@@ -344,6 +405,8 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         spill: spill_of(txn),
         ..Annex::default()
     };
+    let public = txn.options.log_bin && builder.is_some();
+    annex.set_origin(&txn.options, !public);
     let prefix = match &mut local {
         Some(l) => {
             annex.local_row_ids = std::mem::take(&mut l.row_ids);
@@ -352,6 +415,11 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         None => annex.encode(&[])?,
     };
     let layer = layered.then(|| NewLayer::new(&mut txn.writes));
+    let moves = ReplicaMove {
+        origin: txn.options.origin.as_deref(),
+        gtid: (!public).then(|| local_gtid(&txn.options.gtid)).flatten(),
+        changes: &[],
+    };
     let (place, buf) = match builder {
         Some(builder) if txn.options.log_bin => {
             db.counters.cache_use.fetch_add(1, Ordering::Relaxed);
@@ -371,6 +439,7 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
                 &txn.options.gtid,
                 annex.oob.as_ref().map_or(0, |o| o.first),
                 layer,
+                &moves,
             )?;
             db.counters
                 .group_bytes
@@ -384,9 +453,11 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
         mut builder => {
             let events = builder.as_mut().map_or(&[][..], |b| b.finish_local());
             let buf = local_record(&prefix, events);
-            (reserve_local(db, buf.len() - HEADER_LEN, layer)?, buf)
+            let place = reserve_local(db, buf.len() - HEADER_LEN, layer, &moves)?;
+            (place, buf)
         }
     };
+    placed();
     let placed = began.elapsed();
     for t in &txn.tables {
         if let Some(delta) = deltas.get(&t.indexes[0].id).filter(|d| **d != 0) {
@@ -426,7 +497,6 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
     if layered {
         db.want_checkpoint();
     }
-    txn.options.wait_committed(db, &place.ticket)?;
     if layered {
         let ms = |d: Duration| d.as_secs_f64() * 1000.0;
         tracing::debug!(
@@ -435,9 +505,12 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
             placed = ms(placed),
             filled = ms(filled),
             released = ms(released),
-            durable = ms(began.elapsed()),
-            "large transaction committed, times in ms"
+            "large transaction on its way to the log, times in ms"
         );
     }
-    Ok(place.info())
+    Ok(Reserved {
+        seq: place.seq,
+        gtid: place.placement.map(|p| p.gtid),
+        ticket: Some(place.ticket),
+    })
 }

@@ -12,10 +12,11 @@ use crate::locks::LockTable;
 use crate::memtable::Memtable;
 use crate::oob::{OobHold, OobRegistry};
 use crate::recovery::{Recovery, RecoverySpill};
+use crate::replica::ReplicaState;
 use crate::run::RunCache;
 use crate::snapshot::SnapshotRegistry;
 use crate::state::{Layer, Snapshot, State};
-use crate::txn::{CommitInfo, Transaction, TxnOptions};
+use crate::txn::{CommitInfo, Reserved, Transaction, TxnOptions};
 use crate::{BinlogFilter, EngineError, Result, RowMetadata};
 use arc_swap::ArcSwap;
 use narwal_binlog::{VirtualConfig, VirtualFiles};
@@ -138,6 +139,7 @@ pub(crate) struct Order {
     pub(crate) binlog: VirtualFiles,
     pub(crate) track: Track,
     pub(crate) active: Arc<Memtable>,
+    pub(crate) replica: ReplicaState,
 }
 
 impl std::fmt::Debug for Memtable {
@@ -565,7 +567,7 @@ impl Database {
             max_binlog_size: options.max_binlog_size,
             ..VirtualConfig::default()
         };
-        let (from, catalog, binlog) = match meta {
+        let (from, catalog, binlog, replica) = match meta {
             Some(m) => {
                 let binlog = from_hex(&m.binlog)
                     .ok_or_else(|| EngineError::Corrupt("binlog state in the base".into()))
@@ -577,9 +579,15 @@ impl Database {
                     Some((m.lsn, m.seq)),
                     Catalog::from_stored(m.catalog)?,
                     binlog,
+                    ReplicaState::from_stored(&m.replica, m.seq)?,
                 )
             }
-            None => (None, Catalog::new(), VirtualFiles::new(config)),
+            None => (
+                None,
+                Catalog::new(),
+                VirtualFiles::new(config),
+                ReplicaState::default(),
+            ),
         };
         let base = BaseGen::open(&redb, from.map_or(0, |f| f.1), catalog.index_ids())?;
         for t in catalog.by_id.values() {
@@ -606,7 +614,7 @@ impl Database {
             registry: oob_registry.clone(),
             limit: spill_bytes(&options),
         };
-        let mut recovery = Recovery::new(base, catalog, binlog, spill);
+        let mut recovery = Recovery::new(base, catalog, binlog, replica, spill);
         let mut log_options = LogOptions::new(log_dir);
         log_options.disk = disk.clone();
         log_options.segment_size = options.segment_size;
@@ -664,6 +672,7 @@ impl Database {
             state,
             catalog,
             binlog,
+            replica,
             ..
         } = recovery;
         remove_dead_runs(&disk, &spill_dir, &state);
@@ -683,6 +692,7 @@ impl Database {
             binlog: files,
             track,
             active: state.active.clone(),
+            replica,
         };
         let log = opened.start(order).map_err(EngineError::from)?;
         let catalog = Arc::new(catalog);
@@ -768,6 +778,41 @@ impl Database {
     /// The connection's own transaction must have been committed before.
     pub fn ddl(&self, ddl: Ddl, options: &TxnOptions) -> Result<CommitInfo> {
         crate::ddl::run(&self.inner, ddl, options)
+    }
+
+    /// What has a place in the log of what other servers committed, and how far that goes in their logs. It may not be
+    /// durable yet: whoever tells it to a client waits for [`ReplicaState::seq`] ([`Database::wait_visible`]).
+    pub fn replica_state(&self) -> ReplicaState {
+        self.inner.log.with_order_state(|o, _| o.replica.clone())
+    }
+
+    /// Waits until a commit made by [`Transaction::commit_reserved`], and with it everything before it, is durable as
+    /// configured, visible and, if the gate says so, acknowledged.
+    ///
+    /// # Errors
+    /// [`EngineError::LogFailed`].
+    pub fn wait_committed(&self, reserved: &Reserved) -> Result<()> {
+        match &reserved.ticket {
+            Some(ticket) => Ok(self.inner.log.wait(ticket)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until everything up to sequence number `seq` is visible.
+    ///
+    /// # Errors
+    /// [`EngineError::LogFailed`].
+    pub fn wait_visible(&self, seq: u64) -> Result<()> {
+        Ok(self.inner.log.wait_visible(seq)?)
+    }
+
+    /// Begins virtual binary log file `number`, as the source of a replica did, so that the same group stands at the same
+    /// place in both. Does nothing if this or a later file has begun already.
+    ///
+    /// # Errors
+    /// Those of writing to the log.
+    pub fn follow_file(&self, number: u32) -> Result<()> {
+        crate::binlog::follow_file(&self.inner, number)
     }
 
     /// Changes `innodb_flush_log_at_trx_commit` (0, 1, 2).

@@ -6,6 +6,7 @@ use crate::db::{Ddl, Inner};
 use crate::locks::WaitPolicy;
 use crate::memtable::{Payload, full_key};
 use crate::recovery::index_keys;
+use crate::replica::{ReplicaMove, local_gtid};
 use crate::table_locks::TableLocks;
 use crate::txn::{CommitInfo, TxnOptions, binlog_err};
 use crate::{CatalogChange, EngineError, Result};
@@ -83,6 +84,10 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
     let mut entries: Vec<(u32, Vec<Vec<u8>>)> = Vec::new();
     for change in ddl.changes.iter().cloned() {
         for step in after.resolve(change, u64::from(ddl.timestamp))? {
+            if step.is_replica_state() {
+                changes.push(step);
+                continue;
+            }
             after.apply(&step)?;
             if let LoggedChange::BuildIndex { table, index } = &step
                 && let Some(t) = after.table_by_id(*table)
@@ -104,14 +109,30 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
             changes.push(step);
         }
     }
-    after.version += 1;
-    let after = Arc::new(after);
+    let same_catalog = changes.iter().all(LoggedChange::is_replica_state);
+    let after = if same_catalog {
+        before
+    } else {
+        after.version += 1;
+        Arc::new(after)
+    };
     let logged = options.log_bin && db.options.binlog_filter.logs_ddl(ddl);
-    let prefix = Annex {
+    let replica_changes: Vec<LoggedChange> = changes
+        .iter()
+        .filter(|c| c.is_replica_state())
+        .cloned()
+        .collect();
+    let mut annex = Annex {
         changes,
         ..Annex::default()
-    }
-    .encode(&[])?;
+    };
+    annex.set_origin(options, !logged);
+    let prefix = annex.encode(&[])?;
+    let moves = ReplicaMove {
+        origin: options.origin.as_deref(),
+        gtid: (!logged).then(|| local_gtid(&options.gtid)).flatten(),
+        changes: &replica_changes,
+    };
     let query = DdlQuery {
         server_id: db.options.server_id,
         timestamp: ddl.timestamp,
@@ -140,9 +161,10 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
                 &options.gtid,
                 0,
                 None,
+                &moves,
             )?
         } else {
-            reserve_local(db, prefix.len().max(4), None)?
+            reserve_local(db, prefix.len().max(4), None, &moves)?
         };
         *latest = after.clone();
         place

@@ -17,6 +17,7 @@
 //! | `scan.rs` | ordered scans over own writes, memtables and base |
 //! | `locks.rs`, `locks/` | row and table locks, deadlock detection; locks of huge transactions on disk |
 //! | `packed.rs` | compressed commit records and chunks |
+//! | `replica.rs` | what was applied of other servers' logs, and up to where |
 //! | `groups.rs` | event groups and their events out of log records |
 //! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
 //! | `check/` | checking a stopped data folder |
@@ -46,6 +47,7 @@ mod locks;
 mod memtable;
 mod oob;
 pub mod packed;
+mod replica;
 mod recovery;
 #[allow(dead_code, unused_imports)]
 mod run;
@@ -79,9 +81,10 @@ pub use narwal_binlog::GtidChoice;
 pub use narwal_binlog::RowMetadata;
 pub use narwal_log::{Gate, GateStats, Held};
 pub use packed::{Compression, unpack};
+pub use replica::{Origin, ReplicaState};
 pub use table::{Index, Table};
 pub use table_locks::TableLocks;
 pub use txn::{
-    CommitInfo, Isolation, KeyRange, KillFlag, LockMode, LockWait, ReadView, Row, Savepoint, Scan,
-    ScanItem, Transaction, TxnOptions,
+    CommitInfo, Isolation, KeyRange, KillFlag, LockMode, LockWait, ReadView, Reserved, Row,
+    Savepoint, Scan, ScanItem, Transaction, TxnOptions,
 };

@@ -11,6 +11,7 @@ use crate::groups::{Chunk, Oob};
 use crate::memtable::{Memtable, Payload, full_key};
 use crate::oob::{OobHold, OobRegistry, chunk_list};
 use crate::packed::unpack_chunk;
+use crate::replica::ReplicaState;
 use crate::run::{Run, RunCache};
 use crate::scan::Scan;
 use crate::snapshot::SnapshotRegistry;
@@ -53,6 +54,7 @@ pub(crate) struct Recovery {
     pub(crate) state: Arc<State>,
     pub(crate) catalog: Catalog,
     pub(crate) binlog: Replay,
+    pub(crate) replica: ReplicaState,
     pub(crate) commits: u64,
     registry: SnapshotRegistry,
     spill: RecoverySpill,
@@ -67,6 +69,7 @@ impl Recovery {
         base: Arc<BaseGen>,
         catalog: Catalog,
         binlog: Replay,
+        replica: ReplicaState,
         spill: RecoverySpill,
     ) -> Self {
         Recovery {
@@ -77,6 +80,7 @@ impl Recovery {
             }),
             catalog,
             binlog,
+            replica,
             commits: 0,
             registry: SnapshotRegistry::new(),
             spill,
@@ -104,21 +108,29 @@ impl Recovery {
             crate::packed::unpack(record.kind, record.body).map_err(|e| place(e.to_string()))?;
         let parts = split_record(kind, &body).map_err(|e| place(e.to_string()))?;
         let annex = parts.annex;
+        let mut gtid = None;
         if kind != RecordKind::LocalCommit {
             let sent = annex
                 .oob
                 .as_ref()
                 .map_or((0, 0), |o| (o.events_len, o.first));
             let len = parts.events.len() as u64 + sent.0;
-            self.binlog.commit(record, parts.events, len, sent.1)?;
+            gtid = Some(self.binlog.commit(record, parts.events, len, sent.1)?);
+        }
+        if let Some((origin, local)) = annex.origin() {
+            self.replica.advance(record.seq, gtid.or(local), &origin);
         }
         for change in &annex.changes {
+            if change.is_replica_state() {
+                self.replica.change(record.seq, change);
+                continue;
+            }
             self.catalog.apply(change)?;
             if let LoggedChange::BuildIndex { table, index } = change {
                 self.build_index(*table, *index, record.seq)?;
             }
         }
-        if !annex.changes.is_empty() {
+        if annex.changes.iter().any(|c| !c.is_replica_state()) {
             self.catalog.version += 1;
         }
         let mut target = Target {

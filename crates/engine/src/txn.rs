@@ -11,13 +11,14 @@ use crate::local::{Change, LocalMark, LocalRedo, new_builder};
 use crate::locks::{LockName, WaitPolicy};
 use crate::memtable::{FullKey, Payload, full_key};
 use crate::oob::Oob;
+use crate::replica::Origin;
 pub use crate::scan::{Scan, ScanItem};
 use crate::snapshot::SnapshotSlot;
 use crate::state::Snapshot;
 use crate::table::{Table, finish_secondary_key, pk_of_secondary};
 use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
-use narwal_binlog::{GroupBuilder, GtidChoice, Mark, RowMetadata};
+use narwal_binlog::{GroupBuilder, Gtid, GtidChoice, Mark, RowMetadata};
 use narwal_log::{LogError, Ticket};
 use narwal_types::key::successor;
 use smallvec::SmallVec;
@@ -59,6 +60,9 @@ pub struct TxnOptions {
     pub log_bin: bool,
     /// `binlog_row_image`; see also [`Transaction::set_row_image`].
     pub row_image: RowImage,
+    /// Where the transaction comes from, if another server committed it first: [`crate::Database::replica_state`] advances
+    /// with its commit, in the same log record.
+    pub origin: Option<Arc<Origin>>,
     /// Ids of tables that the caller has locked with [`crate::Database::lock_tables`]: it passes its own locks.
     pub held_tables: Option<Arc<[u64]>>,
 }
@@ -148,6 +152,7 @@ impl Default for TxnOptions {
             log_bin: true,
             row_image: RowImage::default(),
             held_tables: None,
+            origin: None,
         }
     }
 }
@@ -270,6 +275,16 @@ pub struct CommitInfo {
     pub seq: u64,
     /// GTID as text, empty if nothing was written.
     pub gtid: String,
+}
+
+/// A commit that has its place in the log and is on its way there: see [`Transaction::commit_reserved`].
+#[derive(Debug, Default)]
+pub struct Reserved {
+    /// Commit sequence number; 0 if nothing was written.
+    pub seq: u64,
+    /// The GTID; `None` if it has none (nothing was written, or for this server only).
+    pub gtid: Option<Gtid>,
+    pub(crate) ticket: Option<Ticket>,
 }
 
 /// A transaction. Dropping it rolls back. Not for concurrent use; one thread at a time.
@@ -848,8 +863,28 @@ impl Transaction {
     /// (but see `LogFailed`: its fate is decided by what the disk kept).
     pub fn commit(mut self) -> Result<CommitInfo> {
         let db = self.db.clone();
-        let info = crate::commit::commit(&db, &mut self)?;
-        Ok(info)
+        crate::commit::commit(&db, &mut self)
+    }
+
+    /// Everything of [`Transaction::commit`] but the wait: when it returns, the place in the order is taken, the rows are
+    /// in the store, the row locks are free. Others see nothing of it before it is durable, which
+    /// [`crate::Database::wait_committed`] waits for (one wait for the last of many is enough, and somebody has to wait:
+    /// it is the waiter who writes).
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub fn commit_reserved(self) -> Result<Reserved> {
+        self.commit_reserved_then(|| ())
+    }
+
+    /// As [`Transaction::commit_reserved`]; `placed` is called as soon as the place is taken (not if nothing was
+    /// written), before the rows are in the store.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub fn commit_reserved_then(mut self, placed: impl FnOnce()) -> Result<Reserved> {
+        let db = self.db.clone();
+        crate::commit::commit_reserved(&db, &mut self, placed)
     }
 
     /// Rolls back.

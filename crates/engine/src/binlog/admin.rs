@@ -74,6 +74,30 @@ pub(crate) fn flush(db: &Arc<Inner>, delete_domains: &[u32]) -> Result<Vec<Strin
     Ok(notes)
 }
 
+/// Begins file `number`, unless the current one is that or a later one.
+pub(crate) fn follow_file(db: &Arc<Inner>, number: u32) -> Result<()> {
+    let behind = || db.log.with_order_state(|o, _| o.binlog.file_no() < number);
+    if number > LARGEST_FIRST_FILE || !behind() {
+        return Ok(());
+    }
+    let _admin = db.binlog.admin.lock();
+    if !behind() {
+        return Ok(());
+    }
+    write_state(
+        db,
+        StateReason::Rotate,
+        0,
+        |files| {
+            files.rotate_to(number);
+            Ok(())
+        },
+        |_, _| (),
+    )?;
+    db.binlog.look();
+    Ok(())
+}
+
 /// Whether both states say the same of a domain.
 fn same_in_domain(a: &GtidState, b: &GtidState, domain: u32) -> bool {
     let of = |s: &GtidState| s.iter().filter(|g| g.domain == domain).collect::<Vec<_>>();

@@ -24,6 +24,7 @@ mod state_record;
 pub(crate) mod store;
 pub(crate) mod track;
 
+pub(crate) use admin::follow_file;
 pub use api::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart};
 pub use lookup::GtidFilter;
 pub use retention::ReaderHold;

@@ -4,7 +4,7 @@ use super::index::{FileEntry, Index};
 use super::state_record::{StateReason, StateRecord};
 use super::track::Track;
 use crate::{EngineError, Result};
-use narwal_binlog::VirtualFiles;
+use narwal_binlog::{Gtid, VirtualFiles};
 use narwal_log::{DirReader, Disk, RecordKind, RecordRef};
 use std::path::Path;
 use std::sync::Arc;
@@ -92,14 +92,14 @@ impl Replay {
     }
 
     /// A commit with an event group of `len` bytes of which `events` holds at least the GTID event. `first_chunk`: LSN
-    /// of its first chunk, 0 if it has none.
+    /// of its first chunk, 0 if it has none. Gives its GTID.
     pub(crate) fn commit(
         &mut self,
         record: &RecordRef<'_>,
         events: &[u8],
         len: u64,
         first_chunk: u64,
-    ) -> Result<()> {
+    ) -> Result<Gtid> {
         let damaged = |e: narwal_binlog::BinlogError| {
             EngineError::Corrupt(format!("log record at LSN {}: {e}", record.lsn))
         };
@@ -115,7 +115,7 @@ impl Replay {
             time,
             first_chunk,
         );
-        Ok(())
+        Ok(placement.gtid)
     }
 
     /// A State record.
