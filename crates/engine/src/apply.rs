@@ -33,6 +33,16 @@ fn bad_event(table: &Table, what: impl std::fmt::Display) -> EngineError {
     ))
 }
 
+/// `slave_type_conversions`: what may be done to values of a column whose type is another one here. With neither only
+/// the same type is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TypeConversions {
+    /// `ALL_NON_LOSSY`: to a type that holds all values of the other.
+    pub non_lossy: bool,
+    /// `ALL_LOSSY`: values are cut or moved to the nearest where they do not fit.
+    pub lossy: bool,
+}
+
 /// What has to be done to a value of the event before it is a value of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Conversion {

@@ -116,23 +116,24 @@ fn freeze(db: &Inner) -> Frozen {
     let latest = db.latest_catalog.lock();
     let fresh = Arc::new(Memtable::new());
     let mut index = db.binlog.index.lock();
-    let (layers, seq, lsn, binlog, current, replica) = db.log.with_order_state(|order: &mut Order, at| {
-        order.active = fresh.clone();
-        // Still under the order mutex: whoever sees a later sequence number published sees this state too.
-        db.state.rcu(|s| s.covered(fresh.clone(), None));
-        let layers = db.state.load().older.to_vec();
-        order.track.drain(&mut index);
-        let current = order.track.current.clone();
-        let replica = order.replica.clone();
-        (
-            layers,
-            at.seq,
-            at.lsn,
-            order.binlog.to_bytes(),
-            current,
-            replica,
-        )
-    });
+    let (layers, seq, lsn, binlog, current, replica) =
+        db.log.with_order_state(|order: &mut Order, at| {
+            order.active = fresh.clone();
+            // Still under the order mutex: whoever sees a later sequence number published sees this state too.
+            db.state.rcu(|s| s.covered(fresh.clone(), None));
+            let layers = db.state.load().older.to_vec();
+            order.track.drain(&mut index);
+            let current = order.track.current.clone();
+            let replica = order.replica.clone();
+            (
+                layers,
+                at.seq,
+                at.lsn,
+                order.binlog.to_bytes(),
+                current,
+                replica,
+            )
+        });
     let meta = CheckpointMeta {
         format: 1,
         seq,

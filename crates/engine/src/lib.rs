@@ -47,8 +47,8 @@ mod locks;
 mod memtable;
 mod oob;
 pub mod packed;
-mod replica;
 mod recovery;
+mod replica;
 #[allow(dead_code, unused_imports)]
 mod run;
 mod scan;

@@ -71,13 +71,7 @@ fn parse_list(list: &str) -> Result<Vec<Gtid>> {
     list.split(',')
         .map(|g| g.parse::<Gtid>())
         .collect::<std::result::Result<_, _>>()
-        .map_err(|_| {
-            EngineError::Sql(SqlError::new(
-                1941,
-                b"HY000",
-                "Could not parse GTID list",
-            ))
-        })
+        .map_err(|_| EngineError::Sql(SqlError::new(1941, b"HY000", "Could not parse GTID list")))
 }
 
 /// Looks whether a list is one; `one_each`: a domain may be named once only.

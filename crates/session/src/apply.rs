@@ -13,6 +13,7 @@
 use crate::acl::Account;
 use crate::instance::{ConnectOptions, Instance};
 use crate::privileges::PrivilegeSet;
+use crate::replica::ReplicaFilter;
 use crate::session::ClientSession;
 use crate::statement::trim;
 use crate::variables::VarValue;
@@ -21,7 +22,10 @@ use narwal_binlog::{
     event_flags, event_type, uncompressed_type,
 };
 use narwal_engine::apply::RowApplier;
-use narwal_engine::{Database, Ddl, EngineError, Isolation, Savepoint, Transaction, TxnOptions};
+pub use narwal_engine::apply::TypeConversions;
+use narwal_engine::{
+    Database, Ddl, EngineError, Isolation, Origin, Savepoint, Transaction, TxnOptions,
+};
 use narwal_sql::SqlMode;
 use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use std::borrow::Cow;
@@ -137,6 +141,13 @@ pub struct ApplyOptions {
     pub skip_unsupported: bool,
     /// Collations of utf8mb4 and utf8mb3 that Narwal does not have become `utf8mb4_general_ci`.
     pub replace_collations: bool,
+    /// `replicate_do_db` and its kin.
+    pub filter: Arc<ReplicaFilter>,
+    /// `slave_exec_mode=IDEMPOTENT`: a row to insert that is there already is overwritten, a row to delete or change that
+    /// is not there is passed over.
+    pub idempotent: bool,
+    /// `slave_type_conversions`.
+    pub conversions: TypeConversions,
 }
 
 /// A group that was applied.
@@ -152,9 +163,17 @@ pub struct Applied {
     pub nothing: bool,
 }
 
+/// What the statements of a group that a session runs for an applier are logged with.
+#[derive(Debug, Clone)]
+pub(crate) struct Applying {
+    pub(crate) gtid: GtidChoice,
+    pub(crate) origin: Option<Arc<Origin>>,
+}
+
 /// The group that is being applied.
 struct Group {
     gtid: Gtid,
+    origin: Option<Arc<Origin>>,
     /// The group is one statement; `None`: the first event will tell.
     standalone: Option<bool>,
     begun: bool,
@@ -235,6 +254,7 @@ impl Applier {
         self.rows.clear();
         self.group = Some(Group {
             gtid,
+            origin: None,
             standalone,
             begun: false,
             txn: None,
@@ -613,11 +633,14 @@ impl Applier {
         s.vars.set_by_name("time_zone", VarValue::text(zone));
         s.refresh_settings();
         s.set_db((!db.is_empty()).then(|| db.into()));
-        s.applying = Some(GtidChoice {
-            domain_id: Some(group.gtid.domain),
-            server_id: Some(group.gtid.server),
-            seq_no: Some(group.gtid.seq),
-            strict: self.options.strict,
+        s.applying = Some(Applying {
+            gtid: GtidChoice {
+                domain_id: Some(group.gtid.domain),
+                server_id: Some(group.gtid.server),
+                seq_no: Some(group.gtid.seq),
+                strict: self.options.strict,
+            },
+            origin: group.origin.clone(),
         });
         let ran = s.run_text(sql, &mut Discard, false);
         s.applying = None;

@@ -25,8 +25,8 @@ pub(crate) fn gtid_inside_transaction() -> SqlError {
 impl ClientSession {
     /// What the session's variables say of the next GTID.
     pub(crate) fn gtid_choice(&self) -> GtidChoice {
-        if let Some(choice) = self.applying {
-            return choice;
+        if let Some(applying) = &self.applying {
+            return applying.gtid;
         }
         let seq_no = self.vars.gtid_seq_no.load(Ordering::Relaxed);
         GtidChoice {

@@ -14,7 +14,7 @@ use crate::table_locks::Locked;
 use crate::transaction::{NextTransaction, Open};
 use crate::variables::VarValue;
 use ahash::AHashMap;
-use narwal_engine::{GtidChoice, Isolation, RowImage};
+use narwal_engine::{Isolation, RowImage};
 use narwal_sql::{SqlMode, StatementEnv};
 use narwal_types::{ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -97,8 +97,8 @@ pub struct ClientSession {
     /// So many conditions at the head of the diagnostics area are those of the statement before.
     pub(crate) inherited: usize,
     pub(crate) values: Vec<Value>,
-    /// The GTID of the group that an applier runs in this session.
-    pub(crate) applying: Option<GtidChoice>,
+    /// The group that an applier runs in this session.
+    pub(crate) applying: Option<crate::apply::Applying>,
     /// The session is an applier's: its account is not one of the accounts.
     pub(crate) internal: bool,
     /// LOCK TABLES.

@@ -34,6 +34,7 @@ impl ClientSession {
             log_bin: self.settings.log_bin,
             row_image: self.settings.row_image,
             held_tables: self.locked.as_ref().map(|l| l.held.clone()),
+            origin: self.applying.as_ref().and_then(|a| a.origin.clone()),
         }
     }
 
