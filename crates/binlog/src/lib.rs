@@ -7,6 +7,7 @@
 //! - [`VirtualFiles`] hands out GTIDs and virtual positions: the file name and offset a group would have in
 //!   a classic binary log made of flat files.
 //! - [`EventReader`] walks the events of a group, a file or a stream and checks every length and checksum.
+//! - [`ContentHasher`] says whether two servers have the same under one GTID.
 //! - [`FlatFileWriter`] writes real binary log files for `mariadb-binlog` and anything else that reads them.
 //!
 //! All formats are little-endian unless said otherwise. See `docs/binlog.md` for what is written and why.
@@ -14,6 +15,7 @@
 
 mod column;
 mod compressed;
+mod content;
 mod decode;
 mod error;
 mod event;
@@ -29,6 +31,9 @@ mod value;
 
 pub use column::{ColumnMeta, column_type};
 pub use compressed::{decompressed_body, uncompressed_type};
+pub use content::{
+    ContentHash, ContentHasher, Detail, SameContent, connect_hash_text, parse_connect_hash,
+};
 pub use decode::{Event, EventReader, GtidEvent, QueryEvent, RawEvent};
 pub use error::BinlogError;
 pub use event::{

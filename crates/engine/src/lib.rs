@@ -62,7 +62,7 @@ mod writeset;
 
 pub use binlog::{
     BinlogFile, BinlogPosition, BinlogStats, GtidFilter, PurgeReport, ReadStart, ReaderHold,
-    StateReason, StateRecord,
+    StateReason, StateRecord, hash_group,
 };
 pub use builder::TableBuilder;
 pub use catalog::{

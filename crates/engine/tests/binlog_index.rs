@@ -175,7 +175,7 @@ impl Story {
     fn check(&self, rng: &mut StdRng) {
         let files = self.db.binlog_files();
         let mut reader = self.reader(ReadStart::Oldest);
-        let mut lsns = Vec::new();
+        let (mut lsns, mut hashes) = (Vec::new(), Vec::new());
         for g in &self.groups {
             let h = reader.next_group().unwrap().unwrap();
             let file = format!("narwal-bin.{:06}", h.file_no);
@@ -184,6 +184,7 @@ impl Story {
                 (g.seq, g.gtid.clone(), &g.file, g.start)
             );
             lsns.push(h.lsn);
+            hashes.push(hash_group(&mut reader).unwrap());
         }
         assert!(reader.next_group().unwrap().is_none());
         for (i, f) in files.iter().enumerate() {
@@ -220,6 +221,17 @@ impl Story {
             }
             let i = rng.random_range(0..self.groups.len());
             let g = &self.groups[i];
+            let gtid: narwal_binlog::Gtid = g.gtid.parse().unwrap();
+            assert_eq!(self.db.content_hash(gtid).unwrap(), Some(hashes[i]));
+            for other in [(gtid.server + 9, gtid.seq), (gtid.server, gtid.seq + 1000)] {
+                let (server, seq) = other;
+                let none = narwal_binlog::Gtid {
+                    server,
+                    seq,
+                    ..gtid
+                };
+                assert_eq!(self.db.content_hash(none).unwrap(), None);
+            }
             let at = self.db.position_at_seq(g.seq).unwrap();
             if at.file == g.file {
                 assert_eq!((at.offset, &at.gtid_pos), (g.end, &g.gtid_pos));

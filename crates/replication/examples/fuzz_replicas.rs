@@ -491,6 +491,7 @@ fn case(
             3 if honest => Some(db.gtid_binlog_state()),
             _ => Some(gtids(&mut rng, &db.gtid_binlog_state())),
         },
+        contents: Vec::new(),
         strict: rng.random(),
         ignore_duplicates: rng.random(),
         until: rng

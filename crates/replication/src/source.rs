@@ -9,6 +9,7 @@ use crate::semisync::SemiSync;
 use crate::start;
 use crate::tail::{self, Tail, TailGroups};
 use crate::wake::Wake;
+use narwal_binlog::{ContentHash, Gtid};
 use narwal_engine::Database;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -47,6 +48,8 @@ pub struct ClientVars {
     pub capability: u64,
     /// `@slave_connect_state`: it starts by GTID.
     pub connect_state: Option<String>,
+    /// `@narwal_connect_hash`: the contents of the last groups that a Narwal replica has.
+    pub contents: Vec<(Gtid, ContentHash)>,
     /// `@slave_gtid_strict_mode`.
     pub strict: bool,
     /// `@slave_gtid_ignore_duplicates`.

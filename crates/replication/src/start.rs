@@ -4,7 +4,7 @@ use crate::error::DumpError;
 use crate::filter::GtidStream;
 use crate::request::DumpRequest;
 use crate::source::ClientVars;
-use narwal_binlog::{FDE_LEN, Gtid, GtidState, HEADER_LEN, MAGIC};
+use narwal_binlog::{FDE_LEN, Gtid, GtidState, HEADER_LEN, MAGIC, SameContent};
 use narwal_engine::{Database, EngineError, GroupReader, LiveRecords, ReadStart};
 use narwal_types::SqlError;
 
@@ -55,10 +55,36 @@ pub(crate) fn find(
     request: &DumpRequest,
     vars: &ClientVars,
 ) -> Result<(Reader, Start), DumpError> {
-    match &vars.connect_state {
+    let found = match &vars.connect_state {
         Some(state) => by_gtid(db, state, vars),
         None => by_position(db, request),
+    }?;
+    check_contents(db, vars)?;
+    Ok(found)
+}
+
+/// Most groups of a replica that are compared with what stands here: it sends one of each domain.
+const MAX_COMPARED: usize = 64;
+
+/// Refuses a replica whose last group of some domain stands here under the same GTID with other content. What does not
+/// stand here (any more), or in a form that can't be compared, is no reason.
+fn check_contents(db: &Database, vars: &ClientVars) -> Result<(), DumpError> {
+    for (gtid, theirs) in vars.contents.iter().take(MAX_COMPARED) {
+        let Some(ours) = db.content_hash(*gtid)? else {
+            continue;
+        };
+        if theirs.same_as(&ours) == SameContent::No {
+            let last = db.gtid_state().last(gtid.domain).unwrap_or(*gtid);
+            return Err(DumpError::fatal(format!(
+                "Error: connecting slave requested to start from GTID {gtid}, which is in the master's binlog with other \
+                 content: their histories part at or before it. The slave's {gtid} has the content {}, the master's {gtid} \
+                 has {}; the master's last GTID is {last}. narwal diverge tells where they part",
+                theirs.short(),
+                ours.short(),
+            )));
+        }
     }
+    Ok(())
 }
 
 fn by_position(db: &Database, request: &DumpRequest) -> Result<(Reader, Start), DumpError> {
@@ -192,7 +218,7 @@ fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<(Reader, Sta
             place.observe(last);
             continue;
         }
-        return Err(not_in_log(has, newest >= has.seq));
+        return Err(not_in_log(has, last, newest >= has.seq));
     }
     let mut text = String::new();
     for gtid in place.position() {
@@ -226,11 +252,19 @@ fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<(Reader, Sta
     Ok((reader, start))
 }
 
-fn not_in_log(has: Gtid, newer: bool) -> DumpError {
+/// The reader is at a GTID that never was here. MariaDB's words come first: tools look for them.
+fn not_in_log(has: Gtid, last: Gtid, newer: bool) -> DumpError {
     let why = if newer {
-        ". Since the master's binlog contains GTIDs with higher sequence numbers, it probably means that the slave has diverged due to executing extra erroneous transactions"
+        format!(
+            ". Since the master's binlog contains GTIDs with higher sequence numbers, it probably means that the slave has \
+             diverged due to executing extra erroneous transactions. The slave is at {has}, the master at {last}: narwal \
+             diverge tells where they part"
+        )
     } else {
-        ""
+        format!(
+            ". The slave has more than the master: it is at {has}, the master at {last}. It has had transactions of its own, \
+             or the master was set back to an older state"
+        )
     };
     DumpError::fatal(format!(
         "Error: connecting slave requested to start from GTID {has}, which is not in the master's binlog{why}"

@@ -132,6 +132,9 @@ impl ClientSession {
             },
             capability: number("mariadb_slave_capability").map_or(0, |n| n as u64),
             connect_state: var("slave_connect_state"),
+            contents: var("narwal_connect_hash")
+                .map(|v| narwal_binlog::parse_connect_hash(&v))
+                .unwrap_or_default(),
             strict: on("slave_gtid_strict_mode"),
             ignore_duplicates: on("slave_gtid_ignore_duplicates"),
             until: var("slave_until_gtid"),

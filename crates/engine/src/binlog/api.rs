@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use super::GtidFilter;
 use super::retention::{ReaderHold, Target};
-use super::{admin, lookup, retention, view};
+use super::{admin, content, lookup, retention, view};
 use crate::groups::{GroupReader, LiveRecords};
 use crate::{Database, Result};
 use std::sync::atomic::Ordering;
@@ -319,6 +319,19 @@ impl Database {
     /// GTIDs that are purged or not of this log's history, 1941 for a text that is no GTID list.
     pub fn binlog_reader(&self, start: ReadStart) -> Result<GroupReader<LiveRecords>> {
         lookup::reader(&self.inner, start)
+    }
+
+    /// What the group with this GTID does, hashed: the same number on every server that has the same group under that
+    /// name. `None` if the binary log does not have it, or not any more. Reads at most what lies between two points of
+    /// the index, and the group.
+    ///
+    /// # Errors
+    /// The log can't be read.
+    pub fn content_hash(
+        &self,
+        gtid: narwal_binlog::Gtid,
+    ) -> Result<Option<narwal_binlog::ContentHash>> {
+        content::by_gtid(&self.inner, gtid)
     }
 
     /// Everything below this LSN is durable.

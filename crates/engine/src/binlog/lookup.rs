@@ -21,6 +21,16 @@ pub(crate) struct Found {
     pub(crate) files: VirtualFiles,
 }
 
+impl Found {
+    /// At a point of the index.
+    pub(super) fn at(db: &Inner, point: &Point) -> Found {
+        Found {
+            lsn: point.lsn,
+            files: point.files(config(db)),
+        }
+    }
+}
+
 fn sql(code: u16, text: String) -> EngineError {
     EngineError::Sql(SqlError::new(code, b"HY000", text))
 }
@@ -151,7 +161,7 @@ pub(crate) fn by_offset(db: &Arc<Inner>, file_no: u32, offset: u64) -> Result<Op
         .unwrap_or(start);
     drop(index);
     if offset <= point.offset {
-        return Ok(Some(AtOffset::Boundary(found_at(db, &point))));
+        return Ok(Some(AtOffset::Boundary(Found::at(db, &point))));
     }
     let mut inside = None;
     let found = find(db, &point, |head| {
@@ -170,13 +180,6 @@ pub(crate) fn by_offset(db: &Arc<Inner>, file_no: u32, offset: u64) -> Result<Op
         Some(start) => AtOffset::Inside(found, start),
         None => AtOffset::Boundary(found),
     }))
-}
-
-fn found_at(db: &Inner, point: &Point) -> Found {
-    Found {
-        lsn: point.lsn,
-        files: point.files(config(db)),
-    }
 }
 
 /// The first group at or behind an LSN.
@@ -232,7 +235,7 @@ pub(crate) fn by_gtids(db: &Arc<Inner>, have: &GtidState) -> Result<Found> {
 }
 
 /// Looks again if a purge has taken away what the index named a moment before.
-fn again<T>(look: impl Fn() -> Result<T>) -> Result<T> {
+pub(super) fn again<T>(look: impl Fn() -> Result<T>) -> Result<T> {
     let mut tries = 0;
     loop {
         match look() {
@@ -319,7 +322,8 @@ fn gtid_pos_once(db: &Arc<Inner>, file: &str, offset: u64) -> Result<Option<Stri
     }
 }
 
-fn read_from(db: &Arc<Inner>, found: Found) -> Result<GroupReader<LiveRecords>> {
+/// Reads groups from a place on.
+pub(super) fn read_from(db: &Arc<Inner>, found: Found) -> Result<GroupReader<LiveRecords>> {
     make_readable(db)?;
     let config = config(db);
     let records = LiveRecords::new(db, found.lsn)?;
@@ -333,7 +337,7 @@ pub(crate) fn reader(db: &Arc<Inner>, start: ReadStart) -> Result<GroupReader<Li
             let (index, current) = view(db);
             let first = index.files.front().unwrap_or(&current).start();
             drop(index);
-            found_at(db, &first)
+            Found::at(db, &first)
         }
         ReadStart::File { name, offset } => {
             let number = file_number(db, &name)?;

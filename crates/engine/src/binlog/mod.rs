@@ -9,6 +9,7 @@
 //! | `store.rs` | the index in the base |
 //! | `replay.rs` | recovery |
 //! | `lookup.rs` | finding places, reading from them |
+//! | `content.rs` | a group's content by its GTID |
 //! | `admin.rs` | FLUSH, RESET MASTER, `gtid_binlog_state` |
 //! | `retention.rs` | purging, and what keeps the log |
 //!
@@ -16,6 +17,7 @@
 
 mod admin;
 mod api;
+mod content;
 pub(crate) mod index;
 mod lookup;
 pub(crate) mod replay;
@@ -26,6 +28,7 @@ pub(crate) mod track;
 
 pub(crate) use admin::follow_file;
 pub use api::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart};
+pub use content::hash_group;
 pub use lookup::GtidFilter;
 pub use retention::ReaderHold;
 pub use state_record::{StateReason, StateRecord};
