@@ -66,6 +66,17 @@ pub enum Item {
         file: Arc<str>,
         /// Offset in that file up to which there is nothing to do.
         pos: u64,
+        /// The source waits for an acknowledgement of the group all the same, once everything before it is durable here.
+        wants_ack: bool,
+    },
+    /// The applier stops here with this error, after everything before it: what follows must not be applied.
+    Stop {
+        /// MariaDB's error number (`Last_SQL_Errno`).
+        code: u16,
+        /// The sentence.
+        text: String,
+        /// The group that can't be applied.
+        gtid: Option<Gtid>,
     },
 }
 
@@ -85,7 +96,7 @@ impl Item {
         match self {
             Item::Group { .. } | Item::End { .. } => 1,
             Item::Position { gtid, .. } => u64::from(gtid.is_some()),
-            Item::Begin { .. } | Item::Events(_) | Item::Abandon => 0,
+            Item::Begin { .. } | Item::Events(_) | Item::Abandon | Item::Stop { .. } => 0,
         }
     }
 }
@@ -279,7 +290,7 @@ impl Queue {
             Item::Group { head, .. } | Item::Begin { head } | Item::End { head } => {
                 Some(head.timestamp)
             }
-            Item::Events(_) | Item::Abandon | Item::Position { .. } => None,
+            Item::Events(_) | Item::Abandon | Item::Position { .. } | Item::Stop { .. } => None,
         });
         QueueFill {
             bytes: s.bytes as u64,
@@ -328,6 +339,7 @@ mod tests {
             gtid: None,
             file: "bin.000001".into(),
             pos,
+            wants_ack: false,
         }
     }
 
@@ -345,13 +357,19 @@ mod tests {
                 gtid: Some(head(3).gtid),
                 file: "bin.000001".into(),
                 pos: 300,
+                wants_ack: false,
+            },
+            Item::Stop {
+                code: 1950,
+                text: "no".into(),
+                gtid: None,
             },
         ];
         for item in &items {
             q.push(1, item.clone()).unwrap();
         }
         let fill = q.fill();
-        assert_eq!((fill.items, fill.groups, fill.oldest), (6, 3, Some(101)));
+        assert_eq!((fill.items, fill.groups, fill.oldest), (7, 3, Some(101)));
         assert!(fill.bytes > 30);
         for item in items {
             assert_eq!(q.pop(NOW), Popped::Item(item));
