@@ -8,6 +8,8 @@ import socket
 import threading
 import time
 
+from .servers import free_port
+
 
 class Proxy:
     """Listens on `port` of 127.0.0.1 and forwards to `target`, a port there or a server (whose port may change). `with`, or `close`.
@@ -28,8 +30,8 @@ class Proxy:
         self._lock = threading.Lock()
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
         self._closed = False
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self._listener.getsockname()[1]
+        self.port = free_port()
+        self._listener = socket.create_server(("127.0.0.1", self.port), backlog=64)
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self) -> Proxy:

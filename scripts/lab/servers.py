@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import random
 import re
 import shutil
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 from . import syncshim
 
 ROOT = Path(__file__).resolve().parents[2]
+_ports = random.SystemRandom()
 
 
 class ServerDied(Exception):
@@ -25,9 +27,16 @@ class ServerDied(Exception):
 
 
 def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port that nobody listens at, below those that the system gives to outgoing connections: while a server is down, none of
+    these takes its port, nor can a client that tries it connect to itself."""
+    while True:
+        port = _ports.randrange(12000, 32000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 def narwal_binary(given: str | None = None) -> Path:

@@ -10,7 +10,7 @@ After each kill, before anything else, `narwal check` must find nothing in the d
 A part of the load are transactions that outgrow their share of memory (set very small): chunks in the log, rows and locks
 in files. A third of the kills comes in the middle of one, a third right after one was acknowledged.
 
-With --replicas: scripts/torture/replicas.py.
+With --replicas: scripts/torture/replicas.py. With --topology: scripts/torture/topologies.py.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from lab.servers import ROOT, MariaDB, Narwal, Server, ServerDied  # noqa: E402
+from lab.topology import TOPOLOGIES  # noqa: E402
 from lab.wire import Connection, Lost, SqlError  # noqa: E402
 
 from check import check_state, check_stream  # noqa: E402
@@ -238,6 +239,9 @@ def parse() -> argparse.Namespace:
     p.add_argument("--minutes", type=float, default=0, help="the same in minutes")
     p.add_argument("--replicas", type=int, default=0, metavar="N",
                    help="attach N MariaDB replicas and kill these as well (one data folder, for --seconds, default 60)")  # fmt: skip
+    p.add_argument("--topology", choices=TOPOLOGIES,
+                   help="Narwal and MariaDB as replicas of each other, kills and cut links (for --seconds, default 60;\n"
+                   "pair: two Narwals, --kills of them)")  # fmt: skip
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     p.add_argument("--durability", default="all", choices=["0", "1", "2", "all"],
                    help="innodb_flush_log_at_trx_commit (default all: in turn, a data folder each)")  # fmt: skip
@@ -257,13 +261,17 @@ def parse() -> argparse.Namespace:
     o = p.parse_args()
     o.modes = [1, 0, 2] if o.durability == "all" else [int(o.durability)]
     o.seconds = o.seconds or 60 * o.minutes
-    if o.seconds:
+    if o.seconds and not o.topology:
         o.kills = 0
     return o
 
 
 def main() -> int:
     o = parse()
+    if o.topology:
+        import topologies
+
+        return topologies.main(o)
     torture = Torture(o)
     if not o.replicas:
         return torture.run()

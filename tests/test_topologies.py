@@ -1,0 +1,37 @@
+"""Narwal and MariaDB behind each other in every role, under load with kills and cut links: the torture's topologies, each for a
+few seconds and one seed. `./torture --topology` runs them for longer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import STAND_IN
+
+from lab.topology import Topology
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts" / "torture"))
+from topologies import TopologyTorture  # noqa: E402
+
+
+def run(topology: Topology, **options) -> TopologyTorture:
+    torture = TopologyTorture(topology, **options)
+    try:
+        torture.run()
+    except BaseException:
+        print(f"{torture.so_far()}; folders are in {topology.folder}\n{topology.describe()}")
+        raise
+    return torture
+
+
+@pytest.mark.parametrize("shape", ["chain", "mariadb-source", "fan-out", "circular", "multi-source"])
+def test_topology(tmp_path, shape):
+    torture = run(Topology(shape, tmp_path, seed=5, stand_in=STAND_IN, writers=2, large=0.005), seconds=6, rest=0.7)
+    assert torture.comparisons == 1 and torture.t.committed > 50 and torture.t.looks > 0
+
+
+def test_pair_of_narwals(tmp_path):
+    """Kills of the replica, the primary and both: after each the replica is exactly where its position says."""
+    torture = run(Topology("pair", tmp_path, seed=7, stand_in=STAND_IN, writers=2, large=0.02), kills=8, rest=0.5)
+    assert torture.killed >= 8 and torture.t.looks > 8
