@@ -289,4 +289,26 @@ impl DiskFile for CryptFile {
         }
         Ok(())
     }
+
+    fn read_stored(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let Some(shared) = &self.shared else {
+            return self.inner.read_at(buf, offset);
+        };
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        // A sector that is being written in part, at either end of what is read, must not be seen half new.
+        let sector = |at: u64| at.checked_sub(HEAD_LEN).map(|n| n / S);
+        let last = sector(offset + buf.len() as u64 - 1);
+        let _edges = shared.edges.lock([sector(offset), last], false);
+        self.inner.read_at(buf, offset)
+    }
+
+    fn stored_len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn stored_at(&self, offset: u64) -> u64 {
+        HEAD_LEN + offset
+    }
 }

@@ -1,10 +1,11 @@
 //! redb's storage over the log's [`DiskFile`]: one door to the disk, also for the simulated one.
 
+use crate::backup::Dirty;
 use narwal_log::{DiskFile, is_no_space};
 use parking_lot::Mutex;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// How long the base's writer sleeps before it tries a full disk again.
@@ -24,9 +25,36 @@ pub(crate) struct Room {
     waits: AtomicBool,
     full: Mutex<Option<String>>,
     written: AtomicU64,
+    /// Backups that copy the base just now, and whether there may be any.
+    copies: Mutex<Vec<Weak<Dirty>>>,
+    copied: AtomicBool,
 }
 
 impl Room {
+    /// From here on `dirty` learns of everything that was written to the base.
+    pub(crate) fn watch(&self, dirty: &Arc<Dirty>) {
+        let mut copies = self.copies.lock();
+        copies.retain(|c| c.strong_count() > 0);
+        copies.push(Arc::downgrade(dirty));
+        self.copied.store(true, Ordering::SeqCst);
+    }
+
+    /// Bytes were written, or failed to be.
+    fn note(&self, offset: u64, len: u64) {
+        if !self.copied.load(Ordering::SeqCst) {
+            return;
+        }
+        let mut copies = self.copies.lock();
+        copies.retain(|c| match c.upgrade() {
+            Some(dirty) => {
+                dirty.mark(offset, len);
+                true
+            }
+            None => false,
+        });
+        self.copied.store(!copies.is_empty(), Ordering::SeqCst);
+    }
+
     /// From here on a full disk makes the writer wait, or no longer.
     pub(crate) fn set_waits(&self, on: bool) {
         self.waits.store(on, Ordering::Relaxed);
@@ -107,7 +135,10 @@ impl redb::StorageBackend for Backend {
     }
 
     fn set_len(&self, len: u64) -> Result<(), io::Error> {
-        self.with_room(|| self.file.set_len(len))
+        let old = self.file.len()?;
+        let done = self.with_room(|| self.file.set_len(len));
+        self.room.note(old.min(len), old.abs_diff(len));
+        done
     }
 
     fn sync_data(&self) -> Result<(), io::Error> {
@@ -118,7 +149,10 @@ impl redb::StorageBackend for Backend {
     fn write(&self, offset: u64, data: &[u8]) -> Result<(), io::Error> {
         let n = data.len() as u64;
         self.room.written.fetch_add(n, Ordering::Relaxed);
-        self.with_room(|| self.file.write_at(data, offset))?;
+        let done = self.with_room(|| self.file.write_at(data, offset));
+        // Behind the write: a copy that is being made meanwhile is made again.
+        self.room.note(offset, n);
+        done?;
         if self.unsynced.fetch_add(n, Ordering::Relaxed) + n >= SYNC_BYTES {
             self.unsynced.store(0, Ordering::Relaxed);
             self.file.sync_data()?;

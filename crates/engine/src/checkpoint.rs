@@ -18,6 +18,7 @@ use crate::replica::StoredReplica;
 use crate::run::RunEntry;
 use crate::state::{Layer, State};
 use crate::{EngineError, Result};
+use narwal_binlog::{VirtualConfig, VirtualFiles};
 use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -40,6 +41,17 @@ pub(crate) struct CheckpointMeta {
     /// What was applied of other servers' logs up to commit `seq`.
     #[serde(default)]
     pub(crate) replica: StoredReplica,
+}
+
+impl CheckpointMeta {
+    /// `gtid_binlog_state` after commit `seq`.
+    pub(crate) fn gtids(&self, config: VirtualConfig) -> Result<String> {
+        let bytes = from_hex(&self.binlog)
+            .ok_or_else(|| EngineError::Corrupt("binlog state in the base".into()))?;
+        let files = VirtualFiles::from_bytes(config, &bytes)
+            .map_err(|e| EngineError::Corrupt(e.to_string()))?;
+        Ok(files.gtids().to_string())
+    }
 }
 
 pub(crate) fn to_hex(bytes: &[u8]) -> String {

@@ -208,7 +208,7 @@ pub(crate) struct Inner {
     pub(crate) binlog: Binlog,
     /// When the last checkpoint ended, or the database was opened.
     checkpointed: Mutex<Instant>,
-    checkpoint: Mutex<Option<Frozen>>,
+    pub(crate) checkpoint: Mutex<Option<Frozen>>,
     /// Why the last checkpoint failed, for writers that wait for room.
     checkpoint_error: Mutex<Option<EngineError>>,
     wake: Mutex<Wake>,
@@ -221,6 +221,21 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
+    pub(crate) fn virtual_config(&self) -> VirtualConfig {
+        virtual_config(&self.options)
+    }
+
+    /// Bytes of log from LSN `start` on, about.
+    pub(crate) fn log_bytes_from(&self, start: u64) -> u64 {
+        let end = self.log.with_order_state(|_, at| at.lsn);
+        end.saturating_sub(start)
+    }
+
+    /// Whether the folder is still this process's.
+    pub(crate) fn is_open(&self) -> bool {
+        self.lock_file.lock().is_some()
+    }
+
     /// A consistent pair of sequence number and components.
     ///
     /// A freeze swaps the state under the log's order mutex before any later commit can reserve; so if the state is
@@ -561,12 +576,7 @@ impl Database {
                 .map_err(|e| io("making the base in", e))?;
         }
         let meta = read_meta(&redb)?;
-        let config = VirtualConfig {
-            domain_id: options.gtid_domain_id,
-            server_id: options.server_id,
-            max_binlog_size: options.max_binlog_size,
-            ..VirtualConfig::default()
-        };
+        let config = virtual_config(&options);
         let (from, catalog, binlog, replica) = match meta {
             Some(m) => {
                 let binlog = from_hex(&m.binlog)
@@ -970,6 +980,15 @@ impl Database {
     /// Stops background work, checkpoints and closes. Further commits on clones fail.
     pub fn close(&self) -> Result<()> {
         self.inner.close()
+    }
+}
+
+fn virtual_config(options: &Options) -> VirtualConfig {
+    VirtualConfig {
+        domain_id: options.gtid_domain_id,
+        server_id: options.server_id,
+        max_binlog_size: options.max_binlog_size,
+        ..VirtualConfig::default()
     }
 }
 

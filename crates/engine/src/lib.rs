@@ -21,12 +21,14 @@
 //! | `groups.rs` | event groups and their events out of log records |
 //! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
 //! | `check/` | checking a stopped data folder |
+//! | `backup/` | copies of a running database, and what becomes of them |
 //! | `builder.rs` | tables, rows and keys for programs without SQL |
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod apply;
 mod backend;
+pub mod backup;
 mod base;
 pub mod binlog;
 mod builder;

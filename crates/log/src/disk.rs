@@ -32,6 +32,19 @@ pub trait DiskFile: Send + Sync + Debug {
     /// Makes `[offset, offset + len)` allocated blocks, keeping what they hold; grows the file. Fails with "no space"
     /// without harm to what is already allocated.
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()>;
+    /// As [`DiskFile::read_at`], but gives the bytes as they are kept below: encrypted, if this disk encrypts. What was
+    /// written before the call is there as a whole; `offset` counts stored bytes.
+    fn read_stored(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.read_at(buf, offset)
+    }
+    /// The length of what [`DiskFile::read_stored`] reads.
+    fn stored_len(&self) -> io::Result<u64> {
+        self.len()
+    }
+    /// The stored place of the byte at `offset`; places run on from there.
+    fn stored_at(&self, offset: u64) -> u64 {
+        offset
+    }
 }
 
 /// A file system.
@@ -59,6 +72,11 @@ pub trait Disk: Send + Sync + Debug {
     /// Takes the exclusive lock file `path` (created if need be); `WouldBlock` if another process holds it. Released
     /// when the returned value is dropped.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Send + Sync>>;
+    /// Makes `to` a copy of `from` that shares its blocks, in one step and at no cost in space, where the file system can;
+    /// `false` (and no file `to`) where it can't.
+    fn reflink(&self, _from: &Path, _to: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
 }
 
 /// The operating system's files.
@@ -248,6 +266,35 @@ impl Disk for RealDisk {
             Ok(()) => Ok(Box::new(f)),
             Err(fs::TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
             Err(fs::TryLockError::Error(e)) => Err(e),
+        }
+    }
+
+    fn reflink(&self, from: &Path, to: &Path) -> io::Result<bool> {
+        let source = File::open(from)?;
+        let target = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(to)?;
+        // SAFETY: a system call on two descriptors that are open until it returns; no memory is passed.
+        let r = unsafe { libc::ioctl(target.as_raw_fd(), libc::FICLONE, source.as_raw_fd()) };
+        if r == 0 {
+            return Ok(true);
+        }
+        let e = io::Error::last_os_error();
+        drop(target);
+        fs::remove_file(to)?;
+        match e.raw_os_error() {
+            // Another file system, or one that can't.
+            Some(
+                libc::EXDEV
+                | libc::EOPNOTSUPP
+                | libc::ENOTTY
+                | libc::ENOSYS
+                | libc::EINVAL
+                | libc::EPERM,
+            ) => Ok(false),
+            _ => Err(e),
         }
     }
 }

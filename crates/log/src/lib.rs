@@ -11,6 +11,7 @@
 
 mod background;
 mod core;
+mod cut;
 mod disk;
 mod error;
 pub mod frame;
@@ -36,7 +37,10 @@ pub use open::{LostTail, OpenLog, OpenReport, TornTail, log_exists};
 pub use purge::Purged;
 pub use random::{DirRecords, LogRecords, RecordAt};
 pub use reader::{DirEnd, DirReader, LogReader, RecordRef};
-pub use segment::{FIRST_LSN, SEGMENT_HEADER_LEN, parse_segment_name, segment_name};
+pub use cut::cut_behind;
+pub use segment::{
+    FIRST_LSN, SEGMENT_HEADER_LEN, SegmentFile, parse_segment_name, segment_name,
+};
 pub use stats::LogStats;
 
 /// Log sequence number: the place of a record's first header byte in the endless log. Strictly increasing; 0 is "none".

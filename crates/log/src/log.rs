@@ -19,7 +19,7 @@ use crate::gate::{GIVE_UP_SLICE, Gate, GateStats, Held};
 use crate::purge::Purged;
 use crate::random::{LogRecords, RecordAt};
 use crate::reader::LogReader;
-use crate::segment::{END_LEN, START_LEN, Segment, SegmentHeader};
+use crate::segment::{END_LEN, START_LEN, Segment, SegmentFile, SegmentHeader};
 use crate::stats::{Counters, LogStats};
 use crate::{Lsn, Seq};
 
@@ -970,6 +970,17 @@ impl<S: Send + 'static> Log<S> {
     /// The oldest LSN still in the log.
     pub fn oldest_lsn(&self) -> Lsn {
         self.inner.core.oldest()
+    }
+
+    /// The segment files, oldest first, the one that was made ahead of its use included. Their bytes stay readable while
+    /// the caller has them, also when retention takes them away.
+    pub fn segment_files(&self) -> Vec<SegmentFile> {
+        let segments = self.inner.core.segments.lock();
+        let file = |s: &Arc<Segment>| SegmentFile {
+            start: s.start,
+            file: s.file.clone(),
+        };
+        segments.values().map(file).collect()
     }
 
     /// Takes away whole segments that lie below `lsn`, oldest first, never the current one. No commit waits for it.

@@ -134,6 +134,47 @@ fn gone_in(names: &[String]) -> Vec<Lsn> {
     gone
 }
 
+/// A segment of an open log, for a copy of its bytes.
+#[derive(Debug, Clone)]
+pub struct SegmentFile {
+    /// LSN of its first record; its name is [`segment_name`] of it.
+    pub start: Lsn,
+    /// The file.
+    pub file: Arc<dyn DiskFile>,
+}
+
+impl SegmentFile {
+    /// Reads the header page as it is stored, in a moment when nobody was writing it.
+    ///
+    /// # Errors
+    /// Errors of reading, and [`LogError::Corrupt`] for a damaged header.
+    pub fn stored_header(&self) -> Result<Vec<u8>, LogError> {
+        let path = PathBuf::from(segment_name(self.start));
+        let len = self.file.stored_at(SEGMENT_HEADER_LEN) as usize;
+        let read = || -> Result<Vec<u8>, LogError> {
+            let mut page = vec![0; len];
+            let n = self.file.read_stored(&mut page, 0);
+            let n = n.map_err(|e| LogError::io("read", &path, e))?;
+            page.truncate(n);
+            Ok(page)
+        };
+        let mut tries = 0;
+        loop {
+            let before = read()?;
+            let header = Segment::read_header(&*self.file, &path);
+            if read()? == before {
+                match header {
+                    Ok(_) => return Ok(before),
+                    Err(e) if tries >= 100 => return Err(e),
+                    Err(_) => {}
+                }
+            }
+            tries += 1;
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// One open segment file.
 #[derive(Debug)]
 pub(crate) struct Segment {

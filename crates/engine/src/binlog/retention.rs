@@ -281,6 +281,22 @@ fn by_settings(db: &Inner, index: &Index, current: &FileEntry, notes: &mut Vec<S
     keep
 }
 
+impl Inner {
+    /// The lowest LSN that the oldest binary log file, or a later one, needs.
+    pub(crate) fn binlog_start(&self) -> u64 {
+        let (index, current) = view(self);
+        needed(&index, &current)
+    }
+}
+
+fn needed(index: &Index, current: &FileEntry) -> u64 {
+    let files = index.files.iter().chain([current]);
+    files
+        .map(|f| f.first_lsn.min(f.needed_lsn))
+        .min()
+        .unwrap_or(0)
+}
+
 /// Removes the segments that nothing needs; `notes`: what keeps others that no file needs.
 fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
     // The order of the next three looks counts. A chunk below the checkpoint was held before that was made, so its
@@ -289,13 +305,7 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
     let checkpoint = db.checkpoint_lsn.load(Ordering::Acquire);
     let running = db.oob.oldest();
     let (index, current) = view(db);
-    let files = index
-        .files
-        .iter()
-        .chain([&current])
-        .map(|f| f.first_lsn.min(f.needed_lsn))
-        .min()
-        .unwrap_or(0);
+    let files = needed(&index, &current);
     drop(index);
     let mut floor = files;
     let mut bound = |lsn: u64, why: &dyn Fn() -> String| {
