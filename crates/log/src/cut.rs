@@ -1,9 +1,9 @@
 //! Cutting a log that nobody has open: what lies behind a place is taken out of it.
 
+use crate::Lsn;
 use crate::disk::Disk;
 use crate::error::LogError;
 use crate::segment::{SEGMENT_HEADER_LEN, list_segments, segment_name};
-use crate::Lsn;
 use std::path::Path;
 
 /// How much is read at a time.
@@ -61,4 +61,3 @@ pub fn cut_behind(disk: &dyn Disk, dir: &Path, lsn: Lsn) -> Result<(), LogError>
         Err((what, e)) => Err(LogError::io(what, &path, e)),
     }
 }
-

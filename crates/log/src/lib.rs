@@ -28,6 +28,7 @@ pub mod sim;
 mod stats;
 
 pub use crate::core::{Durability, LogOptions};
+pub use cut::cut_behind;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::{Corruption, LogError, OpenError, ReserveError, is_no_space};
 pub use frame::{HEADER_LEN, RecordKind};
@@ -37,10 +38,7 @@ pub use open::{LostTail, OpenLog, OpenReport, TornTail, log_exists};
 pub use purge::Purged;
 pub use random::{DirRecords, LogRecords, RecordAt};
 pub use reader::{DirEnd, DirReader, LogReader, RecordRef};
-pub use cut::cut_behind;
-pub use segment::{
-    FIRST_LSN, SEGMENT_HEADER_LEN, SegmentFile, parse_segment_name, segment_name,
-};
+pub use segment::{FIRST_LSN, SEGMENT_HEADER_LEN, SegmentFile, parse_segment_name, segment_name};
 pub use stats::LogStats;
 
 /// Log sequence number: the place of a record's first header byte in the endless log. Strictly increasing; 0 is "none".

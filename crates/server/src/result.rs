@@ -473,6 +473,10 @@ impl ResultSink for WireSink<'_> {
         self.flush_if_full()
     }
 
+    fn flush(&mut self) -> SqlResult<()> {
+        self.flush_now()
+    }
+
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()> {
         self.answered = true;
         self.state.changed = true;

@@ -305,6 +305,8 @@ pub(crate) enum Admin {
     PurgeBefore(String),
     /// RESET MASTER [TO n].
     ResetMaster(Option<u64>),
+    /// BACKUP TO, BACKUP STREAM.
+    Backup(crate::backup::BackupWords),
     /// LOCK TABLES.
     LockTables(Vec<TableLock>),
     /// UNLOCK TABLES.
@@ -372,6 +374,7 @@ impl Admin {
             Admin::PurgeTo(_) => "Com_purge",
             Admin::PurgeBefore(_) => "Com_purge_before_date",
             Admin::ResetMaster(_) => "Com_reset",
+            Admin::Backup(_) => "Com_backup",
             Admin::LockTables(_) => "Com_lock_tables",
             Admin::UnlockTables => "Com_unlock_tables",
             Admin::Shutdown => "Com_shutdown",

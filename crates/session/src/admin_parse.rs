@@ -1,6 +1,7 @@
 //! The parser of administrative statements.
 
 use crate::admin::*;
+use crate::backup::BackupWords;
 use crate::lex::{Cursor, LexOptions, Tok, leading_words};
 use crate::privileges::PrivilegeSet;
 use crate::show::filter;
@@ -173,6 +174,7 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
         "FLUSH" => flush(&mut c)?,
         "CHECK" | "ANALYZE" | "OPTIMIZE" | "REPAIR" => maintenance(&mut c, &first)?,
         "PURGE" => purge(&mut c)?,
+        "BACKUP" => backup(&mut c)?,
         "RESET" => {
             if !c.eat_kw("MASTER") {
                 return Err(SqlError::unsupported("RESET other than RESET MASTER"));
@@ -1135,6 +1137,36 @@ fn event_range(c: &mut Cursor<'_>) -> SqlResult<EventRange> {
         }
     }
     Ok(range)
+}
+
+/// `TO 'folder' [INCREMENTAL FROM 'folder'] [NO LOG] [MAX RATE n] | STREAM [NO LOG] [MAX RATE n] [RESUME 'token' AFTER n]`
+fn backup(c: &mut Cursor<'_>) -> SqlResult<Admin> {
+    let mut words = BackupWords::default();
+    let stream = c.eat_kw("STREAM");
+    if !stream {
+        if !c.eat_kw("TO") {
+            return Err(SqlError::unsupported(
+                "BACKUP other than BACKUP TO and BACKUP STREAM",
+            ));
+        }
+        words.to = Some(c.string()?);
+        if c.eat_kw("INCREMENTAL") {
+            c.expect_kw("FROM")?;
+            words.parent = Some(c.string()?);
+        }
+    }
+    if c.eat_kws(&["NO", "LOG"]) {
+        words.no_log = true;
+    }
+    if c.eat_kws(&["MAX", "RATE"]) {
+        words.max_rate = Some(big_number(c)?.min(1 << 24));
+    }
+    if stream && c.eat_kw("RESUME") {
+        let token = c.string()?;
+        c.expect_kw("AFTER")?;
+        words.resume = Some((token, big_number(c)?));
+    }
+    Ok(Admin::Backup(words))
 }
 
 /// `BINARY|MASTER LOGS TO 'file' | BEFORE expression`

@@ -38,6 +38,12 @@ impl ClientSession {
                 Err(e) => self.fail(e),
             };
         }
+        if let Admin::Backup(words) = admin {
+            return match self.backup(words, out) {
+                Ok(rows) => self.finish_rows(rows, rows, out, more),
+                Err(e) => self.fail(e),
+            };
+        }
         match self.answer(admin, text) {
             Ok(Answer::Done { affected }) => self.finish_ok(affected, 0, String::new(), out, more),
             Ok(Answer::Rows(grid)) => {
@@ -63,6 +69,7 @@ impl ClientSession {
                 Answer::Done { .. } => Vec::new(),
             },
             Admin::Maintain { .. } => maintenance_grid().columns,
+            Admin::Backup(words) => Self::backup_columns(words).columns,
             _ => Vec::new(),
         })
     }
@@ -127,6 +134,8 @@ impl ClientSession {
                 self.use_db(db)?;
                 Ok(DONE)
             }
+            // Runs in `run_admin`: its rows come over time.
+            Admin::Backup(_) => Err(SqlError::unsupported("BACKUP here")),
             Admin::Show(show) => Ok(Answer::Rows(self.show(show)?)),
             Admin::Describe { table, like } => {
                 let filter = like

@@ -363,6 +363,8 @@ pub struct Instance {
     pub(crate) read_lock: GlobalReadLock,
     /// LOCK TABLES.
     pub(crate) locked_tables: LockedTables,
+    /// Backups whose connection broke, for a while.
+    pub(crate) parked_backups: crate::backup::Parked,
     version: Arc<str>,
     shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
     watchdog: Mutex<bool>,
@@ -422,6 +424,7 @@ impl Instance {
             status_since: AtomicU64::new(0),
             read_lock: GlobalReadLock::default(),
             locked_tables: LockedTables::default(),
+            parked_backups: Default::default(),
             version: server_version().into(),
             shutdown: Mutex::new(None),
             watchdog: Mutex::new(false),

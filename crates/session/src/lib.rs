@@ -28,6 +28,7 @@ mod acl;
 mod admin;
 mod admin_parse;
 pub mod apply;
+mod backup;
 mod binlog_admin;
 mod charset;
 mod control;
@@ -57,6 +58,7 @@ mod users;
 pub mod variables;
 
 pub use acl::{Account, Acl};
+pub use backup::StreamBegin;
 pub use instance::{ConnectOptions, Instance, NARWAL_VERSION, Startup, server_version};
 pub use password::{native_hash, sha2_hash, sha2_verify};
 pub use prepared::PreparedInfo;

@@ -12,6 +12,7 @@ pub(crate) const NAMES: &[&str] = &[
     "Com_alter_table",
     "Com_alter_user",
     "Com_analyze",
+    "Com_backup",
     "Com_begin",
     "Com_change_db",
     "Com_check",

@@ -59,4 +59,8 @@ pub trait ResultSink {
     fn end_rows(&mut self, warnings: u16, status: u16, more: bool) -> SqlResult<()>;
     /// A statement without rows succeeded.
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()>;
+    /// Sends what was given so far: a row that somebody is waiting for while the next one takes time.
+    fn flush(&mut self) -> SqlResult<()> {
+        Ok(())
+    }
 }

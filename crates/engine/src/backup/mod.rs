@@ -20,8 +20,10 @@
 
 mod copy;
 mod dirty;
+mod throttle;
 
 pub use copy::{Backup, BackupEnd, BackupOptions, BackupProgress, Piece};
 pub use dirty::BLOCK;
+pub use throttle::Throttle;
 
 pub(crate) use dirty::Dirty;

@@ -29,8 +29,8 @@ pub(crate) mod track;
 pub(crate) use admin::follow_file;
 pub use api::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart};
 pub use content::hash_group;
-pub(crate) use lookup::position;
 pub use lookup::GtidFilter;
+pub(crate) use lookup::position;
 pub use retention::ReaderHold;
 pub use state_record::{StateReason, StateRecord};
 

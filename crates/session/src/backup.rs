@@ -1,0 +1,309 @@
+//! BACKUP TO and BACKUP STREAM: a copy of the running database, into a folder of the server's or through the connection.
+//!
+//! # What BACKUP STREAM sends
+//!
+//! Rows of (`kind`, `file`, `offset`, `data`), in the order in which they are to be applied:
+//!
+//! | kind | file | offset | data |
+//! |---|---|---|---|
+//! | `begin` | | bytes to come, about | [`StreamBegin`] as JSON |
+//! | `data` | name, relative to the data folder | where the bytes belong in it | up to 1 MiB as stored (encrypted, if the folder is); replaces what an earlier row gave of the same place |
+//! | `end` | name | length of the file | nothing. What no row gave of the file is zeros |
+//! | `done` | | | [`narwal_engine::backup::BackupEnd`] as JSON |
+//!
+//! The backup is whole with `done`, and worth nothing without it. If the connection breaks before, the server keeps the
+//! backup for ten minutes under its token: `BACKUP STREAM RESUME 'token' AFTER n` goes on behind the first `n` rows of kind
+//! `data` and `end` (all connections of this backup counted together), with a `begin` row in front.
+
+use crate::instance::Instance;
+use crate::privileges::PrivilegeSet;
+use crate::process::Process;
+use crate::rows::Grid;
+use crate::session::ClientSession;
+use narwal_engine::backup::{Backup, BackupOptions, Piece, Throttle};
+use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+/// How long a backup whose connection broke is kept.
+const KEPT: Duration = Duration::from_secs(600);
+/// The largest file of wrapped keys.
+const KEYS_MAX: u64 = 1 << 20;
+
+/// `NO LOG`, `MAX RATE n` and the like.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct BackupWords {
+    /// BACKUP TO: the folder.
+    pub to: Option<String>,
+    /// INCREMENTAL FROM: an earlier backup's folder.
+    pub parent: Option<String>,
+    /// NO LOG.
+    pub no_log: bool,
+    /// MAX RATE, in MiB per second.
+    pub max_rate: Option<u64>,
+    /// RESUME 'token' AFTER n.
+    pub resume: Option<(String, u64)>,
+}
+
+/// The data of a stream's `begin` row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamBegin {
+    /// 1.
+    pub format: u32,
+    /// For RESUME.
+    pub token: String,
+    /// Narwal's version.
+    pub version: String,
+    /// The folder's file of wrapped keys, if the folder is encrypted: the backup's too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<String>,
+}
+
+/// Backups whose connection broke.
+#[derive(Debug, Default)]
+pub(crate) struct Parked(Mutex<HashMap<String, (Backup, Instant)>>);
+
+impl Parked {
+    fn put(instance: &Arc<Instance>, token: String, backup: Backup) {
+        let parked = &instance.parked_backups;
+        let until = Instant::now() + KEPT;
+        parked.0.lock().insert(token.clone(), (backup, until));
+        let weak: Weak<Instance> = Arc::downgrade(instance);
+        let reaper = std::thread::Builder::new()
+            .name("narwal-backup".into())
+            .spawn(move || {
+                std::thread::sleep(KEPT);
+                if let Some(instance) = weak.upgrade() {
+                    let now = Instant::now();
+                    instance
+                        .parked_backups
+                        .0
+                        .lock()
+                        .retain(|_, (_, t)| *t > now);
+                }
+            });
+        if let Err(e) = reaper {
+            tracing::warn!("a broken backup is not kept: {e}");
+            parked.0.lock().remove(&token);
+        }
+    }
+}
+
+fn error(text: impl Into<Box<str>>) -> SqlError {
+    SqlError::new(1105, b"HY000", text)
+}
+
+/// A name that nobody guesses.
+fn token() -> String {
+    format!("{:032x}", rand::random::<u128>())
+}
+
+/// The data folder's wrapped keys, if it is encrypted.
+fn keys_of(instance: &Instance) -> SqlResult<Option<String>> {
+    let path = instance.database().path().join("keys");
+    match std::fs::metadata(&path) {
+        Ok(m) if m.len() > KEYS_MAX => Err(error(format!("{}: too long", path.display()))),
+        Ok(m) if m.len() > 0 => std::fs::read_to_string(&path)
+            .map(Some)
+            .map_err(|e| error(format!("{}: {e}", path.display()))),
+        Ok(_) => Ok(None),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(error(format!("{}: {e}", path.display()))),
+    }
+}
+
+fn interrupted(process: &Process) -> SqlResult<()> {
+    if process.interrupt.load(Ordering::SeqCst) {
+        return Err(SqlError::new(
+            1317,
+            b"70100",
+            "Query execution was interrupted",
+        ));
+    }
+    Ok(())
+}
+
+/// Waits until so many bytes more may go.
+fn pace(throttle: &mut Throttle, bytes: u64, process: &Process) -> SqlResult<()> {
+    let mut wait = throttle.after(bytes);
+    while !wait.is_zero() {
+        interrupted(process)?;
+        let nap = wait.min(Duration::from_millis(100));
+        std::thread::sleep(nap);
+        wait -= nap;
+    }
+    interrupted(process)
+}
+
+fn stream_grid() -> Grid {
+    let mut g = Grid::new();
+    g.text("kind", 8)
+        .text("file", 255)
+        .uint("offset", false)
+        .any("data", TypeKind::Blob(narwal_types::BlobSize::Long), false);
+    g
+}
+
+/// How a stream ended early.
+enum Broken {
+    /// The client is gone, or does not take any more.
+    Client(SqlError),
+    /// The backup can't go on.
+    Backup(SqlError),
+}
+
+impl ClientSession {
+    fn check_backup(&mut self) -> SqlResult<()> {
+        let both = PrivilegeSet::RELOAD.with(PrivilegeSet::REPLICATION_SLAVE);
+        let has = self.account().global;
+        if has.has(PrivilegeSet::SUPER) || has.has(both) {
+            return Ok(());
+        }
+        Err(crate::acl::privilege_needed(both))
+    }
+
+    /// Columns of the statement's result.
+    pub(crate) fn backup_columns(words: &BackupWords) -> Grid {
+        match words.to {
+            Some(_) => progress_grid(),
+            None => stream_grid(),
+        }
+    }
+
+    /// BACKUP TO, BACKUP STREAM. Returns the number of rows sent.
+    pub(crate) fn backup(
+        &mut self,
+        words: &BackupWords,
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<u64> {
+        self.check_backup()?;
+        self.commit_open()?;
+        match &words.to {
+            Some(dir) => self.backup_to(dir, words, out),
+            None => self.backup_stream(words, out),
+        }
+    }
+
+    fn backup_options(&self, words: &BackupWords) -> BackupOptions {
+        BackupOptions {
+            with_log: !words.no_log,
+            name: format!("backup of connection {}", self.client.id),
+        }
+    }
+
+    fn backup_stream(&mut self, words: &BackupWords, out: &mut dyn ResultSink) -> SqlResult<u64> {
+        let instance = self.instance.clone();
+        let (name, mut backup) = match &words.resume {
+            None => {
+                let options = self.backup_options(words);
+                (token(), instance.database().begin_backup(options)?)
+            }
+            Some((name, after)) => {
+                let found = instance.parked_backups.0.lock().remove(name);
+                let (mut backup, _) = found.ok_or_else(|| {
+                    error("there is no broken backup of this token any more: begin anew")
+                })?;
+                backup.resume_after(*after);
+                (name.clone(), backup)
+            }
+        };
+        let begin = StreamBegin {
+            format: 1,
+            token: name.clone(),
+            version: crate::NARWAL_VERSION.into(),
+            keys: keys_of(&instance)?,
+        };
+        let mut throttle = Throttle::new(words.max_rate.unwrap_or(0) << 20);
+        match send(&begin, &mut backup, &mut throttle, &self.process, out) {
+            Ok(rows) => Ok(rows),
+            Err(Broken::Client(e)) => {
+                Parked::put(&instance, name, backup);
+                Err(e)
+            }
+            Err(Broken::Backup(e)) => Err(e),
+        }
+    }
+}
+
+/// Sends a stream's rows.
+fn send(
+    begin: &StreamBegin,
+    backup: &mut Backup,
+    throttle: &mut Throttle,
+    process: &Process,
+    out: &mut dyn ResultSink,
+) -> Result<u64, Broken> {
+    let json =
+        |v: serde_json::Result<String>| v.map_err(|e| Broken::Backup(error(format!("JSON: {e}"))));
+    let mut rows = 0;
+    let total = backup.progress();
+    let text = json(serde_json::to_string(begin))?;
+    let columns = stream_grid().columns;
+    out.begin_rows(&columns).map_err(Broken::Client)?;
+    let mut row = |kind: &str, file: &str, offset: u64, data: &[u8]| {
+        rows += 1;
+        out.row(&[
+            ValueRef::Str(kind.as_bytes()),
+            ValueRef::Str(file.as_bytes()),
+            ValueRef::UInt(offset),
+            ValueRef::Bytes(data),
+        ])
+        .and_then(|()| out.flush())
+        .map_err(Broken::Client)
+    };
+    row("begin", "", total.total - total.done, text.as_bytes())?;
+    loop {
+        let piece = backup.next_piece().map_err(|e| Broken::Backup(e.into()))?;
+        match piece {
+            Some(Piece::Data {
+                file,
+                offset,
+                bytes,
+            }) => {
+                row("data", &file, offset, &bytes)?;
+                // KILL ends it for good.
+                pace(throttle, bytes.len() as u64, process).map_err(Broken::Backup)?;
+            }
+            Some(Piece::End { file, size }) => row("end", &file, size, &[])?,
+            None => break,
+        }
+    }
+    let end = json(serde_json::to_string(&backup.end()))?;
+    row("done", "", 0, end.as_bytes())?;
+    Ok(rows)
+}
+
+fn progress_grid() -> Grid {
+    let mut g = Grid::new();
+    g.text("State", 32)
+        .uint("Done", false)
+        .uint("Total", false)
+        .text("Detail", 4096);
+    g
+}
+
+impl ClientSession {
+    fn backup_to(
+        &mut self,
+        _dir: &str,
+        _words: &BackupWords,
+        _out: &mut dyn ResultSink,
+    ) -> SqlResult<u64> {
+        Err(SqlError::unsupported("BACKUP TO"))
+    }
+}
+
+/// The row of values for a progress row.
+#[allow(dead_code)]
+fn progress_row(state: &str, done: u64, total: u64, detail: &str) -> Vec<Value> {
+    vec![
+        Value::Str(state.into()),
+        Value::UInt(done),
+        Value::UInt(total),
+        Value::Str(detail.into()),
+    ]
+}
