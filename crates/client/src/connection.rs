@@ -64,6 +64,20 @@ impl Channel {
         }
     }
 
+    /// Sends a packet that answers nothing and stands at the beginning of its own sequence; the next packet read has
+    /// whatever number it would have had.
+    pub(crate) fn interject(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        self.writer.set_seq(0);
+        fill(self.writer.begin());
+        self.writer.finish();
+        Ok(self.writer.flush(&mut self.stream)?)
+    }
+
+    /// The server begins to count its packets anew.
+    pub(crate) fn expect_seq(&mut self, seq: u8) {
+        self.reader.expect_seq(seq);
+    }
+
     /// Sends a packet as an answer to the one read last.
     pub(crate) fn send(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         self.writer.set_seq(self.reader.next_seq());

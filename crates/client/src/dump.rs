@@ -5,7 +5,11 @@ use crate::rows::is_eof;
 use crate::socket::Hangup;
 use crate::{Error, Result};
 use narwal_wire::protocol::command;
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
+
+/// What marks the packets of semi-synchronous replication.
+const SEMI_SYNC_MAGIC: u8 = 0xEF;
 
 /// How a replica registers (SHOW SLAVE HOSTS).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,6 +35,8 @@ pub struct DumpRequest {
     pub non_blocking: bool,
     /// Send statements' texts too.
     pub annotate: bool,
+    /// `@rpl_semi_sync_slave` was set: packets say whether an acknowledgement is wanted.
+    pub semi_sync: bool,
 }
 
 /// What a server sends of its log.
@@ -38,6 +44,8 @@ pub struct DumpRequest {
 pub enum Packet<'a> {
     /// An event, whole.
     Event(&'a [u8]),
+    /// An event, whole, which ends a group that the server wants acknowledged ([`Dump::acknowledge`]).
+    WantsAck(&'a [u8]),
     /// Nothing within the time.
     Idle,
     /// The end of the log, if that was asked for; else the server stops.
@@ -88,6 +96,8 @@ impl Connection {
         Ok(Dump {
             silent: self.read_timeout(),
             quiet: Duration::ZERO,
+            semi_sync: request.semi_sync,
+            counts_anew: false,
             connection: self,
             over: false,
         })
@@ -102,6 +112,9 @@ pub struct Dump {
     silent: Duration,
     /// How long it was listened to in vain: time in which nobody listened does not count.
     quiet: Duration,
+    semi_sync: bool,
+    /// The server counts its packets from 1 again behind one whose acknowledgement it wants.
+    counts_anew: bool,
     over: bool,
 }
 
@@ -117,7 +130,20 @@ impl Dump {
         }
         let since = Instant::now();
         self.connection.channel.stream().set_idle(wait);
+        if self.semi_sync && std::mem::take(&mut self.counts_anew) {
+            self.connection.channel.expect_seq(1);
+        }
         let result = match self.connection.channel.try_read() {
+            Ok(Some([0x00, SEMI_SYNC_MAGIC, 0, event @ ..])) if self.semi_sync => {
+                Ok(Packet::Event(event))
+            }
+            Ok(Some([0x00, SEMI_SYNC_MAGIC, 1, event @ ..])) if self.semi_sync => {
+                self.counts_anew = true;
+                Ok(Packet::WantsAck(event))
+            }
+            Ok(Some([0x00, ..])) if self.semi_sync => Err(Error::Protocol(
+                "a packet without the mark of semi-synchronous replication",
+            )),
             Ok(Some([0x00, event @ ..])) => Ok(Packet::Event(event)),
             Ok(Some([0xFF, rest @ ..])) => Err(server_error(rest)),
             Ok(Some(p)) if is_eof(p) => Ok(Packet::End),
@@ -132,11 +158,44 @@ impl Dump {
             Err(e) => Err(e),
         };
         match &result {
-            Ok(Packet::Event(_)) => self.quiet = Duration::ZERO,
+            Ok(Packet::Event(_) | Packet::WantsAck(_)) => self.quiet = Duration::ZERO,
             Ok(Packet::Idle) => {}
             Ok(Packet::End) | Err(_) => self.over = true,
         }
         result
+    }
+
+    /// Waits until there is something for [`next`](Self::next), at most for `wait`; false if there is not, or if `wake` can be
+    /// read.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn ready(&mut self, wake: BorrowedFd<'_>, wait: Duration) -> Result<bool> {
+        if self.over || self.connection.channel.has_rest() {
+            return Ok(true);
+        }
+        let since = Instant::now();
+        let ready = self.connection.channel.stream().wait(wake, wait)?;
+        if !ready {
+            self.quiet += since.elapsed();
+            if self.quiet > self.silent {
+                self.over = true;
+                return Err(Error::Timeout);
+            }
+        }
+        Ok(ready)
+    }
+
+    /// Tells a semi-synchronous server that everything up to this place of its log is safe here.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub fn acknowledge(&mut self, file: &str, pos: u64) -> Result<()> {
+        self.connection.channel.interject(|p| {
+            p.push(SEMI_SYNC_MAGIC);
+            p.extend_from_slice(&pos.to_le_bytes());
+            p.extend_from_slice(file.as_bytes());
+        })
     }
 
     /// Ends the dump from another thread.

@@ -154,7 +154,7 @@ fn start_tls(
         // Whoever has put it there can't have known the keys.
         return Err(Error::Protocol("something before TLS began"));
     }
-    let config = tls::config(&options.tls)?;
+    let config = tls::config(options)?;
     let name = tls::server_name(&options.address)?;
     channel.stream().start_tls(config, name)
 }

@@ -33,7 +33,7 @@ pub enum TlsMode {
     Preferred,
     /// As `Preferred`, or not at all.
     Required,
-    /// With a certificate that one of the authorities in this PEM file has signed.
+    /// With a certificate that one of the authorities in this PEM file, or in the PEM files of this folder, has signed.
     VerifyCa(PathBuf),
     /// And that is made out to the host's name.
     VerifyIdentity(PathBuf),
@@ -52,6 +52,8 @@ pub struct Options {
     pub database: Option<String>,
     /// TLS.
     pub tls: TlsMode,
+    /// The client's own certificate for TLS, and its key: PEM files.
+    pub identity: Option<(PathBuf, PathBuf)>,
     /// All of connecting and logging in must happen within it.
     pub connect_timeout: Duration,
     /// How long an answer may take to begin, and how long it may stall.
@@ -81,6 +83,7 @@ impl Options {
             password: String::new(),
             database: None,
             tls: TlsMode::default(),
+            identity: None,
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),

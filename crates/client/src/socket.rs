@@ -3,8 +3,10 @@
 use crate::options::{Address, Options};
 use crate::{Error, Result};
 use narwal_wire::packet::PacketSource;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -216,6 +218,39 @@ impl Stream {
 
     pub(crate) fn hangup(&mut self) -> Option<Hangup> {
         self.wire().map(|w| Hangup(w.socket.clone()))
+    }
+
+    /// Bytes can be read, or the stream has ended; false if `wake` came first, or nothing for `wait`.
+    pub(crate) fn wait(&mut self, wake: BorrowedFd<'_>, wait: Duration) -> io::Result<bool> {
+        if let Stream::Tls(t) = self {
+            let state = t
+                .conn
+                .process_new_packets()
+                .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
+            if state.plaintext_bytes_to_read() > 0 {
+                return Ok(true);
+            }
+        }
+        let Some(wire) = self.wire() else {
+            return Ok(true);
+        };
+        let socket = match &*wire.socket {
+            Socket::Tcp(s) => s.as_fd(),
+            Socket::Unix(s) => s.as_fd(),
+        };
+        let mut fds = [
+            PollFd::from_borrowed_fd(socket, PollFlags::IN),
+            PollFd::from_borrowed_fd(wake, PollFlags::IN),
+        ];
+        let wait = Timespec {
+            tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: wait.subsec_nanos().into(),
+        };
+        match rustix::event::poll(&mut fds, Some(&wait)) {
+            Ok(_) => Ok(!fds[0].revents().is_empty()),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(e) => Err(e.into()),
+        }
     }
 
     /// Says goodbye where that is part of TLS.

@@ -1,12 +1,12 @@
 //! TLS: whom a client trusts.
 
-use crate::options::{Address, TlsMode};
+use crate::options::{Address, Options, TlsMode};
 use crate::{Error, Result};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,11 +79,23 @@ impl ServerCertVerifier for NameIgnored {
 fn roots(path: &Path) -> Result<Arc<RootCertStore>> {
     let named = |e: &dyn std::fmt::Display| Error::Tls(format!("{}: {e}", path.display()));
     let mut roots = RootCertStore::empty();
-    let certs = CertificateDer::pem_file_iter(path).map_err(|e| named(&e))?;
-    for cert in certs {
-        roots
-            .add(cert.map_err(|e| named(&e))?)
-            .map_err(|e| named(&e))?;
+    let mut add = |file: &Path| -> Result<()> {
+        for cert in CertificateDer::pem_file_iter(file).map_err(|e| named(&e))? {
+            roots
+                .add(cert.map_err(|e| named(&e))?)
+                .map_err(|e| named(&e))?;
+        }
+        Ok(())
+    };
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).map_err(|e| named(&e))? {
+            let file = entry.map_err(|e| named(&e))?.path();
+            if file.is_file() {
+                add(&file)?;
+            }
+        }
+    } else {
+        add(path)?;
     }
     if roots.is_empty() {
         return Err(named(&"holds no certificate"));
@@ -91,8 +103,26 @@ fn roots(path: &Path) -> Result<Arc<RootCertStore>> {
     Ok(Arc::new(roots))
 }
 
+type Builder = rustls::ConfigBuilder<rustls::ClientConfig, rustls::client::WantsClientCert>;
+
+/// Adds the client's own certificate, if it has one.
+fn with_identity(builder: Builder, options: &Options) -> Result<Arc<rustls::ClientConfig>> {
+    let Some((cert, key)) = &options.identity else {
+        return Ok(Arc::new(builder.with_no_client_auth()));
+    };
+    let named =
+        |path: &Path, e: &dyn std::fmt::Display| Error::Tls(format!("{}: {e}", path.display()));
+    let chain = CertificateDer::pem_file_iter(cert)
+        .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>)
+        .map_err(|e| named(cert, &e))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|e| named(key, &e))?;
+    let config = builder.with_client_auth_cert(chain, secret);
+    Ok(Arc::new(config.map_err(|e| named(cert, &e))?))
+}
+
 /// The configuration for a mode other than [`TlsMode::Disabled`].
-pub(crate) fn config(mode: &TlsMode) -> Result<Arc<rustls::ClientConfig>> {
+pub(crate) fn config(options: &Options) -> Result<Arc<rustls::ClientConfig>> {
+    let mode = &options.tls;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = |e: &dyn std::fmt::Display| Error::Tls(e.to_string());
     let builder = rustls::ClientConfig::builder_with_provider(provider.clone())
@@ -105,20 +135,18 @@ pub(crate) fn config(mode: &TlsMode) -> Result<Arc<rustls::ClientConfig>> {
     };
     let authorities = match mode {
         TlsMode::VerifyIdentity(path) => {
-            let config = builder.with_webpki_verifier(verifier(path)?);
-            return Ok(Arc::new(config.with_no_client_auth()));
+            return with_identity(builder.with_webpki_verifier(verifier(path)?), options);
         }
         TlsMode::VerifyCa(path) => Some(verifier(path)?),
         TlsMode::Disabled | TlsMode::Preferred | TlsMode::Required => None,
     };
-    let config = builder
+    let builder = builder
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(NameIgnored {
             provider,
             authorities,
-        }))
-        .with_no_client_auth();
-    Ok(Arc::new(config))
+        }));
+    with_identity(builder, options)
 }
 
 /// The name that a server's certificate should be made out to.

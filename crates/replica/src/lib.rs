@@ -2,9 +2,24 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `apply/` | the applier: groups of the queue into the database, in parallel, in the source's order |
+//! | `channel.rs` | one named connection: its receiver's and its applier's thread, their starts and stops |
+//! | `attach.rs` | connecting to a source, and what is said before its log comes |
+//! | `receive.rs` | the receiver: links to the source, one after the other |
+//! | `assemble.rs` | from a source's packets to groups, checked, without I/O |
 //! | `queue.rs` | what was received and is not applied yet |
+//! | `apply/` | the applier: groups of the queue into the database, in parallel, in the source's order |
+//! | `semisync.rs` | acknowledgements to a semi-synchronous source |
+//! | `status.rs`, `lag.rs` | what is shown of a connection, and how far it is behind |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod apply;
+pub mod assemble;
+mod attach;
+mod channel;
+mod lag;
 pub mod queue;
+mod receive;
+mod semisync;
+mod status;
+
+pub use channel::{Channel, DEFAULT_QUEUE_BYTES};

@@ -143,8 +143,19 @@ struct State {
     epoch: u64,
     /// Something was put in since it was made or emptied.
     used: bool,
+    /// And taken out.
+    popped: bool,
     push_stopped: bool,
     pop_stopped: bool,
+}
+
+impl State {
+    fn append(&mut self, item: Item, size: usize) {
+        self.bytes += size;
+        self.groups += item.groups();
+        self.used = true;
+        self.items.push_back(item);
+    }
 }
 
 /// The queue. It is bounded by bytes; an item larger than the bound goes in when the queue is empty.
@@ -210,10 +221,24 @@ impl Queue {
             *last = item;
             return Ok(());
         }
-        s.bytes += size;
-        s.groups += item.groups();
-        s.used = true;
-        s.items.push_back(item);
+        s.append(item, size);
+        drop(s);
+        self.filled.notify_one();
+        Ok(())
+    }
+
+    /// As [`push`](Self::push), without waiting for room, and though the receiver was told to stop: for the last word about
+    /// a group.
+    ///
+    /// # Errors
+    /// [`PushError::Cleared`].
+    pub fn push_now(&self, epoch: u64, item: Item) -> Result<(), PushError> {
+        let size = item.size();
+        let mut s = self.state.lock();
+        if s.epoch != epoch {
+            return Err(PushError::Cleared);
+        }
+        s.append(item, size);
         drop(s);
         self.filled.notify_one();
         Ok(())
@@ -231,6 +256,7 @@ impl Queue {
             if let Some(item) = s.items.pop_front() {
                 s.bytes -= item.size();
                 s.groups -= item.groups();
+                s.popped = true;
                 drop(s);
                 self.drained.notify_one();
                 return Popped::Item(item);
@@ -275,10 +301,20 @@ impl Queue {
             return;
         }
         s.items.clear();
-        (s.bytes, s.groups, s.used) = (0, 0, false);
+        (s.bytes, s.groups, s.used, s.popped) = (0, 0, false, false);
         s.epoch += 1;
         drop(s);
         self.drained.notify_all();
+    }
+
+    /// As [`clear`](Self::clear), if something was taken out since the last time: before the applier starts again. Else what is
+    /// in it follows on what is applied. True if it was emptied.
+    pub fn clear_if_popped(&self) -> bool {
+        let popped = self.state.lock().popped;
+        if popped {
+            self.clear();
+        }
+        popped
     }
 
     /// What is in it now.
@@ -445,10 +481,25 @@ mod tests {
         assert_eq!((q.epoch(), q.fill().items), (2, 0));
         assert_eq!(q.push(1, group(3, 1)), Err(PushError::Cleared));
         q.push(2, group(1, 1)).unwrap();
+        assert!(
+            !q.clear_if_popped(),
+            "what is in it follows on what is applied"
+        );
         // Also what was taken out counts as lost.
         assert_eq!(q.pop(NOW), Popped::Item(group(1, 1)));
-        q.clear();
+        assert!(q.clear_if_popped());
         assert_eq!(q.epoch(), 3);
+    }
+
+    #[test]
+    fn the_last_word_needs_no_room() {
+        let q = Queue::new(10);
+        q.push(1, Item::Begin { head: head(1) }).unwrap();
+        q.stop_pushing();
+        assert_eq!(q.push(1, group(2, 1)), Err(PushError::Stopped));
+        q.push_now(1, Item::Abandon).unwrap();
+        assert_eq!(q.fill().items, 2);
+        assert_eq!(q.push_now(2, Item::Abandon), Err(PushError::Cleared));
     }
 
     #[test]

@@ -454,6 +454,11 @@ impl Instance {
         self.replica.get()
     }
 
+    /// The first of `n` ids for sessions of the server's own: ids that no client has.
+    pub fn system_ids(&self, n: u32) -> u32 {
+        self.processes.system_ids(n)
+    }
+
     /// The version that `VERSION()` gives; the greeting puts `5.5.5-` before it, as MariaDB's does.
     pub fn version(&self) -> &Arc<str> {
         &self.version

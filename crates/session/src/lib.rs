@@ -63,5 +63,5 @@ pub use instance::{ConnectOptions, Instance, NARWAL_VERSION, Startup, server_ver
 pub use password::{native_hash, sha2_hash, sha2_verify};
 pub use prepared::PreparedInfo;
 pub use privileges::PrivilegeSet;
-pub use process::Killer;
+pub use process::{Killer, SystemTask, SystemThread};
 pub use session::{ClientSession, SessionTimeouts, flags};

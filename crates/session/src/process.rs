@@ -1,11 +1,12 @@
 //! The process list: what each connection is doing, and how to stop it.
 
+use crate::instance::Instance;
 use crate::status::Counters;
 use narwal_engine::KillFlag;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Ends a connection (`true`) or only its running statement (`false`); called from another connection's thread.
@@ -25,6 +26,9 @@ pub(crate) enum Command {
     Killed = 7,
     RegisterReplica = 8,
     BinlogDump = 9,
+    ReplicaIo = 10,
+    ReplicaSql = 11,
+    ReplicaWorker = 12,
 }
 
 impl Command {
@@ -39,6 +43,9 @@ impl Command {
             7 => "Killed",
             8 => "Register Slave",
             9 => "Binlog Dump",
+            10 => "Slave_IO",
+            11 => "Slave_SQL",
+            12 => "Slave_worker",
             _ => "Sleep",
         }
     }
@@ -115,6 +122,10 @@ pub(crate) struct Process {
     killer: Mutex<Option<Killer>>,
     /// Wakes the session where it sleeps at something else than the engine.
     waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
+    /// The state of a thread of the server's own; empty: that of [`Stage`].
+    text: Mutex<&'static str>,
+    /// A thread of the server's own: no connection.
+    system: bool,
     pub counters: Counters,
 }
 
@@ -134,8 +145,22 @@ impl Process {
             deadline: AtomicU64::new(0),
             killer: Mutex::new(killer),
             waker: Mutex::new(None),
+            text: Mutex::new(""),
+            system: false,
             counters: Counters::default(),
         }
+    }
+
+    /// A line for a thread of the server's own.
+    fn system(id: u32, command: Command, now: u64, killer: Killer) -> Self {
+        let identity = Identity {
+            user: "system user".into(),
+            ..Identity::default()
+        };
+        let mut this = Process::new(id, identity, Some(killer));
+        this.system = true;
+        this.begin(command, b"", now);
+        this
     }
 
     /// A command begins. Cheap: two stores, an uncontended mutex and a copy of the text.
@@ -207,7 +232,10 @@ impl Process {
             state: if self.kill_flag.waits_for_replica() {
                 "Waiting for semi-sync ACK from slave"
             } else {
-                Stage::name(self.stage.load(Ordering::Relaxed))
+                match *self.text.lock() {
+                    "" => Stage::name(self.stage.load(Ordering::Relaxed)),
+                    text => text,
+                }
             },
             info: running
                 .then(|| String::from_utf8_lossy(&self.info.lock()).into_owned())
@@ -238,14 +266,92 @@ pub(crate) struct ProcessList {
     start: Instant,
     all: RwLock<BTreeMap<u32, Arc<Process>>>,
     max: AtomicU64,
+    /// Threads of the server's own among them.
+    own: AtomicUsize,
+    /// Their ids so far.
+    system: AtomicU32,
 }
 
+/// What a thread of the server's own does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SystemTask {
+    /// It receives a source's log.
+    ReplicaIo,
+    /// It applies it.
+    ReplicaSql,
+    /// It helps with that.
+    ReplicaWorker,
+}
+
+/// A thread of the server's own in the process list; its line goes with it.
+pub struct SystemThread {
+    instance: Arc<Instance>,
+    process: Arc<Process>,
+}
+
+impl std::fmt::Debug for SystemThread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("SystemThread")
+            .field(&self.process.id)
+            .finish()
+    }
+}
+
+impl SystemThread {
+    /// Puts a line into the process list. `killer` is what KILL does: `true` for the connection, `false` for the statement.
+    pub fn new(instance: &Arc<Instance>, task: SystemTask, killer: Killer) -> Self {
+        let command = match task {
+            SystemTask::ReplicaIo => Command::ReplicaIo,
+            SystemTask::ReplicaSql => Command::ReplicaSql,
+            SystemTask::ReplicaWorker => Command::ReplicaWorker,
+        };
+        let list = &instance.processes;
+        let id = list.system_ids(1);
+        let process = Arc::new(Process::system(id, command, list.now(), killer));
+        list.add(process.clone());
+        SystemThread {
+            instance: instance.clone(),
+            process,
+        }
+    }
+
+    /// Its id in the process list.
+    pub fn id(&self) -> u32 {
+        self.process.id
+    }
+
+    /// What it is doing, SHOW PROCESSLIST's State; the time counts from here if that is something else than before.
+    pub fn state(&self, text: &'static str) {
+        let before = std::mem::replace(&mut *self.process.text.lock(), text);
+        if before != text {
+            let now = self.instance.processes.now();
+            self.process.since.store(now, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for SystemThread {
+    fn drop(&mut self) {
+        self.instance.processes.remove(self.process.id);
+    }
+}
+
+/// Ids from here on are those of the server's own threads.
+const SYSTEM_IDS: u32 = 1_900_000_000;
+
 impl ProcessList {
+    /// The first of `n` ids that no client has.
+    pub(crate) fn system_ids(&self, n: u32) -> u32 {
+        SYSTEM_IDS + self.system.fetch_add(n, Ordering::Relaxed) % (1 << 27)
+    }
+
     pub(crate) fn new() -> Self {
         ProcessList {
             start: Instant::now(),
             all: RwLock::new(BTreeMap::new()),
             max: AtomicU64::new(0),
+            own: AtomicUsize::new(0),
+            system: AtomicU32::new(0),
         }
     }
 
@@ -260,12 +366,17 @@ impl ProcessList {
 
     pub(crate) fn add(&self, p: Arc<Process>) {
         let mut all = self.all.write();
+        self.own.fetch_add(usize::from(p.system), Ordering::Relaxed);
         all.insert(p.id, p);
-        self.max.fetch_max(all.len() as u64, Ordering::Relaxed);
+        self.max
+            .fetch_max(self.clients_of(&all) as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn remove(&self, id: u32) {
-        self.all.write().remove(&id);
+        let removed = self.all.write().remove(&id);
+        if removed.is_some_and(|p| p.system) {
+            self.own.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn get(&self, id: u32) -> Option<Arc<Process>> {
@@ -276,8 +387,13 @@ impl ProcessList {
         self.all.read().values().cloned().collect()
     }
 
+    /// Connections of clients.
     pub(crate) fn len(&self) -> usize {
-        self.all.read().len()
+        self.clients_of(&self.all.read())
+    }
+
+    fn clients_of(&self, all: &BTreeMap<u32, Arc<Process>>) -> usize {
+        all.len().saturating_sub(self.own.load(Ordering::Relaxed))
     }
 
     /// Most connections at once.
@@ -289,7 +405,6 @@ impl ProcessList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn lines_and_kills() {

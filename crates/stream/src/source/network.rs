@@ -171,6 +171,7 @@ impl NetworkSource {
             position: 4,
             non_blocking: o.only_what_is_there,
             annotate: o.with_query,
+            semi_sync: false,
         })?);
         self.place = place;
         self.checksums = false;
@@ -183,7 +184,7 @@ impl NetworkSource {
             return Err(Error::Lost("not connected".into()));
         };
         let got = match dump.next(wait) {
-            Ok(Packet::Event(bytes)) => {
+            Ok(Packet::Event(bytes) | Packet::WantsAck(bytes)) => {
                 fill(&mut self.event, bytes);
                 Ok(Got::Event(EventHeader::parse(&self.event).map_err(broken)?))
             }

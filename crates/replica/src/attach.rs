@@ -1,0 +1,321 @@
+//! Attaching to a source: whom to connect to and how, and what is said before its log comes.
+
+use crate::assemble::{Fault, Place, errno};
+use narwal_client::{Connection, Dump, DumpRequest, Error, Options, Replica, TlsMode};
+use narwal_session::replica::{ConnectionConfig, Ssl, UseGtid};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// `MASTER_CONNECT_RETRY`'s sentence needs the numbers of the settings.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) options: Options,
+    retry: u32,
+    retries: u64,
+}
+
+impl Target {
+    /// `credentials`: those of START SLAVE. `timeout`: `slave_net_timeout`.
+    pub(crate) fn new(
+        config: &ConnectionConfig,
+        credentials: Option<&(String, String)>,
+        timeout: Duration,
+    ) -> Self {
+        let mut options = Options::tcp(&config.host, config.port);
+        let (user, password) = match credentials {
+            Some((u, p)) => (u, p),
+            None => (&config.user, &config.password),
+        };
+        options = options.user(user, password);
+        // A path is a Unix socket: a source on the same host.
+        if config.host.starts_with('/') {
+            options.address = narwal_client::Address::Unix(PathBuf::from(&config.host));
+        }
+        options.tls = tls(&config.ssl);
+        options.identity = (!config.ssl.cert.is_empty()).then(|| {
+            (
+                PathBuf::from(&config.ssl.cert),
+                PathBuf::from(&config.ssl.key),
+            )
+        });
+        options.connect_timeout = timeout;
+        options.read_timeout = timeout;
+        options.write_timeout = timeout;
+        "narwal-replica".clone_into(&mut options.program);
+        Target {
+            options,
+            retry: config.connect_retry,
+            retries: config.retry_count,
+        }
+    }
+
+    /// The error of an attempt to connect.
+    pub(crate) fn failed(&self, e: &Error) -> Fault {
+        let (code, text) = match e {
+            Error::Server { code, message, .. } => (*code, message.clone()),
+            Error::Tls(_) => (2026, e.to_string()),
+            Error::Auth(_) => (2059, e.to_string()),
+            Error::Io(_) | Error::Closed | Error::Timeout => (2003, e.to_string()),
+            Error::Protocol(_) => (2027, e.to_string()),
+        };
+        Fault {
+            code,
+            text: format!(
+                "error connecting to master '{}@{}' - retry-time: {}  maximum-retries: {}  message: {text}",
+                self.options.user, self.options.address, self.retry, self.retries
+            ),
+            retry: true,
+        }
+    }
+}
+
+fn tls(ssl: &Ssl) -> TlsMode {
+    let authorities = match (ssl.ca.is_empty(), ssl.capath.is_empty()) {
+        (false, _) => Some(PathBuf::from(&ssl.ca)),
+        (true, false) => Some(PathBuf::from(&ssl.capath)),
+        (true, true) => None,
+    };
+    match (ssl.on, authorities, ssl.verify) {
+        (false, ..) => TlsMode::Disabled,
+        (true, None, false) => TlsMode::Required,
+        (true, Some(path), false) => TlsMode::VerifyCa(path),
+        (true, Some(path), true) => TlsMode::VerifyIdentity(path),
+        // What the host's distribution trusts.
+        (true, None, true) => {
+            TlsMode::VerifyIdentity(PathBuf::from("/etc/ssl/certs/ca-certificates.crt"))
+        }
+    }
+}
+
+/// What is asked of a source.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) server_id: u32,
+    pub(crate) report_host: String,
+    pub(crate) report_port: u16,
+    pub(crate) heartbeat: Duration,
+    pub(crate) use_gtid: UseGtid,
+    pub(crate) place: &'a Place,
+    pub(crate) strict: bool,
+    pub(crate) ignore_duplicates: bool,
+    /// START SLAVE UNTIL's GTIDs.
+    pub(crate) until: Option<String>,
+    pub(crate) semi_sync: bool,
+    /// `@narwal_connect_hash`: contents of the last groups.
+    pub(crate) contents: &'a str,
+}
+
+/// What a source said of itself.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SourceFacts {
+    pub(crate) server_id: u32,
+    pub(crate) version: String,
+    /// It is Narwal.
+    pub(crate) narwal: bool,
+    /// Seconds that this host's clock is ahead of the source's.
+    pub(crate) clock_ahead: i64,
+    /// Acknowledgements are wanted.
+    pub(crate) semi_sync: bool,
+    /// The connection is encrypted.
+    pub(crate) tls: bool,
+}
+
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// Seconds since 1970.
+pub(crate) fn unix_now() -> i64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_secs() as i64)
+}
+
+/// An error of a statement that the source must be able to answer.
+fn must(what: &'static str) -> impl Fn(Error) -> Fault {
+    move |e| match &e {
+        Error::Server { .. } if !e.is_retriable() => Fault::fatal(
+            errno::FATAL,
+            format!("Fatal error: the source does not answer {what}: {e}"),
+        ),
+        _ => lost(&e),
+    }
+}
+
+/// The link broke: the next one may do better.
+pub(crate) fn lost(e: &Error) -> Fault {
+    Fault {
+        code: match e.code() {
+            0 => 2013,
+            code => code,
+        },
+        text: format!("the link to the source broke: {e}"),
+        retry: true,
+    }
+}
+
+/// Says what a replica says, and asks for the log.
+pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceFacts), Fault> {
+    let mut facts = SourceFacts {
+        version: c.server_version().to_owned(),
+        narwal: c.server_version().to_ascii_lowercase().contains("narwal"),
+        tls: c.is_tls(),
+        ..SourceFacts::default()
+    };
+    match c.value("SELECT UNIX_TIMESTAMP()") {
+        Ok(text) => {
+            if let Some(theirs) = text.and_then(|t| t.parse::<i64>().ok()) {
+                facts.clock_ahead = unix_now() - theirs;
+            }
+        }
+        Err(e @ Error::Server { .. }) => {
+            tracing::warn!(error = %e, "the source's clock is not known: Seconds_Behind_Master may be wrong");
+        }
+        Err(e) => return Err(lost(&e)),
+    }
+    let id = c
+        .query("SHOW VARIABLES LIKE 'SERVER_ID'")
+        .map_err(must("its server_id"))?
+        .text(0, 1)
+        .and_then(|v| v.parse::<u32>().ok());
+    facts.server_id =
+        id.ok_or_else(|| Fault::fatal(errno::FATAL, "Fatal error: the source has no server_id"))?;
+    if facts.server_id == w.server_id {
+        return Err(Fault::fatal(
+            errno::FATAL,
+            format!(
+                "Fatal error: source and replica have equal server ids ({}): each server needs one of its own (SET GLOBAL server_id)",
+                w.server_id
+            ),
+        ));
+    }
+    if !w.heartbeat.is_zero() {
+        let sql = format!("SET @master_heartbeat_period= {}", w.heartbeat.as_nanos());
+        c.execute(&sql).map_err(must("@master_heartbeat_period"))?;
+    }
+    match c.execute("SET @master_binlog_checksum= @@global.binlog_checksum") {
+        Ok(_) => {
+            c.value("SELECT @master_binlog_checksum")
+                .map_err(must("@master_binlog_checksum"))?;
+        }
+        // A server of before checksums.
+        Err(e) if e.code() == 1193 => {}
+        Err(e) => return Err(must("@@global.binlog_checksum")(e)),
+    }
+    c.execute("SET @mariadb_slave_capability=4")
+        .map_err(must("@mariadb_slave_capability"))?;
+    if facts.narwal && !w.contents.is_empty() {
+        let sql = format!("SET @narwal_connect_hash={}", quoted(w.contents));
+        c.execute(&sql).map_err(must("@narwal_connect_hash"))?;
+    }
+    if w.use_gtid == UseGtid::No {
+        if !w.place.file.is_empty() {
+            let sql = format!(
+                "SELECT binlog_gtid_pos({},{})",
+                quoted(&w.place.file),
+                w.place.pos
+            );
+            // Only told here; a source that can't say goes on.
+            match c.value(&sql) {
+                Ok(gtids) => tracing::debug!(
+                    gtids = gtids.unwrap_or_default(),
+                    "GTIDs at the place to start from"
+                ),
+                Err(Error::Server { .. }) => {}
+                Err(e) => return Err(lost(&e)),
+            }
+        }
+    } else {
+        c.value("SELECT @@GLOBAL.gtid_domain_id")
+            .map_err(must("gtid_domain_id: it has no GTIDs of MariaDB's kind"))?;
+        let sets = [
+            format!("SET @slave_connect_state={}", quoted(&w.place.gtid_text())),
+            format!("SET @slave_gtid_strict_mode={}", u8::from(w.strict)),
+            format!(
+                "SET @slave_gtid_ignore_duplicates={}",
+                u8::from(w.ignore_duplicates)
+            ),
+        ];
+        for sql in sets {
+            c.execute(&sql).map_err(must("GTID positions"))?;
+        }
+        if let Some(until) = &w.until {
+            c.execute(&format!("SET @slave_until_gtid={}", quoted(until)))
+                .map_err(must("@slave_until_gtid"))?;
+        }
+    }
+    c.register_replica(&Replica {
+        server_id: w.server_id,
+        host: w.report_host.clone(),
+        port: w.report_port,
+    })
+    .map_err(|e| match e {
+        Error::Server { .. } => Fault {
+            code: errno::SOURCE_COMMAND,
+            text: format!("Master command COM_REGISTER_SLAVE failed: {e}"),
+            retry: true,
+        },
+        e => lost(&e),
+    })?;
+    if w.semi_sync {
+        let can = c
+            .query("SHOW VARIABLES LIKE 'rpl_semi_sync_master_enabled'")
+            .map_err(must("rpl_semi_sync_master_enabled"))?;
+        if can.text(0, 1).is_some() {
+            c.execute("SET @rpl_semi_sync_slave= 1")
+                .map_err(must("@rpl_semi_sync_slave"))?;
+            facts.semi_sync = true;
+        } else {
+            tracing::warn!(
+                "the source has no semi-synchronous replication: this replica goes on without"
+            );
+        }
+    }
+    let position = u32::try_from(w.place.pos).map_err(|_| {
+        Fault::fatal(
+            errno::FATAL,
+            format!(
+                "Fatal error: position {} can't be asked for: it needs more than 32 bits",
+                w.place.pos
+            ),
+        )
+    });
+    let position = match w.use_gtid {
+        UseGtid::No => position?,
+        // The GTIDs count.
+        _ => position.unwrap_or(4),
+    };
+    let dump = c
+        .dump(&DumpRequest {
+            server_id: w.server_id,
+            file: w.place.file.to_string(),
+            position: position.max(4),
+            non_blocking: false,
+            annotate: true,
+            semi_sync: facts.semi_sync,
+        })
+        .map_err(|e| lost(&e))?;
+    Ok((dump, facts))
+}
+
+/// What the source's error in the middle of its log means.
+pub(crate) fn refused(e: &Error) -> Fault {
+    const FATAL_READ: u16 = 1236;
+    const PACKET_TOO_LARGE: u16 = 1153;
+    const DENIED: u16 = 1227;
+    match e {
+        Error::Server { code, message, .. } if *code == FATAL_READ => Fault::fatal(
+            FATAL_READ,
+            format!(
+                "Got fatal error 1236 from master when reading data from binary log: '{message}'"
+            ),
+        ),
+        Error::Server {
+            code: code @ (PACKET_TOO_LARGE | DENIED),
+            message,
+            ..
+        } => Fault::fatal(*code, format!("the source refuses its log: {message}")),
+        Error::Protocol(_) => Fault::fatal(errno::QUEUE, e.to_string()),
+        e => lost(e),
+    }
+}

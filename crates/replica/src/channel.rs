@@ -1,0 +1,689 @@
+//! One named connection to a source: its receiver (MariaDB's IO thread) and its applier (MariaDB's SQL thread), which start
+//! and stop each for itself.
+
+use crate::apply::{self, ApplySettings, Conductor, Ended, Progress, Verdict};
+use crate::assemble::Place;
+use crate::attach::unix_now;
+use crate::lag::{Arrivals, At, compare};
+use crate::queue::{GroupHead, Queue};
+use crate::receive;
+use crate::semisync::Acks;
+use narwal_binlog::Gtid;
+use narwal_client::Hangup;
+use narwal_session::apply::{ApplyOptions, TypeConversions};
+use narwal_session::replica::{
+    ConnectionConfig, IoRunning, ReplicaError, ReplicaFilter, StartWhat, Threads, Until, UseGtid,
+};
+use narwal_session::variables::VarValue;
+use narwal_session::{Instance, SystemTask, SystemThread};
+use narwal_types::{SqlError, SqlResult};
+use parking_lot::{Condvar, Mutex};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Memory for what was received and is not applied, in bytes, if `narwal_replica_queue_bytes` does not say.
+pub const DEFAULT_QUEUE_BYTES: u64 = 64 << 20;
+/// How long STOP SLAVE lets the applier finish the groups that it has begun; then they are rolled back.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Ids that an applier's sessions may have.
+const APPLIER_IDS: u32 = 1024;
+
+/// What was received, and when that counts.
+#[derive(Debug, Default)]
+pub(crate) struct Received {
+    /// Epoch of the queue ([`Queue::epoch`]) in which it was; 0: nothing.
+    pub(crate) epoch: u64,
+    pub(crate) place: Place,
+}
+
+/// The receiver, as others see it.
+#[derive(Debug, Default)]
+pub(crate) struct Io {
+    pub(crate) running: IoRunning,
+    pub(crate) state: &'static str,
+    pub(crate) error: ReplicaError,
+    pub(crate) hangup: Option<Hangup>,
+    pub(crate) server_id: u32,
+    pub(crate) clock_ahead: i64,
+    pub(crate) narwal: bool,
+    pub(crate) semi_sync: bool,
+    pub(crate) received: Received,
+    pub(crate) arrivals: Arrivals,
+    /// The source had nothing more to send when it was looked at last.
+    pub(crate) drained: bool,
+}
+
+/// The applier, as others see it.
+#[derive(Debug, Default)]
+pub(crate) struct Sql {
+    pub(crate) running: bool,
+    pub(crate) until: Option<Until>,
+    /// Local time, seconds since 1970, until which `MASTER_DELAY` holds the next group back.
+    pub(crate) delayed_until: Option<i64>,
+}
+
+/// What the statements say.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) config: Arc<ConnectionConfig>,
+    pub(crate) filter: Arc<ReplicaFilter>,
+    /// START SLAVE's.
+    pub(crate) credentials: Option<(String, String)>,
+}
+
+/// What a connection's threads share.
+pub(crate) struct Shared {
+    pub(crate) instance: Arc<Instance>,
+    pub(crate) queue: Queue,
+    pub(crate) progress: Progress,
+    pub(crate) settings: Mutex<Settings>,
+    pub(crate) io: Mutex<Io>,
+    pub(crate) sql: Mutex<Sql>,
+    /// `sql_slave_skip_counter`.
+    pub(crate) skip: AtomicU64,
+    pub(crate) heartbeats: AtomicU64,
+    pub(crate) links: AtomicU64,
+    pub(crate) acks: Acks,
+    /// Wakes a receiver that waits for its next attempt.
+    nap: (Mutex<()>, Condvar),
+}
+
+impl Shared {
+    pub(crate) fn config(&self) -> Arc<ConnectionConfig> {
+        self.settings.lock().config.clone()
+    }
+
+    /// A global variable that is a number; `default` where there is none of the name.
+    pub(crate) fn number(&self, name: &str, default: u64) -> u64 {
+        match self.instance.global_value(name) {
+            VarValue::Null => default,
+            v => v.as_u64(),
+        }
+    }
+
+    pub(crate) fn switch(&self, name: &str) -> bool {
+        self.instance.global_value(name).as_bool()
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.instance.global_value(name).as_str().to_owned()
+    }
+
+    /// Sleeps for `time`, or until [`Shared::rouse`].
+    pub(crate) fn nap(&self, time: Duration, stop: &AtomicBool) {
+        let deadline = Instant::now() + time;
+        let mut guard = self.nap.0.lock();
+        while !stop.load(Ordering::SeqCst) {
+            if self.nap.1.wait_until(&mut guard, deadline).timed_out() {
+                return;
+            }
+        }
+    }
+
+    fn rouse(&self) {
+        let _guard = self.nap.0.lock();
+        self.nap.1.notify_all();
+    }
+
+    /// The connection for log lines.
+    pub(crate) fn name(&self) -> String {
+        self.config().name.clone()
+    }
+
+    /// Where the receiver begins: behind what was received, if that is still in the queue or applied; else behind what is
+    /// applied.
+    pub(crate) fn start_place(&self, epoch: u64) -> Place {
+        let config = self.config();
+        {
+            let io = self.io.lock();
+            if io.received.epoch == epoch {
+                return io.received.place.clone();
+            }
+        }
+        let applied = self.instance.database().replica_state();
+        let gtids: BTreeMap<u32, Gtid> = match config.use_gtid {
+            UseGtid::SlavePos => applied.slave_pos,
+            UseGtid::CurrentPos => {
+                parse_gtids(&self.text("gtid_current_pos")).unwrap_or(applied.slave_pos)
+            }
+            // The file's own order counts.
+            UseGtid::No => BTreeMap::new(),
+        };
+        let (file, pos) = match applied.channels.get(&config.id) {
+            Some((file, pos)) => (file.clone(), *pos),
+            None => (Arc::from(config.log_file.as_str()), config.log_pos.max(4)),
+        };
+        let place = Place { gtids, file, pos };
+        let mut io = self.io.lock();
+        io.received = Received {
+            epoch,
+            place: place.clone(),
+        };
+        io.arrivals.clear();
+        place
+    }
+
+    /// Up to where groups are applied.
+    pub(crate) fn applied(&self) -> At {
+        if let Some(p) = self.progress.snapshot().reserved {
+            return At {
+                file: p.file,
+                pos: p.pos,
+            };
+        }
+        let config = self.config();
+        let state = self.instance.database().replica_state();
+        match state.channels.get(&config.id) {
+            Some((file, pos)) => At {
+                file: file.clone(),
+                pos: *pos,
+            },
+            None => At {
+                file: config.log_file.as_str().into(),
+                pos: config.log_pos,
+            },
+        }
+    }
+}
+
+/// A list of GTIDs by their domains.
+pub(crate) fn parse_gtids(list: &str) -> Option<BTreeMap<u32, Gtid>> {
+    list.split(',')
+        .map(str::trim)
+        .filter(|g| !g.is_empty())
+        .map(|g| g.parse::<Gtid>().ok().map(|g| (g.domain, g)))
+        .collect()
+}
+
+struct Runner {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Runners {
+    io: Option<Runner>,
+    sql: Option<Runner>,
+}
+
+/// A connection to a source.
+pub struct Channel {
+    shared: Arc<Shared>,
+    /// One start or stop at a time.
+    runners: Mutex<Runners>,
+}
+
+impl std::fmt::Debug for Channel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Channel")
+            .field("config", &self.shared.config())
+            .finish_non_exhaustive()
+    }
+}
+
+fn failed(what: &str, e: &std::io::Error) -> SqlError {
+    SqlError::unknown(format!("{what}: {e}"))
+}
+
+impl Channel {
+    /// A connection that does nothing yet.
+    ///
+    /// # Errors
+    /// The system has no file descriptor left.
+    pub fn new(
+        instance: Arc<Instance>,
+        config: Arc<ConnectionConfig>,
+        filter: Arc<ReplicaFilter>,
+    ) -> SqlResult<Channel> {
+        let acks = Acks::new().map_err(|e| failed("eventfd", &e))?;
+        let shared = Shared {
+            instance,
+            queue: Queue::new(DEFAULT_QUEUE_BYTES as usize),
+            progress: Progress::default(),
+            settings: Mutex::new(Settings {
+                config,
+                filter,
+                credentials: None,
+            }),
+            io: Mutex::default(),
+            sql: Mutex::default(),
+            skip: AtomicU64::new(0),
+            heartbeats: AtomicU64::new(0),
+            links: AtomicU64::new(0),
+            acks,
+            nap: (Mutex::new(()), Condvar::new()),
+        };
+        Ok(Channel {
+            shared: Arc::new(shared),
+            runners: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub fn config(&self) -> Arc<ConnectionConfig> {
+        self.shared.config()
+    }
+
+    /// Its filters.
+    #[must_use]
+    pub fn filter(&self) -> Arc<ReplicaFilter> {
+        self.shared.settings.lock().filter.clone()
+    }
+
+    /// Which threads run.
+    #[must_use]
+    pub fn running(&self) -> Threads {
+        Threads {
+            io: self.shared.io.lock().running != IoRunning::No,
+            sql: self.shared.sql.lock().running,
+        }
+    }
+
+    /// New settings, for a connection that does not run (CHANGE MASTER, RESET SLAVE): what was received is forgotten. Its
+    /// position is the engine's to know ([`narwal_engine::CatalogChange::SetReplicaState`]).
+    pub fn set_config(&self, config: Arc<ConnectionConfig>) {
+        let s = &self.shared;
+        s.settings.lock().config = config;
+        self.forget();
+    }
+
+    /// New filters; they count from the applier's next start on.
+    pub fn set_filter(&self, filter: Arc<ReplicaFilter>) {
+        self.shared.settings.lock().filter = filter;
+    }
+
+    /// Forgets what was received, errors and counters' places: for a connection that does not run, whose position has
+    /// changed.
+    pub fn forget(&self) {
+        let s = &self.shared;
+        s.queue.clear();
+        s.progress.reset();
+        let mut io = s.io.lock();
+        io.received = Received::default();
+        io.arrivals.clear();
+        io.error = ReplicaError::default();
+        s.sql.lock().until = None;
+    }
+
+    /// `sql_slave_skip_counter`: groups that the applier is to leave out yet.
+    #[must_use]
+    pub fn skip_counter(&self) -> u64 {
+        self.shared.skip.load(Ordering::SeqCst)
+    }
+
+    /// Sets [`skip_counter`](Self::skip_counter), while the applier does not run.
+    pub fn set_skip_counter(&self, groups: u64) {
+        self.shared.skip.store(groups, Ordering::SeqCst);
+    }
+
+    /// START SLAVE. False if everything that was asked for runs already.
+    ///
+    /// # Errors
+    /// 1200 if it has no source; 1105 if the system has no thread left.
+    pub fn start(&self, what: &StartWhat) -> SqlResult<bool> {
+        let s = &self.shared;
+        let mut runners = self.runners.lock();
+        reap(&mut runners.io);
+        reap(&mut runners.sql);
+        if s.config().host.is_empty() {
+            return Err(SqlError::new(
+                1200,
+                b"HY000",
+                "The server is not configured as slave; fix in config file or with CHANGE MASTER TO",
+            ));
+        }
+        let io = what.threads.io && runners.io.is_none();
+        let sql = what.threads.sql && runners.sql.is_none();
+        if !io && !sql {
+            return Ok(false);
+        }
+        let bytes = s.number("narwal_replica_queue_bytes", DEFAULT_QUEUE_BYTES);
+        s.queue.set_limit(bytes.max(1 << 20) as usize);
+        let cleared = match (&runners.sql, &runners.io) {
+            (Some(_), _) => false,
+            // What was taken out by an earlier run may not have been applied.
+            (None, Some(_)) => s.queue.clear_if_popped(),
+            (None, None) => {
+                s.queue.clear();
+                s.io.lock().received = Received::default();
+                false
+            }
+        };
+        if cleared {
+            // The receiver begins anew.
+            if let Some(hangup) = s.io.lock().hangup.take() {
+                hangup.hang_up();
+            }
+        }
+        if sql {
+            s.progress.clear_error();
+            s.queue.allow_popping();
+            {
+                let mut state = s.sql.lock();
+                state.running = true;
+                state.until.clone_from(&what.until);
+                state.delayed_until = None;
+            }
+            let spawned = spawn("replica-sql", s, |shared, stop| apply_all(&shared, &stop));
+            if spawned.is_err() {
+                s.sql.lock().running = false;
+            }
+            runners.sql = Some(spawned?);
+        }
+        if io {
+            s.settings.lock().credentials = what
+                .user
+                .clone()
+                .map(|u| (u, what.password.clone().unwrap_or_default()));
+            s.queue.allow_pushing();
+            {
+                let mut state = s.io.lock();
+                state.running = IoRunning::Connecting;
+                state.error = ReplicaError::default();
+            }
+            let spawned = spawn("replica-io", s, |shared, stop| receive::run(&shared, &stop));
+            if spawned.is_err() {
+                s.io.lock().running = IoRunning::No;
+            }
+            runners.io = Some(spawned?);
+        }
+        Ok(true)
+    }
+
+    /// STOP SLAVE: comes back when the threads have ended, which takes some seconds at most. False if nothing of it ran.
+    pub fn stop(&self, threads: Threads) -> bool {
+        let s = &self.shared;
+        let mut runners = self.runners.lock();
+        let io = threads.io.then(|| runners.io.take()).flatten();
+        let sql = threads.sql.then(|| runners.sql.take()).flatten();
+        let was = Threads {
+            io: io.as_ref().is_some_and(|r| !r.thread.is_finished()),
+            sql: sql.as_ref().is_some_and(|r| !r.thread.is_finished()),
+        };
+        if let Some(r) = &sql {
+            s.queue.stop_popping();
+            let patience = Instant::now() + PATIENCE;
+            // A group that arrives in parts is not waited for: its receiver may be stopped too.
+            while io.is_none() && !r.thread.is_finished() && Instant::now() < patience {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+        if let Some(r) = &io {
+            r.stop.store(true, Ordering::SeqCst);
+            s.queue.stop_pushing();
+            s.rouse();
+            if let Some(hangup) = s.io.lock().hangup.take() {
+                hangup.hang_up();
+            }
+        }
+        if let Some(r) = sql {
+            let patience = Instant::now() + PATIENCE;
+            while !r.thread.is_finished() && Instant::now() < patience {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            r.stop.store(true, Ordering::SeqCst);
+            join(r);
+        }
+        if let Some(r) = io {
+            join(r);
+        }
+        was.io || was.sql
+    }
+
+    /// MASTER_POS_WAIT: waits until the applier is at a place of the source's log or behind it. The number of groups that
+    /// it applied meanwhile; `Some(-1)` when the time is up; `None` if the applier does not run, stops, or `killed` says so.
+    pub fn wait_for_position(
+        &self,
+        file: &str,
+        pos: u64,
+        timeout: Option<Duration>,
+        killed: &dyn Fn() -> bool,
+    ) -> Option<i64> {
+        const LOOK: Duration = Duration::from_millis(5);
+        let s = &self.shared;
+        let deadline = timeout.map(|t| Instant::now() + t);
+        let before = s.progress.snapshot().groups;
+        loop {
+            let at = s.applied();
+            if !at.file.is_empty() && compare(&at.file, at.pos, file, pos).is_ge() {
+                let state = s.instance.database().replica_state();
+                s.instance.database().wait_visible(state.seq).ok()?;
+                let groups = s.progress.snapshot().groups.saturating_sub(before);
+                return Some(i64::try_from(groups).unwrap_or(i64::MAX));
+            }
+            if killed() || !s.sql.lock().running {
+                return None;
+            }
+            if deadline.is_some_and(|d| Instant::now() >= d) {
+                return Some(-1);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.stop(Threads::BOTH);
+    }
+}
+
+fn reap(runner: &mut Option<Runner>) {
+    if let Some(r) = runner.take_if(|r| r.thread.is_finished()) {
+        join(r);
+    }
+}
+
+fn join(r: Runner) {
+    if r.thread.join().is_err() {
+        tracing::error!("a thread of a replica's connection has panicked");
+    }
+}
+
+fn spawn(
+    name: &str,
+    shared: &Arc<Shared>,
+    body: impl FnOnce(Arc<Shared>, Arc<AtomicBool>) + Send + 'static,
+) -> SqlResult<Runner> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (shared, flag) = (shared.clone(), stop.clone());
+    let thread = std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || body(shared, flag))
+        .map_err(|e| failed("no thread for a replica's connection", &e))?;
+    Ok(Runner { stop, thread })
+}
+
+/// Decides which groups are applied, and when.
+struct Rule<'a> {
+    shared: &'a Shared,
+    until: Option<Until>,
+    /// Domains of UNTIL that are not through.
+    open: BTreeMap<u32, Gtid>,
+    delay: i64,
+}
+
+impl Rule<'_> {
+    fn new(shared: &Shared, until: Option<Until>) -> Rule<'_> {
+        let open = match &until {
+            Some(Until::Gtid(list)) => list.iter().map(|g| (g.domain, *g)).collect(),
+            _ => BTreeMap::new(),
+        };
+        Rule {
+            shared,
+            until,
+            open,
+            delay: i64::from(shared.config().delay),
+        }
+    }
+
+    /// UNTIL is reached before anything is applied.
+    fn is_over(&mut self) -> bool {
+        match &self.until {
+            None => false,
+            Some(Until::Gtid(_)) => {
+                let applied = self.shared.instance.database().replica_state().slave_pos;
+                self.open
+                    .retain(|d, until| applied.get(d).is_none_or(|g| g.seq < until.seq));
+                self.open.is_empty()
+            }
+            Some(Until::MasterPos { file, pos }) => {
+                let at = self.shared.applied();
+                !at.file.is_empty() && compare(&at.file, at.pos, file, *pos).is_ge()
+            }
+        }
+    }
+}
+
+impl Conductor for Rule<'_> {
+    fn before(&mut self, head: &GroupHead) -> Verdict {
+        let stop = match &self.until {
+            None => false,
+            Some(Until::Gtid(_)) => self
+                .open
+                .get(&head.gtid.domain)
+                .is_none_or(|until| head.gtid.seq > until.seq),
+            Some(Until::MasterPos { file, pos }) => {
+                let start = match head.end_pos {
+                    0 => 0,
+                    end => end.saturating_sub(head.bytes),
+                };
+                compare(&head.file, start, file, *pos).is_ge()
+            }
+        };
+        if stop {
+            return Verdict::Stop;
+        }
+        if self.shared.skip.load(Ordering::SeqCst) > 0 {
+            self.shared.skip.fetch_sub(1, Ordering::SeqCst);
+            tracing::info!(connection = self.shared.name(), gtid = %head.gtid, "a group is left out (sql_slave_skip_counter)");
+            return Verdict::Skip;
+        }
+        if self.delay > 0 {
+            let ahead = self.shared.io.lock().clock_ahead;
+            let due = i64::from(head.timestamp) + ahead + self.delay;
+            let left = due - unix_now();
+            let wait = left > 0;
+            self.shared.sql.lock().delayed_until = wait.then_some(due);
+            if wait {
+                return Verdict::Wait(Duration::from_secs(1));
+            }
+        }
+        Verdict::Apply
+    }
+
+    fn behind(&mut self, head: &GroupHead) -> bool {
+        match &self.until {
+            None => false,
+            Some(Until::Gtid(_)) => {
+                self.open
+                    .retain(|d, until| *d != head.gtid.domain || head.gtid.seq < until.seq);
+                self.open.is_empty()
+            }
+            Some(Until::MasterPos { file, pos }) => {
+                compare(&head.file, head.end_pos, file, *pos).is_ge()
+            }
+        }
+    }
+}
+
+/// The applier's thread.
+fn apply_all(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
+    let config = shared.config();
+    let killed = {
+        let shared = Arc::downgrade(shared);
+        Arc::new(move |_: bool| {
+            if let Some(shared) = shared.upgrade() {
+                shared.queue.stop_popping();
+            }
+        })
+    };
+    let thread = SystemThread::new(&shared.instance, SystemTask::ReplicaSql, killed);
+    thread.state("Slave has read all relay log; waiting for more updates");
+    let until = shared.sql.lock().until.clone();
+    let mut rule = Rule::new(shared, until);
+    let from = shared.instance.database().replica_state();
+    tracing::info!(
+        connection = config.name,
+        gtid_slave_pos = from.slave_pos_text(),
+        "the replica's applier starts"
+    );
+    let ended = if rule.is_over() {
+        Ended::Until
+    } else {
+        apply::run(
+            &shared.instance,
+            &apply_settings(shared),
+            &shared.queue,
+            &mut rule,
+            &shared.progress,
+            stop,
+        )
+    };
+    let at = shared.applied();
+    let position = shared.instance.database().replica_state().slave_pos_text();
+    let (file, pos) = (at.file, at.pos);
+    match ended {
+        Ended::Stopped => tracing::info!(
+            connection = config.name, gtid_slave_pos = position, file = %file, pos, "the replica's applier has stopped"
+        ),
+        Ended::Until => tracing::info!(
+            connection = config.name, gtid_slave_pos = position, file = %file, pos,
+            "the replica's applier has stopped: it is where START SLAVE UNTIL wanted it"
+        ),
+        Ended::Failed => {
+            let e = shared.progress.error();
+            let (code, text, gtid) = match &e {
+                Some(e) => (e.code, e.text.as_str(), e.gtid),
+                None => (0, "", None),
+            };
+            tracing::error!(
+                connection = config.name, gtid_slave_pos = position, file = %file, pos,
+                group = gtid.map(|g| g.to_string()).unwrap_or_default(), code, error = text,
+                "the replica's applier has stopped at a group that it can't apply"
+            );
+        }
+    }
+    // A receiver that waits for room goes on waiting for the next start; one that is to end does.
+    let mut sql = shared.sql.lock();
+    sql.running = false;
+    sql.delayed_until = None;
+}
+
+/// How the applier works, by the global variables as they are when it starts.
+fn apply_settings(shared: &Shared) -> ApplySettings {
+    let mode = shared.text("slave_parallel_mode").to_ascii_lowercase();
+    let serial = matches!(mode.as_str(), "none" | "minimal");
+    let conversions = shared.text("slave_type_conversions").to_ascii_uppercase();
+    let has = |name: &str| conversions.split(',').any(|c| c.trim() == name);
+    ApplySettings {
+        channel: shared.config().id,
+        thread_id: shared.instance.system_ids(APPLIER_IDS),
+        threads: match serial {
+            true => 0,
+            false => u32::try_from(shared.number("slave_parallel_threads", 0)).unwrap_or(u32::MAX),
+        },
+        retries: u32::try_from(shared.number("slave_transaction_retries", 10)).unwrap_or(u32::MAX),
+        options: ApplyOptions {
+            strict: shared.switch("gtid_strict_mode"),
+            filter: shared.settings.lock().filter.clone(),
+            idempotent: shared
+                .text("slave_exec_mode")
+                .eq_ignore_ascii_case("IDEMPOTENT"),
+            conversions: TypeConversions {
+                non_lossy: has("ALL_NON_LOSSY"),
+                lossy: has("ALL_LOSSY"),
+            },
+            skip_unsupported: true,
+            ..ApplyOptions::default()
+        },
+    }
+}
