@@ -4,6 +4,7 @@
 mod binlog;
 mod check;
 mod cli;
+mod diverge;
 mod folder;
 mod glue;
 mod help;
@@ -29,6 +30,8 @@ enum Failure {
     Damaged(String),
     /// What was asked for is not there any more: exit status 4.
     Gone(String),
+    /// Two histories are not the same: exit status 5.
+    Parted(String),
 }
 
 impl std::fmt::Display for Failure {
@@ -36,7 +39,8 @@ impl std::fmt::Display for Failure {
         let (Failure::Usage(text)
         | Failure::Run(text)
         | Failure::Damaged(text)
-        | Failure::Gone(text)) = self;
+        | Failure::Gone(text)
+        | Failure::Parted(text)) = self;
         f.write_str(text)
     }
 }
@@ -82,6 +86,10 @@ fn main() -> ExitCode {
             eprintln!("narwal: {text}");
             ExitCode::from(4)
         }
+        Err(Failure::Parted(text)) => {
+            eprintln!("narwal: {text}");
+            ExitCode::from(5)
+        }
     }
 }
 
@@ -101,6 +109,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "--help" | "-h" | "-?" | "help" => match rest.first().map(String::as_str) {
             Some("serve") => show(help::SERVE),
             Some("binlog") => binlog::run(&["--help".to_owned()]),
+            Some("diverge") => diverge::run(&["--help".to_owned()]),
             Some("check") => check::run(&["--help".to_owned()]),
             Some("stream") => stream::run(&["--help".to_owned()]),
             Some("export-binlog") => show(help::EXPORT),
@@ -118,6 +127,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "rotate-key" | "encrypt" | "decrypt" if wants_help => show(help::KEYS),
         "binlog" => binlog::run(rest),
         "check" => check::run(rest),
+        "diverge" => diverge::run(rest),
         "stream" => stream::run(rest),
         "serve" => serve::run(options::serve(rest)?),
         "export-binlog" => binlog::export_binlog(options::export(rest)?),
@@ -132,6 +142,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
                     "serve",
                     "binlog",
                     "check",
+                    "diverge",
                     "stream",
                     "export-binlog",
                     "verify-log",

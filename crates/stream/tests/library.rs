@@ -392,6 +392,7 @@ impl Source for Fixed {
         self.at = Some(0);
         Ok(Step::Group(Group {
             gtid: "0-1-1".parse().unwrap(),
+            flags2: 0,
             file: "f".into(),
             pos: 4,
             timestamp: 0,

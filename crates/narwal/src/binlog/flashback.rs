@@ -1,4 +1,4 @@
-//! SQL that undoes changes, the last one first.
+//! Changes as plain SQL: what undoes them, the last one first; what does them once more.
 //!
 //! What undoes an event goes to a temporary file as a block followed by its length; at the end the blocks are read from
 //! the back. So memory holds one event's statements, however much is undone.
@@ -8,7 +8,7 @@ use super::select::Selection;
 use super::values::{Cell, identifier, literal, string_len};
 use super::{Events, Output, Trouble};
 use crate::Failure;
-use narwal_binlog::{ColumnMeta, Event, RowsKind, column_type};
+use narwal_binlog::{ColumnMeta, Event, RowsKind, column_type, event_flags};
 use narwal_engine::GroupHead;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -47,17 +47,17 @@ impl<W: Write> Flashback<W> {
         self.len += bytes.len() as u64 + 8;
         Ok(())
     }
+}
 
-    fn names_needed(head: &GroupHead, table: &Mapped) -> Result<(), Trouble> {
-        if table.columns.iter().all(|c| !c.name.is_empty()) {
-            return Ok(());
-        }
-        Err(Failure::Run(format!(
-            "can't undo {}: the log does not name the columns of {}.{} (binlog_row_metadata was not FULL)",
-            head.gtid, table.db, table.table
-        ))
-        .into())
+fn names_needed(head: &GroupHead, table: &Mapped) -> Result<(), Trouble> {
+    if table.columns.iter().all(|c| !c.name.is_empty()) {
+        return Ok(());
     }
+    Err(Failure::Run(format!(
+        "can't make SQL of {}: the log does not name the columns of {}.{} (binlog_row_metadata was not FULL)",
+        head.gtid, table.db, table.table
+    ))
+    .into())
 }
 
 /// One row's values, all of them.
@@ -77,7 +77,7 @@ fn whole<'a>(
     match row {
         Some(row) if row.len() == table.columns.len() => Ok(row),
         _ => Err(Failure::Run(format!(
-            "can't undo {}: a row image of {}.{} is not complete (binlog_row_image was not FULL)",
+            "can't make SQL of {}: a row image of {}.{} is not complete (binlog_row_image was not FULL)",
             head.gtid, table.db, table.table
         ))
         .into()),
@@ -139,13 +139,8 @@ fn put_where(out: &mut Vec<u8>, table: &Mapped, row: &Row<'_>) {
     }
 }
 
-fn put_undo(
-    out: &mut Vec<u8>,
-    head: &GroupHead,
-    table: &Mapped,
-    kind: RowsKind,
-    change: Change<'_>,
-) -> Result<(), Trouble> {
+/// The statement that makes `to` of a row that is `from`.
+fn put_change(out: &mut Vec<u8>, table: &Mapped, from: Option<&Row<'_>>, to: Option<&Row<'_>>) {
     let mut target = Vec::new();
     identifier(&table.db, &mut target);
     target.push(b'.');
@@ -158,30 +153,153 @@ fn put_undo(
             value(out, cell, column, false);
         }
     };
-    match kind {
-        RowsKind::Write => {
-            let row = whole(head, table, change.after, None)?;
+    match (from, to) {
+        (Some(from), None) => {
             out.extend_from_slice(b"DELETE FROM ");
             out.extend_from_slice(&target);
-            put_where(out, table, &row);
+            put_where(out, table, from);
         }
-        RowsKind::Update => {
-            let before = whole(head, table, change.before, None)?;
-            let after = whole(head, table, change.after, Some(&before))?;
+        (Some(from), Some(to)) => {
             out.extend_from_slice(b"UPDATE ");
             out.extend_from_slice(&target);
-            assign(out, &before);
-            put_where(out, table, &after);
+            assign(out, to);
+            put_where(out, table, from);
         }
-        RowsKind::Delete => {
-            let row = whole(head, table, change.before, None)?;
+        (None, Some(to)) => {
             out.extend_from_slice(b"INSERT INTO ");
             out.extend_from_slice(&target);
-            assign(out, &row);
+            assign(out, to);
         }
+        (None, None) => return,
     }
     out.extend_from_slice(b";\n");
+}
+
+/// Both images of a change, complete.
+fn images<'a>(
+    head: &GroupHead,
+    table: &Mapped,
+    kind: RowsKind,
+    change: Change<'a>,
+) -> Result<(Option<Row<'a>>, Option<Row<'a>>), Trouble> {
+    let before = match kind {
+        RowsKind::Write => None,
+        _ => Some(whole(head, table, change.before, None)?),
+    };
+    let after = match kind {
+        RowsKind::Delete => None,
+        _ => Some(whole(head, table, change.after, before.as_ref())?),
+    };
+    Ok((before, after))
+}
+
+fn put_undo(
+    out: &mut Vec<u8>,
+    head: &GroupHead,
+    table: &Mapped,
+    kind: RowsKind,
+    change: Change<'_>,
+) -> Result<(), Trouble> {
+    let (before, after) = images(head, table, kind, change)?;
+    put_change(out, table, after.as_ref(), before.as_ref());
     Ok(())
+}
+
+/// Writes what does the changes of the groups that it is given once more, as plain SQL for any server.
+pub struct Redo<W: Write> {
+    out: W,
+}
+
+impl<W: Write> Redo<W> {
+    /// Writes to `out`.
+    pub fn new(mut out: W) -> io::Result<Self> {
+        out.write_all(HEAD.as_bytes())?;
+        Ok(Redo { out })
+    }
+}
+
+impl<W: Write> Output for Redo<W> {
+    fn group(
+        &mut self,
+        head: &GroupHead,
+        events: &mut dyn Events,
+        selection: &Selection,
+    ) -> Result<(), Trouble> {
+        let mut tables = Tables::default();
+        let mut text = Vec::new();
+        let mut any = false;
+        writeln!(self.out, "-- {}", head.gtid)?;
+        while let Some(bytes) = events.next_event()? {
+            let event = one(head, bytes)?;
+            match decode(head, &event)? {
+                Event::TableMap(map) => {
+                    tables.map(head, bytes, &map, selection)?;
+                }
+                Event::Rows(rows) => {
+                    let table = tables.of(head, &rows)?;
+                    names_needed(head, table)?;
+                    if !std::mem::replace(&mut any, true) {
+                        self.out.write_all(b"START TRANSACTION;\n")?;
+                    }
+                    each_row(head, &rows, table, |change| {
+                        text.clear();
+                        let (before, after) = images(head, table, rows.kind, change)?;
+                        put_change(&mut text, table, before.as_ref(), after.as_ref());
+                        Ok(self.out.write_all(&text)?)
+                    })?;
+                    if rows.is_statement_end() {
+                        tables.clear();
+                    }
+                }
+                Event::Query(query) if !frames(query.sql) => {
+                    if !query.db.is_empty() && event.header.flags & event_flags::SUPPRESS_USE == 0 {
+                        text.clear();
+                        identifier(&String::from_utf8_lossy(query.db), &mut text);
+                        self.out.write_all(b"USE ")?;
+                        self.out.write_all(&text)?;
+                        self.out.write_all(b";\n")?;
+                    }
+                    let mode = query
+                        .context()
+                        .map_err(|e| super::damaged(head, e))?
+                        .sql_mode;
+                    writeln!(self.out, "SET @@session.sql_mode={mode};")?;
+                    self.out.write_all(query.sql)?;
+                    self.out
+                        .write_all(b";\nSET @@session.sql_mode='NO_AUTO_VALUE_ON_ZERO';\n")?;
+                }
+                _ => {}
+            }
+        }
+        if any {
+            self.out.write_all(b"COMMIT;\n")?;
+        }
+        Ok(())
+    }
+
+    fn abandon(&mut self, _: &GroupHead) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: bool) -> Result<(), Trouble> {
+        Ok(self.out.flush()?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// What stands in the log for a transaction that changed nothing here.
+pub fn is_without_effect(sql: &[u8]) -> bool {
+    sql.starts_with(b"DO 0")
+}
+
+/// A statement that only begins or ends a transaction.
+pub fn frames(sql: &[u8]) -> bool {
+    [&b"BEGIN"[..], b"COMMIT", b"ROLLBACK"]
+        .iter()
+        .any(|word| sql.eq_ignore_ascii_case(word))
 }
 
 impl<W: Write> Output for Flashback<W> {
@@ -202,7 +320,7 @@ impl<W: Write> Output for Flashback<W> {
                 Event::Rows(rows) => {
                     let table = tables.of(head, &rows)?;
                     if table.wanted {
-                        Self::names_needed(head, table)?;
+                        names_needed(head, table)?;
                         if !std::mem::replace(&mut any, true) {
                             self.block(b"COMMIT;\n")?;
                         }
@@ -224,7 +342,12 @@ impl<W: Write> Output for Flashback<W> {
                         tables.clear();
                     }
                 }
-                Event::Query(query) if selection.wants_statement(query.db) && !self.skip_ddl => {
+                Event::Query(query)
+                    if selection.wants_statement(query.db)
+                        && !self.skip_ddl
+                        && !frames(query.sql)
+                        && !is_without_effect(query.sql) =>
+                {
                     let sql = String::from_utf8_lossy(query.sql);
                     let shown: String = sql.chars().take(80).collect();
                     return Err(Failure::Run(format!(

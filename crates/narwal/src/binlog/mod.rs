@@ -12,20 +12,20 @@
 //! | `values.rs` | column values as text |
 
 mod export;
-mod flashback;
-mod flat;
+pub(crate) mod flashback;
+pub(crate) mod flat;
 #[cfg(test)]
 mod hostile;
 mod import;
 mod json;
-mod localtime;
-mod print;
+pub(crate) mod localtime;
+pub(crate) mod print;
 mod progress;
-mod raw;
-mod rows;
-mod select;
-mod source;
-mod values;
+pub(crate) mod raw;
+pub(crate) mod rows;
+pub(crate) mod select;
+pub(crate) mod source;
+pub(crate) mod values;
 
 use crate::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -163,7 +163,7 @@ struct PrintArgs {
 
 /// Why an output could not go on.
 #[derive(Debug)]
-enum Trouble {
+pub(crate) enum Trouble {
     /// The output can't be written.
     Write(io::Error),
     /// The log can't be read here.
@@ -201,7 +201,7 @@ impl From<Failure> for Trouble {
 }
 
 /// An error of the contents of a record that verified.
-fn damaged(head: &GroupHead, e: impl std::fmt::Display) -> Trouble {
+pub(crate) fn damaged(head: &GroupHead, e: impl std::fmt::Display) -> Trouble {
     Trouble::Log(EngineError::Corrupt(format!(
         "log record at LSN {}: {e}",
         head.lsn
@@ -209,7 +209,7 @@ fn damaged(head: &GroupHead, e: impl std::fmt::Display) -> Trouble {
 }
 
 /// The events of a group, one after the other.
-trait Events {
+pub(crate) trait Events {
     /// The next event; `None` behind the last one.
     fn next_event(&mut self) -> narwal_engine::Result<Option<&[u8]>>;
 
@@ -235,7 +235,7 @@ impl<R: Records> Events for GroupReader<R> {
 }
 
 /// A form of output.
-trait Output {
+pub(crate) trait Output {
     /// Writes a group that is wanted; `events` stands before its first event.
     fn group(
         &mut self,

@@ -31,7 +31,6 @@ impl<W: Write> Raw<W> {
     }
 
     /// Does not say at the end how much it was.
-    #[cfg(test)]
     pub fn quiet(self) -> Self {
         Raw {
             quiet: true,

@@ -5,7 +5,7 @@ use clap::{Args, Parser, ValueEnum};
 use narwal_binlog::DEFAULT_BASE_NAME;
 use narwal_client::TlsMode;
 use narwal_stream::{Binary, DecimalForm, Filter, Format, NetworkOptions, Place, Start, Temporal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 const EXAMPLES: &str = "\
@@ -112,12 +112,38 @@ pub struct ServerArgs {
 
 /// What `--ssl-mode` may be.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum SslMode {
+pub enum SslMode {
     Disabled,
     Preferred,
     Required,
     VerifyCa,
     VerifyIdentity,
+}
+
+impl SslMode {
+    /// With the certificates of these authorities.
+    pub fn with_ca(self, ca: Option<&Path>) -> TlsMode {
+        let ca = ca.unwrap_or(Path::new("")).to_path_buf();
+        match self {
+            SslMode::Disabled => TlsMode::Disabled,
+            SslMode::Preferred => TlsMode::Preferred,
+            SslMode::Required => TlsMode::Required,
+            SslMode::VerifyCa => TlsMode::VerifyCa(ca),
+            SslMode::VerifyIdentity => TlsMode::VerifyIdentity(ca),
+        }
+    }
+}
+
+/// The password in the file's first line; without a file, that of the environment.
+pub fn password(file: Option<&Path>) -> Result<String, Failure> {
+    match file {
+        Some(path) => {
+            let text =
+                std::fs::read_to_string(path).map_err(|e| Failure::run(path.display(), e))?;
+            Ok(text.lines().next().unwrap_or_default().to_owned())
+        }
+        None => Ok(std::env::var("MYSQL_PWD").unwrap_or_default()),
+    }
 }
 
 impl ServerArgs {
@@ -138,23 +164,9 @@ impl ServerArgs {
             }
         };
         connect.user = self.user.clone().unwrap_or_else(|| "root".to_owned());
-        connect.password = match &self.password_file {
-            Some(path) => {
-                let text =
-                    std::fs::read_to_string(path).map_err(|e| Failure::run(path.display(), e))?;
-                text.lines().next().unwrap_or_default().to_owned()
-            }
-            None => std::env::var("MYSQL_PWD").unwrap_or_default(),
-        };
+        connect.password = password(self.password_file.as_deref())?;
         connect.program = "narwal stream".to_owned();
-        let ca = self.ssl_ca.clone().unwrap_or_default();
-        connect.tls = match self.ssl_mode {
-            SslMode::Disabled => TlsMode::Disabled,
-            SslMode::Preferred => TlsMode::Preferred,
-            SslMode::Required => TlsMode::Required,
-            SslMode::VerifyCa => TlsMode::VerifyCa(ca),
-            SslMode::VerifyIdentity => TlsMode::VerifyIdentity(ca),
-        };
+        connect.tls = self.ssl_mode.with_ca(self.ssl_ca.as_deref());
         let mut options = NetworkOptions::new(connect);
         if let Some(id) = self.server_id {
             options.server_id = id;

@@ -6,7 +6,7 @@
 //! | `args.rs` | its options |
 //! | `progress.rs` | the line on the terminal |
 
-mod args;
+pub(crate) mod args;
 mod progress;
 
 use crate::Failure;

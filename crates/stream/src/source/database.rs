@@ -134,6 +134,7 @@ impl Source for DatabaseSource {
             self.reader.next_event()?;
             return Ok(Step::Group(Group {
                 gtid: head.gtid,
+                flags2: head.flags2,
                 file: self.file.1.clone(),
                 pos: head.start_pos,
                 timestamp: head.timestamp,

@@ -32,6 +32,8 @@ pub enum Start {
 pub struct Group {
     /// Its transaction.
     pub gtid: Gtid,
+    /// Bits of [`narwal_binlog::gtid_flags`].
+    pub flags2: u8,
     /// Binary log file that it is in.
     pub file: Arc<str>,
     /// Offset of its first event there.

@@ -257,6 +257,7 @@ impl NetworkSource {
                 self.place.get_or_insert_default();
                 return Ok(Some(Group {
                     gtid: event.gtid,
+                    flags2: event.flags2,
                     file: self.file.clone(),
                     pos: u64::from(header.end_log_pos).saturating_sub(size),
                     timestamp: header.timestamp,
