@@ -825,6 +825,25 @@ impl Database {
         crate::binlog::follow_file(&self.inner, number)
     }
 
+    /// As [`Database::ddl`], for a statement that changes no table (none, or the replica state only), and without the wait
+    /// until it is durable: see [`Transaction::commit_reserved`]. `placed` is called when it has its place.
+    ///
+    /// # Errors
+    /// [`EngineError::Catalog`] if it would change the catalog; those of logging.
+    pub fn ddl_reserved(
+        &self,
+        ddl: &Ddl,
+        options: &TxnOptions,
+        placed: impl FnOnce(),
+    ) -> Result<Reserved> {
+        crate::ddl::run_reserved(&self.inner, ddl, options, placed)
+    }
+
+    /// The last commit that has its place in the log, visible or not.
+    pub fn reserved_seq(&self) -> u64 {
+        self.inner.log.with_order_state(|_, at| at.seq)
+    }
+
     /// Changes `innodb_flush_log_at_trx_commit` (0, 1, 2).
     pub fn set_flush_log_at_trx_commit(&self, mode: u8) {
         if let Err(e) = self.inner.log.set_durability(durability(mode)) {

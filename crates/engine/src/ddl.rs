@@ -8,7 +8,7 @@ use crate::memtable::{Payload, full_key};
 use crate::recovery::index_keys;
 use crate::replica::{ReplicaMove, local_gtid};
 use crate::table_locks::TableLocks;
-use crate::txn::{CommitInfo, TxnOptions, binlog_err};
+use crate::txn::{CommitInfo, Reserved, TxnOptions, binlog_err};
 use crate::{CatalogChange, EngineError, Result};
 use narwal_binlog::{DdlQuery, GroupBuilder, QueryContext};
 use narwal_log::HEADER_LEN;
@@ -116,6 +116,32 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
         after.version += 1;
         Arc::new(after)
     };
+    let place = log(db, ddl, options, changes, Some(&after), entries)?;
+    drop(serial);
+    db.note_progress(&place);
+    let info = place.info();
+    match options.wait_committed(db, &place.ticket) {
+        Ok(()) => publish(db, &after),
+        Err(EngineError::KilledInCommit) => {
+            finish_aside(locks, place, after);
+            return Err(EngineError::KilledInCommit);
+        }
+        Err(e) => return Err(e),
+    }
+    drop(locks);
+    Ok(Some(info))
+}
+
+/// Gives the statement its place in the log and hands its record over. `latest`: the catalog from there on; `entries`: keys
+/// of new indexes.
+fn log(
+    db: &Arc<Inner>,
+    ddl: &Ddl,
+    options: &TxnOptions,
+    changes: Vec<LoggedChange>,
+    latest: Option<&Arc<Catalog>>,
+    entries: Vec<(u32, Vec<Vec<u8>>)>,
+) -> Result<Place> {
     let logged = options.log_bin && db.options.binlog_filter.logs_ddl(ddl);
     let replica_changes: Vec<LoggedChange> = changes
         .iter()
@@ -150,7 +176,7 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
     let group_len = group.len();
     let place = {
         // The catalog of a freeze and the sequence number of a freeze must be of one moment.
-        let mut latest = db.latest_catalog.lock();
+        let mut current = db.latest_catalog.lock();
         let place = if logged {
             reserve(
                 db,
@@ -166,7 +192,9 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
         } else {
             reserve_local(db, prefix.len().max(4), None, &moves)?
         };
-        *latest = after.clone();
+        if let Some(latest) = latest {
+            *current = latest.clone();
+        }
         place
     };
     for (index, keys) in entries {
@@ -188,19 +216,39 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
             .group_bytes
             .fetch_add(u64::from(group_len), Ordering::Relaxed);
     }
-    drop(serial);
-    db.note_progress(&place);
-    let info = place.info();
-    match options.wait_committed(db, &place.ticket) {
-        Ok(()) => publish(db, &after),
-        Err(EngineError::KilledInCommit) => {
-            finish_aside(locks, place, after);
-            return Err(EngineError::KilledInCommit);
-        }
-        Err(e) => return Err(e),
+    Ok(place)
+}
+
+/// Logs a statement that changes no table: it may be one without effect here, or move the replica state. Does not wait until
+/// it is durable.
+pub(crate) fn run_reserved(
+    db: &Arc<Inner>,
+    ddl: &Ddl,
+    options: &TxnOptions,
+    placed: impl FnOnce(),
+) -> Result<Reserved> {
+    if let Some(m) = db.log.failed() {
+        return Err(EngineError::LogFailed(m));
     }
-    drop(locks);
-    Ok(Some(info))
+    db.admit(false)?;
+    let mut none = Catalog::default();
+    let mut changes = Vec::new();
+    for change in ddl.changes.iter().cloned() {
+        changes.extend(none.resolve(change, u64::from(ddl.timestamp))?);
+    }
+    if !changes.iter().all(LoggedChange::is_replica_state) {
+        return Err(EngineError::Catalog(
+            "a change of the catalog has to be waited for".into(),
+        ));
+    }
+    let place = log(db, ddl, options, changes, None, Vec::new())?;
+    placed();
+    db.note_progress(&place);
+    Ok(Reserved {
+        seq: place.seq,
+        gtid: place.placement.map(|p| p.gtid),
+        ticket: Some(place.ticket),
+    })
 }
 
 /// Lets sessions see the catalog of a DDL that is durable and visible.

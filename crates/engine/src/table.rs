@@ -6,7 +6,7 @@ use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, RowMetadata, TableMapTemplate};
 use narwal_types::key::{self, KeyPart};
 use narwal_types::{Collation, ColumnType, RowLayout};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// An index at run time.
@@ -31,6 +31,8 @@ pub(crate) struct TableCounters {
     pub(crate) auto_increment: AtomicU64,
     /// Next hidden row id.
     pub(crate) row_id: AtomicU64,
+    /// Somebody was told that replicated changes look for its rows one by one.
+    pub(crate) scan_told: AtomicBool,
 }
 
 /// A table at run time. `indexes[0]` is always the clustered index (the primary key, or the hidden one);

@@ -388,6 +388,11 @@ impl Transaction {
         self.options.gtid = choice;
     }
 
+    /// Where the transaction comes from: replaces [`TxnOptions::origin`].
+    pub fn set_origin(&mut self, origin: Arc<Origin>) {
+        self.options.origin = Some(origin);
+    }
+
     /// Undoes everything since `begin_statement`; row locks are kept, as in InnoDB.
     pub fn rollback_statement(&mut self) {
         if let Some(s) = self.statement.take() {

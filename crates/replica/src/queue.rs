@@ -288,6 +288,12 @@ impl Queue {
         self.filled.notify_all();
     }
 
+    /// The applier was told to stop.
+    #[must_use]
+    pub fn is_pop_stopped(&self) -> bool {
+        self.state.lock().pop_stopped
+    }
+
     /// Takes [`stop_popping`](Self::stop_popping) back.
     pub fn allow_popping(&self) {
         self.state.lock().pop_stopped = false;

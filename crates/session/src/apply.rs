@@ -13,26 +13,28 @@
 use crate::acl::Account;
 use crate::instance::{ConnectOptions, Instance};
 use crate::privileges::PrivilegeSet;
+use crate::read_lock::Patience;
 use crate::replica::ReplicaFilter;
 use crate::session::ClientSession;
 use crate::statement::trim;
 use crate::variables::VarValue;
 use narwal_binlog::{
-    Event, EventHeader, Gtid, GtidChoice, QueryEvent, RawEvent, TableMap, decompressed_body,
-    event_flags, event_type, uncompressed_type,
+    Event, EventHeader, EventReader, Gtid, GtidChoice, QueryEvent, RawEvent, RowsKind, TableMap,
+    decompressed_body, event_flags, event_type, uncompressed_type,
 };
 use narwal_engine::apply::RowApplier;
 pub use narwal_engine::apply::TypeConversions;
 use narwal_engine::{
-    Database, Ddl, EngineError, Isolation, Origin, Savepoint, Transaction, TxnOptions,
+    Catalog, Database, Ddl, EngineError, Isolation, Origin, Reserved, Savepoint, Transaction,
+    TxnOptions,
 };
 use narwal_sql::SqlMode;
 use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Text of the statement that stands for a transaction which changed nothing here.
 const EMPTY_TRANSACTION: &str = "DO 0 /* a transaction that changed nothing here */";
@@ -69,6 +71,8 @@ pub struct ApplyError {
     pub table: Option<String>,
     /// The statement that it happened to, cut after some hundred bytes.
     pub statement: Option<String>,
+    /// The kind of rows event that it happened in, as MariaDB names it.
+    pub event: Option<&'static str>,
 }
 
 impl ApplyError {
@@ -78,7 +82,13 @@ impl ApplyError {
             message: message.into(),
             table: None,
             statement: None,
+            event: None,
         }
+    }
+
+    /// The events of a group do not make one.
+    pub fn malformed(what: &str) -> Self {
+        ApplyError::new(what)
     }
 
     fn unsupported(message: impl Into<String>) -> Self {
@@ -185,11 +195,45 @@ struct Group {
     timestamp: u32,
 }
 
+/// What a group's events have come to.
+pub enum Executed {
+    /// Its rows are written, and it waits for its commit: [`Applier::commit_ready`].
+    Ready(Ready),
+    /// It was a statement and is committed.
+    Done(Applied),
+}
+
+/// A group whose rows are written and that has no place in the log yet. Dropping it rolls back.
+pub struct Ready {
+    gtid: Gtid,
+    origin: Option<Arc<Origin>>,
+    timestamp: u32,
+    rows: u64,
+    txn: Option<Transaction>,
+}
+
+impl Ready {
+    /// Where it comes from was not known before its end.
+    pub fn set_origin(&mut self, origin: Arc<Origin>) {
+        if let Some(txn) = &mut self.txn {
+            txn.set_origin(origin.clone());
+        }
+        self.origin = Some(origin);
+    }
+}
+
 /// Applies groups, one at a time.
 pub struct Applier {
+    instance: Arc<Instance>,
     db: Database,
-    session: ClientSession,
+    /// Made when the first statement comes.
+    session: Option<Box<ClientSession>>,
+    id: u32,
+    interrupt: Arc<AtomicBool>,
+    lock_wait: Duration,
     rows: RowApplier,
+    catalog: Arc<Catalog>,
+    filters: bool,
     options: ApplyOptions,
     group: Option<Group>,
     /// What was skipped or replaced, once each, for the person who waits for it.
@@ -214,29 +258,65 @@ impl ResultSink for Discard {
 }
 
 impl Applier {
-    /// An applier with a session of its own, which may do everything. `id`: its connection id, one that no client has.
-    ///
-    /// # Errors
-    /// Those of opening a session.
-    pub fn new(instance: &Arc<Instance>, id: u32, options: ApplyOptions) -> SqlResult<Applier> {
-        let mut account = Account::new("", "");
-        account.global = PrivilegeSet::ALL_GLOBAL.with(PrivilegeSet::GRANT_OPTION);
-        let client = ConnectOptions {
-            user: "system user".into(),
-            account_user: String::new(),
-            account_host: String::new(),
-            host: String::new(),
-            ..ConnectOptions::local(id)
-        };
-        let session = ClientSession::for_applier(instance.clone(), client, Arc::new(account))?;
-        Ok(Applier {
-            db: instance.database().clone(),
-            session,
-            rows: RowApplier::new(options.compare),
+    /// An applier with a session of its own for statements, which may do everything. `id`: its connection id, one that no
+    /// client has.
+    pub fn new(instance: &Arc<Instance>, id: u32, options: ApplyOptions) -> Applier {
+        Self::with_interrupt(instance, id, options, Arc::default())
+    }
+
+    /// The same; `interrupt`, once set, ends its waits for locks and its statements (error 1317).
+    pub fn with_interrupt(
+        instance: &Arc<Instance>,
+        id: u32,
+        options: ApplyOptions,
+        interrupt: Arc<AtomicBool>,
+    ) -> Applier {
+        let db = instance.database().clone();
+        Applier {
+            instance: instance.clone(),
+            catalog: db.catalog(),
+            db,
+            session: None,
+            id,
+            interrupt,
+            lock_wait: Duration::from_secs(50),
+            rows: RowApplier::new(options.compare)
+                .idempotent(options.idempotent)
+                .converting(options.conversions),
+            filters: !options.filter.is_empty(),
             options,
             group: None,
             notes: Vec::new(),
-        })
+        }
+    }
+
+    /// Changes how long a row lock is waited for (50 s at first).
+    pub fn set_lock_wait(&mut self, timeout: Duration) {
+        self.lock_wait = timeout;
+    }
+
+    fn session(&mut self) -> SqlResult<&mut ClientSession> {
+        let session = match self.session.take() {
+            Some(s) => s,
+            None => {
+                let mut account = Account::new("", "");
+                account.global = PrivilegeSet::ALL_GLOBAL.with(PrivilegeSet::GRANT_OPTION);
+                let client = ConnectOptions {
+                    user: "system user".into(),
+                    account_user: String::new(),
+                    account_host: String::new(),
+                    host: String::new(),
+                    ..ConnectOptions::local(self.id)
+                };
+                Box::new(ClientSession::for_applier(
+                    self.instance.clone(),
+                    client,
+                    Arc::new(account),
+                    self.interrupt.clone(),
+                )?)
+            }
+        };
+        Ok(self.session.insert(session))
     }
 
     /// Begins a group. `standalone`: whether it consists of one statement, as MariaDB's GTID event tells; `None` where
@@ -245,6 +325,19 @@ impl Applier {
     /// # Errors
     /// A group is under way.
     pub fn begin(&mut self, gtid: Gtid, standalone: Option<bool>) -> Result<(), ApplyError> {
+        self.begin_from(gtid, standalone, None)
+    }
+
+    /// As [`Applier::begin`], with what the commit's log record says of where the group comes from.
+    ///
+    /// # Errors
+    /// A group is under way.
+    pub fn begin_from(
+        &mut self,
+        gtid: Gtid,
+        standalone: Option<bool>,
+        origin: Option<Arc<Origin>>,
+    ) -> Result<(), ApplyError> {
         if let Some(g) = &self.group {
             return Err(ApplyError::new(format!(
                 "group {gtid} begins before group {} has ended",
@@ -252,9 +345,12 @@ impl Applier {
             )));
         }
         self.rows.clear();
+        if self.db.catalog_version() != self.catalog.version {
+            self.catalog = self.db.catalog();
+        }
         self.group = Some(Group {
             gtid,
-            origin: None,
+            origin,
             standalone,
             begun: false,
             txn: None,
@@ -290,6 +386,112 @@ impl Applier {
     /// # Errors
     /// The event can't be applied; the group has then been rolled back as by [`Applier::abandon`].
     pub fn event(&mut self, event: &RawEvent<'_>) -> Result<Option<Applied>, ApplyError> {
+        match self.step(event)? {
+            None => Ok(None),
+            Some(Executed::Done(applied)) => Ok(Some(applied)),
+            Some(Executed::Ready(ready)) => {
+                let (reserved, applied) = self.commit_ready(ready, || ())?;
+                self.db.wait_committed(&reserved)?;
+                Ok(Some(applied))
+            }
+        }
+    }
+
+    /// Applies events of the group without committing it: whole ones, back to back, without checksums. `Some` with the one
+    /// that ends it, which must be the last.
+    ///
+    /// # Errors
+    /// As [`Applier::event`].
+    pub fn execute(&mut self, events: &[u8]) -> Result<Option<Executed>, ApplyError> {
+        let mut reader = EventReader::new(events).without_checksums();
+        while let Some(event) = reader.next() {
+            let executed = match event {
+                Ok(event) => self.step(&event)?,
+                Err(e) => {
+                    self.abandon();
+                    return Err(e.into());
+                }
+            };
+            if executed.is_some() {
+                if reader.next().is_some() {
+                    return Err(ApplyError::new("events behind the end of a group"));
+                }
+                return Ok(executed);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Commits a group without waiting until it is durable ([`Database::wait_committed`]). `placed` is called when it has
+    /// its place in the log. While FLUSH TABLES WITH READ LOCK is held it waits.
+    ///
+    /// # Errors
+    /// Those of the commit; the group is rolled back.
+    pub fn commit_ready(
+        &self,
+        ready: Ready,
+        placed: impl FnOnce(),
+    ) -> Result<(Reserved, Applied), ApplyError> {
+        let patience = Patience {
+            interrupt: &self.interrupt,
+            until: Instant::now() + Duration::from_secs(1 << 30),
+            process: None,
+        };
+        let _permit = self.instance.read_lock.enter(false, &patience)?;
+        let mut applied = Applied {
+            gtid: ready.gtid,
+            rows: ready.rows,
+            statement: false,
+            nothing: false,
+        };
+        let mut placed = Some(placed);
+        let mut call = || {
+            if let Some(placed) = placed.take() {
+                placed();
+            }
+        };
+        if let Some(txn) = ready.txn {
+            let reserved = txn.commit_reserved_then(&mut call)?;
+            if reserved.seq != 0 {
+                // Without a GTID all of its tables are filtered here: a local commit, which moved the replica state.
+                applied.nothing = reserved.gtid.is_none();
+                return Ok((reserved, applied));
+            }
+        }
+        applied.nothing = true;
+        let reserved = self.db.ddl_reserved(
+            &Ddl {
+                sql: EMPTY_TRANSACTION.to_owned(),
+                timestamp: ready.timestamp,
+                ..Ddl::default()
+            },
+            &self.txn_options(ready.gtid, ready.origin),
+            call,
+        )?;
+        Ok((reserved, applied))
+    }
+
+    /// Logs a group without effect, under its GTID: it is left out. Waits as little as [`Applier::commit_ready`].
+    ///
+    /// # Errors
+    /// Those of logging.
+    pub fn skip(
+        &self,
+        gtid: Gtid,
+        origin: Option<Arc<Origin>>,
+        timestamp: u32,
+    ) -> Result<(Reserved, Applied), ApplyError> {
+        let ready = Ready {
+            gtid,
+            origin,
+            timestamp,
+            rows: 0,
+            txn: None,
+        };
+        self.commit_ready(ready, || ())
+    }
+
+    fn step(&mut self, event: &RawEvent<'_>) -> Result<Option<Executed>, ApplyError> {
         let result = match decompressed_body(event) {
             Ok(None) => self.plain_event(event),
             Ok(Some(body)) => {
@@ -310,20 +512,26 @@ impl Applier {
         result
     }
 
-    fn plain_event(&mut self, event: &RawEvent<'_>) -> Result<Option<Applied>, ApplyError> {
+    fn plain_event(&mut self, event: &RawEvent<'_>) -> Result<Option<Executed>, ApplyError> {
         let header = event.header;
         let Some(group) = &mut self.group else {
             return Err(ApplyError::new("an event outside of a group"));
         };
         group.timestamp = header.timestamp;
+        if header.event_type == event_type::TABLE_MAP
+            && self.rows.known_map(&self.catalog, event.body)
+        {
+            return Ok(None);
+        }
         match event.decode()? {
             Event::Annotate(text) => {
                 group.annotate = Some(text.to_vec());
                 Ok(None)
             }
-            Event::TableMap(map) => self.table_map(&map),
+            Event::TableMap(map) => self.table_map(&map, event.body),
             Event::Rows(rows) => {
                 self.begin_rows(&header);
+                let image = self.rows.row_image(&rows);
                 let Some(group) = &mut self.group else {
                     return Ok(None);
                 };
@@ -331,6 +539,10 @@ impl Applier {
                     return Ok(None);
                 };
                 let end = rows.is_statement_end();
+                // The log here says of a row what the source's says: then positions are the same, too.
+                if let Some(image) = image.filter(|_| group.origin.is_some()) {
+                    txn.set_row_image(image);
+                }
                 // A rows event without columns ends a statement whose rows were all filtered.
                 if !rows.data.is_empty() {
                     let done = self.rows.rows(txn, &rows, header.timestamp).map_err(|e| {
@@ -338,7 +550,12 @@ impl Applier {
                             .rows
                             .table(rows.table_id)
                             .map(|t| format!("{}.{}", t.def.db, t.def.name));
-                        let e = ApplyError::from(e);
+                        let mut e = ApplyError::from(e);
+                        e.event = Some(match rows.kind {
+                            RowsKind::Write => "Write_rows_v1",
+                            RowsKind::Update => "Update_rows_v1",
+                            RowsKind::Delete => "Delete_rows_v1",
+                        });
                         match table {
                             Some(t) => e.on(t),
                             None => e,
@@ -354,7 +571,7 @@ impl Applier {
                 }
                 Ok(None)
             }
-            Event::Xid(_) => self.commit().map(Some),
+            Event::Xid(_) => self.finish().map(Some),
             Event::Query(q) => self.query(&header, &q),
             Event::Unknown(kind) => self.other(kind, &header, event.body),
             Event::Heartbeat(_) | Event::GtidList { .. } => Ok(None),
@@ -372,7 +589,7 @@ impl Applier {
         kind: u8,
         header: &EventHeader,
         body: &[u8],
-    ) -> Result<Option<Applied>, ApplyError> {
+    ) -> Result<Option<Executed>, ApplyError> {
         let statement = "statement-based logging is not supported: only changes of rows are (binlog_format=ROW on the source)";
         match kind {
             code::ROWS_QUERY => {
@@ -412,16 +629,21 @@ impl Applier {
         }
     }
 
-    fn table_map(&mut self, map: &TableMap<'_>) -> Result<Option<Applied>, ApplyError> {
+    fn table_map(
+        &mut self,
+        map: &TableMap<'_>,
+        body: &[u8],
+    ) -> Result<Option<Executed>, ApplyError> {
         let name = format!("{}.{}", map.db, map.table);
         if self.options.ignore_databases.contains(map.db)
             || self.options.ignore_tables.contains(&name)
+            || (self.filters && !self.options.filter.wants_table(map.db, map.table))
         {
             self.rows.skip_table(map);
             return Ok(None);
         }
         self.rows
-            .table_map(&self.db.catalog(), map)
+            .table_map(&self.catalog, map, body)
             .map_err(|e| ApplyError::from(e).on(name))?;
         Ok(None)
     }
@@ -435,50 +657,48 @@ impl Applier {
         }
     }
 
-    fn txn_options(&self, gtid: Gtid) -> TxnOptions {
+    fn txn_options(&self, gtid: Gtid, origin: Option<Arc<Origin>>) -> TxnOptions {
         TxnOptions {
             // What the source serialised needs no snapshot here.
             isolation: Isolation::ReadCommitted,
-            lock_wait_timeout: Some(Duration::from_secs(50)),
+            lock_wait_timeout: Some(self.lock_wait),
+            interrupt: Some(self.interrupt.clone()),
             gtid: self.choice(gtid),
+            origin,
             ..TxnOptions::default()
         }
     }
 
     fn begin_rows(&mut self, header: &EventHeader) {
-        let Some(gtid) = self.group.as_ref().map(|g| g.gtid) else {
-            return;
-        };
-        let options = self.txn_options(gtid);
-        let Some(group) = &mut self.group else {
+        let Some(mut group) = self.group.take() else {
             return;
         };
         group.begun = true;
-        let txn = group.txn.get_or_insert_with(|| self.db.begin(options));
+        if group.txn.is_none() {
+            let options = self.txn_options(group.gtid, group.origin.clone());
+            group.txn = Some(self.db.begin(options));
+        }
+        let group = self.group.insert(group);
+        let Some(txn) = &mut group.txn else { return };
         if !group.statement_open {
             txn.begin_statement(header.timestamp, group.annotate.as_deref());
             group.statement_open = true;
         }
     }
 
-    fn commit(&mut self) -> Result<Applied, ApplyError> {
-        let Some(mut group) = self.group.take() else {
+    /// The group's last event has come.
+    fn finish(&mut self) -> Result<Executed, ApplyError> {
+        let Some(group) = self.group.take() else {
             return Err(ApplyError::new("a commit outside of a group"));
         };
         self.rows.clear();
-        let mut nothing = true;
-        if let Some(txn) = group.txn.take() {
-            nothing = txn.commit()?.gtid.is_empty();
-        }
-        if nothing {
-            self.log_without_effect(&group, EMPTY_TRANSACTION, "", 0, 0)?;
-        }
-        Ok(Applied {
+        Ok(Executed::Ready(Ready {
             gtid: group.gtid,
+            origin: group.origin,
+            timestamp: group.timestamp,
             rows: group.rows,
-            statement: false,
-            nothing,
-        })
+            txn: group.txn,
+        }))
     }
 
     /// Logs a statement that has no effect here, to keep the group's GTID.
@@ -500,7 +720,7 @@ impl Applier {
                 timestamp: group.timestamp,
                 suppress_use: false,
             },
-            &self.txn_options(group.gtid),
+            &self.txn_options(group.gtid, group.origin.clone()),
         )?;
         Ok(())
     }
@@ -509,7 +729,7 @@ impl Applier {
         &mut self,
         header: &EventHeader,
         q: &QueryEvent<'_>,
-    ) -> Result<Option<Applied>, ApplyError> {
+    ) -> Result<Option<Executed>, ApplyError> {
         let vars = StatusVars::parse(q.status_vars)?;
         let sql = text(q.sql, vars.charset_client)?;
         let sql = trim(&sql);
@@ -523,12 +743,12 @@ impl Applier {
                 group.begun = true;
                 return Ok(None);
             }
-            ["COMMIT", ..] => return self.commit().map(Some),
+            ["COMMIT", ..] => return self.finish().map(Some),
             ["ROLLBACK", rest @ ..] if !rest.iter().any(|w| w.starts_with("TO")) => {
                 // What could not be rolled back on the source stands in groups of its own.
                 group.txn = None;
                 group.rows = 0;
-                return self.commit().map(Some);
+                return self.finish().map(Some);
             }
             ["SAVEPOINT", ..] => {
                 let name = unquote(&sql["SAVEPOINT".len()..]);
@@ -578,12 +798,12 @@ impl Applier {
         let nothing = self
             .statement(header, &group, q, &db, &sql, &words, &vars)
             .map_err(|e| e.of(&sql))?;
-        Ok(Some(Applied {
+        Ok(Some(Executed::Done(Applied {
             gtid: group.gtid,
             rows: 0,
             statement: true,
             nothing,
-        }))
+        })))
     }
 
     /// Runs a statement with the event's settings. True if it was logged without effect.
@@ -619,7 +839,8 @@ impl Applier {
                 "the database gets the source's default collation (id {id}), and Narwal has utf8mb4_general_ci, utf8mb4_bin and binary"
             )));
         }
-        let s = &mut self.session;
+        let strict = self.options.strict;
+        let s = self.session()?;
         let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
         s.vars.fixed_micros.store(micros, Ordering::Relaxed);
         let known = (1u64 << narwal_sql::sql_mode::SQL_MODE_NAMES.len()) - 1;
@@ -638,7 +859,7 @@ impl Applier {
                 domain_id: Some(group.gtid.domain),
                 server_id: Some(group.gtid.server),
                 seq_no: Some(group.gtid.seq),
-                strict: self.options.strict,
+                strict,
             },
             origin: group.origin.clone(),
         });

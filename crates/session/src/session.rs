@@ -18,7 +18,7 @@ use narwal_engine::{Isolation, RowImage};
 use narwal_sql::{SqlMode, StatementEnv};
 use narwal_types::{ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Server status flags of OK and EOF packets.
@@ -113,7 +113,7 @@ impl ClientSession {
         let Some(account) = acl.get(&client.account_user, &client.account_host).cloned() else {
             return Err(access_denied(&client, false));
         };
-        Self::with_account(instance, client, account, false)
+        Self::with_account(instance, client, account, None)
     }
 
     /// A session for an applier, whose account is not one of the accounts.
@@ -121,28 +121,32 @@ impl ClientSession {
         instance: Arc<Instance>,
         client: ConnectOptions,
         account: Arc<Account>,
+        interrupt: Arc<AtomicBool>,
     ) -> SqlResult<ClientSession> {
-        Self::with_account(instance, client, account, true)
+        Self::with_account(instance, client, account, Some(interrupt))
     }
 
     fn with_account(
         instance: Arc<Instance>,
         client: ConnectOptions,
         account: Arc<Account>,
-        internal: bool,
+        interrupt: Option<Arc<AtomicBool>>,
     ) -> SqlResult<ClientSession> {
         let acl = instance.acl();
-        let process = Arc::new(Process::new(
-            client.id,
-            identity(&client),
-            client.killer.clone(),
-        ));
+        let internal = interrupt.is_some();
+        let mut process = Process::new(client.id, identity(&client), client.killer.clone());
+        if let Some(interrupt) = interrupt {
+            process.interrupt = interrupt;
+        }
+        let process = Arc::new(process);
         let vars = Arc::new(SessionVars::new(instance.clone(), client.id));
         let mut env = StatementEnv::new(vars.clone());
         env.connection_id = u64::from(client.id);
         env.interrupt = process.interrupt.clone();
         env.version = instance.version().clone();
-        instance.processes.add(process.clone());
+        if !internal {
+            instance.processes.add(process.clone());
+        }
         let mut s = ClientSession {
             multi_statements: client.multi_statements,
             settings: Settings {
@@ -471,7 +475,9 @@ impl Drop for ClientSession {
             .prepared_statements
             .fetch_sub(n, Ordering::Relaxed);
         self.instance.source().disconnected(self.client.id);
-        self.instance.processes.remove(self.client.id);
+        if !self.internal {
+            self.instance.processes.remove(self.client.id);
+        }
         self.process.counters.add_to(&self.instance.retired);
     }
 }

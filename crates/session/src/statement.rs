@@ -32,8 +32,9 @@ impl ClientSession {
         self.vars
             .now_micros
             .store(self.env.now_micros, Ordering::Relaxed);
-        // A KILL QUERY that came when nothing ran is void; a KILL CONNECTION is not.
-        if self.process.interrupt.load(Ordering::Relaxed)
+        // A KILL QUERY that came when nothing ran is void; a KILL CONNECTION is not, nor what stops an applier.
+        if !self.internal
+            && self.process.interrupt.load(Ordering::Relaxed)
             && !self.process.killed.load(Ordering::Relaxed)
         {
             self.process.interrupt.store(false, Ordering::Relaxed);

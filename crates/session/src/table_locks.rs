@@ -94,6 +94,9 @@ impl ClientSession {
         self.process.stage(Stage::WaitingForReadLock);
         self.instance.read_lock.close(&self.patience())?;
         self.global_read_lock = true;
+        // An applier's commits have their places before they are visible.
+        let db = self.instance.database();
+        db.wait_visible(db.reserved_seq())?;
         Ok(())
     }
 

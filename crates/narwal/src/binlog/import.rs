@@ -13,7 +13,7 @@ use files::FlatFile;
 use narwal_binlog::{Event, Gtid, GtidState, event_flags, event_type};
 use narwal_crypt::Access;
 use narwal_engine::Database;
-use narwal_session::apply::{Applied, Applier, ApplyOptions, begins_group};
+use narwal_session::apply::{Applied, Applier, ApplyOptions, TypeConversions, begins_group};
 use narwal_session::{Instance, Startup};
 use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
@@ -97,6 +97,10 @@ impl ImportArgs {
             ignore_tables: self.ignore_table.iter().cloned().collect(),
             skip_unsupported: self.skip_unsupported,
             replace_collations: self.replace_collations,
+            conversions: TypeConversions {
+                fitting: true,
+                ..TypeConversions::default()
+            },
             ..ApplyOptions::default()
         }
     }
@@ -377,8 +381,7 @@ impl<'a> Import<'a> {
         files: &'a [PathBuf],
         going_on: bool,
     ) -> Result<Self, Failure> {
-        let applier = Applier::new(instance, u32::MAX, o.apply_options())
-            .map_err(|e| Failure::run("opening a session", e.message))?;
+        let applier = Applier::new(instance, u32::MAX, o.apply_options());
         let state = db
             .gtid_binlog_state()
             .parse()

@@ -122,6 +122,66 @@ impl Progress {
         self.changed.notify_all();
     }
 
+    /// A group begins to be applied.
+    pub(super) fn begin(&self, place: Place) {
+        self.inside.lock().begun = Some(place);
+    }
+
+    /// A group has its place in our log.
+    pub(super) fn reserve(&self, place: Place) {
+        let mut inside = self.inside.lock();
+        if inside.begun.as_ref().is_some_and(|b| b.gtid == place.gtid) {
+            inside.begun = None;
+        }
+        inside.reserved = Some(place);
+    }
+
+    /// So much was done.
+    pub(super) fn count(&self, rows: u64, statement: bool) {
+        self.groups.fetch_add(1, Ordering::Relaxed);
+        self.statements
+            .fetch_add(u64::from(statement), Ordering::Relaxed);
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// A group is tried again.
+    pub(super) fn retry(&self) {
+        self.retries.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Everything up to these places is durable: the last group, the last place to be acknowledged.
+    pub(super) fn durable(&self, place: Option<Place>, ack: Option<Place>) {
+        let mut inside = self.inside.lock();
+        if place.is_some() {
+            inside.durable = place;
+        }
+        if ack.is_some() {
+            inside.wanted = ack;
+        }
+        drop(inside);
+        self.changed.notify_all();
+    }
+
+    /// What it does now, in MariaDB's words.
+    pub(super) fn state(&self, state: &'static str) {
+        self.inside.lock().state = state;
+    }
+
+    /// The applier has ended.
+    pub(super) fn stopped(&self) {
+        let mut inside = self.inside.lock();
+        inside.begun = None;
+        inside.state = "";
+        drop(inside);
+        self.changed.notify_all();
+    }
+
+    /// Waits until what it says may have changed.
+    pub fn wait_change(&self, timeout: Duration) {
+        let mut inside = self.inside.lock();
+        self.changed.wait_for(&mut inside, timeout);
+    }
+
     /// Waits until a group that its source wants acknowledged is durable, and is not `last`; `None` after `timeout`.
     pub fn wait_ack(&self, last: Option<&Place>, timeout: Duration) -> Option<Place> {
         let mut inside = self.inside.lock();

@@ -1,0 +1,494 @@
+//! How a column's values become ours (`slave_type_conversions`).
+//!
+//! A column of the same type is taken byte for byte. One of another length in the same family of strings is taken if it has
+//! the same length in characters (a source in utf8mb3). Everything else needs a setting, as with MariaDB: a type that holds
+//! all values of the other `ALL_NON_LOSSY`, one that does not `ALL_LOSSY`.
+
+use super::map::{Cell, not_text};
+use super::{bad_event, err};
+use crate::table::Table;
+use crate::{EngineError, Result};
+use narwal_binlog::{ColumnMeta, value_len};
+use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, store};
+use narwal_types::{Collation, ColumnType, RowLayout, TypeKind, ValueRef};
+
+/// Column type codes of table maps that are named here.
+mod code {
+    pub(super) const TINY: u8 = 0x01;
+    pub(super) const SHORT: u8 = 0x02;
+    pub(super) const LONG: u8 = 0x03;
+    pub(super) const FLOAT: u8 = 0x04;
+    pub(super) const DOUBLE: u8 = 0x05;
+    pub(super) const LONGLONG: u8 = 0x08;
+    pub(super) const INT24: u8 = 0x09;
+    pub(super) const VARCHAR: u8 = 0x0f;
+    pub(super) const TIMESTAMP2: u8 = 0x11;
+    pub(super) const DATETIME2: u8 = 0x12;
+    pub(super) const TIME2: u8 = 0x13;
+    pub(super) const NEWDECIMAL: u8 = 0xf6;
+    pub(super) const BLOB: u8 = 0xfc;
+    pub(super) const STRING: u8 = 0xfe;
+}
+
+/// `slave_type_conversions`: what may be done to values of a column whose type is another one here. With none of them only
+/// the same type is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TypeConversions {
+    /// `ALL_NON_LOSSY`: to a type that holds all values of the other.
+    pub non_lossy: bool,
+    /// `ALL_LOSSY`: values are cut or moved to the nearest where they do not fit.
+    pub lossy: bool,
+    /// Not a setting of MariaDB's: strings of another length are taken if each value fits (error 1406 if one does not).
+    pub fitting: bool,
+}
+
+/// What has to be done to a value of the event before it is a value of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conversion {
+    /// The bytes are the same.
+    Same,
+    /// As `Same`, but they must be UTF-8.
+    Text { prefix: u8 },
+    /// BINARY comes without its trailing zero bytes.
+    Pad { prefix: u8, width: u16 },
+    /// A string under another length prefix.
+    Prefix {
+        from: u8,
+        to: u8,
+        max: u64,
+        text: bool,
+    },
+    /// The table has no such column.
+    Ignore,
+    /// Another type.
+    Cast(From),
+}
+
+/// What is cast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    /// A string behind a length of so many bytes.
+    String { prefix: u8 },
+    /// A value of one of our types.
+    Value(ColumnType),
+}
+
+fn prefix_of(max: u64) -> u8 {
+    if max < 256 { 1 } else { 2 }
+}
+
+/// Bytes of a value, where every value of the type has so many.
+pub(super) fn fixed_len(type_code: u8, meta: &[u8]) -> Option<u16> {
+    match type_code {
+        code::VARCHAR | 0xfd | code::BLOB | 0xf5 | 0xff | 0x8c | 0x8d => None,
+        code::STRING if !matches!(meta.first(), Some(0xf7 | 0xf8)) => None,
+        // The longest has 29 bytes (DECIMAL).
+        _ => value_len(type_code, meta, &[0; 64])
+            .ok()
+            .and_then(|n| u16::try_from(n).ok()),
+    }
+}
+
+/// Most bytes that a string column of the source holds, and the width of its length prefix; `None` if it is none.
+fn string_of(type_code: u8, meta: &[u8]) -> Option<(u64, u8)> {
+    let (a, b) = (*meta.first()?, meta.get(1).copied());
+    Some(match type_code {
+        code::VARCHAR => {
+            let max = u64::from(u16::from_le_bytes([a, b?]));
+            (max, prefix_of(max))
+        }
+        code::STRING if !matches!(a, 0xf7 | 0xf8) => {
+            let max = (u64::from(a) & 0x30 ^ 0x30) << 4 | u64::from(b?);
+            (max, prefix_of(max))
+        }
+        code::BLOB if (1..=4).contains(&a) => ((1 << (8 * u32::from(a))) - 1, a),
+        _ => return None,
+    })
+}
+
+/// How values of a source column become values of ours; `None` if they can't.
+pub(super) fn conversion(
+    type_code: u8,
+    meta: &[u8],
+    info: &ColumnMeta,
+    ty: &ColumnType,
+    allowed: TypeConversions,
+) -> Option<Conversion> {
+    let collation = info.collation;
+    let (own_code, own_meta) = ty.binlog_type();
+    let exact = type_code == own_code && meta == &own_meta[..];
+    // Where the map tells the character set it must be UTF-8 or a part of it, or bytes where we have bytes.
+    if let Some(id) = collation
+        && ty.is_string()
+    {
+        let binary = id == Collation::Binary.id();
+        if binary != ty.is_binary_string() || (!binary && !is_utf8(id)) {
+            return None;
+        }
+    }
+    if exact {
+        let max = ty.max_bytes().unwrap_or(0);
+        return Some(match ty.kind {
+            TypeKind::Binary(width) => Conversion::Pad {
+                prefix: prefix_of(max),
+                width,
+            },
+            TypeKind::Char(_) | TypeKind::VarChar(_) => Conversion::Text {
+                prefix: prefix_of(max),
+            },
+            TypeKind::Text(size) => Conversion::Text { prefix: size as u8 },
+            _ => Conversion::Same,
+        });
+    }
+    let permitted = |lossy: bool| {
+        if lossy {
+            allowed.lossy
+        } else {
+            allowed.non_lossy
+        }
+    };
+    if ty.is_string() {
+        let (from_max, from) = string_of(type_code, meta)?;
+        let to_max = ty.max_bytes()?;
+        let family = match ty.kind {
+            TypeKind::VarChar(_) | TypeKind::VarBinary(_) => code::VARCHAR,
+            TypeKind::Text(_) | TypeKind::Blob(_) => code::BLOB,
+            TypeKind::Char(_) => code::STRING,
+            _ => 0,
+        };
+        // A length in bytes alone does not tell a shorter column from one in another character set.
+        let width = collation.map(bytes_per_character);
+        let (from_chars, to_chars) = match (ty.max_length(), width) {
+            (Some(n), Some(w)) if type_code != code::BLOB && ty.is_character() => (from_max / w, n),
+            _ => (from_max, to_max),
+        };
+        if type_code == family && width.is_some() && (from_chars == to_chars || allowed.fitting) {
+            let to = match ty.kind {
+                TypeKind::Text(size) | TypeKind::Blob(size) => size as u8,
+                _ => prefix_of(to_max),
+            };
+            return Some(Conversion::Prefix {
+                from,
+                to,
+                max: to_max,
+                text: ty.is_character(),
+            });
+        }
+        return permitted(from_chars > to_chars)
+            .then_some(Conversion::Cast(From::String { prefix: from }));
+    }
+    let (from, lossy) = number(type_code, meta, info, ty)?;
+    permitted(lossy).then_some(Conversion::Cast(From::Value(from)))
+}
+
+/// The source's type, if it is a number or a time of day or date that can become our `ty`, and whether values may be lost.
+fn number(
+    type_code: u8,
+    meta: &[u8],
+    info: &ColumnMeta,
+    ty: &ColumnType,
+) -> Option<(ColumnType, bool)> {
+    use TypeKind as T;
+    let m = |i: usize| meta.get(i).copied();
+    let kind = match type_code {
+        code::TINY => T::TinyInt,
+        code::SHORT => T::SmallInt,
+        code::INT24 => T::MediumInt,
+        code::LONG => T::Int,
+        code::LONGLONG => T::BigInt,
+        code::FLOAT => T::Float,
+        code::DOUBLE => T::Double,
+        code::NEWDECIMAL => T::Decimal(m(0)?, m(1)?),
+        code::TIMESTAMP2 => T::Timestamp(m(0)?),
+        code::DATETIME2 => T::DateTime(m(0)?),
+        code::TIME2 => T::Time(m(0)?),
+        _ => return None,
+    };
+    let mut from = ColumnType::new(kind);
+    // Without a word on signs they are taken to be ours.
+    let told = info.numeric && !info.name.is_empty();
+    from.unsigned = if told { info.unsigned } else { ty.unsigned } && from.is_numeric();
+    let lossy = match (kind, ty.kind) {
+        _ if from.is_integer() && ty.is_integer() => {
+            let (a, b) = (from.int_range()?, ty.int_range()?);
+            a.0 < b.0 || a.1 > b.1
+        }
+        (T::Float, T::Double) => false,
+        (T::Double, T::Float) => true,
+        (T::Decimal(p, s), T::Decimal(q, t)) => s > t || p - s.min(p) > q - t.min(q),
+        (T::Decimal(..), T::Float | T::Double) | (T::Float | T::Double, T::Decimal(..)) => true,
+        (T::Decimal(..) | T::Float | T::Double, _) if ty.is_integer() => true,
+        (T::Timestamp(a), T::Timestamp(b))
+        | (T::DateTime(a), T::DateTime(b))
+        | (T::Time(a), T::Time(b)) => a > b,
+        _ => return None,
+    };
+    Some((from, lossy))
+}
+
+/// Converts one value, length prefix included.
+pub(super) fn convert<'a>(
+    conversion: &Conversion,
+    table: &Table,
+    i: usize,
+    value: &'a [u8],
+    scratch: &mut Vec<u8>,
+) -> Result<Cell<'a>> {
+    let too_long = || {
+        err(
+            1406,
+            b"22001",
+            format!("Data too long for column '{}'", table.def.columns[i].name),
+        )
+    };
+    Ok(match *conversion {
+        Conversion::Same => Cell::Bytes(value),
+        Conversion::Ignore => Cell::Absent,
+        Conversion::Text { prefix } => {
+            let text = value.get(usize::from(prefix)..).unwrap_or_default();
+            if !text.is_ascii() && std::str::from_utf8(text).is_err() {
+                return Err(not_text(table, i));
+            }
+            Cell::Bytes(value)
+        }
+        Conversion::Pad { prefix, width } => {
+            let bytes = value.get(usize::from(prefix)..).unwrap_or_default();
+            let width = usize::from(width);
+            if bytes.len() == width {
+                return Ok(Cell::Bytes(value));
+            }
+            if bytes.len() > width {
+                return Err(too_long());
+            }
+            let start = scratch.len();
+            scratch.extend_from_slice(&(width as u64).to_le_bytes()[..usize::from(prefix)]);
+            scratch.extend_from_slice(bytes);
+            scratch.resize(start + usize::from(prefix) + width, 0);
+            Cell::Scratch(start, scratch.len())
+        }
+        Conversion::Prefix {
+            from,
+            to,
+            max,
+            text,
+        } => {
+            let bytes = value.get(usize::from(from)..).unwrap_or_default();
+            if bytes.len() as u64 > max {
+                return Err(too_long());
+            }
+            if text && std::str::from_utf8(bytes).is_err() {
+                return Err(not_text(table, i));
+            }
+            let start = scratch.len();
+            scratch.extend_from_slice(&(bytes.len() as u64).to_le_bytes()[..usize::from(to)]);
+            scratch.extend_from_slice(bytes);
+            Cell::Scratch(start, scratch.len())
+        }
+        Conversion::Cast(from) => return cast(from, table, i, value, scratch),
+    })
+}
+
+/// Stores a value of another type as INSERT without strict mode would: cut, rounded, moved to the nearest.
+fn cast<'a>(
+    from: From,
+    table: &Table,
+    i: usize,
+    value: &'a [u8],
+    scratch: &mut Vec<u8>,
+) -> Result<Cell<'a>> {
+    let column = &table.def.columns[i];
+    let target = StoreTarget {
+        ty: &column.ty,
+        nullable: column.nullable,
+        db: &table.def.db,
+        table: &table.def.name,
+        column: &column.name,
+    };
+    let mut image = Vec::new();
+    let layout;
+    let given = match from {
+        From::String { prefix } => {
+            let bytes = value.get(usize::from(prefix)..).unwrap_or_default();
+            if !column.ty.is_character() {
+                ValueRef::Bytes(bytes)
+            } else if std::str::from_utf8(bytes).is_ok() {
+                ValueRef::Str(bytes)
+            } else {
+                return Err(not_text(table, i));
+            }
+        }
+        From::Value(ty) => {
+            image.push(0);
+            image.extend_from_slice(value);
+            layout = RowLayout::new(&[ty]);
+            layout.column(&image, 0).map_err(|e| bad_event(table, e))?
+        }
+    };
+    let stored = store(given, &target, 1, &StoreMode::default(), &mut NoWarnings)?;
+    let mut one = Vec::new();
+    RowLayout::new(&[column.ty]).encode(&[stored.as_ref()], &mut one)?;
+    if one.first().is_none_or(|b| b & 1 != 0) {
+        return Ok(Cell::Null);
+    }
+    let start = scratch.len();
+    scratch.extend_from_slice(&one[1..]);
+    Ok(Cell::Scratch(start, scratch.len()))
+}
+
+/// Bytes of the longest character in a collation's character set.
+fn bytes_per_character(collation: u16) -> u64 {
+    match collation {
+        11 | 63 | 65 => 1,
+        33 | 83 | 192..=215 | 223 | 576..=578 | 1057 | 1107 | 1216 | 1238 | 2048..=2303 => 3,
+        _ => 4,
+    }
+}
+
+/// Collations of utf8mb4, utf8mb3 and ascii, by their ids in MariaDB and MySQL.
+fn is_utf8(id: u16) -> bool {
+    matches!(id,
+        11 | 65 | 33 | 83 | 45 | 46 | 76 | 192..=215 | 223..=247 | 255..=323
+        | 576..=578 | 608..=610 | 1057 | 1069 | 1070 | 1107 | 1216 | 1238 | 2048..=2559)
+}
+
+/// A column type of a table map in words.
+fn type_name(type_code: u8, meta: &[u8]) -> String {
+    let m = |i: usize| meta.get(i).copied().unwrap_or(0);
+    match type_code {
+        0x01 => "tinyint".into(),
+        0x02 => "smallint".into(),
+        0x09 => "mediumint".into(),
+        0x03 => "int".into(),
+        0x08 => "bigint".into(),
+        0x04 => "float".into(),
+        0x05 => "double".into(),
+        0xf6 => format!("decimal({},{})", m(0), m(1)),
+        0x0d => "year".into(),
+        0x0a | 0x0e => "date".into(),
+        0x07 => "timestamp in the format before MariaDB 10.1 and MySQL 5.6".into(),
+        0x0b => "time in the format before MariaDB 10.1 and MySQL 5.6".into(),
+        0x0c => "datetime in the format before MariaDB 10.1 and MySQL 5.6".into(),
+        0x11 => format!("timestamp({})", m(0)),
+        0x12 => format!("datetime({})", m(0)),
+        0x13 => format!("time({})", m(0)),
+        0x10 => format!("bit({})", u32::from(m(1)) * 8 + u32::from(m(0))),
+        0x0f | 0xfd => format!(
+            "varchar or varbinary of {} bytes",
+            u16::from_le_bytes([m(0), m(1)])
+        ),
+        0xfe => match m(0) {
+            0xf7 => "enum".into(),
+            0xf8 => "set".into(),
+            kind => format!(
+                "char or binary of {} bytes",
+                (u32::from(kind) & 0x30 ^ 0x30) << 4 | u32::from(m(1))
+            ),
+        },
+        0xfc => format!(
+            "{}text or blob",
+            match m(0) {
+                1 => "tiny",
+                3 => "medium",
+                4 => "long",
+                _ => "",
+            }
+        ),
+        0xf5 => "json in MySQL's binary format".into(),
+        0xf2 => "vector".into(),
+        0xff => "geometry".into(),
+        0x8c | 0x8d => "compressed column".into(),
+        other => format!("type code {other:#04x}"),
+    }
+}
+
+pub(super) fn mismatch(
+    table: &Table,
+    column: usize,
+    type_code: u8,
+    meta: &[u8],
+    collation: Option<u16>,
+) -> EngineError {
+    let hint = match type_code {
+        0x07 | 0x0b | 0x0c => {
+            "; on the source, ALTER TABLE ... FORCE with mysql56_temporal_format=ON rewrites it"
+        }
+        _ => "",
+    };
+    let of = collation
+        .filter(|_| table.def.columns[column].ty.is_string())
+        .map_or(String::new(), |id| format!(" with collation id {id}"));
+    err(
+        1677,
+        b"HY000",
+        format!(
+            "Column {column} ('{}') of table '{}.{}' cannot be converted from type '{}'{of} to type '{}'{hint}",
+            table.def.columns[column].name,
+            table.def.db,
+            table.def.name,
+            type_name(type_code, meta),
+            table.def.columns[column].type_name(),
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use narwal_types::{BlobSize, ColumnType};
+
+    #[test]
+    fn columns_are_taken_only_where_the_bytes_mean_the_same() {
+        let conversion = |code, meta: &[u8], collation, ty: &ColumnType| {
+            let info = ColumnMeta {
+                collation,
+                ..ColumnMeta::default()
+            };
+            super::conversion(code, meta, &info, ty, TypeConversions::default())
+        };
+        let varchar = ColumnType::varchar(20);
+        let exact = conversion(0x0f, &[80, 0], None, &varchar);
+        assert_eq!(exact, Some(Conversion::Text { prefix: 1 }));
+        // 20 bytes: latin1, or a shorter column. Without metadata nobody knows.
+        assert_eq!(conversion(0x0f, &[20, 0], None, &varchar), None);
+        // latin1 by its collation.
+        assert_eq!(conversion(0x0f, &[20, 0], Some(8), &varchar), None);
+        // utf8mb3 is a part of utf8mb4.
+        assert!(matches!(
+            conversion(0x0f, &[60, 0], Some(33), &varchar),
+            Some(Conversion::Prefix { from: 1, to: 1, .. })
+        ));
+        assert_eq!(conversion(0x0f, &[80, 0], Some(63), &varchar), None);
+        assert_eq!(
+            conversion(
+                0xfe,
+                &[0xfe, 5],
+                None,
+                &ColumnType::new(TypeKind::Binary(5))
+            ),
+            Some(Conversion::Pad {
+                prefix: 1,
+                width: 5
+            })
+        );
+        // ENUM hides in STRING.
+        assert_eq!(
+            conversion(0xfe, &[0xf7, 1], Some(45), &ColumnType::char(1)),
+            None
+        );
+        // Old DATETIME against new.
+        assert_eq!(conversion(0x0c, &[], None, &ColumnType::datetime(0)), None);
+        assert_eq!(
+            conversion(
+                0xfc,
+                &[2],
+                None,
+                &ColumnType::new(TypeKind::Blob(BlobSize::Normal))
+            ),
+            Some(Conversion::Same)
+        );
+        assert_eq!(
+            conversion(0x03, &[], None, &ColumnType::new(TypeKind::BigInt)),
+            None
+        );
+    }
+}
