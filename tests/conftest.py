@@ -94,7 +94,8 @@ class Lab:
         """A Narwal that can follow any of the servers, with a server id of its own, from 101 on."""
         number = next(_numbers)
         if STAND_IN:
-            return self._add(MariaReplica(self.folder / f"replica-{number}", 100 + number, args, log=True, **options), start)
+            settings = [*COMMON, "--innodb-snapshot-isolation=ON", *(args or [])]
+            return self._add(MariaReplica(self.folder / f"replica-{number}", 100 + number, settings, log=True, **options), start)
         return self._add(NarwalReplica(self.folder / f"replica-{number}", 100 + number, args, **options), start)
 
     def _add(self, server, start: bool):
