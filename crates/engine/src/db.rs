@@ -73,6 +73,9 @@ pub struct Options {
     /// Where a start would be refused because a part of the log is damaged or missing: give up everything from there on
     /// and start (see [`narwal_log::LogOptions::accept_lost_tail`]).
     pub accept_log_loss: bool,
+    /// Keeps the whole log from the start on, until [`Database::take_log_hold`] hands the hold over: for a reader whose place
+    /// is not known yet.
+    pub hold_log: bool,
     /// The disk.
     pub disk: Arc<dyn Disk>,
 }
@@ -99,6 +102,7 @@ impl Default for Options {
             binlog_row_event_max_size: narwal_binlog::DEFAULT_ROW_EVENT_MAX_SIZE,
             compression: None,
             accept_log_loss: false,
+            hold_log: false,
             disk: Arc::new(RealDisk),
         }
     }
@@ -751,6 +755,9 @@ impl Database {
             inner.run_checkpoint()?;
         }
         retention::drop_missing(&inner)?;
+        if inner.options.hold_log {
+            inner.binlog.hold_from_start();
+        }
         if background {
             // Not before: a start on a full disk is refused, it does not hang.
             inner.base_room.set_waits(true);

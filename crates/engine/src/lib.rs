@@ -63,8 +63,8 @@ pub mod txn;
 mod writeset;
 
 pub use binlog::{
-    BinlogFile, BinlogPosition, BinlogStats, GtidFilter, PurgeReport, ReadStart, ReaderHold,
-    StateReason, StateRecord, hash_group,
+    BinlogFile, BinlogPosition, BinlogStats, GtidFilter, LogStretch, PurgeReport, ReadStart,
+    ReaderHold, StateReason, StateRecord, hash_group,
 };
 pub use builder::TableBuilder;
 pub use catalog::{

@@ -10,6 +10,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod background;
+mod copy;
 mod core;
 mod cut;
 mod disk;
@@ -28,6 +29,7 @@ pub mod sim;
 mod stats;
 
 pub use crate::core::{Durability, LogOptions};
+pub use copy::{BadCopy, SegmentCopy, SegmentSpan};
 pub use cut::cut_behind;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::{Corruption, LogError, OpenError, ReserveError, is_no_space};

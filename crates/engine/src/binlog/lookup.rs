@@ -182,24 +182,39 @@ pub(crate) fn by_offset(db: &Arc<Inner>, file_no: u32, offset: u64) -> Result<Op
     }))
 }
 
+/// The point that the search for an LSN begins at.
+fn point_for(db: &Inner, lsn: u64) -> Result<Point> {
+    let (index, _) = view(db);
+    match (index.by_lsn(lsn), index.points.front()) {
+        (Some(p), _) => Ok(p.clone()),
+        (None, Some(first)) => Err(sql(
+            1236,
+            format!(
+                "The log up to LSN {} has been purged; LSN {lsn} can't be read",
+                first.lsn
+            ),
+        )),
+        (None, None) => Err(no_index()),
+    }
+}
+
 /// The first group at or behind an LSN.
 pub(crate) fn by_lsn(db: &Arc<Inner>, lsn: u64) -> Result<Found> {
-    let (index, _) = view(db);
-    let point = match (index.by_lsn(lsn), index.points.front()) {
-        (Some(p), _) => p.clone(),
-        (None, Some(first)) => {
-            return Err(sql(
-                1236,
-                format!(
-                    "The log up to LSN {} has been purged; LSN {lsn} can't be read",
-                    first.lsn
-                ),
-            ));
-        }
-        (None, None) => return Err(no_index()),
-    };
-    drop(index);
+    let point = point_for(db, lsn)?;
     find(db, &point, |head| head.lsn >= lsn)
+}
+
+/// As [`by_lsn`], with the time of the last group before it if one was passed by the search.
+pub(super) fn before_lsn(db: &Arc<Inner>, lsn: u64) -> Result<(Found, Option<u32>)> {
+    let point = point_for(db, lsn.saturating_sub(1))?;
+    let mut time = None;
+    let found = find(db, &point, |head| {
+        if head.lsn < lsn {
+            time = time.max(Some(head.timestamp));
+        }
+        head.lsn >= lsn
+    })?;
+    Ok((found, time))
 }
 
 /// The first group that is missing to somebody who has everything up to `have`.

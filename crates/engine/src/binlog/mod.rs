@@ -12,6 +12,7 @@
 //! | `content.rs` | a group's content by its GTID |
 //! | `admin.rs` | FLUSH, RESET MASTER, `gtid_binlog_state` |
 //! | `retention.rs` | purging, and what keeps the log |
+//! | `stretch.rs` | what an archive of the log needs to know |
 //!
 //! Locks: `admin`, then `index`, then the log's order mutex. A commit takes the last one only.
 
@@ -24,6 +25,7 @@ pub(crate) mod replay;
 pub(crate) mod retention;
 mod state_record;
 pub(crate) mod store;
+mod stretch;
 pub(crate) mod track;
 
 pub(crate) use admin::follow_file;
@@ -33,6 +35,7 @@ pub use lookup::GtidFilter;
 pub(crate) use lookup::position;
 pub use retention::ReaderHold;
 pub use state_record::{StateReason, StateRecord};
+pub use stretch::LogStretch;
 
 use crate::db::{Inner, Order};
 use crate::{EngineError, Result};
@@ -53,6 +56,8 @@ pub(crate) struct Binlog {
     /// One FLUSH, RESET or PURGE at a time.
     admin: Mutex<()>,
     holds: Arc<Holds>,
+    /// From [`crate::Options::hold_log`], until it is taken.
+    first_hold: Mutex<Option<ReaderHold>>,
     pub(crate) settings: Settings,
     /// Where the State record stands that moved the start of the binary log last. Until it is durable nothing before
     /// the new start may be removed.
@@ -71,6 +76,7 @@ impl Binlog {
             index: Mutex::new(index),
             admin: Mutex::new(()),
             holds: Arc::default(),
+            first_hold: Mutex::new(None),
             settings: Settings::default(),
             start_moved: AtomicU64::new(0),
             told: AtomicU32::new(0),
