@@ -190,7 +190,7 @@ mod tests {
                 t + Duration::from_micros(i),
             );
         }
-        assert!(a.marks.len() < 20, "{}", a.marks.len());
+        assert!(a.marks.len() < 30, "{}", a.marks.len());
         let last = a.backlog(&at("b.000001", 100 * 99_999), t).unwrap();
         assert_eq!(last.bytes % 100, 0);
         assert_eq!(a.backlog(&at("b.000001", 100 * 100_000), t), None);
