@@ -123,6 +123,13 @@ impl Shared {
         }
     }
 
+    /// The queue was emptied: the receiver, if it runs, begins anew.
+    fn refetch(&self) {
+        if let Some(hangup) = self.io.lock().hangup.take() {
+            hangup.hang_up();
+        }
+    }
+
     fn rouse(&self) {
         let _guard = self.nap.0.lock();
         self.nap.1.notify_all();
@@ -358,10 +365,7 @@ impl Channel {
             }
         };
         if cleared {
-            // The receiver begins anew.
-            if let Some(hangup) = s.io.lock().hangup.take() {
-                hangup.hang_up();
-            }
+            s.refetch();
         }
         if sql {
             s.progress.clear_error();
@@ -593,6 +597,13 @@ impl Conductor for Rule<'_> {
             }
         }
     }
+
+    fn passed(&mut self, file: &str, pos: u64) -> bool {
+        match &self.until {
+            Some(Until::MasterPos { file: f, pos: p }) => compare(file, pos, f, *p).is_ge(),
+            _ => false,
+        }
+    }
 }
 
 /// The applier's thread.
@@ -607,7 +618,10 @@ fn apply_all(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
         })
     };
     let thread = SystemThread::new(&shared.instance, SystemTask::ReplicaSql, killed);
-    thread.state("Slave has read all relay log; waiting for more updates");
+    {
+        let shared = Arc::downgrade(shared);
+        thread.state_from(move || shared.upgrade().map_or("", |s| s.progress.snapshot().state));
+    }
     let until = shared.sql.lock().until.clone();
     let mut rule = Rule::new(shared, until);
     let from = shared.instance.database().replica_state();
@@ -616,17 +630,26 @@ fn apply_all(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
         gtid_slave_pos = from.slave_pos_text(),
         "the replica's applier starts"
     );
-    let ended = if rule.is_over() {
-        Ended::Until
-    } else {
-        apply::run(
+    let settings = apply_settings(shared);
+    let mut tries = 0;
+    let ended = loop {
+        if rule.is_over() {
+            break Ended::Until;
+        }
+        let ended = apply::run(
             &shared.instance,
-            &apply_settings(shared),
+            &settings,
             &shared.queue,
             &mut rule,
             &shared.progress,
             stop,
-        )
+        );
+        if ended != Ended::Refetch || tries >= settings.retries {
+            break ended;
+        }
+        tries += 1;
+        shared.queue.clear();
+        shared.refetch();
     };
     let at = shared.applied();
     let position = shared.instance.database().replica_state().slave_pos_text();
@@ -639,6 +662,18 @@ fn apply_all(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
             connection = config.name, gtid_slave_pos = position, file = %file, pos,
             "the replica's applier has stopped: it is where START SLAVE UNTIL wanted it"
         ),
+        Ended::Refetch => {
+            let text = format!(
+                "a large group met a lock wait timeout or a deadlock {tries} times (slave_transaction_retries)"
+            );
+            tracing::error!(
+                connection = config.name,
+                gtid_slave_pos = position,
+                error = text,
+                "the replica's applier has stopped"
+            );
+            shared.progress.fail(1205, text, None);
+        }
         Ended::Failed => {
             let e = shared.progress.error();
             let (code, text, gtid) = match &e {
@@ -681,6 +716,7 @@ fn apply_settings(shared: &Shared) -> ApplySettings {
             conversions: TypeConversions {
                 non_lossy: has("ALL_NON_LOSSY"),
                 lossy: has("ALL_LOSSY"),
+                ..TypeConversions::default()
             },
             skip_unsupported: true,
             ..ApplyOptions::default()

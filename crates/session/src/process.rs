@@ -12,6 +12,9 @@ use std::time::Instant;
 /// Ends a connection (`true`) or only its running statement (`false`); called from another connection's thread.
 pub type Killer = Arc<dyn Fn(bool) + Send + Sync>;
 
+/// Says what a thread is doing.
+type StateTeller = Arc<dyn Fn() -> &'static str + Send + Sync>;
+
 /// What a connection is doing, SHOW PROCESSLIST's Command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -124,6 +127,8 @@ pub(crate) struct Process {
     waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
     /// The state of a thread of the server's own; empty: that of [`Stage`].
     text: Mutex<&'static str>,
+    /// Who knows it, instead of `text`.
+    teller: Mutex<Option<StateTeller>>,
     /// A thread of the server's own: no connection.
     system: bool,
     pub counters: Counters,
@@ -146,6 +151,7 @@ impl Process {
             killer: Mutex::new(killer),
             waker: Mutex::new(None),
             text: Mutex::new(""),
+            teller: Mutex::new(None),
             system: false,
             counters: Counters::default(),
         }
@@ -232,7 +238,8 @@ impl Process {
             state: if self.kill_flag.waits_for_replica() {
                 "Waiting for semi-sync ACK from slave"
             } else {
-                match *self.text.lock() {
+                let told = self.teller.lock().clone().map(|tell| tell());
+                match told.unwrap_or(*self.text.lock()) {
                     "" => Stage::name(self.stage.load(Ordering::Relaxed)),
                     text => text,
                 }
@@ -327,6 +334,13 @@ impl SystemThread {
             let now = self.instance.processes.now();
             self.process.since.store(now, Ordering::Relaxed);
         }
+    }
+}
+
+impl SystemThread {
+    /// Whoever looks asks `tell` what it is doing.
+    pub fn state_from(&self, tell: impl Fn() -> &'static str + Send + Sync + 'static) {
+        *self.process.teller.lock() = Some(Arc::new(tell));
     }
 }
 
