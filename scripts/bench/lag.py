@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""The lag of a replica while its primary is written to at full rate: Narwal and MariaDB 10.11 in either role, all durable.
+
+16 threads of oltp_write_only for 180 s, sampled every 10 s. Lag is measured from outside: a row of the primary says every 100 ms what
+time it is, and the replica's copy of it says how old its state is. Beside it Seconds_Behind_Master, the transactions
+that the replica has not applied, and what else it says of its lag. Then the load ends, and the replica needs the "drain" to catch
+up; both must hold the same rows. Last, the primary's rate with the replica's process stopped.
+
+Called by `./bench --only lag`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from following import binlog_end, content, cpu_seconds, per_second, prepare, sequence, server, sysbench, wait_for  # noqa: E402
+from lab.replica import Replica  # noqa: E402
+from lab.servers import ROOT, narwal_binary  # noqa: E402
+from lab.wire import Connection  # noqa: E402
+
+PAIRS = ("MariaDB-MariaDB", "Narwal-Narwal", "MariaDB-Narwal", "Narwal-MariaDB")
+# What a Narwal replica may be behind at the end, in seconds.
+WANTED = 2.0
+
+
+class Clock:
+    """A row of the primary that says what time it is."""
+
+    def __init__(self, primary: Replica):
+        self.c = Connection(primary.port)
+        self.c.query("CREATE DATABASE clock")
+        self.c.query("CREATE TABLE clock.t (id INT PRIMARY KEY, us BIGINT NOT NULL)")
+        self.c.query(f"INSERT INTO clock.t VALUES (1, {self.now()})")
+        self.end = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Clock:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.end.set()
+        self.thread.join()
+        self.c.close()
+
+    def _run(self) -> None:
+        while not self.end.wait(0.1):
+            self.c.query(f"UPDATE clock.t SET us = {self.now()} WHERE id = 1")
+
+    @staticmethod
+    def now() -> int:
+        return time.time_ns() // 1000
+
+
+def sample(primary: Replica, replica: Replica, began: float) -> dict:
+    done = sequence(replica.position())
+    age = (Clock.now() - replica.query("SELECT us FROM clock.t")[0][0]) / 1e6
+    status = replica.slave_status()
+    behind = status["Seconds_Behind_Master"]
+    return {
+        "at": round(time.monotonic() - began, 1),
+        "lag": round(age, 2),
+        "seconds_behind_master": None if behind is None else int(behind),
+        "transactions_behind": binlog_end(primary) - done,
+        "own": {k: v for k, v in status.items() if "lag" in k.lower()},
+    }
+
+
+def pair(work: Path, o: argparse.Namespace, name: str, threads: int | None) -> dict:
+    kinds = name.split("-")
+    replica_args = o.narwal_arg if kinds[1] == "Narwal" else o.mariadb_arg
+    primary = server(kinds[0], work / "primary", 1, o.narwal, o.narwal_arg if kinds[0] == "Narwal" else o.mariadb_arg)
+    replica = server(kinds[1], work / "replica", 2, o.narwal, replica_args, threads, "optimistic" if threads else None)
+    out: dict = {"primary": kinds[0], "replica": kinds[1], "threads": threads, "samples": []}
+    load = None
+    try:
+        for s in (primary, replica):
+            s.create()
+            s.start()
+        prepare(primary, o.tables, o.table_size)
+        with Clock(primary):
+            replica.follow(primary.port)
+            wait_for(replica, binlog_end(primary), 600)
+            time.sleep(1)
+            cpu = cpu_seconds(primary), cpu_seconds(replica)
+            args = ["sysbench", "oltp_write_only", "--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={primary.port}",
+                    "--mysql-user=root", "--mysql-db=sbtest", f"--threads={o.threads}", f"--tables={o.tables}",
+                    f"--table-size={o.table_size}", f"--time={o.seconds}", "--events=0", "--mysql-ignore-errors=1213,1205,1020",
+                    f"--report-interval={o.every}", "run"]  # fmt: skip
+            began = time.monotonic()
+            load = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            for n in range(1, o.seconds // o.every + 1):
+                time.sleep(max(0, began + n * o.every - 0.2 - time.monotonic()))
+                out["samples"].append(one := sample(primary, replica, began))
+                print(f"# {title(out)}: {one}", flush=True)
+            text = load.communicate(timeout=60)[0]
+            if load.returncode:
+                raise RuntimeError(f"sysbench: {text[-600:]}")
+            out["cpu"] = [round(cpu_seconds(s) - before, 1) for s, before in zip((primary, replica), cpu, strict=True)]
+        out["tps"] = per_second(text)
+        out["tps_by_interval"] = [float(x) for x in re.findall(r"tps: ([\d.]+)", text)]
+        behind = binlog_end(primary) - sequence(replica.position())
+        try:
+            out["drain"] = round(wait_for(replica, binlog_end(primary), o.drain), 2)
+            out["drain_per_second"] = round(behind / out["drain"]) if out["drain"] > 1 else None
+            out["equal"] = content(primary, o.tables) == content(replica, o.tables)
+        except TimeoutError:
+            out["drain"], out["equal"] = None, None
+        if o.alone:
+            replica.pause()
+            alone = sysbench(primary, "run", o.threads, o.tables, o.table_size, f"--time={o.alone}", "--events=0")
+            out["tps_alone"] = per_second(alone)
+            replica.resume()
+    finally:
+        if load and load.poll() is None:
+            load.kill()
+        for s in (replica, primary):
+            s.resume()
+            s.remove()
+    return out
+
+
+def title(r: dict) -> str:
+    threads = r["threads"]
+    how = "" if threads is None else f", {threads} threads"
+    return f"{r['primary']} -> {r['replica']}{how}"
+
+
+def grows(samples: list[dict]) -> float:
+    """Seconds of lag gained in a second, from the first to the last sample."""
+    first, last = samples[0], samples[-1]
+    return (last["lag"] - first["lag"]) / (last["at"] - first["at"]) if len(samples) > 1 else 0.0
+
+
+def tables(results: list[dict]) -> tuple[str, list[str]]:
+    lines = ["| primary -> replica | primary TPS | with the replica stopped | lag at the end, s | grows, s/s | most, s | Seconds_Behind_Master at the end "
+             "| transactions behind | drain, s | equal | CPU primary / replica, s |", "|---" * 11 + "|"]  # fmt: skip
+    failures = []
+    for r in results:
+        s = r["samples"]
+        drain = "longer" if r["drain"] is None else f"{r['drain']:.1f}"
+        alone = f"{r['tps_alone']:,.0f}" if "tps_alone" in r else "-"
+        lines.append(f"| {title(r)} | {r['tps']:,.0f} | {alone} | {s[-1]['lag']:.2f} | {grows(s):.2f} | {max(x['lag'] for x in s):.2f} | "
+                     f"{s[-1]['seconds_behind_master']} | {s[-1]['transactions_behind']:,} | {drain} | "
+                     f"{ {True: 'yes', False: 'NO', None: '-'}[r['equal']] } | {r['cpu'][0]:.0f} / {r['cpu'][1]:.0f} |")  # fmt: skip
+        if r["replica"] == "Narwal" and s[-1]["lag"] >= WANTED:
+            failures.append(f"{title(r)} ends {s[-1]['lag']:.1f} s behind")
+        if r["equal"] is False:
+            failures.append(f"{title(r)} is not equal")
+    lines += ["", "Lag in seconds at each sample:", "", "| s | " + " | ".join(title(r) for r in results) + " |", "|---" * (1 + len(results)) + "|"]
+    for n in range(max(len(r["samples"]) for r in results)):
+        row = [f"{r['samples'][n]['lag']:.2f}" if n < len(r["samples"]) else "" for r in results]
+        lines.append(f"| {results[0]['samples'][n]['at']:.0f} | " + " | ".join(row) + " |")
+    lines += ["", "Not met: " + ("; ".join(failures) or "none")]
+    return "\n".join(lines) + "\n", failures
+
+
+def main() -> int:
+    p = argparse.ArgumentParser(prog="./bench --only lag", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument("--pairs", default=",".join(PAIRS), help="PRIMARY-REPLICA, separated by commas (default all four)")
+    p.add_argument("--seconds", type=int, default=180)
+    p.add_argument("--every", type=int, default=10, help="seconds between samples")
+    p.add_argument("--threads", type=int, default=16, help="of the load")
+    p.add_argument("--tables", type=int, default=4)
+    p.add_argument("--table-size", type=int, default=100000)
+    p.add_argument("--alone", type=int, default=30, help="seconds without a replica, at the end; 0: none")
+    p.add_argument("--drain", type=float, default=400, help="seconds that a replica gets to catch up at the end")
+    p.add_argument("--narwal-threads", default="", help="slave_parallel_threads of Narwal replicas, several by commas (default: as it is)")
+    p.add_argument("--mariadb-threads", default="", help="the same of MariaDB, in optimistic mode (default: as it is, which is 0)")
+    p.add_argument("--narwal", metavar="BIN", help="a built narwal instead of building one")
+    p.add_argument("--narwal-arg", action="append", default=[], help="a further argument for narwal serve (repeatable)")
+    p.add_argument("--mariadb-arg", action="append", default=[], help="a further argument for mariadbd (repeatable)")
+    p.add_argument("--out", default=str(ROOT / "bench-out" / time.strftime("%Y%m%d-%H%M%S")))
+    o = p.parse_args()
+    o.every = min(o.every, o.seconds)
+    narwal_binary(o.narwal)
+    out = Path(o.out).resolve()
+    work = out / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    # A kill is no reason to leave servers behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    results = []
+    for name in o.pairs.split(","):
+        given = o.narwal_threads if name.endswith("Narwal") else o.mariadb_threads
+        for threads in [int(n) for n in given.split(",") if n] or [None]:
+            results.append(pair(work, o, name, threads))
+            (out / "lag.json").write_text(json.dumps(results, indent=1) + "\n")
+    text, failures = tables(results)
+    (out / "lag.md").write_text(f"# Lag, {o.threads} threads of oltp_write_only for {o.seconds} s\n\n{text}")
+    print(text)
+    print(f"# written: {out}/lag.md and lag.json")
+    shutil.rmtree(work, ignore_errors=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
