@@ -23,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from following import binlog_end, content, copy, cpu_seconds, prepare, sequence, server, sysbench, wait_for  # noqa: E402
+from lab import syncshim  # noqa: E402
 from lab.replica import Replica  # noqa: E402
 from lab.servers import ROOT, narwal_binary  # noqa: E402
 
@@ -33,7 +34,8 @@ KINDS = ("Narwal", "MariaDB", "MariaDB, no log")
 def replica(kind: str, folder: Path, o: argparse.Namespace, threads: int = 4) -> Replica:
     # MariaDB has its template's log settings: with and without a binary log are two.
     args = ["--skip-slave-start", *(o.narwal_arg if kind == "Narwal" else o.mariadb_arg)]
-    return server(kind.partition(",")[0], folder, 2, o.narwal, args, threads, o.mode if threads else None, log=kind == "MariaDB")
+    mode = o.mode if threads else None
+    return server(kind.partition(",")[0], folder, 2, o.narwal, args, threads, mode, log=kind == "MariaDB", shim=o.shim)
 
 
 def apply(kind: str, threads: int, template: Path, folder: Path, wanted: int, end: list, o: argparse.Namespace, source: Replica) -> dict:
@@ -45,12 +47,12 @@ def apply(kind: str, threads: int, template: Path, folder: Path, wanted: int, en
         r.start()
         begin = sequence(r.position())
         cpu = cpu_seconds(source), cpu_seconds(r)
-        syncs = r.status("Innodb_os_log_fsyncs") if kind != "Narwal" else r.status("Narwal_log_syncs")
+        syncs = r.counters.syncs()
         began = time.monotonic()
         r.start_slave()
         wait_for(r, wanted, o.limit)
         seconds = time.monotonic() - began
-        after = r.status("Innodb_os_log_fsyncs") if kind != "Narwal" else r.status("Narwal_log_syncs")
+        syncs = r.counters.syncs() - syncs
         used = [round(cpu_seconds(s) - before, 2) for s, before in zip((source, r), cpu, strict=True)]
         retries = r.status("Slave_retried_transactions") | r.status("Narwal_replica_%")
         if content(r, o.tables) != end:
@@ -59,7 +61,7 @@ def apply(kind: str, threads: int, template: Path, folder: Path, wanted: int, en
         r.remove()
     n = wanted - begin
     return {"transactions": n, "seconds": seconds, "per_second": n / seconds, "cpu_source": used[0], "cpu_replica": used[1],
-            "cpu_us": 1e6 * used[1] / n, "log_syncs": sum(map(int, after.values())) - sum(map(int, syncs.values())), "status": retries}  # fmt: skip
+            "cpu_us": 1e6 * used[1] / n, "syncs": syncs, "status": retries}  # fmt: skip
 
 
 def of_source(kind: str, work: Path, o: argparse.Namespace) -> list[dict]:
@@ -92,7 +94,7 @@ def of_source(kind: str, work: Path, o: argparse.Namespace) -> list[dict]:
             out.append({"source": kind, "replica": name, "threads": threads, "runs": runs,
                         "per_second": statistics.median(r["per_second"] for r in runs),
                         "cpu_us": statistics.median(r["cpu_us"] for r in runs),
-                        "log_syncs": statistics.median(r["log_syncs"] for r in runs)})  # fmt: skip
+                        "syncs": statistics.median(r["syncs"] for r in runs)})  # fmt: skip
     finally:
         for s in (*templates.values(), source):
             s.remove()
@@ -101,7 +103,7 @@ def of_source(kind: str, work: Path, o: argparse.Namespace) -> list[dict]:
 
 def table(cells: list[dict]) -> tuple[str, list[str]]:
     names = list(dict.fromkeys(c["replica"] for c in cells))
-    others = [n for n in names if n != "Narwal"]
+    others = [n for n in names if n != "Narwal"] if "Narwal" in names else []
     head = [f"{n} /s (CPU us, syncs)" for n in names] + [f"Narwal / {n}" for n in others]
     lines, failures = ["| source | threads | " + " | ".join(head) + " |", "|---" * (2 + len(head)) + "|"], []
     find = {(c["source"], c["threads"], c["replica"]): c for c in cells}
@@ -109,8 +111,8 @@ def table(cells: list[dict]) -> tuple[str, list[str]]:
         row = [source, str(threads)]
         for n in names:
             c = find[source, threads, n]
-            row.append(f"{c['per_second']:,.0f} ({c['cpu_us']:.0f}, {c['log_syncs']:,.0f})")
-        for n in others if "Narwal" in names else []:
+            row.append(f"{c['per_second']:,.0f} ({c['cpu_us']:.0f}, {c['syncs']:,.0f})")
+        for n in others:
             ratio = find[source, threads, "Narwal"]["per_second"] / find[source, threads, n]["per_second"]
             row.append(f"{ratio:.2f}")
             if n == "MariaDB" and ratio < WANTED:
@@ -143,6 +145,7 @@ def main() -> int:
     out = Path(o.out).resolve()
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
+    o.shim = syncshim.build(work)
     # A kill is no reason to leave servers behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     cells = []
