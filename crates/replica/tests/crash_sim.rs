@@ -8,6 +8,7 @@
 
 mod common;
 use common::*;
+use narwal_binlog::EventReader;
 use narwal_engine::Database;
 use narwal_log::sim::SimDisk;
 use narwal_replica::apply::Ended;
@@ -39,11 +40,22 @@ fn same_log(db: &Database, sources: &[Source], applied: &[usize], threads: u32) 
             assert_eq!(
                 (&a.head.file, a.head.end_pos, a.head.begins_file),
                 (&b.head.file, b.head.end_pos, b.head.begins_file),
-                "position of {}",
-                a.head.gtid
+                "position of {}: {:?} instead of {:?}",
+                a.head.gtid,
+                shape(a),
+                shape(b)
             );
         }
     }
+}
+
+/// Types and lengths of a group's events.
+fn shape(g: &Group) -> Vec<(u8, u32)> {
+    EventReader::new(&g.events)
+        .without_checksums()
+        .map(|e| e.unwrap().header)
+        .map(|h| (h.event_type, h.event_size))
+        .collect()
 }
 
 fn story(seed: u64) {

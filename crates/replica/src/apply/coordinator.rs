@@ -353,9 +353,11 @@ impl<'a> Coordinator<'a> {
         self.applier.abandon();
         if apply {
             self.progress.begin(place_of(&head));
+            // Its end is not known yet: `finish` tells.
+            let origin = self.origin(&head);
             let begun = self
                 .applier
-                .begin_from(head.gtid, Some(head.standalone), None);
+                .begin_from(head.gtid, Some(head.standalone), Some(origin));
             begun.map_err(|e| self.fail(&head, &e))?;
         }
         self.stream = Some(Stream {

@@ -209,6 +209,7 @@ impl Source {
             states: vec![Rows::new()],
         };
         let mut c = connect(&source.instance);
+        c.run(&format!("set session gtid_domain_id = {}", id * 10));
         let d = &schema;
         source.step(&mut c, &[format!("create database {d}")]);
         source.step(&mut c, &[format!(
@@ -237,7 +238,7 @@ impl Source {
                     0 => format!("truncate table {d}.h"),
                     1 => format!("create index i{made} on {d}.h (a)"),
                     2 => format!(
-                        "create or replace table {d}.x (a int primary key) comment '{made}'"
+                        "create table if not exists {d}.x (a int primary key) comment '{made}'"
                     ),
                     3 => format!("create index k{made} on {d}.t (k, u)"),
                     _ => format!("drop table if exists {d}.x"),
