@@ -15,7 +15,9 @@ fn main() {
     let [dir, host, port, user, password, settings @ ..] = args.as_slice() else {
         panic!("DIR HOST PORT USER PASSWORD [VARIABLE=VALUE ...]");
     };
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .init();
     let mut startup = Startup::new();
     startup.set("server_id", Some("99")).unwrap();
     for s in settings {
@@ -35,15 +37,32 @@ fn main() {
         use_gtid: UseGtid::SlavePos,
         ..ConnectionConfig::default()
     };
-    let channel = Channel::new(instance, Arc::new(config), Arc::new(ReplicaFilter::default())).unwrap();
+    let channel = Channel::new(
+        instance,
+        Arc::new(config),
+        Arc::new(ReplicaFilter::default()),
+    )
+    .unwrap();
     channel.start(&StartWhat::both()).unwrap();
     loop {
         std::thread::sleep(Duration::from_secs(1));
         let s = channel.status();
         println!(
             "io {:?} ({}) sql {} ({}) read {}:{} exec {}:{} gtid {} behind {:?} lag {:?} queue {} io error {:?} sql error {:?}",
-            s.io_running, s.io_state, s.sql_running, s.sql_state, s.read_file, s.read_pos, s.exec_file, s.exec_pos, s.gtid_io_pos,
-            s.seconds_behind, s.lag, s.queued_groups, s.last_io_error, s.last_sql_error,
+            s.io_running,
+            s.io_state,
+            s.sql_running,
+            s.sql_state,
+            s.read_file,
+            s.read_pos,
+            s.exec_file,
+            s.exec_pos,
+            s.gtid_io_pos,
+            s.seconds_behind,
+            s.lag,
+            s.queued_groups,
+            s.last_io_error,
+            s.last_sql_error,
         );
     }
 }

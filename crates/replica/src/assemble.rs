@@ -3,8 +3,9 @@
 
 use crate::queue::{GroupHead, Item, PushError};
 use narwal_binlog::{
-    BinlogError, Event, EventHeader, EventReader, Gtid, HEADER_LEN, RawEvent, decompressed_body,
-    event_flags, event_type, gtid_flags, uncompressed_type,
+    BinlogError, ContentHash, ContentHasher, Event, EventHeader, EventReader, Gtid, HEADER_LEN,
+    RawEvent, SameContent, decompressed_body, event_flags, event_type, gtid_flags,
+    uncompressed_type,
 };
 use narwal_session::replica::ConnectionConfig;
 use std::collections::BTreeMap;
@@ -108,6 +109,16 @@ pub enum Seen {
     UntilReached,
 }
 
+/// Looks the content of a group of this server up.
+#[derive(Clone)]
+pub struct Contents(pub Arc<dyn Fn(Gtid) -> Option<ContentHash> + Send + Sync>);
+
+impl std::fmt::Debug for Contents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Contents")
+    }
+}
+
 /// By which rules groups are received.
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -125,8 +136,10 @@ pub struct Rules {
     pub narwal: bool,
     /// An INCIDENT is passed over.
     pub pass_incident: bool,
-    /// The last GTID of each domain in this server's own log.
+    /// The last GTID of each domain in this server's own log, where that is behind what was received.
     pub own: BTreeMap<u32, Gtid>,
+    /// What this server's groups change: to be compared with what comes under the same GTID.
+    pub contents: Option<Contents>,
 }
 
 /// Where a stream stands.
@@ -555,8 +568,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Why a group may not be applied.
-    fn objection(&self, head: &GroupHead) -> Option<(u16, String)> {
+    /// Why a group may not be applied; of a large one `events` are only the first.
+    fn objection(&self, head: &GroupHead, events: &[u8], whole: bool) -> Option<(u16, String)> {
         let gtid = head.gtid;
         if head.flags2 & XA != 0 {
             return Some((
@@ -566,8 +579,29 @@ impl Assembler {
                 ),
             ));
         }
-        self.out_of_order(gtid)
-            .map(|text| (errno::OUT_OF_ORDER, text))
+        let mut text = self.out_of_order(gtid)?;
+        if whole && let Some(comparison) = self.compared(gtid, events) {
+            text.push_str(comparison);
+        }
+        Some((errno::OUT_OF_ORDER, text))
+    }
+
+    /// What this server's group of the same GTID says.
+    fn compared(&self, gtid: Gtid, events: &[u8]) -> Option<&'static str> {
+        let here = (self.rules.contents.as_ref()?.0)(gtid)?;
+        let mut hasher = ContentHasher::new();
+        for event in EventReader::new(events).without_checksums() {
+            hasher.event(&event.ok()?).ok()?;
+        }
+        Some(match hasher.finish().same_as(&here) {
+            SameContent::Yes => ". This server has that GTID, with the same content",
+            SameContent::No => {
+                ". This server has that GTID, with other content: the histories have parted (narwal diverge)"
+            }
+            SameContent::Unknown => {
+                ". This server has that GTID; whether its content is the same can't be told"
+            }
+        })
     }
 
     /// Why a group may not be applied, by its GTID.
@@ -684,7 +718,7 @@ impl Assembler {
         };
         if !open.skip && !self.parked && open.events.len() >= self.rules.stream_threshold {
             if !self.streaming {
-                if let Some((code, text)) = self.objection(&open.head) {
+                if let Some((code, text)) = self.objection(&open.head, &[], false) {
                     self.park(code, text, Some(open.head.gtid), put)?;
                     open.events = Vec::new();
                 } else {
@@ -716,7 +750,7 @@ impl Assembler {
         if !open.skip
             && !self.streaming
             && !self.parked
-            && let Some((code, text)) = self.objection(&open.head)
+            && let Some((code, text)) = self.objection(&open.head, &open.events, true)
         {
             self.park(code, text, Some(gtid), put)?;
         }

@@ -1,6 +1,6 @@
 //! The receiver: keeps a link to the source, and puts what comes over it into the queue.
 
-use crate::assemble::{Assembler, Broken, Fault, Place, Rules, STREAM_THRESHOLD, Seen};
+use crate::assemble::{Assembler, Broken, Contents, Fault, Place, Rules, STREAM_THRESHOLD, Seen};
 use crate::attach::{SourceFacts, Target, Wanted, attach, lost, refused};
 use crate::channel::{Shared, parse_gtids};
 use crate::lag::At;
@@ -346,6 +346,7 @@ impl Receiver<'_> {
             narwal: facts.narwal,
             pass_incident: shared.skip.load(Ordering::SeqCst) > 0,
             own: self.own(&place),
+            contents: Some(self.known()),
         };
         let mut assembler = Assembler::new(rules, place);
         let over = self.receive(dump, &facts, &mut assembler, epoch);
@@ -361,6 +362,12 @@ impl Receiver<'_> {
         // What was applied is in it too.
         own.retain(|d, g| place.gtids.get(d).is_none_or(|r| r.seq < g.seq));
         own
+    }
+
+    /// This server's own groups, to be compared with what comes.
+    fn known(&self) -> Contents {
+        let db = self.shared.instance.database().clone();
+        Contents(Arc::new(move |gtid| db.content_hash(gtid).ok().flatten()))
     }
 
     /// What a Narwal source compares with its own groups.

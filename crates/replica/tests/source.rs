@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use narwal_binlog::{
-    EventHeader, EventReader, FDE_LEN, Gtid, GtidState, event_flags, event_type,
+    ContentHasher, EventHeader, EventReader, FDE_LEN, Gtid, GtidState, event_flags, event_type,
     format_description_event, gtid_list_event, heartbeat_event, rotate_event,
 };
-use narwal_replica::assemble::{Assembler, Broken, Fault, Place, Rules, Seen};
+use narwal_replica::assemble::{Assembler, Broken, Contents, Fault, Place, Rules, Seen};
 use narwal_replica::queue::{Item, PushError};
 use narwal_session::replica::ConnectionConfig;
 use rand::rngs::StdRng;
@@ -160,6 +160,7 @@ fn rules() -> Rules {
         narwal: true,
         pass_incident: false,
         own: BTreeMap::new(),
+        contents: None,
     }
 }
 
@@ -429,6 +430,29 @@ fn sequence_numbers_that_do_not_follow() {
     let (code, text) = got.stop().unwrap();
     assert_eq!(code, 1950);
     assert!(text.contains("0-1-11") && text.contains("0-2-12"), "{text}");
+}
+
+#[test]
+fn a_gtid_that_this_server_has_is_compared() {
+    let mut s = Stream::new();
+    s.ddl(gtid(0, SOURCE, 5));
+    let mut hasher = ContentHasher::new();
+    for event in EventReader::new(&s.packets.last().unwrap().clone()) {
+        hasher.event(&event.unwrap()).unwrap();
+    }
+    let same = hasher.finish();
+    let other = ContentHasher::new().finish();
+    for (here, word) in [(same, "the same content"), (other, "other content")] {
+        let r = Rules {
+            contents: Some(Contents(Arc::new(move |g| {
+                (g == gtid(0, SOURCE, 5)).then_some(here)
+            }))),
+            ..rules()
+        };
+        let (got, _) = receive(r, behind(&[gtid(0, SOURCE, 5)]), &s);
+        let (code, text) = got.stop().unwrap();
+        assert!(code == 1950 && text.contains(word), "{text}");
+    }
 }
 
 #[test]
