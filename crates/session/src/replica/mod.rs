@@ -7,13 +7,25 @@
 //! | `config.rs` | [`ConnectionConfig`]: what is kept of a connection; [`ChangeMaster`]: what a statement changes of it |
 //! | `status.rs` | [`ConnectionStatus`]: what SHOW SLAVE STATUS shows |
 //! | `filter.rs` | [`ReplicaFilter`]: which changes are applied |
+//! | `settings.rs` | variables: positions, filters, what is refused while a connection runs |
+//! | `parse.rs`, `statements.rs`, `show.rs` | the statements |
+//! | `errors.rs` | errors and notes that they give |
 
 mod config;
+mod errors;
 mod filter;
+pub(crate) mod parse;
+mod settings;
+mod show;
+mod statements;
 mod status;
 
 pub use config::{ChangeMaster, ConnectionConfig, DEFAULT_HEARTBEAT_MILLIS, Ssl, UseGtid};
+pub(crate) use errors::{locked_or_in_transaction, no_connection_text};
+pub use errors::{must_stop, no_connection, not_configured, note, warning};
+pub(crate) use filter::FILTER_VARIABLES;
 pub use filter::ReplicaFilter;
+pub(crate) use settings::Filters;
 pub use narwal_sql::{Condition, WarningLevel};
 pub use status::{ChannelStatus, ConnectionStatus, IoRunning, Lag, ReplicaError};
 

@@ -1,0 +1,282 @@
+//! SHOW SLAVE STATUS and SHOW ALL SLAVES STATUS.
+
+use super::{ConnectionStatus, Until, Which};
+use crate::admin::Target;
+use crate::privileges::PrivilegeSet;
+use crate::rows::{Grid, column};
+use crate::session::ClientSession;
+use narwal_types::{SqlResult, TypeKind, Value};
+use std::collections::BTreeSet;
+
+/// A column: name, kind and whether SHOW SLAVE STATUS has it too, not only SHOW ALL SLAVES STATUS.
+struct Column(&'static str, Kind, In);
+
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Text of so many characters.
+    Text(u16),
+    Int(u32),
+    Big(u32),
+    Double,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum In {
+    Both,
+    All,
+}
+
+use In::{All, Both};
+use Kind::{Big, Double, Int, Text};
+
+/// The columns in MariaDB's order, and behind them Narwal's own.
+const COLUMNS: &[Column] = &[
+    Column("Connection_name", Text(192), All),
+    Column("Slave_SQL_State", Text(30), All),
+    Column("Slave_IO_State", Text(30), Both),
+    Column("Master_Host", Text(766), Both),
+    Column("Master_User", Text(385), Both),
+    Column("Master_Port", Int(7), Both),
+    Column("Connect_Retry", Int(10), Both),
+    Column("Master_Log_File", Text(512), Both),
+    Column("Read_Master_Log_Pos", Big(10), Both),
+    Column("Relay_Log_File", Text(512), Both),
+    Column("Relay_Log_Pos", Big(10), Both),
+    Column("Relay_Master_Log_File", Text(512), Both),
+    Column("Slave_IO_Running", Text(10), Both),
+    Column("Slave_SQL_Running", Text(3), Both),
+    Column("Replicate_Do_DB", Text(255), Both),
+    Column("Replicate_Ignore_DB", Text(255), Both),
+    Column("Replicate_Do_Table", Text(255), Both),
+    Column("Replicate_Ignore_Table", Text(255), Both),
+    Column("Replicate_Wild_Do_Table", Text(255), Both),
+    Column("Replicate_Wild_Ignore_Table", Text(255), Both),
+    Column("Last_Errno", Int(4), Both),
+    Column("Last_Error", Text(512), Both),
+    Column("Skip_Counter", Int(10), Both),
+    Column("Exec_Master_Log_Pos", Big(10), Both),
+    Column("Relay_Log_Space", Big(10), Both),
+    Column("Until_Condition", Text(6), Both),
+    Column("Until_Log_File", Text(512), Both),
+    Column("Until_Log_Pos", Big(10), Both),
+    Column("Master_SSL_Allowed", Text(7), Both),
+    Column("Master_SSL_CA_File", Text(512), Both),
+    Column("Master_SSL_CA_Path", Text(512), Both),
+    Column("Master_SSL_Cert", Text(512), Both),
+    Column("Master_SSL_Cipher", Text(512), Both),
+    Column("Master_SSL_Key", Text(512), Both),
+    Column("Seconds_Behind_Master", Big(10), Both),
+    Column("Master_SSL_Verify_Server_Cert", Text(3), Both),
+    Column("Last_IO_Errno", Int(4), Both),
+    Column("Last_IO_Error", Text(512), Both),
+    Column("Last_SQL_Errno", Int(4), Both),
+    Column("Last_SQL_Error", Text(512), Both),
+    Column("Replicate_Ignore_Server_Ids", Text(512), Both),
+    Column("Master_Server_Id", Int(8), Both),
+    Column("Master_SSL_Crl", Text(512), Both),
+    Column("Master_SSL_Crlpath", Text(512), Both),
+    Column("Using_Gtid", Text(11), Both),
+    Column("Gtid_IO_Pos", Text(1024), Both),
+    Column("Replicate_Do_Domain_Ids", Text(512), Both),
+    Column("Replicate_Ignore_Domain_Ids", Text(512), Both),
+    Column("Parallel_Mode", Text(12), Both),
+    Column("SQL_Delay", Int(10), Both),
+    Column("SQL_Remaining_Delay", Int(8), Both),
+    Column("Slave_SQL_Running_State", Text(64), Both),
+    Column("Slave_DDL_Groups", Big(20), Both),
+    Column("Slave_Non_Transactional_Groups", Big(20), Both),
+    Column("Slave_Transactional_Groups", Big(20), Both),
+    Column("Replicate_Rewrite_DB", Text(1024), Both),
+    Column("Retried_transactions", Int(10), All),
+    Column("Max_relay_log_size", Big(10), All),
+    Column("Executed_log_entries", Int(10), All),
+    Column("Slave_received_heartbeats", Int(10), All),
+    Column("Slave_heartbeat_period", Double, All),
+    Column("Gtid_Slave_Pos", Text(1024), All),
+    Column("Narwal_lag_bytes", Big(20), All),
+    Column("Narwal_lag_transactions", Big(20), All),
+    Column("Narwal_lag_milliseconds", Big(20), All),
+    Column("Narwal_lag_beyond_delay_milliseconds", Big(20), All),
+    Column("Narwal_queued_transactions", Big(20), All),
+];
+
+/// Columns that are NULL when there is nothing to be said.
+const NULLABLE: [&str; 6] = [
+    "Seconds_Behind_Master",
+    "SQL_Remaining_Delay",
+    "Narwal_lag_bytes",
+    "Narwal_lag_transactions",
+    "Narwal_lag_milliseconds",
+    "Narwal_lag_beyond_delay_milliseconds",
+];
+
+fn columns(all: bool) -> impl Iterator<Item = &'static Column> {
+    COLUMNS.iter().filter(move |c| all || c.2 == Both)
+}
+
+fn grid(all: bool) -> Grid {
+    let mut g = Grid::new();
+    for Column(name, kind, _) in columns(all) {
+        let nullable = NULLABLE.contains(name);
+        let c = match *kind {
+            Text(len) => column(name, TypeKind::VarChar(len), false, u32::from(len), nullable),
+            Int(len) => column(name, TypeKind::Int, true, len, nullable),
+            Big(len) => column(name, TypeKind::BigInt, true, len, nullable),
+            Double => {
+                let mut c = column(name, TypeKind::Double, false, 10, nullable);
+                c.decimals = 3;
+                c
+            }
+        };
+        g.columns.push(c);
+    }
+    g
+}
+
+fn yes(b: bool) -> Value {
+    Value::str(if b { "Yes" } else { "No" })
+}
+
+fn opt(v: Option<u64>) -> Value {
+    v.map_or(Value::Null, Value::UInt)
+}
+
+fn ids(set: &BTreeSet<u32>) -> String {
+    let all: Vec<String> = set.iter().map(u32::to_string).collect();
+    all.join(", ")
+}
+
+/// The value of a column.
+fn value(name: &str, s: &ConnectionStatus) -> Value {
+    let (c, ch, f) = (&s.config, &s.channel, &s.filter);
+    let text = |t: &str| Value::str(t);
+    let code = |e: &super::ReplicaError| Value::UInt(u64::from(e.code));
+    match name {
+        "Connection_name" => text(&c.name),
+        "Slave_SQL_State" | "Slave_SQL_Running_State" => text(ch.sql_state),
+        "Slave_IO_State" => text(ch.io_state),
+        "Master_Host" => text(&c.host),
+        "Master_User" => text(&c.user),
+        "Master_Port" => Value::UInt(u64::from(c.port)),
+        "Connect_Retry" => Value::UInt(u64::from(c.connect_retry)),
+        "Master_Log_File" => text(&ch.read_file),
+        "Read_Master_Log_Pos" => Value::UInt(ch.read_pos.max(4)),
+        // There is no relay log: what is received and not applied is in memory.
+        "Relay_Log_File" => text(""),
+        "Relay_Log_Pos" => Value::UInt(4),
+        "Relay_Master_Log_File" => text(&ch.exec_file),
+        "Slave_IO_Running" => text(ch.io_running.name()),
+        "Slave_SQL_Running" => yes(ch.sql_running),
+        "Replicate_Do_DB" => Value::str(f.do_db.join(",")),
+        "Replicate_Ignore_DB" => Value::str(f.ignore_db.join(",")),
+        "Replicate_Do_Table" => Value::str(f.do_table.join(",")),
+        "Replicate_Ignore_Table" => Value::str(f.ignore_table.join(",")),
+        "Replicate_Wild_Do_Table" => Value::str(f.wild_do_table.join(",")),
+        "Replicate_Wild_Ignore_Table" => Value::str(f.wild_ignore_table.join(",")),
+        "Last_Errno" | "Last_SQL_Errno" => code(&ch.last_sql_error),
+        "Last_Error" | "Last_SQL_Error" => text(&ch.last_sql_error.text),
+        "Skip_Counter" => Value::UInt(s.skip_counter),
+        "Exec_Master_Log_Pos" => Value::UInt(ch.exec_pos),
+        "Relay_Log_Space" => Value::UInt(ch.queued_bytes),
+        "Until_Condition" => text(match ch.until {
+            None => "None",
+            Some(Until::MasterPos { .. }) => "Master",
+            Some(Until::Gtid(_)) => "Gtid",
+        }),
+        "Until_Log_File" => text(match &ch.until {
+            Some(Until::MasterPos { file, .. }) => file,
+            _ => "",
+        }),
+        "Until_Log_Pos" => Value::UInt(match &ch.until {
+            Some(Until::MasterPos { pos, .. }) => *pos,
+            _ => 0,
+        }),
+        "Master_SSL_Allowed" => yes(c.ssl.on),
+        "Master_SSL_CA_File" => text(&c.ssl.ca),
+        "Master_SSL_CA_Path" => text(&c.ssl.capath),
+        "Master_SSL_Cert" => text(&c.ssl.cert),
+        "Master_SSL_Cipher" => text(&c.ssl.cipher),
+        "Master_SSL_Key" => text(&c.ssl.key),
+        "Seconds_Behind_Master" => opt(ch.seconds_behind),
+        "Master_SSL_Verify_Server_Cert" => yes(c.ssl.verify),
+        "Last_IO_Errno" => code(&ch.last_io_error),
+        "Last_IO_Error" => text(&ch.last_io_error.text),
+        "Replicate_Ignore_Server_Ids" => Value::str(ids(&c.ignore_server_ids)),
+        "Master_Server_Id" => Value::UInt(u64::from(ch.master_server_id)),
+        "Master_SSL_Crl" => text(&c.ssl.crl),
+        "Master_SSL_Crlpath" => text(&c.ssl.crlpath),
+        "Using_Gtid" => text(c.use_gtid.name()),
+        "Gtid_IO_Pos" => text(&ch.gtid_io_pos),
+        "Replicate_Do_Domain_Ids" => Value::str(ids(&c.do_domain_ids)),
+        "Replicate_Ignore_Domain_Ids" => Value::str(ids(&c.ignore_domain_ids)),
+        "Parallel_Mode" => text(&s.parallel_mode),
+        "SQL_Delay" => Value::UInt(u64::from(c.delay)),
+        "SQL_Remaining_Delay" => opt(ch.remaining_delay),
+        "Slave_DDL_Groups" => Value::UInt(ch.ddl_groups),
+        "Slave_Non_Transactional_Groups" => Value::UInt(ch.non_transactional_groups),
+        "Slave_Transactional_Groups" => Value::UInt(ch.transactional_groups),
+        "Replicate_Rewrite_DB" => text(""),
+        "Retried_transactions" => Value::UInt(ch.retried),
+        "Max_relay_log_size" => Value::UInt(1 << 30),
+        "Executed_log_entries" => Value::UInt(ch.executed_events),
+        "Slave_received_heartbeats" => Value::UInt(ch.received_heartbeats),
+        "Slave_heartbeat_period" => Value::Double(c.heartbeat_millis as f64 / 1000.0),
+        "Gtid_Slave_Pos" => text(&s.gtid_slave_pos),
+        "Narwal_lag_bytes" => opt(ch.lag.bytes),
+        "Narwal_lag_transactions" => opt(ch.lag.transactions),
+        "Narwal_lag_milliseconds" => opt(ch.lag.millis),
+        "Narwal_lag_beyond_delay_milliseconds" => opt(ch.lag.beyond_delay_millis),
+        "Narwal_queued_transactions" => Value::UInt(ch.queued_groups),
+        _ => Value::Null,
+    }
+}
+
+impl ClientSession {
+    /// SHOW SLAVE STATUS, SHOW ALL SLAVES STATUS.
+    pub(crate) fn show_replica_status(&mut self, target: &Target) -> SqlResult<Grid> {
+        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SLAVE_MONITOR))?;
+        let name = self.target_name(target);
+        let all = name.is_none();
+        let mut g = grid(all);
+        let which = name.as_deref().map_or(Which::All, Which::Named);
+        let found = match (self.instance.replica_control(), target) {
+            (Some(c), _) => match c.status(which) {
+                Ok(found) => found,
+                // Whoever has not named a connection is told of none.
+                Err(_) if *target == Target::Default => Vec::new(),
+                Err(e) => return Err(e),
+            },
+            (None, Target::Named(n)) if !n.is_empty() => return Err(super::no_connection(n)),
+            (None, _) => Vec::new(),
+        };
+        for s in &found {
+            g.row(columns(all).map(|c| value(c.0, s)).collect());
+        }
+        Ok(g)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replica::{ChannelStatus, ConnectionConfig};
+
+    /// Each column has a value of its own: none falls through to NULL but those that may.
+    #[test]
+    fn every_column_has_a_value() {
+        let s = ConnectionStatus {
+            config: ConnectionConfig::default().into(),
+            filter: Default::default(),
+            channel: ChannelStatus::default(),
+            skip_counter: 0,
+            parallel_mode: "optimistic".into(),
+            gtid_slave_pos: String::new(),
+        };
+        for c in columns(true) {
+            let null = matches!(value(c.0, &s), Value::Null);
+            assert_eq!(null, NULLABLE.contains(&c.0), "{}", c.0);
+        }
+        assert_eq!(columns(true).filter(|c| !c.0.starts_with("Narwal")).count(), 62);
+        assert_eq!(columns(false).count(), 54);
+    }
+}
