@@ -1,6 +1,7 @@
 //! Administrative and control statements: everything that narwal-sql does not run.
 
 use crate::privileges::PrivilegeSet;
+use crate::replica::{ChangeMaster, StartWhat, Threads};
 use narwal_engine::Isolation;
 
 /// An account name as written.
@@ -10,6 +11,15 @@ pub(crate) enum UserName {
     Current,
     /// `'user'@'host'`; the host is `%` if left out.
     Named { user: String, host: String },
+}
+
+/// The replication connections that a statement is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// No name given: `default_master_connection`.
+    Default,
+    Named(String),
+    All,
 }
 
 /// How an account is to authenticate.
@@ -185,7 +195,7 @@ pub(crate) enum Show {
     MasterStatus,
     BinaryLogs,
     BinlogEvents(EventRange),
-    ReplicaStatus,
+    ReplicaStatus(Target),
     ReplicaHosts,
     Privileges,
     Plugins,
@@ -305,6 +315,26 @@ pub(crate) enum Admin {
     PurgeBefore(String),
     /// RESET MASTER [TO n].
     ResetMaster(Option<u64>),
+    /// CHANGE MASTER TO.
+    ChangeMaster {
+        target: Target,
+        change: Box<ChangeMaster>,
+    },
+    /// START SLAVE, START ALL SLAVES.
+    StartReplica {
+        target: Target,
+        what: StartWhat,
+    },
+    /// STOP SLAVE, STOP ALL SLAVES.
+    StopReplica {
+        target: Target,
+        threads: Threads,
+    },
+    /// RESET SLAVE.
+    ResetReplica {
+        target: Target,
+        all: bool,
+    },
     /// BACKUP TO, BACKUP STREAM.
     Backup(crate::backup::BackupWords),
     /// LOCK TABLES.
@@ -350,7 +380,7 @@ impl Admin {
                 Show::MasterStatus => "Com_show_binlog_status",
                 Show::BinaryLogs => "Com_show_binlogs",
                 Show::BinlogEvents(_) => "Com_show_binlog_events",
-                Show::ReplicaStatus => "Com_show_slave_status",
+                Show::ReplicaStatus(_) => "Com_show_slave_status",
                 Show::ReplicaHosts => "Com_show_slave_hosts",
                 Show::Privileges => "Com_show_privileges",
                 Show::Plugins => "Com_show_plugins",
@@ -373,7 +403,18 @@ impl Admin {
             },
             Admin::PurgeTo(_) => "Com_purge",
             Admin::PurgeBefore(_) => "Com_purge_before_date",
-            Admin::ResetMaster(_) => "Com_reset",
+            Admin::ResetMaster(_) | Admin::ResetReplica { .. } => "Com_reset",
+            Admin::ChangeMaster { .. } => "Com_change_master",
+            Admin::StartReplica {
+                target: Target::All,
+                ..
+            } => "Com_start_all_slaves",
+            Admin::StartReplica { .. } => "Com_start_slave",
+            Admin::StopReplica {
+                target: Target::All,
+                ..
+            } => "Com_stop_all_slaves",
+            Admin::StopReplica { .. } => "Com_stop_slave",
             Admin::Backup(_) => "Com_backup",
             Admin::LockTables(_) => "Com_lock_tables",
             Admin::UnlockTables => "Com_unlock_tables",
@@ -397,6 +438,7 @@ impl Admin {
                 | Admin::Flush(_)
                 | Admin::LockTables(_)
                 | Admin::ResetMaster(_)
+                | Admin::ResetReplica { .. }
                 | Admin::Maintain { .. }
         )
     }

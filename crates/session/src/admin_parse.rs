@@ -4,6 +4,7 @@ use crate::admin::*;
 use crate::backup::BackupWords;
 use crate::lex::{Cursor, LexOptions, Tok, leading_words};
 use crate::privileges::PrivilegeSet;
+use crate::replica::parse as replica;
 use crate::show::filter;
 use narwal_engine::Isolation;
 use narwal_types::{SqlError, SqlResult};
@@ -176,15 +177,22 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
         "PURGE" => purge(&mut c)?,
         "BACKUP" => backup(&mut c)?,
         "RESET" => {
-            if !c.eat_kw("MASTER") {
-                return Err(SqlError::unsupported("RESET other than RESET MASTER"));
-            }
-            Admin::ResetMaster(if c.eat_kw("TO") {
-                Some(big_number(&mut c)?)
+            if let Some(reset) = replica::reset(&mut c)? {
+                reset
+            } else if c.eat_kw("MASTER") {
+                Admin::ResetMaster(if c.eat_kw("TO") {
+                    Some(big_number(&mut c)?)
+                } else {
+                    None
+                })
             } else {
-                None
-            })
+                return Err(SqlError::unsupported(
+                    "RESET other than RESET MASTER and RESET SLAVE",
+                ));
+            }
         }
+        "CHANGE" => replica::change(&mut c)?,
+        "STOP" => replica::stop(&mut c)?,
         "UNLOCK" => {
             if !(c.eat_kw("TABLES") || c.eat_kw("TABLE")) {
                 return Err(c.error());
@@ -224,10 +232,7 @@ fn list<T>(
 
 fn start(c: &mut Cursor<'_>) -> SqlResult<Admin> {
     if !c.eat_kw("TRANSACTION") {
-        if c.is_kw("SLAVE") || c.is_kw("REPLICA") || c.is_kw("ALL") {
-            return Err(SqlError::unsupported("START REPLICA"));
-        }
-        return Err(c.error());
+        return replica::start(c)?.ok_or_else(|| c.error());
     }
     let (mut read_only, mut snapshot) = (None, false);
     if !c.at_end() {
@@ -1026,8 +1031,7 @@ fn show(c: &mut Cursor<'_>) -> SqlResult<Show> {
             if c.eat_kw("HOSTS") {
                 Show::ReplicaHosts
             } else {
-                c.expect_kw("STATUS")?;
-                Show::ReplicaStatus
+                replica::show_slave(c)?
             }
         }
         "ALL" => {
@@ -1035,7 +1039,7 @@ fn show(c: &mut Cursor<'_>) -> SqlResult<Show> {
                 return Err(c.error());
             }
             c.expect_kw("STATUS")?;
-            Show::ReplicaStatus
+            Show::ReplicaStatus(Target::All)
         }
         "PRIVILEGES" => Show::Privileges,
         "PLUGINS" => Show::Plugins,
@@ -1296,7 +1300,6 @@ mod tests {
         );
         assert_eq!(code("begin foo"), 1064);
         assert_eq!(code("start transaction read only, read write"), 1064);
-        assert_eq!(code("start slave"), 1235);
     }
 
     #[test]

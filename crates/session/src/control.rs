@@ -219,6 +219,22 @@ impl ClientSession {
                 self.reset_master(*first)?;
                 Ok(DONE)
             }
+            Admin::ChangeMaster { target, change } => {
+                self.change_master(target, change)?;
+                Ok(DONE)
+            }
+            Admin::StartReplica { target, what } => {
+                self.start_replica(target, what)?;
+                Ok(DONE)
+            }
+            Admin::StopReplica { target, threads } => {
+                self.stop_replica(target, *threads)?;
+                Ok(DONE)
+            }
+            Admin::ResetReplica { target, all } => {
+                self.reset_replica(target, *all)?;
+                Ok(DONE)
+            }
             Admin::Maintain { op, tables } => Ok(Answer::Rows(self.maintain(*op, tables)?)),
             Admin::LockTables(tables) => {
                 self.lock_tables(tables)?;

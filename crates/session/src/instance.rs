@@ -3,7 +3,7 @@
 use crate::acl::{Account, Acl};
 use crate::process::{Killer, ProcessList};
 use crate::read_lock::GlobalReadLock;
-use crate::replica::ReplicaControl;
+use crate::replica::{FILTER_VARIABLES, Filters, ReplicaControl, ReplicaFilter};
 use crate::session::ClientSession;
 use crate::status::{self, Counters};
 use crate::table_locks::LockedTables;
@@ -14,7 +14,7 @@ use narwal_engine::{
 use narwal_replication::{SemiSyncSettings, Source, WaitPoint};
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -33,6 +33,8 @@ pub struct Startup {
     values: Vec<VarValue>,
     given: BTreeSet<usize>,
     filter: BinlogFilter,
+    /// By connection, in lower case.
+    replica_filters: BTreeMap<String, ReplicaFilter>,
     /// Sentences for the log: settings that were accepted but changed or without effect.
     pub warnings: Vec<String>,
 }
@@ -46,6 +48,7 @@ impl Default for Startup {
                 .collect(),
             given: BTreeSet::new(),
             filter: BinlogFilter::default(),
+            replica_filters: BTreeMap::new(),
             warnings: Vec::new(),
         }
     }
@@ -74,6 +77,21 @@ impl Startup {
                 "log-bin has no effect: Narwal's log is its binary log, always on, with names of its own".into(),
             );
             return Ok(());
+        }
+        // `connection.variable`; without a name it is the default connection's.
+        let (connection, variable) = name.rsplit_once('.').unwrap_or(("", &name));
+        if FILTER_VARIABLES.contains(&variable) {
+            return self
+                .replica_filters
+                .entry(connection.to_string())
+                .or_default()
+                .add(variable, value.unwrap_or_default())
+                .map_err(|_| {
+                    format!(
+                        "--{} needs names of the form database.table",
+                        name.replace('_', "-")
+                    )
+                });
         }
         let found = variables::index(&name)
             .map(|i| (i, value))
@@ -114,6 +132,13 @@ impl Startup {
             self.warnings.push(t);
         }
         if accepted.value != d.default_value() {
+            if let Some(reason) = refused_at_start(d.name) {
+                return Err(format!(
+                    "--{}={} is not supported: {reason}",
+                    d.name.replace('_', "-"),
+                    accepted.value.show()
+                ));
+            }
             match d.effect {
                 Effect::Fixed => {
                     return Err(format!(
@@ -192,6 +217,21 @@ impl Startup {
     }
 }
 
+/// Why an option of the command line must keep its default.
+fn refused_at_start(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "log_slave_updates" => {
+            "what a replica applies is in its log, which is also where it is stored; there is no second one"
+        }
+        "slave_skip_errors" => {
+            "a replica that passes over errors has other data than its source from then on. slave_exec_mode=IDEMPOTENT \
+             forgives rows that are there or missing already, sql_slave_skip_counter and gtid_slave_pos leave out \
+             single transactions"
+        }
+        _ => return None,
+    })
+}
+
 /// The list that an option adds to.
 fn filter_list<'a>(filter: &'a mut BinlogFilter, name: &str) -> Option<&'a mut Vec<String>> {
     Some(match name {
@@ -238,7 +278,7 @@ fn apply_semi_sync(source: &Source, get: &dyn Fn(&str) -> VarValue) {
     });
 }
 
-/// The other form of a log's age limit: name and value.
+/// The other form of a variable with two: name and value.
 fn other_form(name: &str, v: &VarValue) -> Option<(&'static str, VarValue)> {
     match name {
         "binlog_expire_logs_seconds" => {
@@ -250,6 +290,8 @@ fn other_form(name: &str, v: &VarValue) -> Option<(&'static str, VarValue)> {
             let seconds = (v.as_f64() * 86_400.0 + 1e-6) as u64;
             Some(("binlog_expire_logs_seconds", VarValue::UInt(seconds)))
         }
+        "slave_parallel_threads" => Some(("slave_parallel_workers", v.clone())),
+        "slave_parallel_workers" => Some(("slave_parallel_threads", v.clone())),
         _ => None,
     }
 }
@@ -370,6 +412,7 @@ pub struct Instance {
     watchdog: Mutex<bool>,
     source: Source,
     replica: OnceLock<Arc<dyn ReplicaControl>>,
+    pub(crate) replica_filters: Filters,
 }
 
 impl Instance {
@@ -429,6 +472,7 @@ impl Instance {
             shutdown: Mutex::new(None),
             watchdog: Mutex::new(false),
             replica: OnceLock::new(),
+            replica_filters: Filters::new(startup.replica_filters),
         })
     }
 
@@ -487,6 +531,10 @@ impl Instance {
     fn computed(&self, name: &str) -> Option<VarValue> {
         Some(match name {
             "gtid_binlog_pos" => VarValue::text(self.db.binlog_position().gtid_pos),
+            "gtid_slave_pos" => VarValue::text(self.gtid_slave_pos_text()),
+            name if FILTER_VARIABLES.contains(&name) => {
+                VarValue::text(self.replica_filter("").get(name))
+            }
             "gtid_current_pos" => VarValue::text(self.gtid_current_pos()),
             "gtid_binlog_state" => VarValue::text(self.db.gtid_binlog_state()),
             "log_bin_basename" | "log_bin_index" => {
@@ -502,19 +550,6 @@ impl Instance {
             }
             _ => return None,
         })
-    }
-
-    /// What this server was the last to write, domain by domain: of domains where another server was, a replica's own
-    /// position (`gtid_slave_pos`) would count, and there is none yet.
-    fn gtid_current_pos(&self) -> String {
-        let me = self.global_value("server_id").as_u64();
-        let all = self.db.binlog_position().gtid_pos;
-        let own = all.split(',').filter(|g| {
-            g.split('-')
-                .nth(1)
-                .is_some_and(|s| s.parse().is_ok_and(|s: u64| s == me))
-        });
-        own.collect::<Vec<_>>().join(",")
     }
 
     /// Stores a global value and lets it have its effect.
@@ -564,6 +599,9 @@ impl Instance {
             }
             "read_only" => self.read_only.store(value.as_bool(), Ordering::SeqCst),
             _ => {}
+        }
+        if let Some(control) = self.replica_control() {
+            control.setting_changed(VARIABLES[index].name);
         }
     }
 

@@ -1,6 +1,7 @@
 //! A session's variables, system and user, as expressions see them.
 
 use crate::instance::Instance;
+use crate::replica::{FILTER_VARIABLES, Which};
 use crate::variables::{self, Effect, Kind, VARIABLES, VarValue};
 use ahash::AHashMap;
 use narwal_sql::{VariableScope, VariableSource};
@@ -8,6 +9,7 @@ use narwal_types::{SqlError, SqlResult, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Variables of one session. Shared with the statements that it runs; written by its own thread.
 pub(crate) struct SessionVars {
@@ -165,6 +167,13 @@ impl SessionVars {
     /// A variable's value, as SHOW VARIABLES and `@@x` want it.
     pub(crate) fn read(&self, scope: VariableScope, index: usize) -> SqlResult<VarValue> {
         let d = &VARIABLES[index];
+        if d.name == "sql_slave_skip_counter" && scope != VariableScope::Session {
+            let connection = self.value("default_master_connection").show();
+            let control = self.instance.replica_control();
+            return Ok(VarValue::UInt(
+                control.map_or(0, |c| c.skip_counter(&connection)),
+            ));
+        }
         match scope {
             VariableScope::Global if !d.has_global() => Err(SqlError::new(
                 1238,
@@ -191,6 +200,22 @@ impl SessionVars {
 
 impl VariableSource for SessionVars {
     fn system(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
+        if let Some((connection, base)) = name.rsplit_once('.')
+            && FILTER_VARIABLES
+                .iter()
+                .any(|v| v.eq_ignore_ascii_case(base))
+        {
+            let known = connection.is_empty()
+                || self
+                    .instance
+                    .replica_control()
+                    .is_some_and(|c| c.status(Which::Named(connection)).is_ok());
+            if !known {
+                return Ok(Value::Null);
+            }
+            let filter = self.instance.replica_filter(connection);
+            return Ok(Value::str(filter.get(&base.to_ascii_lowercase())));
+        }
         let index = variables::index(name).ok_or_else(|| variables::unknown(name))?;
         let v = self.read(scope, index)?;
         Ok(match (&v, VARIABLES[index].kind) {
@@ -217,8 +242,35 @@ impl VariableSource for SessionVars {
     }
 
     fn replica_has_applied(&self, gtids: &str) -> SqlResult<bool> {
-        let wanted = crate::binlog_admin::gtid_list(gtids)?;
-        // Nothing is applied from a primary: `gtid_slave_pos` is empty.
-        Ok(wanted.is_empty())
+        let wanted = crate::replica::gtid_position(gtids)?;
+        if wanted.is_empty() {
+            return Ok(true);
+        }
+        let applied = self.instance.gtid_slave_pos();
+        Ok(wanted
+            .values()
+            .all(|w| applied.get(&w.domain).is_some_and(|a| a.seq >= w.seq)))
+    }
+
+    fn wait_for_source_position(
+        &self,
+        connection: Option<&str>,
+        file: &str,
+        position: u64,
+        timeout: Option<Duration>,
+        killed: &dyn Fn() -> bool,
+    ) -> SqlResult<Option<i64>> {
+        let connection = connection.map_or_else(
+            || self.value("default_master_connection").show(),
+            String::from,
+        );
+        let control = self
+            .instance
+            .replica_control()
+            .ok_or_else(|| crate::replica::no_connection(&connection))?;
+        if !connection.is_empty() {
+            control.status(Which::Named(&connection))?;
+        }
+        Ok(control.wait_for_position(&connection, file, position, timeout, killed))
     }
 }

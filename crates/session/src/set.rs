@@ -6,6 +6,7 @@ use crate::binlog_admin::gtid_inside_transaction;
 use crate::charset;
 use crate::instance::inert_text;
 use crate::privileges::PrivilegeSet;
+use crate::replica::FILTER_VARIABLES;
 use crate::session::ClientSession;
 use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef};
 use narwal_sql::VariableSource;
@@ -17,6 +18,8 @@ enum Checked {
     Session(usize, VarValue),
     Global(usize, VarValue),
     State(&'static str, Option<Value>),
+    /// A filter variable of a connection.
+    Filter(String, &'static str, String),
     User(String, Value),
     Names(&'static str, &'static str),
     /// SET CHARACTER SET.
@@ -67,6 +70,9 @@ impl ClientSession {
                 }
                 Checked::Global(i, v) => self.instance.set_global(i, v),
                 Checked::State(name, v) => self.set_state(name, v)?,
+                Checked::Filter(connection, name, text) => {
+                    self.instance.set_replica_filter(&connection, name, &text)?;
+                }
                 Checked::Session(i, v) => {
                     self.set_session(i, v)?;
                     refresh = true;
@@ -129,6 +135,23 @@ impl ClientSession {
                 };
                 self.instance.database().set_gtid_binlog_state(text)?;
             }
+            "gtid_slave_pos" => {
+                if let Some(Value::Str(s)) = &v {
+                    self.instance.set_gtid_slave_pos(s.to_string())?;
+                }
+            }
+            "sql_slave_skip_counter" => {
+                let connection = self.default_connection();
+                match self.instance.replica_control() {
+                    Some(c) => c.set_skip_counter(&connection, int(&v))?,
+                    None if int(&v) == 0 => {}
+                    None => {
+                        return Err(SqlError::unsupported(
+                            "replication into an embedded database",
+                        ));
+                    }
+                }
+            }
             _ => self.env.last_insert_id = int(&v),
         }
         Ok(())
@@ -140,8 +163,24 @@ impl ClientSession {
         name: &str,
         value: &SetValue,
     ) -> SqlResult<Checked> {
-        let Some(i) = variables::index(name) else {
+        // `connection.variable`
+        let (connection, base) = name.rsplit_once('.').unwrap_or(("", name));
+        let found = variables::index(base);
+        let filtered = found.filter(|i| FILTER_VARIABLES.contains(&VARIABLES[*i].name));
+        let found = if connection.is_empty() {
+            found
+        } else {
+            filtered
+        };
+        let Some(i) = found else {
             return Err(match name.split_once('.') {
+                Some(_) if variables::index(base).is_some() => SqlError::new(
+                    1272,
+                    b"HY000",
+                    format!(
+                        "Variable '{base}' is not a variable component (can't be used as XXXX.variable_name)"
+                    ),
+                ),
                 Some((base, _)) => SqlError::new(
                     4081,
                     b"HY000",
@@ -216,6 +255,15 @@ impl ClientSession {
                 "You are not allowed to execute this command in a transaction",
             ));
         }
+        if global {
+            self.check_replica_setting(d.name)?;
+        }
+        if d.name == "read_only" {
+            self.check_read_only_change()?;
+        }
+        if filtered.is_some() {
+            return self.check_filter(connection, d, value);
+        }
         if d.effect == Effect::State {
             return self.check_state(d, value);
         }
@@ -267,10 +315,30 @@ impl ClientSession {
         ))
     }
 
+    /// Checks a filter variable of a connection.
+    fn check_filter(
+        &mut self,
+        connection: &str,
+        d: &'static VariableDef,
+        value: &SetValue,
+    ) -> SqlResult<Checked> {
+        self.check_variable_connection(connection)?;
+        let text = match value {
+            SetValue::Default => String::new(),
+            other => match self.set_value(other)? {
+                Value::Null => String::new(),
+                given => d.accept(&given)?.value.show(),
+            },
+        };
+        // What is wrong with it is said before anything is assigned.
+        crate::replica::ReplicaFilter::default().set(d.name, &text)?;
+        Ok(Checked::Filter(connection.to_string(), d.name, text))
+    }
+
     /// Checks a variable that is state and not a setting.
     fn check_state(&mut self, d: &'static VariableDef, value: &SetValue) -> SqlResult<Checked> {
         let v = match value {
-            SetValue::Default if d.name == "gtid_binlog_state" => {
+            SetValue::Default if matches!(d.name, "gtid_binlog_state" | "gtid_slave_pos") => {
                 return Err(SqlError::new(
                     1230,
                     b"42000",
@@ -283,8 +351,28 @@ impl ClientSession {
         let Some(given) = &v else {
             return Ok(Checked::State(d.name, None));
         };
+        if d.name == "gtid_slave_pos" && given.is_null() {
+            return Err(SqlError::new(
+                1231,
+                b"42000",
+                "Variable 'gtid_slave_pos' can't be set to the value of 'NULL'",
+            ));
+        }
         let accepted = d.accept(given)?;
         match d.name {
+            "gtid_slave_pos" => {
+                self.check_gtid_slave_pos(accepted.value.as_str())?;
+                Ok(Checked::State(d.name, v))
+            }
+            "sql_slave_skip_counter" => {
+                if let Some(t) = &accepted.truncated {
+                    self.env.warn(1292, t.as_str());
+                }
+                let connection = self.default_connection();
+                self.need_connection(&connection)?;
+                let groups = accepted.value.as_u64();
+                Ok(Checked::State(d.name, Some(Value::UInt(groups))))
+            }
             "gtid_seq_no" => {
                 if let Some(t) = &accepted.truncated {
                     self.env.warn(1292, t.as_str());

@@ -28,6 +28,8 @@ pub enum Kind {
     Double(f64, f64),
     /// One of these names.
     Enum(&'static [&'static str]),
+    /// Any of these names.
+    Set(&'static [&'static str]),
     /// Free text.
     Text,
     /// A set of SQL modes.
@@ -404,6 +406,7 @@ pub static VARIABLES: &[VariableDef] = &[
         "50000000",
         Inert,
     ),
+    def("default_master_connection", Session, Text, "", Live),
     def(
         "default_password_lifetime",
         Global,
@@ -468,8 +471,8 @@ pub static VARIABLES: &[VariableDef] = &[
         .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("gtid_seq_no", Session, UInt(0, MAX, 1), "0", State)
         .session_needs(PrivilegeSet::BINLOG_REPLAY),
-    def("gtid_slave_pos", Global, Text, "", Fixed).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
-    def("gtid_strict_mode", Global, Bool, "OFF", Live).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("gtid_slave_pos", Global, Text, "", State).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("gtid_strict_mode", Global, Bool, "ON", Live).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("have_compress", Global, Text, "NO", Computed),
     def("have_crypt", Global, Text, "NO", Computed),
     def("have_dynamic_loading", Global, Text, "NO", Computed),
@@ -507,6 +510,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def("in_transaction", Session, UInt(0, 1, 1), "0", Computed),
     def("init_connect", Global, Text, "", Fixed).needs(PrivilegeSet::CONNECTION_ADMIN),
     def("init_file", Global, Text, "", Startup),
+    def("init_slave", Global, Text, "", Fixed).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("innodb_adaptive_hash_index", Global, Bool, "OFF", Inert),
     def(
         "innodb_autoinc_lock_mode",
@@ -686,6 +690,8 @@ pub static VARIABLES: &[VariableDef] = &[
     def("log_output", Global, Text, "FILE", Inert),
     def("log_queries_not_using_indexes", Both, Bool, "OFF", Fixed),
     def("log_slave_updates", Global, Bool, "ON", Startup),
+    def("log_slow_slave_statements", Global, Bool, "ON", Inert)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("log_warnings", Both, UInt(0, 4_294_967_295, 1), "2", Inert),
     def(
         "long_query_time",
@@ -697,6 +703,13 @@ pub static VARIABLES: &[VariableDef] = &[
     def("low_priority_updates", Both, Bool, "OFF", Inert),
     def("lower_case_file_system", Global, Bool, "OFF", Computed),
     def("lower_case_table_names", Global, UInt(0, 2, 1), "0", Fixed),
+    def(
+        "master_retry_count",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "100000",
+        Startup,
+    ),
     def(
         "max_allowed_packet",
         Both,
@@ -771,11 +784,12 @@ pub static VARIABLES: &[VariableDef] = &[
     ),
     def(
         "max_relay_log_size",
-        Both,
-        UInt(4096, 1_073_741_824, 4096),
+        Global,
+        UInt(0, 1_073_741_824, 4096),
         "1073741824",
         Inert,
-    ),
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def(
         "max_session_mem_used",
         Both,
@@ -819,6 +833,14 @@ pub static VARIABLES: &[VariableDef] = &[
         Inert,
     ),
     def(
+        "narwal_gtid_gaps",
+        Global,
+        Enum(&["STOP", "WARN"]),
+        "STOP",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
         "narwal_log_compression",
         Global,
         Enum(&["none", "zstd"]),
@@ -839,6 +861,14 @@ pub static VARIABLES: &[VariableDef] = &[
         "256",
         Startup,
     ),
+    def(
+        "narwal_replica_queue_bytes",
+        Global,
+        UInt(65_536, MAX, 1),
+        "67108864",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def(
         "narwal_transaction_memory",
         Global,
@@ -946,8 +976,43 @@ pub static VARIABLES: &[VariableDef] = &[
         Inert,
     ),
     def("relay_log", Global, Text, "", Startup),
+    def("relay_log_basename", Global, Text, "", Startup),
+    def("relay_log_index", Global, Text, "", Startup),
+    def("relay_log_info_file", Global, Text, "", Startup),
+    def("relay_log_purge", Global, Bool, "ON", Inert).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("relay_log_recovery", Global, Bool, "OFF", Inert)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "relay_log_space_limit",
+        Global,
+        UInt(0, MAX, 1),
+        "0",
+        Startup,
+    ),
+    def("replicate_do_db", Global, Text, "", State).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("replicate_do_table", Global, Text, "", State).needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "replicate_events_marked_for_skip",
+        Global,
+        Enum(&["REPLICATE", "FILTER_ON_SLAVE", "FILTER_ON_MASTER"]),
+        "REPLICATE",
+        Fixed,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("replicate_ignore_db", Global, Text, "", State)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("replicate_ignore_table", Global, Text, "", State)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("replicate_rewrite_db", Global, Text, "", Fixed)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("replicate_wild_do_table", Global, Text, "", State)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("replicate_wild_ignore_table", Global, Text, "", State)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("report_host", Global, Text, "", Startup),
+    def("report_password", Global, Text, "", Startup),
     def("report_port", Global, UInt(0, 65535, 1), "0", Startup),
+    def("report_user", Global, Text, "", Startup),
     def("require_secure_transport", Global, Bool, "OFF", Fixed),
     def("rpl_semi_sync_master_enabled", Global, Bool, "OFF", Live)
         .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
@@ -991,6 +1056,32 @@ pub static VARIABLES: &[VariableDef] = &[
         Live,
     )
     .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),
+    def(
+        "rpl_semi_sync_slave_delay_master",
+        Global,
+        Bool,
+        "OFF",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("rpl_semi_sync_slave_enabled", Global, Bool, "OFF", Live)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "rpl_semi_sync_slave_kill_conn_timeout",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "5",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "rpl_semi_sync_slave_trace_level",
+        Global,
+        UInt(0, MAX, 1),
+        "32",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("secure_auth", Global, Bool, "ON", Fixed),
     def("secure_file_priv", Global, Text, "", Startup),
     def("server_id", Both, UInt(1, 4_294_967_295, 1), "1", Live)
@@ -1009,7 +1100,12 @@ pub static VARIABLES: &[VariableDef] = &[
     def("skip_external_locking", Global, Bool, "ON", Startup),
     def("skip_name_resolve", Global, Bool, "ON", Startup),
     def("skip_networking", Global, Bool, "OFF", Startup),
+    def("skip_parallel_replication", Session, Bool, "OFF", Inert),
+    def("skip_replication", Session, Bool, "OFF", Fixed).session_needs(PrivilegeSet::SUPER),
     def("skip_show_database", Global, Bool, "OFF", Startup),
+    def("skip_slave_start", Global, Bool, "OFF", Startup),
+    def("slave_compressed_protocol", Global, Bool, "OFF", Fixed)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def(
         "slave_connections_needed_for_purge",
         Global,
@@ -1018,6 +1114,129 @@ pub static VARIABLES: &[VariableDef] = &[
         Live,
     )
     .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "slave_ddl_exec_mode",
+        Global,
+        Enum(&["STRICT", "IDEMPOTENT"]),
+        "STRICT",
+        Fixed,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_domain_parallel_threads",
+        Global,
+        UInt(0, 16_383, 1),
+        "0",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_exec_mode",
+        Global,
+        Enum(&["STRICT", "IDEMPOTENT"]),
+        "STRICT",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("slave_load_tmpdir", Global, Text, "/tmp", Startup),
+    def(
+        "slave_max_allowed_packet",
+        Global,
+        UInt(1024, 1_073_741_824, 1024),
+        "1073741824",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_max_statement_time",
+        Global,
+        Double(0.0, 31_536_000.0),
+        "0",
+        Fixed,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("slave_net_timeout", Global, UInt(1, YEAR, 1), "60", Live)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_parallel_max_queued",
+        Global,
+        UInt(0, 2_147_483_647, 1),
+        "131072",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_parallel_mode",
+        Global,
+        Enum(&[
+            "none",
+            "minimal",
+            "conservative",
+            "optimistic",
+            "aggressive",
+        ]),
+        "optimistic",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_parallel_threads",
+        Global,
+        UInt(0, 16_383, 1),
+        "0",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_parallel_workers",
+        Global,
+        UInt(0, 16_383, 1),
+        "0",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_run_triggers_for_rbr",
+        Global,
+        Enum(&["NO", "YES", "LOGGING", "ENFORCE"]),
+        "NO",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def("slave_skip_errors", Global, Text, "OFF", Startup),
+    def("slave_sql_verify_checksum", Global, Bool, "ON", Inert)
+        .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_transaction_retries",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "10",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_transaction_retry_errors",
+        Global,
+        Text,
+        "1205,1213",
+        Startup,
+    ),
+    def(
+        "slave_transaction_retry_interval",
+        Global,
+        UInt(0, 3600, 1),
+        "0",
+        Fixed,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "slave_type_conversions",
+        Global,
+        Kind::Set(&["ALL_LOSSY", "ALL_NON_LOSSY"]),
+        "",
+        Live,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("slow_launch_time", Global, UInt(0, YEAR, 1), "2", Inert),
     def("slow_query_log", Both, Bool, "OFF", Fixed),
     def("slow_query_log_file", Global, Text, "", Inert),
@@ -1051,6 +1270,13 @@ pub static VARIABLES: &[VariableDef] = &[
         "18446744073709551615",
         Live,
     ),
+    def(
+        "sql_slave_skip_counter",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        State,
+    ),
     def("sql_warnings", Both, Bool, "OFF", Inert),
     def("ssl_ca", Global, Text, "", Startup),
     def("ssl_cert", Global, Text, "", Startup),
@@ -1060,6 +1286,30 @@ pub static VARIABLES: &[VariableDef] = &[
     def("storage_engine", Both, Kind::Engine, "InnoDB", Live),
     def("sync_binlog", Global, UInt(0, 4_294_967_295, 1), "1", Inert)
         .needs(PrivilegeSet::BINLOG_ADMIN),
+    def(
+        "sync_master_info",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "10000",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "sync_relay_log",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "10000",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    def(
+        "sync_relay_log_info",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "10000",
+        Inert,
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def("system_time_zone", Global, Text, "UTC", Computed),
     def(
         "table_definition_cache",
@@ -1476,6 +1726,19 @@ impl VariableDef {
                 )),
                 _ => Err(wrong_type(self.name)),
             },
+            Kind::Set(names) => {
+                let given = match value {
+                    Value::Str(s) => s.to_string(),
+                    Value::Int(_) | Value::UInt(_) => show_value(value),
+                    _ => return Err(wrong_type(self.name)),
+                };
+                set_of(names, &given)
+                    .map(|v| Accepted {
+                        value: VarValue::text(v),
+                        truncated: None,
+                    })
+                    .ok_or_else(|| wrong_value(self.name, &given))
+            }
             Kind::Text => match value {
                 Value::Str(s) => ok(VarValue::text(&**s)),
                 _ => Err(wrong_type(self.name)),
@@ -1520,6 +1783,28 @@ impl VariableDef {
     }
 }
 
+/// Members of a set by their names (with commas between) or as a bit mask, in the set's order.
+fn set_of(names: &[&str], given: &str) -> Option<String> {
+    let mut mask = 0u64;
+    if let Ok(bits) = given.parse::<u64>() {
+        mask = bits;
+    } else {
+        for part in given.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+            mask |= 1 << names.iter().position(|n| n.eq_ignore_ascii_case(part))?;
+        }
+    }
+    if mask >> names.len() != 0 {
+        return None;
+    }
+    let members: Vec<&str> = names
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| mask >> i & 1 == 1)
+        .map(|(_, n)| *n)
+        .collect();
+    Some(members.join(","))
+}
+
 fn show_value(v: &Value) -> String {
     match v {
         Value::Int(i) => i.to_string(),
@@ -1560,6 +1845,7 @@ fn markdown() -> String {
             Kind::UInt(min, max, _) => format!("{min} to {max}"),
             Kind::Double(min, max) => format!("{min} to {max}, with fractions"),
             Kind::Enum(names) => names.join(", "),
+            Kind::Set(names) => format!("any of {}", names.join(", ")),
             Kind::Text => "text".into(),
             Kind::SqlMode => "SQL modes".into(),
             Kind::Charset => "character set".into(),

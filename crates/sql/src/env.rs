@@ -56,6 +56,19 @@ pub trait VariableSource: Send + Sync {
     fn replica_has_applied(&self, _gtids: &str) -> SqlResult<bool> {
         Ok(false)
     }
+    /// MASTER_POS_WAIT(): waits until a position of a primary's log was applied; `None` for the connection is the
+    /// session's default one. The number of groups it waited for, -1 when the time is up, `None` if nothing applies that
+    /// log. Error 1617 if there is no such connection.
+    fn wait_for_source_position(
+        &self,
+        _connection: Option<&str>,
+        _file: &str,
+        _position: u64,
+        _timeout: Option<std::time::Duration>,
+        _killed: &dyn Fn() -> bool,
+    ) -> SqlResult<Option<i64>> {
+        Ok(None)
+    }
 }
 
 /// A source without variables.

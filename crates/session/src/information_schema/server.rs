@@ -176,6 +176,7 @@ pub(super) fn system_variables(view: &View, _: &StatementEnv, _: &Wanted) -> Sql
                 None,
             ),
             Kind::Enum(names) => ("ENUM", None, None, None, Some(names.join(","))),
+            Kind::Set(names) => ("SET", None, None, None, Some(names.join(","))),
             Kind::SqlMode => ("SET", None, None, None, None),
             Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine | Kind::Text => {
                 ("VARCHAR", None, None, None, None)

@@ -154,9 +154,7 @@ fn split(variable: &str, text: &str) -> SqlResult<Vec<String>> {
 }
 
 fn matches_any(patterns: &[String], name: &str) -> bool {
-    patterns
-        .iter()
-        .any(|p| wild(p.as_bytes(), name.as_bytes()))
+    patterns.iter().any(|p| wild(p.as_bytes(), name.as_bytes()))
 }
 
 /// LIKE with `%`, `_` and `\`, by bytes save that `_` is a character. Linear in memory, and in time but for patterns
@@ -243,7 +241,10 @@ mod tests {
         let f = filter(&[("replicate_do_db", "a, b,,c")]);
         assert_eq!(f.get("replicate_do_db"), "a,b,c");
         assert!(f.wants_table("b", "t") && !f.wants_table("d", "t"));
-        assert!(f.wants_statement("a", &[("d", "t")]), "the default database counts");
+        assert!(
+            f.wants_statement("a", &[("d", "t")]),
+            "the default database counts"
+        );
         assert!(!f.wants_statement("d", &[("a", "t")]) && !f.wants_statement("", &[]));
         assert!(f.wants_database("a") && !f.wants_database("d"));
         let f = filter(&[("replicate_ignore_db", "a")]);

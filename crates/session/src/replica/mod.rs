@@ -25,8 +25,8 @@ pub(crate) use errors::{locked_or_in_transaction, no_connection_text};
 pub use errors::{must_stop, no_connection, not_configured, note, warning};
 pub(crate) use filter::FILTER_VARIABLES;
 pub use filter::ReplicaFilter;
-pub(crate) use settings::Filters;
 pub use narwal_sql::{Condition, WarningLevel};
+pub(crate) use settings::{Filters, gtid_position};
 pub use status::{ChannelStatus, ConnectionStatus, IoRunning, Lag, ReplicaError};
 
 use narwal_binlog::Gtid;

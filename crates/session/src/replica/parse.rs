@@ -106,7 +106,7 @@ fn until(c: &mut Cursor<'_>) -> SqlResult<Until> {
     if c.eat_kw("MASTER_GTID_POS") {
         c.expect_punct(b'=')?;
         let list = gtid_list(&c.string()?)?;
-        return Ok(Until::Gtid(list.binlog_pos().copied().collect()));
+        return Ok(Until::Gtid(list.position().collect()));
     }
     let bad = || {
         SqlError::new(
@@ -348,9 +348,7 @@ fn number(c: &mut Cursor<'_>) -> SqlResult<u64> {
     let Tok::Num(n) = c.peek() else {
         return Err(c.error());
     };
-    let end = n
-        .find(|ch: char| !ch.is_ascii_digit())
-        .unwrap_or(n.len());
+    let end = n.find(|ch: char| !ch.is_ascii_digit()).unwrap_or(n.len());
     if end == 0 {
         return Err(c.error());
     }
@@ -459,24 +457,37 @@ mod tests {
                 ..ChangeMaster::default()
             }
         );
-        let Admin::ChangeMaster { target, .. } = p("change master to master_port=1 for channel 'c'")
+        let Admin::ChangeMaster { target, .. } =
+            p("change master to master_port=1 for channel 'c'")
         else {
             panic!()
         };
         assert_eq!(target, named("c"));
-        assert_eq!(code("change master 'q' to master_port=3 for channel 'q'"), 1210);
+        assert_eq!(
+            code("change master 'q' to master_port=3 for channel 'q'"),
+            1210
+        );
         assert_eq!(code("change master to"), 1064);
         assert_eq!(code("change master c to master_port=3"), 1064);
         assert_eq!(code("change master to master_retry_count=3"), 1064);
         assert_eq!(code("change master to master_port='3'"), 1064);
         assert_eq!(code("change master to master_port=70000"), 1210);
         assert_eq!(code("change master to master_host=''"), 1210);
-        assert_eq!(code("change master to master_heartbeat_period=4294968"), 1624);
+        assert_eq!(
+            code("change master to master_heartbeat_period=4294968"),
+            1624
+        );
         assert_eq!(code("change master to master_delay=2147483648"), 1729);
         assert_eq!(code("change master to relay_log_pos=5"), 1235);
         assert_eq!(code("change master to master_ssl_crl='x'"), 1235);
         assert_eq!(code("change master to master_use_gtid=x"), 1064);
-        assert_eq!(code(&format!("change master to master_user='{}'", "x".repeat(129))), 1470);
+        assert_eq!(
+            code(&format!(
+                "change master to master_user='{}'",
+                "x".repeat(129)
+            )),
+            1470
+        );
         assert_eq!(code("change replication source to source_host='x'"), 1064);
     }
 
@@ -553,8 +564,14 @@ mod tests {
         );
         for (text, want) in [
             ("start slave until master_log_file='x'", 1277),
-            ("start slave until relay_log_file='x', master_log_pos=9", 1277),
-            ("start slave until relay_log_file='x', relay_log_pos=9", 1235),
+            (
+                "start slave until relay_log_file='x', master_log_pos=9",
+                1277,
+            ),
+            (
+                "start slave until relay_log_file='x', relay_log_pos=9",
+                1235,
+            ),
             ("start slave until master_gtid_pos='x'", 1941),
             ("start slave until sql_before_gtids='0-1-1'", 1064),
             ("start slave user='x'", 1064),

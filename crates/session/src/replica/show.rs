@@ -119,7 +119,13 @@ fn grid(all: bool) -> Grid {
     for Column(name, kind, _) in columns(all) {
         let nullable = NULLABLE.contains(name);
         let c = match *kind {
-            Text(len) => column(name, TypeKind::VarChar(len), false, u32::from(len), nullable),
+            Text(len) => column(
+                name,
+                TypeKind::VarChar(len),
+                false,
+                u32::from(len),
+                nullable,
+            ),
             Int(len) => column(name, TypeKind::Int, true, len, nullable),
             Big(len) => column(name, TypeKind::BigInt, true, len, nullable),
             Double => {
@@ -276,7 +282,10 @@ mod tests {
             let null = matches!(value(c.0, &s), Value::Null);
             assert_eq!(null, NULLABLE.contains(&c.0), "{}", c.0);
         }
-        assert_eq!(columns(true).filter(|c| !c.0.starts_with("Narwal")).count(), 62);
+        assert_eq!(
+            columns(true).filter(|c| !c.0.starts_with("Narwal")).count(),
+            62
+        );
         assert_eq!(columns(false).count(), 54);
     }
 }

@@ -41,7 +41,11 @@ impl ClientSession {
     }
 
     /// CHANGE MASTER TO.
-    pub(crate) fn change_master(&mut self, target: &Target, change: &ChangeMaster) -> SqlResult<()> {
+    pub(crate) fn change_master(
+        &mut self,
+        target: &Target,
+        change: &ChangeMaster,
+    ) -> SqlResult<()> {
         self.need_replica_admin()?;
         let name = self.target_name(target).unwrap_or_default();
         if name.chars().count() > MAX_NAME {
@@ -103,14 +107,6 @@ impl ClientSession {
         self.locked.is_some() || self.global_read_lock
     }
 
-    /// Error 1198 if a connection runs.
-    pub(crate) fn need_stopped_replicas(&self) -> SqlResult<()> {
-        match self.instance.replica_control().and_then(|c| c.running()) {
-            Some(name) => Err(super::must_stop(&name)),
-            None => Ok(()),
-        }
-    }
-
     /// Error 1617 if there is no such connection; the default one is always there.
     pub(crate) fn need_connection(&self, name: &str) -> SqlResult<()> {
         if name.is_empty() {
@@ -125,4 +121,3 @@ impl ClientSession {
 
 /// Longest name of a connection, characters.
 const MAX_NAME: usize = 64;
-

@@ -72,7 +72,7 @@ impl ClientSession {
             Show::MasterStatus => self.show_master_status(),
             Show::BinaryLogs => self.show_binary_logs(),
             Show::BinlogEvents(_) => Ok(events::events_grid()),
-            Show::ReplicaStatus => self.show_replica_status(),
+            Show::ReplicaStatus(target) => self.show_replica_status(target),
             Show::ReplicaHosts => self.show_replica_hosts(),
             Show::Privileges => Ok(server::privileges()),
             Show::Plugins => {

@@ -166,35 +166,6 @@ impl ClientSession {
         }
         g
     }
-
-    /// Narwal is no replica yet: no row.
-    pub(super) fn show_replica_status(&mut self) -> SqlResult<Grid> {
-        self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::SLAVE_MONITOR))?;
-        let mut g = Grid::new();
-        for c in [
-            "Slave_IO_State",
-            "Master_Host",
-            "Master_User",
-            "Master_Port",
-            "Connect_Retry",
-            "Master_Log_File",
-            "Read_Master_Log_Pos",
-            "Relay_Log_File",
-            "Relay_Log_Pos",
-            "Relay_Master_Log_File",
-            "Slave_IO_Running",
-            "Slave_SQL_Running",
-            "Last_Errno",
-            "Last_Error",
-            "Exec_Master_Log_Pos",
-            "Seconds_Behind_Master",
-            "Using_Gtid",
-            "Gtid_IO_Pos",
-        ] {
-            g.text_null(c, 255);
-        }
-        Ok(g)
-    }
 }
 
 /// SHOW STATUS: names and values in order. `filter` may leave out what it does not want.

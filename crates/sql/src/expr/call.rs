@@ -381,7 +381,7 @@ impl<'a> Call<'a, '_> {
             Sleep => self.sleep(),
             BinlogGtidPos => self.binlog_gtid_pos(),
             MasterGtidWait => self.master_gtid_wait(),
-            MasterPosWait => Ok(self.master_pos_wait()),
+            MasterPosWait => self.master_pos_wait(),
             Benchmark => Ok(Val::int(0)),
             _ => self.dates(),
         }
@@ -429,15 +429,43 @@ impl<'a> Call<'a, '_> {
         Ok(found.map_or(Val::NULL, Val::text))
     }
 
-    /// Without threads that apply a primary's log there is nothing to wait for: NULL, as MariaDB has it.
-    fn master_pos_wait(&self) -> Val<'a> {
-        if self.args.len() > 3 && !self.v(3).is_null() {
-            self.ctx.env.warn(
-                1617,
-                format!("There is no master connection '{}'", self.text(3)),
-            );
+    /// Groups that it waited for until the position of a primary's log was applied, -1 if the seconds passed before; NULL
+    /// if nothing applies that log, or there is no such connection (with a warning).
+    fn master_pos_wait(&self) -> SqlResult<Val<'a>> {
+        if self.v(0).is_null() || self.v(1).is_null() {
+            return Ok(Val::NULL);
         }
-        Val::NULL
+        let env = self.ctx.env;
+        let Ok(position) = u64::try_from(self.int(1)) else {
+            return Ok(Val::NULL);
+        };
+        let timeout = match self.args.get(2) {
+            Some(v) if !v.is_null() => Some(self.f64(2)).filter(|s| *s > 0.0),
+            _ => None,
+        };
+        let connection = match self.args.get(3) {
+            Some(v) if !v.is_null() => Some(self.text(3)),
+            _ => None,
+        };
+        let killed = || env.interrupt.load(std::sync::atomic::Ordering::Relaxed);
+        let waited = env.variables.wait_for_source_position(
+            connection.as_deref(),
+            &self.text(0),
+            position,
+            timeout.map(|s| std::time::Duration::from_secs_f64(s.min(1e9))),
+            &killed,
+        );
+        env.check_interrupt()?;
+        match waited {
+            Ok(groups) => Ok(groups.map_or(Val::NULL, Val::int)),
+            Err(e) if e.code == 1617 => {
+                if connection.is_some() {
+                    env.warn(1617, e.message.to_string());
+                }
+                Ok(Val::NULL)
+            }
+            Err(e) => Err(e),
+        }
     }
 
     /// 0 once the GTIDs have been applied, -1 if the seconds passed before. Waits for ever if none are given.
@@ -454,11 +482,12 @@ impl<'a> Call<'a, '_> {
         };
         let end = timeout
             .map(|s| std::time::Instant::now() + std::time::Duration::from_secs_f64(s.min(1e9)));
+        let mut step = std::time::Duration::from_micros(500);
         loop {
             if env.variables.replica_has_applied(&gtids)? {
                 return Ok(Val::int(0));
             }
-            let step = std::time::Duration::from_millis(20);
+            step = (step * 2).min(std::time::Duration::from_millis(10));
             let left = end.map_or(step, |e| {
                 e.saturating_duration_since(std::time::Instant::now())
             });
