@@ -25,6 +25,8 @@ pub struct Variable {
 
 /// The system variable of a name (with `_`).
 pub fn variable(name: &str) -> Option<Variable> {
+    // `connection.variable`
+    let name = name.rsplit_once('.').map_or(name, |(_, base)| base);
     lookup(name).map(|v| Variable {
         boolean: v.kind == Kind::Bool,
     })
@@ -116,6 +118,22 @@ fn hostname() -> String {
 }
 
 impl Instance {
+    /// Sets up the connections to sources that the catalog has. They don't run yet.
+    pub fn open_replicas(&self) -> Result<Arc<narwal_replica::Manager>, Failure> {
+        narwal_replica::Manager::open(&self.instance)
+            .map_err(|e| Failure::run("connections to sources", e))
+    }
+
+    /// True if connections to sources start with the server.
+    pub fn starts_replicas(&self) -> bool {
+        !self.instance.global_value("skip_slave_start").as_bool()
+    }
+
+    /// Stops the connections to sources.
+    pub fn stop_replicas(&self) {
+        self.instance.stop_replicas();
+    }
+
     /// What the protocol front talks to.
     pub fn backend(&self) -> Arc<dyn Backend> {
         Arc::new(Front {

@@ -22,6 +22,13 @@ pub fn run(o: Serve) -> Result<(), Failure> {
     raise_file_limit();
     make_datadir(&o.datadir)?;
     let instance = glue::open(&o)?;
+    let replicas = match instance.open_replicas() {
+        Ok(replicas) => replicas,
+        Err(e) => {
+            instance.close();
+            return Err(e);
+        }
+    };
 
     let mut config = ServerConfig::new(&o.datadir);
     config.addresses = o
@@ -54,6 +61,9 @@ pub fn run(o: Serve) -> Result<(), Failure> {
         "ready for connections"
     );
 
+    if instance.starts_replicas() {
+        replicas.start_all();
+    }
     instance.on_shutdown(|| {
         // What SHUTDOWN does is what SIGTERM does.
         let _ = signal_hook::low_level::raise(SIGTERM);
@@ -69,6 +79,7 @@ pub fn run(o: Serve) -> Result<(), Failure> {
                 std::process::exit(1);
             }
         });
+    instance.stop_replicas();
     instance.kill_all();
     let left = server.stop(PATIENCE);
     if left > 0 {

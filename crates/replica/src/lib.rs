@@ -2,6 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `manager.rs` | all connections of a server: what the statements do |
 //! | `channel.rs` | one named connection: its receiver's and its applier's thread, their starts and stops |
 //! | `attach.rs` | connecting to a source, and what is said before its log comes |
 //! | `receive.rs` | the receiver: links to the source, one after the other |
@@ -17,9 +18,11 @@ pub mod assemble;
 mod attach;
 mod channel;
 mod lag;
+mod manager;
 pub mod queue;
 mod receive;
 mod semisync;
 mod status;
 
 pub use channel::{Channel, DEFAULT_QUEUE_BYTES};
+pub use manager::Manager;

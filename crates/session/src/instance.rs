@@ -600,9 +600,6 @@ impl Instance {
             "read_only" => self.read_only.store(value.as_bool(), Ordering::SeqCst),
             _ => {}
         }
-        if let Some(control) = self.replica_control() {
-            control.setting_changed(VARIABLES[index].name);
-        }
     }
 
     /// The accounts, as the current catalog has them.
@@ -677,6 +674,13 @@ impl Instance {
                 Ok(())
             }
             None => Err(SqlError::unsupported("SHUTDOWN of an embedded database")),
+        }
+    }
+
+    /// Stops all connections to sources, for the server's end.
+    pub fn stop_replicas(&self) {
+        if let Some(control) = self.replica_control() {
+            control.shutdown();
         }
     }
 

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 /// its default of 60 s. Milliseconds.
 pub const DEFAULT_HEARTBEAT_MILLIS: u64 = 30_000;
 
+/// [`ChangeMaster::heartbeat_millis`] of a period between 0 and a millisecond, which is taken for 0 with a warning.
+pub const HEARTBEAT_TOO_SHORT: u64 = 1 << 63;
+
 /// `MASTER_USE_GTID`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum UseGtid {

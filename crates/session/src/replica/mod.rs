@@ -20,7 +20,9 @@ mod show;
 mod statements;
 mod status;
 
-pub use config::{ChangeMaster, ConnectionConfig, DEFAULT_HEARTBEAT_MILLIS, Ssl, UseGtid};
+pub use config::{
+    ChangeMaster, ConnectionConfig, DEFAULT_HEARTBEAT_MILLIS, HEARTBEAT_TOO_SHORT, Ssl, UseGtid,
+};
 pub(crate) use errors::{locked_or_in_transaction, no_connection_text};
 pub use errors::{must_stop, no_connection, not_configured, note, warning};
 pub(crate) use filter::FILTER_VARIABLES;
@@ -123,9 +125,6 @@ pub trait ReplicaControl: Send + Sync {
 
     /// The name of a connection with a running thread.
     fn running(&self) -> Option<String>;
-
-    /// A global variable that rules replicas has a new value.
-    fn setting_changed(&self, name: &str);
 
     /// MASTER_POS_WAIT: waits until the connection's applier is at or behind a position of its source. The number of
     /// groups it waited for; `None` if the connection does not exist, does not run or stops meanwhile, `Some(-1)` when

@@ -1,5 +1,6 @@
 //! The parser of statements about replication.
 
+use super::config::HEARTBEAT_TOO_SHORT;
 use super::{ChangeMaster, StartWhat, Threads, Until, UseGtid};
 use crate::admin::{Admin, Show, Target};
 use crate::binlog_admin::gtid_list;
@@ -357,8 +358,7 @@ fn number(c: &mut Cursor<'_>) -> SqlResult<u64> {
     Ok(v)
 }
 
-/// A heartbeat period in milliseconds; one that is shorter than a millisecond, but not 0, is `1 << 63`, which the caller
-/// warns of.
+/// A heartbeat period in milliseconds; one that is shorter than a millisecond, but not 0, is [`HEARTBEAT_TOO_SHORT`].
 fn heartbeat(c: &mut Cursor<'_>) -> SqlResult<u64> {
     let Tok::Num(n) = c.peek() else {
         return Err(c.error());
@@ -377,13 +377,10 @@ fn heartbeat(c: &mut Cursor<'_>) -> SqlResult<u64> {
     }
     c.advance();
     Ok(match (seconds * 1000.0) as u64 {
-        0 if seconds > 0.0 => TOO_SHORT,
+        0 if seconds > 0.0 => HEARTBEAT_TOO_SHORT,
         ms => ms,
     })
 }
-
-/// What [`heartbeat`] gives for a period between 0 and a millisecond.
-pub(crate) const TOO_SHORT: u64 = 1 << 63;
 
 /// `(1, 2, ...)`, maybe empty.
 fn ids(c: &mut Cursor<'_>) -> SqlResult<BTreeSet<u32>> {

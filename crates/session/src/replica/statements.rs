@@ -65,7 +65,12 @@ impl ClientSession {
         self.need_replica_admin()?;
         let name = self.target_name(target);
         let control = self.replica_control()?;
-        let notes = control.start(name.as_deref().map_or(Which::All, Which::Named), what)?;
+        let started = control.start(name.as_deref().map_or(Which::All, Which::Named), what);
+        let notes = started.map_err(|e| match target {
+            // Who names no connection is not told which one is missing.
+            Target::Default if e.code == 1617 => super::not_configured(),
+            _ => e,
+        })?;
         if what.until.is_some() && !self.instance.global_value("skip_slave_start").as_bool() {
             self.env.note(
                 1278,
@@ -85,7 +90,13 @@ impl ClientSession {
         }
         let name = self.target_name(target);
         let control = self.replica_control()?;
-        let notes = control.stop(name.as_deref().map_or(Which::All, Which::Named), threads)?;
+        let stopped = control.stop(name.as_deref().map_or(Which::All, Which::Named), threads);
+        let notes = match stopped {
+            Err(e) if e.code == 1617 && *target == Target::Default => {
+                vec![super::note(1255, "Slave already has been stopped")]
+            }
+            other => other?,
+        };
         self.report_conditions(notes);
         Ok(())
     }
