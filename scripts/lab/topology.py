@@ -81,21 +81,20 @@ def shape(name: str) -> tuple[list[Node], list[Link]]:
 
 TOPOLOGIES = ("pair", "chain", "mariadb-source", "fan-out", "circular", "multi-source")
 
-MARIADB = ["--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci", "--innodb-snapshot-isolation=ON",
-           "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1"]  # fmt: skip
+MARIADB = ["--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci", "--innodb-snapshot-isolation=ON"]
 
 
 class Topology:
     """`with Topology(...) as t:` has them all running and writing."""
 
-    def __init__(self, name: str, folder: Path, seed: int, binary: str | None = None, stand_in: bool = False, lossy: bool = True,
+    def __init__(self, name: str, folder: Path, seed: int, binary: str | None = None, stand_in: bool = False, modes: tuple[int, ...] = (1, 1, 1, 2, 0),
                  writers: int = 3, pause: float = 0.01, large: float = 0.01, ddl: bool = True):  # fmt: skip
-        """`stand_in`: MariaDB in Narwal's places, which shows that the checks are right. `lossy`: Narwals may have
-        innodb_flush_log_at_trx_commit=0."""
+        """`stand_in`: MariaDB in Narwal's places, which shows that the checks are right. `modes`: the values of
+        innodb_flush_log_at_trx_commit to draw from; a MariaDB does not get 0, in which its tables and its log come apart."""
         self.name, self.folder, self.seed, self.binary = name, folder, seed, binary
         self.rng = random.Random(seed)
         self.nodes, self.links = shape(name)
-        self.may_be_lossy = lossy
+        self.modes = modes
         # (load, state of its marks) pairs.
         self.seen: list[tuple[Load, Seen]] = []
         self.looks = 0
@@ -117,7 +116,7 @@ class Topology:
 
     def _narwal(self, node: Node, number: int) -> NarwalReplica:
         rng = self.rng
-        mode = rng.choice([1, 1, 1, 2, 0] if self.may_be_lossy else [1])
+        mode = rng.choice(self.modes)
         node.lossy = mode == 0
         args = [f"--gtid-domain-id={node.domain}", f"--innodb-flush-log-at-trx-commit={mode}", "--max-connections=200"]
         # Small memory and small files: checkpoints and changes of files all the time.
@@ -131,7 +130,8 @@ class Topology:
 
     def _mariadb(self, node: Node, number: int) -> MariaReplica:
         log = bool(node.writes or self.links_from(node)) or self.rng.random() < 0.3
-        args = [f"--gtid-domain-id={node.domain}", *MARIADB]
+        mode = self.rng.choice([m for m in self.modes if m] or [1])
+        args = [f"--gtid-domain-id={node.domain}", f"--innodb-flush-log-at-trx-commit={mode}", f"--sync-binlog={mode % 2}", *MARIADB]
         if log:
             args.append(f"--binlog-row-metadata={self.rng.choice(['NO_LOG', 'MINIMAL', 'FULL'])}")
         return MariaReplica(self.folder / node.name, number, args, log=log, **self._apply(node))

@@ -163,7 +163,7 @@ def main(o) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     seconds = 0 if o.topology == "pair" and not o.seconds else o.seconds or 60
     topology = Topology(o.topology, folder, o.seed, binary=o.narwal, stand_in=o.mariadb, ddl=not o.no_ddl, large=0.02,
-                        lossy=o.durability in ("0", "all"))  # fmt: skip
+                        modes=(1, 1, 1, 2, 0) if o.durability == "all" else (int(o.durability),))  # fmt: skip
     torture = TopologyTorture(topology, seconds, 0 if seconds else o.kills, rest=2.0 if seconds > 60 else 0.7)
     print(f"torture: {o.topology}, seed {o.seed}, {f'{seconds:.0f} s' if seconds else f'{o.kills} kills'}; work in {folder}\n"
           f"{topology.describe()}", flush=True)  # fmt: skip
