@@ -293,9 +293,16 @@ class Topology:
         return "; ".join(texts)
 
     def positions(self, node: Node, replica: Node) -> list[str]:
-        """The replica's own log ends, in the node's domain, with the same GTID."""
+        """The replica's own log ends, in the node's domain, with the same GTID; and at the same file and offset if it is a copy of that of
+        a Narwal."""
         own = [[g for g in gtid_position(n.port).split(",") if g.startswith(f"{node.domain}-")] for n in (node, replica)]
-        return [] if own[0] == own[1] else [f"gtid_binlog_pos of {node.name} has {own[0]}, of {replica.name} {own[1]}"]
+        if own[0] != own[1]:
+            return [f"gtid_binlog_pos of {node.name} has {own[0]}, of {replica.name} {own[1]}"]
+        if node.narwal and replica.narwal and [x.source for x in self.links_to(replica)] == [node] and not replica.writes:
+            ends = [n.server.query("SHOW MASTER STATUS")[0][:2] for n in (node, replica)]
+            if ends[0] != ends[1]:
+                return [f"{node.name} has written up to {ends[0]}, {replica.name} up to {ends[1]}"]
+        return []
 
     def check_folder(self, node: Node) -> None:
         """`narwal check` on a dead server's folder."""

@@ -39,8 +39,8 @@ class TopologyTorture:
 
     def run(self) -> None:
         """Raises at the first fault."""
-        began = compared = time.monotonic()
         with self.t:
+            began = compared = time.monotonic()
             while not self._over(began):
                 self._load()
                 what = self._event()
