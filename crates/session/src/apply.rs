@@ -839,7 +839,8 @@ impl Applier {
                 "the database gets the source's default collation (id {id}), and Narwal has utf8mb4_general_ci, utf8mb4_bin and binary"
             )));
         }
-        let strict = self.options.strict;
+        let (strict, filters) = (self.options.strict, self.filters);
+        let filter = self.options.filter.clone();
         let s = self.session()?;
         let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
         s.vars.fixed_micros.store(micros, Ordering::Relaxed);
@@ -854,6 +855,9 @@ impl Applier {
         s.vars.set_by_name("time_zone", VarValue::text(zone));
         s.refresh_settings();
         s.set_db((!db.is_empty()).then(|| db.into()));
+        if filters && !wanted_statement(s, &filter, db, sql) {
+            return without_effect(self);
+        }
         s.applying = Some(Applying {
             gtid: GtidChoice {
                 domain_id: Some(group.gtid.domain),
@@ -917,6 +921,30 @@ impl Applier {
         }
         text
     }
+}
+
+/// Whether a filter lets a statement pass, by the tables or the database that it names.
+fn wanted_statement(s: &ClientSession, filter: &ReplicaFilter, db: &str, sql: &str) -> bool {
+    let options = narwal_sql::ParseOptions {
+        sql_mode: s.env.sql_mode,
+    };
+    let Ok(narwal_sql::Stmt::Ddl(stmt)) = narwal_sql::parse_statement(sql, &options) else {
+        // Accounts, and what is not supported: by the default database.
+        return filter.wants_statement(db, &[]);
+    };
+    let Ok(needs) = narwal_sql::ddl_needs(&stmt, &s.env) else {
+        return filter.wants_statement(db, &[]);
+    };
+    if let [only] = needs.as_slice()
+        && only.table.is_empty()
+    {
+        return filter.wants_database(&only.db);
+    }
+    let tables: Vec<(&str, &str)> = needs
+        .iter()
+        .map(|n| (n.db.as_str(), n.table.as_str()))
+        .collect();
+    filter.wants_statement(db, &tables)
 }
 
 fn statement_format() -> ApplyError {

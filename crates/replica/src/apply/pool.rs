@@ -249,6 +249,7 @@ impl Pool {
         committer: &Committer,
         progress: &Progress,
     ) {
+        let _alarm = Alarm(self);
         let interrupt = self.interrupts[id].clone();
         let mut worker = Worker {
             pool: self,
@@ -299,6 +300,18 @@ impl Pool {
             line.idle += 1;
             self.work.wait(&mut line);
             line.idle -= 1;
+        }
+    }
+}
+
+/// Lets nobody wait for a worker that panicked.
+struct Alarm<'p>(&'p Pool);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.abort();
+            self.0.room.notify_all();
         }
     }
 }
@@ -463,9 +476,13 @@ impl<'p> Worker<'p> {
                 .work
                 .wait_for(&mut line, Duration::from_millis(10));
         }
-        if !self.pool.stopping.load(Ordering::SeqCst) {
+        for i in &self.pool.interrupts {
+            i.store(false, Ordering::SeqCst);
+        }
+        if self.pool.stopping.load(Ordering::SeqCst) {
+            // It came in between.
             for i in &self.pool.interrupts {
-                i.store(false, Ordering::SeqCst);
+                i.store(true, Ordering::SeqCst);
             }
         }
         line.placing = true;
