@@ -93,9 +93,9 @@ def test_everything_from_the_beginning(source, replica, kind, threads):
     with Client(primary) as c:
         c.ok("CREATE DATABASE d")
         c.ok("CREATE TABLE d.types (id INT PRIMARY KEY, a BIGINT UNSIGNED, b DECIMAL(20,6), c DATETIME(3), d VARCHAR(300), e LONGBLOB,"
-             " f ENUM('x','y'), g SET('p','q','r'), h BIT(13), i JSON, j TIME(6), k TIMESTAMP(2) NULL, l YEAR, m DOUBLE)")  # fmt: skip
+             " f BINARY(5), i TEXT, j TIME(6), k TIMESTAMP(2) NULL, l YEAR, m DOUBLE)")  # fmt: skip
         c.ok("INSERT INTO d.types VALUES (1, 18446744073709551615, -12345678901234.567891, '2024-02-03 04:05:06.789', 'ÄÖ🐎', X'00FF',"
-             " 'y', 'p,r', b'1010101010101', '{\"k\": [1, 2]}', '-12:34:56.789', '2024-02-03 04:05:06.78', 2024, 0.1)")  # fmt: skip
+             " X'0100', '{\"k\": [1, 2]}', '-12:34:56.789', '2024-02-03 04:05:06.78', 2024, 0.1)")  # fmt: skip
         c.ok("INSERT INTO d.types (id) VALUES (2)")
         c.ok("UPDATE d.types SET d = NULL, b = 1 WHERE id = 1")
         c.ok("CREATE TABLE d.no_key (a INT, b VARCHAR(20))")
@@ -108,7 +108,7 @@ def test_everything_from_the_beginning(source, replica, kind, threads):
             c.ok("INSERT INTO d.many VALUES " + ",".join(f"({i}, '{'x' * 900}')" for i in range(first, first + 1000)))
         c.ok("COMMIT")
         c.ok("UPDATE d.many SET v = CONCAT('y', id) WHERE id % 3 = 0")
-        c.ok("ALTER TABLE d.many ADD COLUMN w INT DEFAULT 7")
+        c.ok("CREATE INDEX i ON d.types (a)")
         c.ok("FLUSH BINARY LOGS")
         c.ok("DELETE FROM d.many WHERE id > 3990")
         c.ok("TRUNCATE TABLE d.no_key")

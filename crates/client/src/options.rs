@@ -33,7 +33,7 @@ pub enum TlsMode {
     Preferred,
     /// As `Preferred`, or not at all.
     Required,
-    /// With a certificate that one of the authorities in this PEM file, or in the PEM files of this folder, has signed.
+    /// With a certificate that one of the authorities in this PEM file has signed.
     VerifyCa(PathBuf),
     /// And that is made out to the host's name.
     VerifyIdentity(PathBuf),

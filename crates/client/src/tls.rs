@@ -79,23 +79,10 @@ impl ServerCertVerifier for NameIgnored {
 fn roots(path: &Path) -> Result<Arc<RootCertStore>> {
     let named = |e: &dyn std::fmt::Display| Error::Tls(format!("{}: {e}", path.display()));
     let mut roots = RootCertStore::empty();
-    let mut add = |file: &Path| -> Result<()> {
-        for cert in CertificateDer::pem_file_iter(file).map_err(|e| named(&e))? {
-            roots
-                .add(cert.map_err(|e| named(&e))?)
-                .map_err(|e| named(&e))?;
-        }
-        Ok(())
-    };
-    if path.is_dir() {
-        for entry in std::fs::read_dir(path).map_err(|e| named(&e))? {
-            let file = entry.map_err(|e| named(&e))?.path();
-            if file.is_file() {
-                add(&file)?;
-            }
-        }
-    } else {
-        add(path)?;
+    for cert in CertificateDer::pem_file_iter(path).map_err(|e| named(&e))? {
+        roots
+            .add(cert.map_err(|e| named(&e))?)
+            .map_err(|e| named(&e))?;
     }
     if roots.is_empty() {
         return Err(named(&"holds no certificate"));

@@ -70,11 +70,7 @@ impl Target {
 }
 
 fn tls(ssl: &Ssl) -> TlsMode {
-    let authorities = match (ssl.ca.is_empty(), ssl.capath.is_empty()) {
-        (false, _) => Some(PathBuf::from(&ssl.ca)),
-        (true, false) => Some(PathBuf::from(&ssl.capath)),
-        (true, true) => None,
-    };
+    let authorities = (!ssl.ca.is_empty()).then(|| PathBuf::from(&ssl.ca));
     match (ssl.on, authorities, ssl.verify) {
         (false, ..) => TlsMode::Disabled,
         (true, None, false) => TlsMode::Required,

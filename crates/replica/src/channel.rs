@@ -54,6 +54,8 @@ pub(crate) struct Io {
     pub(crate) arrivals: Arrivals,
     /// The source had nothing more to send when it was looked at last.
     pub(crate) drained: bool,
+    /// The last GTIDs in the source's log, and when it said so.
+    pub(crate) source: Option<(Instant, BTreeMap<u32, Gtid>)>,
 }
 
 /// The applier, as others see it.
@@ -130,7 +132,7 @@ impl Shared {
         }
     }
 
-    fn rouse(&self) {
+    pub(crate) fn rouse(&self) {
         let _guard = self.nap.0.lock();
         self.nap.1.notify_all();
     }
@@ -316,6 +318,7 @@ impl Channel {
         let mut io = s.io.lock();
         io.received = Received::default();
         io.arrivals.clear();
+        io.source = None;
         io.error = ReplicaError::default();
         s.sql.lock().until = None;
     }

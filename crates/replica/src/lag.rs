@@ -53,9 +53,11 @@ struct Mark {
 pub(crate) struct Arrivals {
     /// Oldest first, those that are not applied yet. The last one is always the newest group.
     marks: VecDeque<Mark>,
-    /// The last one stands for itself yet, and is replaced by the next unless that comes later than the grain.
+    /// Of what is not applied.
     bytes: u64,
     groups: u64,
+    /// Of the last group.
+    last_bytes: u64,
 }
 
 /// What is not applied of what was received.
@@ -78,6 +80,7 @@ impl Arrivals {
     pub(crate) fn group(&mut self, end: At, bytes: u64, timestamp: u32, now: Instant) {
         self.bytes += bytes;
         self.groups += 1;
+        self.last_bytes = bytes;
         let mark = Mark {
             end,
             arrived: now,
@@ -105,6 +108,14 @@ impl Arrivals {
             });
         }
         self.marks.push_back(mark);
+    }
+
+    /// Bytes of a group: of those that wait, in the mean, or of the last one.
+    pub(crate) fn usual(&self) -> u64 {
+        match self.groups {
+            0 => self.last_bytes,
+            n => self.bytes / n,
+        }
     }
 
     /// Everything up to `done` is applied; `None`: nothing is left.

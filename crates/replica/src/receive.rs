@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// How long one look at the connection lasts.
 const SLICE: Duration = Duration::from_secs(1);
+/// The source is asked this often how far it is, and is given as long for its answer.
+const WATCH: Duration = Duration::from_secs(1);
 /// How long nothing comes before the source counts as having nothing more.
 const BREATH: Duration = Duration::from_millis(1);
 /// How long one look at other things lasts.
@@ -87,6 +89,10 @@ pub(crate) fn run(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
                 tracing::error!(error = %e, "no thread for acknowledgements");
             }
         }
+        let watcher = std::thread::Builder::new().name("replica-lag".to_owned());
+        if let Err(e) = watcher.spawn_scoped(scope, || watch_source(shared, stop)) {
+            tracing::error!(error = %e, "no thread that asks the source how far it is");
+        }
         let mut receiver = Receiver {
             shared,
             stop,
@@ -94,8 +100,9 @@ pub(crate) fn run(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
             useful: false,
         };
         receiver.links();
-        // The watcher ends with it.
+        // The watchers end with it.
         stop.store(true, Ordering::SeqCst);
+        shared.rouse();
     });
     let mut io = shared.io.lock();
     io.running = IoRunning::No;
@@ -103,6 +110,38 @@ pub(crate) fn run(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
     io.hangup = None;
     io.semi_sync = false;
     io.drained = false;
+}
+
+/// Asks the source now and then how far it is, while its stream says it by half: what waits behind a full queue, or in the
+/// network, is seen by nothing else.
+fn watch_source(shared: &Shared, stop: &AtomicBool) {
+    let mut link: Option<Connection> = None;
+    let mut behind = false;
+    while !stop.load(Ordering::SeqCst) {
+        shared.nap(WATCH, stop);
+        // Not for a moment's worth of groups.
+        let was_behind = std::mem::replace(&mut behind, {
+            let io = shared.io.lock();
+            io.running == IoRunning::Yes && !io.drained
+        });
+        if !(behind && was_behind) {
+            link = None;
+            continue;
+        }
+        if link.is_none() {
+            let credentials = shared.settings.lock().credentials.clone();
+            let mut options = Target::new(&shared.config(), credentials.as_ref(), WATCH).options;
+            "narwal-replica-lag".clone_into(&mut options.program);
+            link = Connection::connect(&options).ok();
+        }
+        let said = link
+            .as_mut()
+            .and_then(|c| c.value("SELECT @@GLOBAL.gtid_binlog_pos").ok().flatten());
+        match said.as_deref().and_then(parse_gtids) {
+            Some(gtids) => shared.io.lock().source = Some((Instant::now(), gtids)),
+            None => link = None,
+        }
+    }
 }
 
 impl Receiver<'_> {

@@ -2,13 +2,31 @@
 
 use crate::attach::unix_now;
 use crate::channel::Channel;
-use narwal_session::replica::{ChannelStatus, IoRunning, Lag, ReplicaError};
+use narwal_binlog::Gtid;
+use narwal_session::replica::{ChannelStatus, ConnectionConfig, IoRunning, Lag, ReplicaError};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What an applier that has nothing to do says, by MariaDB's name.
 const ALL_READ: &str = "Slave has read all relay log; waiting for more updates";
 const DELAYED: &str = "Waiting until MASTER_DELAY seconds after master executed event";
+
+/// How long the source's word of how far it is counts.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// Groups that the source has and that have not been received, by their sequence numbers.
+fn unsent(
+    source: &BTreeMap<u32, Gtid>,
+    received: &BTreeMap<u32, Gtid>,
+    config: &ConnectionConfig,
+) -> u64 {
+    source
+        .values()
+        .filter(|g| config.wants_domain(g.domain))
+        .filter_map(|g| Some(g.seq.saturating_sub(received.get(&g.domain)?.seq)))
+        .sum()
+}
 
 impl Channel {
     /// What its threads say of themselves now.
@@ -29,33 +47,35 @@ impl Channel {
         let linked = io.running == IoRunning::Yes;
         let at_source = now - io.clock_ahead;
         let behind = |timestamp: u32| u64::try_from(at_source - i64::from(timestamp)).unwrap_or(0);
-        let seconds_behind = match (linked && sql_running, &backlog) {
+        // A large group is applied before it has arrived.
+        let oldest = match (&backlog, &progress.begun) {
+            (Some(b), _) => Some(b.timestamp),
+            (None, Some(begun)) if begun.timestamp > 0 => Some(begun.timestamp),
+            (None, _) => None,
+        };
+        let seconds_behind = match (linked && sql_running, oldest) {
             (false, _) => None,
             (true, None) => Some(0),
-            (true, Some(b)) => Some(behind(b.timestamp)),
+            (true, Some(timestamp)) => Some(behind(timestamp)),
         };
-        let lag = match (linked, &backlog) {
-            (false, _) => Lag::default(),
-            // What the source has not sent yet is not known, but there is something.
-            (true, None) if !io.drained => Lag {
-                bytes: None,
-                transactions: None,
-                millis: Some(0),
-                beyond_delay_millis: Some(0),
-            },
-            (true, None) => Lag {
-                bytes: Some(0),
-                transactions: Some(0),
-                millis: Some(0),
-                beyond_delay_millis: Some(0),
-            },
-            (true, Some(b)) => {
+        let unsent = match &io.source {
+            Some((said, gtids)) if !io.drained && said.elapsed() < FRESH => {
+                unsent(gtids, &io.received.place.gtids, &config)
+            }
+            _ => 0,
+        };
+        let lag = match linked {
+            false => Lag::default(),
+            true => {
+                let b = backlog.unwrap_or_default();
                 // Timestamps are whole seconds: a commit of second n happened before n + 1.
-                let by_clock = behind(b.timestamp).saturating_sub(1).saturating_mul(1000);
+                let by_clock = oldest.map_or(0, |t| {
+                    behind(t).saturating_sub(1).saturating_mul(1000)
+                });
                 let millis = by_clock.max(u64::try_from(b.age.as_millis()).unwrap_or(u64::MAX));
                 Lag {
-                    bytes: Some(b.bytes),
-                    transactions: Some(b.groups),
+                    bytes: Some(b.bytes + unsent * io.arrivals.usual()),
+                    transactions: Some(b.groups + unsent),
                     millis: Some(millis),
                     beyond_delay_millis: Some(
                         millis.saturating_sub(u64::from(config.delay) * 1000),
