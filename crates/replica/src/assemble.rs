@@ -631,16 +631,12 @@ impl Assembler {
         match received {
             Some(last) if self.rules.stop_at_gaps && gtid.seq > last.seq.saturating_add(1) => {
                 Some(format!(
-                    "GTID {gtid} of the source follows {last}: {} of domain {domain} are missing in its log. If they never were, or \
-                     are not to be had, go on with SET GLOBAL gtid_slave_pos='...,{}-{}-{}', or let gaps pass with \
-                     SET GLOBAL narwal_gtid_gaps=WARN",
+                    "GTID {gtid} of the source follows {last}: in domain {domain} {} missing in its log. If nothing is lost with \
+                     that, let gaps pass with SET GLOBAL narwal_gtid_gaps=WARN",
                     match gtid.seq - last.seq - 1 {
-                        1 => "the GTID between them".to_owned(),
-                        n => format!("{n} GTIDs between them"),
+                        1 => "the GTID between them is".to_owned(),
+                        n => format!("{n} GTIDs between them are"),
                     },
-                    domain,
-                    gtid.server,
-                    gtid.seq - 1,
                 ))
             }
             Some(last) if gtid.seq > last.seq.saturating_add(1) => {

@@ -391,7 +391,11 @@ impl Receiver<'_> {
         let over = self.receive(dump, &facts, &mut assembler, epoch);
         // Whatever the queue takes by now: an applier must not wait for the rest of a group that does not come.
         let _ = assembler.abandon(&mut |item| shared.queue.push_now(epoch, item));
-        Err(over)
+        // The link is ended for that, which is no fault of its own.
+        Err(match shared.queue.epoch() == epoch || self.stopped() {
+            true => over,
+            false => Over::Cleared,
+        })
     }
 
     /// The last GTID of each domain in this server's own log.

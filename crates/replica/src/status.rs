@@ -69,9 +69,8 @@ impl Channel {
             true => {
                 let b = backlog.unwrap_or_default();
                 // Timestamps are whole seconds: a commit of second n happened before n + 1.
-                let by_clock = oldest.map_or(0, |t| {
-                    behind(t).saturating_sub(1).saturating_mul(1000)
-                });
+                let by_clock =
+                    oldest.map_or(0, |t| behind(t).saturating_sub(1).saturating_mul(1000));
                 let millis = by_clock.max(u64::try_from(b.age.as_millis()).unwrap_or(u64::MAX));
                 Lag {
                     bytes: Some(b.bytes + unsent * io.arrivals.usual()),

@@ -409,7 +409,6 @@ fn sequence_numbers_that_do_not_follow() {
         text.contains("0-1-15") && text.contains("0-1-11") && text.contains("3 GTIDs"),
         "{text}"
     );
-    assert!(text.contains("0-1-14"), "{text}");
     // The first group of a domain may have any number.
     let (got, _) = receive(rules(), Place::default(), &stream(&[11, 12]));
     assert_eq!(got.groups().len(), 2);

@@ -453,10 +453,11 @@ impl<'a> Coordinator<'a> {
         Ok(())
     }
 
-    /// A commit will tell positions behind these.
+    /// A commit will tell positions behind these; GTIDs of other domains are to be logged yet.
     fn forget_passed(&mut self, head: &GroupHead) {
-        self.passed.at = None;
         self.passed.gtids.remove(&head.gtid.domain);
+        let left = !self.passed.gtids.is_empty();
+        self.passed.at = left.then(|| (head.file.clone(), head.end_pos));
     }
 
     /// Logs positions that only moved.
