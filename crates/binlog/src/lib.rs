@@ -22,6 +22,7 @@ mod event;
 mod file;
 mod group;
 mod gtid;
+mod invert;
 mod lenenc;
 mod position;
 mod rows;
@@ -49,6 +50,7 @@ pub use group::{
     Presence, QueryContext,
 };
 pub use gtid::{Gtid, GtidChoice, GtidError, GtidState};
+pub use invert::Inverted;
 pub use position::{DEFAULT_BASE_NAME, Placement, VirtualConfig, VirtualFiles};
 pub use rows::{RowChange, RowIter, RowsEvent, RowsKind};
 pub use table_map::TableMap;

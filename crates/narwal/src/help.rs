@@ -9,6 +9,8 @@ usage:
   narwal binlog export OUTDIR      write the log as classic binary log files
   narwal binlog import FILES       take classic binary log files of MariaDB or MySQL into a new data folder
   narwal stream [DIR] [options]    changes of rows as JSON lines, as they happen, of a data folder or of a server
+  narwal diverge --from=HOST       where this server's history and another's part, what only this one has
+  narwal rejoin --from=HOST        take that back, and follow the other server again
   narwal check DIR                 verify a stopped server's data folder: log, tables, indexes
   narwal verify-log [options]      check every record of a stopped server's log
   narwal rotate-key [options]      change the keys of an encrypted data folder

@@ -1,4 +1,4 @@
-//! The `narwal` command: `serve`, `stream`, `binlog`, `check`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
+//! The `narwal` command: `serve`, `stream`, `binlog`, `diverge`, `rejoin`, `check`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod binlog;
@@ -9,6 +9,7 @@ mod folder;
 mod glue;
 mod help;
 mod options;
+mod rejoin;
 mod serve;
 mod stream;
 mod verify;
@@ -110,6 +111,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
             Some("serve") => show(help::SERVE),
             Some("binlog") => binlog::run(&["--help".to_owned()]),
             Some("diverge") => diverge::run(&["--help".to_owned()]),
+            Some("rejoin") => rejoin::run(&["--help".to_owned()]),
             Some("check") => check::run(&["--help".to_owned()]),
             Some("stream") => stream::run(&["--help".to_owned()]),
             Some("export-binlog") => show(help::EXPORT),
@@ -128,6 +130,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "binlog" => binlog::run(rest),
         "check" => check::run(rest),
         "diverge" => diverge::run(rest),
+        "rejoin" => rejoin::run(rest),
         "stream" => stream::run(rest),
         "serve" => serve::run(options::serve(rest)?),
         "export-binlog" => binlog::export_binlog(options::export(rest)?),
@@ -143,6 +146,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
                     "binlog",
                     "check",
                     "diverge",
+                    "rejoin",
                     "stream",
                     "export-binlog",
                     "verify-log",

@@ -413,9 +413,17 @@ impl Receiver<'_> {
         Contents(Arc::new(move |gtid| db.content_hash(gtid).ok().flatten()))
     }
 
-    /// What a Narwal source compares with its own groups.
+    /// What a Narwal source compares with its own groups. Nothing where those of this server are others by right: if
+    /// some changes are not applied, or in another way.
     fn contents(&self, place: &Place) -> String {
-        let db = self.shared.instance.database();
+        let shared = self.shared;
+        let by_right = !shared.settings.lock().filter.is_empty()
+            || shared.text("slave_exec_mode").eq_ignore_ascii_case("IDEMPOTENT")
+            || !shared.text("slave_type_conversions").trim().is_empty();
+        if by_right {
+            return String::new();
+        }
+        let db = shared.instance.database();
         let hashes: Vec<_> = place
             .gtids
             .values()

@@ -335,6 +335,8 @@ pub(crate) enum Admin {
         target: Target,
         all: bool,
     },
+    /// FLASHBACK BINARY LOGS GTIDS: the list.
+    Flashback(String),
     /// BACKUP TO, BACKUP STREAM.
     Backup(crate::backup::BackupWords),
     /// LOCK TABLES.
@@ -403,7 +405,7 @@ impl Admin {
             },
             Admin::PurgeTo(_) => "Com_purge",
             Admin::PurgeBefore(_) => "Com_purge_before_date",
-            Admin::ResetMaster(_) | Admin::ResetReplica { .. } => "Com_reset",
+            Admin::ResetMaster(_) | Admin::ResetReplica { .. } | Admin::Flashback(_) => "Com_reset",
             Admin::ChangeMaster { .. } => "Com_change_master",
             Admin::StartReplica {
                 target: Target::All,
@@ -439,6 +441,7 @@ impl Admin {
                 | Admin::LockTables(_)
                 | Admin::ResetMaster(_)
                 | Admin::ResetReplica { .. }
+                | Admin::Flashback(_)
                 | Admin::Maintain { .. }
         )
     }

@@ -44,7 +44,7 @@ pub(crate) fn is_admin(text: &str) -> bool {
         | b"OPTIMIZE" | b"REPAIR" | b"ANALYZE" | b"LOCK" | b"UNLOCK" | b"PREPARE" | b"EXECUTE"
         | b"DEALLOCATE" | b"SHUTDOWN" | b"XA" | b"CALL" | b"HANDLER" | b"LOAD" | b"INSTALL"
         | b"UNINSTALL" | b"CHANGE" | b"STOP" | b"RESET" | b"PURGE" | b"HELP" | b"BINLOG"
-        | b"BACKUP" | b"CACHE" | b"SIGNAL" | b"RESIGNAL" | b"GET" => true,
+        | b"FLASHBACK" | b"BACKUP" | b"CACHE" | b"SIGNAL" | b"RESIGNAL" | b"GET" => true,
         _ => false,
     }
 }
@@ -171,6 +171,12 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
                 query,
                 id: c.expression_text()?.to_string(),
             }
+        }
+        "FLASHBACK" => {
+            if !c.eat_kws(&["BINARY", "LOGS", "GTIDS"]) {
+                return Err(c.error());
+            }
+            Admin::Flashback(c.string()?)
         }
         "FLUSH" => flush(&mut c)?,
         "CHECK" | "ANALYZE" | "OPTIMIZE" | "REPAIR" => maintenance(&mut c, &first)?,

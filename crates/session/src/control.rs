@@ -69,6 +69,7 @@ impl ClientSession {
                 Answer::Done { .. } => Vec::new(),
             },
             Admin::Maintain { .. } => maintenance_grid().columns,
+            Admin::Flashback(_) => crate::flashback::columns().columns,
             Admin::Backup(words) => Self::backup_columns(words).columns,
             _ => Vec::new(),
         })
@@ -235,6 +236,7 @@ impl ClientSession {
                 self.reset_replica(target, *all)?;
                 Ok(DONE)
             }
+            Admin::Flashback(list) => Ok(Answer::Rows(self.flashback(list)?)),
             Admin::Maintain { op, tables } => Ok(Answer::Rows(self.maintain(*op, tables)?)),
             Admin::LockTables(tables) => {
                 self.lock_tables(tables)?;

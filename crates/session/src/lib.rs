@@ -9,6 +9,7 @@
 //! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
 //! | `binlog_admin.rs` | PURGE BINARY LOGS, FLUSH BINARY LOGS, RESET MASTER; GTIDs of the session |
 //! | `raw_literals.rs` | statements with raw bytes in their literals |
+//! | `flashback.rs` | FLASHBACK BINARY LOGS: taking transactions back |
 //! | `read_lock.rs`, `table_locks.rs` | FLUSH TABLES WITH READ LOCK; LOCK TABLES |
 //! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
 //! | `users.rs` | CREATE USER, GRANT and the like |
@@ -33,6 +34,7 @@ mod binlog_admin;
 mod charset;
 mod control;
 mod dump;
+mod flashback;
 mod information_schema;
 mod instance;
 mod lex;

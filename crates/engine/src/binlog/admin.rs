@@ -4,7 +4,7 @@ use super::state_record::StateReason;
 use super::{view, write_state};
 use crate::db::Inner;
 use crate::{EngineError, Result};
-use narwal_binlog::{Gtid, GtidState};
+use narwal_binlog::{Gtid, GtidState, VirtualFiles};
 use narwal_types::SqlError;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -118,20 +118,40 @@ pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
             ),
         ));
     }
+    begin_new(db, &|files| {
+        files.reset(number);
+        Ok(())
+    })
+}
+
+/// A new log that goes on behind `state`.
+pub(crate) fn end_at(db: &Arc<Inner>, expected: &GtidState, state: &GtidState) -> Result<()> {
+    begin_new(db, &|files| {
+        if files.gtids() != expected {
+            return Err(sql(
+                1105,
+                format!(
+                    "The binary log ends at '{}' and not at '{expected}' any more: transactions were committed meanwhile",
+                    files.gtids()
+                ),
+            ));
+        }
+        let next = files.file_no().saturating_add(1);
+        files.reset(next.min(LARGEST_FIRST_FILE));
+        files.set_gtids(state.clone());
+        Ok(())
+    })
+}
+
+/// Begins a new log. `change` makes its first state of the last of the old one.
+fn begin_new(db: &Arc<Inner>, change: &dyn Fn(&mut VirtualFiles) -> Result<()>) -> Result<()> {
     let _admin = db.binlog.admin.lock();
     let (mut index, current) = view(db);
     // Readers inside the old log finish it.
     db.binlog.keep_for_readers(db, &index, &current);
-    let ticket = write_state(
-        db,
-        StateReason::Reset,
-        0,
-        |files| {
-            files.reset(number);
-            Ok(())
-        },
-        |_, at| db.binlog.start_moved.store(at.lsn, Ordering::Relaxed),
-    )?;
+    let ticket = write_state(db, StateReason::Reset, 0, change, |_, at| {
+        db.binlog.start_moved.store(at.lsn, Ordering::Relaxed);
+    })?;
     index.clear();
     drop(index);
     db.log.wait(&ticket)?;

@@ -334,6 +334,32 @@ impl Database {
         content::by_gtid(&self.inner, gtid)
     }
 
+    /// Reads event groups from a place on that stands before all groups with these GTIDs, near the first of them; `None`
+    /// if the log does not go back that far.
+    ///
+    /// # Errors
+    /// The log can't be read.
+    pub fn binlog_reader_before(
+        &self,
+        gtids: &[narwal_binlog::Gtid],
+    ) -> Result<Option<GroupReader<LiveRecords>>> {
+        content::reader_before(&self.inner, gtids)
+    }
+
+    /// Begins a new, empty binary log behind the GTIDs of `state`, in the file behind the current one: as
+    /// [`reset_master`](Self::reset_master) and [`set_gtid_binlog_state`](Self::set_gtid_binlog_state) in one record, so
+    /// that no crash comes between.
+    ///
+    /// # Errors
+    /// 1105 if the log does not end with `expected`: something was committed meanwhile.
+    pub fn end_binlog_at(
+        &self,
+        expected: &narwal_binlog::GtidState,
+        state: &narwal_binlog::GtidState,
+    ) -> Result<()> {
+        admin::end_at(&self.inner, expected, state)
+    }
+
     /// Everything below this LSN is durable.
     pub fn durable_lsn(&self) -> u64 {
         self.inner.log.durable_lsn()

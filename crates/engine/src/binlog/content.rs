@@ -3,7 +3,7 @@
 use super::lookup::{Found, again, read_from};
 use super::view;
 use crate::db::Inner;
-use crate::groups::{GroupReader, Records};
+use crate::groups::{GroupReader, LiveRecords, Records};
 use crate::{EngineError, Result};
 use narwal_binlog::{ContentHash, ContentHasher, EventReader, Gtid};
 use std::sync::Arc;
@@ -24,23 +24,44 @@ pub fn hash_group<R: Records>(groups: &mut GroupReader<R>) -> Result<ContentHash
     Ok(hasher.finish())
 }
 
+/// The newest point of the index that has none of these groups before it. (Numbers of one server in one domain rise,
+/// except where somebody has set them by hand: then it may be a group with a lower number that stands before it.)
+fn before(db: &Arc<Inner>, gtids: &[Gtid]) -> Option<Found> {
+    let (index, _) = view(db);
+    let clear = |at: &Gtid| {
+        let mut same = gtids
+            .iter()
+            .filter(|g| (g.domain, g.server) == (at.domain, at.server));
+        same.all(|g| at.seq < g.seq)
+    };
+    let point = index
+        .points
+        .iter()
+        .rev()
+        .find(|p| p.gtids.iter().all(clear))?;
+    Some(Found::at(db, point))
+}
+
+/// Reads groups from a place on that stands before all of these.
+pub(crate) fn reader_before(
+    db: &Arc<Inner>,
+    gtids: &[Gtid],
+) -> Result<Option<GroupReader<LiveRecords>>> {
+    again(|| {
+        before(db, gtids)
+            .map(|found| read_from(db, found))
+            .transpose()
+    })
+}
+
 /// The content of the group with this GTID; `None` if the log does not have it, or not any more.
 pub(crate) fn by_gtid(db: &Arc<Inner>, gtid: Gtid) -> Result<Option<ContentHash>> {
     again(|| by_gtid_once(db, gtid))
 }
 
 fn by_gtid_once(db: &Arc<Inner>, gtid: Gtid) -> Result<Option<ContentHash>> {
-    let found = {
-        let (index, _) = view(db);
-        let before =
-            |at: &Gtid| (at.domain, at.server) != (gtid.domain, gtid.server) || at.seq < gtid.seq;
-        let points = || index.points.iter().rev();
-        // The newest place that does not have it before it. Numbers of one server in one domain rise, except where
-        // somebody has set them by hand: then it may be a group of that number that was written before.
-        let Some(point) = points().find(|p| p.gtids.iter().all(before)) else {
-            return Ok(None);
-        };
-        Found::at(db, point)
+    let Some(found) = before(db, &[gtid]) else {
+        return Ok(None);
     };
     let mut groups = read_from(db, found)?;
     while let Some(head) = groups.next_group()? {

@@ -12,7 +12,8 @@ pub enum StateReason {
     Interval = 0,
     /// FLUSH BINARY LOGS.
     Rotate = 1,
-    /// RESET MASTER: files, groups and GTIDs before it are gone.
+    /// RESET MASTER: files, groups and GTIDs before it are gone. Or FLASHBACK BINARY LOGS: the GTIDs of what was not taken
+    /// back are the new log's first state.
     Reset = 2,
     /// The GTID state was set or domains were deleted.
     Set = 3,

@@ -218,6 +218,10 @@ impl Recount {
             }
             StateReason::Reset => {
                 expected.reset(r.files.file_no());
+                if !r.files.gtids().is_empty() {
+                    // The log was made to end before some of its groups; what is left is nowhere else.
+                    expected.set_gtids(r.files.gtids().clone());
+                }
                 true
             }
             // The new GTIDs are nowhere else.

@@ -1,0 +1,329 @@
+//! `narwal rejoin`: makes a server whose history has parted from its primary's a replica of it again.
+
+use crate::Failure;
+use crate::diverge::args::{FolderArgs, LocalArgs, OtherArgs};
+use crate::diverge::side::{Side, ask, connect};
+use crate::diverge::{Outcome, OutputArgs};
+use clap::Parser;
+use narwal_binlog::{Gtid, GtidState};
+use narwal_client::{Address, Connection, Options};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const NAME: &str = "narwal rejoin";
+
+const EXAMPLES: &str = "\
+What it does, step by step:
+
+  1. STOP ALL SLAVES here
+  2. compares the two histories and saves what only this server has, as narwal diverge does
+  3. asks (not with --yes)
+  4. takes these transactions back: FLASHBACK BINARY LOGS GTIDS '...'. All of them or none, in one transaction; each row
+     must still be as they left it. Then a new binary log begins without them, and gtid_slave_pos is what is left
+  5. CHANGE MASTER TO the other server, MASTER_USE_GTID=slave_pos; START SLAVE
+  6. waits until this server has everything that the other one has
+
+Nothing of the other server's is changed. What was taken back is in the files: rogue.sql does it once more, where it is
+wanted. If rejoin is interrupted, run it again: it goes on where it was.
+
+What can't be undone from the log (DDL, row images that are not complete, rows that were changed by others since) ends it
+before anything is changed. Then: undo these by hand, or copy the data anew (narwal replica --from).
+
+Examples:
+  narwal rejoin --from=db1 --user=repl --password-file=pw --socket=/run/narwal.sock --local-user=root
+  narwal rejoin --from=db1:3307 --datadir=/var/lib/narwal --yes       its socket is /var/lib/narwal/narwal.sock
+
+Exit status: 0 it follows; 1 could not be done, nothing is lost; 2 wrong options; 4 the logs do not go back far enough.
+
+docs/divergence.md tells more.";
+
+/// Takes back what only this server has, and makes it a replica of the other one.
+#[derive(Debug, Parser)]
+#[command(name = "narwal rejoin", max_term_width = 110, after_help = EXAMPLES)]
+struct RejoinArgs {
+    #[command(flatten)]
+    other: OtherArgs,
+    #[command(flatten)]
+    local: LocalArgs,
+    #[command(flatten)]
+    folder: FolderArgs,
+    /// Account that this server follows the other one with (default: --user)
+    #[arg(long, value_name = "NAME")]
+    replication_user: Option<String>,
+    /// File with its password (default: --password-file)
+    #[arg(long, value_name = "FILE")]
+    replication_password_file: Option<PathBuf>,
+    /// Name of the connection (CHANGE MASTER 'NAME' TO)
+    #[arg(long, value_name = "NAME", default_value = "")]
+    connection: String,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Wait so many seconds at most until it has caught up; 0: not at all
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    wait: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// A text as an SQL string.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// Runs a statement here; its text is in the error.
+fn execute(c: &mut Connection, sql: &str) -> Result<(), Failure> {
+    c.execute(sql).map(|_| ()).map_err(|e| Failure::run(sql, e))
+}
+
+/// A list of GTIDs with ranges, as FLASHBACK takes it.
+fn ranges(all: &BTreeSet<Gtid>) -> String {
+    let mut runs: Vec<(Gtid, u64)> = Vec::new();
+    for &gtid in all {
+        match runs.last_mut() {
+            Some((first, last))
+                if (first.domain, first.server, *last + 1)
+                    == (gtid.domain, gtid.server, gtid.seq) =>
+            {
+                *last = gtid.seq;
+            }
+            _ => runs.push((gtid, gtid.seq)),
+        }
+    }
+    let parts = runs.iter().map(|(first, last)| match last {
+        last if *last == first.seq => first.to_string(),
+        last => format!("{first}..{last}"),
+    });
+    parts.collect::<Vec<_>>().join(",")
+}
+
+/// How to connect to this server.
+fn local(args: &RejoinArgs) -> Result<Options, Failure> {
+    let mut options = args.local.options(&args.other, NAME)?;
+    if !args.local.given() {
+        let dir = args.folder.datadir.as_ref().ok_or_else(|| {
+            Failure::Usage(
+                "name this server: --socket, --port, or --datadir for its socket there".into(),
+            )
+        })?;
+        let socket = dir.join("narwal.sock");
+        if !socket.exists() {
+            return Err(Failure::Run(format!(
+                "{}: the server of this folder does not run, or has its socket elsewhere (--socket). Start it: narwal serve",
+                socket.display()
+            )));
+        }
+        options.address = Address::Unix(socket);
+    }
+    Ok(options)
+}
+
+/// Asks the person at the terminal.
+fn agreed(question: &str) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::Usage(
+            "nobody is there to be asked (standard input is no terminal): --yes says yes".into(),
+        ));
+    }
+    eprint!("{question} [y/N] ");
+    let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    std::io::stdin()
+        .read_line(&mut answer)
+        .map_err(|e| Failure::run("standard input", e))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// CHANGE MASTER for the other server.
+fn change_master(args: &RejoinArgs, other: &Options) -> Result<String, Failure> {
+    let Address::Tcp(host, port) = &other.address else {
+        return Err(Failure::Usage(
+            "--from: a replica connects over TCP: name host and port".into(),
+        ));
+    };
+    let user = args.replication_user.as_ref().unwrap_or(&other.user);
+    let password = match &args.replication_password_file {
+        Some(file) => crate::stream::args::password(Some(file))?,
+        None => other.password.clone(),
+    };
+    let mut sql = format!(
+        "CHANGE MASTER {}TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_USE_GTID=slave_pos",
+        name(args),
+        quoted(host),
+        quoted(user),
+        quoted(&password)
+    );
+    use narwal_client::TlsMode as T;
+    match &other.tls {
+        T::Disabled | T::Preferred => {}
+        T::Required => sql.push_str(", MASTER_SSL=1, MASTER_SSL_VERIFY_SERVER_CERT=0"),
+        T::VerifyCa(ca) | T::VerifyIdentity(ca) => {
+            let verify = u8::from(matches!(other.tls, T::VerifyIdentity(_)));
+            let ca = quoted(&ca.display().to_string());
+            sql.push_str(&format!(
+                ", MASTER_SSL=1, MASTER_SSL_CA={ca}, MASTER_SSL_VERIFY_SERVER_CERT={verify}"
+            ));
+        }
+    }
+    Ok(sql)
+}
+
+/// The connection's name, for statements.
+fn name(args: &RejoinArgs) -> String {
+    match args.connection.as_str() {
+        "" => String::new(),
+        name => format!("{} ", quoted(name)),
+    }
+}
+
+/// What this server has applied, as the position to go on from: of each domain the newer one of what its log and its
+/// gtid_slave_pos say.
+fn position(c: &mut Connection, here: &GtidState) -> Result<String, Failure> {
+    let text = ask(c, "SELECT @@GLOBAL.gtid_slave_pos")?.unwrap_or_default();
+    let state: GtidState = text
+        .parse()
+        .map_err(|e| Failure::run("gtid_slave_pos", e))?;
+    let mut all: BTreeMap<u32, Gtid> = state.position().map(|g| (g.domain, g)).collect();
+    for gtid in here.position() {
+        let at = all.entry(gtid.domain).or_insert(gtid);
+        if at.seq <= gtid.seq {
+            *at = gtid;
+        }
+    }
+    let all: Vec<String> = all.values().map(Gtid::to_string).collect();
+    Ok(all.join(","))
+}
+
+/// Waits until this server has everything that the other one has now.
+fn catch_up(args: &RejoinArgs, c: &mut Connection, wanted: &str) -> Result<bool, Failure> {
+    let began = Instant::now();
+    let limit = Duration::from_secs(args.wait);
+    loop {
+        let wait = format!("SELECT MASTER_GTID_WAIT({}, 1)", quoted(wanted));
+        if ask(c, &wait)?.as_deref() == Some("0") {
+            return Ok(true);
+        }
+        let sql = format!("SHOW SLAVE {}STATUS", name(args));
+        let status = c.query(&sql).map_err(|e| Failure::run(&sql, e))?;
+        let value = |wanted: &str| {
+            let at = status.columns.iter().position(|c| c.name == wanted)?;
+            status.text(0, at)
+        };
+        for part in ["IO", "SQL"] {
+            let text = value(&format!("Last_{part}_Error")).unwrap_or_default();
+            let running = value(&format!("Slave_{part}_Running"));
+            if !text.is_empty() && running.as_deref() == Some("No") {
+                return Err(Failure::Run(format!("it follows, but has stopped: {text}")));
+            }
+        }
+        if began.elapsed() >= limit {
+            return Ok(false);
+        }
+        if std::io::stderr().is_terminal() {
+            let at = value("Gtid_Slave_Pos")
+                .or_else(|| value("Gtid_IO_Pos"))
+                .unwrap_or_default();
+            eprint!("\rwaiting until it has caught up: {at} of {wanted}\x1b[K");
+        }
+    }
+}
+
+/// Why what only this server has can't be undone, if it can't.
+fn refuse_what_cant_be_undone(outcome: &Outcome, here: &Side, there: &Side) -> Result<(), Failure> {
+    let report = outcome.report(here, there);
+    let Some((summary, why)) = report.not_undoable().first().copied() else {
+        return Ok(());
+    };
+    Err(Failure::Run(format!(
+        "{} of the transactions can't be undone from the log (the first: {}: {why}). Nothing was changed. Copy the data anew \
+         with narwal replica --from={}, into a new folder; what only this server has is saved. docs/divergence.md tells how \
+         to do it by hand",
+        report.not_undoable().len(),
+        summary.gtid,
+        there.name()
+    )))
+}
+
+/// Runs the command with the arguments behind `rejoin`.
+pub fn run(args: &[String]) -> Result<(), Failure> {
+    let Some(args) = crate::cli::parse::<RejoinArgs>(NAME, args)? else {
+        return Ok(());
+    };
+    let other = args.other.options(NAME)?;
+    let change = change_master(&args, &other)?;
+    let options = local(&args)?;
+    let mut c = connect(&options)?;
+    let version = ask(&mut c, "SELECT @@version")?.unwrap_or_default();
+    if !version.to_ascii_lowercase().contains("narwal") {
+        return Err(Failure::Run(format!(
+            "{} is {version}, not Narwal. narwal diverge shows and saves what only it has; docs/divergence.md tells how to go \
+             on by hand",
+            options.address
+        )));
+    }
+    let (here, there) = (Side::server(options), Side::server(other));
+    execute(&mut c, "STOP ALL SLAVES")?;
+    // Of a run that was cut short.
+    execute(&mut c, "FLASHBACK BINARY LOGS GTIDS ''")?;
+    let outcome = args.output.examine(&here, &there)?;
+    print!("{}", outcome.report(&here, &there).text());
+    let _ = std::io::stdout().flush();
+    if !outcome.only_here.is_empty() {
+        refuse_what_cant_be_undone(&outcome, &here, &there)?;
+        let n = outcome.only_here.len();
+        let question = format!(
+            "\nTake back these {n} transactions at {}, and make it a replica of {}?",
+            here.name(),
+            there.name()
+        );
+        if !args.yes && !agreed(&question)? {
+            return Err(Failure::Run("nothing was changed".into()));
+        }
+        let list = ranges(&outcome.only_here);
+        execute(&mut c, &format!("FLASHBACK BINARY LOGS GTIDS '{list}'"))?;
+        println!("taken back: {n} transactions");
+    }
+    let state = here.state()?;
+    let pos = position(&mut c, &state)?;
+    execute(&mut c, &format!("SET GLOBAL gtid_slave_pos='{pos}'"))?;
+    // Without the password in what is shown.
+    c.execute(&change)
+        .map_err(|e| Failure::run("CHANGE MASTER", e))?;
+    execute(&mut c, &format!("START SLAVE {}", name(&args)))?;
+    println!("follows {} from '{pos}' on", there.name());
+    if args.wait == 0 {
+        return Ok(());
+    }
+    let wanted = there.state()?.position_text();
+    let done = catch_up(&args, &mut c, &wanted);
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[K");
+    }
+    if done? {
+        println!("has everything up to '{wanted}'");
+        return Ok(());
+    }
+    Err(Failure::Run(format!(
+        "it follows, but has not caught up with '{wanted}' in {} s: SHOW SLAVE STATUS tells more",
+        args.wait
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_ranges() {
+        let all = ["0-2-7", "0-2-5", "0-2-6", "0-3-8", "1-2-9", "0-2-9"];
+        let all = all.iter().map(|g| g.parse().unwrap()).collect();
+        assert_eq!(ranges(&all), "0-2-5..7,0-2-9,0-3-8,1-2-9");
+    }
+
+    #[test]
+    fn strings() {
+        assert_eq!(quoted(r"a'b\c"), r"'a''b\\c'");
+    }
+}
