@@ -102,6 +102,11 @@ fn ranges(all: &BTreeSet<Gtid>) -> String {
 /// How to connect to this server.
 fn local(args: &RejoinArgs) -> Result<Options, Failure> {
     let mut options = args.local.options(&args.other, NAME)?;
+    if args.local.given() && args.folder.datadir.is_some() {
+        return Err(Failure::Usage(
+            "--datadir (for the socket in it), or a connection to this server: not both".into(),
+        ));
+    }
     if !args.local.given() {
         let dir = args.folder.datadir.as_ref().ok_or_else(|| {
             Failure::Usage(

@@ -333,7 +333,7 @@ impl ClientSession {
             let mut applier = RowApplier::new(true);
             txn.begin_statement(step.timestamp, None);
             let applied = applier
-                .table_map(&db.catalog(), &map)
+                .table_map(&db.catalog(), &map, event.body)
                 .and_then(|()| applier.rows(txn, &step.rows.event(), step.timestamp));
             let applied = applied.map_err(|e| {
                 let e = e.to_sql();
