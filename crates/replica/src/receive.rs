@@ -418,7 +418,9 @@ impl Receiver<'_> {
     fn contents(&self, place: &Place) -> String {
         let shared = self.shared;
         let by_right = !shared.settings.lock().filter.is_empty()
-            || shared.text("slave_exec_mode").eq_ignore_ascii_case("IDEMPOTENT")
+            || shared
+                .text("slave_exec_mode")
+                .eq_ignore_ascii_case("IDEMPOTENT")
             || !shared.text("slave_type_conversions").trim().is_empty();
         if by_right {
             return String::new();

@@ -460,7 +460,12 @@ fn image<'a>(
             _ => 0,
         };
         // How long a length may be depends on the column; the value does not.
-        let value = value.get(prefix..).unwrap_or_default();
+        let mut value = value.get(prefix..).unwrap_or_default();
+        if *code == t::STRING && prefix > 0 {
+            // CHAR and BINARY are filled up, and not all servers write what they are filled with.
+            let padding = |b: &u8| matches!(b, 0 | b' ');
+            value = &value[..value.iter().rposition(|b| !padding(b)).map_or(0, |i| i + 1)];
+        }
         hash.update((value.len() as u32).to_le_bytes());
         hash.update(value);
         at += len;

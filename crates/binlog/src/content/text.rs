@@ -49,6 +49,25 @@ pub(super) fn normal(sql: &[u8]) -> Vec<u8> {
     while out.ends_with(b" ;") {
         out.truncate(out.len() - 2);
     }
+    without_conditions(&out)
+}
+
+/// Replicas log `DROP TABLE IF EXISTS` for `DROP TABLE` (`slave_ddl_exec_mode=IDEMPOTENT`) and the like.
+fn without_conditions(normal: &[u8]) -> Vec<u8> {
+    const CONDITIONS: [&[u8]; 3] = [b" if not exists ", b" if exists ", b" or replace "];
+    let mut out = Vec::with_capacity(normal.len());
+    let mut i = 0;
+    while i < normal.len() {
+        let rest = &normal[i..];
+        match CONDITIONS.iter().find(|c| rest.starts_with(c)) {
+            // The blank at its end belongs to the next word.
+            Some(condition) => i += condition.len() - 1,
+            None => {
+                out.push(normal[i]);
+                i += 1;
+            }
+        }
+    }
     out
 }
 
@@ -109,6 +128,11 @@ mod tests {
         for sql in same {
             assert_eq!(of(sql), " drop table d . t", "{sql}");
         }
+        assert_eq!(
+            of("create or replace table if not exists t"),
+            of("CREATE TABLE t")
+        );
+        assert_eq!(of("drop table if exists t, u"), of("DROP TABLE `t`,`u`"));
         assert_eq!(verb(&normal(b" /* x */ Create table t")), b"create");
         assert_eq!(of("a /*!50003 b */ c /*M!100100 d */"), " a b c d");
     }
