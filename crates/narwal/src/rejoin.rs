@@ -17,7 +17,7 @@ const NAME: &str = "narwal rejoin";
 const EXAMPLES: &str = "\
 What it does, step by step:
 
-  1. STOP ALL SLAVES here
+  1. STOP ALL SLAVES here; those that ran start again in the end
   2. compares the two histories and saves what only this server has, as narwal diverge does
   3. asks (not with --yes)
   4. takes these transactions back: FLASHBACK BINARY LOGS GTIDS '...'. All of them or none, in one transaction; each row
@@ -155,7 +155,7 @@ fn change_master(args: &RejoinArgs, other: &Options) -> Result<String, Failure> 
     };
     let mut sql = format!(
         "CHANGE MASTER {}TO MASTER_HOST={}, MASTER_PORT={port}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_USE_GTID=slave_pos",
-        name(args),
+        name(&args.connection),
         quoted(host),
         quoted(user),
         quoted(&password)
@@ -176,8 +176,8 @@ fn change_master(args: &RejoinArgs, other: &Options) -> Result<String, Failure> 
 }
 
 /// The connection's name, for statements.
-fn name(args: &RejoinArgs) -> String {
-    match args.connection.as_str() {
+fn name(connection: &str) -> String {
+    match connection {
         "" => String::new(),
         name => format!("{} ", quoted(name)),
     }
@@ -210,7 +210,7 @@ fn catch_up(args: &RejoinArgs, c: &mut Connection, wanted: &str) -> Result<bool,
         if ask(c, &wait)?.as_deref() == Some("0") {
             return Ok(true);
         }
-        let sql = format!("SHOW SLAVE {}STATUS", name(args));
+        let sql = format!("SHOW SLAVE {}STATUS", name(&args.connection));
         let status = c.query(&sql).map_err(|e| Failure::run(&sql, e))?;
         let value = |wanted: &str| {
             let at = status.columns.iter().position(|c| c.name == wanted)?;
@@ -251,6 +251,65 @@ fn refuse_what_cant_be_undone(outcome: &Outcome, here: &Side, there: &Side) -> R
     )))
 }
 
+/// The connections of which a thread runs.
+fn running(c: &mut Connection) -> Result<Vec<String>, Failure> {
+    const SQL: &str = "SHOW ALL SLAVES STATUS";
+    let all = c.query(SQL).map_err(|e| Failure::run(SQL, e))?;
+    let at = |name: &str| all.columns.iter().position(|c| c.name == name);
+    let (Some(name), Some(io), Some(sql)) = (
+        at("Connection_name"),
+        at("Slave_IO_Running"),
+        at("Slave_SQL_Running"),
+    ) else {
+        return Ok(Vec::new());
+    };
+    let runs = |row: usize, column: usize| all.text(row, column).is_some_and(|v| v != "No");
+    let rows = (0..all.rows.len()).filter(|&row| runs(row, io) || runs(row, sql));
+    Ok(rows.filter_map(|row| all.text(row, name)).collect())
+}
+
+/// Starts connections.
+fn start<'a>(
+    c: &mut Connection,
+    names: impl IntoIterator<Item = &'a String>,
+) -> Result<(), Failure> {
+    for connection in names {
+        execute(c, &format!("START SLAVE {}", name(connection)))?;
+    }
+    Ok(())
+}
+
+/// Shows and saves what only this server has, and takes it back.
+fn take_back(
+    args: &RejoinArgs,
+    c: &mut Connection,
+    here: &Side,
+    there: &Side,
+) -> Result<(), Failure> {
+    // Of a run that was cut short.
+    execute(c, "FLASHBACK BINARY LOGS GTIDS ''")?;
+    let outcome = args.output.examine(here, there)?;
+    print!("{}", outcome.report(here, there).text());
+    let _ = std::io::stdout().flush();
+    if outcome.only_here.is_empty() {
+        return Ok(());
+    }
+    refuse_what_cant_be_undone(&outcome, here, there)?;
+    let n = outcome.only_here.len();
+    let question = format!(
+        "\nTake back these {n} transactions at {}, and make it a replica of {}?",
+        here.name(),
+        there.name()
+    );
+    if !args.yes && !agreed(&question)? {
+        return Err(Failure::Run("nothing was changed".into()));
+    }
+    let list = ranges(&outcome.only_here);
+    execute(c, &format!("FLASHBACK BINARY LOGS GTIDS '{list}'"))?;
+    println!("taken back: {n} transactions");
+    Ok(())
+}
+
 /// Runs the command with the arguments behind `rejoin`.
 pub fn run(args: &[String]) -> Result<(), Failure> {
     let Some(args) = crate::cli::parse::<RejoinArgs>(NAME, args)? else {
@@ -269,26 +328,14 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
         )));
     }
     let (here, there) = (Side::server(options), Side::server(other));
+    let running = running(&mut c)?;
     execute(&mut c, "STOP ALL SLAVES")?;
-    // Of a run that was cut short.
-    execute(&mut c, "FLASHBACK BINARY LOGS GTIDS ''")?;
-    let outcome = args.output.examine(&here, &there)?;
-    print!("{}", outcome.report(&here, &there).text());
-    let _ = std::io::stdout().flush();
-    if !outcome.only_here.is_empty() {
-        refuse_what_cant_be_undone(&outcome, &here, &there)?;
-        let n = outcome.only_here.len();
-        let question = format!(
-            "\nTake back these {n} transactions at {}, and make it a replica of {}?",
-            here.name(),
-            there.name()
-        );
-        if !args.yes && !agreed(&question)? {
-            return Err(Failure::Run("nothing was changed".into()));
+    if let Err(e) = take_back(&args, &mut c, &here, &there) {
+        // As it was.
+        if let Err(again) = start(&mut c, &running) {
+            eprintln!("narwal: {again}");
         }
-        let list = ranges(&outcome.only_here);
-        execute(&mut c, &format!("FLASHBACK BINARY LOGS GTIDS '{list}'"))?;
-        println!("taken back: {n} transactions");
+        return Err(e);
     }
     let state = here.state()?;
     let pos = position(&mut c, &state)?;
@@ -296,7 +343,11 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
     // Without the password in what is shown.
     c.execute(&change)
         .map_err(|e| Failure::run("CHANGE MASTER", e))?;
-    execute(&mut c, &format!("START SLAVE {}", name(&args)))?;
+    execute(&mut c, &format!("START SLAVE {}", name(&args.connection)))?;
+    let others = running
+        .iter()
+        .filter(|n| !n.eq_ignore_ascii_case(&args.connection));
+    start(&mut c, others)?;
     println!("follows {} from '{pos}' on", there.name());
     if args.wait == 0 {
         return Ok(());
