@@ -8,7 +8,7 @@ import re
 
 import pytest
 from conftest import STAND_IN
-from support import Client
+from support import Client, wait_until
 
 from lab.load import Load
 from lab.replica import MariaReplica, Replica, gtid_position
@@ -118,3 +118,25 @@ def test_demoted_with_local_writes(server):
     primary.stop_slave()
     with Client(primary) as client:
         client.fails("CHANGE MASTER TO MASTER_DEMOTE_TO_SLAVE=1, MASTER_USE_GTID=no", 1198, 4191, 4192, 1064, 1235, 1201)
+
+
+@pytest.mark.parametrize("one", ["narwal", "mariadb"])
+def test_nothing_acknowledged_is_lost_with_the_primary(server, one):
+    """Semi-synchronous, AFTER_SYNC: both die under load, the primary for good. What the replica has acknowledged was durable there."""
+    primary, replica = server(one), server("narwal")
+    replica.query("SET GLOBAL rpl_semi_sync_slave_enabled = 1")
+    replica.follow(primary.port)
+    primary.query("SET GLOBAL rpl_semi_sync_master_timeout = 600000")
+    primary.query("SET GLOBAL rpl_semi_sync_master_wait_point = AFTER_SYNC")
+    primary.query("SET GLOBAL rpl_semi_sync_master_enabled = 1")
+    clients = lambda: primary.status("Rpl_semi_sync_master_clients")  # noqa: E731
+    wait_until(lambda: list(clients().values()) == ["1"], clients)
+    with Load(primary, "semi", writers=4, ddl=False, gtids=True) as load:
+        load.wait(80)
+        assert primary.status("Rpl_semi_sync_master_no_tx")["Rpl_semi_sync_master_no_tx"] == "0"
+        primary.kill()
+        replica.kill()
+        replica.args.append("--skip-slave-start")
+        replica.start()
+        assert load.missing(replica) == []
+        assert load.not_a_prefix(load.look(replica, "after both ended", position=True)) == ""

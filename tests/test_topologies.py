@@ -3,12 +3,14 @@ few seconds and one seed. `./torture --topology` runs them for longer."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from conftest import STAND_IN
 
+from lab.replica import ReplicaFailed, gtid_position
 from lab.topology import Topology
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts" / "torture"))
@@ -25,6 +27,7 @@ def run(topology: Topology, **options) -> TopologyTorture:
     except BaseException:
         print(f"{torture.so_far()}; folders are in {topology.folder}\n{topology.describe()}")
         raise
+    shutil.rmtree(topology.folder)
     return torture
 
 
@@ -38,3 +41,25 @@ def test_pair_of_narwals(tmp_path):
     """Kills of the replica, the primary and both: after each the replica is exactly where its position says."""
     torture = run(Topology("pair", tmp_path, seed=7, stand_in=STAND_IN, modes=MODES, writers=2, large=0.02), kills=8, rest=0.5)
     assert torture.killed >= 8 and torture.t.looks > 8
+
+
+def test_the_checks_see_lost_transactions(tmp_path):
+    """A replica that is told that it has what it has not is found out, by its marks and in the end."""
+    topology = Topology("pair", tmp_path, seed=1, stand_in=STAND_IN, modes=MODES, writers=2, ddl=False)
+    with topology as t:
+        primary, replica = (n.server for n in t.nodes)
+        (load,) = t.loads
+        load.wait(20)
+        replica.catch_up(primary.port)
+        replica.stop_slave()
+        t.look(t.nodes[1], "as it is", position=True)
+        assert t.not_prefixes() == []
+        load.wait(20)
+        replica.query(f"SET GLOBAL gtid_slave_pos = '{gtid_position(primary.port)}'")
+        load.wait(10)
+        t.look(t.nodes[1], "moved", position=True)
+        assert t.not_prefixes() != []
+        replica.start_slave()
+        with pytest.raises((AssertionError, ReplicaFailed)):
+            t.compare()
+    shutil.rmtree(tmp_path)

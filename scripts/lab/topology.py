@@ -95,6 +95,7 @@ class Topology:
         self.rng = random.Random(seed)
         self.nodes, self.links = shape(name)
         self.modes = modes
+        self.semi_sync = self.rng.random() < 0.4
         # (load, state of its marks) pairs.
         self.seen: list[tuple[Load, Seen]] = []
         self.looks = 0
@@ -107,12 +108,19 @@ class Topology:
 
     # -- servers ---------------------------------------------------------------------------------------------------
     def _apply(self, node: Node) -> dict:
-        options = dict(node.options)
+        options = dict(node.options) | {"semi_sync": self.semi_sync}
         if "threads" not in options and self.links_to(node):
             options["threads"] = self.rng.choice([0, 2, 4, 8])
             if options["threads"] and "mode" not in options:
                 options["mode"] = self.rng.choice(PARALLEL[:3])
         return options
+
+    def _primary(self, node: Node) -> list[str]:
+        """Settings of who has replicas. A short timeout: where nobody is attached, the load goes on."""
+        if not (self.semi_sync and self.links_from(node)):
+            return []
+        return ["--rpl-semi-sync-master-enabled=1", "--rpl-semi-sync-master-timeout=200",
+                f"--rpl-semi-sync-master-wait-point={self.rng.choice(['AFTER_SYNC', 'AFTER_COMMIT'])}"]  # fmt: skip
 
     def _narwal(self, node: Node, number: int) -> NarwalReplica:
         rng = self.rng
@@ -126,7 +134,7 @@ class Topology:
                 args.append(arg)
         if rng.random() < 0.5:
             args += ["--binlog-oob-threshold=16K", f"--narwal-transaction-memory={rng.choice(['8K', '32K', '200K'])}"]
-        return NarwalReplica(self.folder / node.name, number, args, binary=self.binary, **self._apply(node))
+        return NarwalReplica(self.folder / node.name, number, args + self._primary(node), binary=self.binary, **self._apply(node))
 
     def _mariadb(self, node: Node, number: int) -> MariaReplica:
         log = bool(node.writes or self.links_from(node)) or self.rng.random() < 0.3
@@ -134,7 +142,7 @@ class Topology:
         args = [f"--gtid-domain-id={node.domain}", f"--innodb-flush-log-at-trx-commit={mode}", f"--sync-binlog={mode % 2}", *MARIADB]
         if log:
             args.append(f"--binlog-row-metadata={self.rng.choice(['NO_LOG', 'MINIMAL', 'FULL'])}")
-        return MariaReplica(self.folder / node.name, number, args, log=log, **self._apply(node))
+        return MariaReplica(self.folder / node.name, number, args + self._primary(node), log=log, **self._apply(node))
 
     def describe(self) -> str:
         return "\n".join(f"  {n.name}: {n.kind}, {' '.join(a for a in n.server.args if 'report' not in a)}" for n in self.nodes)

@@ -394,8 +394,8 @@ fn a_missing_segment_and_a_folder_in_use() {
     db.close().unwrap();
 }
 
-/// A stopped folder whose log has several virtual files, purged and reset ones before them, and large transactions of which
-/// one was rolled back; the last is not in the base.
+/// A stopped folder whose log has several virtual files, purged and reset ones before them and numbers that were passed over, and large
+/// transactions of which one was rolled back; the last is not in the base.
 fn varied() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let options = Options {
@@ -452,6 +452,8 @@ fn varied() -> tempfile::TempDir {
     }
     db.checkpoint().unwrap();
     some(5, true);
+    // As a replica does, whose source is there already.
+    db.follow_file(500).unwrap();
     some(2000, true);
     db.sync().unwrap();
     let copy = tempfile::tempdir().unwrap();

@@ -213,7 +213,8 @@ impl Recount {
         let known = match r.reason {
             StateReason::Interval | StateReason::Purge => true,
             StateReason::Rotate => {
-                expected.rotate();
+                // A replica passes over numbers to come to that of its source.
+                expected.rotate_to(r.files.file_no().max(expected.file_no() + 1));
                 true
             }
             StateReason::Reset => {
