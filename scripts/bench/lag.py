@@ -65,15 +65,16 @@ class Clock:
 
 def sample(primary: Replica, replica: Replica, began: float) -> dict:
     done = sequence(replica.position())
-    age = (Clock.now() - replica.query("SELECT us FROM clock.t")[0][0]) / 1e6
-    status = replica.slave_status()
+    written = replica.query("SELECT us FROM clock.t")[0][0]
+    age = (Clock.now() - written) / 1e6
+    (status,) = replica.all_status()
     behind = status["Seconds_Behind_Master"]
     return {
         "at": round(time.monotonic() - began, 1),
         "lag": round(age, 2),
         "seconds_behind_master": None if behind is None else int(behind),
         "transactions_behind": binlog_end(primary) - done,
-        "own": {k: v for k, v in status.items() if "lag" in k.lower()},
+        "own": {k.lower().removeprefix("narwal_lag_"): v for k, v in status.items() if k.startswith("Narwal_lag_")},
     }
 
 
@@ -145,14 +146,16 @@ def grows(samples: list[dict]) -> float:
 
 def tables(results: list[dict]) -> tuple[str, list[str]]:
     lines = ["| primary -> replica | primary TPS | with the replica stopped | lag at the end, s | grows, s/s | most, s | Seconds_Behind_Master at the end "
-             "| transactions behind | drain, s | equal | CPU primary / replica, s |", "|---" * 11 + "|"]  # fmt: skip
+             "| Narwal's own lag, s | transactions behind | drain, s | equal | CPU primary / replica, s |", "|---" * 12 + "|"]  # fmt: skip
     failures = []
     for r in results:
         s = r["samples"]
         drain = "longer" if r["drain"] is None else f"{r['drain']:.1f}"
         alone = f"{r['tps_alone']:,.0f}" if "tps_alone" in r else "-"
+        own = s[-1]["own"].get("milliseconds")
+        own = "-" if own is None else f"{int(own) / 1000:.2f}"
         lines.append(f"| {title(r)} | {r['tps']:,.0f} | {alone} | {s[-1]['lag']:.2f} | {grows(s):.2f} | {max(x['lag'] for x in s):.2f} | "
-                     f"{s[-1]['seconds_behind_master']} | {s[-1]['transactions_behind']:,} | {drain} | "
+                     f"{s[-1]['seconds_behind_master']} | {own} | {s[-1]['transactions_behind']:,} | {drain} | "
                      f"{ {True: 'yes', False: 'NO', None: '-'}[r['equal']] } | {r['cpu'][0]:.0f} / {r['cpu'][1]:.0f} |")  # fmt: skip
         if r["replica"] == "Narwal" and s[-1]["lag"] >= WANTED:
             failures.append(f"{title(r)} ends {s[-1]['lag']:.1f} s behind")
