@@ -87,6 +87,9 @@ impl ClientSession {
                 read_only,
                 snapshot,
             } => {
+                if *read_only == Some(false) {
+                    self.refuse_under_read_only()?;
+                }
                 self.start_transaction(*read_only, *snapshot);
                 Ok(DONE)
             }
@@ -479,6 +482,9 @@ impl ClientSession {
             Maintenance::Analyze => "analyze",
             Maintenance::Optimize => "optimize",
         };
+        if op != Maintenance::Check {
+            self.refuse_under_read_only()?;
+        }
         let mut g = maintenance_grid();
         for t in tables {
             let db = match &t.db {

@@ -289,6 +289,11 @@ impl ClientSession {
         {
             return self.fail(e);
         }
+        if plan.locks_for_update()
+            && let Err(e) = self.refuse_under_read_only()
+        {
+            return self.fail(e);
+        }
         if let Err(e) = self.check_table_locks(plan.needs()) {
             return self.fail(e);
         }

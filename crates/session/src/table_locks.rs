@@ -137,6 +137,7 @@ impl ClientSession {
     pub(crate) fn lock_tables(&mut self, tables: &[TableLock]) -> SqlResult<()> {
         self.release_table_locks();
         if tables.iter().any(|t| t.write) {
+            self.refuse_under_read_only()?;
             self.refuse_under_read_lock()?;
         }
         self.process.stage(Stage::WaitingForTableLock);

@@ -61,6 +61,8 @@ impl ClientSession {
         let _permit = if txn.is_read_only() {
             None
         } else {
+            // It may have been switched on since the transaction wrote.
+            self.refuse_under_read_only()?;
             self.refuse_under_read_lock()?;
             Some(instance.read_lock.enter(false, &self.patience())?)
         };

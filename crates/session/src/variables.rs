@@ -784,7 +784,7 @@ pub static VARIABLES: &[VariableDef] = &[
     ),
     def(
         "max_relay_log_size",
-        Global,
+        Both,
         UInt(0, 1_073_741_824, 4096),
         "1073741824",
         Inert,

@@ -10,7 +10,7 @@ use crate::plan::select::SelectPlan;
 use crate::privilege::{Needs, Privilege};
 use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
-use narwal_engine::{Catalog, Database, KeyRange, ReadView, Table, Transaction};
+use narwal_engine::{Catalog, Database, KeyRange, LockMode, ReadView, Table, Transaction};
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 
@@ -123,6 +123,11 @@ impl Prepared {
             Plan::Do(_) | Plan::Explain(_) => true,
             _ => false,
         }
+    }
+
+    /// True for SELECT ... FOR UPDATE.
+    pub fn locks_for_update(&self) -> bool {
+        matches!(&self.plan, Plan::Select(s) if s.lock.is_some_and(|l| l.mode == LockMode::Exclusive))
     }
 
     /// Privileges that it needs.

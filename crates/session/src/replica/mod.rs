@@ -28,6 +28,7 @@ pub use errors::{must_stop, no_connection, not_configured, note, warning};
 pub(crate) use filter::FILTER_VARIABLES;
 pub use filter::ReplicaFilter;
 pub use narwal_sql::{Condition, WarningLevel};
+pub(crate) use show::replica_status;
 pub(crate) use settings::{Filters, gtid_position};
 pub use status::{ChannelStatus, ConnectionStatus, IoRunning, Lag, ReplicaError};
 

@@ -1,7 +1,8 @@
 //! SHOW SLAVE STATUS and SHOW ALL SLAVES STATUS.
 
-use super::{ConnectionStatus, Until, Which};
+use super::{ConnectionStatus, IoRunning, Lag, Until, Which};
 use crate::admin::Target;
+use crate::information_schema::View;
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
@@ -259,6 +260,69 @@ impl ClientSession {
             g.row(columns(all).map(|c| value(c.0, s)).collect());
         }
         Ok(g)
+    }
+}
+
+/// Lines of SHOW STATUS about connections to sources. MariaDB's names without a connection's are those of
+/// `default_master_connection`.
+pub(crate) fn replica_status(view: &View, pairs: &mut Vec<(String, String)>) {
+    let all = view
+        .instance
+        .replica_control()
+        .and_then(|c| c.status(Which::All).ok())
+        .unwrap_or_default();
+    let name = view.vars.value("default_master_connection").show();
+    let mine = all
+        .iter()
+        .find(|s| s.config.name.to_lowercase() == name.to_lowercase());
+    let of = |f: fn(&ConnectionStatus) -> u64| mine.map_or(0, f);
+    let sum = |f: fn(&ConnectionStatus) -> u64| all.iter().map(f).sum::<u64>();
+    for (name, v) in [
+        ("Rpl_semi_sync_slave_send_ack", sum(|s| s.channel.acks_sent)),
+        ("Slave_open_temp_tables", 0),
+        (
+            "Slave_received_heartbeats",
+            of(|s| s.channel.received_heartbeats),
+        ),
+        ("Slave_retried_transactions", sum(|s| s.channel.retried)),
+        ("Slave_skipped_errors", sum(|s| s.channel.skipped_errors)),
+        ("Slaves_running", sum(|s| u64::from(s.channel.sql_running))),
+        (
+            "Narwal_replica_queued_bytes",
+            sum(|s| s.channel.queued_bytes),
+        ),
+        (
+            "Narwal_replica_queued_transactions",
+            sum(|s| s.channel.queued_groups),
+        ),
+    ] {
+        pairs.push((name.into(), v.to_string()));
+    }
+    let on = |b: bool| String::from(if b { "ON" } else { "OFF" });
+    let runs =
+        |s: &ConnectionStatus| s.channel.sql_running && s.channel.io_running != IoRunning::No;
+    pairs.push(("Slave_running".into(), on(mine.is_some_and(runs))));
+    pairs.push((
+        "Rpl_semi_sync_slave_status".into(),
+        on(all.iter().any(|s| s.channel.semi_sync)),
+    ));
+    let millis = of(|s| s.config.heartbeat_millis);
+    pairs.push((
+        "Slave_heartbeat_period".into(),
+        format!("{}.{:03}", millis / 1000, millis % 1000),
+    ));
+    // The connection that is farthest behind; empty if it is not known how far one is.
+    for (name, lag) in [
+        (
+            "Narwal_replica_lag_bytes",
+            (|l| l.bytes) as fn(&Lag) -> Option<u64>,
+        ),
+        ("Narwal_replica_lag_milliseconds", |l| l.millis),
+        ("Narwal_replica_lag_transactions", |l| l.transactions),
+    ] {
+        let most = all.iter().try_fold(0, |most, s| lag(&s.channel.lag).map(|l| most.max(l)));
+        let text = most.map_or_else(String::new, |l| l.to_string());
+        pairs.push((name.into(), text));
     }
 }
 
