@@ -334,12 +334,7 @@ impl ReplicaControl for Manager {
         let channel = self.find(name);
         let old = match &channel {
             Some(c) => {
-                if c.running()
-                    != (Threads {
-                        io: false,
-                        sql: false,
-                    })
-                {
+                if c.running() != Threads::NONE {
                     return Err(must_stop(&c.config().name));
                 }
                 ConnectionConfig::clone(&c.config())
@@ -460,12 +455,7 @@ impl ReplicaControl for Manager {
             };
         };
         let mut config = ConnectionConfig::clone(&channel.config());
-        if channel.running()
-            != (Threads {
-                io: false,
-                sql: false,
-            })
-        {
+        if channel.running() != Threads::NONE {
             return Err(must_stop(&config.name));
         }
         let mut notes = Vec::new();
@@ -528,10 +518,9 @@ impl ReplicaControl for Manager {
     }
 
     fn running(&self) -> Option<String> {
-        self.all().iter().find_map(|c| {
-            let r = c.running();
-            (r.io || r.sql).then(|| c.config().name.clone())
-        })
+        self.all()
+            .iter()
+            .find_map(|c| (c.running() != Threads::NONE).then(|| c.config().name.clone()))
     }
 
     fn wait_for_position(

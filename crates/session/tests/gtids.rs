@@ -121,7 +121,7 @@ fn values_and_errors_of_the_binlogs_variables() {
         ("set gtid_strict_mode=1", 1229, "HY000"),
         ("set global gtid_binlog_pos=''", 1238, "HY000"),
         ("set global gtid_current_pos=''", 1238, "HY000"),
-        ("set global gtid_slave_pos='0-1-1'", 1235, "42000"),
+        ("set global gtid_slave_pos='0-1'", 1941, "HY000"),
         ("set gtid_binlog_state=''", 1229, "HY000"),
         ("set global gtid_binlog_state=default", 1230, "42000"),
         ("set global gtid_binlog_state=5", 1232, "42000"),

@@ -28,8 +28,8 @@ pub use errors::{must_stop, no_connection, not_configured, note, warning};
 pub(crate) use filter::FILTER_VARIABLES;
 pub use filter::ReplicaFilter;
 pub use narwal_sql::{Condition, WarningLevel};
-pub(crate) use show::replica_status;
 pub(crate) use settings::{Filters, gtid_position};
+pub(crate) use show::replica_status;
 pub use status::{ChannelStatus, ConnectionStatus, IoRunning, Lag, ReplicaError};
 
 use narwal_binlog::Gtid;
@@ -59,6 +59,11 @@ impl Threads {
     pub const BOTH: Threads = Threads {
         io: true,
         sql: true,
+    };
+    /// None.
+    pub const NONE: Threads = Threads {
+        io: false,
+        sql: false,
     };
 }
 

@@ -50,10 +50,7 @@ fn channel(c: &mut Cursor<'_>, name: Option<String>) -> SqlResult<Target> {
 
 /// `[IO_THREAD|RELAY_THREAD|SQL_THREAD, ...]`; none is both.
 fn threads(c: &mut Cursor<'_>) -> SqlResult<Threads> {
-    let mut t = Threads {
-        io: false,
-        sql: false,
-    };
+    let mut t = Threads::NONE;
     loop {
         if c.eat_kw("IO_THREAD") || c.eat_kw("RELAY_THREAD") {
             t.io = true;

@@ -320,7 +320,9 @@ pub(crate) fn replica_status(view: &View, pairs: &mut Vec<(String, String)>) {
         ("Narwal_replica_lag_milliseconds", |l| l.millis),
         ("Narwal_replica_lag_transactions", |l| l.transactions),
     ] {
-        let most = all.iter().try_fold(0, |most, s| lag(&s.channel.lag).map(|l| most.max(l)));
+        let most = all
+            .iter()
+            .try_fold(0, |most, s| lag(&s.channel.lag).map(|l| most.max(l)));
         let text = most.map_or_else(String::new, |l| l.to_string());
         pairs.push((name.into(), text));
     }

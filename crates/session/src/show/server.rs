@@ -369,7 +369,12 @@ pub(crate) fn privileges() -> Grid {
             "Server",
             "Writes while read_only is ON, and read_only itself",
         ),
-        ("Reload", "Server", "FLUSH"),
+        ("Reload", "Server", "FLUSH and RESET"),
+        (
+            "Replication slave admin",
+            "Server",
+            "CHANGE MASTER, START SLAVE and STOP SLAVE, and their variables",
+        ),
         ("Select", "Tables", "SELECT"),
         (
             "Show databases",
