@@ -115,9 +115,10 @@ CHANGE MASTER TO master_host=''
 CHANGE MASTER TO master_host=NULL
 CHANGE MASTER TO master_host=x
 CHANGE MASTER TO master_port='3'
-CHANGE MASTER TO master_connect_retry=-1
-CHANGE MASTER TO master_connect_retry=0
-CHANGE MASTER TO master_connect_retry=7
+CHANGE MASTER 'c9' TO master_host='127.0.0.1', master_port=99
+CHANGE MASTER 'c9' TO master_connect_retry=-1
+CHANGE MASTER 'c9' TO master_connect_retry=0
+CHANGE MASTER 'c9' TO master_connect_retry=7
 CHANGE MASTER TO master_heartbeat_period=0
 CHANGE MASTER TO master_heartbeat_period=1.5
 CHANGE MASTER TO master_heartbeat_period=-1
@@ -136,10 +137,10 @@ CHANGE MASTER TO ignore_server_ids=()
 CHANGE MASTER TO do_domain_ids=(1,2), ignore_domain_ids=(3)
 CHANGE MASTER TO do_domain_ids=(1,2), ignore_domain_ids=()
 CHANGE MASTER TO ignore_domain_ids=(), do_domain_ids=()
-CHANGE MASTER TO master_ssl=1, master_ssl_ca='/ca', master_ssl_cert='c', master_ssl_key='k', master_ssl_verify_server_cert=1
-CHANGE MASTER TO master_ssl=0
-CHANGE MASTER TO master_ssl=2
-CHANGE MASTER TO master_ssl='x'
+CHANGE MASTER 'c9' TO master_ssl=1, master_ssl_ca='/ca', master_ssl_cert='c', master_ssl_key='k', master_ssl_verify_server_cert=1
+CHANGE MASTER 'c9' TO master_ssl=0
+CHANGE MASTER 'c9' TO master_ssl=2
+CHANGE MASTER 'c9' TO master_ssl='x'
 CHANGE MASTER TO master_retry_count=5
 CHANGE MASTER TO master_auto_position=1
 CHANGE MASTER TO master_bind='x'
@@ -159,6 +160,8 @@ RESET SLAVE 'nope'
 RESET SLAVE 'nope' ALL
 START SLAVE 'nope'
 STOP SLAVE 'nope'
+RESET SLAVE 'c9'
+RESET SLAVE 'c9' ALL
 RESET REPLICA
 RESET SLAVE 'c1'
 RESET SLAVE 'c1' ALL
@@ -178,11 +181,11 @@ START SLAVE user='x'
 START SLAVE UNTIL master_log_file='x'
 START SLAVE UNTIL master_log_pos=5
 START SLAVE UNTIL relay_log_file='x', master_log_pos=9
-START SLAVE UNTIL master_gtid_pos='bad'
 START SLAVE UNTIL sql_before_gtids='0-1-1'
 STOP SLAVE relay_thread
 STOP SLAVE io_thread, sql_thread FOR CHANNEL ''
 CHANGE MASTER TO master_host='127.0.0.1', master_port=4, master_use_gtid=no
+START SLAVE UNTIL master_gtid_pos='bad'
 START SLAVE UNTIL master_gtid_pos='0-6-6'
 CHANGE MASTER TO master_use_gtid=slave_pos, master_demote_to_slave=0
 """.strip().splitlines()
@@ -257,8 +260,8 @@ SET GLOBAL gtid_strict_mode = 1
 SELECT MASTER_GTID_WAIT('0-5-100'), MASTER_GTID_WAIT('0-5-99', 0), MASTER_GTID_WAIT('0-1-101', 0), MASTER_GTID_WAIT('0-9-50,1-1-1', 0)
 SELECT MASTER_GTID_WAIT(NULL), MASTER_GTID_WAIT(NULL, 0), MASTER_GTID_WAIT('5-5-5', 0), MASTER_GTID_WAIT('', 0)
 SELECT MASTER_POS_WAIT('a')
-SELECT MASTER_POS_WAIT('a', 4, 0.1)
-SELECT MASTER_POS_WAIT('a', 4, 0.1, 'zz')
+SELECT MASTER_POS_WAIT('a', 4, 1)
+SELECT MASTER_POS_WAIT('a', 4, 1, 'zz')
 SELECT MASTER_POS_WAIT(NULL, 4), MASTER_POS_WAIT('a', NULL)
 SET GLOBAL slave_type_conversions = 'ALL_NON_LOSSY,ALL_LOSSY'
 SELECT @@slave_type_conversions
@@ -297,6 +300,7 @@ SELECT @@default_master_connection
 START SLAVE
 STOP SLAVE
 SHOW SLAVE STATUS
+RESET SLAVE
 SET default_master_connection = DEFAULT
 SET default_master_connection = NULL
 SET GLOBAL default_master_connection = 'x'
@@ -381,7 +385,7 @@ def test_what_a_running_replica_refuses(running):
         "SET GLOBAL slave_exec_mode='STRICT'",
         "SET GLOBAL slave_net_timeout=60",
         "SET GLOBAL gtid_strict_mode=1",
-        "SELECT MASTER_POS_WAIT('bin.000009', 4, 0.2)",
+        "SELECT MASTER_POS_WAIT('bin.000009', 4, 1)",
         "SHOW STATUS LIKE 'Slave_running'",
         "SHOW STATUS LIKE 'Slaves_running'",
     ):

@@ -200,9 +200,10 @@ pub(crate) fn reserve(
         .reserve_checked(
             kind,
             body,
-            |order: &mut Order| order.binlog.check(choice),
+            |order: &mut Order| order.binlog.check(&beyond_applied(order, choice)),
             |at, order| {
-                let placed = order.place(at, group_len, choice, time, first_chunk);
+                let choice = beyond_applied(order, choice);
+                let placed = order.place(at, group_len, &choice, time, first_chunk);
                 order.replica.moved(at.seq, Some(placed.0.gtid), moves);
                 let memtable = order.active.clone();
                 if let Some(l) = layer {
@@ -222,6 +223,23 @@ pub(crate) fn reserve(
         memtable,
         state_due,
     })
+}
+
+/// A group that gets its number here gets one behind what was applied of its domain, which the binary log may not have
+/// (`SET GLOBAL gtid_slave_pos` on a copy): after it is promoted, its replicas see numbers that go on.
+fn beyond_applied(order: &Order, choice: &GtidChoice) -> GtidChoice {
+    if choice.seq_no.is_none() {
+        let next = order.binlog.gtid_for(choice);
+        if let Some(applied) = order.replica.slave_pos.get(&next.domain)
+            && applied.seq >= next.seq
+        {
+            return GtidChoice {
+                seq_no: Some(applied.seq + 1),
+                ..*choice
+            };
+        }
+    }
+    *choice
 }
 
 /// Reserves the place of a local commit: a sequence number, but neither GTID nor binlog position.

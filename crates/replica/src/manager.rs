@@ -470,6 +470,8 @@ impl ReplicaControl for Manager {
         }
         config.use_gtid = UseGtid::SlavePos;
         (config.log_file, config.log_pos) = (String::new(), 4);
+        // As MariaDB has it.
+        (config.delay, config.ssl.verify) = (0, false);
         let forget = CatalogChange::SetReplicaState {
             slave_pos: None,
             channel: Some((config.id, None)),
@@ -489,11 +491,18 @@ impl ReplicaControl for Manager {
     fn status(&self, which: Which<'_>) -> SqlResult<Vec<ConnectionStatus>> {
         match which {
             Which::Named(name) => match self.find(name) {
+                // A connection without a host is not shown, as in MariaDB.
+                Some(c) if c.config().host.is_empty() => Ok(Vec::new()),
                 Some(c) => Ok(vec![self.status_of(&c)?]),
                 None if name.is_empty() => Ok(Vec::new()),
                 None => Err(no_connection(name)),
             },
-            Which::All => self.all().iter().map(|c| self.status_of(c)).collect(),
+            Which::All => self
+                .all()
+                .iter()
+                .filter(|c| !c.config().host.is_empty())
+                .map(|c| self.status_of(c))
+                .collect(),
         }
     }
 

@@ -167,7 +167,7 @@ impl SessionVars {
     /// A variable's value, as SHOW VARIABLES and `@@x` want it.
     pub(crate) fn read(&self, scope: VariableScope, index: usize) -> SqlResult<VarValue> {
         let d = &VARIABLES[index];
-        if d.name == "sql_slave_skip_counter" && scope != VariableScope::Session {
+        if d.name == "sql_slave_skip_counter" {
             let connection = self.value("default_master_connection").show();
             let control = self.instance.replica_control();
             return Ok(VarValue::UInt(

@@ -238,12 +238,7 @@ impl ClientSession {
         }
         let needed = if global { d.needs } else { d.session_needs };
         if !needed.is_empty() && !self.account().global.has_any(needed) {
-            // MariaDB names what the variable's own privilege is.
-            return Err(acl::privilege_needed(if d.name == "read_only" {
-                PrivilegeSet::READ_ONLY_ADMIN
-            } else {
-                needed
-            }));
+            return Err(acl::privilege_needed(needed));
         }
         if !global {
             self.check_outside_transaction(d.name)?;

@@ -104,6 +104,12 @@ impl VariableDef {
         self
     }
 
+    /// SUPER does not do.
+    const fn needs_exactly(mut self, p: PrivilegeSet) -> Self {
+        self.needs = p;
+        self
+    }
+
     const fn session_needs(mut self, p: PrivilegeSet) -> Self {
         self.session_needs = PrivilegeSet::SUPER.with(p);
         self
@@ -967,7 +973,7 @@ pub static VARIABLES: &[VariableDef] = &[
         "131072",
         Inert,
     ),
-    def("read_only", Global, Bool, "OFF", Live).needs(PrivilegeSet::READ_ONLY_ADMIN),
+    def("read_only", Global, Bool, "OFF", Live).needs_exactly(PrivilegeSet::READ_ONLY_ADMIN),
     def(
         "read_rnd_buffer_size",
         Both,
@@ -1272,11 +1278,12 @@ pub static VARIABLES: &[VariableDef] = &[
     ),
     def(
         "sql_slave_skip_counter",
-        Global,
+        Both,
         UInt(0, 4_294_967_295, 1),
         "0",
         State,
-    ),
+    )
+    .session_needs(PrivilegeSet::SUPER),
     def("sql_warnings", Both, Bool, "OFF", Inert),
     def("ssl_ca", Global, Text, "", Startup),
     def("ssl_cert", Global, Text, "", Startup),

@@ -62,16 +62,6 @@ impl Instance {
         Ok(())
     }
 
-    /// A connection is no more.
-    pub(crate) fn forget_replica_filter(&self, connection: &str) {
-        if !connection.is_empty() {
-            self.replica_filters
-                .0
-                .write()
-                .remove(&connection.to_lowercase());
-        }
-    }
-
     /// `gtid_slave_pos`, domain by domain: the last GTID that was applied. It is what a client may be told: durable, and
     /// readable by it.
     pub fn gtid_slave_pos(&self) -> BTreeMap<u32, Gtid> {

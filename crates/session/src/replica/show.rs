@@ -246,14 +246,9 @@ impl ClientSession {
         let all = name.is_none();
         let mut g = grid(all);
         let which = name.as_deref().map_or(Which::All, Which::Named);
-        let found = match (self.instance.replica_control(), target) {
-            (Some(c), _) => match c.status(which) {
-                Ok(found) => found,
-                // Whoever has not named a connection is told of none.
-                Err(_) if *target == Target::Default => Vec::new(),
-                Err(e) => return Err(e),
-            },
-            (None, Target::Named(n)) if !n.is_empty() => return Err(super::no_connection(n)),
+        let found = match (self.instance.replica_control(), &name) {
+            (Some(c), _) => c.status(which)?,
+            (None, Some(n)) if !n.is_empty() => return Err(super::no_connection(n)),
             (None, _) => Vec::new(),
         };
         for s in &found {

@@ -66,11 +66,7 @@ impl ClientSession {
         let name = self.target_name(target);
         let control = self.replica_control()?;
         let started = control.start(name.as_deref().map_or(Which::All, Which::Named), what);
-        let notes = started.map_err(|e| match target {
-            // Who names no connection is not told which one is missing.
-            Target::Default if e.code == 1617 => super::not_configured(),
-            _ => e,
-        })?;
+        let notes = started?;
         if what.until.is_some() && !self.instance.global_value("skip_slave_start").as_bool() {
             self.env.note(
                 1278,
@@ -91,12 +87,7 @@ impl ClientSession {
         let name = self.target_name(target);
         let control = self.replica_control()?;
         let stopped = control.stop(name.as_deref().map_or(Which::All, Which::Named), threads);
-        let notes = match stopped {
-            Err(e) if e.code == 1617 && *target == Target::Default => {
-                vec![super::note(1255, "Slave already has been stopped")]
-            }
-            other => other?,
-        };
+        let notes = stopped?;
         self.report_conditions(notes);
         Ok(())
     }
@@ -107,9 +98,6 @@ impl ClientSession {
         let name = self.target_name(target).unwrap_or_default();
         let notes = self.replica_control()?.reset(&name, all)?;
         self.report_conditions(notes);
-        if all {
-            self.instance.forget_replica_filter(&name);
-        }
         Ok(())
     }
 
