@@ -582,6 +582,19 @@ def test_filters_at_start(lab):
         lab.remove(server)
 
 
+def test_own_gtids_go_on_behind_what_was_applied(two):
+    for sql in (
+        "SET GLOBAL gtid_slave_pos = '0-1-100,5-1-7'",
+        "CREATE DATABASE dd",
+        "SELECT @@last_gtid, @@gtid_binlog_pos, @@gtid_slave_pos, @@gtid_current_pos",
+        "SET gtid_domain_id = 5",
+        "DROP DATABASE dd",
+        "SELECT @@last_gtid",
+        "SET gtid_domain_id = 0",
+    ):
+        each(two, sql)
+
+
 def test_a_session_sees_no_passwords(lab):
     server = lab.narwal([])
     try:
