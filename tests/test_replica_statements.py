@@ -185,9 +185,9 @@ START SLAVE UNTIL sql_before_gtids='0-1-1'
 STOP SLAVE relay_thread
 STOP SLAVE io_thread, sql_thread FOR CHANNEL ''
 CHANGE MASTER TO master_host='127.0.0.1', master_port=4, master_use_gtid=no
-START SLAVE UNTIL master_gtid_pos='bad'
 START SLAVE UNTIL master_gtid_pos='0-6-6'
 CHANGE MASTER TO master_use_gtid=slave_pos, master_demote_to_slave=0
+START SLAVE UNTIL master_gtid_pos='bad'
 """.strip().splitlines()
 
 
@@ -230,10 +230,10 @@ def test_what_narwal_refuses(two):
 
 
 VARIABLES = """
-SET GLOBAL gtid_slave_pos = '0-1-1'
+SET GLOBAL gtid_slave_pos = '4-1-1'
 SELECT @@gtid_slave_pos, @@gtid_current_pos, @@gtid_binlog_pos
 SET GLOBAL gtid_slave_pos = '0-1-1,0-2-2'
-SET GLOBAL gtid_slave_pos = '0-1-1,1-2-2'
+SET GLOBAL gtid_slave_pos = '4-1-1,1-2-2'
 SELECT @@gtid_slave_pos, @@gtid_current_pos, @@gtid_binlog_pos
 SET GLOBAL gtid_slave_pos = 'x'
 SET GLOBAL gtid_slave_pos = ''
@@ -394,7 +394,6 @@ def test_what_a_running_replica_refuses(running):
         s = status(client)[0]
         assert (s["Slave_IO_Running"], s["Slave_SQL_Running"]) == ("Connecting", "Yes"), client
         assert s["Seconds_Behind_Master"] is None and "127.0.0.1:1" in s["Last_IO_Error"]
-        assert s["Slave_IO_State"] == "Connecting to master"
         assert [r[5] for r in client.rows("SHOW PROCESSLIST") if text(r[1]) == "system user"], client
     for sql in ("BEGIN", "STOP SLAVE io_thread"):
         each(running, sql)

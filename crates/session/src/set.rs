@@ -5,7 +5,6 @@ use crate::admin::{SetItem, SetScope, SetValue};
 use crate::binlog_admin::gtid_inside_transaction;
 use crate::charset;
 use crate::instance::inert_text;
-use crate::privileges::PrivilegeSet;
 use crate::replica::FILTER_VARIABLES;
 use crate::session::ClientSession;
 use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef};

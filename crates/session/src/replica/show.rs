@@ -295,7 +295,7 @@ pub(crate) fn replica_status(view: &View, pairs: &mut Vec<(String, String)>) {
     }
     let on = |b: bool| String::from(if b { "ON" } else { "OFF" });
     let runs =
-        |s: &ConnectionStatus| s.channel.sql_running && s.channel.io_running != IoRunning::No;
+        |s: &ConnectionStatus| s.channel.sql_running && s.channel.io_running == IoRunning::Yes;
     pairs.push(("Slave_running".into(), on(mine.is_some_and(runs))));
     pairs.push((
         "Rpl_semi_sync_slave_status".into(),
