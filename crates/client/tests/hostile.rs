@@ -5,6 +5,7 @@
 use narwal_client::{Connection, DumpRequest, Error, Options, Packet};
 use proptest::prelude::*;
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
 
@@ -90,6 +91,40 @@ fn a_server_that_behaves() {
         );
         assert_eq!(dump.next(Duration::from_secs(5)).unwrap(), Packet::End);
         assert_eq!(dump.next(Duration::from_secs(5)).unwrap(), Packet::End);
+    });
+}
+
+#[test]
+fn semi_synchronous_packets() {
+    // Behind a packet whose acknowledgement is wanted the server counts from 1 again, whether or not that has come.
+    let events = [
+        packet(1, b"\0\xef\0one"),
+        packet(2, b"\0\xef\x01two"),
+        packet(1, b"\0\xef\x01three"),
+        packet(1, b"\0\xef\0four"),
+        packet(2, b"\0five"),
+    ];
+    // The acknowledgement is what the last ones answer.
+    let answers = vec![packet(2, OK), events[..2].concat(), events[2..].concat()];
+    against(greeting(), answers, |o| {
+        let c = Connection::connect(&o).unwrap();
+        let request = DumpRequest {
+            semi_sync: true,
+            ..DumpRequest::default()
+        };
+        let mut dump = c.dump(&request).unwrap();
+        let (wake, woken) = std::os::unix::net::UnixStream::pair().unwrap();
+        let wait = Duration::from_secs(5);
+        assert!(dump.ready(woken.as_fd(), wait).unwrap());
+        assert_eq!(dump.next(wait).unwrap(), Packet::Event(b"one"));
+        assert_eq!(dump.next(wait).unwrap(), Packet::WantsAck(b"two"));
+        dump.acknowledge("bin.000001", 700).unwrap();
+        assert_eq!(dump.next(wait).unwrap(), Packet::WantsAck(b"three"));
+        assert_eq!(dump.next(wait).unwrap(), Packet::Event(b"four"));
+        drop(wake);
+        // One without the mark.
+        let e = dump.next(wait).unwrap_err();
+        assert!(matches!(e, Error::Protocol(_)), "{e}");
     });
 }
 

@@ -242,7 +242,10 @@ impl Receiver<'_> {
         let options = target.options.clone();
         let spawned = std::thread::Builder::new()
             .name("replica-connect".to_owned())
-            .spawn(move || tx.send(Connection::connect(&options)));
+            .spawn(move || {
+                // Nobody waits for it any more: it is closed again.
+                let _ = tx.send(Connection::connect(&options));
+            });
         if let Err(e) = spawned {
             return Err(Over::Fault(lost(&narwal_client::Error::Io(e))));
         }
