@@ -211,6 +211,29 @@ def test_other_servers_write_the_same_content(own_narwal, own_replica):
     assert domain["compared"] > 20 and domain["common"] == gtid_position(primary.port) and domain["only_there"]["count"] == 0
 
 
+def test_replicas_that_write_less_are_not_taken_for_other_histories(own_narwal_replica):
+    """Row images that lack columns, and tables that are left out: other content by right, so nobody is refused for it."""
+    primary, minimal, filtered = own_narwal_replica(), own_narwal_replica("--binlog-row-image=MINIMAL"), own_narwal_replica()
+    run_all(primary, ROWS)
+    filtered.query("SET GLOBAL replicate_ignore_table = 'd.nokey'")
+    both = ["BEGIN", "INSERT INTO d.nokey VALUES (7, 'left out')", "UPDATE d.t SET v = 'x' WHERE id = 1", "COMMIT"]
+    for replica in (minimal, filtered):
+        replica.follow(primary.port)
+    run_all(primary, both)
+    for replica in (minimal, filtered):
+        replica.catch_up(primary.port)
+        replica.stop_slave()
+        replica.start_slave()
+        replica.wait_running()
+    run_all(primary, ["INSERT INTO d.t (v) VALUES ('on')"])
+    for replica in (minimal, filtered):
+        replica.catch_up(primary.port)
+    assert not diverge(minimal, primary, "--save=none", status=0)["parted"]
+    # What was left out shows.
+    found = diverge(filtered, primary, "--save=none")
+    assert found["domains"][0]["only_here"][-1]["other_content_there"]
+
+
 def test_mariadb_as_the_other_server(lab, own_narwal_replica, tmp_path):
     primary = lab.mariadb(MARIADB_AS_NARWAL)
     replica = own_narwal_replica()

@@ -80,12 +80,15 @@ impl Inverted {
     }
 }
 
-/// The values of an image, column by column; `None` for NULL.
+/// A column's number and its value; `None` for NULL.
+type Value<'a> = (usize, Option<&'a [u8]>);
+
+/// The values of an image, column by column.
 fn values<'a>(
     map: &TableMap<'_>,
     present: Option<&[u8]>,
     image: &'a [u8],
-) -> Result<Vec<(usize, Option<&'a [u8]>)>, BinlogError> {
+) -> Result<Vec<Value<'a>>, BinlogError> {
     let columns: Vec<usize> = (0..map.column_count())
         .filter(|&i| present.is_none_or(|p| bit(p, i)))
         .collect();

@@ -338,3 +338,47 @@ fn every_lookup_agrees_with_the_list() {
         }
     }
 }
+
+/// A log that is made to end before its last groups goes on behind what is left, whatever happens to the server then.
+#[test]
+fn a_log_that_ends_before_some_of_its_groups() {
+    use narwal_binlog::{Gtid, GtidState};
+    for crash in [false, true] {
+        let mut rng = StdRng::seed_from_u64(7);
+        let mut story = Story::new();
+        for _ in 0..40 {
+            story.commit(&mut rng);
+        }
+        let gtid = |g: &Written| g.gtid.parse::<Gtid>().unwrap();
+        let keep = story.groups.len() - 5;
+        let left: GtidState = story.groups[..keep].iter().map(gtid).collect();
+        let all = story.db.gtid_state();
+        let before = story.db.binlog_files();
+        // Not if something was committed meanwhile.
+        assert!(story.db.end_binlog_at(&left, &left).is_err());
+        assert_eq!(story.db.gtid_state(), all);
+        story.db.end_binlog_at(&all, &left).unwrap();
+        story.groups.clear();
+        if crash {
+            story.reopen(true, &mut rng);
+        }
+        assert_eq!(story.db.gtid_state(), left);
+        let files = story.db.binlog_files();
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].number, before[before.len() - 1].number + 1);
+        let position = left.position_text();
+        let at = |text: &str| story.db.binlog_reader(ReadStart::Gtid(text.to_owned()));
+        assert!(at(&position).unwrap().next_group().unwrap().is_none());
+        // Somebody who has what is not there any more has another history.
+        assert!(at(&all.position_text()).is_err());
+        let last = left.last(0).unwrap();
+        let next = left.next_seq(0);
+        let t = story.db.catalog().table("d", "t").unwrap().clone();
+        insert(&story.db, &t, 1 << 40, None, "on");
+        let mut reader = story.db.binlog_reader(ReadStart::Gtid(position)).unwrap();
+        let head = reader.next_group().unwrap().unwrap();
+        assert_eq!((head.gtid.domain, head.gtid.seq), (0, next));
+        assert_eq!(reader.gtids_before(), &left);
+        assert!(next > last.seq);
+    }
+}
