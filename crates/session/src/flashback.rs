@@ -120,7 +120,7 @@ fn as_map<'a>(event: &narwal_binlog::RawEvent<'a>) -> SqlResult<TableMap<'a>> {
 
 /// What undoes the group at hand, the first event's last.
 fn steps(gtid: Gtid, groups: &mut Groups) -> SqlResult<Vec<Step>> {
-    let cant = |why: String| SqlError::unsupported(&format!("undoing transaction {gtid}: {why}"));
+    let cant = |why: String| SqlError::unsupported(format!("undoing transaction {gtid}: {why}"));
     let mut maps: HashMap<u64, Arc<[u8]>> = HashMap::new();
     let mut steps = Vec::new();
     let mut size = 0;
