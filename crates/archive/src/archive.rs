@@ -178,12 +178,55 @@ impl Archive {
         Ok(entries)
     }
 
+    /// Runs `look`, which lists and then reads, again if an object has gone between: a part that its server has just
+    /// replaced by a longer one.
+    fn again<T>(&self, mut look: impl FnMut() -> Result<T>) -> Result<T> {
+        let mut tries = 0;
+        loop {
+            match look() {
+                Err(ArchiveError::Missing(_)) if tries < 10 => tries += 1,
+                result => return result,
+            }
+        }
+    }
+
+    /// What is known of all segments of a history.
+    ///
+    /// # Errors
+    /// As [`Archive::entry`].
+    pub fn all(&self, history: HistoryName) -> Result<Vec<Entry>> {
+        self.again(|| self.entries(history, &self.list(history)?))
+    }
+
+    /// A segment's entry and what `read` makes of it, also if it is a part that is replaced meanwhile.
+    fn current<T>(
+        &self,
+        history: HistoryName,
+        start: Lsn,
+        read: impl Fn(&Entry) -> Result<T>,
+    ) -> Result<(Entry, T)> {
+        self.again(|| {
+            let mut listed = self.list(history)?;
+            listed.retain(|l| l.start == start);
+            let entry = match listed.pop() {
+                Some(l) => self.entry(history, &l)?,
+                None => return Err(ArchiveError::Missing(segment_name(start))),
+            };
+            let made = read(&entry)?;
+            Ok((entry, made))
+        })
+    }
+
     /// The segments with the log from `from` (any LSN in it) to the end of the history, without gaps. What a restore of
     /// a backup whose log ends at `from` needs.
     ///
     /// # Errors
     /// [`ArchiveError::Gap`] if a part is missing, also where the history begins behind `from` or ends before it.
     pub fn entries_from(&self, history: HistoryName, from: Lsn) -> Result<Vec<Entry>> {
+        self.again(|| self.entries_from_once(history, from))
+    }
+
+    fn entries_from_once(&self, history: HistoryName, from: Lsn) -> Result<Vec<Entry>> {
         let mut listed = self.list(history)?;
         let first = listed.partition_point(|l| l.start <= from);
         if first == 0 {
@@ -294,7 +337,12 @@ impl Archive {
         disk.create_dir_all(dir).map_err(|e| io("making", dir, e))?;
         let tmp = dir.join("wal.tmp");
         for entry in entries {
-            let copy = self.read(history, entry, keys)?;
+            let (now, copy) = match self.read(history, entry, keys) {
+                Err(ArchiveError::Missing(_)) if entry.next.is_none() => {
+                    self.current(history, entry.start, |e| self.read(history, e, keys))?
+                }
+                result => (entry.clone(), result?),
+            };
             let path = dir.join(segment_name(entry.start));
             let file = disk.create(&tmp).map_err(|e| io("making", &tmp, e))?;
             file.write_at(&copy.bytes, 0)
@@ -305,8 +353,8 @@ impl Archive {
                 .map_err(|e| io("renaming", &tmp, e))?;
             fetched.segments += 1;
             fetched.bytes += copy.bytes.len() as u64;
-            fetched.end = entry.end;
-            told(entry);
+            fetched.end = now.end;
+            told(&now);
         }
         disk.sync_dir(dir).map_err(|e| io("syncing", dir, e))?;
         Ok(fetched)
@@ -331,23 +379,38 @@ impl Archive {
                 object: object.clone(),
                 what,
             };
-            let entry = match self.entry(history, &listed) {
+            let check = |e: &Entry| {
+                if e.keys.is_some() && keys.is_none() {
+                    let object = format!("{history}/{}", e.object);
+                    return self.read_sealed(&object, e).map(|_| ());
+                }
+                self.read(history, e, keys).map(|_| ())
+            };
+            let known = self.entry(history, &listed);
+            let checked = match known {
+                Ok(e) => check(&e).map(|()| e.clone()).map_err(|why| (Some(e), why)),
+                Err(why) => Err((None, why)),
+            };
+            let entry = match checked {
                 Ok(e) => e,
-                Err(e) => {
-                    problems.push(problem(e.to_string()));
-                    last = None;
-                    continue;
+                // A part that its server has replaced since it was listed.
+                Err((_, ArchiveError::Missing(_)))
+                    if listed.part_end.is_some()
+                        && let Ok((e, ())) = self.current(history, listed.start, check) =>
+                {
+                    e
+                }
+                Err((e, why)) => {
+                    problems.push(problem(why.to_string()));
+                    match e {
+                        Some(e) => e,
+                        None => {
+                            last = None;
+                            continue;
+                        }
+                    }
                 }
             };
-            let result = if entry.keys.is_some() && keys.is_none() {
-                self.read_sealed(&format!("{history}/{object}"), &entry)
-                    .map(|_| ())
-            } else {
-                self.read(history, &entry, keys).map(|_| ())
-            };
-            if let Err(e) = result {
-                problems.push(problem(e.to_string()));
-            }
             if let Some(before) = &last
                 && (before.next != Some(entry.start) || before.last_seq + 1 != entry.first_seq)
             {

@@ -188,7 +188,7 @@ impl Shipper {
         self.hold.advance(self.shipped);
         self.last = Some(entry.clone());
         if let Some(old) = replaced {
-            remove(&self.archive, &folder, &old)?;
+            remove(&self.archive, &folder, &old);
         }
         Ok(entry)
     }
@@ -207,7 +207,7 @@ impl Shipper {
             let names = self.archive.store().files(&history.to_string())?;
             let (listed, replaced) = crate::entry::sort_out(&names);
             for old in &replaced {
-                remove(&self.archive, &history.to_string(), old)?;
+                remove(&self.archive, &history.to_string(), old);
             }
             let keys = names.iter().filter(|n| n.starts_with("keys.")).cloned();
             let place = |start, part| Place {
@@ -226,6 +226,8 @@ impl Shipper {
             let entry = self.archive.entry(*history, last)?;
             match self.fits(&entry)? {
                 Fit::Continues => {
+                    // Nobody else ships to it.
+                    self.archive.store().clean(&history.to_string());
                     let place = match entry.next {
                         Some(next) => place(next, None),
                         None => place(entry.start, Some(last.clone())),
@@ -318,14 +320,15 @@ impl Shipper {
     }
 }
 
-fn remove(archive: &Archive, folder: &str, old: &Listed) -> Result<()> {
+/// Removes what something later has replaced. It is no harm if it stays, as where a bucket forbids that.
+fn remove(archive: &Archive, folder: &str, old: &Listed) {
     // The marker first: bytes without one do not count.
-    archive
-        .store()
-        .delete(&format!("{folder}/{}", old.marker()))?;
-    archive
-        .store()
-        .delete(&format!("{folder}/{}", old.object()))
+    for name in [old.marker(), old.object()] {
+        if let Err(e) = archive.store().delete(&format!("{folder}/{name}")) {
+            tracing::debug!("a replaced object stays in the archive: {e}");
+            return;
+        }
+    }
 }
 
 fn json(value: &impl serde::Serialize) -> Vec<u8> {

@@ -7,6 +7,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt, PutPayload, RetryConfig};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -20,6 +21,8 @@ const REQUEST: Duration = Duration::from_secs(300);
 pub(crate) struct Store {
     inner: Arc<dyn ObjectStore>,
     runtime: Runtime,
+    /// Where it is, if it is a folder.
+    dir: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for Store {
@@ -86,9 +89,11 @@ impl Store {
                             .with_connect_timeout(Duration::from_secs(10))
                             .with_allow_http(plain),
                     )
-                    // Trying again is the archiver's business, which says so.
+                    // Objects go one by one, and not every store has the call for many.
+                    .with_disable_bulk_delete(true)
+                    // Trying again is the archiver's own business, and it says so.
                     .with_retry(RetryConfig {
-                        max_retries: 2,
+                        max_retries: if make { 0 } else { 3 },
                         retry_timeout: Duration::from_secs(10),
                         ..RetryConfig::default()
                     });
@@ -110,7 +115,33 @@ impl Store {
                 object: "the store".into(),
                 why: e.to_string(),
             })?;
-        Ok(Store { inner, runtime })
+        let dir = match target {
+            Target::Folder(dir) => Some(dir.clone()),
+            Target::S3 { .. } => None,
+        };
+        Ok(Store {
+            inner,
+            runtime,
+            dir,
+        })
+    }
+
+    /// Removes what a kill in the middle of a put has left in a folder of objects: files under temporary names, which no
+    /// listing shows.
+    pub fn clean(&self, folder: &str) {
+        let Some(files) = self
+            .dir
+            .as_ref()
+            .and_then(|d| std::fs::read_dir(d.join(folder)).ok())
+        else {
+            return;
+        };
+        for file in files.flatten() {
+            if file.file_name().to_string_lossy().contains('#') {
+                // Left over once more is no harm.
+                let _ = std::fs::remove_file(file.path());
+            }
+        }
     }
 
     /// Puts an object, whole or not at all, durably; it replaces one of the same name.

@@ -1,7 +1,9 @@
 //! Between the protocol front and the sessions: the only place that knows both.
 
-use crate::Failure;
+use crate::local::Local;
 use crate::options::Serve;
+use crate::{Failure, archive};
+use narwal_archive::Archiver;
 use narwal_engine::Database;
 use narwal_replication::{DumpIo, Ready};
 use narwal_server::{
@@ -40,6 +42,7 @@ pub fn variable_names() -> impl Iterator<Item = &'static str> {
 /// An open database with its sessions.
 pub struct Instance {
     instance: Arc<narwal_session::Instance>,
+    archiver: Option<Arc<Archiver>>,
 }
 
 /// Opens the data folder, with recovery if it needs that.
@@ -104,12 +107,25 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
     let mut options = startup.engine_options();
     options.disk = folder.disk;
     options.accept_log_loss = o.accept_log_loss;
+    let archive_url = startup.get("narwal_archive_url").show();
+    let archive_timeout = startup.get("narwal_archive_timeout").as_u64();
+    // Until the archiver knows what it has to ship.
+    options.hold_log = !archive_url.is_empty();
     let db = Database::open_with(&o.datadir, options)
         .map_err(|e| Failure::run(format!("can't open {}", o.datadir.display()), e))?;
-    Ok(Instance {
-        instance: narwal_session::Instance::new(db, startup),
-    })
+    let instance = narwal_session::Instance::new(db, startup);
+    let mut archiver = None;
+    if !archive_url.is_empty() {
+        let db = instance.database();
+        let started = archive::start(db, &archive_url, archive_timeout, o.key_file.as_deref())?;
+        let started = archiver.insert(Arc::new(started));
+        instance.set_archive_control(Arc::new(archive::Control(started.clone())));
+    }
+    Ok(Instance { instance, archiver })
 }
+
+/// How long the end of a server waits for its archive.
+const ARCHIVE_PATIENCE: Duration = Duration::from_secs(10);
 
 fn hostname() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
@@ -151,8 +167,21 @@ impl Instance {
         self.instance.kill_all();
     }
 
-    /// Closes the database cleanly.
+    /// A session with all privileges, for commands that speak SQL to a folder.
+    pub fn local(&self) -> Result<Local, Failure> {
+        let session = self.instance.connect_internal();
+        session
+            .map(Local::new)
+            .map_err(|e| Failure::Run(crate::local::text(&e)))
+    }
+
+    /// Closes the database cleanly, after the archive has got what it lacks.
     pub fn close(self) {
+        if let Some(archiver) = &self.archiver
+            && !archiver.stop(ARCHIVE_PATIENCE)
+        {
+            tracing::warn!("the end of the log is not in the archive; the next start ships it");
+        }
         if let Err(e) = self.instance.database().close() {
             tracing::error!(error = %e, "the database did not close cleanly; the next start recovers it");
         }

@@ -11,6 +11,8 @@ usage:
   narwal stream [DIR] [options]    changes of rows as JSON lines, as they happen, of a data folder or of a server
   narwal diverge --from=HOST       where this server's history and another's part, what only this one has
   narwal rejoin --from=HOST        take that back, and follow the other server again
+  narwal replica --from HOST       make a replica of a running Narwal or MariaDB, in one step
+  narwal archive list|verify|fetch what a server has archived of its log, in a folder or a bucket
   narwal check DIR                 verify a stopped server's data folder: log, tables, indexes
   narwal verify-log [options]      check every record of a stopped server's log
   narwal rotate-key [options]      change the keys of an encrypted data folder
@@ -46,6 +48,7 @@ Every system variable is an option too, by MariaDB's name, with - or _ between t
   --innodb-flush-log-at-trx-commit=1   1: synced before OK; 2: written; 0: neither (both synced once a second)
   --innodb-buffer-pool-size=1G         memory for pages and recent changes together
   --max-connections=500
+  --narwal-archive-url=URL             ship the log to file:///dir or s3://bucket/prefix; see docs/archive.md
   --wait-timeout=600
 SHOW VARIABLES lists them with their values, SET GLOBAL changes the dynamic ones in a running server.
 

@@ -1,6 +1,7 @@
 //! The `narwal` command: `serve`, `stream`, `binlog`, `diverge`, `rejoin`, `check`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod archive;
 mod binlog;
 mod check;
 mod cli;
@@ -8,8 +9,10 @@ mod diverge;
 mod folder;
 mod glue;
 mod help;
+mod local;
 mod options;
 mod rejoin;
+mod replica;
 mod serve;
 mod stream;
 mod verify;
@@ -114,6 +117,8 @@ fn run(args: &[String]) -> Result<(), Failure> {
             Some("rejoin") => rejoin::run(&["--help".to_owned()]),
             Some("check") => check::run(&["--help".to_owned()]),
             Some("stream") => stream::run(&["--help".to_owned()]),
+            Some("archive") => archive::run(&["--help".to_owned()]),
+            Some("replica") => replica::run(&["--help".to_owned()]),
             Some("export-binlog") => show(help::EXPORT),
             Some("verify-log") => show(help::VERIFY),
             Some("rotate-key" | "encrypt" | "decrypt") => show(help::KEYS),
@@ -132,6 +137,8 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "diverge" => diverge::run(rest),
         "rejoin" => rejoin::run(rest),
         "stream" => stream::run(rest),
+        "archive" => archive::run(rest),
+        "replica" => replica::run(rest),
         "serve" => serve::run(options::serve(rest)?),
         "export-binlog" => binlog::export_binlog(options::export(rest)?),
         "verify-log" => verify::run(options::verify(rest)?),
@@ -148,6 +155,8 @@ fn run(args: &[String]) -> Result<(), Failure> {
                     "diverge",
                     "rejoin",
                     "stream",
+                    "archive",
+                    "replica",
                     "export-binlog",
                     "verify-log",
                     "rotate-key",

@@ -1,6 +1,8 @@
 //! What all sessions of a server share: the database, global variables, accounts, the process list, counters.
 
 use crate::acl::{Account, Acl};
+use crate::archive::ArchiveControl;
+use crate::privileges::PrivilegeSet;
 use crate::process::{Killer, ProcessList};
 use crate::read_lock::GlobalReadLock;
 use crate::replica::{FILTER_VARIABLES, Filters, ReplicaControl, ReplicaFilter};
@@ -413,6 +415,7 @@ pub struct Instance {
     source: Source,
     replica: OnceLock<Arc<dyn ReplicaControl>>,
     pub(crate) replica_filters: Filters,
+    archive: OnceLock<Arc<dyn ArchiveControl>>,
 }
 
 impl Instance {
@@ -473,6 +476,7 @@ impl Instance {
             watchdog: Mutex::new(false),
             replica: OnceLock::new(),
             replica_filters: Filters::new(startup.replica_filters),
+            archive: OnceLock::new(),
         })
     }
 
@@ -496,6 +500,35 @@ impl Instance {
     /// What runs the server's connections to sources; none in an embedded database.
     pub fn replica_control(&self) -> Option<&Arc<dyn ReplicaControl>> {
         self.replica.get()
+    }
+
+    /// Says what ships the server's log to an archive. The first call counts.
+    pub fn set_archive_control(&self, control: Arc<dyn ArchiveControl>) {
+        if self.archive.set(control).is_err() {
+            tracing::error!("the server's archive control is set twice");
+        }
+    }
+
+    /// What ships the server's log to an archive, if something does.
+    pub(crate) fn archive_control(&self) -> Option<&Arc<dyn ArchiveControl>> {
+        self.archive.get()
+    }
+
+    /// A session of the server's own, with all privileges, whatever the accounts are. It is not in the process list.
+    ///
+    /// # Errors
+    /// The session can't be made.
+    pub fn connect_internal(self: &Arc<Self>) -> SqlResult<ClientSession> {
+        let mut account = Account::new("", "");
+        account.global = PrivilegeSet::ALL_GLOBAL.with(PrivilegeSet::GRANT_OPTION);
+        let client = ConnectOptions {
+            user: "system user".into(),
+            account_user: String::new(),
+            account_host: String::new(),
+            host: String::new(),
+            ..ConnectOptions::local(self.system_ids(1))
+        };
+        ClientSession::for_applier(self.clone(), client, Arc::new(account), Arc::default())
     }
 
     /// The first of `n` ids for sessions of the server's own: ids that no client has.
@@ -596,6 +629,11 @@ impl Instance {
             | "binlog_group_commit_sync_no_delay_count" => {
                 let (count, usec) = commit_wait(&|name| self.global_value(name).as_u64());
                 self.db.set_commit_wait(count, usec);
+            }
+            "narwal_archive_timeout" => {
+                if let Some(archive) = self.archive.get() {
+                    archive.set_timeout(value.as_u64());
+                }
             }
             "read_only" => self.read_only.store(value.as_bool(), Ordering::SeqCst),
             _ => {}

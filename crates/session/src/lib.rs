@@ -19,6 +19,7 @@
 //! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
 //! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
 //! | `dump.rs` | COM_REGISTER_SLAVE, COM_BINLOG_DUMP: what a session has to do with replicas |
+//! | `archive.rs` | the archive of the log, as sessions see it |
 //! | `apply.rs` | event groups of other servers: import, replicas |
 //! | `replica/` | the server as a replica: connections, their statements, filters |
 //! | `process.rs`, `status.rs` | process list, counters |
@@ -29,6 +30,7 @@ mod acl;
 mod admin;
 mod admin_parse;
 pub mod apply;
+mod archive;
 mod backup;
 mod binlog_admin;
 mod charset;
@@ -60,6 +62,7 @@ mod users;
 pub mod variables;
 
 pub use acl::{Account, Acl};
+pub use archive::ArchiveControl;
 pub use backup::StreamBegin;
 pub use instance::{ConnectOptions, Instance, NARWAL_VERSION, Startup, server_version};
 pub use password::{native_hash, sha2_hash, sha2_verify};

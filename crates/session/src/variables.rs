@@ -839,6 +839,14 @@ pub static VARIABLES: &[VariableDef] = &[
         Inert,
     ),
     def(
+        "narwal_archive_timeout",
+        Global,
+        UInt(0, 86_400, 1),
+        "60",
+        Live,
+    ),
+    def("narwal_archive_url", Global, Text, "", Startup),
+    def(
         "narwal_gtid_gaps",
         Global,
         Enum(&["STOP", "WARN"]),

@@ -255,6 +255,7 @@ pub(crate) trait Output {
 }
 
 pub use import::is_unfinished as is_unfinished_import;
+pub use progress::Progress;
 pub use source::{data_dir_of, log_dir};
 
 /// Runs `narwal binlog` with the arguments behind that.

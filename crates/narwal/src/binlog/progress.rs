@@ -46,7 +46,7 @@ impl Progress {
         let secs = self.started.elapsed().as_secs_f64().max(0.001);
         let percent = (done as f64 / self.total.max(1) as f64 * 100.0).min(100.0);
         let (mib, rate) = (done as f64 / 1048576.0, done as f64 / 1048576.0 / secs);
-        eprint!("\r\x1b[K{percent:5.1}%  {mib:.0} MiB of log, {rate:.0} MiB/s  {what}");
+        eprint!("\r\x1b[K{percent:5.1}%  {mib:.0} MiB, {rate:.0} MiB/s  {what}");
         let _ = std::io::stderr().flush();
         self.wrote = true;
     }

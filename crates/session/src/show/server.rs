@@ -228,6 +228,11 @@ pub(crate) fn status_pairs(
     super::binlog::binlog_status(view, filter, &mut pairs)?;
     super::binlog::semi_sync_status(view, &mut pairs);
     crate::replica::replica_status(view, &mut pairs);
+    if let Some(archive) = inst.archive_control() {
+        for (name, value) in archive.status() {
+            pairs.push((format!("Narwal_archive_{name}"), value));
+        }
+    }
     pairs.push(("Ssl_cipher".into(), view.tls.1.clone()));
     pairs.push(("Ssl_version".into(), view.tls.0.clone()));
     pairs.push(("Compression".into(), "OFF".into()));
