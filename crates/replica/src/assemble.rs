@@ -267,12 +267,6 @@ impl Assembler {
         &self.place
     }
 
-    /// File and offset that the stream has reached, possibly inside a group.
-    #[must_use]
-    pub fn reached(&self) -> (&Arc<str>, u64) {
-        (&self.file, self.pos)
-    }
-
     /// The last group that was handed on.
     #[must_use]
     pub fn last(&self) -> LastGroup {
