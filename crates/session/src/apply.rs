@@ -209,7 +209,7 @@ pub struct Ready {
     origin: Option<Arc<Origin>>,
     timestamp: u32,
     rows: u64,
-    txn: Option<Transaction>,
+    txn: Option<Box<Transaction>>,
 }
 
 impl Ready {
@@ -697,7 +697,7 @@ impl Applier {
             origin: group.origin,
             timestamp: group.timestamp,
             rows: group.rows,
-            txn: group.txn,
+            txn: group.txn.map(Box::new),
         }))
     }
 

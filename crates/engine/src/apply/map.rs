@@ -242,7 +242,7 @@ impl Mapped {
     pub(super) fn plain_row(&self, image: &[u8]) -> Vec<u8> {
         let mut row = image.to_vec();
         let n = self.columns.len();
-        if n % 8 != 0
+        if !n.is_multiple_of(8)
             && let Some(last) = row.get_mut(n / 8)
         {
             *last |= !0 << (n % 8);

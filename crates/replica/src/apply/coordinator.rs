@@ -118,10 +118,10 @@ impl<'a> Coordinator<'a> {
     pub(super) fn end(&mut self, ended: Ended) {
         self.stream = None;
         self.applier.abandon();
-        if let Some(pool) = self.pool {
-            if ended == Ended::Failed || !pool.drain(self.stop) {
-                pool.abort();
-            }
+        if let Some(pool) = self.pool
+            && (ended == Ended::Failed || !pool.drain(self.stop))
+        {
+            pool.abort();
         }
         if self.progress.error().is_none() {
             // Only a hint for the next start: what it would spare is passed over again.
