@@ -522,7 +522,7 @@ def parse() -> argparse.Namespace:
     p.add_argument("--out", default=str(ROOT / "bench-out" / time.strftime("%Y%m%d-%H%M%S")),
                    help="results and the servers' folders: the disk that is measured")  # fmt: skip
     p.add_argument("--keep", action="store_true", help="keep the servers' folders")
-    p.add_argument("--only", help="comma-separated sections: figures, idle, strace, restart, atrest; or one of connect, large, purge, readers, semisync (see their --help) "
+    p.add_argument("--only", help="comma-separated sections: figures, idle, strace, restart, atrest; or one of backup, connect, large, purge, readers, semisync (see their --help) "
                                   "(default: figures and idle)")  # fmt: skip
     p.add_argument("--restart", action="store_true", help="also: restart after kill -9 with 4 x 1M rows (minutes)")
     p.add_argument("--restart-rows", type=int, default=1_000_000)

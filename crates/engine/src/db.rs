@@ -555,6 +555,7 @@ impl Database {
                 dir.display()
             ))
         })?;
+        crate::backup::refuse_unfinished(&*disk, &dir)?;
         let base_path = dir.join("base.redb");
         let log_dir = dir.join("log");
         let exists = disk.exists(&base_path).map_err(|e| io("looking into", e))?;

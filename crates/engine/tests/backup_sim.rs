@@ -128,19 +128,59 @@ impl Story {
     }
 }
 
-fn write(disk: &SimDisk, path: &Path, offset: u64, bytes: &[u8]) {
-    disk.create_dir_all(path.parent().unwrap()).unwrap();
-    let f = match disk.exists(path).unwrap() {
-        true => disk.open(path).unwrap(),
-        false => disk.create(path).unwrap(),
-    };
-    f.write_at(bytes, offset).unwrap();
+/// Takes a backup into folder `dir` of `to` while things go on, over a link that breaks now and then.
+fn take(s: &mut Story, disk: &SimDisk, to: &SimDisk, dir: &str, parent: Option<&str>) -> Manifest {
+    let encrypted = disk.content(&Path::new(DIR).join("keys"));
+    let with_log = s.rng.random_bool(0.7);
+    let to: Arc<dyn Disk> = Arc::new(to.clone());
+    let mut sink = FolderSink::create(to, Path::new(dir), parent.map(Path::new)).unwrap();
+    let mut backup =
+        s.db.begin_backup(BackupOptions {
+            with_log,
+            ..BackupOptions::default()
+        })
+        .unwrap();
+    let mut received = 0;
+    let mut breaks = s.rng.random_range(0..4);
+    loop {
+        if s.rng.random_bool(0.7) {
+            s.something();
+        }
+        let piece = backup.next_piece().unwrap();
+        let lost = breaks > 0 && s.rng.random_bool(0.1);
+        match piece {
+            Some(piece) if !lost => {
+                if let Piece::Data { file, bytes, .. } = &piece
+                    && encrypted.is_some()
+                {
+                    // Not a byte of what is in an encrypted folder.
+                    let shown = bytes
+                        .windows(8)
+                        .any(|w| w == b"NARWALSG" || w == b"redb\x1A\x0A\xA9\x0D");
+                    assert!(!shown, "{file} is in the clear");
+                }
+                sink.put(&piece).unwrap();
+                received += 1;
+            }
+            None if !lost => break,
+            // This one and some before it did not arrive for all that the sender knows.
+            _ => {
+                breaks -= 1;
+                received = s.rng.random_range(0..=received);
+                backup.resume_after(received);
+            }
+        }
+    }
+    if let Some(keys) = encrypted {
+        sink.put_file("keys", &keys).unwrap();
+    }
+    let end = backup.end().unwrap().clone();
+    sink.finish("test", end).unwrap()
 }
 
 fn story(seed: u64) {
     let mut rng = StdRng::seed_from_u64(seed);
     let encrypted = rng.random_bool(0.5);
-    let with_log = rng.random_bool(0.7);
     let disk = SimDisk::new();
     let db = open(&disk, DIR, encrypted);
     create(&db, vec![table_def("t", true, false)]);
@@ -154,103 +194,300 @@ fn story(seed: u64) {
     for _ in 0..s.rng.random_range(0..60) {
         s.something();
     }
-    let mut backup =
-        s.db.begin_backup(BackupOptions {
-            with_log,
-            ..BackupOptions::default()
-        })
-        .unwrap();
-    let mut received = 0;
-    let mut breaks = s.rng.random_range(0..4);
-    let mut pieces: Vec<Piece> = Vec::new();
-    loop {
-        if s.rng.random_bool(0.7) {
+    let copy = SimDisk::new();
+    let mut m = take(&mut s, &disk, &copy, "/b0", None);
+    let mut last = "/b0".to_owned();
+    for i in 1..=s.rng.random_range(0..3) {
+        for _ in 0..s.rng.random_range(0..20) {
             s.something();
         }
-        let piece = backup.next_piece().unwrap();
-        let lost = breaks > 0 && s.rng.random_bool(0.1);
-        match piece {
-            Some(piece) if !lost => {
-                pieces.push(piece);
-                received += 1;
-            }
-            None if !lost => break,
-            // This one and some before it did not arrive.
-            _ => {
-                breaks -= 1;
-                received = s.rng.random_range(0..=received);
-                pieces.truncate(received);
-                backup.resume_after(received as u64);
-            }
-        }
+        let dir = format!("/b{i}");
+        m = take(&mut s, &disk, &copy, &dir, Some(&last));
+        last = dir;
     }
-    let end = backup.end().unwrap().clone();
-    drop(backup);
-    let copy = SimDisk::new();
-    if encrypted {
-        let keys = disk.content(&Path::new(DIR).join("keys")).unwrap();
-        write(&copy, &Path::new(TO).join("keys"), 0, &keys);
-    }
-    for piece in &pieces {
-        match piece {
-            Piece::Data {
-                file,
-                offset,
-                bytes,
-            } => {
-                write(&copy, &Path::new(TO).join(&**file), *offset, bytes);
-            }
-            Piece::End { file, size } => {
-                let path = Path::new(TO).join(&**file);
-                write(&copy, &path, 0, &[]);
-                copy.open(&path).unwrap().set_len(*size).unwrap();
-            }
-        }
-    }
-    // Not a byte of what is in an encrypted folder.
-    if encrypted {
-        for piece in &pieces {
-            if let Piece::Data { file, bytes, .. } = piece {
-                let shown = bytes
-                    .windows(8)
-                    .any(|w| w == b"NARWALSG" || w == b"redb\x1A\x0A\xA9\x0D");
-                assert!(!shown, "{file} is in the clear");
-            }
-        }
-    }
+    let to: Arc<dyn Disk> = Arc::new(copy.clone());
+    let chain = Chain::open(to.clone(), Path::new(&last), &[]).unwrap();
+    assert_eq!(chain.manifest(), &m);
+    assert_eq!(chain.verify(|_| Ok(())).unwrap(), []);
+    begin_folder(&*to, Path::new(TO)).unwrap();
+    restore_files(&chain, &to, Path::new(TO), |_| Ok(())).unwrap();
+    let refused = Database::open_with(
+        TO,
+        Options {
+            background: false,
+            disk: to.clone(),
+            ..Options::default()
+        },
+    );
+    assert!(refused.is_err(), "a folder that is not whole was opened");
+    let end = m.end;
     let through = through(&copy, TO, encrypted);
     narwal_log::cut_behind(&*through, &Path::new(TO).join("log"), end.log_end).unwrap();
+    end_folder(&*to, Path::new(TO)).unwrap();
     drop(through);
     let restored = open(&copy, TO, encrypted);
     assert_eq!(restored.log_end().1, end.seq);
     assert_eq!(restored.gtid_binlog_state(), end.gtid_binlog_state);
-    if with_log {
+    if end.with_log {
         let p = restored.binlog_position();
         assert_eq!((p.file, p.offset), (end.binlog_file, end.binlog_pos));
     }
+    assert_eq!(
+        &rows_of(&restored),
+        s.history.range(..=end.seq).next_back().unwrap().1
+    );
     let t = restored.catalog().table("d", "t").unwrap().clone();
-    let mut x = begin(&restored);
-    let got: Rows = dump(&mut x, &t, 0, ReadView::Snapshot)
-        .into_iter()
-        .map(|(id, k, c)| (id, (k, c)))
-        .collect();
-    drop(x);
-    let want = s.history.range(..=end.seq).next_back().unwrap().1;
-    assert_eq!(&got, want);
     check_indexes(&restored, &t);
-    if with_log {
-        // The binary log is there as far back as the backup's begin says.
-        assert!(
-            restored
-                .binlog_files()
-                .iter()
-                .all(|f| f.first_lsn >= end.log_start)
-        );
-    }
     // It goes on.
     insert(&restored, &t, 1_000_000, None, "after");
     restored.checkpoint().unwrap();
     restored.close().unwrap();
+}
+
+fn rows_of(db: &Database) -> Rows {
+    let t = db.catalog().table("d", "t").unwrap().clone();
+    let mut x = begin(db);
+    dump(&mut x, &t, 0, ReadView::Snapshot)
+        .into_iter()
+        .map(|(id, k, c)| (id, (k, c)))
+        .collect()
+}
+
+/// A database with some rows on a new disk.
+fn some_rows(seed: u64) -> (SimDisk, Story) {
+    let disk = SimDisk::new();
+    let db = open(&disk, DIR, false);
+    create(&db, vec![table_def("t", true, false)]);
+    let mut s = Story {
+        db,
+        rng: StdRng::seed_from_u64(seed),
+        rows: Rows::new(),
+        history: BTreeMap::new(),
+    };
+    for _ in 0..30 {
+        s.transaction(20);
+    }
+    s.db.checkpoint().unwrap();
+    (disk, s)
+}
+
+/// One byte of every block is flipped at a time, at the same place in each: with NARWAL_SEEDS=0 at every place, else at so
+/// many places by chance. Each flipped block is named, and nothing else.
+#[test]
+fn every_flipped_byte_of_a_backup_is_found_and_named() {
+    let (disk, mut s) = some_rows(1);
+    let copy = SimDisk::new();
+    take(&mut s, &disk, &copy, "/b0", None);
+    s.transaction(300);
+    s.db.checkpoint().unwrap();
+    take(&mut s, &disk, &copy, "/b1", Some("/b0"));
+    let to: Arc<dyn Disk> = Arc::new(copy.clone());
+    let places: Vec<u64> = match std::env::var("NARWAL_SEEDS").ok().as_deref() {
+        Some("0") => (0..LARGE_BLOCK).collect(),
+        n => {
+            let n: usize = n.map_or(25, |n| n.parse().unwrap());
+            (0..n).map(|_| s.rng.random_range(0..BLOCK)).collect()
+        }
+    };
+    let files: Vec<_> = copy
+        .paths()
+        .into_iter()
+        .filter(|p| p.starts_with("/b0") || p.starts_with("/b1"))
+        .collect();
+    assert!(files.iter().any(|p| p.ends_with("base.redb.blocks")));
+    for at in places {
+        let bit = 1u8 << s.rng.random_range(0..8);
+        let mut flipped = std::collections::BTreeSet::new();
+        for path in files.iter().filter(|p| !p.ends_with(MANIFEST)) {
+            let block = if path.to_str().unwrap().contains("base.redb") {
+                BLOCK
+            } else {
+                LARGE_BLOCK
+            };
+            let len = copy.content(path).unwrap().len() as u64;
+            let mut offset = at % block;
+            while offset < len {
+                copy.damage(path, offset, |b| b[0] ^= bit);
+                flipped.insert((path.clone(), offset / block * block));
+                offset += block;
+            }
+        }
+        let chain = Chain::open(to.clone(), Path::new("/b1"), &[]).unwrap();
+        let found: std::collections::BTreeSet<_> = chain
+            .verify(|_| Ok(()))
+            .unwrap()
+            .into_iter()
+            .map(|d| (d.path, d.offset))
+            .collect();
+        assert_eq!(found, flipped);
+        // Whoever restores without looking first is told as well, and nothing can be opened.
+        let dir = format!("/r{at}");
+        begin_folder(&*to, Path::new(&dir)).unwrap();
+        let r = restore_files(&chain, &to, Path::new(&dir), |_| Ok(()));
+        assert!(matches!(r, Err(EngineError::Corrupt(_))), "{r:?}");
+        for (path, block) in &flipped {
+            copy.damage(
+                path,
+                block
+                    + at % LARGE_BLOCK
+                        % if path.to_str().unwrap().contains("base.redb") {
+                            BLOCK
+                        } else {
+                            LARGE_BLOCK
+                        },
+                |b| b[0] ^= bit,
+            );
+        }
+    }
+    let chain = Chain::open(to.clone(), Path::new("/b1"), &[]).unwrap();
+    assert_eq!(chain.verify(|_| Ok(())).unwrap(), []);
+    // A file that is gone, cut, longer, or that nobody knows.
+    let segment = files.iter().find(|p| p.starts_with("/b0/log")).unwrap();
+    for change in ["gone", "cut", "longer", "unknown"] {
+        let content = copy.content(segment).unwrap();
+        let file = to.open(segment).unwrap();
+        match change {
+            "gone" => to.remove(segment).unwrap(),
+            "cut" => file.set_len(content.len() as u64 - 1).unwrap(),
+            "longer" => file.set_len(content.len() as u64 + 1).unwrap(),
+            _ => drop(to.create(Path::new("/b0/log/x")).unwrap()),
+        }
+        let found = chain.verify(|_| Ok(())).unwrap();
+        let path = match change {
+            "unknown" => Path::new("/b0/log/x"),
+            _ => segment,
+        };
+        assert!(
+            !found.is_empty() && found.iter().all(|d| d.path == path),
+            "{change}: {found:?}"
+        );
+        let file = to.create(segment).unwrap();
+        file.write_at(&content, 0).unwrap();
+        let _ = to.remove(Path::new("/b0/log/x"));
+    }
+    to.remove(Path::new("/b0/backup.json")).unwrap();
+    assert!(Chain::open(to, Path::new("/b1"), &[]).is_err());
+}
+
+/// The power goes, or the disk is full, at any moment of a backup: there is a whole backup, or there is none.
+#[test]
+fn a_backup_that_was_cut_off_is_none() {
+    let seeds = std::env::var("NARWAL_SEEDS").map_or(30, |n| n.parse().unwrap());
+    let (mut none, mut whole) = (0, 0);
+    for seed in 0..seeds {
+        let (_, mut s) = some_rows(seed);
+        let copy = SimDisk::new();
+        let full = s.rng.random_bool(0.3);
+        if full {
+            copy.set_capacity(Some(s.rng.random_range(0..3 << 20)));
+        } else {
+            copy.power_off_in(s.rng.random_range(0..80));
+        }
+        let to: Arc<dyn Disk> = Arc::new(copy.clone());
+        let made = || -> Result<Manifest> {
+            let mut sink = FolderSink::create(to.clone(), Path::new("/b"), None)?;
+            let mut backup = s.db.begin_backup(BackupOptions::default())?;
+            while let Some(piece) = backup.next_piece()? {
+                sink.put(&piece)?;
+            }
+            sink.finish("test", backup.end().unwrap().clone())
+        }();
+        if full && let Err(e) = &made {
+            assert!(matches!(e, EngineError::DiskFull(_)), "{e}");
+            assert!(
+                copy.paths().iter().all(|p| !p.starts_with("/b")),
+                "{:?}",
+                copy.paths()
+            );
+        }
+        let after: Arc<dyn Disk> = Arc::new(if full { copy } else { copy.crash(seed) });
+        match Chain::open(after, Path::new("/b"), &[]) {
+            Ok(chain) => {
+                assert_eq!(chain.verify(|_| Ok(())).unwrap(), [], "seed {seed}");
+                whole += 1;
+            }
+            Err(_) => {
+                assert!(made.is_err(), "seed {seed}: a finished backup is gone");
+                none += 1;
+            }
+        }
+    }
+    assert!(none > 0 && (seeds < 30 || whole > 0), "{none} {whole}");
+}
+
+/// Restored to each commit in turn, the rows are those of that moment.
+#[test]
+fn any_moment_behind_the_base_can_be_had() {
+    let (disk, mut s) = some_rows(3);
+    let copy = SimDisk::new();
+    let to: Arc<dyn Disk> = Arc::new(copy.clone());
+    let mut sink = FolderSink::create(to.clone(), Path::new("/b"), None).unwrap();
+    let mut backup = s.db.begin_backup(BackupOptions::default()).unwrap();
+    let mut moments = Vec::new();
+    loop {
+        // Behind the base's last round the log is copied.
+        s.transaction(if moments.len() % 5 == 4 { 300 } else { 5 });
+        let p = s.db.binlog_position();
+        moments.push((s.db.gtid_binlog_state(), p.file, p.offset, s.rows.clone()));
+        match backup.next_piece().unwrap() {
+            Some(piece) => sink.put(&piece).unwrap(),
+            None => break,
+        }
+    }
+    let m = sink.finish("test", backup.end().unwrap().clone()).unwrap();
+    let _ = disk;
+    let chain = Chain::open(to.clone(), Path::new("/b"), &[]).unwrap();
+    let config = narwal_binlog::VirtualConfig {
+        max_binlog_size: 32 << 10,
+        ..Default::default()
+    };
+    let base = (
+        m.end.base_seq,
+        m.end.base_lsn,
+        m.end.base_gtid_state.as_str(),
+    );
+    let (mut had, mut early, mut late) = (0, 0, 0);
+    for (i, (gtids, file, offset, rows)) in moments.iter().enumerate() {
+        let dir = format!("/r{i}");
+        let dir = Path::new(&dir);
+        begin_folder(&*to, dir).unwrap();
+        restore_files(&chain, &to, dir, |_| Ok(())).unwrap();
+        let log = dir.join("log");
+        narwal_log::cut_behind(&*to, &log, m.end.log_end).unwrap();
+        let point = match i % 2 {
+            0 => Point::Gtid(gtids.clone()),
+            _ => Point::Position {
+                file: file.clone(),
+                offset: *offset,
+            },
+        };
+        let cut = match find_cut(to.clone(), &log, &config, base, &point) {
+            Ok(cut) => cut,
+            Err(e) if e.to_string().contains("before this backup's base") => {
+                early += 1;
+                continue;
+            }
+            Err(e) if e.to_string().contains("--archive") => {
+                late += 1;
+                continue;
+            }
+            Err(e) => panic!("{point:?}: {e}"),
+        };
+        assert_eq!(&cut.gtids, gtids);
+        narwal_log::cut_behind(&*to, &log, cut.lsn).unwrap();
+        end_folder(&*to, dir).unwrap();
+        let db = open(&copy, dir.to_str().unwrap(), false);
+        assert_eq!(&rows_of(&db), rows, "{point:?}");
+        assert_eq!(&db.gtid_binlog_state(), gtids);
+        db.close().unwrap();
+        had += 1;
+    }
+    assert!(had > 5, "had {had}, early {early}, late {late}");
+    for wrong in ["0-1-999999", "7-7-7"] {
+        let log = Path::new("/r0/log");
+        let e = find_cut(to.clone(), log, &config, base, &Point::Gtid(wrong.into()));
+        assert!(e.is_err(), "{wrong}");
+    }
 }
 
 #[test]

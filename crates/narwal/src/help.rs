@@ -13,6 +13,8 @@ usage:
   narwal rejoin --from=HOST        take that back, and follow the other server again
   narwal replica --from HOST       make a replica of a running Narwal or MariaDB, in one step
   narwal archive list|verify|fetch what a server has archived of its log, in a folder or a bucket
+  narwal backup --to=DIR           copy a running server's data, whole or what has changed; narwal backup verify DIR
+  narwal restore --from=DIR        a data folder out of a backup, as of its end or of another moment
   narwal check DIR                 verify a stopped server's data folder: log, tables, indexes
   narwal verify-log [options]      check every record of a stopped server's log
   narwal rotate-key [options]      change the keys of an encrypted data folder

@@ -1,7 +1,9 @@
-//! The `narwal` command: `serve`, `stream`, `binlog`, `diverge`, `rejoin`, `check`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
+//! The `narwal` command: `serve`, `stream`, `binlog`, `backup`, `restore`, `diverge`, `rejoin`, `archive`, `replica`, `check`,
+//! `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod archive;
+mod backup;
 mod binlog;
 mod check;
 mod cli;
@@ -13,6 +15,7 @@ mod local;
 mod options;
 mod rejoin;
 mod replica;
+mod restore;
 mod serve;
 mod stream;
 mod verify;
@@ -115,6 +118,8 @@ fn run(args: &[String]) -> Result<(), Failure> {
             Some("binlog") => binlog::run(&["--help".to_owned()]),
             Some("diverge") => diverge::run(&["--help".to_owned()]),
             Some("rejoin") => rejoin::run(&["--help".to_owned()]),
+            Some("backup") => backup::run(&["--help".to_owned()]),
+            Some("restore") => restore::run(&["--help".to_owned()]),
             Some("check") => check::run(&["--help".to_owned()]),
             Some("stream") => stream::run(&["--help".to_owned()]),
             Some("archive") => archive::run(&["--help".to_owned()]),
@@ -133,6 +138,8 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "verify-log" if wants_help => show(help::VERIFY),
         "rotate-key" | "encrypt" | "decrypt" if wants_help => show(help::KEYS),
         "binlog" => binlog::run(rest),
+        "backup" => backup::run(rest),
+        "restore" => restore::run(rest),
         "check" => check::run(rest),
         "diverge" => diverge::run(rest),
         "rejoin" => rejoin::run(rest),
@@ -151,6 +158,8 @@ fn run(args: &[String]) -> Result<(), Failure> {
                 [
                     "serve",
                     "binlog",
+                    "backup",
+                    "restore",
                     "check",
                     "diverge",
                     "rejoin",

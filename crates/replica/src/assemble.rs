@@ -751,10 +751,6 @@ impl Assembler {
             return Err(unusable("GTIDs of too many domains"));
         }
         let passed = open.skip || end == End::Rollback;
-        // A group that is passed over does not move the position back to before what was handed on.
-        let back = passed
-            && self.rules.strict
-            && (self.place.gtids.get(&gtid.domain)).is_some_and(|last| gtid.seq <= last.seq);
         self.last = LastGroup {
             bytes: open.head.bytes,
             timestamp: open.head.timestamp,
@@ -766,7 +762,7 @@ impl Assembler {
             }
             self.hand(
                 Item::Position {
-                    gtid: (!back).then_some(gtid),
+                    gtid: Some(gtid),
                     file: self.file.clone(),
                     pos: self.pos,
                     wants_ack: ack,
@@ -790,9 +786,7 @@ impl Assembler {
             )?;
         }
         // Only what the queue has taken counts as received.
-        if !back {
-            self.place.gtids.insert(gtid.domain, gtid);
-        }
+        self.place.gtids.insert(gtid.domain, gtid);
         self.place.pos = self.pos;
         self.place.file = self.file.clone();
         Ok(Seen::Group(gtid))

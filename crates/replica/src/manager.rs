@@ -101,8 +101,7 @@ impl Manager {
         self.channels.read().values().cloned().collect()
     }
 
-    /// Stores changes that concern this server alone. They are durable, whatever innodb_flush_log_at_trx_commit says: a crash
-    /// does not take a connection that was answered for.
+    /// Stores changes that concern this server alone.
     fn store(&self, changes: Vec<CatalogChange>) -> SqlResult<()> {
         let ddl = Ddl {
             changes,
@@ -112,9 +111,7 @@ impl Manager {
             log_bin: false,
             ..TxnOptions::default()
         };
-        let instance = self.instance()?;
-        instance.database().ddl(ddl, &options)?;
-        instance.database().sync()?;
+        self.instance()?.database().ddl(ddl, &options)?;
         Ok(())
     }
 

@@ -545,9 +545,7 @@ impl Receiver<'_> {
         let last = assembler.last();
         let mut io = self.shared.io.lock();
         let r = &mut io.received.place;
-        if let Some(last) = place.gtids.get(&gtid.domain) {
-            r.gtids.insert(gtid.domain, *last);
-        }
+        r.gtids.insert(gtid.domain, gtid);
         r.pos = place.pos;
         if !Arc::ptr_eq(&r.file, &place.file) {
             r.file = place.file.clone();

@@ -1,5 +1,8 @@
 //! BACKUP TO and BACKUP STREAM: a copy of the running database, into a folder of the server's or through the connection.
 //!
+//! BACKUP TO tells how far it is in rows of (`State`, `Done`, `Total`, `Detail`): `copying` about twice a second, then `done`
+//! with a JSON object of what was made. The folder is a backup from that row on.
+//!
 //! # What BACKUP STREAM sends
 //!
 //! Rows of (`kind`, `file`, `offset`, `data`), in the order in which they are to be applied:
@@ -20,11 +23,13 @@ use crate::privileges::PrivilegeSet;
 use crate::process::Process;
 use crate::rows::Grid;
 use crate::session::ClientSession;
-use narwal_engine::backup::{Backup, BackupOptions, Piece, Throttle};
-use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_engine::backup::{Backup, BackupOptions, FolderSink, Piece, Throttle};
+use narwal_engine::{Database, EngineError};
+use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, ValueRef};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -286,24 +291,108 @@ fn progress_grid() -> Grid {
     g
 }
 
-impl ClientSession {
-    fn backup_to(
-        &mut self,
-        _dir: &str,
-        _words: &BackupWords,
-        _out: &mut dyn ResultSink,
-    ) -> SqlResult<u64> {
-        Err(SqlError::unsupported("BACKUP TO"))
+/// How often BACKUP TO says how far it is.
+const TELL: Duration = Duration::from_millis(500);
+
+/// Sends BACKUP TO's rows.
+struct Progress<'a> {
+    out: &'a mut dyn ResultSink,
+    rows: u64,
+    told: Option<Instant>,
+}
+
+impl Progress<'_> {
+    fn tell(&mut self, state: &str, done: u64, total: u64, detail: &str) -> SqlResult<()> {
+        self.rows += 1;
+        self.told = Some(Instant::now());
+        self.out.row(&[
+            ValueRef::Str(state.as_bytes()),
+            ValueRef::UInt(done),
+            ValueRef::UInt(total),
+            ValueRef::Str(detail.as_bytes()),
+        ])?;
+        self.out.flush()
+    }
+
+    fn now_and_then(&mut self, backup: &Backup) -> SqlResult<()> {
+        if self.told.is_some_and(|t| t.elapsed() < TELL) {
+            return Ok(());
+        }
+        let p = backup.progress();
+        self.tell("copying", p.done, p.total, "")
     }
 }
 
-/// The row of values for a progress row.
-#[allow(dead_code)]
-fn progress_row(state: &str, done: u64, total: u64, detail: &str) -> Vec<Value> {
-    vec![
-        Value::Str(state.into()),
-        Value::UInt(done),
-        Value::UInt(total),
-        Value::Str(detail.into()),
-    ]
+impl ClientSession {
+    fn backup_to(
+        &mut self,
+        dir: &str,
+        words: &BackupWords,
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<u64> {
+        let instance = self.instance.clone();
+        let db = instance.database();
+        let to = folder(db, dir)?;
+        let parent = words.parent.as_deref().map(|p| folder(db, p)).transpose()?;
+        let keys = keys_of(&instance)?;
+        let mut sink = FolderSink::on_this_host(&to, parent.as_deref())?;
+        let mut backup = db.begin_backup(self.backup_options(words))?;
+        let mut throttle = Throttle::new(words.max_rate.unwrap_or(0) << 20);
+        let process = self.process.clone();
+        let go_on = |_| match process.interrupt.load(Ordering::SeqCst) {
+            true => Err(EngineError::Interrupted),
+            false => Ok(()),
+        };
+        let shared = sink.share_base(&mut backup, go_on)?;
+        out.begin_rows(&progress_grid().columns)?;
+        let mut told = Progress {
+            out,
+            rows: 0,
+            told: None,
+        };
+        while let Some(piece) = backup.next_piece()? {
+            sink.put(&piece)?;
+            if let Piece::Data { bytes, .. } = &piece {
+                pace(&mut throttle, bytes.len() as u64, &process)?;
+            }
+            told.now_and_then(&backup)?;
+        }
+        if let Some(keys) = keys {
+            sink.put_file("keys", keys.as_bytes())?;
+        }
+        let Some(end) = backup.end().cloned() else {
+            return Err(error("the backup has no end"));
+        };
+        let done = backup.progress().done;
+        let written = sink.written();
+        let manifest = sink.finish(crate::NARWAL_VERSION, end)?;
+        let detail = serde_json::json!({
+            "folder": to,
+            "id": manifest.id,
+            "gtid_binlog_pos": manifest.end.gtid_binlog_pos,
+            "file": manifest.end.binlog_file,
+            "position": manifest.end.binlog_pos,
+            "bytes": manifest.bytes(),
+            "written": written,
+            "shared_blocks": shared,
+        });
+        told.tell("done", done, done, &detail.to_string())?;
+        Ok(told.rows)
+    }
+}
+
+/// A folder for backups, as a path that means the same to everybody.
+fn folder(db: &Database, path: &str) -> SqlResult<PathBuf> {
+    let dir = PathBuf::from(path);
+    if !dir.is_absolute() {
+        return Err(error(format!(
+            "'{path}' is not an absolute path: the server's working folder is its own business"
+        )));
+    }
+    let data = db.path().canonicalize();
+    let own = |p: &Path| data.as_ref().is_ok_and(|d| p.starts_with(d));
+    if own(&dir) || dir.canonicalize().is_ok_and(|d| own(&d)) {
+        return Err(error(format!("'{path}' is inside the data folder")));
+    }
+    Ok(dir)
 }

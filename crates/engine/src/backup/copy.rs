@@ -1,6 +1,7 @@
 //! A copy of a running database, piece by piece.
 
 use super::dirty::{BLOCK, Dirty};
+use super::io_error;
 use crate::binlog::ReaderHold;
 use crate::db::{Inner, read_meta};
 use crate::{BinlogPosition, Database, EngineError, Result};
@@ -162,10 +163,6 @@ impl std::fmt::Debug for Backup {
     }
 }
 
-fn io(what: &str, path: &Path, e: &std::io::Error) -> EngineError {
-    EngineError::Io(format!("{what} {}: {e}", path.display()))
-}
-
 impl Database {
     /// Begins a backup. From here on the log that it needs is kept.
     ///
@@ -187,10 +184,12 @@ impl Backup {
         let base = db
             .disk
             .open_read(&path)
-            .map_err(|e| io("opening", &path, &e))?;
+            .map_err(|e| io_error("opening", &path, &e))?;
         let dirty = Arc::new(Dirty::new(base.stored_at(0)));
         db.base_room.watch(&dirty);
-        let base_size = base.stored_len().map_err(|e| io("reading", &path, &e))?;
+        let base_size = base
+            .stored_len()
+            .map_err(|e| io_error("reading", &path, &e))?;
         dirty.mark_stored(0, base_size);
         let recovery = db
             .checkpoint_lsn
@@ -400,7 +399,7 @@ impl Backup {
         let n = self
             .base
             .read_stored(&mut bytes, first * BLOCK)
-            .map_err(|e| io("reading", &self.db.dir.join(BASE), &e))?;
+            .map_err(|e| io_error("reading", &self.db.dir.join(BASE), &e))?;
         bytes.truncate(n);
         Ok(bytes)
     }
@@ -433,7 +432,7 @@ impl Backup {
         self.base_size = self
             .base
             .stored_len()
-            .map_err(|e| io("reading", &path, &e))?;
+            .map_err(|e| io_error("reading", &path, &e))?;
         let mut from = 0;
         while let Some((first, n)) = self.dirty.take(from, PIECE / BLOCK) {
             from = first + n;
@@ -470,14 +469,14 @@ impl Backup {
         }
         if !disk
             .reflink(&path, to)
-            .map_err(|e| io("copying the base to", to, &e))?
+            .map_err(|e| io_error("copying the base to", to, &e))?
         {
             return Ok(false);
         }
         self.base_size = self
             .base
             .stored_len()
-            .map_err(|e| io("reading", &path, &e))?;
+            .map_err(|e| io_error("reading", &path, &e))?;
         while self.dirty.take(0, u64::MAX).is_some() {}
         let meta = read_meta(&self.db.redb)?
             .ok_or_else(|| EngineError::Corrupt("the base has no checkpoint".into()))?;
@@ -509,7 +508,7 @@ impl Backup {
         let n = segment
             .file
             .read_stored(&mut bytes, offset)
-            .map_err(|e| io("reading", &path, &e))?;
+            .map_err(|e| io_error("reading", &path, &e))?;
         if n as u64 != len {
             return Err(EngineError::Io(format!(
                 "{}: {n} bytes instead of {len} at offset {offset}",
@@ -549,7 +548,8 @@ impl Backup {
         let end = self.end.as_ref().map_or(Lsn::MAX, |e| e.log_end);
         let file = &segment.file;
         let path = PathBuf::from(segment_name(start));
-        let len = |f: &Arc<dyn DiskFile>| f.stored_len().map_err(|e| io("reading", &path, &e));
+        let len =
+            |f: &Arc<dyn DiskFile>| f.stored_len().map_err(|e| io_error("reading", &path, &e));
         // The header page first: it says how long the file has been.
         let header = (offset == 0).then(|| segment.stored_header()).transpose()?;
         let size = len(file)?;
@@ -568,7 +568,7 @@ impl Backup {
             bytes.resize(whole as usize, 0);
             let got = file
                 .read_stored(&mut bytes, at)
-                .map_err(|e| io("reading", &path, &e))?;
+                .map_err(|e| io_error("reading", &path, &e))?;
             bytes.truncate(got);
             if let Some(page) = header.as_ref().filter(|_| at == 0) {
                 let n = page.len().min(bytes.len());
@@ -695,7 +695,9 @@ impl Spool {
             static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
             let n = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let path = self.dir.join(format!("backup-{n}.tmp"));
-            let file = disk.create(&path).map_err(|e| io("making", &path, &e))?;
+            let file = disk
+                .create(&path)
+                .map_err(|e| io_error("making", &path, &e))?;
             self.file = Some(SpoolFile {
                 path,
                 file,
@@ -707,10 +709,7 @@ impl Spool {
         if let Some(f) = &mut self.file {
             f.file
                 .write_at(&bytes, f.written)
-                .map_err(|e| match narwal_log::is_no_space(&e) {
-                    true => EngineError::DiskFull(format!("{}: {e}", f.path.display())),
-                    false => io("writing", &f.path, &e),
-                })?;
+                .map_err(|e| io_error("writing", &f.path, &e))?;
             f.written += len;
         }
         Ok(())
@@ -737,7 +736,7 @@ impl Spool {
         let n = f
             .file
             .read_at(&mut bytes, f.read)
-            .map_err(|e| io("reading", &f.path, &e))?;
+            .map_err(|e| io_error("reading", &f.path, &e))?;
         if n as u64 != len {
             return Err(EngineError::Io(format!(
                 "{}: cut short by somebody",

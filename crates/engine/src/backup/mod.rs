@@ -6,6 +6,7 @@
 //! | `dirty.rs` | which blocks of the base were written since they were copied |
 //! | `manifest.rs` | [`Manifest`]: what a backup is made of, with checksums |
 //! | `folder.rs` | [`FolderSink`]: pieces into a folder, whole or against an earlier backup |
+//! | `throttle.rs` | not more than so many bytes a second |
 //! | `verify.rs` | reading a backup and its chain back, every byte checked |
 //! | `restore.rs` | a data folder out of it |
 //! | `point.rs` | where a restored log is to end |
@@ -20,10 +21,34 @@
 
 mod copy;
 mod dirty;
+mod folder;
+mod manifest;
+mod point;
+mod restore;
 mod throttle;
+mod verify;
 
-pub use copy::{Backup, BackupEnd, BackupOptions, BackupProgress, Piece};
+pub use copy::{BASE, Backup, BackupEnd, BackupOptions, BackupProgress, Piece};
 pub use dirty::BLOCK;
+pub use folder::FolderSink;
+pub use manifest::{FileEntry, Kept, LARGE_BLOCK, MANIFEST, Manifest, Parent};
+pub use point::{Cut, Point, find_cut};
+pub use restore::{UNFINISHED, begin_folder, end_folder, restore_files};
 pub use throttle::Throttle;
+pub use verify::{Chain, Damage};
 
 pub(crate) use dirty::Dirty;
+pub(crate) use restore::refuse_unfinished;
+
+/// An error of the disk, named by what was being done to which file.
+pub(crate) fn io_error(
+    what: &str,
+    path: &std::path::Path,
+    e: &std::io::Error,
+) -> crate::EngineError {
+    let text = format!("{what} {}: {e}", path.display());
+    match narwal_log::is_no_space(e) {
+        true => crate::EngineError::DiskFull(text),
+        false => crate::EngineError::Io(text),
+    }
+}

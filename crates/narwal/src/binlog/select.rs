@@ -159,7 +159,7 @@ fn start_or_stop(
 }
 
 /// Seconds since 1970.
-fn datetime(option: &str, text: &str) -> Result<u32, Failure> {
+pub fn datetime(option: &str, text: &str) -> Result<u32, Failure> {
     if let Ok(secs) = text.parse() {
         return Ok(secs);
     }
