@@ -134,7 +134,8 @@ def test_statements_can_not_be_undone_and_that_is_said(parted, tmp_path):
     assert "CREATE TABLE d.own (a INT);" in (folder / "rogue.sql").read_text()
     # rejoin refuses before it changes anything.
     state = content(here), gtid_position(here.port)
-    said = tool("rejoin", f"--from=127.0.0.1:{there.port}", f"--port={here.port}", "--yes", "--save=none", status=1).stderr
+    said = tool("rejoin", f"--from=127.0.0.1:{there.port}", f"--port={here.port}", "--yes", f"--save={tmp_path / 'again'}", status=1).stderr
+    tool("rejoin", f"--from=127.0.0.1:{there.port}", f"--port={here.port}", "--yes", "--save=none", status=2)
     assert "can't be undone from the log" in said and "CREATE TABLE d.own" in said and "narwal replica --from" in said
     assert (content(here), gtid_position(here.port)) == state
     with Client(here) as client:

@@ -179,6 +179,8 @@ class Topology:
                 if node.writes:
                     node.load = Load(node.server, node.writes, seed=self.seed, gtids=True, **self.writing)
                     node.load.lossy = node.lossy
+                    if node.lossy:  # its tables are not to go
+                        node.server.query("FLUSH LOGS")
                     self._open.enter_context(node.load)
         except BaseException:
             self._open.close()

@@ -1,7 +1,7 @@
 //! `narwal rejoin`: makes a server whose history has parted from its primary's a replica of it again.
 
 use crate::Failure;
-use crate::diverge::args::{FolderArgs, LocalArgs, OtherArgs};
+use crate::diverge::args::{LocalArgs, OtherArgs};
 use crate::diverge::side::{Side, ask, connect};
 use crate::diverge::{Outcome, OutputArgs};
 use clap::Parser;
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const NAME: &str = "narwal rejoin";
+const HEADING: &str = "What is done";
 
 const EXAMPLES: &str = "\
 What it does, step by step:
@@ -47,22 +48,27 @@ struct RejoinArgs {
     other: OtherArgs,
     #[command(flatten)]
     local: LocalArgs,
-    #[command(flatten)]
-    folder: FolderArgs,
+    /// Its data folder, for the socket in it
+    #[arg(
+        long,
+        value_name = "DIR",
+        help_heading = "This server, over a connection"
+    )]
+    datadir: Option<PathBuf>,
     /// Account that this server follows the other one with (default: --user)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = HEADING)]
     replication_user: Option<String>,
     /// File with its password (default: --password-file)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
     replication_password_file: Option<PathBuf>,
     /// Name of the connection (CHANGE MASTER 'NAME' TO)
-    #[arg(long, value_name = "NAME", default_value = "")]
+    #[arg(long, value_name = "NAME", default_value = "", help_heading = HEADING)]
     connection: String,
     /// Do not ask
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = HEADING)]
     yes: bool,
     /// Wait so many seconds at most until it has caught up; 0: not at all
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600, help_heading = HEADING)]
     wait: u64,
     #[command(flatten)]
     output: OutputArgs,
@@ -102,13 +108,13 @@ fn ranges(all: &BTreeSet<Gtid>) -> String {
 /// How to connect to this server.
 fn local(args: &RejoinArgs) -> Result<Options, Failure> {
     let mut options = args.local.options(&args.other, NAME)?;
-    if args.local.given() && args.folder.datadir.is_some() {
+    if args.local.given() && args.datadir.is_some() {
         return Err(Failure::Usage(
             "--datadir (for the socket in it), or a connection to this server: not both".into(),
         ));
     }
     if !args.local.given() {
-        let dir = args.folder.datadir.as_ref().ok_or_else(|| {
+        let dir = args.datadir.as_ref().ok_or_else(|| {
             Failure::Usage(
                 "name this server: --socket, --port, or --datadir for its socket there".into(),
             )
@@ -315,6 +321,11 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
     let Some(args) = crate::cli::parse::<RejoinArgs>(NAME, args)? else {
         return Ok(());
     };
+    if !args.output.saves() {
+        return Err(Failure::Usage(
+            "--save=none: what is taken back is always saved before".into(),
+        ));
+    }
     let other = args.other.options(NAME)?;
     let change = change_master(&args, &other)?;
     let options = local(&args)?;

@@ -751,6 +751,10 @@ impl Assembler {
             return Err(unusable("GTIDs of too many domains"));
         }
         let passed = open.skip || end == End::Rollback;
+        // A group that is passed over does not move the position back to before what was handed on.
+        let back = passed
+            && self.rules.strict
+            && (self.place.gtids.get(&gtid.domain)).is_some_and(|last| gtid.seq <= last.seq);
         self.last = LastGroup {
             bytes: open.head.bytes,
             timestamp: open.head.timestamp,
@@ -762,7 +766,7 @@ impl Assembler {
             }
             self.hand(
                 Item::Position {
-                    gtid: Some(gtid),
+                    gtid: (!back).then_some(gtid),
                     file: self.file.clone(),
                     pos: self.pos,
                     wants_ack: ack,
@@ -786,7 +790,9 @@ impl Assembler {
             )?;
         }
         // Only what the queue has taken counts as received.
-        self.place.gtids.insert(gtid.domain, gtid);
+        if !back {
+            self.place.gtids.insert(gtid.domain, gtid);
+        }
         self.place.pos = self.pos;
         self.place.file = self.file.clone();
         Ok(Seen::Group(gtid))

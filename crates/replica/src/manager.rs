@@ -101,7 +101,8 @@ impl Manager {
         self.channels.read().values().cloned().collect()
     }
 
-    /// Stores changes that concern this server alone.
+    /// Stores changes that concern this server alone. They are durable, whatever innodb_flush_log_at_trx_commit says: a crash
+    /// does not take a connection that was answered for.
     fn store(&self, changes: Vec<CatalogChange>) -> SqlResult<()> {
         let ddl = Ddl {
             changes,
@@ -111,7 +112,9 @@ impl Manager {
             log_bin: false,
             ..TxnOptions::default()
         };
-        self.instance()?.database().ddl(ddl, &options)?;
+        let instance = self.instance()?;
+        instance.database().ddl(ddl, &options)?;
+        instance.database().sync()?;
         Ok(())
     }
 

@@ -545,7 +545,9 @@ impl Receiver<'_> {
         let last = assembler.last();
         let mut io = self.shared.io.lock();
         let r = &mut io.received.place;
-        r.gtids.insert(gtid.domain, gtid);
+        if let Some(last) = place.gtids.get(&gtid.domain) {
+            r.gtids.insert(gtid.domain, *last);
+        }
         r.pos = place.pos;
         if !Arc::ptr_eq(&r.file, &place.file) {
             r.file = place.file.clone();

@@ -64,12 +64,13 @@ struct DivergeArgs {
     #[command(flatten)]
     output: OutputArgs,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "What is shown and saved")]
     json: bool,
 }
 
 /// What is shown, and where it is saved.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "What is shown and saved")]
 pub struct OutputArgs {
     /// New or empty folder for the files (default ./rogue-GTID); none: write no files
     #[arg(long, value_name = "DIR")]
@@ -89,6 +90,11 @@ pub struct Outcome {
 }
 
 impl OutputArgs {
+    /// What only this server has is saved.
+    pub fn saves(&self) -> bool {
+        self.save.as_deref() != Some(Path::new("none"))
+    }
+
     /// Compares the two, and saves what only this side has.
     pub fn examine(&self, here: &Side, there: &Side) -> Result<Outcome, Failure> {
         let found = find(here, there)?;
@@ -102,7 +108,7 @@ impl OutputArgs {
                 &only_here,
                 &mut show,
             )?;
-            if self.save.as_deref() != Some(Path::new("none")) {
+            if self.saves() {
                 let dir = new_folder(self.save.as_deref(), *first)?;
                 saved = Some(save(here, &found, &only_here, dir)?);
             }
