@@ -174,7 +174,7 @@ impl FolderSink {
     }
 
     fn put_bytes(&mut self, name: &str, offset: u64, bytes: &[u8]) -> Result<()> {
-        if offset % block_of(name) != 0 {
+        if !offset.is_multiple_of(block_of(name)) {
             return Err(EngineError::Io(format!(
                 "a piece of {name} at {offset} does not begin with a block"
             )));

@@ -44,6 +44,9 @@ fn open(disk: &dyn Disk, path: &Path) -> Result<Arc<dyn DiskFile>> {
     })
 }
 
+/// A file of one backup of the chain: its entry, where its bytes are, and the slot there of each block it has (`None`: all, in order).
+type Level<'a> = (&'a FileEntry, PathBuf, Option<HashMap<u64, u64>>);
+
 /// The bytes of a block, and whether all of them are there.
 fn read(file: &dyn DiskFile, path: &Path, at: u64, buf: &mut [u8]) -> Result<bool> {
     let n = file
@@ -221,7 +224,7 @@ impl Chain {
         mut give: impl FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
         // Where each block may be had, oldest last.
-        let mut levels: Vec<(&FileEntry, PathBuf, Option<HashMap<u64, u64>>)> = Vec::new();
+        let mut levels: Vec<Level<'_>> = Vec::new();
         for (m, dir) in &self.links {
             let f = m.file(name).ok_or_else(|| {
                 EngineError::Corrupt(format!(
