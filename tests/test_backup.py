@@ -182,9 +182,10 @@ def test_any_moment_of_the_log(source, restored, tmp_path):
     copy, _ = restored(f"--from={tmp_path}/b", f"--to-datetime={at}")
     with Client(copy) as c:
         assert c.ints("SELECT COUNT(*) FROM d.log") == [before]
+    file, position = seen[-1][1].split(":")
     for wrong, words in (
         ("--to-gtid=0-1-99999", "--archive"),
-        ("--to-position=narwal-bin.000001:5", ""),
+        (f"--to-position={file}:{int(position) - 1}", "inside the transaction"),
         ("--to-datetime=10", "earlier backup"),
     ):
         said = command("restore", f"--from={tmp_path}/b", f"--datadir={tmp_path}/w{len(wrong)}", wrong, code=1).stderr.decode()

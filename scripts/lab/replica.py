@@ -187,13 +187,13 @@ class NarwalReplica(Replica, Narwal):
 
     name = "Narwal replica"
 
-    def __init__(self, folder: Path, server_id: int, args: list[str] | None = None, semi_sync: bool = False, threads: int = 0,
+    def __init__(self, folder: Path, server_id: int, args: list[str] | None = None, semi_sync: bool = False, threads: int | None = None,
                  mode: str | None = None, **kw):  # fmt: skip
         self.server_id = server_id
         settings = []
         if semi_sync:
             settings.append("--rpl-semi-sync-slave-enabled=1")
-        if threads:
+        if threads is not None:
             settings.append(f"--slave-parallel-threads={threads}")
         if mode:
             settings.append(f"--slave-parallel-mode={mode}")

@@ -96,6 +96,7 @@ class Topology:
         self.nodes, self.links = shape(name)
         self.modes = modes
         self.semi_sync = self.rng.random() < 0.4
+        self.small_files = ["--max-binlog-size=256K"] if self.rng.random() < 0.5 else []
         # (load, state of its marks) pairs.
         self.seen: list[tuple[Load, Seen]] = []
         self.looks = 0
@@ -128,10 +129,12 @@ class Topology:
         node.lossy = mode == 0
         args = [f"--gtid-domain-id={node.domain}", f"--innodb-flush-log-at-trx-commit={mode}", "--max-connections=200"]
         # Small memory and small files: checkpoints and changes of files all the time.
-        for often, arg in ((0.5, "--innodb-buffer-pool-size=6M"), (0.5, "--innodb-log-file-size=4M"), (0.5, "--max-binlog-size=256K"),
+        for often, arg in ((0.5, "--innodb-buffer-pool-size=6M"), (0.5, "--innodb-log-file-size=4M"),
                            (0.3, "--narwal-log-compression=zstd")):  # fmt: skip
             if rng.random() < often:
                 args.append(arg)
+        # Positions are only the same where this is.
+        args += self.small_files
         if rng.random() < 0.5:
             args += ["--binlog-oob-threshold=16K", f"--narwal-transaction-memory={rng.choice(['8K', '32K', '200K'])}"]
         return NarwalReplica(self.folder / node.name, number, args + self._primary(node), binary=self.binary, **self._apply(node))

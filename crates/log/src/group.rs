@@ -9,7 +9,7 @@
 //! atomics: a committer first says "I sleep" (slot state) and then looks whether somebody leads; a leader first says
 //! "nobody leads" and then looks for sleepers. Likewise a committer first makes its record ready and then looks whether
 //! it must lead, so a leader that stopped in front of an unfinished record needs to tell nobody: the record's owner
-//! comes to lead.
+//! comes to lead. In mode 0 owners do not lead: whoever publishes wakes the waits for a sync that it passes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -429,6 +429,7 @@ impl<S: Send + 'static> Inner<S> {
     pub(crate) fn publish_ready(&self) {
         let mut wake = Vec::new();
         let mut last_seq = 0;
+        let mut barrier = false;
         {
             let mut guard = self.order.lock();
             let order = &mut *guard;
@@ -449,7 +450,11 @@ impl<S: Send + 'static> Inner<S> {
             // Visible first: a committer that finds itself done must see its own commit.
             self.core.publish(last_seq);
             for s in order.queue.range(begin..order.published) {
-                if !s.barrier && s.finish() {
+                if s.barrier {
+                    // It may have gone to sleep in front of a record that was unfinished then, whose owner does not lead in
+                    // this mode.
+                    barrier = true;
+                } else if s.finish() {
                     wake.push(s.clone());
                 }
             }
@@ -459,6 +464,9 @@ impl<S: Send + 'static> Inner<S> {
         }
         for s in wake {
             s.wake();
+        }
+        if barrier && !self.leading.load(Ordering::SeqCst) {
+            self.nudge();
         }
     }
 

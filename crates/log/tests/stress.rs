@@ -104,6 +104,42 @@ fn buffered_threads_keep_every_commit_in_order() {
     run(Durability::Buffered, 16, 500);
 }
 
+/// Whoever asks for a sync while a record before it is unfinished sleeps; in mode 0 nobody leads when that is handed over.
+#[test]
+fn a_sync_behind_an_unfinished_record_of_mode_0_goes_on_when_that_is_handed_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let opts = LogOptions {
+        durability: Durability::Buffered,
+        background: false,
+        ..options(dir.path())
+    };
+    let (log, _, _) = replay(opts);
+    let log = Arc::new(log);
+    for _ in 0..20 {
+        let (ticket, number) = log
+            .reserve(RecordKind::Commit, 8, |_, counter| {
+                *counter += 1;
+                *counter
+            })
+            .unwrap();
+        let (told, synced) = std::sync::mpsc::channel();
+        let l = log.clone();
+        let syncer = std::thread::spawn(move || told.send(l.sync_all().map(drop)).unwrap());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(synced.try_recv().is_err());
+        let mut buf = vec![0u8; HEADER_LEN];
+        buf.extend_from_slice(&number.to_le_bytes());
+        log.fill(&ticket, buf);
+        log.wait(&ticket).unwrap();
+        synced
+            .recv_timeout(std::time::Duration::from_secs(30))
+            .expect("the sync goes on")
+            .unwrap();
+        syncer.join().unwrap();
+    }
+    Arc::into_inner(log).unwrap().close().unwrap();
+}
+
 #[test]
 fn modes_may_change_under_load_and_a_reader_sees_everything_in_order() {
     let dir = tempfile::tempdir().unwrap();

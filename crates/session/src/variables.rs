@@ -1197,7 +1197,7 @@ pub static VARIABLES: &[VariableDef] = &[
         "slave_parallel_threads",
         Global,
         UInt(0, 16_383, 1),
-        "0",
+        "4",
         Live,
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
@@ -1205,7 +1205,7 @@ pub static VARIABLES: &[VariableDef] = &[
         "slave_parallel_workers",
         Global,
         UInt(0, 16_383, 1),
-        "0",
+        "4",
         Live,
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
