@@ -201,9 +201,10 @@ def test_streams_are_those_of_mariadb(source, reference, settings, request_):
 )
 def test_errors_are_those_of_mariadb(source, reference, settings, request_):
     ours, theirs = refused(source, *settings, **request_), refused(reference, *settings, **request_)
-    # Behind this stand positions.
+    assert (ours.code, ours.state) == (theirs.code, theirs.state)
+    # Behind this stand positions; and what each side has is what only we say.
     first = re.compile("; the first event.*")
-    assert (ours.code, ours.state, first.sub("", str(ours))) == (theirs.code, theirs.state, first.sub("", str(theirs)))
+    assert first.sub("", str(ours)).startswith(first.sub("", str(theirs)))
 
 
 def test_the_head_of_a_stream(source):

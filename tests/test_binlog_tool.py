@@ -759,7 +759,8 @@ def test_following_a_busy_server(own_narwal, tmp_path):
             client.ok(f"PURGE BINARY LOGS TO '{last}'")
             fill(client, 2, 14)
             for domain, seq in ((7, 2000), (0, 1000)):
-                client.ok(f"SET SESSION gtid_domain_id = {domain}, server_id = 9, gtid_seq_no = {seq}")
+                client.ok(f"SET SESSION gtid_domain_id = {domain}, server_id = 9")
+                client.ok(f"SET SESSION gtid_seq_no = {seq}")
                 client.ok(f"DELETE FROM d.t WHERE id = {domain + 6}")
             client.ok("SET SESSION gtid_domain_id = 0, server_id = 1")
             client.ok("INSERT INTO d.t VALUES (-1, 'not wanted any more')")

@@ -116,7 +116,7 @@ IS = "information_schema"
 QUERIES = [
     f"SELECT Table_Name, tables.TABLE_TYPE FROM {IS.title()}.tables WHERE Table_Schema = 'schema_test' ORDER BY 1",
     f"SELECT t.table_name, COUNT(*) n FROM {IS}.tables t JOIN {IS}.columns c USING (table_schema, table_name) "
-    "WHERE t.table_schema = DATABASE() GROUP BY t.table_name ORDER BY n DESC",
+    "WHERE t.table_schema = DATABASE() GROUP BY t.table_name ORDER BY n DESC, t.table_name",
     f"SELECT c.table_name, c.column_name, k.constraint_name FROM {IS}.columns c LEFT JOIN {IS}.key_column_usage k "
     "ON k.table_schema = c.table_schema AND k.table_name = c.table_name AND k.column_name = c.column_name "
     "WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position, 3",

@@ -46,6 +46,7 @@ def test_kills_and_restarts_of_both(own_narwal, own_replica, durability):
     replica = own_replica()
     replica.follow(primary.port)
     with Load(primary, "kills", writers=4, seed=durability) as load:
+        load.lossy = durability == 0
         for kind in rng.sample(["kill primary", "kill primary", "kill replica", "stop primary", "stop replica", "kill both"], 6):
             load.wait(rng.randrange(20, 80))
             what, _, which = kind.partition(" ")

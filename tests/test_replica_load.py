@@ -57,7 +57,7 @@ def test_initial_copy_under_load(followed, own_replica, tmp_path):
         replica.follow(primary.port)
         load.wait(50)
     found = replica.same(primary.port, databases={"copied"})
-    assert found.tables == 5
+    assert found.tables == 9
 
 
 def test_sysbench_writes_with_ddl_between(followed):

@@ -102,8 +102,12 @@ class Load:
         self.domain = int(c.query("SELECT @@GLOBAL.gtid_domain_id").rows[0][0])
         for sql in TABLES:
             c.query(sql)
-        c.query("INSERT INTO load_marks VALUES " + ", ".join(f"({w}, 0)" for w in self.marks))
-        c.query("INSERT INTO load_hot VALUES " + ", ".join(f"({i}, 0)" for i in range(HOT)))
+        # Another load may have been here before.
+        c.query("INSERT IGNORE INTO load_marks VALUES " + ", ".join(f"({w}, 0)" for w in self.marks))
+        c.query("INSERT IGNORE INTO load_hot VALUES " + ", ".join(f"({i}, 0)" for i in range(HOT)))
+        for w, n in c.query("SELECT w, n FROM load_marks").rows:
+            if w in self.marks:
+                self.marks[w] = Marks(acknowledged=n, sent=n)
         if user != "root":
             c.query(f"CREATE USER IF NOT EXISTS '{user}'@'%'")
             c.query(f"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER ON *.* TO '{user}'@'%'")

@@ -93,6 +93,10 @@ impl<'a> Coordinator<'a> {
                 Popped::Item(item) => item,
                 Popped::Stopped => return Ended::Stopped,
                 Popped::Idle => {
+                    // Nothing may come that would be refused.
+                    if self.pool.is_some_and(Pool::failed) {
+                        return self.broken();
+                    }
                     if !idle {
                         idle = true;
                         self.progress

@@ -180,6 +180,11 @@ impl Pool {
         (line.first + line.slots.len() as u64, line.done())
     }
 
+    /// Whether a group has failed.
+    pub(super) fn failed(&self) -> bool {
+        self.line.lock().failed
+    }
+
     /// Puts a group in line; waits for room. False if a group has failed, or `stop` is set.
     pub(super) fn put(&self, task: Task, stop: &AtomicBool) -> bool {
         let mut line = self.line.lock();
