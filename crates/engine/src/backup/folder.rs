@@ -1,7 +1,7 @@
 //! Pieces into a folder: a whole backup, or what has changed since an earlier one.
 
 use super::manifest::{FileEntry, Kept, MANIFEST, Manifest, Parent, block_of, sums_text};
-use super::{BackupEnd, Piece, io_error};
+use super::{BackupEnd, Piece, io_error, make_empty};
 use crate::{EngineError, Result};
 use narwal_log::{Disk, DiskFile};
 use std::collections::{BTreeMap, HashMap};
@@ -52,17 +52,7 @@ impl FolderSink {
             Some(p) => Some((Manifest::read(&*disk, p)?, p.to_owned())),
             None => None,
         };
-        disk.create_dir_all(dir)
-            .map_err(|e| io_error("making", dir, &e))?;
-        let names = disk
-            .list(dir)
-            .map_err(|e| io_error("looking into", dir, &e))?;
-        if let Some(name) = names.first() {
-            return Err(EngineError::Io(format!(
-                "{} is not empty ({name} is there): a backup needs a folder of its own",
-                dir.display()
-            )));
-        }
+        make_empty(&*disk, dir, "a backup needs a folder of its own")?;
         let log = dir.join("log");
         disk.create_dir_all(&log)
             .map_err(|e| io_error("making", &log, &e))?;

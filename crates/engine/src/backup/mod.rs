@@ -40,6 +40,22 @@ pub use verify::{Chain, Damage};
 pub(crate) use dirty::Dirty;
 pub(crate) use restore::refuse_unfinished;
 
+/// Makes `dir` if it is not there; what is in it is an error that ends with `hint`.
+fn make_empty(disk: &dyn narwal_log::Disk, dir: &std::path::Path, hint: &str) -> crate::Result<()> {
+    disk.create_dir_all(dir)
+        .map_err(|e| io_error("making", dir, &e))?;
+    let names = disk
+        .list(dir)
+        .map_err(|e| io_error("looking into", dir, &e))?;
+    match names.first() {
+        None => Ok(()),
+        Some(name) => Err(crate::EngineError::Io(format!(
+            "{} is not empty ({name} is there): {hint}",
+            dir.display()
+        ))),
+    }
+}
+
 /// An error of the disk, named by what was being done to which file.
 pub(crate) fn io_error(
     what: &str,

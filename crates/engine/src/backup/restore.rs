@@ -1,7 +1,7 @@
 //! A data folder out of a backup.
 
 use super::verify::Chain;
-use super::{BASE, io_error};
+use super::{BASE, io_error, make_empty};
 use crate::{EngineError, Result};
 use narwal_log::Disk;
 use std::path::Path;
@@ -15,17 +15,7 @@ pub const UNFINISHED: &str = "restore.unfinished";
 /// # Errors
 /// The folder is not empty; errors of the disk.
 pub fn begin_folder(disk: &dyn Disk, dir: &Path) -> Result<()> {
-    disk.create_dir_all(dir)
-        .map_err(|e| io_error("making", dir, &e))?;
-    let names = disk
-        .list(dir)
-        .map_err(|e| io_error("looking into", dir, &e))?;
-    if let Some(name) = names.first() {
-        return Err(EngineError::Io(format!(
-            "{} is not empty ({name} is there): name a folder that is, or is not there yet",
-            dir.display()
-        )));
-    }
+    make_empty(disk, dir, "name a folder that is, or is not there yet")?;
     let path = dir.join(UNFINISHED);
     disk.create(&path)
         .and_then(|f| {
