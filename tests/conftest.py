@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "lab"))
 sys.path.insert(0, str(ROOT / "tests"))
 
-from lab.proxy import Proxy  # noqa: E402
-from lab.replica import MariaReplica, NarwalReplica  # noqa: E402
-from lab.servers import MariaDB, Narwal  # noqa: E402
+from testbed.proxy import Proxy  # noqa: E402
+from testbed.replica import MariaReplica, NarwalReplica  # noqa: E402
+from testbed.servers import MariaDB, Narwal  # noqa: E402
 from support import Client  # noqa: E402
 
 STAND_IN = os.environ.get("NARWAL_TEST_SERVER", "narwal") == "mariadb"

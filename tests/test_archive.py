@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from conftest import STAND_IN
-from lab.s3 import S3
-from lab.servers import narwal_binary
+from testbed.s3 import S3
+from testbed.servers import narwal_binary
 from support import Client, wait_until
 
 pytestmark = pytest.mark.skipif(STAND_IN, reason="Narwal's own")

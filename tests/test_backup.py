@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from conftest import STAND_IN
-from lab.servers import Narwal, narwal_binary
+from testbed.servers import Narwal, narwal_binary
 from support import Client
 
 pytestmark = pytest.mark.skipif(STAND_IN, reason="Narwal's own commands")
@@ -338,7 +338,7 @@ def test_statements_and_privileges(source, tmp_path):
 
 
 def test_a_broken_link_is_taken_up_again(source, restored, tmp_path, lab):
-    from lab.proxy import Proxy
+    from testbed.proxy import Proxy
 
     server, load = source(filler=1500)
     with Client(server) as c:

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import pytest
-from lab.wire import BinlogEvent, Connection, Lost, SqlError
+from testbed.wire import BinlogEvent, Connection, Lost, SqlError
 
 if os.environ.get("NARWAL_TEST_SERVER", "narwal") == "mariadb":
     pytest.skip("MariaDB is compared with here", allow_module_level=True)

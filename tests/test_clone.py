@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from conftest import STAND_IN
-from lab.load import Load
-from lab.proxy import Proxy
-from lab.servers import narwal_binary
+from testbed.load import Load
+from testbed.proxy import Proxy
+from testbed.servers import narwal_binary
 from support import Client, wait_until
 
 pytestmark = pytest.mark.skipif(STAND_IN, reason="Narwal's own")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import STAND_IN
-from lab.servers import narwal_binary
+from testbed.servers import narwal_binary
 from support import Client
 
 pytestmark = pytest.mark.skipif(STAND_IN, reason="Narwal's own format")

@@ -1,6 +1,6 @@
 """Faults of the machine under the real binary: a full disk, a failing sync, a flipped byte, and syncs counted.
 
-The servers come from scripts/lab, the client from scripts/lab/wire.py; NARWAL_BIN names the binary.
+The servers come from lab/testbed, the client from lab/testbed/wire.py; NARWAL_BIN names the binary.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-from lab import syncshim  # noqa: E402
-from lab.servers import Narwal  # noqa: E402
-from lab.wire import Connection, Lost, SqlError  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
+from testbed import syncshim  # noqa: E402
+from testbed.servers import Narwal  # noqa: E402
+from testbed.wire import Connection, Lost, SqlError  # noqa: E402
 
 DISK_FULL = {1021, 1114}
 

@@ -16,7 +16,7 @@ import time
 import pytest
 
 from conftest import STAND_IN
-from lab import wire
+from testbed import wire
 from support import Client
 
 COM_REGISTER_SLAVE, COM_BINLOG_DUMP = 0x15, 0x12

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts" / "torture"))
 from binlog import Replay  # noqa: E402
 from conftest import STAND_IN  # noqa: E402
-from lab.servers import Narwal  # noqa: E402
-from lab.wire import Connection, Lost, SqlError  # noqa: E402
+from testbed.servers import Narwal  # noqa: E402
+from testbed.wire import Connection, Lost, SqlError  # noqa: E402
 from test_faults import free_bytes, small_disk  # noqa: E402, F401
 
 pytestmark = pytest.mark.skipif(STAND_IN, reason="what only Narwal has")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
-from lab.servers import Narwal, ServerDied  # noqa: E402
-from lab.wire import Connection  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lab"))
+from testbed.servers import Narwal, ServerDied  # noqa: E402
+from testbed.wire import Connection  # noqa: E402
 
 
 def rows(port: int) -> list[int]:

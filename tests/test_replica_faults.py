@@ -8,7 +8,7 @@ import random
 import pytest
 
 from conftest import STAND_IN
-from lab.load import Load
+from testbed.load import Load
 from support import Client, wait_until
 
 

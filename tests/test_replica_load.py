@@ -11,8 +11,8 @@ import time
 import pytest
 
 import history
-from lab.load import Load
-from lab.replica import PARALLEL, gtid_position
+from testbed.load import Load
+from testbed.replica import PARALLEL, gtid_position
 from support import Client
 from test_sysbench import sysbench, transactions
 

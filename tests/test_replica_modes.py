@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from conftest import STAND_IN
-from lab.compare import compare
-from lab.load import Load
-from lab.replica import gtid_position
+from testbed.compare import compare
+from testbed.load import Load
+from testbed.replica import gtid_position
 from support import Client, wait_until
 
 

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from conftest import COMMON, PRIMARY, STAND_IN
-from lab.load import Load
-from lab.replica import gtid_position
+from testbed.load import Load
+from testbed.replica import gtid_position
 from support import Client, wait_until
 
 SOURCES = ["mariadb", "narwal"]

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from conftest import STAND_IN
-from lab.servers import ServerDied
+from testbed.servers import ServerDied
 from support import Client
 
 pytestmark = pytest.mark.skipif(STAND_IN, reason="compares with MariaDB already")

@@ -11,7 +11,7 @@ import time
 import pytest
 from support import Client, Failure
 
-from scripts.lab.wire import Connection, Lost, SqlError
+from testbed.wire import Connection, Lost, SqlError
 
 ON = ("--rpl-semi-sync-master-enabled=ON", "--rpl-semi-sync-master-wait-point=AFTER_SYNC")
 # Longer than any test: what waits, waits for an acknowledgement.

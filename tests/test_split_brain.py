@@ -15,9 +15,9 @@ from conftest import MARIADB_AS_NARWAL, STAND_IN
 from readers import change, prepare
 from support import Client
 
-from lab.compare import compare
-from lab.replica import gtid_position
-from lab.servers import narwal_binary
+from testbed.compare import compare
+from testbed.replica import gtid_position
+from testbed.servers import narwal_binary
 
 if STAND_IN:
     pytest.skip("these are Narwal's own commands", allow_module_level=True)

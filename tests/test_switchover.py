@@ -10,8 +10,8 @@ import pytest
 from conftest import STAND_IN
 from support import Client, wait_until
 
-from lab.load import Load
-from lab.replica import MariaReplica, Replica, gtid_position
+from testbed.load import Load
+from testbed.replica import MariaReplica, Replica, gtid_position
 
 # SET GLOBAL read_only in MariaDB waits for statements that wait for rows of transactions that wait for it.
 LOCK_WAIT = "--innodb-lock-wait-timeout=1"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import STAND_IN
 
-from lab.replica import ReplicaFailed, gtid_position
-from lab.topology import Topology
+from testbed.replica import ReplicaFailed, gtid_position
+from testbed.topology import Topology
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts" / "torture"))
 from topologies import TopologyTorture  # noqa: E402

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import time
 
-from lab.servers import Narwal
+from testbed.servers import Narwal
 
 ARGS = ["--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=256M"]
 TABLES, ROWS = 2, 50_000

@@ -23,8 +23,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.servers import ROOT, Narwal, narwal_binary  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.servers import ROOT, Narwal, narwal_binary  # noqa: E402
 
 WANTED = 0.80
 # A row of sbtest with its index entry in the table store, bytes.

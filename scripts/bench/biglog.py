@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.servers import ROOT  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.servers import ROOT  # noqa: E402
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 

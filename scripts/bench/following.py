@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.replica import MariaReplica, NarwalReplica, Replica  # noqa: E402
-from lab.wire import Connection  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.replica import MariaReplica, NarwalReplica, Replica  # noqa: E402
+from testbed.wire import Connection  # noqa: E402
 
 NARWAL = ["--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=512M", "--max-connections=300"]
 MARIADB = ["--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-buffer-pool-size=512M", "--innodb-log-file-size=512M",

@@ -23,11 +23,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 from following import binlog_end, content, cpu_seconds, per_second, prepare, sequence, server, sysbench, wait_for  # noqa: E402
-from lab.replica import Replica  # noqa: E402
-from lab.servers import ROOT, narwal_binary  # noqa: E402
-from lab.wire import Connection  # noqa: E402
+from testbed.replica import Replica  # noqa: E402
+from testbed.servers import ROOT, narwal_binary  # noqa: E402
+from testbed.wire import Connection  # noqa: E402
 
 PAIRS = ("MariaDB-MariaDB", "Narwal-Narwal", "MariaDB-Narwal", "Narwal-MariaDB")
 # What a Narwal replica may be behind at the end, in seconds.

@@ -22,9 +22,9 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.client import Client  # noqa: E402
-from lab.servers import ROOT, MariaDB, Narwal, Server  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.client import Client  # noqa: E402
+from testbed.servers import ROOT, MariaDB, Narwal, Server  # noqa: E402
 
 BUDGET_MIB = 512
 SOURCE_ROWS = 100_000

@@ -22,9 +22,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 import biglog  # noqa: E402
-from lab.servers import ROOT, Narwal, narwal_binary  # noqa: E402
+from testbed.servers import ROOT, Narwal, narwal_binary  # noqa: E402
 
 WANTED = 1.5
 ROUNDS = 5

@@ -28,9 +28,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 import biglog  # noqa: E402
-from lab.servers import ROOT, MariaDB, Narwal, narwal_binary  # noqa: E402
+from testbed.servers import ROOT, MariaDB, Narwal, narwal_binary  # noqa: E402
 
 DISCARD = Path(__file__).resolve().parent / "discard.py"
 WANTED = {"1 reader": 0.95, "8 readers": 0.85, "replica that fetches": 0.95}

@@ -20,9 +20,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab import disk, syncshim  # noqa: E402
-from lab.servers import ROOT, MariaDB, Narwal, Server, narwal_binary  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed import disk, syncshim  # noqa: E402
+from testbed.servers import ROOT, MariaDB, Narwal, Server, narwal_binary  # noqa: E402
 
 import atrest  # noqa: E402
 

@@ -22,9 +22,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.servers import ROOT, MariaDB, Narwal, narwal_binary  # noqa: E402
-from lab.wire import Connection  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.servers import ROOT, MariaDB, Narwal, narwal_binary  # noqa: E402
+from testbed.wire import Connection  # noqa: E402
 
 NARWAL_ARGS = ["--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=512M", "--max-connections=300"]
 MARIADB_ARGS = ["--server-id=1", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1",

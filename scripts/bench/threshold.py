@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from lab.client import Client  # noqa: E402
-from lab.servers import ROOT, Narwal  # noqa: E402
+from testbed.client import Client  # noqa: E402
+from testbed.servers import ROOT, Narwal  # noqa: E402
 from large import Writers, prepare  # noqa: E402
 
 HEAD = (

@@ -6,8 +6,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.wire import Connection, SqlError  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.wire import Connection, SqlError  # noqa: E402
 
 from binlog import Corrupt, Replay  # noqa: E402
 from workload import ACCOUNTS, DATABASE, KEYS, OWNERS, START_BALANCE, Load  # noqa: E402

@@ -13,11 +13,11 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.load import Load as Beside  # noqa: E402
-from lab.replica import PARALLEL, MariaReplica, ReplicaFailed, gtid_position  # noqa: E402
-from lab.servers import ServerDied  # noqa: E402
-from lab.wire import Connection, Lost, SqlError  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.load import Load as Beside  # noqa: E402
+from testbed.replica import PARALLEL, MariaReplica, ReplicaFailed, gtid_position  # noqa: E402
+from testbed.servers import ServerDied  # noqa: E402
+from testbed.wire import Connection, Lost, SqlError  # noqa: E402
 
 from check import check_state  # noqa: E402
 from workload import Load  # noqa: E402

@@ -23,11 +23,11 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from lab.servers import ROOT, MariaDB, Narwal, Server, ServerDied  # noqa: E402
-from lab.topology import TOPOLOGIES  # noqa: E402
-from lab.wire import Connection, Lost, SqlError  # noqa: E402
+from testbed.servers import ROOT, MariaDB, Narwal, Server, ServerDied  # noqa: E402
+from testbed.topology import TOPOLOGIES  # noqa: E402
+from testbed.wire import Connection, Lost, SqlError  # noqa: E402
 
 from check import check_state, check_stream  # noqa: E402
 from workload import Load  # noqa: E402

@@ -16,11 +16,11 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.replica import ReplicaFailed  # noqa: E402
-from lab.servers import ServerDied  # noqa: E402
-from lab.topology import Link, Node, Topology  # noqa: E402
-from lab.wire import Connection, Lost, SqlError  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.replica import ReplicaFailed  # noqa: E402
+from testbed.servers import ServerDied  # noqa: E402
+from testbed.topology import Link, Node, Topology  # noqa: E402
+from testbed.wire import Connection, Lost, SqlError  # noqa: E402
 
 EVENTS = {"kill": 6, "kill two": 2, "clean restart": 1, "cut": 2, "stall": 1, "break": 2, "stop and start slave": 2,
           "kill dump threads": 1, "new file": 2}  # fmt: skip

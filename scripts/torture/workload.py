@@ -13,8 +13,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lab.wire import Connection, Lost, SqlError, Statement  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed.wire import Connection, Lost, SqlError, Statement  # noqa: E402
 
 DATABASE = "torture"
 ACCOUNTS = 100

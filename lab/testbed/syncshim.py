@@ -1,4 +1,4 @@
-"""Builds the sync shim and reads or sets its shared words (scripts/shim/syncdelay.c)."""
+"""Builds the sync shim and reads or sets its shared words (lab/shim/syncdelay.c)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "scripts" / "shim" / "syncdelay.c"
+SOURCE = ROOT / "lab" / "shim" / "syncdelay.c"
 
 FIELDS = [
     "magic", "delay_us", "fail_after", "fsync", "fdatasync", "sync_file_range", "msync", "syncfs", "osync_writes",

@@ -15,7 +15,7 @@
  * O_DSYNC, and pwritev2 with RWF_SYNC or RWF_DSYNC. A sync asked of io_uring does not pass through libc and is not
  * seen: compare with strace (bench --verify-strace) before trusting a server that might use it.
  *
- * The file is little-endian 64-bit words; readers are in scripts/lab/syncshim.py.
+ * The file is little-endian 64-bit words; readers are in lab/testbed/syncshim.py.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
