@@ -71,6 +71,8 @@ class Server:
         if len(str(self.socket)) > 100:
             self.socket = Path(f"/tmp/narwal-lab-{os.getpid()}-{id(self)}.sock")
         self.log_path = self.folder / "server.log"
+        # An option file of this server's own, read instead of the system's.
+        self.defaults_file: Path | None = None
         self.port = free_port()
         self.process: subprocess.Popen | None = None
         self.counters: syncshim.Counters | None = None
@@ -211,11 +213,18 @@ class MariaDB(Server):
 
     name = "MariaDB"
 
-    def __init__(self, folder: Path, args: list[str] | None = None, binary: str | None = None, **kw):
+    def __init__(
+        self, folder: Path, args: list[str] | None = None, binary: str | None = None, loader: list[str] | None = None, **kw
+    ):
+        """`loader`: words in front of the binary, for one from a chroot (its dynamic loader and library folders)."""
         found = binary or shutil.which("mariadbd") or "/usr/sbin/mariadbd"
         if not Path(found).exists():
             raise SystemExit("mariadbd is not installed: run scripts/setup")
         super().__init__(folder, Path(found), args, **kw)
+        self.loader = list(loader or [])
+
+    def _options(self) -> list[str]:
+        return [f"--defaults-file={self.defaults_file}" if self.defaults_file else "--no-defaults"]
 
     def _user(self) -> list[str]:
         return ["--user=root"] if pwd.getpwuid(os.getuid()).pw_name == "root" else []
@@ -241,10 +250,25 @@ class MariaDB(Server):
 
     def command(self) -> list[str]:
         return [
-            str(self.binary), "--no-defaults", f"--datadir={self.datadir}", *self._user(), f"--port={self.port}",
-            "--bind-address=127.0.0.1", f"--socket={self.socket}", f"--pid-file={self.folder / 'pid'}",
+            *self.loader, str(self.binary), *self._options(), f"--datadir={self.datadir}", *self._user(),
+            f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}", f"--pid-file={self.folder / 'pid'}",
             "--skip-name-resolve", *self.args,
         ]  # fmt: skip
+
+
+class MySQL(MariaDB):
+    """Oracle's mysqld (8.0 or later); its data folder is made by the server itself."""
+
+    name = "MySQL"
+
+    def _install(self, datadir: Path, *settings: str) -> None:
+        done = subprocess.run(
+            [*self.loader, str(self.binary), "--no-defaults", "--initialize-insecure", f"--datadir={datadir}",
+             *self._user(), *settings],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode:
+            raise ServerDied(f"mysqld --initialize-insecure: {(done.stdout + done.stderr)[-2000:]}")
 
 
 class Narwal(Server):
@@ -258,5 +282,5 @@ class Narwal(Server):
     def command(self) -> list[str]:
         return [
             str(self.binary), "serve", f"--datadir={self.datadir}", f"--port={self.port}", "--bind-address=127.0.0.1",
-            f"--socket={self.socket}", *self.args,
+            f"--socket={self.socket}", *([f"--config={self.defaults_file}"] if self.defaults_file else []), *self.args,
         ]  # fmt: skip

@@ -1,0 +1,50 @@
+"""(a) What durability costs: both logs synced, none synced, none even written before OK."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from ..bed import Bed
+from ..experiment import Cell, Experiment, Plot, Table
+from ..options import Options
+from ..plots import lines, per_run, pivot, ratio_sentences
+
+
+class Durability(Experiment):
+    name, letter, title = "durability", "a", "Durability and threads"
+    question = (
+        "oltp_write_only under D1 (every commit synced: innodb_flush_log_at_trx_commit=1, sync_binlog=1), D2 (written before OK, "
+        "synced about once a second: 2/0) and D3 (neither: 0/0). One log needs one sync per group of commits where two logs need two."
+    )
+
+    def cells(self, o: Options) -> list[Cell]:
+        threads = o.only_threads(o.pick([1, 8, 64], [1, 8, 32, 64], [1, 8, 32, 64]))
+        delays = o.setting("durability_delays", o.only_delays([0]) or [0])
+        return [Cell(durability=d, delay_us=us, threads=n) for d in ("D1", "D2", "D3") for us in delays for n in threads]
+
+    def warm_up(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
+        bed.load(server, "oltp_write_only", cell["threads"], bed.o.warmup, 7, cell["delay_us"], measured=False)
+
+    def measure(self, bed: Bed, server: Any, subject: Any, cell: Cell, round_: int) -> dict[str, Any]:
+        return bed.load(server, "oltp_write_only", cell["threads"], seed=1000 + round_, delay_us=cell["delay_us"])
+
+    def tables(self, df: pd.DataFrame) -> list[Table]:
+        by = ["durability", "delay_us", "threads"] if df.delay_us.nunique() > 1 else ["durability", "threads"]
+        return [
+            pivot(df, "tps", by, "Transactions a second", ratios=True),
+            per_run(df, by, ["p50_ms", "p95_ms", "p99_ms", "p999_ms"], "Latency, ms"),
+            per_run(df, by, ["syncs_per_commit", "cpu_us_per_transaction", "written_bytes_per_transaction"], "What a commit takes"),
+        ]
+
+    def figures(self, df: pd.DataFrame) -> list[Plot]:
+        return [
+            lines(df, "threads", "tps", "Throughput by durability", "threads", "transactions/s", panels="durability"),
+            lines(df, "threads", "p99_ms", "p99 latency by durability", "threads", "p99, ms", panels="durability", log_y=True),
+            lines(df[df.durability == "D1"], "threads", "syncs_per_commit", "Syncs per commit, D1", "threads", "syncs per commit"),
+        ]
+
+    def summary(self, df: pd.DataFrame) -> list[str]:
+        d1 = df[df.durability == "D1"]
+        return ratio_sentences(d1, "tps", "threads", "durable commits (D1, oltp_write_only)", "threads")
