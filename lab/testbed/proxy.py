@@ -1,24 +1,36 @@
-"""A TCP link that can be cut: what stands between two servers when a test wants a broken network."""
+"""A TCP link that can be cut or made slow: what stands between two servers when a test wants a bad network.
+
+As a program, in a process of its own, it only delays: `python -m testbed.proxy TARGET_PORT DELAY_US` prints its port.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import select
 import socket
+import subprocess
+import sys
 import threading
 import time
+from collections import deque
+from pathlib import Path
 
 from .servers import free_port
+
+# Bytes that may be on their way in one direction of a delayed link; more are left to the sender.
+IN_FLIGHT = 8 << 20
 
 
 class Proxy:
     """Listens on `port` of 127.0.0.1 and forwards to `target`, a port there or a server (whose port may change). `with`, or `close`.
 
     `cut` ends the connections there are and refuses others until `mend`; `break_` only ends them. `stall` lets them stand and forwards
-    nothing, as a network does that swallows packets. `limit` lets so many bytes a second through in each direction.
+    nothing, as a network does that swallows packets. `limit` lets so many bytes a second through in each direction. A `delay`, in
+    seconds, is how long every byte is on its way, in each direction; others follow it meanwhile, as on a long cable. It can't be cut.
     """
 
-    def __init__(self, target):
+    def __init__(self, target, delay: float = 0):
+        self.delay = delay
         self.target = target
         self.bytes = 0  # forwarded, both directions
         self.connections = 0  # made so far
@@ -89,7 +101,8 @@ class Proxy:
                 self._pairs.add((near, far))
             if not self._open.is_set():  # cut in between
                 _shut((near, far))
-            threading.Thread(target=self._forward, args=(near, far), daemon=True).start()
+            carry = self._late if self.delay else self._forward
+            threading.Thread(target=carry, args=(near, far), daemon=True).start()
 
     def _forward(self, near: socket.socket, far: socket.socket) -> None:
         other = {near: far, far: near}
@@ -112,14 +125,72 @@ class Proxy:
         except OSError:
             pass
         finally:
-            with self._lock:
-                self._pairs.discard((near, far))
-            _shut((near, far))
-            near.close()
-            far.close()
+            self._end(near, far)
+
+    def _late(self, near: socket.socket, far: socket.socket) -> None:
+        other = {near: far, far: near}
+        # When each piece is due, by the socket that it goes to; an empty one is the end of the stream.
+        way: dict[socket.socket, deque[tuple[float, bytes]]] = {near: deque(), far: deque()}
+        open_ = [near, far]
+        try:
+            while open_ or any(way.values()):
+                now = time.monotonic()
+                for to, pieces in way.items():
+                    while pieces and pieces[0][0] <= now:
+                        piece = pieces.popleft()[1]
+                        if piece:
+                            to.sendall(piece)
+                            self.bytes += len(piece)
+                        else:
+                            to.shutdown(socket.SHUT_WR)
+                due = min((pieces[0][0] for pieces in way.values() if pieces), default=None)
+                wait = None if due is None else max(0, due - time.monotonic())
+                listen = [s for s in open_ if sum(len(piece) for _, piece in way[other[s]]) < IN_FLIGHT]
+                for s in select.select(listen, [], [], wait)[0]:
+                    piece = s.recv(1 << 18)
+                    if not piece:
+                        open_.remove(s)
+                    way[other[s]].append((time.monotonic() + self.delay, piece))
+        except OSError:
+            pass
+        finally:
+            self._end(near, far)
+
+    def _end(self, near: socket.socket, far: socket.socket) -> None:
+        with self._lock:
+            self._pairs.discard((near, far))
+        _shut((near, far))
+        near.close()
+        far.close()
 
 
 def _shut(pair: tuple[socket.socket, socket.socket]) -> None:
     for s in pair:
         with contextlib.suppress(OSError):
             s.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def delayed(target: int, microseconds: int):
+    """A port that leads to `target` over a link which takes so long in each direction. The forwarding has a process of its own: beside
+    threads that measure, Python would delay by more than was asked."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "testbed.proxy", str(target), str(microseconds)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True, cwd=Path(__file__).resolve().parents[1],
+    )  # fmt: skip
+    try:
+        yield int(child.stdout.readline())
+    finally:
+        child.stdin.close()
+        child.wait(10)
+
+
+def main() -> int:
+    with Proxy(int(sys.argv[1]), int(sys.argv[2]) / 1e6) as proxy:
+        print(proxy.port, flush=True)
+        sys.stdin.read()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -20,10 +20,9 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
-from following import binlog_end, content, copy, cpu_seconds, prepare, sequence, server, sysbench, wait_for  # noqa: E402
 from testbed import syncshim  # noqa: E402
+from testbed.following import binlog_end, content, copy, cpu_seconds, prepare, sequence, server, sysbench, wait_for  # noqa: E402
 from testbed.replica import Replica  # noqa: E402
 from testbed.servers import ROOT, narwal_binary  # noqa: E402
 

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 """The lag of a replica while its primary is written to at full rate: Narwal and MariaDB 10.11 in either role, all durable.
 
-16 threads of oltp_write_only for 180 s, sampled every 10 s. Lag is measured from outside: a row of the primary says every 100 ms what
-time it is, and the replica's copy of it says how old its state is. Beside it Seconds_Behind_Master, the transactions
-that the replica has not applied, and what else it says of its lag. Then the load ends, and the replica needs the "drain" to catch
-up; both must hold the same rows. Last, the primary's rate with the replica's process stopped.
+16 threads of oltp_write_only for 180 s, sampled every 10 s as lab/testbed/lag.py describes. Then the load ends, and the replica needs
+the "drain" to catch up; both must hold the same rows. Last, the primary's rate with the replica's process stopped.
 
 Called by `./bench --only lag`.
 """
@@ -13,69 +11,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import signal
-import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
-from following import binlog_end, content, cpu_seconds, per_second, prepare, sequence, server, sysbench, wait_for  # noqa: E402
-from testbed.replica import Replica  # noqa: E402
+from testbed import lag  # noqa: E402
+from testbed.following import server  # noqa: E402
 from testbed.servers import ROOT, narwal_binary  # noqa: E402
-from testbed.wire import Connection  # noqa: E402
 
 PAIRS = ("MariaDB-MariaDB", "Narwal-Narwal", "MariaDB-Narwal", "Narwal-MariaDB")
 # What a Narwal replica may be behind at the end, in seconds.
 WANTED = 2.0
-
-
-class Clock:
-    """A row of the primary that says what time it is."""
-
-    def __init__(self, primary: Replica):
-        self.c = Connection(primary.port)
-        self.c.query("CREATE DATABASE clock")
-        self.c.query("CREATE TABLE clock.t (id INT PRIMARY KEY, us BIGINT NOT NULL)")
-        self.c.query(f"INSERT INTO clock.t VALUES (1, {self.now()})")
-        self.end = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Clock:
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.end.set()
-        self.thread.join()
-        self.c.close()
-
-    def _run(self) -> None:
-        while not self.end.wait(0.1):
-            self.c.query(f"UPDATE clock.t SET us = {self.now()} WHERE id = 1")
-
-    @staticmethod
-    def now() -> int:
-        return time.time_ns() // 1000
-
-
-def sample(primary: Replica, replica: Replica, began: float) -> dict:
-    done = sequence(replica.position())
-    written = replica.query("SELECT us FROM clock.t")[0][0]
-    age = (Clock.now() - written) / 1e6
-    (status,) = replica.all_status()
-    behind = status["Seconds_Behind_Master"]
-    return {
-        "at": round(time.monotonic() - began, 1),
-        "lag": round(age, 2),
-        "seconds_behind_master": None if behind is None else int(behind),
-        "transactions_behind": binlog_end(primary) - done,
-        "own": {k.lower().removeprefix("narwal_lag_"): v for k, v in status.items() if k.startswith("Narwal_lag_")},
-    }
 
 
 def pair(work: Path, o: argparse.Namespace, name: str, threads: int | None) -> dict:
@@ -83,65 +32,23 @@ def pair(work: Path, o: argparse.Namespace, name: str, threads: int | None) -> d
     replica_args = o.narwal_arg if kinds[1] == "Narwal" else o.mariadb_arg
     primary = server(kinds[0], work / "primary", 1, o.narwal, o.narwal_arg if kinds[0] == "Narwal" else o.mariadb_arg)
     replica = server(kinds[1], work / "replica", 2, o.narwal, replica_args, threads, "optimistic" if threads else None)
-    out: dict = {"primary": kinds[0], "replica": kinds[1], "threads": threads, "samples": []}
-    load = None
+    out: dict = {"primary": kinds[0], "replica": kinds[1], "threads": threads}
+    plan = lag.Plan(o.threads, o.tables, o.table_size, o.seconds, o.every, o.drain, o.alone)
     try:
         for s in (primary, replica):
             s.create()
             s.start()
-        prepare(primary, o.tables, o.table_size)
-        with Clock(primary):
-            replica.follow(primary.port)
-            wait_for(replica, binlog_end(primary), 600)
-            time.sleep(1)
-            cpu = cpu_seconds(primary), cpu_seconds(replica)
-            args = ["sysbench", "oltp_write_only", "--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={primary.port}",
-                    "--mysql-user=root", "--mysql-db=sbtest", f"--threads={o.threads}", f"--tables={o.tables}",
-                    f"--table-size={o.table_size}", f"--time={o.seconds}", "--events=0", "--mysql-ignore-errors=1213,1205,1020",
-                    f"--report-interval={o.every}", "run"]  # fmt: skip
-            began = time.monotonic()
-            load = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            for n in range(1, o.seconds // o.every + 1):
-                time.sleep(max(0, began + n * o.every - 0.2 - time.monotonic()))
-                out["samples"].append(one := sample(primary, replica, began))
-                print(f"# {title(out)}: {one}", flush=True)
-            text = load.communicate(timeout=60)[0]
-            if load.returncode:
-                raise RuntimeError(f"sysbench: {text[-600:]}")
-            out["cpu"] = [round(cpu_seconds(s) - before, 1) for s, before in zip((primary, replica), cpu, strict=True)]
-        out["tps"] = per_second(text)
-        out["tps_by_interval"] = [float(x) for x in re.findall(r"tps: ([\d.]+)", text)]
-        behind = binlog_end(primary) - sequence(replica.position())
-        try:
-            out["drain"] = round(wait_for(replica, binlog_end(primary), o.drain), 2)
-            out["drain_per_second"] = round(behind / out["drain"]) if out["drain"] > 1 else None
-            out["equal"] = content(primary, o.tables) == content(replica, o.tables)
-        except TimeoutError:
-            out["drain"], out["equal"] = None, None
-        if o.alone:
-            replica.pause()
-            alone = sysbench(primary, "run", o.threads, o.tables, o.table_size, f"--time={o.alone}", "--events=0")
-            out["tps_alone"] = per_second(alone)
-            replica.resume()
+        return out | lag.measure(primary, replica, plan, lambda one: print(f"# {title(out)}: {one}", flush=True))
     finally:
-        if load and load.poll() is None:
-            load.kill()
         for s in (replica, primary):
             s.resume()
             s.remove()
-    return out
 
 
 def title(r: dict) -> str:
     threads = r["threads"]
     how = "" if threads is None else f", {threads} threads"
     return f"{r['primary']} -> {r['replica']}{how}"
-
-
-def grows(samples: list[dict]) -> float:
-    """Seconds of lag gained in a second, from the first to the last sample."""
-    first, last = samples[0], samples[-1]
-    return (last["lag"] - first["lag"]) / (last["at"] - first["at"]) if len(samples) > 1 else 0.0
 
 
 def tables(results: list[dict]) -> tuple[str, list[str]]:
@@ -154,7 +61,7 @@ def tables(results: list[dict]) -> tuple[str, list[str]]:
         alone = f"{r['tps_alone']:,.0f}" if "tps_alone" in r else "-"
         own = s[-1]["own"].get("milliseconds")
         own = "-" if own is None else f"{int(own) / 1000:.2f}"
-        lines.append(f"| {title(r)} | {r['tps']:,.0f} | {alone} | {s[-1]['lag']:.2f} | {grows(s):.2f} | {max(x['lag'] for x in s):.2f} | "
+        lines.append(f"| {title(r)} | {r['tps']:,.0f} | {alone} | {s[-1]['lag']:.2f} | {lag.grows(s):.2f} | {max(x['lag'] for x in s):.2f} | "
                      f"{s[-1]['seconds_behind_master']} | {own} | {s[-1]['transactions_behind']:,} | {drain} | "
                      f"{ {True: 'yes', False: 'NO', None: '-'}[r['equal']] } | {r['cpu'][0]:.0f} / {r['cpu'][1]:.0f} |")  # fmt: skip
         if r["replica"] == "Narwal" and s[-1]["lag"] >= WANTED:

@@ -13,54 +13,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 import biglog  # noqa: E402
+from testbed.purging import Latencies, Purges  # noqa: E402
 from testbed.servers import ROOT, Narwal, narwal_binary  # noqa: E402
 
 WANTED = 1.5
 ROUNDS = 5
-
-
-class Latencies:
-    """sysbench's histograms, added up."""
-
-    def __init__(self) -> None:
-        self.counts: dict[float, int] = {}
-        self.worst = self.seconds = 0.0
-        self.stretches: list[float] = []
-
-    def add(self, text: str, seconds: float) -> None:
-        own: dict[float, int] = {}
-        for value, count in re.findall(r"^\s+([\d.]+) \|\**\s+(\d+)$", text, re.MULTILINE):
-            own[float(value)] = int(count)
-            self.counts[float(value)] = self.counts.get(float(value), 0) + int(count)
-        self.seconds += seconds
-        self.worst = max(self.worst, float(re.search(r"max:\s+([\d.]+)", text).group(1)))
-        self.stretches.append(quantile(own, 0.99))
-
-    def result(self) -> dict:
-        n = sum(self.counts.values())
-        return {"commits": n, "per_second": round(n / max(self.seconds, 1)), "p50_ms": quantile(self.counts, 0.5),
-                "p99_ms": quantile(self.counts, 0.99), "p999_ms": quantile(self.counts, 0.999),
-                "max_ms": self.worst, "p99_of_stretches_ms": self.stretches}  # fmt: skip
-
-
-def quantile(counts: dict[float, int], share: float) -> float:
-    left = sum(counts.values()) * share
-    for value in sorted(counts):
-        left -= counts[value]
-        if left <= 0:
-            return value
-    return 0.0
 
 
 def sysbench(server: Narwal, command: str, o: argparse.Namespace, seconds: float = 0) -> str:
@@ -72,51 +38,6 @@ def sysbench(server: Narwal, command: str, o: argparse.Namespace, seconds: float
     if done.returncode:
         raise RuntimeError(f"sysbench {command}: {done.stdout[-600:]}{done.stderr[-300:]}")
     return done.stdout
-
-
-class Purges:
-    """Rotates and purges `n` times during a stretch of `seconds`."""
-
-    def __init__(self, server: Narwal, n: int, seconds: float, done: list[dict]):
-        self.server, self.n, self.done = server, n, done
-        self.gap = seconds / (n + 1)
-        self.error: Exception | None = None
-        self.thread = threading.Thread(target=self._run)
-        self.thread.start()
-
-    def _run(self) -> None:
-        try:
-            for _ in range(self.n):
-                time.sleep(self.gap)
-                self.done.append(self.once())
-        except Exception as e:  # shown by whoever waits
-            self.error = e
-
-    def once(self) -> dict:
-        sql = self.server.sql
-        sql("FLUSH BINARY LOGS")
-        files = sql("SHOW BINARY LOGS")
-        size = int(files[0][1])
-        began = time.monotonic()
-        if len(self.done) % 2 == 0:
-            sql(f"PURGE BINARY LOGS TO '{files[1][0]}'")
-            how = "PURGE TO"
-        else:
-            total = sum(int(f[1]) for f in files)
-            sql(f"SET GLOBAL max_binlog_total_size = {total - 1}")
-            while sql("SHOW BINARY LOGS")[0][0] == files[0][0]:
-                time.sleep(0.05)
-                if time.monotonic() - began > 30:
-                    raise RuntimeError("the background has not purged in 30 s")
-            sql("SET GLOBAL max_binlog_total_size = 0")
-            how = "background"
-        took = time.monotonic() - began
-        return {"how": how, "file": files[0][0], "mib": round(size / 2**20), "seconds": round(took, 3)}
-
-    def wait(self) -> None:
-        self.thread.join()
-        if self.error:
-            raise self.error
 
 
 def measure(tool: Path, work: Path, o: argparse.Namespace) -> dict:

@@ -16,29 +16,23 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 import biglog  # noqa: E402
+from testbed import readers  # noqa: E402
+from testbed.following import cpu_seconds  # noqa: E402
 from testbed.servers import ROOT, MariaDB, Narwal, narwal_binary  # noqa: E402
 
-DISCARD = Path(__file__).resolve().parent / "discard.py"
 WANTED = {"1 reader": 0.95, "8 readers": 0.85, "replica that fetches": 0.95}
 WANTED_DUMP = 300e6
-REPLICA_ARGS = ["--server-id=7", "--innodb-flush-log-at-trx-commit=0", "--sync-master-info=0", "--sync-relay-log=0",
-                "--sync-relay-log-info=0", "--innodb-buffer-pool-size=512M", "--performance-schema=OFF",
-                "--slave-exec-mode=IDEMPOTENT", "--skip-slave-start"]  # fmt: skip
-
 
 def sysbench(server: Narwal, o: argparse.Namespace, test: str, command: str, threads: int = 4, seconds: float = 0) -> str:
     args = ["sysbench", test, "--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={server.port}",
@@ -52,73 +46,21 @@ def sysbench(server: Narwal, o: argparse.Namespace, test: str, command: str, thr
     return done.stdout
 
 
-@contextmanager
-def nobody():
-    yield
-
-
-@contextmanager
-def discarding(server: Narwal, n: int):
-    """`n` readers that throw away what they get, which must have been something."""
-    child = subprocess.Popen([sys.executable, str(DISCARD), str(server.port), str(n), "now", "100"], stdout=subprocess.PIPE,
-                             text=True)  # fmt: skip
-    if child.stdout.readline().strip() != "attached":
-        raise RuntimeError(f"the readers could not attach\n{server.log_tail()}")
-    try:
-        yield
-    finally:
-        child.send_signal(signal.SIGTERM)
-        text, _ = child.communicate(timeout=60)
-    got = json.loads(text)
-    if min(r["bytes"] for r in got) < 1000:
-        raise RuntimeError(f"the readers got nothing: {got}")
-
-
-@contextmanager
-def replica(server: Narwal, mariadb: MariaDB, threads: str):
-    """A MariaDB replica from here on; what it fetches is not applied with threads = "IO_THREAD". It skips what was
-    written while it was away: rows that differ for that do not stop it (slave_exec_mode)."""
-    gtid = server.sql("SELECT @@gtid_binlog_pos")[0][0]
-    mariadb.resume()
-    mariadb.sql(f"STOP SLAVE; SET GLOBAL gtid_slave_pos='{gtid}'; START SLAVE {threads}")
-    deadline = time.monotonic() + 20
-    while not server.sql("SHOW PROCESSLIST") or not any("Binlog Dump" in " ".join(r) for r in server.sql("SHOW PROCESSLIST")):
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"the replica has not attached\n{mariadb.log_tail()}")
-        time.sleep(0.1)
-    try:
-        yield
-    finally:
-        mariadb.sql("STOP SLAVE")
-        mariadb.pause()
-
-
-def initial(server: Narwal, mariadb: MariaDB) -> None:
-    """The replica begins at the beginning, so that it has the rows to apply changes to."""
-    mariadb.sql(f"CHANGE MASTER TO master_host='127.0.0.1', master_port={server.port}, master_user='root', "
-                "master_use_gtid=slave_pos; START SLAVE")  # fmt: skip
-    gtid = server.sql("SELECT @@gtid_binlog_pos")[0][0]
-    if mariadb.sql(f"SELECT MASTER_GTID_WAIT('{gtid}', 300)")[0][0] != "0":
-        raise RuntimeError(f"the replica has not caught up\n{mariadb.log_tail()}")
-
-
 def ways(server: Narwal, mariadb: MariaDB | None) -> dict:
     out = {
-        "nobody": nobody,
-        "1 reader": lambda: discarding(server, 1),
-        "8 readers": lambda: discarding(server, 8),
+        "nobody": readers.nobody,
+        "1 reader": lambda: readers.discarding(server, 1),
+        "8 readers": lambda: readers.discarding(server, 8),
     }
     if mariadb:
-        out["replica that fetches"] = lambda: replica(server, mariadb, "IO_THREAD")
-        out["replica that applies"] = lambda: replica(server, mariadb, "")
+        out["replica that fetches"] = lambda: readers.replica(server, mariadb, "IO_THREAD")
+        out["replica that applies"] = lambda: readers.replica(server, mariadb, "")
     return out
 
 
 def dump_of(server: Narwal, what: str) -> dict:
     """Sends the whole log to one reader."""
-    done = subprocess.run([sys.executable, str(DISCARD), str(server.port), "1", "oldest", "100"], check=True,
-                          capture_output=True, text=True)  # fmt: skip
-    got = json.loads(done.stdout.splitlines()[-1])[0]
+    got = readers.dump(server)
     rate = got["bytes"] / got["seconds"]
     print(f"# dump, {what}: {got['bytes'] / 1e6:.0f} MB in {got['seconds']:.2f} s: {rate / 1e6:.0f} MB/s", flush=True)
     return {"what": what, **got, "bytes_per_second": round(rate)}
@@ -126,7 +68,7 @@ def dump_of(server: Narwal, what: str) -> dict:
 
 def throughput(work: Path, o: argparse.Namespace) -> tuple[list[dict], list[dict]]:
     server = Narwal(work / "narwal", ["--innodb-buffer-pool-size=1G", "--max-connections=500", *o.narwal_arg], binary=o.narwal)
-    mariadb = None if o.no_replica else MariaDB(work / "replica", REPLICA_ARGS)
+    mariadb = None if o.no_replica else MariaDB(work / "replica", readers.REPLICA_ARGS)
     out = []
     try:
         server.start()
@@ -135,7 +77,7 @@ def throughput(work: Path, o: argparse.Namespace) -> tuple[list[dict], list[dict
         if mariadb:
             mariadb.create()
             mariadb.start()
-            initial(server, mariadb)
+            readers.begin(server, mariadb)
             mariadb.pause()
         for test in o.tests.split(","):
             for threads in map(int, o.threads.split(",")):
@@ -145,9 +87,9 @@ def throughput(work: Path, o: argparse.Namespace) -> tuple[list[dict], list[dict
                     order = list(ways(server, mariadb).items())
                     for name, way in order if round_ % 2 == 0 else order[::-1]:
                         with way():
-                            cpu = cpu_seconds(server.process.pid)
+                            cpu = cpu_seconds(server)
                             text = sysbench(server, o, test, "run", threads, o.seconds)
-                            cpu = cpu_seconds(server.process.pid) - cpu
+                            cpu = cpu_seconds(server) - cpu
                         n, tps = map(float, re.search(r"transactions:\s+(\d+)\s+\(([\d.]+) per sec", text).groups())
                         cell["tps"].setdefault(name, []).append(tps)
                         cell["cpu_us"].setdefault(name, []).append(cpu * 1e6 / n)
@@ -163,11 +105,6 @@ def throughput(work: Path, o: argparse.Namespace) -> tuple[list[dict], list[dict
             mariadb.kill()
             mariadb.remove()
     return out, dumps
-
-
-def cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def extra_cpu(cell: dict, name: str) -> float:

@@ -16,136 +16,52 @@ import json
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
-from testbed.servers import ROOT, MariaDB, Narwal, narwal_binary  # noqa: E402
-from testbed.wire import Connection  # noqa: E402
+from testbed.following import sysbench  # noqa: E402
+from testbed.semisync import POINTS, REPLICA_ARGS, Pair  # noqa: E402
+from testbed.servers import ROOT, MariaDB, Narwal, Server, narwal_binary  # noqa: E402
 
 NARWAL_ARGS = ["--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=512M", "--max-connections=300"]
 MARIADB_ARGS = ["--server-id=1", "--log-bin=bin", "--binlog-format=ROW", "--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1",
                 "--innodb-buffer-pool-size=512M", "--innodb-log-file-size=512M", "--max-connections=300",
                 "--performance-schema=OFF"]  # fmt: skip
-REPLICA_ARGS = ["--rpl-semi-sync-slave-enabled=ON", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=256M",
-                "--performance-schema=OFF", "--skip-slave-start", "--relay-log=relay", "--slave-parallel-threads=4"]  # fmt: skip
-POINTS = ("none", "AFTER_COMMIT", "AFTER_SYNC")
-STATUS = "Rpl_semi_sync_master_"
 
 
-def slave_status(port: int) -> dict:
-    c = Connection(port)
-    try:
-        got = c.query("SHOW SLAVE STATUS")
-        return dict(zip(got.columns, got.rows[0], strict=True))
-    finally:
-        c.close()
+class Loaded(Pair):
+    """With sysbench."""
 
-
-class Pair:
-    """A primary and its replica, run and stopped together."""
-
-    def __init__(self, name: str, primary, replica: MariaDB, o: argparse.Namespace):
-        self.name, self.primary, self.replica, self.o = name, primary, replica, o
+    def __init__(self, name: str, primary: Server, replica: MariaDB, o: argparse.Namespace):
+        super().__init__(name, primary, replica, o.apply)
+        self.o = o
 
     def start(self) -> None:
-        p, r, o = self.primary, self.replica, self.o
-        for server in (p, r):
-            server.create()
-            server.start()
-        p.sql("CREATE DATABASE sbtest")
+        super().start()
+        self.primary.sql("CREATE DATABASE sbtest")
         self.sysbench("prepare", 4)
-        r.sql(f"CHANGE MASTER TO master_host='127.0.0.1', master_port={p.port}, master_user='root', master_connect_retry=1, "
-              "master_use_gtid=slave_pos; START SLAVE")  # fmt: skip
-        self.caught_up(applied=True)
-        if not o.apply:
-            r.sql("STOP SLAVE SQL_THREAD")
+        self.attach()
         self.pause()
-
-    def pause(self) -> None:
-        self.replica.pause()
-        self.primary.pause()
-
-    def resume(self) -> None:
-        self.primary.resume()
-        self.replica.resume()
-
-    def remove(self) -> None:
-        self.resume()
-        for server in (self.replica, self.primary):
-            server.remove()
 
     def sysbench(self, command: str, threads: int, seconds: float = 0) -> str:
         o = self.o
-        args = ["sysbench", o.test, "--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={self.primary.port}",
-                "--mysql-user=root", "--mysql-db=sbtest", f"--threads={threads}", f"--tables={o.tables}",
-                f"--table-size={o.table_size}"]  # fmt: skip
-        if command == "run":
-            args += [f"--time={max(1, round(seconds))}", "--events=0", "--histogram=off", "--percentile=95",
-                     "--mysql-ignore-errors=1213,1205,1020"]  # fmt: skip
-        done = subprocess.run([*args, command], capture_output=True, text=True, timeout=seconds + 300)
-        if done.returncode:
-            raise RuntimeError(f"{self.name}: sysbench {command}: {(done.stdout + done.stderr)[-600:]}")
-        return done.stdout
-
-    def status(self) -> dict[str, str]:
-        return {k[len(STATUS) :]: v for k, v in self.primary.status(STATUS + "%").items()}
-
-    def caught_up(self, applied: bool, seconds: float = 300) -> None:
-        """Waits until the replica has received, or applied, what the primary has written."""
-        wanted = self.primary.sql("SELECT @@gtid_binlog_pos")[0][0]
-        end = time.monotonic() + seconds
-        while True:
-            if applied:
-                there = self.replica.sql("SELECT @@gtid_slave_pos")[0][0]
-            else:
-                there = slave_status(self.replica.port)["Gtid_IO_Pos"]
-            if there == wanted:
-                return
-            if time.monotonic() > end:
-                raise RuntimeError(f"{self.name}: the replica stands at {there}, not {wanted}\n{self.replica.log_tail()}")
-            time.sleep(0.1)
-
-    def set(self, point: str) -> None:
-        p = self.primary
-        p.sql("SET GLOBAL rpl_semi_sync_master_enabled=OFF")
-        if point == "none":
-            return
-        p.sql(f"SET GLOBAL rpl_semi_sync_master_timeout=10000; SET GLOBAL rpl_semi_sync_master_wait_point={point}; "
-              "SET GLOBAL rpl_semi_sync_master_enabled=ON")  # fmt: skip
-        end = time.monotonic() + 30
-        while (s := self.status())["status"] != "ON" or s["clients"] != "1":
-            if time.monotonic() > end:
-                raise RuntimeError(f"{self.name}: semi-synchronous replication does not begin: {s}")
-            time.sleep(0.1)
+        more = [f"--time={max(1, round(seconds))}", "--events=0"] if command == "run" else []
+        return sysbench(self.primary, command, threads, o.tables, o.table_size, *more, test=o.test)
 
     def measure(self, point: str, threads: int, seconds: float) -> dict:
-        self.resume()
-        try:
-            self.caught_up(applied=self.o.apply)
-            self.set(point)
-            before = self.status()
+        with self.measured(point):
             text = self.sysbench("run", threads, seconds)
-            after = self.status()
-            self.caught_up(applied=False)
-        finally:
-            self.pause()
-        if point != "none":
-            without = int(after["no_tx"]) - int(before["no_tx"])
-            if without or after["status"] != "ON":
-                raise RuntimeError(f"{self.name}, {point}, {threads} threads: {without} commits went on without the replica")
         number = lambda line, at: float(next(x for x in text.splitlines() if line in x).replace("(", " ").split()[at])  # noqa: E731
         return {"per_second": number("transactions:", 2), "ms": number("avg:", 1), "ms95": number("95th percentile:", 2)}
 
 
 def run(work: Path, o: argparse.Namespace) -> list[dict]:
-    pairs = [Pair("Narwal", Narwal(work / "narwal", NARWAL_ARGS + o.narwal_arg, binary=o.narwal),
+    pairs = [Loaded("Narwal", Narwal(work / "narwal", NARWAL_ARGS + o.narwal_arg, binary=o.narwal),
                   MariaDB(work / "replica-n", ["--server-id=11", *REPLICA_ARGS]), o)]  # fmt: skip
     if not o.no_mariadb:
-        pairs.append(Pair("MariaDB", MariaDB(work / "mariadb", MARIADB_ARGS),
+        pairs.append(Loaded("MariaDB", MariaDB(work / "mariadb", MARIADB_ARGS),
                           MariaDB(work / "replica-m", ["--server-id=12", *REPLICA_ARGS]), o))  # fmt: skip
     cells = []
     try:

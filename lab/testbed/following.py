@@ -1,4 +1,4 @@
-"""What the benchmarks of replicas share: durable servers in both roles, sysbench's tables, what they hold."""
+"""What measurements of replicas share: durable servers in both roles, sysbench's tables, what they hold."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
-from testbed.replica import MariaReplica, NarwalReplica, Replica  # noqa: E402
-from testbed.wire import Connection  # noqa: E402
+from .replica import MariaReplica, NarwalReplica, Replica
+from .wire import Connection
 
 NARWAL = ["--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=512M", "--max-connections=300"]
 MARIADB = ["--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-buffer-pool-size=512M", "--innodb-log-file-size=512M",

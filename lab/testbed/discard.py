@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Readers of the binary log that look at nothing: each asks for a dump and throws away what comes.
 
-    discard.py PORT READERS START SERVER_ID
+    python -m testbed.discard PORT READERS START SERVER_ID
 
 START: `now`, or `oldest`, which ends with the log (non-blocking form). All readers live in one process that spends little
 beyond the kernel's copying. Prints a line of JSON at the end (SIGTERM, or the end of the log): bytes and seconds of each.
@@ -16,10 +15,8 @@ import socket
 import struct
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
-from testbed.client import Client  # noqa: E402
+from .client import Client
 
 NON_BLOCK, ANNOTATE = 1, 2
 
