@@ -125,11 +125,13 @@ def test_everything_from_the_beginning(source, replica, kind, threads):
             assert a.rows("SHOW BINARY LOGS") == b.rows("SHOW BINARY LOGS")
 
 
-@pytest.mark.parametrize("kind", SOURCES)
-def test_links_that_break_anywhere(source, replica, proxy, kind):
-    """Nothing is lost and nothing is applied twice, in the middle of whatever the link is cut."""
+@pytest.mark.parametrize(("kind", "semi_sync"), [*((k, False) for k in SOURCES), ("narwal", True)])
+def test_links_that_break_anywhere(source, replica, proxy, kind, semi_sync):
+    """Nothing is lost and nothing is applied twice, in the middle of whatever the link is cut; and an acknowledgement that
+    was due when a link broke is not sent over the next one."""
     rng = random.Random(5)
-    primary, follower = source(kind), replica(threads=2)
+    semi = ("--rpl-semi-sync-master-enabled=1", "--rpl-semi-sync-master-timeout=200") if semi_sync else ()
+    primary, follower = source(kind, *semi), replica(threads=2, semi_sync=semi_sync)
     link = proxy(primary)
     follower.follow(link.port, connect_retry=1, heartbeat_period=0.5)
     with Load(primary, "cut", writers=3, large=0.1) as load:
@@ -143,6 +145,7 @@ def test_links_that_break_anywhere(source, replica, proxy, kind):
         link.cut()
         link.mend()
         load.wait(20)
+    follower.wait_running()
     follower.same(primary.port)
     assert follower.position() == gtid_position(primary.port)
 

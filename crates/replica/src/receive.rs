@@ -5,6 +5,7 @@ use crate::attach::{SourceFacts, Target, Wanted, attach, lost, refused};
 use crate::channel::{Shared, parse_gtids};
 use crate::lag::At;
 use crate::queue::{Item, PushError};
+use crate::semisync::Asked;
 use narwal_binlog::{Gtid, connect_hash_text};
 use narwal_client::{Connection, Dump, Packet};
 use narwal_session::replica::{IoRunning, ReplicaError, Until, UseGtid};
@@ -448,6 +449,7 @@ impl Receiver<'_> {
         let shared = self.shared;
         self.state(IoRunning::Yes, state::WAITING);
         let mut busy = false;
+        let mut asked = Asked::default();
         loop {
             if self.stopped() {
                 return Over::Stopped;
@@ -462,6 +464,9 @@ impl Receiver<'_> {
             }
             if facts.semi_sync {
                 while let Some((file, pos)) = shared.acks.take() {
+                    if !asked.take(&file, pos) {
+                        continue;
+                    }
                     if let Err(e) = dump.acknowledge(&file, pos) {
                         return Over::Fault(lost(&e));
                     }
@@ -500,7 +505,12 @@ impl Receiver<'_> {
                 Err(e) => return Over::Fault(refused(&e)),
             };
             let mut put = |item: Item| shared.queue.push(epoch, item);
-            match assembler.event(bytes, ack, &mut put) {
+            let seen = assembler.event(bytes, ack, &mut put);
+            if ack && seen.is_ok() {
+                let place = assembler.place();
+                asked.push(place.file.clone(), place.pos);
+            }
+            match seen {
                 Ok(Seen::Event) if assembler.in_group() => {}
                 Ok(Seen::Event) => self.moved(assembler),
                 Ok(Seen::Group(gtid)) => {

@@ -4,6 +4,7 @@
 use crate::apply::Progress;
 use parking_lot::Mutex;
 use rustix::event::{EventfdFlags, eventfd};
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -64,9 +65,48 @@ impl Acks {
     }
 }
 
+/// The places that the source of one link asked to be acknowledged. What an earlier link asked for is no business of this
+/// one: its source knows by the place that was asked for, and takes an acknowledgement of what it never sent for a fault.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    places: VecDeque<(Arc<str>, u64)>,
+}
+
+impl Asked {
+    /// The source wants the group acknowledged that ends here.
+    pub(crate) fn push(&mut self, file: Arc<str>, pos: u64) {
+        self.places.push_back((file, pos));
+    }
+
+    /// True if this place was asked for and is still to be acknowledged; it and all before it then are.
+    pub(crate) fn take(&mut self, file: &str, pos: u64) -> bool {
+        let found = self
+            .places
+            .iter()
+            .position(|(f, p)| *p == pos && **f == *file);
+        if let Some(at) = found {
+            self.places.drain(..=at);
+        }
+        found.is_some()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_this_link_asked_for() {
+        let mut asked = Asked::default();
+        assert!(!asked.take("bin.000001", 100), "of an earlier link");
+        for pos in [200, 300, 400] {
+            asked.push("bin.000001".into(), pos);
+        }
+        assert!(asked.take("bin.000001", 300));
+        assert!(!asked.take("bin.000001", 200), "covered already");
+        assert!(!asked.take("bin.000002", 400));
+        assert!(asked.take("bin.000001", 400));
+    }
 
     #[test]
     fn the_last_one_counts() {
