@@ -9,7 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import pandas as pd  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator  # noqa: E402
 
 from .experiment import Plot, Table  # noqa: E402
 
@@ -180,6 +180,8 @@ def lines(
             ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
             ax.xaxis.set_minor_locator(NullLocator())
         _finish(ax, f"{panels} {value}" if panels else "", xlabel, ylabel, log_y)
+    if not log_y and len(df) and df[y].notna().any():
+        axes[0].set_ylim(0, df[y].max() * 1.06 or 1)
     if axes[0].get_legend_handles_labels()[0]:
         axes[0].legend(fontsize=8)
     return Plot(title, figure, note)
@@ -202,6 +204,8 @@ def bars(df: pd.DataFrame, x: str, y: str, title: str, xlabel: str, ylabel: str,
     ax.set_xticklabels([str(g) for g in groups], rotation=30 if max((len(str(g)) for g in groups), default=0) > 9 else 0,
                        ha="right" if max((len(str(g)) for g in groups), default=0) > 9 else "center")  # fmt: skip
     _finish(ax, "", xlabel, ylabel, log_y)
+    if not log_y:
+        ax.set_ylim(bottom=0)
     if names:
         ax.legend(fontsize=8)
     return Plot(title, figure, note)
@@ -213,10 +217,10 @@ def _finish(ax, title: str, xlabel: str, ylabel: str, log_y: bool) -> None:
     ax.set_ylabel(ylabel)
     if log_y:
         ax.set_yscale("log")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
         ax.yaxis.set_minor_formatter(NullFormatter())
     else:
-        ax.set_ylim(bottom=0)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}" if abs(v) >= 10 else f"{v:g}"))
     ax.grid(True, alpha=0.25)
     for side in ("top", "right"):

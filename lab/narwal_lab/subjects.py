@@ -202,6 +202,7 @@ def classic_refusal(binary: Path) -> str | None:
             return None
         except Exception as e:
             lines = [x.strip() for x in str(e).splitlines() if x.strip()]
-            return next((x for x in lines if "binlog" in x), lines[-1] if lines else "it does not start")
+            said = [x for x in lines if x.startswith("narwal:")] or lines
+            return f"this narwal does not take binlog_storage_engine=FILE ({said[-1] if said else 'it does not start'})"
         finally:
             server.remove()

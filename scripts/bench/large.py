@@ -23,13 +23,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
+from testbed import bigtrx  # noqa: E402
 from testbed.client import Client  # noqa: E402
 from testbed.servers import ROOT, MariaDB, Narwal, Server  # noqa: E402
 
 BUDGET_MIB = 512
-SOURCE_ROWS = 100_000
-# One row with a kibibyte of text makes about this many bytes of row event.
-ROW_BYTES = 1035
 MARIADB_ARGS = [
     "--log-bin=binlog", "--server-id=1", "--binlog-format=ROW", "--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1",
     "--innodb-buffer-pool-size=400M", "--innodb-log-file-size=1G", "--performance-schema=OFF",
@@ -38,20 +36,9 @@ MARIADB_ARGS = [
 
 
 def prepare(server: Server) -> None:
-    """`src`: 100,000 rows of 1 KiB. `counts`: 100,000 small rows for the update."""
-    c = Client(server.port)
-    c.query("CREATE DATABASE IF NOT EXISTS big")
-    c.query("CREATE DATABASE IF NOT EXISTS sbtest")
-    c.query("CREATE TABLE big.src (id INT PRIMARY KEY AUTO_INCREMENT, pad VARCHAR(1100) NOT NULL)")
-    c.query("CREATE TABLE big.dst (id BIGINT PRIMARY KEY AUTO_INCREMENT, pad VARCHAR(1100) NOT NULL)")
-    c.query("CREATE TABLE big.counts (id INT PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL, KEY (k))")
-    step = 1000
-    for at in range(0, SOURCE_ROWS, step):
-        rows = ",".join(f"('{i:08d}{'abcdefghijklmnopqrstuvwxyz012345' * 32}')" for i in range(at, at + step))
-        c.query(f"INSERT INTO big.src (pad) VALUES {rows}")
-        rows = ",".join(f"({i},{i % 977},'{i:0120d}')" for i in range(at, at + step))
-        c.query(f"INSERT INTO big.counts VALUES {rows}")
-    c.close()
+    """The tables of the transactions, and those of the small writers."""
+    bigtrx.prepare(server.port)
+    server.sql("CREATE DATABASE IF NOT EXISTS sbtest")
     sysbench(server, "prepare", 1)
 
 
@@ -148,33 +135,6 @@ class Sampler:
             pass
 
 
-def statements(size: str) -> list[str]:
-    """The transaction between BEGIN and COMMIT."""
-    if size == "100k":
-        return ["UPDATE big.counts SET k = k + 1"]
-    total = int(float(size[:-1]) * {"M": 2**20, "G": 2**30}[size[-1]])
-    rows = total // ROW_BYTES
-    out = ["INSERT INTO big.dst (pad) SELECT pad FROM big.src"] * (rows // SOURCE_ROWS)
-    if rows % SOURCE_ROWS:
-        out.append(f"INSERT INTO big.dst (pad) SELECT pad FROM big.src WHERE id <= {rows % SOURCE_ROWS}")
-    return out
-
-
-def run_transaction(port: int, size: str) -> None:
-    """Runs it and prints seconds before COMMIT and seconds of COMMIT."""
-    c = Client(port)
-    began = time.monotonic()
-    c.query("BEGIN")
-    for sql in statements(size):
-        c.query(sql)
-    before = time.monotonic() - began
-    at = time.perf_counter()
-    c.query("COMMIT")
-    took = time.perf_counter() - at
-    c.close()
-    print(json.dumps([before, took]))
-
-
 def transaction(server: Server, size: str, note) -> tuple[float, float]:
     """In a process of its own: threads of this one would share its interpreter, and their waits would be measured."""
     note(f"{size}: running the transaction")
@@ -191,13 +151,6 @@ def merged(server: Server) -> bool:
     values = dict(c.query("SHOW GLOBAL STATUS LIKE 'Narwal_layers'"))
     c.close()
     return int(values.get("Narwal_layers", 0)) == 0
-
-
-def state(server: Server) -> tuple[str, str]:
-    c = Client(server.port)
-    out = (c.query("SELECT COUNT(*) FROM big.dst")[0][0], c.query("SELECT SUM(k) FROM big.counts")[0][0])
-    c.close()
-    return out
 
 
 def run_size(size: str, o: argparse.Namespace, note) -> dict:
@@ -237,12 +190,12 @@ def run_size(size: str, o: argparse.Namespace, note) -> dict:
             }
         r["peak_mib"] = peak_mib(server)
         if not o.no_kill:
-            before = state(server)
+            before = bigtrx.state(server.port)
             note(f"{size}: again, and kill -9 right after OK")
             transaction(server, size, note)
             server.kill()
             r["recovery_after_s"] = server.start(600)
-            after = state(server)
+            after = bigtrx.state(server.port)
             doubled = str(2 * int(before[0]))
             good = after[1] != before[1] and after[0] == before[0] if size == "100k" else after[0] == doubled
             r["after_is_right"] = good
@@ -259,7 +212,7 @@ def run_size(size: str, o: argparse.Namespace, note) -> dict:
             killer.join()
             server.kill()
             r["recovery_middle_s"] = server.start(600)
-            r["middle_is_right"] = state(server) == after and "middle_was_too_late" not in r
+            r["middle_is_right"] = bigtrx.state(server.port) == after and "middle_was_too_late" not in r
         server.stop(600)
     finally:
         server.kill()
@@ -287,7 +240,7 @@ HEAD = (
 
 def main() -> int:
     if sys.argv[1:2] == ["--transaction"]:
-        run_transaction(int(sys.argv[2]), sys.argv[3])
+        print(json.dumps(bigtrx.run(int(sys.argv[2]), sys.argv[3])))
         return 0
     p = argparse.ArgumentParser(prog="./bench --only large", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--sizes", default="100k,1G,5G", help="comma-separated: 100k (rows of an update), 200M, 1G, 5G")

@@ -105,7 +105,7 @@ class Bench:
 
     def sysbench(self, server: Server, test: str, command: str, threads: int, seconds: float = 0, seed: int = 0,
                  tables: int | None = None, rows: int | None = None) -> str:  # fmt: skip
-        script = str(HERE / "hotrow.lua") if test == "hotrow" else test
+        script = str(ROOT / "lab" / "narwal_lab" / "lua" / "hotrow.lua") if test == "hotrow" else test
         args = ["sysbench", script, "--db-driver=mysql"]
         if self.o.unix_socket:
             args.append(f"--mysql-socket={server.socket}")
