@@ -246,7 +246,7 @@ class Bed:
         if not measured and seconds <= 0:
             return {}
         all_options = load.run_options(seconds, seed, **options)
-        if test.startswith("oltp_"):
+        if test.startswith("oltp_") or test == "micro":
             all_options = {"tables": self.o.tables, "table-size": self.o.rows, **all_options}
         if server.counters:
             server.counters.set_delay(delay_us)

@@ -74,6 +74,11 @@ def histogram(text: str) -> list[tuple[float, int]]:
     return [(float(value), int(count)) for value, count in found]
 
 
+def intervals(text: str) -> list[tuple[float, float]]:
+    """(seconds since the start, events a second) of each line of --report-interval."""
+    return [(float(t), float(tps)) for t, tps in re.findall(r"^\[ ([\d.]+)s \] .*?tps: ([\d.]+)", text, re.MULTILINE)]
+
+
 def percentile(buckets: list[tuple[float, int]], share: float) -> float | None:
     """The latency that `share` (0 to 1) of all events do not exceed; None without events."""
     left = share * sum(count for _, count in buckets)

@@ -211,6 +211,36 @@ def bars(df: pd.DataFrame, x: str, y: str, title: str, xlabel: str, ylabel: str,
     return Plot(title, figure, note)
 
 
+def relative_bars(df: pd.DataFrame, x: str, y: str, title: str, xlabel: str, note: str = "") -> Plot:
+    """As `bars`, of each server's ratio to the base (`base_of`), whose own value is the line at 1."""
+    base = base_of(df)
+    parts = [
+        paired_ratio(df, y, [x], name, base).assign(subject=name) for name in subjects_in(df) if base is not None and name != base
+    ]
+    if not parts:
+        return bars(df, x, y, title, xlabel, heading(y), note=note)
+    ratios = pd.concat(parts)
+    long = pd.concat([ratios.assign(value=ratios[c], round=i) for i, c in enumerate(("low", "ratio", "high"))])
+    order = {v: i for i, v in enumerate(dict.fromkeys(df[x]))}
+    plot = bars(long.sort_values(x, key=lambda s: s.map(order)), x, "value", title, xlabel, f"ratio to {base}", note=note)
+    plot.figure.axes[0].axhline(1, color=colour(base), linewidth=1.5)
+    return plot
+
+
+def timeline(df: pd.DataFrame, curve: str, title: str, xlabel: str, ylabel: str, note: str = "") -> Plot:
+    """A line per server over time; the column `curve` has lists of [x, y]. Only the first round of each server is shown."""
+    figure = Figure(figsize=(8.5, 3.4), layout="constrained")
+    ax = figure.subplots()
+    for name in subjects_in(df):
+        points = good(df)[good(df).subject == name][curve].iloc[:1]
+        for p in points:
+            ax.plot([x for x, _ in p], [y for _, y in p], color=colour(name), label=name, linewidth=1.5)
+    _finish(ax, "", xlabel, ylabel, False)
+    ax.set_ylim(bottom=0)
+    ax.legend(fontsize=8)
+    return Plot(title, figure, note)
+
+
 def _finish(ax, title: str, xlabel: str, ylabel: str, log_y: bool) -> None:
     ax.set_title(title, fontsize=10)
     ax.set_xlabel(xlabel)
@@ -227,14 +257,15 @@ def _finish(ax, title: str, xlabel: str, ylabel: str, log_y: bool) -> None:
         ax.spines[side].set_visible(False)
 
 
-def ratio_sentences(df: pd.DataFrame, value: str, x: str, what: str, unit: str) -> list[str]:
+def ratio_sentences(df: pd.DataFrame, value: str, x: str, what: str, unit: str, order: Sequence | None = None) -> list[str]:
     """ "Narwal 2.3x MariaDB 10.11.19 at 64 threads, 1.8x at 1: durable commits" for each server that Narwal is compared with."""
     subject = subject_under_test(df)
     out = []
     for other in [n for n in subjects_in(df) if n != subject] if subject else []:
-        pairs = paired_ratio(df, value, [x], subject, other).sort_values(x)
+        pairs = paired_ratio(df, value, [x], subject, other)
+        pairs = pairs.sort_values(x, key=(lambda c: c.map(list(order).index)) if order else None)
         if not len(pairs):
             continue
-        parts = [f"{r.ratio:.2f}x at {getattr(r, x)}" for r in pairs.itertuples()]
-        out.append(f"{subject} beside {other}, {what}: " + ", ".join(parts) + f" {unit}.")
+        parts = [f"{r.ratio:.2f}x {'in' if order else 'at'} {getattr(r, x)}" for r in pairs.itertuples()]
+        out.append(f"{subject} beside {other}, {what}: " + ", ".join(parts) + (f" {unit}." if unit else "."))
     return out

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from ..experiment import Experiment
+from .contention import Contention
 from .durability import Durability
+from .insertbench import InsertBench
+from .large import Large
+from .micro import Micro
+from .recovery import Recovery
 
-ALL: list[type[Experiment]] = [
-    Durability,
-]
+ALL: list[type[Experiment]] = sorted([Contention, Durability, InsertBench, Large, Micro, Recovery], key=lambda kind: kind.letter)
 
 
 def by_name(name: str) -> Experiment | None:
