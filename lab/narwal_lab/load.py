@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from testbed.latency import histogram, percentile
 from testbed.servers import Server
 
 from .options import LabError
@@ -68,27 +69,9 @@ def run_options(seconds: float, seed: int, **more: object) -> dict[str, object]:
     }  # fmt: skip
 
 
-def histogram(text: str) -> list[tuple[float, int]]:
-    """(latency in ms, count) of each bucket of sysbench's histogram, in order; empty if it printed none."""
-    found = re.findall(r"^\s*([\d.]+) \|\**\s+(\d+)\s*$", text, re.MULTILINE)
-    return [(float(value), int(count)) for value, count in found]
-
-
 def intervals(text: str) -> list[tuple[float, float]]:
     """(seconds since the start, events a second) of each line of --report-interval."""
     return [(float(t), float(tps)) for t, tps in re.findall(r"^\[ ([\d.]+)s \] .*?tps: ([\d.]+)", text, re.MULTILINE)]
-
-
-def percentile(buckets: list[tuple[float, int]], share: float) -> float | None:
-    """The latency that `share` (0 to 1) of all events do not exceed; None without events."""
-    left = share * sum(count for _, count in buckets)
-    if left <= 0:
-        return None
-    for value, count in buckets:
-        left -= count
-        if left <= 1e-9:
-            return value
-    return buckets[-1][0]
 
 
 def parse(text: str) -> dict[str, float | None]:

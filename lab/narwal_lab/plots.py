@@ -205,7 +205,7 @@ def bars(df: pd.DataFrame, x: str, y: str, title: str, xlabel: str, ylabel: str,
                        ha="right" if max((len(str(g)) for g in groups), default=0) > 9 else "center")  # fmt: skip
     _finish(ax, "", xlabel, ylabel, log_y)
     if not log_y:
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(bottom=0, auto=True)  # the panels that share this axis still have to fit
     if names:
         ax.legend(fontsize=8)
     return Plot(title, figure, note)
@@ -236,7 +236,7 @@ def timeline(df: pd.DataFrame, curve: str, title: str, xlabel: str, ylabel: str,
         for p in points:
             ax.plot([x for x, _ in p], [y for _, y in p], color=colour(name), label=name, linewidth=1.5)
     _finish(ax, "", xlabel, ylabel, False)
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(bottom=0, auto=True)  # the panels that share this axis still have to fit
     ax.legend(fontsize=8)
     return Plot(title, figure, note)
 

@@ -18,12 +18,13 @@ MARIADB = ["--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-bu
 
 
 def server(kind: str, folder: Path, server_id: int, narwal: str | None = None, args: list[str] | None = None, threads: int | None = None,
-           mode: str | None = None, log: bool = True, shim: Path | None = None) -> Replica:  # fmt: skip
-    """A server of either kind that syncs each commit, and writes a binary log. `threads`: slave_parallel_threads."""
+           mode: str | None = None, log: bool = True, shim: Path | None = None, mariadb: dict | None = None) -> Replica:  # fmt: skip
+    """A server of either kind that syncs each commit, and writes a binary log. `threads`: slave_parallel_threads; `mariadb`: binary and
+    loader of MariaDB, as for its class."""
     options: dict = {"shim": shim} | ({} if threads is None else {"threads": threads, "mode": mode})
     if kind == "Narwal":
         return NarwalReplica(folder, server_id, NARWAL + (args or []), binary=narwal, **options)
-    return MariaReplica(folder, server_id, MARIADB + (args or []), log=log, **options)
+    return MariaReplica(folder, server_id, MARIADB + (args or []), log=log, **options, **(mariadb or {}))
 
 
 def sysbench(at: Replica, command: str, threads: int, tables: int, rows: int, *more: str, test: str = "oltp_write_only") -> str:

@@ -2,48 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
+from collections.abc import Callable
 
+from .latency import Latencies
 from .servers import Server
-
-
-def histogram(text: str) -> dict[float, int]:
-    """Counts by milliseconds of sysbench's --histogram."""
-    return {float(ms): int(n) for ms, n in re.findall(r"^\s+([\d.]+) \|\**\s+(\d+)$", text, re.MULTILINE)}
-
-
-def quantile(counts: dict[float, int], share: float) -> float:
-    left = sum(counts.values()) * share
-    for value in sorted(counts):
-        left -= counts[value]
-        if left <= 0:
-            return value
-    return 0.0
-
-
-class Latencies:
-    """sysbench's histograms of several runs, added up."""
-
-    def __init__(self) -> None:
-        self.counts: dict[float, int] = {}
-        self.worst = self.seconds = 0.0
-        self.stretches: list[float] = []
-
-    def add(self, text: str, seconds: float) -> None:
-        own = histogram(text)
-        for value, count in own.items():
-            self.counts[value] = self.counts.get(value, 0) + count
-        self.seconds += seconds
-        self.worst = max(self.worst, float(re.search(r"max:\s+([\d.]+)", text).group(1)))
-        self.stretches.append(quantile(own, 0.99))
-
-    def result(self) -> dict:
-        n = sum(self.counts.values())
-        return {"commits": n, "per_second": round(n / max(self.seconds, 1)), "p50_ms": quantile(self.counts, 0.5),
-                "p99_ms": quantile(self.counts, 0.99), "p999_ms": quantile(self.counts, 0.999),
-                "max_ms": self.worst, "p99_of_stretches_ms": self.stretches}  # fmt: skip
 
 
 class Purges:
@@ -93,13 +57,31 @@ class Purges:
             raise self.error
 
 
+def stretches(server: Server, load: Callable[[float], str], rounds: int, purges: int, seconds: float,
+              show: Callable[[str], None] = lambda _: None) -> dict:  # fmt: skip
+    """Rounds of a quiet stretch and of one with a share of the purges: {"quiet": figures, "busy": figures, "purges": each, "ratio": of
+    the two p99}. `load` runs sysbench with a histogram for so many seconds and gives its report."""
+    quiet, busy, done = Latencies(), Latencies(), []
+    for n in range(rounds):
+        quiet.add(load(seconds), seconds)
+        share = purges * (n + 1) // rounds - purges * n // rounds
+        beside = Purges(server, share, seconds, done)
+        try:
+            busy.add(load(seconds), seconds)
+        finally:
+            beside.wait()
+        show(f"round {n + 1}: p99 {quiet.stretches[-1]:.2f} ms quiet, {busy.stretches[-1]:.2f} ms with {share} purges")
+    out = {"quiet": quiet.result(), "busy": busy.result(), "purges": done}
+    return out | {"ratio": round(out["busy"]["p99_ms"] / out["quiet"]["p99_ms"], 3)}
+
+
 def fill(server: Server, files: int, size: int) -> float:
     """Writes binary log files of `size` bytes each by rows of 4 MiB, which are deleted again; seconds that took. For servers of which
-    only SQL is known."""
+    only SQL is known; their max_binlog_size must not be below `size`."""
     began = time.monotonic()
     piece = min(size, 4 << 20)
     server.sql("CREATE DATABASE IF NOT EXISTS filler; CREATE TABLE filler.t (id INT PRIMARY KEY, data LONGBLOB)")
-    for n in range(files):
+    for _ in range(files):
         rows = "; ".join(f"REPLACE INTO filler.t VALUES ({i % 4}, REPEAT(CHAR(65 + {i % 26}), {piece - 512}))" for i in range(size // piece))
         server.sql(f"{rows}; FLUSH BINARY LOGS")
     server.sql("DROP DATABASE filler")

@@ -204,7 +204,7 @@ class MariaReplica(Replica, MariaDB):
     """A MariaDB with replication commands. Its threads start by themselves at each start, once CHANGE MASTER was given."""
 
     name = "MariaDB replica"
-    template: Path | None = None
+    templates: dict[Path, Path] = {}
 
     def __init__(self, folder: Path, server_id: int, args: list[str] | None = None, log: bool = False,
                  semi_sync: bool = False, threads: int = 0, mode: str | None = None, **kw):  # fmt: skip
@@ -231,13 +231,13 @@ class MariaReplica(Replica, MariaDB):
         """An empty data folder; made once per process and copied, which is ten times as fast."""
         if self.datadir.exists():
             return
-        cls = MariaReplica
-        if cls.template is None or not cls.template.exists():
+        template = self.templates.get(self.binary)
+        if template is None or not template.exists():
             folder = Path(tempfile.mkdtemp(prefix="narwal-replica-template-"))
             _forget_at_exit(folder)
             self._install(folder / "data", "--innodb-log-file-size=32M", "--innodb-flush-log-at-trx-commit=0")
-            cls.template = folder / "data"
-        shutil.copytree(cls.template, self.datadir)
+            template = self.templates[self.binary] = folder / "data"
+        shutil.copytree(template, self.datadir)
 
     def change_master(self, port: int, gtid: str = "slave_pos", file: str = "", pos: int = 4, name: str = "", **options: object) -> None:
         self._masters[name] = (port, {"gtid": gtid, **options})

@@ -29,19 +29,19 @@ class Pair:
             server.create()
             server.start()
 
-    def attach(self, port: int | None = None) -> None:
-        """The replica follows from the beginning, and catches up. `port`: where it finds the primary, if not at its own."""
-        self.replica.sql(f"CHANGE MASTER TO master_host='127.0.0.1', master_port={port or self.primary.port}, master_user='root', "
+    def attach(self) -> None:
+        """The replica follows from the beginning, and catches up."""
+        self.replica.sql(f"CHANGE MASTER TO master_host='127.0.0.1', master_port={self.primary.port}, master_user='root', "
                          "master_connect_retry=1, master_use_gtid=slave_pos; START SLAVE")  # fmt: skip
         self.caught_up(applied=True)
         if not self.apply:
             self.replica.sql("STOP SLAVE SQL_THREAD")
 
-    def move(self, port: int) -> None:
-        """The replica fetches through another port from now on; what it has fetched and not applied it fetches again."""
-        self.replica.sql(f"STOP SLAVE; CHANGE MASTER TO master_port={port}; START SLAVE IO_THREAD")
-        if self.apply:
-            self.replica.sql("START SLAVE SQL_THREAD")
+    def attach_here(self, host: str, port: int) -> None:
+        """The replica fetches what comes from now on, from a primary found at `host` and `port`; it applies nothing."""
+        position = gtid_position(self.primary.port)
+        self.replica.sql(f"STOP SLAVE; SET GLOBAL gtid_slave_pos='{position}'; CHANGE MASTER TO master_host='{host}', master_port={port}, "
+                         "master_user='root', master_connect_retry=1, master_use_gtid=slave_pos; START SLAVE IO_THREAD")  # fmt: skip
         self.caught_up(applied=False)
 
     def pause(self) -> None:

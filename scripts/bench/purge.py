@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 import biglog  # noqa: E402
-from testbed.purging import Latencies, Purges  # noqa: E402
+from testbed import purging  # noqa: E402
 from testbed.servers import ROOT, Narwal, narwal_binary  # noqa: E402
 
 WANTED = 1.5
@@ -44,7 +44,6 @@ def measure(tool: Path, work: Path, o: argparse.Namespace) -> dict:
     size = biglog.bytes_of(o.size)
     server = Narwal(work / "purge", [f"--max-binlog-size={size}", *o.narwal_arg], binary=o.narwal)
     out: dict = {"files": o.files, "size": o.size, "test": o.test, "seconds": o.seconds}
-    quiet, busy, done = Latencies(), Latencies(), []
     try:
         out["build_seconds"] = round(biglog.build(tool, server.datadir, size * o.files + size // 2, size), 1)
         print(f"# {o.files} files of {o.size} made in {out['build_seconds']} s", flush=True)
@@ -56,15 +55,8 @@ def measure(tool: Path, work: Path, o: argparse.Namespace) -> dict:
         sysbench(server, "prepare", o)
         sysbench(server, "run", o, o.warmup)
         disk = server.disk_mib()
-        for n in range(ROUNDS):
-            quiet.add(sysbench(server, "run", o, o.seconds), o.seconds)
-            share = o.files * (n + 1) // ROUNDS - o.files * n // ROUNDS
-            purges = Purges(server, share, o.seconds, done)
-            text = sysbench(server, "run", o, o.seconds)
-            purges.wait()
-            busy.add(text, o.seconds)
-            print(f"# round {n + 1}: p99 {quiet.stretches[-1]:.2f} ms quiet, {busy.stretches[-1]:.2f} ms with {share} purges",
-                  flush=True)  # fmt: skip
+        out |= purging.stretches(server, lambda seconds: sysbench(server, "run", o, seconds), ROUNDS, o.files, o.seconds,
+                                 lambda text: print(f"# {text}", flush=True))  # fmt: skip
         time.sleep(1)
         out["given_back_mib"] = round(disk - server.disk_mib())
         server.stop()
@@ -72,8 +64,6 @@ def measure(tool: Path, work: Path, o: argparse.Namespace) -> dict:
         server.kill()
         if not o.keep:
             server.remove()
-    out.update(quiet=quiet.result(), busy=busy.result(), purges=done)
-    out["ratio"] = round(out["busy"]["p99_ms"] / out["quiet"]["p99_ms"], 3)
     out["met"] = out["ratio"] <= WANTED
     return out
 

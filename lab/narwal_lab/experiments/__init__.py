@@ -5,12 +5,21 @@ from __future__ import annotations
 from ..experiment import Experiment
 from .contention import Contention
 from .durability import Durability
+from .ferry import Ferry
 from .insertbench import InsertBench
 from .large import Large
+from .logcost import LogCost
+from .memory import Memory
 from .micro import Micro
+from .network import NetworkDurability
+from .purge import Purge
 from .recovery import Recovery
+from .replication import Replication
 
-ALL: list[type[Experiment]] = sorted([Contention, Durability, InsertBench, Large, Micro, Recovery], key=lambda kind: kind.letter)
+ALL: list[type[Experiment]] = sorted(
+    [Contention, Durability, Ferry, InsertBench, Large, LogCost, Memory, Micro, NetworkDurability, Purge, Recovery, Replication],
+    key=lambda kind: kind.letter,
+)
 
 
 def by_name(name: str) -> Experiment | None:
