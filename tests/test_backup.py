@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from conftest import STAND_IN
+from testbed.s3 import S3
 from testbed.servers import Narwal, narwal_binary
 from support import Client
 
@@ -197,6 +198,70 @@ def test_any_moment_of_the_log(source, restored, tmp_path):
     assert refused.returncode != 0 and b"not finished" in refused.stderr + refused.stdout
 
 
+@pytest.mark.parametrize("store", ["folder", "bucket"])
+def test_a_backup_and_the_archive_behind_it(store, source, restored, tmp_path, monkeypatch):
+    """To the archive's end, to GTIDs behind the backup; parts of the archive that are missing or damaged are named."""
+    with S3(page=3) as s3:
+        for name, value in s3.environment().items():
+            monkeypatch.setenv(name, value)
+        url = s3.url("db") if store == "bucket" else (tmp_path / "archive").as_uri()
+        server, load = source(
+            f"--narwal-archive-url={url}", "--narwal-archive-timeout=1", "--innodb-log-file-size=1M", "--innodb-flush-log-at-trx-commit=2",
+            filler=1900,
+        )  # fmt: skip
+        seen = []
+        with Client(server) as c:
+            load.some(c, 30)
+            command("backup", f"--to={tmp_path}/b", f"--socket={server.socket}")
+            for _ in range(5):
+                load.some(c, 300)
+                file, position = c.rows("SHOW MASTER STATUS")[0][:2]
+                seen.append((c.value("SELECT @@gtid_binlog_pos"), f"{file}:{position}", load.count))
+        server.stop()  # ships the rest
+        from_both = [f"--from={tmp_path}/b", f"--archive={url}"]
+
+        def check(gtid: str, count: int, *args: str) -> None:
+            copy, said = restored(*from_both, *args)
+            with Client(copy) as c:
+                assert load.check(c, gtid) == count and gtid in said
+
+        check(seen[-1][0], seen[-1][2])
+        check(seen[0][0], seen[0][2], f"--to-gtid={seen[0][0]}")
+        check(seen[3][0], seen[3][2], f"--to-position={seen[3][1]}")
+        done = command("restore", *from_both, f"--datadir={tmp_path}/late", "--to-gtid=0-1-999999", code=1)
+        assert b"0-1-999999" in done.stderr and seen[-1][0].encode() in done.stderr
+
+        listed = [json.loads(line) for line in command("archive", "list", "--json", url).stdout.splitlines()]
+        assert len(listed) > 4
+        gone = listed[-3]
+
+        def change(name: str, how) -> None:
+            if store == "bucket":
+                key = next(k for k in s3.objects if k.endswith(f"/{name}"))
+                content = how(s3.objects.pop(key))
+                if content is not None:
+                    s3.objects[key] = content
+                return
+            path = next((tmp_path / "archive").glob(f"*/{name}"))
+            content = how(path.read_bytes())
+            path.unlink() if content is None else path.write_bytes(content)
+
+        middle = gone["bytes"] // 2
+        change(gone["object"], lambda b: b[:middle] + bytes([b[middle] ^ 4]) + b[middle + 1 :])
+        done = command("restore", *from_both, f"--datadir={tmp_path}/damaged", code=3)
+        assert gone["object"].encode() in done.stderr
+        # Without its bytes; then without its marker, too: nobody knows of it, but that something is missing.
+        change(gone["object"], lambda _: None)
+        done = command("restore", *from_both, f"--datadir={tmp_path}/missing", code=3)
+        assert gone["object"].encode() in done.stderr
+        change(f"{gone['object']}.json", lambda _: None)
+        done = command("restore", *from_both, f"--datadir={tmp_path}/gap", code=3)
+        for what in (gone["start"], gone["next"], listed[-4]["gtids_after"]):
+            assert str(what).encode() in done.stderr, done.stderr
+        # What needs nothing of it can be had all the same.
+        check(seen[0][0], seen[0][2], f"--to-gtid={seen[0][0]}")
+
+
 def test_streams(source, restored, tmp_path):
     """Plain, compressed, sealed; cut off and damaged."""
     server, load = source(filler=200)
@@ -251,6 +316,44 @@ def test_an_encrypted_folder_stays_so(source, restored, tmp_path):
         with Client(copy) as c:
             load.check(c, gtid)
         assert not [f for f in Path(copy.datadir).rglob("*") if f.is_file() and MARK.encode() in f.read_bytes()]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 512 KiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", folder], capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_ends_the_backup_and_nothing_else(source, small_disk, tmp_path):
+    server, load = source(filler=1500)
+    with Client(server) as c:
+        load.some(c, 600)
+    with load:
+        to = small_disk / "b"
+        with Client(server) as c:
+            # 1021 is MariaDB's error of a full disk.
+            assert "full" in c.fails(f"BACKUP TO '{to}'", 1021).message
+        for way in ([f"--socket={server.socket}"], [f"--port={server.port}"]):
+            assert not [f for f in small_disk.rglob("*") if f.is_file()]
+            assert b"disk full" in command("backup", f"--to={to}", *way, code=1).stderr
+            assert b"was not finished" in command("backup", "verify", to, code=3).stderr
+        with open(small_disk / "stream", "wb") as out:
+            done = subprocess.run([narwal_binary(), "backup", "--stream", f"--port={server.port}"], stdout=out, stderr=subprocess.PIPE, timeout=60)
+        assert done.returncode == 1 and b"No space left" in done.stderr, done.stderr
+        cut = command("restore", f"--from={small_disk}/stream", f"--datadir={tmp_path}/r", code=3).stderr
+        assert b"cut off" in cut or b"it ends" in cut
+        # The server has not noticed.
+        before = load.count
+        command("backup", f"--to={tmp_path}/b", f"--socket={server.socket}")
+        command("backup", "verify", tmp_path / "b")
+    assert load.count > before
+    with Client(server) as c:
+        load.check(c, c.value("SELECT @@gtid_binlog_pos"))
 
 
 def test_damage_is_named(source, tmp_path):

@@ -63,6 +63,56 @@ class _Side:
         return usable.get("PRIMARY") or next(iter(usable.values()), [])
 
 
+@dataclass
+class Contents:
+    """Everything that a server holds at one moment: of each table its definition, columns and rows."""
+
+    tables: dict[str, tuple[list[str], list[str], Counter]] = field(default_factory=dict)
+    databases: set[str] = field(default_factory=set)
+
+    def rows(self) -> int:
+        return sum(rows.total() for _, _, rows in self.tables.values())
+
+    def differences(self, other: Contents, names: tuple[str, str]) -> list[str]:
+        """In words, with the names of the two."""
+        out = [f"database {d} is only in the {names[d in other.databases]}" for d in sorted(self.databases ^ other.databases)]
+        for t in sorted(self.tables.keys() | other.tables.keys()):
+            if t not in self.tables or t not in other.tables:
+                out.append(f"table {t} is only in the {names[t in other.tables]}")
+                continue
+            mine, theirs = self.tables[t], other.tables[t]
+            if mine[:2] != theirs[:2]:
+                out.append(f"definition of {t}: {names[0]} {mine[:2]}, {names[1]} {theirs[:2]}")
+            for name, only in ((names[0], mine[2] - theirs[2]), (names[1], theirs[2] - mine[2])):
+                if only:
+                    shown = ", ".join(_shown(v) for v in min(only, key=repr))
+                    out.append(f"{t}: {only.total()} rows are only in the {name}, such as ({shown[:500]})")
+        return out
+
+
+class Reader(_Side):
+    """Reads all that a server holds, again and again; every read sees one snapshot. The caller sees to it that no DDL is under way."""
+
+    def __init__(self, port: int, timeout: float = 120):
+        super().__init__(port, "", timeout)
+
+    def read(self) -> tuple[Contents, dict[str, str]]:
+        """And the snapshot's place in the binary log: `Binlog_snapshot_file`, `_position`, `_gtid_executed`."""
+        self.c.query("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        place = {r[0].decode().lower(): r[1].decode() for r in self.c.query("SHOW STATUS LIKE 'binlog_snapshot_%'").rows}
+        out = Contents(databases=self.databases())
+        for database in out.databases:
+            for name in self.names(f"SHOW TABLES FROM {quoted(database)}"):
+                table = quoted(database, name)
+                got = self.c.query(f"SELECT * FROM {table}")
+                out.tables[table] = (self.definition(table), got.columns, Counter(got.rows))
+        self.c.query("COMMIT")
+        return out, place
+
+    def close(self) -> None:
+        self.c.close()
+
+
 def quoted(*names: str) -> str:
     return ".".join("`" + n.replace("`", "``") + "`" for n in names)
 

@@ -10,7 +10,8 @@ After each kill, before anything else, `narwal check` must find nothing in the d
 A part of the load are transactions that outgrow their share of memory (set very small): chunks in the log, rows and locks
 in files. A third of the kills comes in the middle of one, a third right after one was acknowledged.
 
-With --replicas: scripts/torture/replicas.py. With --topology: scripts/torture/topologies.py.
+With --replicas: scripts/torture/replicas.py. With --topology: scripts/torture/topologies.py. With --restore-points:
+scripts/torture/points.py.
 """
 
 from __future__ import annotations
@@ -242,6 +243,9 @@ def parse() -> argparse.Namespace:
     p.add_argument("--topology", choices=TOPOLOGIES,
                    help="Narwal and MariaDB as replicas of each other, kills and cut links (for --seconds, default 60;\n"
                    "pair: two Narwals, --kills of them)")  # fmt: skip
+    p.add_argument("--restore-points", type=int, default=0, metavar="N",
+                   help="no kills: record what a client sees at random moments of --seconds of load (default 20), restore N of\n"
+                   "them from backups and the archive, compare every row")  # fmt: skip
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     p.add_argument("--durability", default="all", choices=["0", "1", "2", "all"],
                    help="innodb_flush_log_at_trx_commit (default all: in turn, a data folder each)")  # fmt: skip
@@ -272,6 +276,10 @@ def main() -> int:
         import topologies
 
         return topologies.main(o)
+    if o.restore_points:
+        import points
+
+        return points.main(o)
     torture = Torture(o)
     if not o.replicas:
         return torture.run()

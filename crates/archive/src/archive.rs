@@ -223,10 +223,29 @@ impl Archive {
     /// # Errors
     /// [`ArchiveError::Gap`] if a part is missing, also where the history begins behind `from` or ends before it.
     pub fn entries_from(&self, history: HistoryName, from: Lsn) -> Result<Vec<Entry>> {
-        self.again(|| self.entries_from_once(history, from))
+        self.entries_until(history, from, |_| false)
     }
 
-    fn entries_from_once(&self, history: HistoryName, from: Lsn) -> Result<Vec<Entry>> {
+    /// As [`Archive::entries_from`], but only to the first segment that is `enough`. What is missing behind that one does
+    /// not matter.
+    ///
+    /// # Errors
+    /// As [`Archive::entries_from`].
+    pub fn entries_until(
+        &self,
+        history: HistoryName,
+        from: Lsn,
+        enough: impl Fn(&Entry) -> bool,
+    ) -> Result<Vec<Entry>> {
+        self.again(|| self.entries_once(history, from, &enough))
+    }
+
+    fn entries_once(
+        &self,
+        history: HistoryName,
+        from: Lsn,
+        enough: &impl Fn(&Entry) -> bool,
+    ) -> Result<Vec<Entry>> {
         let mut listed = self.list(history)?;
         let first = listed.partition_point(|l| l.start <= from);
         if first == 0 {
@@ -234,7 +253,10 @@ impl Archive {
             return Err(ArchiveError::Gap { from, to });
         }
         listed.drain(..first - 1);
-        let entries = self.entries(history, &listed)?;
+        let mut entries = self.entries(history, &listed)?;
+        if let Some(last) = entries.iter().position(enough) {
+            entries.truncate(last + 1);
+        }
         for pair in entries.windows(2) {
             if pair[0].next != Some(pair[1].start) {
                 let from = pair[0].next.unwrap_or(pair[0].end);

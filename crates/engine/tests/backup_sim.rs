@@ -13,8 +13,8 @@ use narwal_log::Disk;
 use narwal_log::sim::SimDisk;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const DIR: &str = "/data";
@@ -271,8 +271,33 @@ fn some_rows(seed: u64) -> (SimDisk, Story) {
     (disk, s)
 }
 
-/// One byte of every block is flipped at a time, at the same place in each: with NARWAL_SEEDS=0 at every place, else at so
-/// many places by chance. Each flipped block is named, and nothing else.
+/// Bytes that one checksum covers in a file of a backup.
+fn block_of(path: &Path) -> u64 {
+    match path.to_str().unwrap().contains("base.redb") {
+        true => BLOCK,
+        false => LARGE_BLOCK,
+    }
+}
+
+/// Flips `bit` of the byte `at` of every block that is so long, in each file; which blocks those were.
+fn flip(disk: &SimDisk, files: &[&PathBuf], at: u64, bit: u8) -> BTreeSet<(PathBuf, u64)> {
+    let mut flipped = BTreeSet::new();
+    for path in files {
+        let block = block_of(path);
+        let len = disk.content(path).unwrap().len() as u64;
+        for begin in (0..len).step_by(block as usize) {
+            if at < block && begin + at < len {
+                disk.damage(path, begin + at, |b| b[0] ^= bit);
+                flipped.insert(((*path).clone(), begin));
+            }
+        }
+    }
+    flipped
+}
+
+/// Every byte of a full backup and of one that is incremental to it is flipped, one of each block at a time: each flipped
+/// block is named, and nothing else. With NARWAL_SEEDS=0 at every place of a block, else at so many by chance; of the manifests
+/// always every byte.
 #[test]
 fn every_flipped_byte_of_a_backup_is_found_and_named() {
     let (disk, mut s) = some_rows(1);
@@ -282,89 +307,107 @@ fn every_flipped_byte_of_a_backup_is_found_and_named() {
     s.db.checkpoint().unwrap();
     take(&mut s, &disk, &copy, "/b1", Some("/b0"));
     let to: Arc<dyn Disk> = Arc::new(copy.clone());
+    let paths: Vec<_> = copy
+        .paths()
+        .into_iter()
+        .filter(|p| p.starts_with("/b0") || p.starts_with("/b1"))
+        .collect();
+    let (manifests, files): (Vec<_>, Vec<_>) = paths.iter().partition(|p| p.ends_with(MANIFEST));
+    assert!(files.iter().any(|p| p.ends_with("base.redb.blocks")));
+    assert_eq!(manifests.len(), 2);
+    let len = |p: &Path| copy.content(p).unwrap().len() as u64;
+    for path in manifests {
+        for at in 0..len(path) {
+            copy.damage(path, at, |b| b[0] ^= 1 << (at % 8));
+            let opened = Chain::open(to.clone(), Path::new("/b1"), &[]);
+            assert!(opened.is_err(), "{} byte {at}", path.display());
+            copy.damage(path, at, |b| b[0] ^= 1 << (at % 8));
+        }
+    }
+    let longest = files.iter().map(|p| len(p).min(block_of(p))).max().unwrap();
     let places: Vec<u64> = match std::env::var("NARWAL_SEEDS").ok().as_deref() {
-        Some("0") => (0..LARGE_BLOCK).collect(),
+        Some("0") => (0..longest).collect(),
         n => {
             let n: usize = n.map_or(25, |n| n.parse().unwrap());
             (0..n).map(|_| s.rng.random_range(0..BLOCK)).collect()
         }
     };
-    let files: Vec<_> = copy
-        .paths()
-        .into_iter()
-        .filter(|p| p.starts_with("/b0") || p.starts_with("/b1"))
-        .collect();
-    assert!(files.iter().any(|p| p.ends_with("base.redb.blocks")));
-    for at in places {
-        let bit = 1u8 << s.rng.random_range(0..8);
-        let mut flipped = std::collections::BTreeSet::new();
-        for path in files.iter().filter(|p| !p.ends_with(MANIFEST)) {
-            let block = if path.to_str().unwrap().contains("base.redb") {
-                BLOCK
-            } else {
-                LARGE_BLOCK
-            };
-            let len = copy.content(path).unwrap().len() as u64;
-            let mut offset = at % block;
-            while offset < len {
-                copy.damage(path, offset, |b| b[0] ^= bit);
-                flipped.insert((path.clone(), offset / block * block));
-                offset += block;
-            }
-        }
-        let chain = Chain::open(to.clone(), Path::new("/b1"), &[]).unwrap();
-        let found: std::collections::BTreeSet<_> = chain
-            .verify(|_| Ok(()))
-            .unwrap()
-            .into_iter()
-            .map(|d| (d.path, d.offset))
-            .collect();
-        assert_eq!(found, flipped);
-        // Whoever restores without looking first is told as well, and nothing can be opened.
-        let dir = format!("/r{at}");
-        begin_folder(&*to, Path::new(&dir)).unwrap();
-        let r = restore_files(&chain, &to, Path::new(&dir), |_| Ok(()));
-        assert!(matches!(r, Err(EngineError::Corrupt(_))), "{r:?}");
-        for (path, block) in &flipped {
-            copy.damage(
-                path,
-                block
-                    + at % LARGE_BLOCK
-                        % if path.to_str().unwrap().contains("base.redb") {
-                            BLOCK
-                        } else {
-                            LARGE_BLOCK
-                        },
-                |b| b[0] ^= bit,
-            );
-        }
-    }
     let chain = Chain::open(to.clone(), Path::new("/b1"), &[]).unwrap();
-    assert_eq!(chain.verify(|_| Ok(())).unwrap(), []);
-    // A file that is gone, cut, longer, or that nobody knows.
-    let segment = files.iter().find(|p| p.starts_with("/b0/log")).unwrap();
-    for change in ["gone", "cut", "longer", "unknown"] {
-        let content = copy.content(segment).unwrap();
-        let file = to.open(segment).unwrap();
-        match change {
-            "gone" => to.remove(segment).unwrap(),
-            "cut" => file.set_len(content.len() as u64 - 1).unwrap(),
-            "longer" => file.set_len(content.len() as u64 + 1).unwrap(),
-            _ => drop(to.create(Path::new("/b0/log/x")).unwrap()),
-        }
+    let damaged = || -> BTreeSet<(PathBuf, u64)> {
         let found = chain.verify(|_| Ok(())).unwrap();
-        let path = match change {
-            "unknown" => Path::new("/b0/log/x"),
-            _ => segment,
-        };
-        assert!(
-            !found.is_empty() && found.iter().all(|d| d.path == path),
-            "{change}: {found:?}"
-        );
-        let file = to.create(segment).unwrap();
-        file.write_at(&content, 0).unwrap();
-        let _ = to.remove(Path::new("/b0/log/x"));
+        found.into_iter().map(|d| (d.path, d.offset)).collect()
+    };
+    let (mut bytes, whole) = (0, files.iter().map(|p| len(p)).sum::<u64>());
+    for (i, &at) in places.iter().enumerate() {
+        let bit = 1u8 << s.rng.random_range(0..8);
+        let flipped = flip(&copy, &files, at, bit);
+        bytes += flipped.len() as u64;
+        assert_eq!(damaged(), flipped, "byte {at} of the blocks");
+        // Whoever restores without looking first is told as well, and nothing can be opened.
+        if i % (places.len() / 25).max(1) == 0 {
+            let dir = format!("/r{at}");
+            begin_folder(&*to, Path::new(&dir)).unwrap();
+            let r = restore_files(&chain, &to, Path::new(&dir), |_| Ok(()));
+            assert!(matches!(r, Err(EngineError::Corrupt(_))), "{r:?}");
+        }
+        assert_eq!(flip(&copy, &files, at, bit), flipped);
     }
+    if places.len() as u64 == longest {
+        assert_eq!(bytes, whole);
+    }
+    println!("{bytes} of {whole} bytes flipped, each found");
+    assert_eq!(damaged(), BTreeSet::new());
+
+    // A file that is gone, cut, longer, or that nobody knows; files and blocks that have changed places.
+    let segments: Vec<_> = files.iter().filter(|p| p.starts_with("/b0/log")).collect();
+    let (segment, other) = (segments[0], segments[1]);
+    let base = files.iter().find(|p| p.ends_with("/b0/base.redb")).unwrap();
+    let write = |path: &Path, bytes: &[u8]| {
+        let file = to.create(path).unwrap();
+        file.write_at(bytes, 0).unwrap();
+    };
+    let was: Vec<_> = [*segment, *other, *base].map(|p| copy.content(p).unwrap()).into();
+    for change in ["gone", "cut", "longer", "unknown", "swapped", "blocks swapped"] {
+        let file = to.open(segment).unwrap();
+        let unknown = PathBuf::from("/b0/log/x");
+        let expected: Vec<&PathBuf> = match change {
+            "gone" => {
+                to.remove(segment).unwrap();
+                vec![segment]
+            }
+            "cut" => {
+                file.set_len(was[0].len() as u64 - 1).unwrap();
+                vec![segment]
+            }
+            "longer" => {
+                file.set_len(was[0].len() as u64 + 1).unwrap();
+                vec![segment]
+            }
+            "unknown" => {
+                write(&unknown, b"");
+                vec![&unknown]
+            }
+            "swapped" => {
+                write(segment, &was[1]);
+                write(other, &was[0]);
+                vec![segment, other]
+            }
+            _ => {
+                let mut bytes = was[2].clone();
+                let (first, rest) = bytes.split_at_mut(BLOCK as usize);
+                first.swap_with_slice(&mut rest[..BLOCK as usize]);
+                write(base, &bytes);
+                vec![base]
+            }
+        };
+        let found: BTreeSet<_> = damaged().into_iter().map(|(path, _)| path).collect();
+        assert_eq!(found, expected.into_iter().cloned().collect(), "{change}");
+        write(segment, &was[0]);
+        write(other, &was[1]);
+        write(base, &was[2]);
+        let _ = to.remove(&unknown);
+    }
+    assert_eq!(damaged(), BTreeSet::new());
     to.remove(Path::new("/b0/backup.json")).unwrap();
     assert!(Chain::open(to, Path::new("/b1"), &[]).is_err());
 }

@@ -132,9 +132,17 @@ fn interrupted(process: &Process) -> SqlResult<()> {
     Ok(())
 }
 
+/// MAX RATE; without it the server's other work comes first.
+fn throttle(words: &BackupWords, db: &Database) -> Throttle {
+    match words.max_rate {
+        Some(rate) => Throttle::new(rate << 20),
+        None => Throttle::beside_work(db.log_end().1),
+    }
+}
+
 /// Waits until so many bytes more may go.
-fn pace(throttle: &mut Throttle, bytes: u64, process: &Process) -> SqlResult<()> {
-    let mut wait = throttle.after(bytes);
+fn pace(throttle: &mut Throttle, bytes: u64, db: &Database, process: &Process) -> SqlResult<()> {
+    let mut wait = throttle.after(bytes, db.log_end().1);
     while !wait.is_zero() {
         interrupted(process)?;
         let nap = wait.min(Duration::from_millis(100));
@@ -222,8 +230,10 @@ impl ClientSession {
             version: crate::NARWAL_VERSION.into(),
             keys: keys_of(&instance)?,
         };
-        let mut throttle = Throttle::new(words.max_rate.unwrap_or(0) << 20);
-        match send(&begin, &mut backup, &mut throttle, &self.process, out) {
+        let mut throttle = throttle(words, instance.database());
+        let mut pace =
+            |bytes| pace(&mut throttle, bytes, instance.database(), &self.process);
+        match send(&begin, &mut backup, &mut pace, out) {
             Ok(rows) => Ok(rows),
             Err(Broken::Client(e)) => {
                 Parked::put(&instance, name, backup);
@@ -238,8 +248,7 @@ impl ClientSession {
 fn send(
     begin: &StreamBegin,
     backup: &mut Backup,
-    throttle: &mut Throttle,
-    process: &Process,
+    pace: &mut dyn FnMut(u64) -> SqlResult<()>,
     out: &mut dyn ResultSink,
 ) -> Result<u64, Broken> {
     let json =
@@ -271,7 +280,7 @@ fn send(
             }) => {
                 row("data", &file, offset, &bytes)?;
                 // KILL ends it for good.
-                pace(throttle, bytes.len() as u64, process).map_err(Broken::Backup)?;
+                pace(bytes.len() as u64).map_err(Broken::Backup)?;
             }
             Some(Piece::End { file, size }) => row("end", &file, size, &[])?,
             None => break,
@@ -337,7 +346,7 @@ impl ClientSession {
         let keys = keys_of(&instance)?;
         let mut sink = FolderSink::on_this_host(&to, parent.as_deref())?;
         let mut backup = db.begin_backup(self.backup_options(words))?;
-        let mut throttle = Throttle::new(words.max_rate.unwrap_or(0) << 20);
+        let mut throttle = throttle(words, db);
         let process = self.process.clone();
         let go_on = |_| match process.interrupt.load(Ordering::SeqCst) {
             true => Err(EngineError::Interrupted),
@@ -353,7 +362,7 @@ impl ClientSession {
         while let Some(piece) = backup.next_piece()? {
             sink.put(&piece)?;
             if let Piece::Data { bytes, .. } = &piece {
-                pace(&mut throttle, bytes.len() as u64, &process)?;
+                pace(&mut throttle, bytes.len() as u64, db, &process)?;
             }
             told.now_and_then(&backup)?;
         }

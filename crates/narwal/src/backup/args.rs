@@ -44,14 +44,9 @@ pub struct BackupArgs {
     /// Leave the binary log out: the backup has what recovery needs of it, and no more
     #[arg(long)]
     pub no_log: bool,
-    /// MiB per second at most
-    #[arg(
-        long,
-        value_name = "MIB",
-        default_value_t = 0,
-        hide_default_value = true
-    )]
-    pub max_rate: u64,
+    /// MiB per second at most; 0: no limit. Not given: 40 for each of the server's processors, while it has commits to do
+    #[arg(long, value_name = "MIB")]
+    pub max_rate: Option<u64>,
     /// Compress the stream
     #[arg(long, value_enum, requires = "stream")]
     pub compress: Option<Compress>,

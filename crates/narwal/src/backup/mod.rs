@@ -103,8 +103,8 @@ fn on_server(args: &BackupArgs, dir: &Path) -> Result<(), Failure> {
     if args.no_log {
         sql.push_str(" NO LOG");
     }
-    if args.max_rate > 0 {
-        sql.push_str(&format!(" MAX RATE {}", args.max_rate));
+    if let Some(rate) = args.max_rate {
+        sql.push_str(&format!(" MAX RATE {rate}"));
     }
     let mut bar = Bar::new("backup", 0);
     let failed = |e: narwal_client::Error| Failure::Run(e.to_string());

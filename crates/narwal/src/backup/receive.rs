@@ -106,8 +106,8 @@ impl Run<'_> {
         if self.args.no_log {
             sql.push_str(" NO LOG");
         }
-        if self.args.max_rate > 0 {
-            sql.push_str(&format!(" MAX RATE {}", self.args.max_rate));
+        if let Some(rate) = self.args.max_rate {
+            sql.push_str(&format!(" MAX RATE {rate}"));
         }
         if let Some(token) = &self.token {
             sql.push_str(&format!(" RESUME '{token}' AFTER {}", self.rows));

@@ -49,9 +49,10 @@ pub struct ReplicaArgs {
     /// Certificates of the authorities that --ssl-mode=verify-... trusts, PEM
     #[arg(long, value_name = "FILE", required_if_eq_any = [("ssl_mode", "verify-ca"), ("ssl_mode", "verify-identity")])]
     pub ssl_ca: Option<PathBuf>,
-    /// Most MiB per second that the copy takes from the source (0: no limit)
-    #[arg(long, value_name = "MIB", default_value_t = 0)]
-    pub max_rate: u64,
+    /// Most MiB per second that the copy takes from the source; 0: no limit. Not given: of a Narwal 40 for each of its
+    /// processors, while it has commits to do; of a MariaDB no limit
+    #[arg(long, value_name = "MIB")]
+    pub max_rate: Option<u64>,
     /// Seconds for which a lost connection is tried again; 0: not at all
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub retry: u64,

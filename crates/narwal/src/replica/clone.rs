@@ -188,8 +188,8 @@ impl Copy<'_> {
         if fresh && self.args.no_log {
             sql.push_str(" NO LOG");
         }
-        if self.args.max_rate > 0 {
-            sql.push_str(&format!(" MAX RATE {}", self.args.max_rate));
+        if let Some(rate) = self.args.max_rate {
+            sql.push_str(&format!(" MAX RATE {rate}"));
         }
         if !fresh {
             let (token, rows) = (quoted(&self.state.token), self.state.rows);

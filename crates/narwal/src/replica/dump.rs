@@ -105,7 +105,7 @@ fn copy(
     make_tables(connection, plan, local)?;
     let total = plan.tables.iter().map(|t| t.bytes).sum();
     let mut progress = Progress::new(total, true);
-    let mut throttle = Throttle::new(args.max_rate << 20);
+    let mut throttle = Throttle::new(args.max_rate.unwrap_or(0) << 20);
     let mut done = 0;
     for table in &plan.tables {
         rows(connection, table, local, &mut throttle, &mut |bytes| {
@@ -208,7 +208,7 @@ fn rows(
         }
         local.execute(handle, &values).map_err(|e| writing(&e))?;
         batch += bytes;
-        let wait = throttle.after(bytes);
+        let wait = throttle.after(bytes, 0);
         if !wait.is_zero() {
             std::thread::sleep(wait);
         }

@@ -2,9 +2,10 @@
 
 use super::RestoreArgs;
 use crate::Failure;
-use narwal_archive::{Archive, HistoryName};
+use narwal_archive::{Archive, ArchiveError, Entry, HistoryName};
+use narwal_binlog::GtidState;
 use narwal_crypt::KeyFile;
-use narwal_engine::backup::Manifest;
+use narwal_engine::backup::{Manifest, Point};
 use narwal_log::{Disk, Lsn, SEGMENT_HEADER_LEN, SegmentCopy, segment_name};
 use std::path::Path;
 
@@ -20,15 +21,48 @@ fn url_of(text: &str) -> Result<String, Failure> {
     Ok(format!("file://{}", path.display()))
 }
 
-/// Brings the log behind the backup's end; where it ends then.
+/// Says of a segment whether the log up to its end reaches the point. One that does not say enough of itself does not.
+fn reaches(point: Option<&Point>) -> impl Fn(&Entry) -> bool {
+    let gtids = match point {
+        Some(Point::Gtid(list)) => list.parse::<GtidState>().ok(),
+        _ => None,
+    };
+    let point = point.cloned();
+    let number = |file: &str| file.rsplit('.').next().and_then(|n| n.parse::<u32>().ok());
+    move |e| match &point {
+        None => false,
+        Some(Point::Gtid(_)) => {
+            let after = e.gtids_after.as_ref().and_then(|g| g.parse().ok());
+            gtids.as_ref().zip(after).is_some_and(|(wanted, after)| {
+                let after: GtidState = after;
+                wanted.iter().all(|g| {
+                    let last = after.last_of(g.domain, g.server);
+                    last.is_some_and(|n| n >= g.seq)
+                })
+            })
+        }
+        Some(Point::Time(t)) => e.last_time.is_some_and(|last| last > *t),
+        Some(Point::Position { file, offset }) => {
+            let ends = e.file.as_deref().and_then(number).zip(e.position);
+            ends.zip(number(file))
+                .is_some_and(|(ends, file)| ends >= (file, *offset))
+        }
+    }
+}
+
+/// Brings the log behind the backup's end, as far as `point` needs it; where it ends then.
 pub fn fetch(
     args: &RestoreArgs,
     manifest: &Manifest,
+    point: Option<&Point>,
     url: &str,
     disk: &dyn Disk,
     log: &Path,
 ) -> Result<Lsn, Failure> {
-    let failed = |e: narwal_archive::ArchiveError| Failure::Run(e.to_string());
+    let failed = |e: ArchiveError| match e {
+        ArchiveError::Damaged { .. } | ArchiveError::Missing(_) => Failure::Damaged(e.to_string()),
+        e => Failure::Run(e.to_string()),
+    };
     let end = &manifest.end;
     let archive = Archive::open(&url_of(url)?).map_err(failed)?;
     let key_file = args
@@ -45,11 +79,23 @@ pub fn fetch(
         }
     };
     let own = own_tail(disk, log, end.log_end)?;
-    let mut fit: Vec<(HistoryName, Vec<narwal_archive::Entry>)> = Vec::new();
+    let enough = reaches(point);
+    let mut fit: Vec<(HistoryName, Vec<Entry>)> = Vec::new();
     let mut why = Vec::new();
     for h in candidates {
-        let entries = match archive.entries_from(h, end.log_end) {
+        let entries = match archive.entries_until(h, end.log_end, &enough) {
             Ok(entries) => entries,
+            Err(ArchiveError::Gap { from, to }) if from > end.log_end => {
+                // How far it goes all the same.
+                let before = archive.entries_until(h, end.log_end, |e| e.next == Some(from));
+                let before = before.ok().and_then(|all| all.last()?.gtids_after.clone());
+                return Err(Failure::Damaged(format!(
+                    "{}, history {h}: {}; what is before that ends with the GTIDs {}",
+                    archive.url(),
+                    ArchiveError::Gap { from, to },
+                    before.as_deref().unwrap_or("of the backup"),
+                )));
+            }
             Err(e) => {
                 why.push(format!("{h}: {e}"));
                 continue;

@@ -30,7 +30,7 @@ pub fn complete(
     };
     cut_at(end.log_end)?;
     if let Some(url) = &args.archive {
-        let lsn = super::archive::fetch(args, manifest, url, &*disk, &log)?;
+        let lsn = super::archive::fetch(args, manifest, point, url, &*disk, &log)?;
         cut_at(lsn)?;
     }
     let mut cut = Cut {
