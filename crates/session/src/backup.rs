@@ -231,8 +231,7 @@ impl ClientSession {
             keys: keys_of(&instance)?,
         };
         let mut throttle = throttle(words, instance.database());
-        let mut pace =
-            |bytes| pace(&mut throttle, bytes, instance.database(), &self.process);
+        let mut pace = |bytes| pace(&mut throttle, bytes, instance.database(), &self.process);
         match send(&begin, &mut backup, &mut pace, out) {
             Ok(rows) => Ok(rows),
             Err(Broken::Client(e)) => {

@@ -47,7 +47,14 @@ fn make_empty(disk: &dyn narwal_log::Disk, dir: &std::path::Path, hint: &str) ->
     let names = disk
         .list(dir)
         .map_err(|e| io_error("looking into", dir, &e))?;
-    match names.first() {
+    // What a backup that failed leaves.
+    let left = |name: &String| {
+        name == "log"
+            && disk
+                .list(&dir.join(name))
+                .is_ok_and(|inside| inside.is_empty())
+    };
+    match names.iter().find(|name| !left(name)) {
         None => Ok(()),
         Some(name) => Err(crate::EngineError::Io(format!(
             "{} is not empty ({name} is there): {hint}",
