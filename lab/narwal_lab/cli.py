@@ -67,9 +67,9 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="the experiments, and what each one shows")
     w = commands.add_parser("report", help="write the report of a folder again")
     w.add_argument("folder")
-    c = commands.add_parser("compare", help="ratios of two runs with their spread")
+    c = commands.add_parser("compare", help="ratios of two runs, or of the servers of one run, with their spread")
     c.add_argument("a", help="folder or results.json of the base")
-    c.add_argument("b", help="folder or results.json of the other run")
+    c.add_argument("b", nargs="?", help="folder or results.json of the other run; without one the servers of A are compared, round by round")
     d = commands.add_parser("disk", help="sync latency of a folder's disk")
     d.add_argument("folder", nargs="?", default=".")
     return p
@@ -194,7 +194,7 @@ def main(argv: list[str] | None = None) -> int:
         if a.command == "compare":
             from . import compare
 
-            print(compare.report(Path(a.a), Path(a.b)))
+            print(compare.report(Path(a.a), Path(a.b) if a.b else None))
             return 0
     except LabError as error:
         print(f"narwal-lab: {error}", file=sys.stderr)

@@ -15,11 +15,13 @@ from pathlib import Path
 from .options import LabError
 
 METRICS = {
-    "tps": 1, "per_second": 1, "p50_ms": -1, "p99_ms": -1, "p999_ms": -1, "max_ms": -1, "cpu_us_per_transaction": -1,
+    "tps": 1, "p50_ms": -1, "p99_ms": -1, "p999_ms": -1, "max_ms": -1, "cpu_us_per_transaction": -1,
     "syncs_per_commit": -1, "written_bytes_per_transaction": -1, "peak_mib": -1, "lag_end_s": -1, "drain_s": -1, "ready_s": -1,
     "commit_ms": -1,
 }  # fmt: skip
 """What is compared: 1 where more is better, -1 where less is."""
+OF_THE_MACHINE = ("tps", "p50_ms", "p99_ms", "p999_ms", "max_ms", "cpu_us_per_transaction", "drain_s", "ready_s", "commit_ms")
+"""What a busier machine changes, so that between two runs the ratio to the baseline is compared; the others are compared as they are."""
 ENOUGH = 3
 """Rounds that make a result."""
 BASELINES = ("mariadb", "mysql")
@@ -37,7 +39,6 @@ class Ratio:
     low: float
     high: float
     rounds: int
-    paired: bool
 
     @property
     def decided(self) -> bool:
@@ -46,11 +47,13 @@ class Ratio:
 
     def verdict(self, better: int) -> str:
         """In words; `better` as in METRICS."""
+        if self.rounds == 1:
+            return "one round each: its spread is not known, no result"
         if not self.decided:
             word = "no difference shown: the spread is wider"
         else:
             word = "better" if (self.middle > 1) == (better > 0) else "worse"
-        return word if self.rounds >= ENOUGH else f"{word} (only {self.rounds} round{'s' if self.rounds > 1 else ''}: a hint, no result)"
+        return word if self.rounds >= ENOUGH else f"{word} (only {self.rounds} rounds: a hint, no result)"
 
 
 def paired(a: Values, b: Values) -> Ratio | None:
@@ -58,7 +61,7 @@ def paired(a: Values, b: Values) -> Ratio | None:
     ratios = [b[n] / a[n] for n in a if n in b and a[n]]
     if not ratios:
         return None
-    return Ratio(statistics.median(ratios), min(ratios), max(ratios), len(ratios), True)
+    return Ratio(statistics.median(ratios), min(ratios), max(ratios), len(ratios))
 
 
 def unpaired(a: Values, b: Values) -> Ratio | None:
@@ -67,7 +70,7 @@ def unpaired(a: Values, b: Values) -> Ratio | None:
     if not first or not second:
         return None
     middle = statistics.median(second) / statistics.median(first)
-    return Ratio(middle, min(second) / max(first), max(second) / min(first), min(len(first), len(second)), False)
+    return Ratio(middle, min(second) / max(first), max(second) / min(first), min(len(first), len(second)))
 
 
 def relative(values: Values, base: Values) -> Values:
@@ -155,8 +158,8 @@ def between(first: Results, second: Results) -> str:
     base = first.baseline()
     base = base if base in second.subjects else None
     if base:
-        lines.append(f"- The machine is taken out: of every other server the ratio to {base} of the same round is compared, "
-                     f"and of {base} itself the figures.")  # fmt: skip
+        lines.append(f"- The machine is taken out: rates, latencies and CPU time of the other servers are divided by {base}'s of the same round "
+                     "before their ratio is taken. Columns A and B have the figures themselves.")  # fmt: skip
     else:
         lines.append("- NOT PAIRED: no baseline is in both runs, so a busier machine looks like a slower server. Better: both builds "
                      "in one run, `run --narwal A:a --narwal B:b`, then `compare` of that one.")  # fmt: skip
@@ -179,9 +182,11 @@ def between(first: Results, second: Results) -> str:
                     a, b = found.get(subject, {}).get(metric), other.get(subject, {}).get(metric)
                     if not a or not b:
                         continue
-                    ratio, against = unpaired(a, b), subject != base and base
-                    if against and metric in found.get(against, {}) and metric in other.get(against, {}):
-                        ratio = unpaired(relative(a, found[against][metric]), relative(b, other[against][metric])) or ratio
+                    if base and subject != base and metric in OF_THE_MACHINE:
+                        x, y = (side.get(base, {}).get(metric, {}) for side in (found, other))
+                        ratio = unpaired(relative(a, x), relative(b, y)) or unpaired(a, b)
+                    else:
+                        ratio = unpaired(a, b)
                     if ratio:
                         rows.append(_row(experiment, key, metric, a, b, ratio, better))
         lines += _table(subject, "A", "B", rows)

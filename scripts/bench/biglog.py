@@ -41,14 +41,3 @@ def build(tool: Path, folder: Path, size: int, file_size: int = 2**30) -> float:
     subprocess.run([str(tool), "build", str(folder), str(size), str(file_size)], check=True)
     os.sync()
     return time.monotonic() - began
-
-
-def forget(folder: Path) -> None:
-    """Asks the kernel to drop what it has cached of the folder's files."""
-    for file in folder.rglob("*"):
-        if file.is_file():
-            fd = os.open(file, os.O_RDONLY)
-            try:
-                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(fd)

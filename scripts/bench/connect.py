@@ -24,6 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 import biglog  # noqa: E402
+from testbed.cgroup import forget  # noqa: E402
 from testbed.servers import ROOT, Narwal, narwal_binary  # noqa: E402
 
 COLUMNS = ["log", "state of cache", "open ms", "connect median ms", "p99 ms", "max ms", "records read at most"]
@@ -57,9 +58,9 @@ def measure(tool: Path, work: Path, size: str, o: argparse.Namespace) -> dict:
     try:
         out["build_seconds"] = round(biglog.build(tool, server.datadir, biglog.bytes_of(size)), 1)
         print(f"# {size}: made in {out['build_seconds']} s", flush=True)
-        biglog.forget(server.datadir)
+        forget(server.datadir)
         out["connect"] = {"cold": connects(tool, server.datadir), "warm": connects(tool, server.datadir)}
-        biglog.forget(server.datadir)
+        forget(server.datadir)
         out["starts"] = [start(server, "clean stop, cold")]
         server.stop()
         out["starts"].append(start(server, "clean stop"))

@@ -27,6 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 import biglog  # noqa: E402
+from testbed.cgroup import forget  # noqa: E402
 from testbed import readers  # noqa: E402
 from testbed.following import cpu_seconds  # noqa: E402
 from testbed.servers import ROOT, MariaDB, Narwal, narwal_binary  # noqa: E402
@@ -121,7 +122,7 @@ def dump(work: Path, o: argparse.Namespace) -> list[dict]:
     out = []
     try:
         biglog.build(biglog.example(not o.debug), server.datadir, biglog.bytes_of(o.dump_size))
-        biglog.forget(server.datadir)
+        forget(server.datadir)
         server.start(300)
         out = [dump_of(server, f"groups of 24 KB, {state}") for state in ("cold", "cached", "cached")]
         server.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 import psutil
+from testbed.cgroup import MemoryGroup, forget
 
 from ..bed import Bed
 from ..experiment import Cell, Experiment, Plot, Table
@@ -30,8 +32,15 @@ class Memory(Experiment):
     question = (
         "The same data under budgets (innodb_buffer_pool_size) of a twelfth, a half and four thirds of it, oltp_read_only and "
         "oltp_read_write, after a warm-up that ends when the rate is steady. Peak RSS is the process at its most during the cell, beside its budget. "
-        "MariaDB reads past the kernel's page cache (O_DIRECT), Narwal through it: what the kernel keeps of the files is in the table."
+        "MariaDB reads past the kernel's page cache (O_DIRECT), Narwal through it: so that neither has more memory than the other, a cgroup holds each "
+        "process and what the kernel keeps of its files to the budget and a headroom, where this user may make one."
     )
+
+    def __init__(self) -> None:
+        self._warm: dict[str, dict[str, float]] = {}
+        """Of each server, how the warm-up of the present cell ended."""
+        self._groups: dict[str, tuple[MemoryGroup, int]] = {}
+        """Of each server, its group and the process in it."""
 
     def _data_mib(self, o: Options) -> int:
         return o.setting("memory_data_mib", o.pick(96, 1536, 24 * 1024))
@@ -41,10 +50,8 @@ class Memory(Experiment):
 
     def cells(self, o: Options) -> list[Cell]:
         threads = o.only_threads(o.pick([8], [1, 8, 64, 512], [2**n for n in range(10)]))
-        return [
-            Cell(data_by_budget=tier, test=test, threads=n)
-            for tier in TIERS for test in ("oltp_read_only", "oltp_read_write") for n in threads
-        ]  # fmt: skip
+        tests = o.pick(["oltp_read_write"], ["oltp_read_only", "oltp_read_write"], ["oltp_read_only", "oltp_read_write"])
+        return [Cell(data_by_budget=tier, test=test, threads=n) for tier in TIERS for test in tests for n in threads]
 
     def applies(self, subject: Any, cell: Cell) -> bool:
         """The classic commit path has Narwal's own store."""
@@ -65,6 +72,28 @@ class Memory(Experiment):
             if cell == self.cells(bed.o)[-1]:
                 for subject in bed.subjects:
                     bed.forget(subject, "memory")
+                for group, _ in self._groups.values():
+                    group.remove()
+                self._groups.clear()
+
+    def _limit(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> int | None:
+        """Holds the server to its budget and a headroom; MiB of both, None where that is not permitted or not wanted."""
+        headroom = bed.o.setting("memory_headroom_mib", 256 + cell["threads"])
+        limit = self.server_settings(subject, cell, bed.o)["buffer_pool_mib"] + headroom
+        if headroom < 0:
+            return None
+        pid = server.process.pid
+        try:
+            if subject.name not in self._groups:
+                self._groups[subject.name] = MemoryGroup(subject.slug), 0
+            group, before = self._groups[subject.name]
+            if before != pid:  # started again: what the kernel has cached for the process before shall not be free for this one
+                forget(server.datadir)
+                self._groups[subject.name] = group, pid
+            group.hold(pid, limit)
+        except OSError:
+            return None
+        return limit
 
     def prepare(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
         bed.prepare(server, **{"table-size": self._rows(bed.o)})
@@ -74,6 +103,7 @@ class Memory(Experiment):
 
     def warm_up(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
         """Stretches of load until three in a row have about the same rate, up to ten times the warm-up."""
+        limit = self._limit(bed, server, subject, cell)
         forget_peak(server.process.pid)
         stretch = max(1.0, bed.o.warmup / 3)
         rates: list[float] = []
@@ -81,26 +111,24 @@ class Memory(Experiment):
             rates.append(self._load(bed, server, cell, stretch, seed=50 + n, measured=False)["tps"])
             if steady(rates):
                 break
-        # Of this server for the rounds that follow.
-        self._warm = {**getattr(self, "_warm", {}), subject.name: {"steady": "yes" if steady(rates) else "no", "warm_up_s": len(rates) * stretch}}
+        self._warm[subject.name] = {"was_steady": float(steady(rates)), "warm_up_s": len(rates) * stretch, "limit_mib": limit or math.nan}
 
     def measure(self, bed: Bed, server: Any, subject: Any, cell: Cell, round_: int) -> dict[str, Any]:
         out = self._load(bed, server, cell, bed.o.seconds, seed=1000 + round_)
         budget = self.server_settings(subject, cell, bed.o)["buffer_pool_mib"]
-        warm = self._warm.get(subject.name, {})
-        return out | {"budget_mib": budget, "cached_mib": cached_mib(server.datadir), "warm_up_s": warm.get("warm_up_s"),
-                      "was_steady": float(warm.get("steady") == "yes")}  # fmt: skip
+        return out | {"budget_mib": budget, "cached_mib": cached_mib(server.datadir), **self._warm[subject.name]}
 
     def estimate(self, cell: Cell, o: Options, subjects: int) -> float:
         return subjects * (o.rounds * (o.seconds + 1) + o.pick(3, 10, 60))
 
     def tables(self, df: pd.DataFrame) -> list[Table]:
         by = ["data_by_budget", "test", "threads"]
-        df = df.assign(**{"steady, share of rounds": df.was_steady, "kept by the kernel, MiB": df.cached_mib, "budget MiB": df.budget_mib})
+        names = {"was_steady": "steady, share of rounds", "cached_mib": "files in the page cache, MiB", "budget_mib": "budget MiB", "limit_mib": "cgroup limit MiB"}
+        df = df.assign(**{new: pd.to_numeric(df[old]) for old, new in names.items()})
         return [
             pivot(df, "tps", by, "Transactions a second, by size of the data as a multiple of the budget"),
-            per_run(df, by, ["budget MiB", "peak_mib", "rss_mib", "kept by the kernel, MiB"], "Memory beside its budget",
-                    note="Peak RSS is the whole process since the cell began: buffers, connections, code. MiB of the data folder in the kernel's page cache: fincore."),
+            per_run(df, by, ["budget MiB", "peak_mib", "rss_mib", "files in the page cache, MiB", "cgroup limit MiB"], "Memory beside its budget",
+                    note="Peak RSS is the whole process since the cell began: buffers, connections, code. The cgroup's limit counts the page cache too; '-': no limit was possible."),
             per_run(df, by, ["p50_ms", "p99_ms", "p999_ms", "warm_up_s", "steady, share of rounds"], "Latency, and whether the warm-up ended steady",
                     note=f"Steady: the rates of the last three stretches of the warm-up lie within {STEADY:.0%} of each other."),
         ]  # fmt: skip

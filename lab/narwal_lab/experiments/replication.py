@@ -29,9 +29,9 @@ class Replication(Experiment):
 
     def _plan(self, o: Options) -> lag.Plan:
         threads = o.pick(4, 16, 16) if not o.threads else o.threads[0]
-        seconds = o.setting("replication_seconds", o.pick(6, 60, 180))
-        return lag.Plan(threads, o.tables, o.pick(2000, o.rows, o.rows), seconds, min(o.pick(2, 5, 10), seconds),
-                        o.setting("replication_drain", o.pick(12, 200, 1800)))  # fmt: skip
+        seconds = o.setting("replication_seconds", o.pick(4, 60, 180))
+        return lag.Plan(threads, o.tables, o.pick(2000, o.rows, o.rows), seconds, min(o.pick(1, 5, 10), seconds),
+                        o.setting("replication_drain", o.pick(8, 200, 1800)))  # fmt: skip
 
     def cells(self, o: Options) -> list[Cell]:
         return [Cell(replica=kind) for kind in KINDS.values()]
