@@ -161,9 +161,10 @@ def command_run(a: argparse.Namespace) -> int:
         code = 130
     html = report.write(out)
     console.print(f"report: {html}\n        {out / 'report.md'}")
-    for line in report.summary_of(out):
+    summary, unmet = report.outcome(out)
+    for line in summary:
         console.print(f"- {line}")
-    return code
+    return code or (1 if unmet else 0)
 
 
 def command_list() -> int:

@@ -37,7 +37,6 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -164,6 +163,10 @@ class Experiment(ABC):
         """One to three sentences for the top of the report: "Narwal 2.3x MariaDB 10.11.19 at 64 threads (D1)"."""
         return []
 
+    def unmet(self, df: pd.DataFrame) -> list[str]:
+        """Promises that this run has measured and not met; `narwal-lab run` ends with exit code 1 then."""
+        return []
+
 
 FAILURES = (LoadFailed, ServerDied, RuntimeError, OSError)
 """What a run of one server may fail with while the others go on (a LabError ends the whole run)."""
@@ -181,8 +184,3 @@ def interleaved(subjects: list[Subject], rounds: int) -> Iterator[tuple[int, Sub
         start = round_ % max(1, len(subjects))
         for subject in subjects[start:] + subjects[:start]:
             yield round_, subject
-
-
-def kept_logs(folder: Path) -> list[Path]:
-    """The server logs that a run has kept."""
-    return sorted((folder / "raw").glob("*.log"))

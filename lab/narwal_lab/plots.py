@@ -91,6 +91,8 @@ def number(value: object) -> str:
         return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
+    if value == 0:
+        return "0"
     if isinstance(value, int) or float(value).is_integer() and abs(value) >= 100:
         return f"{value:,.0f}"
     size = abs(value)
@@ -99,7 +101,7 @@ def number(value: object) -> str:
 
 def heading(column: str) -> str:
     """What a column is called in a table."""
-    return COLUMNS.get(column, column.replace("_", " "))
+    return COLUMNS.get(column, column.replace("_", " ").replace(" mib", " MiB"))
 
 
 def pivot(df: pd.DataFrame, value: str, by: Sequence[str], title: str, ratios: bool = True, note: str = "") -> Table:
@@ -225,6 +227,27 @@ def relative_bars(df: pd.DataFrame, x: str, y: str, title: str, xlabel: str, not
     plot = bars(long.sort_values(x, key=lambda s: s.map(order)), x, "value", title, xlabel, f"ratio to {base}", note=note)
     plot.figure.axes[0].axhline(1, color=colour(base), linewidth=1.5)
     return plot
+
+
+def pair_bars(rows: Sequence[tuple[str, float, float, bool]], title: str, note: str = "") -> Plot:
+    """A horizontal bar per (label, value, wanted, met), with a mark at what is wanted."""
+    figure = Figure(figsize=(9, 0.24 * len(rows) + 1.2), layout="constrained")
+    ax = figure.subplots()
+    places = range(len(rows))
+    ax.barh(places, [r[1] for r in rows], height=0.7, color=["#1769aa" if r[3] else "#d98c84" for r in rows])
+    ax.scatter([r[2] for r in rows], places, marker="|", s=90, color="black", zorder=3, label="wanted")
+    ax.set_yticks(places)
+    ax.set_yticklabels([r[0] for r in rows], fontsize=7.5)
+    ax.invert_yaxis()
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.axvline(1, color="#888888", linewidth=0.8)
+    ax.set_xlabel("ratio (red: not met)")
+    ax.legend(fontsize=8, loc="lower right")
+    ax.grid(True, axis="x", alpha=0.25)
+    return Plot(title, figure, note)
 
 
 def timeline(df: pd.DataFrame, curve: str, title: str, xlabel: str, ylabel: str, note: str = "") -> Plot:

@@ -32,6 +32,7 @@ class Section:
     tables: list[dict] = field(default_factory=list)
     plots: list[dict] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    unmet: list[str] = field(default_factory=list)
 
 
 def shown(table: Table) -> dict:
@@ -63,7 +64,7 @@ def section(e: Experiment, cells: list[dict]) -> Section:
     if not len(ok):
         return out
     try:
-        out.summary = e.summary(ok)
+        out.summary, out.unmet = e.summary(ok), e.unmet(ok)
         out.tables = [shown(t) for t in e.tables(ok)]
         for plot in e.figures(ok):
             buffer = io.BytesIO()
@@ -107,7 +108,8 @@ def write(out: Path) -> Path:
     html = out / "report.html"
     html.write_text(jinja.get_template("report.html.j2").render(values))
     (out / "report.md").write_text(markdown(values))
-    results = {"summary": values["summary"], "lab": lab, "experiments": {e.name: cells for e, cells in found}}
+    unmet = [x for s in sections for x in s.unmet]
+    results = {"summary": values["summary"], "unmet": unmet, "lab": lab, "experiments": {e.name: cells for e, cells in found}}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     return html
 
@@ -140,6 +142,7 @@ def markdown(values: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def summary_of(out: Path) -> list[str]:
-    """The report's sentences, as `write` has left them."""
-    return json.loads((out / "results.json").read_text())["summary"]
+def outcome(out: Path) -> tuple[list[str], list[str]]:
+    """The report's sentences and the promises that are not met, as `write` has left them."""
+    results = json.loads((out / "results.json").read_text())
+    return results["summary"], results["unmet"]

@@ -6,6 +6,7 @@ from ..experiment import Experiment
 from .contention import Contention
 from .durability import Durability
 from .ferry import Ferry
+from .figures import Figures
 from .insertbench import InsertBench
 from .large import Large
 from .logcost import LogCost
@@ -17,9 +18,12 @@ from .recovery import Recovery
 from .replication import Replication
 
 ALL: list[type[Experiment]] = sorted(
-    [Contention, Durability, Ferry, InsertBench, Large, LogCost, Memory, Micro, NetworkDurability, Purge, Recovery, Replication],
+    [
+        Contention, Durability, Ferry, Figures, InsertBench, Large, LogCost, Memory, Micro, NetworkDurability, Purge, Recovery,
+        Replication,
+    ],
     key=lambda kind: kind.letter,
-)
+)  # fmt: skip
 
 
 def by_name(name: str) -> Experiment | None:

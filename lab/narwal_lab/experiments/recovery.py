@@ -191,7 +191,11 @@ def replayed(subject: Subject, server: Server) -> dict[str, float]:
         return {"replayed": float(status.get("narwal_recovery_records", 0)),
                 "replayed_mib": float(status.get("narwal_recovery_bytes", 0)) / 2**20}  # fmt: skip
     said = server.log_path.read_text(errors="replace")
-    last = said[max(0, said.rfind("Starting")) :]
-    # MariaDB: "To recover: 123 pages from log"; "Read redo log up to LSN" tells progress only.
-    pages = re.findall(r"[Tt]o recover: (\d+) pages", last)
-    return {"replayed": float(pages[0])} if pages else {}
+    last = said[max(0, said.rfind(" as process ")) :]
+    out = {}
+    if pages := re.search(r"[Tt]o recover: (\d+) pages", last):
+        out["replayed"] = float(pages.group(1))
+    begin, end = re.search(r"recovery from checkpoint LSN=(\d+)", last), re.search(r"End of log at LSN=(\d+)", last)
+    if begin and end:
+        out["replayed_mib"] = (int(end.group(1)) - int(begin.group(1))) / 2**20
+    return out
