@@ -245,7 +245,7 @@ class Bed:
         seconds = self.o.seconds if seconds is None else seconds
         if not measured and seconds <= 0:
             return {}
-        all_options = load.run_options(seconds, seed, **options)
+        all_options: dict = load.run_options(seconds, seed, **options)
         if test.startswith("oltp_") or test == "micro":
             all_options = {"tables": self.o.tables, "table-size": self.o.rows, **all_options}
         if server.counters:

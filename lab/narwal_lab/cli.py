@@ -203,3 +203,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -55,12 +55,15 @@ class Cell(dict):
     @property
     def label(self) -> str:
         """For people and as the key of `--cells`: durability=D1 threads=8."""
-        return " ".join(f"{k}={v}" for k, v in self.items())
+        return self._label(" ")
+
+    def _label(self, between: str) -> str:
+        return between.join(f"{k}={v}" for k, v in self.items())
 
     @property
     def file(self) -> str:
         """Name of its JSON file."""
-        safe = "".join(c if c.isalnum() or c in "=.-" else "-" for c in self.label.replace(" ", "_"))
+        safe = "".join(c if c.isalnum() or c in "=.-_" else "-" for c in self._label("_"))
         return f"{safe or 'all'}.json"
 
 

@@ -49,7 +49,8 @@ class Target:
         what = {"tps": "", "p99_ms": "p99 of ", "p999_ms": "p99.9 of ", "cpu_us_per_transaction": "CPU per transaction, "}
         named = {"disk_bytes_per_row": "bytes to disk per committed row", "log_per_event_byte": "bytes logged per byte of row events",
                  "memory_share": "peak RSS / memory given"}  # fmt: skip
-        text = named.get(self.value) or what.get(self.value, "") + self.test
+        test = "oltp_write_only, one reader of its log beside none" if self.test == "one reader" else self.test
+        text = named.get(self.value) or what.get(self.value, "") + test
         if self.value in named and self.test.startswith("data 12x"):
             text += f", {self.test}"
         if self.durability != "D1":
@@ -230,6 +231,8 @@ class Figures(Experiment):
             else:
                 r = paired_ratio(part, t.value, [], subject, str(other)).iloc[0]
                 ratio, low, high = r.ratio, r.low, r.high
+            if pd.isna(ratio):
+                continue
             met = ratio <= t.limit if t.at_most else ratio >= t.limit
             syncs = part.groupby("subject").syncs_per_commit.median()
             out.append({
