@@ -7,6 +7,7 @@ use crate::binlog::track::Track;
 use crate::binlog::{Binlog, retention, store};
 use crate::catalog::{Catalog, CatalogChange};
 use crate::checkpoint::{self, CheckpointMeta, Frozen, from_hex};
+use crate::classic::{self, FlatBinlog, Reconcile, Tail};
 use crate::commit::Place;
 use crate::locks::LockTable;
 use crate::memtable::Memtable;
@@ -68,6 +69,12 @@ pub struct Options {
     pub binlog_row_metadata: RowMetadata,
     /// `binlog_row_event_max_size`: a rows event is closed before a row that would take it past so many bytes.
     pub binlog_row_event_max_size: u32,
+    /// Beside the log stands a binary log of flat files, and a commit is a prepare in the one and a commit in the other
+    /// (`binlog_storage_engine=FILE`): for comparison. A folder stays what it was made as.
+    pub classic_log: bool,
+    /// With [`classic_log`](Self::classic_log): the binary log file is synced after so many groups of commits; 0: by the
+    /// operating system (`sync_binlog`).
+    pub sync_binlog: u32,
     /// How commit records are compressed, if they are.
     pub compression: Option<crate::Compression>,
     /// Where a start would be refused because a part of the log is damaged or missing: give up everything from there on
@@ -100,6 +107,8 @@ impl Default for Options {
             binlog_filter: BinlogFilter::default(),
             binlog_row_metadata: RowMetadata::default(),
             binlog_row_event_max_size: narwal_binlog::DEFAULT_ROW_EVENT_MAX_SIZE,
+            classic_log: false,
+            sync_binlog: 1,
             compression: None,
             accept_log_loss: false,
             hold_log: false,
@@ -182,6 +191,8 @@ pub(crate) struct Inner {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) options: Options,
     pub(crate) log: Log<Order>,
+    /// The second log, if there are two.
+    pub(crate) flat: Option<Arc<FlatBinlog>>,
     pub(crate) redb: redb::Database,
     /// Whether the base's writer waits for room on the disk.
     pub(crate) base_room: Arc<Room>,
@@ -225,6 +236,19 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
+    /// Refuses what only one log can do.
+    pub(crate) fn one_log(&self, what: &str) -> Result<()> {
+        match self.flat {
+            Some(_) => Err(classic::not_offered(what)),
+            None => Ok(()),
+        }
+    }
+
+    /// Counters of the flat binary log; zero if there is none.
+    pub(crate) fn flat_stats(&self) -> classic::FlatStats {
+        self.flat.as_ref().map(|f| f.stats()).unwrap_or_default()
+    }
+
     pub(crate) fn virtual_config(&self) -> VirtualConfig {
         virtual_config(&self.options)
     }
@@ -472,10 +496,15 @@ impl Inner {
         if let Err(e) = &checkpoint {
             tracing::warn!("no checkpoint at close ({e}); the next start replays the log instead");
         }
-        let closed = self.log.close();
+        let mut closed = self.log.close().map_err(EngineError::from);
+        if let Some(flat) = &self.flat
+            && closed.is_ok()
+        {
+            closed = flat.sync();
+        }
         // From here on nothing writes to the folder.
         self.lock_file.lock().take();
-        Ok(closed?)
+        closed
     }
 }
 
@@ -495,6 +524,8 @@ enum OpenFailure {
     Engine(EngineError),
     /// The commit at this LSN has lost its chunks, and the caller accepts losses.
     LostAt(u64, EngineError),
+    /// What was prepared and not committed was taken out of the log: once more.
+    RolledBack,
 }
 
 impl From<EngineError> for OpenFailure {
@@ -524,6 +555,7 @@ impl Database {
         loop {
             match Self::open_cut(path.as_ref(), options.clone(), cut) {
                 Ok(db) => return Ok(db),
+                Err(OpenFailure::RolledBack) => {}
                 Err(OpenFailure::LostAt(lsn, why)) if cut != Some(lsn) => {
                     tracing::warn!("{why}; the log is cut there");
                     cut = Some(lsn);
@@ -559,6 +591,17 @@ impl Database {
         let base_path = dir.join("base.redb");
         let log_dir = dir.join("log");
         let exists = disk.exists(&base_path).map_err(|e| io("looking into", e))?;
+        let config = virtual_config(&options);
+        classic::check_folder(&*disk, &dir, &config, options.classic_log, exists)?;
+        if options.classic_log {
+            if options.compression.is_some() {
+                return Err(classic::not_offered("narwal_log_compression").into());
+            }
+            let index = classic::index_path(&dir, &config);
+            if !disk.exists(&index).map_err(|e| io("looking into", e))? {
+                FlatBinlog::create(&disk, &dir, &VirtualFiles::new(config.clone()))?;
+            }
+        }
         // A new base gets its name when it is whole: redb makes it in several steps.
         let new_path = dir.join("base.redb.new");
         let file = if exists {
@@ -581,7 +624,6 @@ impl Database {
                 .map_err(|e| io("making the base in", e))?;
         }
         let meta = read_meta(&redb)?;
-        let config = virtual_config(&options);
         let (from, catalog, binlog, replica) = match meta {
             Some(m) => {
                 let binlog = from_hex(&m.binlog)
@@ -604,6 +646,10 @@ impl Database {
                 ReplicaState::default(),
             ),
         };
+        let base_files = binlog.clone();
+        let tail = (options.classic_log)
+            .then(|| Tail::read(&disk, &dir, &base_files))
+            .transpose()?;
         let base = BaseGen::open(&redb, from.map_or(0, |f| f.1), catalog.index_ids())?;
         for t in catalog.by_id.values() {
             let rows = i64::try_from(base.len(t.indexes[0].id)?).unwrap_or(i64::MAX);
@@ -630,7 +676,8 @@ impl Database {
             limit: spill_bytes(&options),
         };
         let mut recovery = Recovery::new(base, catalog, binlog, replica, spill);
-        let mut log_options = LogOptions::new(log_dir);
+        recovery.reconcile = tail.map(Reconcile::new);
+        let mut log_options = LogOptions::new(log_dir.clone());
         log_options.disk = disk.clone();
         log_options.segment_size = options.segment_size;
         log_options.durability = durability(options.flush_log_at_trx_commit);
@@ -647,6 +694,14 @@ impl Database {
                     "{e}. How to go on: docs/log-format.md, \"When a start is refused\""
                 ))
             };
+            if let (OpenError::Replay(_), Some(end)) =
+                (&e, recovery.reconcile.as_ref().and_then(|r| r.roll_back))
+            {
+                return match end.cut(&*disk, &log_dir) {
+                    Ok(()) => OpenFailure::RolledBack,
+                    Err(e) => e.into(),
+                };
+            }
             match (e, recovery.lost) {
                 (OpenError::Replay(e), Some(lsn)) if options.accept_log_loss => {
                     OpenFailure::LostAt(lsn, e)
@@ -688,6 +743,7 @@ impl Database {
             catalog,
             binlog,
             replica,
+            reconcile,
             ..
         } = recovery;
         remove_dead_runs(&disk, &spill_dir, &state);
@@ -703,6 +759,21 @@ impl Database {
         } = binlog;
         track.drain(&mut index);
         track.set_interval(options.binlog_state_interval);
+        // Both logs' GTIDs, and the number of the next file.
+        let mut rotate = None;
+        let flat = match reconcile {
+            Some(second) => {
+                let gtids = second.finish(&*disk, &dir, &files, base_files.gtids())?;
+                let tail = &second.tail;
+                if from.is_some() || tail.number > files.file_no() {
+                    rotate = Some((tail.number.max(files.file_no()) + 1, gtids));
+                }
+                let (every, files) = (options.sync_binlog, files.clone());
+                let flat = FlatBinlog::open(disk.clone(), &dir, files, tail, every)?;
+                Some(Arc::new(flat))
+            }
+            None => None,
+        };
         let order = Order {
             binlog: files,
             track,
@@ -710,12 +781,17 @@ impl Database {
             replica,
         };
         let log = opened.start(order).map_err(EngineError::from)?;
+        if let Some(flat) = &flat {
+            flat.set_log(log.records());
+            log.set_second(flat.clone());
+        }
         let catalog = Arc::new(catalog);
         let background = options.background;
         let inner = Arc::new(Inner {
             dir,
             disk,
             log,
+            flat,
             redb,
             base_room,
             state: ArcSwap::new(state),
@@ -755,7 +831,12 @@ impl Database {
             // The first checkpoint fixes where replay starts: a log that lost its head is noticed.
             inner.run_checkpoint()?;
         }
-        retention::drop_missing(&inner)?;
+        match rotate {
+            // A file of its own for each run of the server, as in MariaDB: what a crash did to the last one is over.
+            Some((number, gtids)) => crate::binlog::begin_file_behind(&inner, number, &gtids)?,
+            None if inner.flat.is_some() => {}
+            None => retention::drop_missing(&inner)?,
+        }
         if inner.options.hold_log {
             inner.binlog.hold_from_start();
         }
@@ -918,10 +999,34 @@ impl Database {
         self.inner.log.visible_seq()
     }
 
+    /// `sync_binlog`; without effect but with [`Options::classic_log`].
+    pub fn set_sync_binlog(&self, groups: u32) {
+        if let Some(flat) = &self.inner.flat {
+            flat.set_sync_every(groups);
+        }
+    }
+
+    /// Whether there are two logs ([`Options::classic_log`]). Then there is nothing for replicas, archives and backups to
+    /// read, and no gate ([`Database::set_gate`]).
+    pub fn is_classic(&self) -> bool {
+        self.inner.flat.is_some()
+    }
+
+    /// Refuses what only one log can do.
+    ///
+    /// # Errors
+    /// 1235 if there are two.
+    pub fn one_log(&self, what: &str) -> Result<()> {
+        self.inner.one_log(what)
+    }
+
     /// Makes everything committed so far durable, in any mode (FLUSH LOGS).
     pub fn sync(&self) -> Result<()> {
         self.inner.log.sync_all()?;
-        Ok(())
+        match &self.inner.flat {
+            Some(flat) => flat.sync(),
+            None => Ok(()),
+        }
     }
 
     /// Why the log has stopped for good, if it has.
@@ -945,6 +1050,7 @@ impl Database {
         let log = db.log.stats();
         let r = Ordering::Relaxed;
         let state = db.state.load();
+        let flat = db.flat_stats();
         Stats {
             values: vec![
                 ("Narwal_commits", log.commits),
@@ -952,6 +1058,9 @@ impl Database {
                 ("Narwal_log_writes", log.writes),
                 ("Narwal_log_bytes_written", log.bytes_written),
                 ("Narwal_log_group_bytes", db.counters.group_bytes.load(r)),
+                ("Narwal_binlog_file_syncs", flat.syncs),
+                ("Narwal_binlog_file_writes", flat.writes),
+                ("Narwal_binlog_file_bytes_written", flat.bytes),
                 ("Narwal_durable_lsn", db.log.durable_lsn()),
                 ("Narwal_visible_seq", db.log.visible_seq()),
                 ("Narwal_memtable_bytes", state.memtable_bytes()),

@@ -22,6 +22,7 @@
 //! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
 //! | `check/` | checking a stopped data folder |
 //! | `backup/` | copies of a running database, and what becomes of them |
+//! | `classic/` | two logs instead of one, for comparison |
 //! | `builder.rs` | tables, rows and keys for programs without SQL |
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -35,6 +36,7 @@ mod builder;
 pub mod catalog;
 pub mod check;
 mod checkpoint;
+mod classic;
 mod commit;
 pub mod db;
 mod ddl;

@@ -6,6 +6,7 @@
 use crate::base::BaseGen;
 use crate::binlog::replay::Replay;
 use crate::catalog::{Catalog, LoggedChange};
+use crate::classic::Reconcile;
 use crate::commit::{Spill, split_record};
 use crate::groups::{Chunk, Oob};
 use crate::memtable::{Memtable, Payload, full_key};
@@ -58,6 +59,8 @@ pub(crate) struct Recovery {
     pub(crate) commits: u64,
     registry: SnapshotRegistry,
     spill: RecoverySpill,
+    /// With a second log: which prepared transactions were committed.
+    pub(crate) reconcile: Option<Reconcile>,
     /// The commit record whose chunks could not be read.
     pub(crate) lost: Option<Lsn>,
     /// Out-of-band commits whose chunks must stay until a checkpoint covers them.
@@ -84,6 +87,7 @@ impl Recovery {
             commits: 0,
             registry: SnapshotRegistry::new(),
             spill,
+            reconcile: None,
             lost: None,
             holds: Vec::new(),
         }
@@ -115,7 +119,14 @@ impl Recovery {
                 .as_ref()
                 .map_or((0, 0), |o| (o.events_len, o.first));
             let len = parts.events.len() as u64 + sent.0;
-            gtid = Some(self.binlog.commit(record, parts.events, len, sent.1)?);
+            let group = self.binlog.commit(record, parts.events, len, sent.1)?;
+            gtid = Some(group);
+            if let Some(second) = &mut self.reconcile {
+                let (disk, log) = (&self.spill.disk, &self.spill.log_dir);
+                if !second.committed(record, &self.binlog.files, group, disk, log)? {
+                    return Err(place("it was prepared and never committed".into()));
+                }
+            }
         }
         if let Some((origin, local)) = annex.origin() {
             self.replica.advance(record.seq, gtid.or(local), &origin);

@@ -13,6 +13,7 @@ use crate::error::LogError;
 use crate::frame::{HEADER_LEN, MAX_BODY};
 use crate::gate::GateState;
 use crate::purge::Graves;
+use crate::second::Second;
 use crate::segment::{END_LEN, START_LEN, Segment};
 use crate::stats::Counters;
 use crate::{Lsn, Seq};
@@ -151,17 +152,22 @@ pub(crate) struct Core {
     pub maintenance: Mutex<()>,
     pub counters: Counters,
     pub gate: GateState,
+    pub second: Second,
     pub progress: Progress,
     pub _lock: crate::open::LockFile,
 }
 
 impl Core {
-    /// What groups wait for now: a gate lets only through what is durable.
+    /// What groups wait for now: a gate lets only through what is durable, and into the second log goes only what is
+    /// written to this one.
     pub fn mode(&self) -> Durability {
         if self.gate.is_on() {
             return Durability::Synced;
         }
-        self.mode_set()
+        match self.mode_set() {
+            Durability::Buffered if self.second.is_on() => Durability::Written,
+            mode => mode,
+        }
     }
 
     /// The mode that was set.

@@ -31,6 +31,9 @@ pub enum RecordKind {
     PackedCommit = 8,
     /// As `LocalCommit`, with a compressed body: takes the next sequence number. Reserved.
     PackedLocal = 9,
+    /// With a second log ([`crate::SecondLog`]): every commit up to the sequence number that is its body (u64) is there,
+    /// too. No commit itself.
+    CommitMark = 10,
     /// First record of each segment: the sequence number of the next commit. The log's own.
     SegmentStart = 12,
     /// Written when the log is quiet, only to prove how far it was durable. The log's own.
@@ -54,6 +57,7 @@ impl RecordKind {
             7 => RecordKind::ChunkIndex,
             8 => RecordKind::PackedCommit,
             9 => RecordKind::PackedLocal,
+            10 => RecordKind::CommitMark,
             12 => RecordKind::SegmentStart,
             13 => RecordKind::Mark,
             14 => RecordKind::EndOfSegment,
@@ -77,6 +81,11 @@ impl RecordKind {
     /// Whether replicas never see it, though it is a commit.
     pub fn is_local(self) -> bool {
         matches!(self, RecordKind::LocalCommit | RecordKind::PackedLocal)
+    }
+
+    /// Whether it only says how far others have come: nobody waits for it, and a sync for it alone is not worth it.
+    pub(crate) fn is_mark(self) -> bool {
+        matches!(self, RecordKind::Mark | RecordKind::CommitMark)
     }
 
     /// Whether the log writes such records itself and hides them from readers.

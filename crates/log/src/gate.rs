@@ -265,8 +265,8 @@ impl Core {
 pub(crate) const GIVE_UP_SLICE: Duration = Duration::from_millis(50);
 
 impl Slot {
-    /// The gate keeps it; false if it was finished before (mode 0 had published it).
-    fn hold(&self) -> bool {
+    /// The gate, or the second stage, keeps it; false if it was finished before (mode 0 had published it).
+    pub fn hold(&self) -> bool {
         self.state
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |st| match st {
                 FILLED => Some(HELD),

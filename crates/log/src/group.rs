@@ -64,6 +64,10 @@ impl<S: Send + 'static> Inner<S> {
                     return Err(LogError::Failed("the log has stopped".into()));
                 }
                 RESERVED => return Err(LogError::Misuse("wait before fill")),
+                HELD | HELD_SLEEPING if self.core.second.is_on() => {
+                    self.wait_second(slot);
+                    continue;
+                }
                 HELD | HELD_SLEEPING => {
                     if slot.wait_held(give_up) {
                         continue;
@@ -232,7 +236,7 @@ impl<S: Send + 'static> Inner<S> {
             sync |= if s.barrier {
                 s.sync
             } else {
-                mode == Durability::Synced && s.kind != RecordKind::Mark
+                mode == Durability::Synced && !s.kind.is_mark()
             };
             if let Some(b) = s.buf.get() {
                 bufs.push(b);
@@ -265,12 +269,13 @@ impl<S: Send + 'static> Inner<S> {
         Counters::add(&core.counters.body_bytes, body);
         // Mark first, wake later: a sleeper needs a thread switch, the next leader should start before that.
         let mut wake: Vec<&Arc<Slot>> = Vec::new();
-        let gated = commits > 0 && sync && core.gate_group(&batch.slots, &mut wake);
-        if commits > 0 && !gated {
+        let second = core.second.is_on() && core.queue_second(&batch.slots, &mut wake);
+        let kept = second || (commits > 0 && sync && core.gate_group(&batch.slots, &mut wake));
+        if commits > 0 && !kept {
             core.publish(last_seq);
         }
         core.progress.notify();
-        if !gated {
+        if !kept {
             wake.extend(batch.slots.iter().filter(|s| s.finish()));
         }
         let stop = stop();
@@ -281,6 +286,9 @@ impl<S: Send + 'static> Inner<S> {
             s.wake();
         }
         batch.finished = true;
+        if second {
+            self.lead_second();
+        }
         !stop
     }
 
@@ -475,7 +483,7 @@ impl<S: Send + 'static> Inner<S> {
         self.fail_with(text, Vec::new());
     }
 
-    fn fail_with(&self, text: String, taken: Vec<Arc<Slot>>) {
+    pub(crate) fn fail_with(&self, text: String, taken: Vec<Arc<Slot>>) {
         tracing::error!(reason = %text, "the log has stopped");
         let _ = self.core.failed.set(text);
         let queued: Vec<Arc<Slot>> = {
@@ -483,13 +491,14 @@ impl<S: Send + 'static> Inner<S> {
             order.published = 0;
             order.queue.drain(..).collect()
         };
-        for s in taken.into_iter().chain(queued) {
+        let second = self.core.second.take();
+        for s in taken.into_iter().chain(second).chain(queued) {
             let before = s
                 .state
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |st| {
                     (st != DONE).then_some(FAILED)
                 });
-            if before == Ok(SLEEPING) {
+            if matches!(before, Ok(SLEEPING | HELD_SLEEPING)) {
                 s.wake();
             }
         }

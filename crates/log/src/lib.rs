@@ -24,6 +24,7 @@ mod purge;
 mod random;
 mod reader;
 mod scan;
+mod second;
 mod segment;
 pub mod sim;
 mod stats;
@@ -40,6 +41,7 @@ pub use open::{LostTail, OpenLog, OpenReport, TornTail, log_exists};
 pub use purge::Purged;
 pub use random::{DirRecords, LogRecords, RecordAt};
 pub use reader::{DirEnd, DirReader, LogReader, RecordRef};
+pub use second::SecondLog;
 pub use segment::{FIRST_LSN, SEGMENT_HEADER_LEN, SegmentFile, parse_segment_name, segment_name};
 pub use stats::LogStats;
 

@@ -19,6 +19,7 @@ use crate::gate::{GIVE_UP_SLICE, Gate, GateStats, Held};
 use crate::purge::Purged;
 use crate::random::{LogRecords, RecordAt};
 use crate::reader::LogReader;
+use crate::second::SecondLog;
 use crate::segment::{END_LEN, START_LEN, Segment, SegmentFile, SegmentHeader};
 use crate::stats::{Counters, LogStats};
 use crate::{Lsn, Seq};
@@ -207,7 +208,7 @@ pub struct Log<S: Send + 'static> {
 }
 
 /// What a reservation needs before it can be made.
-enum Room {
+pub(crate) enum Room {
     Here,
     Switch,
     Extend(Arc<Segment>, Lsn),
@@ -225,7 +226,7 @@ pub(crate) enum Wanted {
 }
 
 impl<S: Send + 'static> Order<S> {
-    fn room(&self, need: u64) -> Room {
+    pub fn room(&self, need: u64) -> Room {
         let first = if self.next_lsn == self.segment.start {
             START_LEN
         } else {
@@ -276,7 +277,7 @@ impl<S: Send + 'static> Order<S> {
 
     fn push(&mut self, slot: Slot) -> Arc<Slot> {
         self.next_lsn = slot.at.end_lsn;
-        if slot.kind != RecordKind::Mark {
+        if !slot.kind.is_mark() {
             self.last_real_end = slot.at.end_lsn;
         }
         self.marked = matches!(slot.kind, RecordKind::Mark | RecordKind::Shutdown);
@@ -286,7 +287,7 @@ impl<S: Send + 'static> Order<S> {
     }
 
     /// Adds a record of the log's own whose body is one number.
-    fn push_own(&mut self, core: &Core, kind: RecordKind, number: u64) {
+    pub fn push_own(&mut self, core: &Core, kind: RecordKind, number: u64) {
         let at = Reserved {
             lsn: self.next_lsn,
             end_lsn: self.next_lsn + frame_len(8),
@@ -303,7 +304,7 @@ impl<S: Send + 'static> Order<S> {
         self.push(slot);
     }
 
-    fn start_segment_if_needed(&mut self, core: &Core) {
+    pub fn start_segment_if_needed(&mut self, core: &Core) {
         if self.next_lsn == self.segment.start {
             let first = self.last_seq + 1;
             self.push_own(core, RecordKind::SegmentStart, first);
@@ -831,6 +832,12 @@ impl<S: Send + 'static> Log<S> {
         if seen() { Ok(()) } else { core.check() }
     }
 
+    /// From now on commits must be in `second`, too, before they are visible; to be called before the first record, once.
+    /// Then mode 0 writes as mode 2 does, and [`Log::set_gate`] must not be used.
+    pub fn set_second(&self, second: Arc<dyn SecondLog>) {
+        self.inner.core.second.set(second);
+    }
+
     /// Lets commits from the next group on wait for acknowledgements, or (with [`Gate::Open`]) no longer, and lets go
     /// of those that wait. While a gate is on every group is synced, whatever [`Log::set_durability`] says. Between the
     /// two gates everything goes on waiting, but with [`Gate::Answers`] it becomes visible.
@@ -1078,6 +1085,7 @@ impl<S: Send + 'static> Log<S> {
         self.stop_threads();
         core.progress.notify();
         self.inner.sync_all()?;
+        self.inner.finish_second();
         match self.inner.reserve_own(RecordKind::Shutdown) {
             Ok(ticket) => {
                 self.inner.fill(&ticket.slot, vec![0; HEADER_LEN]);

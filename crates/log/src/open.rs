@@ -17,6 +17,7 @@ use crate::log::{Inner, Log, Order};
 use crate::purge::finish_purge;
 use crate::reader::RecordRef;
 use crate::scan::{Scanner, TailEnd};
+use crate::second::Second;
 use crate::segment::{
     FIRST_LSN, SEGMENT_HEADER_LEN, START_LEN, Segment, SegmentHeader, list_segments,
     remove_half_made, segment_name, zero,
@@ -535,6 +536,7 @@ impl OpenLog {
             graves: Mutex::default(),
             counters: Counters::default(),
             gate: GateState::default(),
+            second: Second::default(),
             progress: Progress::default(),
             _lock: LockFile(self.lock),
             opts: self.opts,

@@ -14,6 +14,13 @@ pub fn open_disk(
     key_file: Option<&Path>,
     access: Access,
 ) -> Result<Folder, Failure> {
+    let index = datadir.join(format!("{}.index", narwal_binlog::DEFAULT_BASE_NAME));
+    if access == Access::Read && index.exists() {
+        return Err(Failure::Run(format!(
+            "{}: this folder was made with --binlog-storage-engine=FILE, for comparisons. No command but narwal serve reads it; its binary log files are for mariadb-binlog",
+            datadir.display()
+        )));
+    }
     let keys = key_file.map(KeyFile::read).transpose().map_err(failure)?;
     open_folder(Arc::new(RealDisk), datadir, keys.as_ref(), access).map_err(failure)
 }

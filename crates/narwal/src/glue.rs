@@ -107,6 +107,9 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
     let mut options = startup.engine_options();
     options.disk = folder.disk;
     options.accept_log_loss = o.accept_log_loss;
+    if options.classic_log {
+        check_classic(&startup, folder.encrypted)?;
+    }
     let archive_url = startup.get("narwal_archive_url").show();
     let archive_timeout = startup.get("narwal_archive_timeout").as_u64();
     // Until the archiver knows what it has to ship.
@@ -122,6 +125,32 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
         instance.set_archive_control(Arc::new(archive::Control(started.clone())));
     }
     Ok(Instance { instance, archiver })
+}
+
+/// Refuses what is not offered with `binlog_storage_engine=FILE`.
+fn check_classic(startup: &Startup, encrypted: bool) -> Result<(), Failure> {
+    let on = |name: &str, off: &str| startup.get(name).show() != off;
+    let refused = [
+        (
+            encrypted,
+            "--encryption-key-file (the binary log files would lie there in clear)",
+        ),
+        (on("narwal_archive_url", ""), "--narwal-archive-url"),
+        (
+            on("narwal_log_compression", "none"),
+            "--narwal-log-compression",
+        ),
+        (
+            on("rpl_semi_sync_master_enabled", "OFF"),
+            "--rpl-semi-sync-master-enabled",
+        ),
+    ];
+    match refused.iter().find(|r| r.0) {
+        Some((_, what)) => Err(Failure::Usage(format!(
+            "{what} is not offered with --binlog-storage-engine=FILE, which is for comparisons only"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// How long the end of a server waits for its archive.

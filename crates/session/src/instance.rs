@@ -206,6 +206,8 @@ impl Startup {
             spill_bytes: u("narwal_transaction_memory"),
             commit_wait_count: count,
             commit_wait_usec: usec,
+            classic_log: self.get(CLASSIC.0).show() == CLASSIC.1,
+            sync_binlog: u32_(u("sync_binlog")),
             compression: (self.get("narwal_log_compression").show() == "zstd").then(|| {
                 narwal_engine::Compression {
                     level: u("narwal_log_compression_level") as i32,
@@ -218,6 +220,9 @@ impl Startup {
         }
     }
 }
+
+/// The variable and its value with which there are two logs.
+const CLASSIC: (&str, &str) = ("binlog_storage_engine", "FILE");
 
 /// Why an option of the command line must keep its default.
 fn refused_at_start(name: &str) -> Option<&'static str> {
@@ -422,7 +427,9 @@ impl Instance {
     /// Makes the instance of an opened database.
     pub fn new(db: Database, startup: Startup) -> Arc<Instance> {
         let acl = Acl::load(&db.catalog());
-        for w in &startup.warnings {
+        let live = inert_text("sync_binlog");
+        let warnings = startup.warnings.iter();
+        for w in warnings.filter(|w| !(db.is_classic() && **w == live)) {
             tracing::warn!("{w}");
         }
         if acl.is_built_in() {
@@ -623,6 +630,7 @@ impl Instance {
             "innodb_flush_log_at_trx_commit" => {
                 self.db.set_flush_log_at_trx_commit(value.as_u64() as u8);
             }
+            "sync_binlog" => self.db.set_sync_binlog(u32_(&value)),
             "binlog_commit_wait_count"
             | "binlog_commit_wait_usec"
             | "binlog_group_commit_sync_delay"

@@ -381,9 +381,15 @@ impl ClientSession {
 
     /// Refuses what Narwal does not have, and warns of what does nothing.
     fn check_effect(&self, d: &VariableDef, new: &VarValue, current: &VarValue) -> SqlResult<()> {
+        if d.name == "rpl_semi_sync_master_enabled" && new.as_bool() {
+            self.instance.database().one_log(d.name)?;
+        }
         match d.effect {
             Effect::Fixed if *new != d.default_value() => {
                 Err(SqlError::unsupported(format!("{}={}", d.name, new.show())))
+            }
+            Effect::Inert if d.name == "sync_binlog" && self.instance.database().is_classic() => {
+                Ok(())
             }
             Effect::Inert if new != current => {
                 self.env.warn(1105, inert_text(d.name));

@@ -302,7 +302,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def(
         "binlog_storage_engine",
         Global,
-        Kind::Engine,
+        Enum(&["InnoDB", "Narwal", "FILE"]),
         "InnoDB",
         Startup,
     ),

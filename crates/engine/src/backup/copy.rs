@@ -169,6 +169,7 @@ impl Database {
     /// # Errors
     /// The database is closed, or its files can't be opened.
     pub fn begin_backup(&self, options: BackupOptions) -> Result<Backup> {
+        self.inner.one_log("BACKUP")?;
         Backup::begin(&self.inner, options)
     }
 }

@@ -98,6 +98,24 @@ pub(crate) fn follow_file(db: &Arc<Inner>, number: u32) -> Result<()> {
     Ok(())
 }
 
+/// Begins file `number` behind `gtids`, which may be more than the log knows of: they stand in a binary log file that is
+/// ahead of it.
+pub(crate) fn begin_file_behind(db: &Arc<Inner>, number: u32, gtids: &GtidState) -> Result<()> {
+    let _admin = db.binlog.admin.lock();
+    let ticket = write_state(
+        db,
+        StateReason::Set,
+        gtids.len(),
+        |files| {
+            files.set_gtids(gtids.clone());
+            files.rotate_to(number);
+            Ok(())
+        },
+        |_, _| (),
+    )?;
+    Ok(db.log.wait(&ticket)?)
+}
+
 /// Whether both states say the same of a domain.
 fn same_in_domain(a: &GtidState, b: &GtidState, domain: u32) -> bool {
     let of = |s: &GtidState| s.iter().filter(|g| g.domain == domain).collect::<Vec<_>>();
@@ -109,6 +127,7 @@ const LARGEST_FIRST_FILE: u32 = i32::MAX as u32 - 1;
 
 /// RESET MASTER [TO n].
 pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
+    db.one_log("RESET MASTER")?;
     let number = first_file.unwrap_or(1).max(1);
     if number > LARGEST_FIRST_FILE {
         return Err(sql(
@@ -126,6 +145,7 @@ pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
 
 /// A new log that goes on behind `state`.
 pub(crate) fn end_at(db: &Arc<Inner>, expected: &GtidState, state: &GtidState) -> Result<()> {
+    db.one_log("FLASHBACK BINARY LOGS")?;
     begin_new(db, &|files| {
         if files.gtids() != expected {
             return Err(sql(
@@ -180,6 +200,7 @@ pub(crate) fn set_gtid_state(db: &Arc<Inner>, text: &str) -> Result<()> {
             "This operation is not allowed if any GTID has been logged to the binary log. Run RESET MASTER first to erase the log",
         )
     };
+    db.one_log("SET gtid_binlog_state")?;
     let _admin = db.binlog.admin.lock();
     let (mut index, current) = view(db);
     if !db.log.with_order_state(|o, _| o.binlog.gtids().is_empty()) {

@@ -125,6 +125,14 @@ impl Database {
     /// # Errors
     /// The log has failed.
     pub fn durable_binlog_position(&self) -> Result<BinlogPosition> {
+        if let Some(flat) = &self.inner.flat {
+            let (file, offset, gtids) = flat.position();
+            return Ok(BinlogPosition {
+                file,
+                offset,
+                gtid_pos: gtids.position_text(),
+            });
+        }
         let log = &self.inner.log;
         let (position, end) = log.with_order_state(|o, at| (lookup::position(&o.binlog), at.lsn));
         if log.durable_lsn() < end && log.durability() == narwal_log::Durability::Synced {
@@ -150,10 +158,24 @@ impl Database {
         };
         let stem = name(0);
         let stem = stem.trim_end_matches('0');
-        index
-            .files
-            .iter()
-            .chain([&current])
+        let known = index.files.iter().chain([&current]);
+        if let Some(flat) = &self.inner.flat {
+            let time = |n| {
+                known
+                    .clone()
+                    .find(|f| f.number == n)
+                    .map_or(0, |f| f.last_time)
+            };
+            let of = |f: crate::classic::FlatFile| BinlogFile {
+                name: format!("{stem}{:06}", f.number),
+                number: f.number,
+                size: f.len,
+                first_lsn: 0,
+                last_event_time: time(f.number),
+            };
+            return flat.list().into_iter().map(of).collect();
+        }
+        known
             .map(|f| BinlogFile {
                 name: format!("{stem}{:06}", f.number),
                 number: f.number,
@@ -175,11 +197,13 @@ impl Database {
     /// BINLOG_GTID_POS(): the GTID position at an offset of a file, of the oldest file for an empty name. `None` if
     /// there is no such file, or no event ends there.
     pub fn binlog_gtid_pos(&self, file: &str, pos: u64) -> Result<Option<String>> {
+        self.inner.one_log("BINLOG_GTID_POS")?;
         lookup::gtid_pos(&self.inner, file, pos)
     }
 
     /// Position behind commit `seq`; of a commit before the oldest group that is there, the position of that.
     pub fn position_at_seq(&self, seq: u64) -> Result<BinlogPosition> {
+        self.inner.one_log("the position of a snapshot")?;
         lookup::by_seq(&self.inner, seq).map(|f| lookup::position(&f))
     }
 
@@ -318,6 +342,7 @@ impl Database {
     /// 1373 for an unknown file, [`crate::EngineError::InsideGroup`], [`crate::EngineError::BehindFileEnd`], 1236 for
     /// GTIDs that are purged or not of this log's history, 1941 for a text that is no GTID list.
     pub fn binlog_reader(&self, start: ReadStart) -> Result<GroupReader<LiveRecords>> {
+        self.inner.one_log("reading the binary log")?;
         lookup::reader(&self.inner, start)
     }
 
@@ -331,6 +356,7 @@ impl Database {
         &self,
         gtid: narwal_binlog::Gtid,
     ) -> Result<Option<narwal_binlog::ContentHash>> {
+        self.inner.one_log("reading the binary log")?;
         content::by_gtid(&self.inner, gtid)
     }
 
@@ -343,6 +369,7 @@ impl Database {
         &self,
         gtids: &[narwal_binlog::Gtid],
     ) -> Result<Option<GroupReader<LiveRecords>>> {
+        self.inner.one_log("reading the binary log")?;
         content::reader_before(&self.inner, gtids)
     }
 
@@ -382,6 +409,7 @@ impl Database {
         let bytes_written = db.counters.group_bytes.load(Ordering::Relaxed);
         let base_bytes_written = db.base_room.written();
         let spilled = db.counters.spill_bytes.load(Ordering::Relaxed);
+        let flat = db.flat_stats();
         let permille = |n: u64| (n * 1000).checked_div(bytes_written).unwrap_or(0);
         BinlogStats {
             commits: log.binlog_commits,
@@ -398,11 +426,11 @@ impl Database {
             checkpoint_lsn: db.checkpoint_lsn.load(Ordering::Relaxed),
             checkpoint_age: db.checkpoint_age(),
             state_records: db.binlog.state_records.load(Ordering::Relaxed),
-            fsyncs: log.syncs + log.prepare_syncs,
-            amplification_permille: permille(log.bytes_written),
+            fsyncs: log.syncs + log.prepare_syncs + flat.syncs,
+            amplification_permille: permille(log.bytes_written + flat.bytes),
             base_bytes_written,
             write_amplification_permille: permille(
-                log.bytes_written + base_bytes_written + spilled,
+                log.bytes_written + flat.bytes + base_bytes_written + spilled,
             ),
             lookups: db.binlog.lookups.load(Ordering::Relaxed),
             lookup_records: db.binlog.lookup_records.load(Ordering::Relaxed),

@@ -37,6 +37,8 @@ pub use retention::ReaderHold;
 pub use state_record::{StateReason, StateRecord};
 pub use stretch::LogStretch;
 
+pub(crate) use admin::begin_file_behind;
+
 use crate::db::{Inner, Order};
 use crate::{EngineError, Result};
 use index::{FileEntry, Index};

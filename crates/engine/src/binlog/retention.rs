@@ -305,7 +305,11 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
     let checkpoint = db.checkpoint_lsn.load(Ordering::Acquire);
     let running = db.oob.oldest();
     let (index, current) = view(db);
-    let files = needed(&index, &current);
+    // The flat files need nothing of the log.
+    let files = match db.flat {
+        Some(_) => checkpoint,
+        None => needed(&index, &current),
+    };
     drop(index);
     let mut floor = files;
     let mut bound = |lsn: u64, why: &dyn Fn() -> String| {

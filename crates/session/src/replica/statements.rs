@@ -47,6 +47,7 @@ impl ClientSession {
         change: &ChangeMaster,
     ) -> SqlResult<()> {
         self.need_replica_admin()?;
+        self.instance.database().one_log("CHANGE MASTER")?;
         let name = self.target_name(target).unwrap_or_default();
         if name.chars().count() > MAX_NAME {
             return Err(SqlError::new(
@@ -63,6 +64,7 @@ impl ClientSession {
     /// START SLAVE, START ALL SLAVES.
     pub(crate) fn start_replica(&mut self, target: &Target, what: &StartWhat) -> SqlResult<()> {
         self.need_replica_admin()?;
+        self.instance.database().one_log("START SLAVE")?;
         let name = self.target_name(target);
         let control = self.replica_control()?;
         let started = control.start(name.as_deref().map_or(Which::All, Which::Named), what);
