@@ -338,7 +338,7 @@ def test_a_full_disk_ends_the_backup_and_nothing_else(source, small_disk, tmp_pa
             assert "full" in c.fails(f"BACKUP TO '{to}'", 1021).message
         for way in ([f"--socket={server.socket}"], [f"--port={server.port}"]):
             assert not [f for f in small_disk.rglob("*") if f.is_file()]
-            assert b"disk full" in command("backup", f"--to={to}", *way, code=1).stderr
+            assert b"No space left" in command("backup", f"--to={to}", *way, code=1).stderr
             assert b"was not finished" in command("backup", "verify", to, code=3).stderr
         with open(small_disk / "stream", "wb") as out:
             done = subprocess.run([narwal_binary(), "backup", "--stream", f"--port={server.port}"], stdout=out, stderr=subprocess.PIPE, timeout=60)

@@ -394,3 +394,61 @@ def test_nobody_to_ask(parted, tmp_path):
                           capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
     assert done.returncode == 2 and "--yes" in done.stderr, done.stderr
     assert (content(here), gtid_position(here.port)) == state
+
+
+def follows_again(here, there) -> None:
+    """Started once more, it is a replica that has and gets everything."""
+    here.start()
+    run_all(there, ["INSERT INTO d.t (v) VALUES ('after')"])
+    with Client(here) as client:
+        assert client.value(f"SELECT MASTER_GTID_WAIT('{gtid_position(there.port)}', 60)") == "0", client.rows("SHOW SLAVE STATUS")
+    assert_equal(there, here)
+
+
+def test_rejoin_of_a_server_that_does_not_run(parted, tmp_path):
+    here, there, _ = parted
+    here.stop()
+    command = ["rejoin", f"--from=127.0.0.1:{there.port}", f"--datadir={here.datadir}", "--yes", f"--save={tmp_path}/saved"]
+    said = tool(*command, "--", "--server-id=2").stdout
+    assert "taken back: 3 transactions" in said and "has everything up to" in said
+    assert "another" in (tmp_path / "saved" / "rogue.sql").read_text()
+    follows_again(here, there)
+
+
+def test_what_can_not_be_undone_is_fetched_anew(parted, tmp_path):
+    here, there, _ = parted
+    run_all(here, ["CREATE TABLE d.own (a INT)", "INSERT INTO d.own VALUES (4711)", "DROP TABLE d.nokey"])
+    command = ["rejoin", f"--from=127.0.0.1:{there.port}", f"--datadir={here.datadir}", "--refetch", "--yes", f"--save={tmp_path}/saved"]
+    # Not while it runs, wherever its socket is.
+    before = content(here)
+    assert "its server runs" in tool(*command, status=1).stderr
+    assert not (tmp_path / "saved").exists()
+    here.stop()
+    # Not without being asked.
+    said = tool(*[w for w in command if w not in ("--refetch", f"--save={tmp_path}/saved")], f"--save={tmp_path}/refused", status=1).stderr
+    assert "--refetch" in said
+    said = tool(*command).stdout
+    kept = here.datadir.with_name("data.before-rejoin")
+    assert "DROP TABLE" in said and str(kept) in said
+    saved = (tmp_path / "saved" / "rogue.sql").read_text()
+    assert "CREATE TABLE d.own" in saved and "4711" in saved
+    follows_again(here, there)
+    # What was is still there.
+    here.stop()
+    here.datadir.rename(here.datadir.with_name("new"))
+    kept.rename(here.datadir)
+    here.start()
+    assert content(here) == before
+
+
+def test_rows_that_others_have_changed_are_fetched_anew(parted, tmp_path):
+    here, there, _ = parted
+    with Client(here) as client:
+        client.ok("SET sql_log_bin = 0")
+        client.ok("UPDATE d.t SET v = 'nobody has seen this'")
+    here.stop()
+    command = ["rejoin", f"--from=127.0.0.1:{there.port}", f"--datadir={here.datadir}", "--yes"]
+    assert "1032" in tool(*command, f"--save={tmp_path}/first", "--", "--server-id=2", status=1).stderr
+    done = tool(*command, "--refetch", f"--save={tmp_path}/saved", "--", "--server-id=2")
+    assert "1032" in done.stderr and (tmp_path / "saved" / "rogue.sql").exists()
+    follows_again(here, there)

@@ -301,6 +301,9 @@ fn flip(disk: &SimDisk, files: &[&PathBuf], at: u64, bit: u8) -> BTreeSet<(PathB
 #[test]
 fn every_flipped_byte_of_a_backup_is_found_and_named() {
     let (disk, mut s) = some_rows(1);
+    for _ in 0..8 {
+        s.transaction(400);
+    }
     let copy = SimDisk::new();
     take(&mut s, &disk, &copy, "/b0", None);
     s.transaction(300);

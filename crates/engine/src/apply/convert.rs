@@ -21,6 +21,7 @@ mod code {
     pub(super) const DOUBLE: u8 = 0x05;
     pub(super) const LONGLONG: u8 = 0x08;
     pub(super) const INT24: u8 = 0x09;
+    pub(super) const DATE: u8 = 0x0a;
     pub(super) const VARCHAR: u8 = 0x0f;
     pub(super) const TIMESTAMP2: u8 = 0x11;
     pub(super) const DATETIME2: u8 = 0x12;
@@ -199,6 +200,7 @@ fn number(
         code::FLOAT => T::Float,
         code::DOUBLE => T::Double,
         code::NEWDECIMAL => T::Decimal(m(0)?, m(1)?),
+        code::DATE => T::Date,
         code::TIMESTAMP2 => T::Timestamp(m(0)?),
         code::DATETIME2 => T::DateTime(m(0)?),
         code::TIME2 => T::Time(m(0)?),
@@ -221,6 +223,8 @@ fn number(
         (T::Timestamp(a), T::Timestamp(b))
         | (T::DateTime(a), T::DateTime(b))
         | (T::Time(a), T::Time(b)) => a > b,
+        (T::Date, T::DateTime(_)) => false,
+        (T::DateTime(_), T::Date) => true,
         _ => return None,
     };
     Some((from, lossy))

@@ -97,6 +97,11 @@ impl OutputArgs {
 
     /// Compares the two, and saves what only this side has.
     pub fn examine(&self, here: &Side, there: &Side) -> Result<Outcome, Failure> {
+        self.look(here, there, self.saves())
+    }
+
+    /// Compares the two.
+    pub fn look(&self, here: &Side, there: &Side, saves: bool) -> Result<Outcome, Failure> {
         let found = find(here, there)?;
         let only_here = found.only_here();
         let mut show = Show::new(self.changes);
@@ -108,7 +113,7 @@ impl OutputArgs {
                 &only_here,
                 &mut show,
             )?;
-            if self.saves() {
+            if saves {
                 let dir = new_folder(self.save.as_deref(), *first)?;
                 saved = Some(save(here, &found, &only_here, dir)?);
             }

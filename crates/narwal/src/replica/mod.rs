@@ -32,6 +32,22 @@ struct Source {
 /// Oldest MariaDB that is copied: what later ones have is asked for.
 const OLDEST_MARIADB: (u32, u32) = (10, 4);
 
+/// What was made.
+struct Made {
+    source: String,
+    version: String,
+    position: String,
+    server_id: u32,
+}
+
+/// As `narwal replica` with these options, for another command.
+pub fn make(args: &[String]) -> Result<(), Failure> {
+    match crate::cli::parse::<ReplicaArgs>("narwal replica", args)? {
+        Some(args) => copy(&args).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
 /// Runs `narwal replica`.
 pub fn run(args: &[String]) -> Result<(), Failure> {
     let Some(args) = crate::cli::parse::<ReplicaArgs>("narwal replica", args)? else {
@@ -45,29 +61,20 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
     server.extend(args.server.iter().cloned());
     crate::options::serve(&server)?;
 
-    let mut connection = connect(&args)?;
-    let source = look_at(&mut connection)?;
-    let id = server_id(&args, &source)?;
-    let work = Work::begin(&args.datadir, &args.source(), source.narwal)?;
-    let made = if source.narwal {
-        clone::run(&args, connection, &work)
-    } else {
-        dump::run(&args, connection, &work)
-    };
-    let position = match made.and_then(|slave_pos| settle::run(&args, &work, id, slave_pos)) {
-        Ok(position) => position,
-        Err(e) => return Err(work.after_failure(e)),
-    };
-    work.finish()?;
+    let made = copy(&args)?;
     println!(
         "{} is a replica of {} ({}) at gtid_slave_pos {}",
         args.datadir.display(),
-        args.source(),
-        source.version,
-        if position.is_empty() { "''" } else { &position }
+        made.source,
+        made.version,
+        if made.position.is_empty() {
+            "''"
+        } else {
+            &made.position
+        }
     );
     if !args.server.iter().any(|o| is_server_id(o)) {
-        server.push(format!("--server-id={id}"));
+        server.push(format!("--server-id={}", made.server_id));
     }
     server.extend(args.filter_options());
     if !args.start {
@@ -83,6 +90,29 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
         .args(&server)
         .exec();
     Err(Failure::run("starting the server", e))
+}
+
+/// Makes the folder.
+fn copy(args: &ReplicaArgs) -> Result<Made, Failure> {
+    let mut connection = connect(args)?;
+    let source = look_at(&mut connection)?;
+    let server_id = server_id(args, &source)?;
+    let work = Work::begin(&args.datadir, &args.source(), source.narwal)?;
+    let made = if source.narwal {
+        clone::run(args, connection, &work)
+    } else {
+        dump::run(args, connection, &work)
+    };
+    let position = made
+        .and_then(|slave_pos| settle::run(args, &work, server_id, slave_pos))
+        .map_err(|e| work.after_failure(e))?;
+    work.finish()?;
+    Ok(Made {
+        source: args.source(),
+        version: source.version,
+        position,
+        server_id,
+    })
 }
 
 fn is_server_id(option: &str) -> bool {

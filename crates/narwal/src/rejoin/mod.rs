@@ -1,4 +1,13 @@
 //! `narwal rejoin`: makes a server whose history has parted from its primary's a replica of it again.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `mod.rs` | the command; a running server |
+//! | `folder.rs` | the folder of a server that does not run: its own server for a while |
+//! | `refetch.rs` | all data anew, for what can't be undone |
+
+mod folder;
+mod refetch;
 
 use crate::Failure;
 use crate::diverge::args::{LocalArgs, OtherArgs};
@@ -9,11 +18,15 @@ use narwal_binlog::{Gtid, GtidState};
 use narwal_client::{Address, Connection, Options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const NAME: &str = "narwal rejoin";
 const HEADING: &str = "What is done";
+/// FLASHBACK's error of a row that was changed since.
+const NOT_AS_LEFT: &str = "error 1032 ";
+/// A server's socket in its data folder, if it was not told of another place.
+const SOCKET: &str = "narwal.sock";
 
 const EXAMPLES: &str = "\
 What it does, step by step:
@@ -30,11 +43,16 @@ Nothing of the other server's is changed. What was taken back is in the files: r
 wanted. If rejoin is interrupted, run it again: it goes on where it was.
 
 What can't be undone from the log (DDL, row images that are not complete, rows that were changed by others since) ends it
-before anything is changed. Then: undo these by hand, or copy the data anew (narwal replica --from).
+before anything is changed. Then: undo it by hand, or stop the server and let --refetch copy all data anew. That is how
+narwal replica --from does it; the account needs RELOAD, too. The old folder stays, as DIR.before-rejoin.
+
+With --datadir of a server that does not run, rejoin starts one there that nobody else can connect to, and stops it again.
 
 Examples:
   narwal rejoin --from=db1 --user=repl --password-file=pw --socket=/run/narwal.sock --local-user=root
   narwal rejoin --from=db1:3307 --datadir=/var/lib/narwal --yes       its socket is /var/lib/narwal/narwal.sock
+  narwal rejoin --from=db1 --datadir=/var/lib/narwal -- --server-id=2 it does not run; with this option it does
+  narwal rejoin --from=db1 --datadir=/var/lib/narwal --refetch        it does not run; if there is DDL to be undone
 
 Exit status: 0 it follows; 1 could not be done, nothing is lost; 2 wrong options; 4 the logs do not go back far enough.
 
@@ -48,13 +66,20 @@ struct RejoinArgs {
     other: OtherArgs,
     #[command(flatten)]
     local: LocalArgs,
-    /// Its data folder, for the socket in it
+    /// Its data folder: for the socket in it, or if it does not run
     #[arg(
         long,
         value_name = "DIR",
         help_heading = "This server, over a connection"
     )]
     datadir: Option<PathBuf>,
+    /// Key file of an encrypted data folder whose server does not run
+    #[arg(long, value_name = "FILE", requires = "datadir")]
+    encryption_key_file: Option<PathBuf>,
+    /// If something can't be undone: copy all data anew from the other server, which replaces the folder of a server that does
+    /// not run
+    #[arg(long, requires = "datadir", conflicts_with_all = ["connection", "replication_user"], help_heading = HEADING)]
+    refetch: bool,
     /// Account that this server follows the other one with (default: --user)
     #[arg(long, value_name = "NAME", help_heading = HEADING)]
     replication_user: Option<String>,
@@ -72,6 +97,9 @@ struct RejoinArgs {
     wait: u64,
     #[command(flatten)]
     output: OutputArgs,
+    /// Options of `narwal serve` for the folder of a server that does not run; --server-id is needed if it has one
+    #[arg(last = true, value_name = "OPTIONS", requires = "datadir")]
+    server: Vec<String>,
 }
 
 /// A text as an SQL string.
@@ -119,14 +147,7 @@ fn local(args: &RejoinArgs) -> Result<Options, Failure> {
                 "name this server: --socket, --port, or --datadir for its socket there".into(),
             )
         })?;
-        let socket = dir.join("narwal.sock");
-        if !socket.exists() {
-            return Err(Failure::Run(format!(
-                "{}: the server of this folder does not run, or has its socket elsewhere (--socket). Start it: narwal serve",
-                socket.display()
-            )));
-        }
-        options.address = Address::Unix(socket);
+        options.address = Address::Unix(dir.join(SOCKET));
     }
     Ok(options)
 }
@@ -249,8 +270,8 @@ fn refuse_what_cant_be_undone(outcome: &Outcome, here: &Side, there: &Side) -> R
     };
     Err(Failure::Run(format!(
         "{} of the transactions can't be undone from the log (the first: {}: {why}). Nothing was changed. Copy the data anew \
-         with narwal replica --from={}, into a new folder; what only this server has is saved. docs/divergence.md tells how \
-         to do it by hand",
+         with --refetch, or narwal replica --from={} into a new folder; what only this server has is saved. docs/divergence.md \
+         tells how to do it by hand",
         report.not_undoable().len(),
         summary.gtid,
         there.name()
@@ -329,6 +350,51 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
     let other = args.other.options(NAME)?;
     let change = change_master(&args, &other)?;
     let options = local(&args)?;
+    match &args.datadir {
+        Some(dir) if !folder::runs(dir) => stopped(&args, dir, options, other, &change),
+        Some(dir) if args.refetch => Err(Failure::Run(format!(
+            "--refetch replaces the folder {}: stop its server first",
+            dir.display()
+        ))),
+        _ => running_server(&args, options, other, &change),
+    }
+}
+
+/// The folder of a server that does not run.
+fn stopped(
+    args: &RejoinArgs,
+    dir: &Path,
+    options: Options,
+    other: Options,
+    change: &str,
+) -> Result<(), Failure> {
+    let there = Side::server(other.clone());
+    let lock = folder::lock(dir)?;
+    if args.refetch && refetch::needed(args, dir, &there)? {
+        return refetch::replace(args, dir, &there);
+    }
+    drop(lock);
+    let server = folder::Served::start(dir, args.encryption_key_file.as_deref(), &args.server)?;
+    let done = running_server(args, options.clone(), other, change);
+    // Also if it failed: nobody asked for a server that runs.
+    server.stop(&options)?;
+    match done {
+        Err(Failure::Run(why)) if args.refetch && why.contains(NOT_AS_LEFT) => {
+            eprintln!("narwal: {why}");
+            let _lock = folder::lock(dir)?;
+            refetch::replace(args, dir, &there)
+        }
+        done => done,
+    }
+}
+
+/// Everything, over a connection.
+fn running_server(
+    args: &RejoinArgs,
+    options: Options,
+    other: Options,
+    change: &str,
+) -> Result<(), Failure> {
     let mut c = connect(&options)?;
     let version = ask(&mut c, "SELECT @@version")?.unwrap_or_default();
     if !version.to_ascii_lowercase().contains("narwal") {
@@ -341,7 +407,7 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
     let (here, there) = (Side::server(options), Side::server(other));
     let running = running(&mut c)?;
     execute(&mut c, "STOP ALL SLAVES")?;
-    if let Err(e) = take_back(&args, &mut c, &here, &there) {
+    if let Err(e) = take_back(args, &mut c, &here, &there) {
         // As it was.
         if let Err(again) = start(&mut c, &running) {
             eprintln!("narwal: {again}");
@@ -352,7 +418,7 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
     let pos = position(&mut c, &state)?;
     execute(&mut c, &format!("SET GLOBAL gtid_slave_pos='{pos}'"))?;
     // Without the password in what is shown.
-    c.execute(&change)
+    c.execute(change)
         .map_err(|e| Failure::run("CHANGE MASTER", e))?;
     execute(&mut c, &format!("START SLAVE {}", name(&args.connection)))?;
     let others = running
@@ -364,7 +430,7 @@ pub fn run(args: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     let wanted = there.state()?.position_text();
-    let done = catch_up(&args, &mut c, &wanted);
+    let done = catch_up(args, &mut c, &wanted);
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[K");
     }
