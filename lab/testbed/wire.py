@@ -20,6 +20,7 @@ CLIENT_SSL = 0x800
 CLIENT_TRANSACTIONS = 0x2000
 CLIENT_SECURE_CONNECTION = 0x8000
 CLIENT_PLUGIN_AUTH = 0x80000
+MARIADB_CLIENT_CACHE_METADATA = 1 << 4
 UTF8MB4_GENERAL_CI = 45
 
 INTEGER_TYPES = {1: "<b", 2: "<h", 3: "<i", 8: "<q", 9: "<i", 13: "<h"}
@@ -45,6 +46,7 @@ class Result:
     columns: list[str] = field(default_factory=list)
     affected: int = 0
     insert_id: int = 0
+    definitions_sent: bool = True
 
 
 class BinlogEvent:
@@ -100,14 +102,18 @@ class BinlogEvent:
 class Statement:
     id: int
     params: int
+    columns: list[tuple[str, int, int]] = field(default_factory=list)
 
 
 class Connection:
-    """One connection. `raw`: values of the text protocol are left as the bytes that came."""
+    """One connection. `raw`: values of the text protocol are left as the bytes that came. `keeps_definitions`: the column
+    definitions of prepared statements are kept, and the server sends others only."""
 
     def __init__(self, port: int, user: str = "root", database: str = "", host: str = "127.0.0.1",
-                 unix_socket: str | None = None, timeout: float = 60, raw: bool = False, tls: bool = False):  # fmt: skip
+                 unix_socket: str | None = None, timeout: float = 60, raw: bool = False, tls: bool = False,
+                 keeps_definitions: bool = False):  # fmt: skip
         self.raw = raw
+        self.keeps_definitions = keeps_definitions
         try:
             if unix_socket:
                 self.sock = socket.socket(socket.AF_UNIX)
@@ -169,7 +175,14 @@ class Connection:
         if hello[:1] == b"\xff":
             raise self._error(hello)
         self.server_version = hello[1 : hello.index(b"\0", 1)].decode()
-        flags = (CLIENT_LONG_PASSWORD | CLIENT_LONG_FLAG | CLIENT_PROTOCOL_41 | CLIENT_TRANSACTIONS
+        mariadb_flags = 0
+        if self.keeps_definitions:
+            at = hello.index(b"\0", 1) + 1 + 4 + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 6
+            offered = struct.unpack_from("<I", hello, at)[0]
+            if not offered & MARIADB_CLIENT_CACHE_METADATA:
+                raise Lost("the server always sends column definitions")
+            mariadb_flags = MARIADB_CLIENT_CACHE_METADATA
+        flags = ((0 if mariadb_flags else CLIENT_LONG_PASSWORD) | CLIENT_LONG_FLAG | CLIENT_PROTOCOL_41 | CLIENT_TRANSACTIONS
                  | CLIENT_SECURE_CONNECTION | CLIENT_PLUGIN_AUTH)  # fmt: skip
         if database:
             flags |= CLIENT_CONNECT_WITH_DB
@@ -179,7 +192,7 @@ class Connection:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             self.sock = context.wrap_socket(self.sock)
-        out = struct.pack("<IIB23x", flags, 1 << 24, UTF8MB4_GENERAL_CI) + user.encode() + b"\0" + b"\0"
+        out = struct.pack("<IIB19xI", flags, 1 << 24, UTF8MB4_GENERAL_CI, mariadb_flags) + user.encode() + b"\0" + b"\0"
         if database:
             out += database.encode() + b"\0"
         self._send(out + b"mysql_native_password\0")
@@ -202,7 +215,18 @@ class Connection:
             return SqlError(code, packet[4:9].decode("ascii", "replace"), packet[9:].decode("utf-8", "replace"))
         return SqlError(code, "HY000", packet[3:].decode("utf-8", "replace"))
 
-    def _result(self, binary: bool) -> Result:
+    def _definition(self) -> tuple[str, int, int]:
+        """A column's name, type and flags."""
+        packet = self._packet()
+        at, name = 0, ""
+        for i in range(6):
+            n, at = lenenc(packet, at)
+            if i == 4:
+                name = packet[at : at + n].decode("utf-8", "replace")
+            at += n
+        return name, packet[at + 7], struct.unpack_from("<H", packet, at + 8)[0]
+
+    def _result(self, statement: Statement | None = None) -> Result:
         first = self._packet()
         if first[:1] == b"\xff":
             raise self._error(first)
@@ -210,18 +234,18 @@ class Connection:
             affected, at = lenenc(first, 1)
             insert_id, _ = lenenc(first, at)
             return Result(affected=affected, insert_id=insert_id)
-        count, _ = lenenc(first, 0)
-        columns = []
-        result = Result()
-        for _ in range(count):
-            packet = self._packet()
-            at = 0
-            for i in range(6):
-                n, at = lenenc(packet, at)
-                if i == 4:
-                    result.columns.append(packet[at : at + n].decode("utf-8", "replace"))
-                at += n
-            columns.append((packet[at + 7], struct.unpack_from("<H", packet, at + 8)[0]))
+        count, at = lenenc(first, 0)
+        sent = not self.keeps_definitions or first[at] == 1
+        if sent:
+            definitions = [self._definition() for _ in range(count)]
+            if statement:
+                statement.columns = definitions
+        elif statement and len(statement.columns) == count:
+            definitions = statement.columns
+        else:
+            raise Lost("the server leaves out column definitions that were never sent")
+        result = Result(columns=[name for name, _, _ in definitions], definitions_sent=sent)
+        columns = [(kind, flags) for _, kind, flags in definitions]
         self._end()
         while True:
             packet = self._packet()
@@ -229,7 +253,7 @@ class Connection:
                 return result
             if packet[:1] == b"\xff":
                 raise self._error(packet)
-            result.rows.append(binary_row(packet, columns) if binary else text_row(packet, columns, self.raw))
+            result.rows.append(binary_row(packet, columns) if statement else text_row(packet, columns, self.raw))
 
     def _end(self) -> None:
         packet = self._packet()
@@ -239,7 +263,7 @@ class Connection:
     # -- commands --------------------------------------------------------------------------------------------------
     def query(self, sql: str) -> Result:
         self._command(3, sql.encode())
-        return self._result(False)
+        return self._result()
 
     def prepare(self, sql: str) -> Statement:
         self._command(0x16, sql.encode())
@@ -247,12 +271,14 @@ class Connection:
         if first[:1] == b"\xff":
             raise self._error(first)
         statement, columns, params = struct.unpack_from("<IHH", first, 1)
+        made = Statement(statement, params)
         for n in (params, columns):
             if n:
-                for _ in range(n):
-                    self._packet()
+                made.columns = [self._definition() for _ in range(n)]
                 self._end()
-        return Statement(statement, params)
+        if not columns:
+            made.columns = []
+        return made
 
     def execute(self, statement: Statement, *values: int | str | None) -> Result:
         nulls = bytearray((statement.params + 7) // 8)
@@ -272,7 +298,7 @@ class Connection:
         if statement.params:
             payload += bytes(nulls) + b"\x01" + types + data
         self._command(0x17, payload)
-        return self._result(True)
+        return self._result(statement)
 
     # -- replication -----------------------------------------------------------------------------------------------
     def register(self, server_id: int, host: str = "", port: int = 0, user: str = "", password: str = "") -> None:

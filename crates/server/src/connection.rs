@@ -10,7 +10,7 @@ use crate::handshake::{self, Answer, Login, MAX_HANDSHAKE_PACKET};
 use crate::kill::KillHandle;
 use crate::packet::{PacketReader, PacketWriter, ReadError};
 use crate::params::Statement;
-use crate::protocol::{Capabilities as Cap, command};
+use crate::protocol::{Capabilities as Cap, command, mariadb_capability};
 use crate::result::{ResultState, WireSink, put_column, put_err, put_ok, put_parameter};
 use crate::server::Shared;
 use crate::stream::{Socket, Stream, Timed};
@@ -156,6 +156,7 @@ struct Connection<'a> {
     chan: Channel,
     scramble: [u8; SCRAMBLE_LEN],
     caps: Cap,
+    mariadb_caps: u32,
     collation: u8,
     limits: Limits,
     unix: bool,
@@ -203,6 +204,7 @@ fn run(
         },
         scramble: auth::new_scramble()?,
         caps: Cap::default(),
+        mariadb_caps: 0,
         collation: 0,
         limits,
         unix,
@@ -219,7 +221,7 @@ fn run(
     let mut commands = Commands {
         session,
         statements: Statements::default(),
-        results: ResultState::default(),
+        results: ResultState::new(c.mariadb_caps & mariadb_capability::CACHE_METADATA != 0),
         kill,
         deprecate_eof: c.caps.contains(Cap::DEPRECATE_EOF),
     };
@@ -268,6 +270,7 @@ impl Connection<'_> {
             }
         };
         self.caps = login.caps;
+        self.mariadb_caps = login.mariadb_caps;
         self.collation = login.collation;
         self.authenticate(login)
     }
@@ -569,6 +572,7 @@ impl Commands<'_> {
                     writer,
                     stream,
                     state: &mut self.results,
+                    definitions: None,
                     binary: false,
                     deprecate_eof: self.deprecate_eof,
                     multi_results: true,
@@ -776,7 +780,9 @@ fn prepared(
     info: &PreparedInfo,
     sink: &mut WireSink<'_>,
 ) {
-    let id = statements.add(Statement::new(info.handle, info.params));
+    let mut statement = Statement::new(info.handle, info.params);
+    statement.definitions = sink.state.definitions(&info.columns);
+    let id = statements.add(statement);
     let status = session.status_flags();
     let out = sink.writer.begin();
     out.push(0);
@@ -821,7 +827,9 @@ fn execute(
     if iterations != 1 {
         return Err(crate::params::wrong_arguments());
     }
+    sink.definitions = s.definitions.take();
     let result = bind_and_execute(session, s, c.rest(), sink);
+    s.definitions = sink.definitions.take();
     if s.has_long_data() {
         s.reset();
     }

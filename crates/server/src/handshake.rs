@@ -6,15 +6,18 @@
 use crate::auth::{NATIVE, SCRAMBLE_LEN};
 use crate::backend::status;
 use crate::codec::{Cursor, Malformed};
-use crate::protocol::Capabilities as Cap;
+use crate::protocol::{Capabilities as Cap, mariadb_capability};
 
 /// Longest packet that a client may send before it is authenticated, in bytes.
 pub const MAX_HANDSHAKE_PACKET: usize = 64 * 1024;
 const MAX_ATTRIBUTES: usize = 128;
 const DEFAULT_COLLATION: u8 = 45;
 
+/// What the server can do of what only MariaDB's dialect has.
+pub const MARIADB_CAPABILITIES: u32 = mariadb_capability::CACHE_METADATA;
+
 /// What the server can do. CLIENT_LONG_PASSWORD is left out: that is how a server says that it speaks MariaDB's
-/// dialect, and that the greeting's last reserved bytes are MariaDB's own capabilities (none yet).
+/// dialect, and that the greeting's last reserved bytes are MariaDB's own capabilities ([`MARIADB_CAPABILITIES`]).
 pub fn server_capabilities(tls: bool) -> Cap {
     let mut caps = Cap::FOUND_ROWS
         | Cap::LONG_FLAG
@@ -59,7 +62,7 @@ pub fn put_greeting(
     out.extend_from_slice(&((caps >> 16) as u16).to_le_bytes());
     out.push(SCRAMBLE_LEN as u8 + 1);
     out.extend_from_slice(&[0; 6]);
-    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&MARIADB_CAPABILITIES.to_le_bytes());
     out.extend_from_slice(&scramble[8..]);
     out.push(0);
     out.extend_from_slice(NATIVE.as_bytes());
@@ -71,6 +74,8 @@ pub fn put_greeting(
 pub struct Login {
     /// Capabilities that both sides have.
     pub caps: Cap,
+    /// Those of MariaDB's dialect ([`mariadb_capability`]) that both sides have.
+    pub mariadb_caps: u32,
     /// Collation id.
     pub collation: u8,
     /// User name.
@@ -128,7 +133,13 @@ pub fn parse_answer(payload: &[u8], tls: bool, offered: bool) -> Result<Answer, 
     let asked = Cap(u32::from(low) | u32::from(high) << 16);
     let _max_packet = c.u32()?;
     let collation = c.u8()?;
-    c.bytes(23)?;
+    c.bytes(19)?;
+    let own = c.u32()?;
+    let mariadb_caps = if asked.contains(Cap::LONG_PASSWORD) {
+        0
+    } else {
+        own & MARIADB_CAPABILITIES
+    };
     if asked.contains(Cap::SSL) && c.is_empty() && !tls {
         return if offered {
             Ok(Answer::Tls)
@@ -165,6 +176,7 @@ pub fn parse_answer(payload: &[u8], tls: bool, offered: bool) -> Result<Answer, 
     };
     Ok(Answer::Login(Box::new(Login {
         caps,
+        mariadb_caps,
         collation,
         user,
         auth,
@@ -186,6 +198,8 @@ pub fn parse_change_user(payload: &[u8], caps: Cap, collation: u8) -> Result<Log
     let db = text(c.nul_bytes_or_rest())?;
     let mut login = Login {
         caps,
+        // As agreed on at the start.
+        mariadb_caps: 0,
         collation,
         user,
         auth,

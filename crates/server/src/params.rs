@@ -5,6 +5,7 @@
 
 use crate::codec::Cursor;
 use crate::protocol::wire;
+use crate::result::Definitions;
 use narwal_types::{Date, DateTime, Decimal, SqlError, SqlResult, Time, ValueRef};
 
 const UNSIGNED: u8 = 0x80;
@@ -24,6 +25,8 @@ pub struct Statement {
     /// Parameters sent by COM_STMT_SEND_LONG_DATA since the last execution or reset.
     long_data: Vec<(u16, Vec<u8>)>,
     long_bytes: usize,
+    /// The column definitions that the client has, if it keeps them.
+    pub definitions: Option<Definitions>,
     /// An error of COM_STMT_SEND_LONG_DATA, which has no answer; the next execution reports it.
     deferred: Option<SqlError>,
 }

@@ -12,6 +12,7 @@ use narwal_types::text::{write_i64, write_u64};
 use narwal_types::{Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult};
 use narwal_types::{DateTime, TypeKind, ValueRef};
 use std::io;
+use std::sync::Arc;
 
 /// Collation id under which text is sent: utf8mb4_general_ci.
 pub const TEXT_COLLATION: u16 = 45;
@@ -334,12 +335,59 @@ struct RowColumn {
     decimals: u8,
 }
 
+/// The column definitions that a client has of a prepared statement: it is sent only others
+/// (MARIADB_CLIENT_CACHE_METADATA).
+#[derive(Debug, Default)]
+pub struct Definitions {
+    /// Their payloads, one behind the other.
+    sent: Vec<u8>,
+    /// The columns that they are known to be those of, without a look at each.
+    of: Option<Arc<[ResultColumn]>>,
+}
+
+impl Definitions {
+    /// What COM_STMT_PREPARE has told.
+    fn new(columns: &[ResultColumn]) -> Self {
+        let mut this = Definitions::default();
+        this.replace(columns);
+        this
+    }
+
+    /// Takes over a result's columns. True if their definitions are not those that the client has.
+    fn replace(&mut self, columns: &[ResultColumn]) -> bool {
+        self.of = None;
+        let mut now = Vec::new();
+        for c in columns {
+            put_column(&mut now, c);
+        }
+        let other = now != self.sent;
+        self.sent = now;
+        other
+    }
+}
+
 /// Memory a connection keeps for its results.
 #[derive(Debug, Default)]
 pub struct ResultState {
     columns: Vec<RowColumn>,
+    caches_definitions: bool,
     /// A statement without rows has run: the session's settings may be others now.
     pub changed: bool,
+}
+
+impl ResultState {
+    /// `caches_definitions`: MARIADB_CLIENT_CACHE_METADATA, a result begins by saying whether column definitions follow.
+    pub fn new(caches_definitions: bool) -> Self {
+        ResultState {
+            caches_definitions,
+            ..ResultState::default()
+        }
+    }
+
+    /// What is to be remembered of a statement that was prepared.
+    pub fn definitions(&self, columns: &[ResultColumn]) -> Option<Definitions> {
+        self.caches_definitions.then(|| Definitions::new(columns))
+    }
 }
 
 /// Sends results to one client: a [`ResultSink`] over a connection's stream and buffers.
@@ -351,6 +399,8 @@ pub struct WireSink<'a> {
     pub stream: &'a mut Stream,
     /// Reused memory.
     pub state: &'a mut ResultState,
+    /// What the client has of the statement that is executed, if it keeps that.
+    pub definitions: Option<Definitions>,
     /// Rows in binary form (COM_STMT_EXECUTE) instead of text.
     pub binary: bool,
     /// CLIENT_DEPRECATE_EOF.
@@ -416,6 +466,30 @@ impl WireSink<'_> {
         self.writer.finish();
     }
 
+    /// The beginning of a result set, with or without its column definitions.
+    fn header(&mut self, columns: &[ResultColumn], with_definitions: bool) {
+        self.answered = true;
+        let out = self.writer.begin();
+        put_lenenc(out, columns.len() as u64);
+        if self.state.caches_definitions {
+            out.push(u8::from(with_definitions));
+        }
+        self.writer.finish();
+        if with_definitions {
+            for c in columns {
+                put_column(self.writer.begin(), c);
+                self.writer.finish();
+            }
+        }
+        self.state.columns.clear();
+        self.state.columns.extend(columns.iter().map(|c| RowColumn {
+            ty: column_wire_type(c),
+            decimals: c.decimals,
+        }));
+        // The status is that of the end of the result set; clients don't act on this one.
+        self.definitions_end(0, status::AUTOCOMMIT);
+    }
+
     fn more(&self, status: u16, more: bool) -> u16 {
         if more && self.multi_results {
             status | status::MORE_RESULTS
@@ -427,20 +501,25 @@ impl WireSink<'_> {
 
 impl ResultSink for WireSink<'_> {
     fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
-        self.answered = true;
-        self.state.columns.clear();
-        put_lenenc(self.writer.begin(), columns.len() as u64);
-        self.writer.finish();
-        for c in columns {
-            self.state.columns.push(RowColumn {
-                ty: column_wire_type(c),
-                decimals: c.decimals,
-            });
-            put_column(self.writer.begin(), c);
-            self.writer.finish();
+        let with_definitions = match &mut self.definitions {
+            Some(d) => d.replace(columns),
+            None => true,
+        };
+        self.header(columns, with_definitions);
+        Ok(())
+    }
+
+    fn begin_plan_rows(&mut self, columns: &Arc<[ResultColumn]>) -> SqlResult<()> {
+        let Some(d) = &mut self.definitions else {
+            self.header(columns, true);
+            return Ok(());
+        };
+        let known = d.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, columns));
+        let with_definitions = !known && d.replace(columns);
+        if !known {
+            d.of = Some(columns.clone());
         }
-        // The status is that of the end of the result set; clients don't act on this one.
-        self.definitions_end(0, status::AUTOCOMMIT);
+        self.header(columns, with_definitions);
         Ok(())
     }
 

@@ -30,7 +30,7 @@ enum Plan {
 pub struct Prepared {
     version: u64,
     params: usize,
-    columns: Vec<ResultColumn>,
+    columns: Arc<[ResultColumn]>,
     needs: Vec<Needs>,
     plan: Plan,
 }
@@ -76,12 +76,13 @@ impl Prepared {
         let (plan, params) = plan(stmt, &mut r)?;
         let columns = match &plan {
             Plan::Select(s) => s.columns.clone(),
-            Plan::Explain(_) => explain::columns(),
-            Plan::Checksum(_) => vec![
+            Plan::Explain(_) => explain::columns().into(),
+            Plan::Checksum(_) => [
                 explain::plain_column("Table", explain::text_type(128), true),
                 explain::plain_column("Checksum", explain::bigint(), true),
-            ],
-            _ => Vec::new(),
+            ]
+            .into(),
+            _ => [].into(),
         };
         Ok(Prepared {
             version: catalog.version,
@@ -318,12 +319,12 @@ fn select(
     let sent = s.run(txn, ctx, &mut |row| {
         if !begun {
             begun = true;
-            sink.begin_rows(&s.columns)?;
+            sink.begin_plan_rows(&s.columns)?;
         }
         sink.row(row)
     })?;
     if !begun {
-        sink.begin_rows(&s.columns)?;
+        sink.begin_plan_rows(&s.columns)?;
     }
     Ok(Outcome::Rows {
         rows: sent.rows,
@@ -346,11 +347,11 @@ pub(crate) fn row_memory(row: &[ValueRef<'_>]) -> u64 {
 }
 
 fn send_all(
-    columns: &[ResultColumn],
+    columns: &Arc<[ResultColumn]>,
     rows: &[Vec<Value>],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    sink.begin_rows(columns)?;
+    sink.begin_plan_rows(columns)?;
     for row in rows {
         let refs: Vec<ValueRef<'_>> = row.iter().map(Value::as_ref).collect();
         sink.row(&refs)?;

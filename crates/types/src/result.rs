@@ -1,6 +1,7 @@
 //! Where result sets go: implemented by the wire protocol and by tests.
 
 use crate::{ColumnType, SqlResult, ValueRef};
+use std::sync::Arc;
 
 /// A column of a result set.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,10 @@ pub struct OkInfo {
 pub trait ResultSink {
     /// Starts a result set.
     fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()>;
+    /// As `begin_rows`, with columns that belong to a plan: as long as they are the same, so are those of its next run.
+    fn begin_plan_rows(&mut self, columns: &Arc<[ResultColumn]>) -> SqlResult<()> {
+        self.begin_rows(columns)
+    }
     /// One row: as many values as columns. An error means that the client is gone: stop.
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()>;
     /// Ends a result set. `more`: another result follows in this command. `status`: server status flags (SERVER_STATUS_*).

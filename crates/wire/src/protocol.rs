@@ -36,6 +36,13 @@ impl Capabilities {
     }
 }
 
+/// Capabilities that only MariaDB's dialect has: its servers and clients leave out [`Capabilities::LONG_PASSWORD`] and send
+/// these in the last four reserved bytes of greeting and answer.
+pub mod mariadb_capability {
+    /// MARIADB_CLIENT_CACHE_METADATA: the column definitions of a prepared statement are sent again only if they have changed.
+    pub const CACHE_METADATA: u32 = 1 << 4;
+}
+
 impl BitOr for Capabilities {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {

@@ -1,6 +1,8 @@
 //! A backend that answers without a database, for tests of the protocol.
 #![allow(dead_code, clippy::unwrap_used, missing_docs)]
 
+pub mod raw;
+
 use narwal_server::backend::status;
 use narwal_server::*;
 use narwal_types::*;

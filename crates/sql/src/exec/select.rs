@@ -137,7 +137,7 @@ impl Output<'_, '_> {
         }
         if let Some(seen) = &mut self.seen {
             self.key.clear();
-            for (v, c) in values.iter().zip(&self.plan.columns) {
+            for (v, c) in values.iter().zip(self.plan.columns.iter()) {
                 push_key(*v, c.ty.collation, &mut self.key);
             }
             if seen.contains(&self.key) {

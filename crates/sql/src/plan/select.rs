@@ -12,6 +12,7 @@ use narwal_engine::{LockMode, LockWait, Table};
 use narwal_types::{ResultColumn, SqlError, SqlResult, Value};
 use sqlparser::ast::Value as AstValue;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// One output column.
 #[derive(Debug, Clone)]
@@ -60,7 +61,7 @@ pub struct SelectPlan {
     /// Output.
     pub items: Vec<Out>,
     /// Output columns.
-    pub columns: Vec<ResultColumn>,
+    pub columns: Arc<[ResultColumn]>,
     /// Grouping, if any.
     pub group: Option<GroupPlan>,
     /// Sort needed after reading or grouping.
@@ -451,7 +452,7 @@ impl Resolver<'_> {
             table,
             filter,
             items,
-            columns,
+            columns: columns.into(),
             group,
             sort,
             fallback_sort,
