@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from narwal_lab import cli, load, plots, report
 from narwal_lab.bed import Bed

@@ -95,6 +95,8 @@ class Experiment(ABC):
     title: str
     question: str
     """One paragraph for the report: what is varied, what to look at."""
+    classic_in_quick = False
+    """Whether --quick measures Narwal's classic path too, which takes its time from the others."""
     by_default = True
     """Whether `narwal-lab run` without names includes it."""
 
@@ -178,7 +180,10 @@ FAILURES = (LoadFailed, ServerDied, RuntimeError, OSError)
 def describe(error: BaseException) -> str:
     """A failure as it is kept in a cell's JSON."""
     text = str(error) or "".join(traceback.format_exception_only(error)).strip()
-    return text[-1500:]
+    if len(text) <= 1600:
+        return text
+    first, _, rest = text.partition("\n")
+    return f"{first[:300]}\n...\n{rest[-1200:]}"
 
 
 def interleaved(subjects: list[Subject], rounds: int) -> Iterator[tuple[int, Subject]]:

@@ -96,7 +96,11 @@ class Run:
 
     def seconds(self) -> float:
         """About how long the cells take that are still to be measured."""
-        return sum(e.estimate(c, self.o, len(self.subjects)) for e, c, _ in self.todo) + 12 * len(self.subjects)
+        return sum(e.estimate(c, self.o, len(self.subjects_of(e))) for e, c, _ in self.todo) + 12 * len(self.subjects)
+
+    def subjects_of(self, e: Experiment) -> list[Subject]:
+        """The servers that an experiment measures in this run's mode."""
+        return [s for s in self.subjects if s.kind != "classic" or self.o.mode != "quick" or e.classic_in_quick]
 
     def go(self) -> None:
         """Measures what is missing. Ends every server that it started, also when interrupted."""
@@ -123,6 +127,7 @@ class Run:
             progress.update(task, what=f"({e.letter}) {e.title}: {cell.label}")
             began = time.monotonic()
             bed.pause_all()
+            bed.subjects = self.subjects_of(e)
             disk = environment.disk(self.out, 100)
             rows = e.run_cell(bed, cell)
             took = time.monotonic() - began
@@ -133,7 +138,7 @@ class Run:
             if bed.fairness != self.lab.get("fairness"):
                 self.lab["fairness"] = dict(bed.fairness)
                 write_json(self.out / "lab.json", self.lab)
-            progress.advance(task, e.estimate(cell, self.o, len(self.subjects)))
+            progress.advance(task, e.estimate(cell, self.o, len(self.subjects_of(e))))
             self._tell(progress.console, e, cell, rows, took)
 
     def _tell(self, to: Console, e: Experiment, cell: Cell, rows: list[dict], took: float) -> None:

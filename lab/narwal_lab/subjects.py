@@ -104,11 +104,12 @@ def _binary(path: str, names: tuple[str, ...]) -> tuple[Path, list[str]]:
     given = Path(path).expanduser()
     if given.is_file():
         return given.resolve(), []
-    for root, loader in ((given, False), (given / "usr", True)):
+    chroot = (given / "usr").is_dir()
+    for root in (given / "usr", given) if chroot else (given,):
         for sub in ("sbin", "bin", "libexec", "sql"):
             for name in names:
                 if (root / sub / name).is_file():
-                    return (root / sub / name).resolve(), _loader(given) if loader else []
+                    return (root / sub / name).resolve(), _loader(given) if chroot else []
     raise LabError(f"{path}: neither a binary nor a folder with sbin/ or bin/{names[0]} (also looked below usr/)")
 
 

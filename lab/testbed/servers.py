@@ -222,9 +222,15 @@ class MariaDB(Server):
             raise SystemExit("mariadbd is not installed: run scripts/setup")
         super().__init__(folder, Path(found), args, **kw)
         self.loader = list(loader or [])
+        system = (shutil.which("mariadbd") or "/usr/sbin/mariadbd", shutil.which("mysqld") or "/usr/sbin/mysqld")
+        # An installation of its own finds its messages and plugins below its own folder.
+        own = self.loader or self.binary.resolve() not in [Path(x).resolve() for x in system]
+        self.basedir = self.binary.parent.parent if own else None
 
     def _options(self) -> list[str]:
-        return [f"--defaults-file={self.defaults_file}" if self.defaults_file else "--no-defaults"]
+        """What must stand first: the option file, and where the installation is."""
+        first = [f"--defaults-file={self.defaults_file}" if self.defaults_file else "--no-defaults"]
+        return first + ([f"--basedir={self.basedir}"] if self.basedir else [])
 
     def _user(self) -> list[str]:
         return ["--user=root"] if pwd.getpwuid(os.getuid()).pw_name == "root" else []
@@ -237,6 +243,8 @@ class MariaDB(Server):
     def _install(self, datadir: Path, *settings: str) -> None:
         """Makes a data folder. Its server is started and stopped for that, which a busy machine has been seen to fail at:
         tried twice."""
+        if self.basedir:
+            return self._bootstrap(datadir)
         for _ in range(2):
             done = subprocess.run(
                 ["mariadb-install-db", "--no-defaults", f"--datadir={datadir}", *self._user(),
@@ -246,7 +254,7 @@ class MariaDB(Server):
             if done.returncode == 0:
                 return
             shutil.rmtree(datadir, ignore_errors=True)
-        raise ServerDied(f"mariadb-install-db: {(done.stdout + done.stderr)[-2000:]}")
+        raise ServerDied(f"mariadb-install-db failed\n{(done.stdout + done.stderr)[-2000:]}")
 
     def command(self) -> list[str]:
         return [
@@ -256,6 +264,27 @@ class MariaDB(Server):
         ]  # fmt: skip
 
 
+    def _bootstrap(self, datadir: Path) -> None:
+        """A data folder for an installation outside the system's: its own SQL files fed to its own server, as its script does."""
+        share = next((d for name in ("share/mysql", "share/mariadb", "share", "scripts") for d in [self.basedir / name]
+                      if list(d.glob("m*_system_tables.sql"))), None)  # fmt: skip
+        if share is None:
+            raise ServerDied(f"{self.basedir}: no share/mysql/mysql_system_tables.sql to make a data folder with")
+        text = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\nSET @skip_auth_anonymous=1;\n"
+        for name in ("system_tables", "performance_tables", "system_tables_data"):
+            for file in sorted(share.glob(f"m*_{name}.sql")):
+                text += file.read_text() + "\n"
+        datadir.mkdir(parents=True)
+        done = subprocess.run(
+            [*self.loader, str(self.binary), "--no-defaults", f"--basedir={self.basedir}", "--bootstrap", f"--datadir={datadir}",
+             *self._user(), "--skip-log-bin", "--innodb-log-file-size=32M", f"--lc-messages-dir={share}"],
+            input=text, capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode:
+            shutil.rmtree(datadir, ignore_errors=True)
+            raise ServerDied(f"{self.binary} --bootstrap failed\n{(done.stdout + done.stderr)[-2000:]}")
+
+
 class MySQL(MariaDB):
     """Oracle's mysqld (8.0 or later); its data folder is made by the server itself."""
 
@@ -263,12 +292,12 @@ class MySQL(MariaDB):
 
     def _install(self, datadir: Path, *settings: str) -> None:
         done = subprocess.run(
-            [*self.loader, str(self.binary), "--no-defaults", "--initialize-insecure", f"--datadir={datadir}",
-             *self._user(), *settings],
+            [*self.loader, str(self.binary), "--no-defaults", *([f"--basedir={self.basedir}"] if self.basedir else []),
+             "--initialize-insecure", f"--datadir={datadir}", *self._user(), *settings],
             capture_output=True, text=True,
         )  # fmt: skip
         if done.returncode:
-            raise ServerDied(f"mysqld --initialize-insecure: {(done.stdout + done.stderr)[-2000:]}")
+            raise ServerDied(f"{self.binary} --initialize-insecure failed\n{(done.stdout + done.stderr)[-2000:]}")
 
 
 class Narwal(Server):

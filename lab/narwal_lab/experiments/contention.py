@@ -23,7 +23,7 @@ class Contention(Experiment):
     )
 
     def cells(self, o: Options) -> list[Cell]:
-        threads = o.only_threads(o.pick([1, 64], [1, 8, 32, 64], [1, 2, 4, 8, 16, 32, 64, 128]))
+        threads = o.only_threads(o.pick([64], [1, 8, 32, 64], [1, 2, 4, 8, 16, 32, 64, 128]))
         delays = o.only_delays([0, 2000])
         return [Cell(place=p, delay_us=d, threads=n) for p in PLACES for d in delays for n in threads if not (p == "spread" and d)]
 

@@ -14,13 +14,14 @@ from ..plots import lines, per_run, pivot, ratio_sentences
 
 class Durability(Experiment):
     name, letter, title = "durability", "a", "Durability and threads"
+    classic_in_quick = True
     question = (
         "oltp_write_only under D1 (every commit synced: innodb_flush_log_at_trx_commit=1, sync_binlog=1), D2 (written before OK, "
         "synced about once a second: 2/0) and D3 (neither: 0/0). One log needs one sync per group of commits where two logs need two."
     )
 
     def cells(self, o: Options) -> list[Cell]:
-        threads = o.only_threads(o.pick([1, 8, 64], [1, 8, 32, 64], [1, 8, 32, 64]))
+        threads = o.only_threads(o.pick([1, 64], [1, 8, 32, 64], [1, 8, 32, 64]))
         delays = o.setting("durability_delays", o.only_delays([0]) or [0])
         return [Cell(durability=d, delay_us=us, threads=n) for d in ("D1", "D2", "D3") for us in delays for n in threads]
 

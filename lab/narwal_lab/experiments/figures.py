@@ -85,6 +85,7 @@ def targets() -> list[Target]:
 
 class Figures(Experiment):
     name, letter, title = "figures", "*", "What Narwal promises"
+    classic_in_quick = True
     question = (
         "Each row is a promise: Narwal's rate (or latency, or cost) beside MariaDB's in the same interleaved rounds, both durable "
         "unless D2 or D3 is said, 4 tables in memory, client and servers on this machine. oltp_delete takes each row once, so that a faster "
@@ -100,8 +101,10 @@ class Figures(Experiment):
         return out
 
     def is_long(self, t: Target) -> bool:
-        """Left out of --quick: other thread counts than the ends, and what takes minutes to prepare."""
-        return t.threads in (8, 32) or t.durability == "D2" or t.test in ("oltp_update_index", "oltp_insert", "oltp_read_only") or t.test.startswith("data 12x")
+        """Left out of --quick: all that other quick experiments show, or that takes minutes to prepare."""
+        many = t.test in ("oltp_write_only", "oltp_update_non_index", "oltp_insert", "oltp_point_select", "oltp_read_only", "oltp_read_write")
+        one = t.test == "oltp_write_only" and t.delay_us
+        return t.durability != "D1" or not (t.threads == 64 and (many or t.test in ("hotrow", "bytes")) or t.threads == 1 and one)
 
     def applies(self, subject: Subject, cell: Cell) -> bool:
         if subject.kind == "classic":

@@ -19,6 +19,7 @@ from ..subjects import Subject
 
 class Large(Experiment):
     name, letter, title = "large", "d", "Large transactions"
+    classic_in_quick = True
     question = (
         "One transaction that changes 100,000 rows of a table, and such that insert rows of 1 KiB up to the named size. What happens at COMMIT: a server that copies the "
         "transaction's events into its binary log then, takes as long as they are large; one that has written them before takes a sync. "
