@@ -25,7 +25,9 @@ class Contention(Experiment):
     def cells(self, o: Options) -> list[Cell]:
         threads = o.only_threads(o.pick([64], [1, 8, 32, 64], [1, 2, 4, 8, 16, 32, 64, 128]))
         delays = o.only_delays([0, 2000])
-        return [Cell(place=p, delay_us=d, threads=n) for p in PLACES for d in delays for n in threads if not (p == "spread" and d)]
+        places = o.pick(["hot row", "hot page"], list(PLACES), list(PLACES))
+        delayed = o.pick(["hot row"], ["hot row", "hot page"], ["hot row", "hot page"])
+        return [Cell(place=p, delay_us=d, threads=n) for p in places for d in delays for n in threads if not d or p in delayed]
 
     def warm_up(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
         op = PLACES[cell["place"]]

@@ -26,10 +26,14 @@ class Durability(Experiment):
         return [Cell(durability=d, delay_us=us, threads=n) for d in ("D1", "D2", "D3") for us in delays for n in threads]
 
     def warm_up(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
-        bed.load(server, "oltp_write_only", cell["threads"], bed.o.warmup, 7, cell["delay_us"], measured=False)
+        if bed.o.mode != "quick":
+            bed.load(server, "oltp_write_only", cell["threads"], bed.o.warmup, 7, cell["delay_us"], measured=False)
 
     def measure(self, bed: Bed, server: Any, subject: Any, cell: Cell, round_: int) -> dict[str, Any]:
         return bed.load(server, "oltp_write_only", cell["threads"], seed=1000 + round_, delay_us=cell["delay_us"])
+
+    def estimate(self, cell: Cell, o: Options, subjects: int) -> float:
+        return super().estimate(cell, o, subjects) - (subjects * o.warmup if o.mode == "quick" else 0)
 
     def tables(self, df: pd.DataFrame) -> list[Table]:
         by = ["durability", "delay_us", "threads"] if df.delay_us.nunique() > 1 else ["durability", "threads"]

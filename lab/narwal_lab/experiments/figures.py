@@ -113,6 +113,8 @@ class Figures(Experiment):
 
     def estimate(self, cell: Cell, o: Options, subjects: int) -> float:
         kind = cell["test"].split(" ")[0]
+        if not any(t.against == "classic" and t.cell == cell for t in targets()):
+            subjects = min(subjects, 2)
         if kind == "data":
             return subjects * (240 + self.rounds(cell, o) * o.seconds + 60)
         if kind == "steady":

@@ -35,7 +35,7 @@ class Large(Experiment):
 
     def estimate(self, cell: Cell, o: Options, subjects: int) -> float:
         mib = bigtrx.rows_of(cell["transaction"]) * bigtrx.ROW_BYTES / 2**20
-        return subjects * (8 + self.rounds(cell, o) * (1 + mib / 25))
+        return subjects * (5 + self.rounds(cell, o) * (1 + mib / 25))
 
     def run_cell(self, bed: Bed, cell: Cell) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []

@@ -32,13 +32,20 @@ class Micro(Experiment):
         bed.prepare(server)
 
     def warm_up(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
-        if cell["operation"] != "delete":
+        if cell["operation"] != "delete" and bed.o.mode != "quick":
             run(bed, server, cell["operation"], bed.o.warmup, 7, measured=False)
 
     def measure(self, bed: Bed, server: Any, subject: Any, cell: Cell, round_: int) -> dict[str, Any]:
         if cell["operation"] == "delete":
             bed.prepare(server)
-        return run(bed, server, cell["operation"], bed.o.seconds, 1000 + round_)
+        return run(bed, server, cell["operation"], self.seconds(bed.o), 1000 + round_)
+
+    def seconds(self, o: Options) -> float:
+        """Of one run."""
+        return o.pick(1, o.seconds, o.seconds)
+
+    def estimate(self, cell: Cell, o: Options, subjects: int) -> float:
+        return subjects * (self.rounds(cell, o) * (self.seconds(o) + 0.5) + (0 if o.mode == "quick" else o.warmup))
 
     def tables(self, df: pd.DataFrame) -> list[Table]:
         return [

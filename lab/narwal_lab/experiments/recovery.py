@@ -38,7 +38,8 @@ class Recovery(Experiment):
     def cells(self, o: Options) -> list[Cell]:
         sizes = o.pick(["20M"], ["1M", "100M", "500M"], ["1M", "10M", "100M", "1G", "5G"])
         out = [Cell(kill=UNDER_LOAD, transaction="-")]
-        return out + [Cell(kill=k, transaction=s) for s in o.setting("recovery_sizes", sizes) for k in (AFTER_OK, MIDDLE)]
+        kills = o.pick([AFTER_OK], [AFTER_OK, MIDDLE], [AFTER_OK, MIDDLE])
+        return out + [Cell(kill=k, transaction=s) for s in o.setting("recovery_sizes", sizes) for k in kills]
 
     def rounds(self, cell: Cell, o: Options) -> int:
         big = cell["transaction"].endswith("G")
@@ -52,7 +53,7 @@ class Recovery(Experiment):
         if cell["kill"] == UNDER_LOAD:
             return subjects * self.rounds(cell, o) * (self.load_seconds(o) + 3) + 5
         mib = bigtrx.rows_of(cell["transaction"]) * bigtrx.ROW_BYTES / 2**20
-        return subjects * (8 + self.rounds(cell, o) * (3 + mib / 15))
+        return subjects * (5 + self.rounds(cell, o) * (3 + mib / 15))
 
     def run_cell(self, bed: Bed, cell: Cell) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
