@@ -13,7 +13,7 @@
  *
  * Counted: fsync, fdatasync, sync_file_range, msync(MS_SYNC), syncfs, sync, writes to descriptors opened with O_SYNC or
  * O_DSYNC, and pwritev2 with RWF_SYNC or RWF_DSYNC. A sync asked of io_uring does not pass through libc and is not
- * seen: compare with strace (bench --verify-strace) before trusting a server that might use it.
+ * seen: compare with strace (bench --only strace) before trusting a server that might use it.
  *
  * The file is little-endian 64-bit words; readers are in lab/testbed/syncshim.py.
  */
