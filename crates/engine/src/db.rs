@@ -17,11 +17,13 @@ use crate::replica::ReplicaState;
 use crate::run::RunCache;
 use crate::snapshot::SnapshotRegistry;
 use crate::state::{Layer, Snapshot, State};
-use crate::txn::{CommitInfo, Reserved, Transaction, TxnOptions};
+use crate::txn::{CommitInfo, KillFlag, Reserved, Transaction, TxnOptions};
 use crate::{BinlogFilter, EngineError, Result, RowMetadata};
 use arc_swap::ArcSwap;
 use narwal_binlog::{VirtualConfig, VirtualFiles};
-use narwal_log::{Disk, Durability, Gate, GateStats, Held, Log, LogOptions, OpenError, RealDisk};
+use narwal_log::{
+    Disk, Durability, Gate, GateStats, Held, Log, LogOptions, OnDone, OpenError, RealDisk,
+};
 use parking_lot::{Condvar, Mutex};
 use redb::ReadableDatabase;
 use std::path::{Path, PathBuf};
@@ -895,6 +897,30 @@ impl Database {
             Some(ticket) => Ok(self.inner.log.wait(ticket)?),
             None => Ok(()),
         }
+    }
+
+    /// As [`Database::wait_committed`], for a client that may be killed: KILL CONNECTION ends its wait for a replica, KILL
+    /// QUERY does so once the commit is visible.
+    ///
+    /// # Errors
+    /// As [`Database::wait_committed`], or [`EngineError::KilledInCommit`].
+    pub fn wait_committed_or_killed(&self, reserved: &Reserved, kill: &KillFlag) -> Result<()> {
+        match &reserved.ticket {
+            Some(ticket) => kill.wait_committed(&self.inner, ticket),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether somebody is writing to the log, so that [`Database::leave_committed`] may leave a commit to that thread.
+    pub fn is_log_led(&self) -> bool {
+        self.inner.log.is_leading()
+    }
+
+    /// Instead of [`Database::wait_committed`]: leaves the wait to the thread that writes the commit's group, which then
+    /// calls `then`. False if that is not possible now: the caller waits.
+    pub fn leave_committed(&self, reserved: &Reserved, then: &Arc<dyn OnDone>) -> bool {
+        let log = &self.inner.log;
+        (reserved.ticket.as_ref()).is_some_and(|ticket| log.leave(ticket, then))
     }
 
     /// Waits until everything up to sequence number `seq` is visible.

@@ -83,7 +83,7 @@ pub use groups::{
 pub use image::RowImage;
 pub use narwal_binlog::GtidChoice;
 pub use narwal_binlog::RowMetadata;
-pub use narwal_log::{Gate, GateStats, Held};
+pub use narwal_log::{Gate, GateStats, Held, LogError, OnDone};
 pub use packed::{Compression, unpack};
 pub use replica::{Origin, ReplicaState};
 pub use table::{Index, Table};

@@ -103,6 +103,21 @@ impl KillFlag {
     pub fn ends_connection(&self) -> bool {
         self.kill.load(Ordering::Relaxed) > 1
     }
+
+    /// See [`TxnOptions::wait_committed`].
+    pub(crate) fn wait_committed(&self, db: &Inner, ticket: &Ticket) -> Result<()> {
+        let seq = ticket.seq();
+        let waited = db.log.wait_or(ticket, || {
+            self.waits.store(true, Ordering::Relaxed);
+            self.ends_connection() || (self.is_set() && db.log.visible_seq() >= seq)
+        });
+        self.waits.store(false, Ordering::Relaxed);
+        match waited {
+            Err(LogError::GivenUp) if self.ends_connection() => Err(EngineError::KilledInCommit),
+            Err(LogError::GivenUp) => Ok(()),
+            r => Ok(r?),
+        }
+    }
 }
 
 impl TxnOptions {
@@ -116,19 +131,9 @@ impl TxnOptions {
     /// Waits until a commit is durable, visible and, if the gate says so, acknowledged. KILL CONNECTION ends the wait
     /// for a replica; KILL QUERY does so once the commit is visible (otherwise the session would not see its own work).
     pub(crate) fn wait_committed(&self, db: &Inner, ticket: &Ticket) -> Result<()> {
-        let Some(flag) = self.kill.as_deref() else {
-            return Ok(db.log.wait(ticket)?);
-        };
-        let seq = ticket.seq();
-        let waited = db.log.wait_or(ticket, || {
-            flag.waits.store(true, Ordering::Relaxed);
-            flag.ends_connection() || (flag.is_set() && db.log.visible_seq() >= seq)
-        });
-        flag.waits.store(false, Ordering::Relaxed);
-        match waited {
-            Err(LogError::GivenUp) if flag.ends_connection() => Err(EngineError::KilledInCommit),
-            Err(LogError::GivenUp) => Ok(()),
-            r => Ok(r?),
+        match self.kill.as_deref() {
+            Some(flag) => flag.wait_committed(db, ticket),
+            None => Ok(db.log.wait(ticket)?),
         }
     }
 

@@ -1,9 +1,9 @@
-//! The two background threads: `narwal-log-flush` syncs about once a second and marks a quiet log,
-//! `narwal-log-prep` makes segment space ahead of the writer.
+//! The background threads: `narwal-log-flush` syncs about once a second and marks a quiet log, `narwal-log-prep` makes
+//! segment space ahead of the writer, `narwal-log-write` leads when those who could have left ([`crate::Log::leave`]).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::sync::{Arc, OnceLock};
+use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -22,6 +22,8 @@ pub(crate) struct Background {
     enabled: AtomicBool,
     space: AtomicBool,
     write: AtomicBool,
+    answers: AtomicBool,
+    writer: OnceLock<Thread>,
     stopped: Mutex<bool>,
     changed: Condvar,
 }
@@ -43,10 +45,28 @@ impl Background {
         }
     }
 
-    /// Ends both threads after what they are doing.
+    /// Whether there are background threads.
+    pub fn runs(&self) -> bool {
+        self.enabled.load(Ordering::Relaxed)
+    }
+
+    /// Asks for a leader: there are complete records whose owners have left.
+    pub fn want_answers(&self) {
+        if !self.answers.swap(true, Ordering::SeqCst)
+            && let Some(t) = self.writer.get()
+        {
+            t.unpark();
+        }
+    }
+
+    /// Ends the threads after what they are doing.
     pub fn stop(&self) {
+        self.enabled.store(false, Ordering::SeqCst);
         *self.stopped.lock() = true;
         self.changed.notify_all();
+        if let Some(t) = self.writer.get() {
+            t.unpark();
+        }
     }
 
     /// Sleeps for `time`, or until stopped or `until()`; whether to go on.
@@ -62,13 +82,13 @@ impl Background {
     }
 }
 
-/// Starts both threads.
+/// Starts the threads.
 pub(crate) fn start<S: Send + 'static>(
     inner: &Arc<Inner<S>>,
 ) -> Result<Vec<JoinHandle<()>>, LogError> {
-    inner.background.enabled.store(true, Ordering::SeqCst);
     let flush = inner.clone();
     let prepare = inner.clone();
+    let write = inner.clone();
     let spawn = |name: &str, f: Box<dyn FnOnce() + Send>| {
         std::thread::Builder::new()
             .name(name.into())
@@ -78,10 +98,28 @@ pub(crate) fn start<S: Send + 'static>(
                 source: Arc::new(e),
             })
     };
+    let write = spawn("narwal-log-write", Box::new(move || write_loop(&write)))?;
+    let _ = inner.background.writer.set(write.thread().clone());
+    // It is there: records may be left from now on.
+    inner.background.enabled.store(true, Ordering::SeqCst);
     Ok(vec![
+        write,
         spawn("narwal-log-flush", Box::new(move || flush_loop(&flush)))?,
         spawn("narwal-log-prep", Box::new(move || prepare_loop(&prepare)))?,
     ])
+}
+
+fn write_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {
+    let bg = &inner.background;
+    loop {
+        if bg.answers.swap(false, Ordering::SeqCst) {
+            inner.write_left();
+        } else if *bg.stopped.lock() {
+            return;
+        } else {
+            std::thread::park();
+        }
+    }
 }
 
 fn flush_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {

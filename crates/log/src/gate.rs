@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 use crate::Seq;
 use crate::core::Core;
-use crate::log::{DONE, FILLED, HELD, HELD_SLEEPING, SLEEPING, Slot};
+use crate::log::{DONE, FILLED, HELD, HELD_LEFT, HELD_SLEEPING, LEFT, Owner, SLEEPING, Slot};
 
 /// What the gate holds back of a commit until it is acknowledged. Records that are no commits never wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -162,9 +162,13 @@ impl GateState {
 }
 
 impl Core {
-    /// A durable group comes to the gate: finishes what may pass and keeps the rest. `wake` gets those who sleep and
-    /// are finished. False if the gate is open.
-    pub fn gate_group<'a>(&self, slots: &'a [Arc<Slot>], wake: &mut Vec<&'a Arc<Slot>>) -> bool {
+    /// A durable group comes to the gate: finishes what may pass and keeps the rest. `tell` gets those who are finished
+    /// and must be told. False if the gate is open.
+    pub fn gate_group<'a>(
+        &self,
+        slots: &'a [Arc<Slot>],
+        tell: &mut Vec<(&'a Arc<Slot>, Owner)>,
+    ) -> bool {
         if !self.gate.is_on() {
             return false;
         }
@@ -203,8 +207,8 @@ impl Core {
         // Visible first: a committer that finds itself done must see its own commit.
         self.publish(visible);
         for s in slots {
-            if !s.is_held() && s.finish() {
-                wake.push(s);
+            if !s.is_held() {
+                tell.extend(s.finish().map(|owner| (s, owner)));
             }
         }
         true
@@ -253,10 +257,10 @@ impl Core {
         }
         self.publish(passed.last_seq);
         self.progress.notify();
-        let sleepers = passed.slots.iter().filter(|s| s.finish());
+        let owners = passed.slots.iter().filter_map(|s| Some((s, s.finish()?)));
         // All are done before the first one is woken and takes the processor away.
-        for s in sleepers.collect::<Vec<_>>() {
-            s.wake();
+        for (s, owner) in owners.collect::<Vec<_>>() {
+            s.tell(owner, || Ok(()));
         }
     }
 }
@@ -271,19 +275,22 @@ impl Slot {
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |st| match st {
                 FILLED => Some(HELD),
                 SLEEPING => Some(HELD_SLEEPING),
+                LEFT => Some(HELD_LEFT),
                 _ => None,
             })
             .is_ok()
     }
 
     fn is_held(&self) -> bool {
-        matches!(self.state.load(Ordering::SeqCst), HELD | HELD_SLEEPING)
+        matches!(
+            self.state.load(Ordering::SeqCst),
+            HELD | HELD_SLEEPING | HELD_LEFT
+        )
     }
 
-    /// Marks it done; whether its owner sleeps.
-    pub fn finish(&self) -> bool {
-        let before = self.state.swap(DONE, Ordering::SeqCst);
-        matches!(before, SLEEPING | HELD_SLEEPING)
+    /// Marks it done; its owner, if that must be told.
+    pub fn finish(&self) -> Option<Owner> {
+        Owner::of(self.state.swap(DONE, Ordering::SeqCst))
     }
 
     /// The owner waits for the gate; false if `give_up` said so.

@@ -19,7 +19,9 @@ use crate::core::Durability;
 use crate::error::LogError;
 use crate::frame::{HEADER_LEN, RecordKind};
 use crate::gate::GIVE_UP_SLICE;
-use crate::log::{DONE, FAILED, FILLED, HELD, HELD_SLEEPING, Inner, RESERVED, SLEEPING, Slot};
+use crate::log::{
+    DONE, FAILED, FILLED, HELD, HELD_SLEEPING, Inner, LEFT, OnDone, Owner, RESERVED, SLEEPING, Slot,
+};
 use crate::segment::Segment;
 use crate::stats::Counters;
 
@@ -115,6 +117,31 @@ impl<S: Send + 'static> Inner<S> {
         }
     }
 
+    /// Whether somebody else can be left to finish a record.
+    pub(crate) fn can_leave(&self) -> bool {
+        self.background.runs()
+            && self.core.mode() != Durability::Buffered
+            && !self.core.gate.is_on()
+    }
+
+    /// See [`crate::Log::leave`].
+    pub(crate) fn leave_slot(&self, slot: &Arc<Slot>, then: &Arc<dyn OnDone>) -> bool {
+        if !self.can_leave() || !self.leading.load(Ordering::SeqCst) {
+            return false;
+        }
+        slot.left.get_or_init(|| then.clone());
+        let swap = |from, to| {
+            let o = Ordering::SeqCst;
+            slot.state.compare_exchange(from, to, o, o).is_ok()
+        };
+        if !swap(FILLED, LEFT) {
+            return false;
+        }
+        // As in `sleep`: whoever stopped leading before it could see this one leaves it to its owner. If it can't be had
+        // back it is finished, or the gate has it.
+        !(self.can_move(slot) && swap(LEFT, FILLED))
+    }
+
     /// Whether the slot's owner could bring things forward itself: nobody leads and there is something to take.
     fn can_move(&self, slot: &Slot) -> bool {
         if !slot.barrier && self.core.mode() == Durability::Buffered {
@@ -191,9 +218,25 @@ impl<S: Send + 'static> Inner<S> {
         *self.gatherer.lock() = None;
     }
 
+    /// Writes groups as long as there is something complete, for records whose owners have left. Between two groups the
+    /// lead is free: a committer that comes meanwhile takes it while this thread tells the owners of the last group.
+    pub(crate) fn write_left(&self) {
+        while self.try_lead() {
+            self.gather();
+            let mut progress = false;
+            self.flush_group(|| {
+                progress = true;
+                true
+            });
+            if !progress {
+                return;
+            }
+        }
+    }
+
     /// Takes, writes, syncs and publishes one group. The caller leads; the lead is kept only if this returns true,
-    /// which it does when it made progress and `stop()` does not hold afterwards.
-    fn flush_group(&self, stop: impl Fn() -> bool) -> bool {
+    /// which it does when it made progress and `stop()`, which is asked then, does not hold.
+    fn flush_group(&self, stop: impl FnOnce() -> bool) -> bool {
         let core = &self.core;
         let mode = core.mode();
         let mut batch = Batch {
@@ -267,25 +310,25 @@ impl<S: Send + 'static> Inner<S> {
         }
         core.counters.group(commits, logged);
         Counters::add(&core.counters.body_bytes, body);
-        // Mark first, wake later: a sleeper needs a thread switch, the next leader should start before that.
-        let mut wake: Vec<&Arc<Slot>> = Vec::new();
-        let second = core.second.is_on() && core.queue_second(&batch.slots, &mut wake);
-        let kept = second || (commits > 0 && sync && core.gate_group(&batch.slots, &mut wake));
+        // Mark first, tell later: a sleeper needs a thread switch, the next leader should start before that.
+        let mut tell: Vec<(&Arc<Slot>, Owner)> = Vec::with_capacity(batch.slots.len());
+        let second = core.second.is_on() && core.queue_second(&batch.slots, &mut tell);
+        let kept = second || (commits > 0 && sync && core.gate_group(&batch.slots, &mut tell));
         if commits > 0 && !kept {
             core.publish(last_seq);
         }
         core.progress.notify();
         if !kept {
-            wake.extend(batch.slots.iter().filter(|s| s.finish()));
+            tell.extend(batch.slots.iter().filter_map(|s| Some((s, s.finish()?))));
         }
+        batch.finished = true;
         let stop = stop();
         if stop {
             self.give_up_lead();
         }
-        for s in wake {
-            s.wake();
+        for (s, owner) in tell {
+            s.tell(owner, || Ok(()));
         }
-        batch.finished = true;
         if second {
             self.lead_second();
         }
@@ -410,7 +453,7 @@ impl<S: Send + 'static> Inner<S> {
 
     /// Wakes the first sleeper among the complete records at the front, so that it looks again.
     fn nudge(&self) {
-        let (sleeper, chunk) = {
+        let (sleeper, left, chunk) = {
             let order = self.order.lock();
             let sleeper = order
                 .queue
@@ -422,12 +465,15 @@ impl<S: Send + 'static> Inner<S> {
                         .is_ok()
                 })
                 .cloned();
-            let mut ready = order.queue.iter().take_while(|s| s.ready());
-            let chunk = sleeper.is_none() && ready.any(|s| s.is_chunk());
-            (sleeper, chunk)
+            let ready = || order.queue.iter().take_while(|s| s.ready());
+            let alone = sleeper.is_none();
+            let left = alone && ready().any(|s| s.state.load(Ordering::SeqCst) == LEFT);
+            let chunk = alone && !left && ready().any(|s| s.is_chunk());
+            (sleeper, left, chunk)
         };
         match sleeper {
             Some(s) => s.wake(),
+            None if left => self.background.want_answers(),
             None if chunk => self.background.want_write(),
             None => {}
         }
@@ -435,7 +481,7 @@ impl<S: Send + 'static> Inner<S> {
 
     /// Mode 0: publishes every complete record at the front of the queue, which stays queued until it is written.
     pub(crate) fn publish_ready(&self) {
-        let mut wake = Vec::new();
+        let mut tell = Vec::new();
         let mut last_seq = 0;
         let mut barrier = false;
         {
@@ -462,16 +508,16 @@ impl<S: Send + 'static> Inner<S> {
                     // It may have gone to sleep in front of a record that was unfinished then, whose owner does not lead in
                     // this mode.
                     barrier = true;
-                } else if s.finish() {
-                    wake.push(s.clone());
+                } else {
+                    tell.extend(s.finish().map(|owner| (s.clone(), owner)));
                 }
             }
         }
         if last_seq > 0 {
             self.core.progress.notify();
         }
-        for s in wake {
-            s.wake();
+        for (s, owner) in tell {
+            s.tell(owner, || Ok(()));
         }
         if barrier && !self.leading.load(Ordering::SeqCst) {
             self.nudge();
@@ -498,8 +544,8 @@ impl<S: Send + 'static> Inner<S> {
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |st| {
                     (st != DONE).then_some(FAILED)
                 });
-            if matches!(before, Ok(SLEEPING | HELD_SLEEPING)) {
-                s.wake();
+            if let Some(owner) = before.ok().and_then(Owner::of) {
+                s.tell(owner, || self.core.check());
             }
         }
         self.core.progress.notify();

@@ -36,7 +36,7 @@ pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::{Corruption, LogError, OpenError, ReserveError, is_no_space};
 pub use frame::{HEADER_LEN, RecordKind};
 pub use gate::{Gate, GateStats, Held};
-pub use log::{Log, Reserved, Ticket};
+pub use log::{Log, OnDone, Reserved, Ticket};
 pub use open::{LostTail, OpenLog, OpenReport, TornTail, log_exists};
 pub use purge::Purged;
 pub use random::{DirRecords, LogRecords, RecordAt};

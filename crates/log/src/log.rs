@@ -47,12 +47,41 @@ pub(crate) const RESERVED: u8 = 0;
 pub(crate) const FILLED: u8 = 1;
 /// Filled, and its owner sleeps.
 pub(crate) const SLEEPING: u8 = 2;
+/// Filled, and its owner has left: whoever finishes it calls what the owner left behind.
+pub(crate) const LEFT: u8 = 3;
 /// Durable, and kept back by the gate.
-pub(crate) const HELD: u8 = 3;
+pub(crate) const HELD: u8 = 4;
 /// So, and its owner sleeps.
-pub(crate) const HELD_SLEEPING: u8 = 4;
-pub(crate) const DONE: u8 = 5;
-pub(crate) const FAILED: u8 = 6;
+pub(crate) const HELD_SLEEPING: u8 = 5;
+/// So, and its owner has left.
+pub(crate) const HELD_LEFT: u8 = 6;
+pub(crate) const DONE: u8 = 7;
+pub(crate) const FAILED: u8 = 8;
+
+/// What the owner of a record leaves behind instead of waiting for it: see [`Log::leave`].
+pub trait OnDone: Send + Sync + std::fmt::Debug {
+    /// The record is done, or the log has failed. Called once, by the thread that finished its group, which does the same
+    /// for others: it must be quick and must neither block, nor panic, nor call the log.
+    fn done(&self, result: Result<(), LogError>);
+}
+
+/// Who must be told when a record is finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Sleeps,
+    Left,
+}
+
+impl Owner {
+    /// By the state that the record had before; `None` if its owner is awake and will see for itself.
+    pub fn of(state: u8) -> Option<Owner> {
+        match state {
+            SLEEPING | HELD_SLEEPING => Some(Owner::Sleeps),
+            LEFT | HELD_LEFT => Some(Owner::Left),
+            _ => None,
+        }
+    }
+}
 
 /// One reserved record in the queue.
 #[derive(Debug)]
@@ -66,6 +95,7 @@ pub(crate) struct Slot {
     pub state: AtomicU8,
     pub buf: OnceLock<Vec<u8>>,
     pub sleeper: OnceLock<Thread>,
+    pub left: OnceLock<Arc<dyn OnDone>>,
 }
 
 impl Slot {
@@ -78,6 +108,7 @@ impl Slot {
             state: AtomicU8::new(RESERVED),
             buf: OnceLock::new(),
             sleeper: OnceLock::new(),
+            left: OnceLock::new(),
         }
     }
 
@@ -88,6 +119,18 @@ impl Slot {
     pub fn wake(&self) {
         if let Some(t) = self.sleeper.get() {
             t.unpark();
+        }
+    }
+
+    /// Tells the owner of a finished record.
+    pub fn tell(&self, owner: Owner, result: impl FnOnce() -> Result<(), LogError>) {
+        match owner {
+            Owner::Sleeps => self.wake(),
+            Owner::Left => {
+                if let Some(l) = self.left.get() {
+                    l.done(result());
+                }
+            }
         }
     }
 
@@ -802,6 +845,22 @@ impl<S: Send + 'static> Log<S> {
     ) -> Result<(), LogError> {
         ticket.waited.set(true);
         self.inner.wait_slot_or(&ticket.slot, &mut give_up)
+    }
+
+    /// Instead of [`Log::wait`]: leaves the wait to whoever writes the record's group, who calls `then` afterwards. False
+    /// if that is not possible (nobody is writing now, the record is done already, a gate is on, mode 0): the caller waits
+    /// as usual, and `then` is not called. It may be called before this returns.
+    pub fn leave(&self, ticket: &Ticket, then: &Arc<dyn OnDone>) -> bool {
+        let left = self.inner.leave_slot(&ticket.slot, then);
+        if left {
+            ticket.waited.set(true);
+        }
+        left
+    }
+
+    /// Whether [`Log::leave`] would be of use for a record handed over now.
+    pub fn is_leading(&self) -> bool {
+        self.inner.can_leave() && self.inner.leading.load(Ordering::Relaxed)
     }
 
     /// Waits until readers may see commit `seq`. Its committer must be on its way to [`Log::wait`].

@@ -19,7 +19,7 @@ use crate::Seq;
 use crate::core::{Core, frame_len};
 use crate::error::LogError;
 use crate::frame::{HEADER_LEN, RecordKind};
-use crate::log::{HELD, HELD_SLEEPING, Inner, Room, Slot};
+use crate::log::{HELD, HELD_SLEEPING, Inner, Owner, Room, Slot};
 use crate::reader::RecordRef;
 
 /// The other log, in which commits stand in the same order.
@@ -97,9 +97,13 @@ impl<S: Send + 'static> Drop for Taken<'_, S> {
 }
 
 impl Core {
-    /// A group is in the first log: keeps what must be in the second one, too, and finishes the rest. `wake` gets those
-    /// who sleep and are finished. False if there is nothing to keep.
-    pub fn queue_second<'a>(&self, slots: &'a [Arc<Slot>], wake: &mut Vec<&'a Arc<Slot>>) -> bool {
+    /// A group is in the first log: keeps what must be in the second one, too, and finishes the rest. `tell` gets those
+    /// who are finished and must be told. False if there is nothing to keep.
+    pub fn queue_second<'a>(
+        &self,
+        slots: &'a [Arc<Slot>],
+        tell: &mut Vec<(&'a Arc<Slot>, Owner)>,
+    ) -> bool {
         let wanted = |s: &Slot| s.is_commit() || (!s.barrier && s.kind == RecordKind::State);
         if !slots.iter().any(|s| wanted(s)) {
             return false;
@@ -108,8 +112,8 @@ impl Core {
         for s in slots {
             if wanted(s) && s.hold() {
                 queue.push_back(s.clone());
-            } else if s.finish() {
-                wake.push(s);
+            } else {
+                tell.extend(s.finish().map(|owner| (s, owner)));
             }
         }
         true
@@ -222,10 +226,10 @@ impl<S: Send + 'static> Inner<S> {
         // Visible first: a committer that finds itself done must see its own commit.
         self.core.publish(last_seq);
         self.core.progress.notify();
-        let sleepers: Vec<&Arc<Slot>> = taken.slots.iter().filter(|s| s.finish()).collect();
+        let owners = taken.slots.iter().filter_map(|s| Some((s, s.finish()?)));
         // All are done before the first one is woken and takes the processor away.
-        for s in sleepers {
-            s.wake();
+        for (s, owner) in owners.collect::<Vec<_>>() {
+            s.tell(owner, || Ok(()));
         }
     }
 

@@ -12,7 +12,7 @@ use narwal_server::{
 };
 use narwal_session::variables::{Kind, VARIABLES, VarValue, lookup};
 use narwal_session::{ClientSession, ConnectOptions, Startup};
-use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::{LateAnswer, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -328,6 +328,18 @@ impl Session for Client {
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         self.0.execute(handle, params, out)
+    }
+
+    fn answer_through(&mut self, late: Arc<dyn LateAnswer>) {
+        self.0.answer_through(late);
+    }
+
+    fn has_commit_pending(&self) -> bool {
+        self.0.has_commit_pending()
+    }
+
+    fn settle(&mut self, later: bool) -> SqlResult<bool> {
+        self.0.settle(later)
     }
 
     fn close_statement(&mut self, handle: u32) {

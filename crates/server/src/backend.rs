@@ -2,7 +2,7 @@
 //! implements these traits knows no packets.
 
 use crate::kill::KillHandle;
-use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::{LateAnswer, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -193,6 +193,27 @@ pub trait Session: Send {
 
     /// COM_SET_OPTION: multi-statements on or off.
     fn set_multi_statements(&mut self, on: bool);
+
+    /// The front can answer commits later, by this: see [`Session::settle`].
+    fn answer_through(&mut self, late: Arc<dyn LateAnswer>) {
+        let _ = late;
+    }
+
+    /// Whether the command that has just run stands for a commit that is not done yet. Its answer must not be sent before
+    /// [`Session::settle`] says so.
+    fn has_commit_pending(&self) -> bool {
+        false
+    }
+
+    /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true): whoever finishes it has the
+    /// answer sent, by what [`Session::answer_through`] gave; that may happen before this returns.
+    ///
+    /// # Errors
+    /// The commit has failed: the error is the answer.
+    fn settle(&mut self, later: bool) -> SqlResult<bool> {
+        let _ = later;
+        Ok(false)
+    }
 
     /// Current status flags ([`status`]).
     fn status_flags(&self) -> u16;

@@ -8,6 +8,7 @@ use crate::backend::{
 use crate::codec::Cursor;
 use crate::handshake::{self, Answer, Login, MAX_HANDSHAKE_PACKET};
 use crate::kill::KillHandle;
+use crate::late::Late;
 use crate::packet::{PacketReader, PacketWriter, ReadError};
 use crate::params::Statement;
 use crate::protocol::{Capabilities as Cap, command, mariadb_capability};
@@ -211,15 +212,20 @@ fn run(
     };
     let info = c.login()?;
     let user = info.user.clone();
-    let session = match shared.backend.connect(info, kill.clone()) {
+    let mut session = match shared.backend.connect(info, kill.clone()) {
         Ok(s) => s,
         Err(e) => return Err(c.chan.refuse(e)),
     };
     *had_session = true;
     tracing::debug!(connection = c.id, user, host = %c.peer.host, "connected");
     c.chan.stream.authenticated();
+    let late = c.chan.stream.answer_late();
+    if let Some(l) = &late {
+        session.answer_through(l.clone());
+    }
     let mut commands = Commands {
         session,
+        late,
         statements: Statements::default(),
         results: ResultState::new(c.mariadb_caps & mariadb_capability::CACHE_METADATA != 0),
         kill,
@@ -478,6 +484,8 @@ impl Statements {
 
 struct Commands<'a> {
     session: Box<dyn Session>,
+    /// Where answers to commits are left for others to send.
+    late: Option<Arc<Late>>,
     statements: Statements,
     results: ResultState,
     kill: &'a Arc<KillHandle>,
@@ -512,10 +520,20 @@ impl Commands<'_> {
             if self.kill.connection_killed() {
                 return Err(End::Killed);
             }
+            if let Some(l) = &self.late {
+                l.wait_committed();
+            }
             self.kill.begin_statement();
             received += 4 + at.len() as u64;
             // Whatever a statement broke, the client is told, and its transaction is rolled back in an orderly way.
-            match catch_unwind(AssertUnwindSafe(|| self.command(c, at))) {
+            let run = || {
+                let done = self.command(c, at);
+                if self.session.has_commit_pending() {
+                    self.settle(c);
+                }
+                done
+            };
+            match catch_unwind(AssertUnwindSafe(run)) {
                 Ok(done) => done?,
                 Err(_) => {
                     tracing::error!(connection = c.id, "a panic ended the connection");
@@ -536,6 +554,30 @@ impl Commands<'_> {
             }
             if self.session.wants_to_end() {
                 return Ok(());
+            }
+        }
+    }
+
+    /// The answer that stands in the buffer is to a commit: leaves both to whoever writes the commit, or waits for it.
+    fn settle(&mut self, c: &mut Connection<'_>) {
+        let (reader, writer) = (&c.chan.reader, &mut c.chan.writer);
+        let seq = reader.next_seq();
+        let late = (self.late.as_ref())
+            .filter(|_| !reader.has_rest() && !self.session.wants_to_end())
+            .filter(|l| l.put(writer, seq));
+        match self.session.settle(late.is_some()) {
+            Ok(true) => {}
+            Ok(false) => {
+                if let Some(l) = late {
+                    l.take_back(writer);
+                }
+            }
+            Err(e) => {
+                if let Some(l) = late {
+                    l.take_back(writer);
+                }
+                writer.start_over(seq);
+                c.chan.error(&e);
             }
         }
     }

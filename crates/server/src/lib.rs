@@ -19,6 +19,7 @@ pub mod backend;
 mod connection;
 pub mod handshake;
 pub mod kill;
+mod late;
 pub mod params;
 pub mod result;
 pub mod server;

@@ -1,5 +1,6 @@
 //! A client's connection as a byte stream: TCP or Unix socket, in clear or in TLS, with its timeouts.
 
+use crate::late::Late;
 use crate::packet::PacketSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
@@ -27,10 +28,19 @@ impl Socket {
         };
     }
 
-    fn fd(&self) -> BorrowedFd<'_> {
+    /// The descriptor.
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Socket::Tcp(s) => s.as_fd(),
             Socket::Unix(s) => s.as_fd(),
+        }
+    }
+
+    /// Writes all of `bytes`.
+    pub(crate) fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Socket::Tcp(s) => (&mut &*s).write_all(bytes),
+            Socket::Unix(s) => (&mut &*s).write_all(bytes),
         }
     }
 
@@ -59,6 +69,8 @@ pub struct Wire {
     deadline: Option<Instant>,
     read_timeout: Duration,
     write_timeout: Duration,
+    /// What others send on this socket comes first.
+    late: Option<Arc<Late>>,
 }
 
 impl Wire {
@@ -95,6 +107,9 @@ impl Read for Wire {
 
 impl Write for Wire {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        if let Some(l) = &self.late {
+            l.wait_sent();
+        }
         match &*self.socket {
             Socket::Tcp(s) => (&mut &*s).write(buf),
             Socket::Unix(s) => (&mut &*s).write(buf),
@@ -131,7 +146,19 @@ impl Stream {
             deadline: Some(deadline),
             read_timeout: Duration::ZERO,
             write_timeout,
+            late: None,
         }))
+    }
+
+    /// A place for answers that another thread sends; `None` if this stream's bytes are not the packets' own (TLS).
+    pub(crate) fn answer_late(&mut self) -> Option<Arc<Late>> {
+        let Stream::Clear(w) = self else { return None };
+        let socket = &w.socket;
+        Some(
+            (w.late)
+                .get_or_insert_with(|| Arc::new(Late::new(socket.clone())))
+                .clone(),
+        )
     }
 
     fn wire(&mut self) -> Option<&mut Wire> {

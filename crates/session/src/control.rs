@@ -44,7 +44,10 @@ impl ClientSession {
                 Err(e) => self.fail(e),
             };
         }
-        match self.answer(admin, text) {
+        self.answer_is_last = !more && matches!(admin, Admin::Commit { .. });
+        let answer = self.answer(admin, text);
+        self.answer_is_last = false;
+        match answer {
             Ok(Answer::Done { affected }) => self.finish_ok(affected, 0, String::new(), out, more),
             Ok(Answer::Rows(grid)) => {
                 grid.send(out)?;

@@ -14,7 +14,7 @@ use crate::table_locks::Locked;
 use crate::transaction::{NextTransaction, Open};
 use crate::variables::VarValue;
 use ahash::AHashMap;
-use narwal_engine::{Isolation, RowImage};
+use narwal_engine::{Isolation, OnDone, Reserved, RowImage};
 use narwal_sql::{SqlMode, StatementEnv};
 use narwal_types::{ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
@@ -105,6 +105,12 @@ pub struct ClientSession {
     pub(crate) locked: Option<Locked>,
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) global_read_lock: bool,
+    /// How answers to commits are sent by others.
+    pub(crate) late: Option<Arc<dyn OnDone>>,
+    /// The commit that is being made ends the command: nothing comes behind its answer.
+    pub(crate) answer_is_last: bool,
+    /// A commit that nobody has waited for yet.
+    pub(crate) pending: Option<Reserved>,
 }
 
 impl ClientSession {
@@ -189,6 +195,9 @@ impl ClientSession {
             internal,
             locked: None,
             global_read_lock: false,
+            late: None,
+            answer_is_last: false,
+            pending: None,
         };
         s.start_as_client()?;
         Ok(s)

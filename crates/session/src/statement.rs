@@ -388,6 +388,7 @@ impl ClientSession {
             self.open = Some(open);
         } else if !open.txn.is_read_only() {
             self.process.stage(Stage::Commit);
+            self.answer_is_last = !more && matches!(outcome, Outcome::Done { .. });
             if let Err(e) = self.commit_transaction(open.txn) {
                 return self.fail(e);
             }

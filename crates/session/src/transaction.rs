@@ -3,8 +3,19 @@
 use crate::process::Stage;
 use crate::session::ClientSession;
 use crate::status;
-use narwal_engine::{Isolation, Savepoint, Transaction, TxnOptions};
-use narwal_types::SqlResult;
+use narwal_engine::{EngineError, Isolation, LogError, OnDone, Savepoint, Transaction, TxnOptions};
+use narwal_types::{LateAnswer, SqlResult};
+use std::sync::Arc;
+
+/// A late answer as the log knows it.
+#[derive(Debug)]
+struct Later(Arc<dyn LateAnswer>);
+
+impl OnDone for Later {
+    fn done(&self, result: Result<(), LogError>) {
+        self.0.send(result.map_err(|e| EngineError::from(e).into()));
+    }
+}
 
 /// The open transaction.
 pub(crate) struct Open {
@@ -68,10 +79,52 @@ impl ClientSession {
         };
         // What counts is what is set now: `server_id` may be changed inside a transaction.
         txn.set_gtid(self.gtid_choice());
-        let info = txn.commit()?;
+        let reserved = txn.commit_reserved()?;
+        let gtid = reserved.gtid;
+        let db = self.instance.database();
+        if std::mem::take(&mut self.answer_is_last) && self.late.is_some() && db.is_log_led() {
+            self.pending = Some(reserved);
+        } else {
+            db.wait_committed_or_killed(&reserved, &self.process.kill_flag)?;
+        }
         self.process.counters.add(status::COMMITS, 1);
-        self.note_gtid(info.gtid);
+        if let Some(gtid) = gtid {
+            self.note_gtid(gtid.to_string());
+        }
         Ok(())
+    }
+
+    /// The front can answer commits later, by this.
+    pub fn answer_through(&mut self, late: Arc<dyn LateAnswer>) {
+        self.late = Some(Arc::new(Later(late)));
+    }
+
+    /// Whether the statement that has just run stands for a commit that has its place, but may not be durable yet:
+    /// [`ClientSession::settle`] comes before its answer.
+    pub fn has_commit_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true): whoever finishes it has the
+    /// answer sent by what [`ClientSession::answer_through`] gave, perhaps before this returns.
+    ///
+    /// # Errors
+    /// The commit has failed.
+    pub fn settle(&mut self, later: bool) -> SqlResult<bool> {
+        let Some(reserved) = self.pending.take() else {
+            return Ok(false);
+        };
+        let db = self.instance.database();
+        if later
+            && let Some(late) = &self.late
+            && db.leave_committed(&reserved, late)
+        {
+            return Ok(true);
+        }
+        match db.wait_committed_or_killed(&reserved, &self.process.kill_flag) {
+            Ok(()) => Ok(false),
+            Err(e) => self.fail(e.into()),
+        }
     }
 
     /// Commits the open transaction, if there is one.

@@ -34,7 +34,7 @@ pub use coltype::{BlobSize, ColumnType, TypeKind};
 pub use convert::{SqlWarning, StoreMode, StoreTarget};
 pub use decimal::Decimal;
 pub use error::{SqlError, SqlResult};
-pub use result::{OkInfo, ResultColumn, ResultSink};
+pub use result::{LateAnswer, OkInfo, ResultColumn, ResultSink};
 pub use row::RowLayout;
 pub use temporal::{Date, DateTime, Time};
 pub use value::{Value, ValueRef};

@@ -49,6 +49,13 @@ pub struct OkInfo {
     pub info: String,
 }
 
+/// Sends the answer to a commit that the connection's thread has not waited for.
+pub trait LateAnswer: Send + Sync + std::fmt::Debug {
+    /// The commit is done, or has failed with this error. Called once a commit, by a thread that does the same for other
+    /// connections: it must not block.
+    fn send(&self, outcome: SqlResult<()>);
+}
+
 /// Receives the results of statements, one after another. For each statement that succeeds exactly one of
 /// `ok` or (`begin_rows`, `row`*, `end_rows`) is called. The implementation asks the session for its status flags.
 pub trait ResultSink {

@@ -409,6 +409,27 @@ impl PacketWriter {
         self.buf.len() >= FLUSH_AT
     }
 
+    /// Moves what has gathered, and was not sent, to `into`, whose bytes it replaces: somebody else sends it. It counts as
+    /// sent.
+    pub fn take_unsent(&mut self, into: &mut Vec<u8>) {
+        into.clear();
+        std::mem::swap(&mut self.buf, into);
+        self.sent += into.len() as u64;
+    }
+
+    /// Takes back what [`PacketWriter::take_unsent`] gave away. Nothing was written since.
+    pub fn put_back(&mut self, from: &mut Vec<u8>) {
+        std::mem::swap(&mut self.buf, from);
+        self.sent -= self.buf.len() as u64;
+    }
+
+    /// Forgets what has gathered and was not sent; the next packet has sequence number `seq`.
+    pub fn start_over(&mut self, seq: u8) {
+        self.open = false;
+        self.buf.clear();
+        self.seq = seq;
+    }
+
     /// Sends what has gathered.
     pub fn flush(&mut self, dst: &mut impl Write) -> io::Result<()> {
         if self.buf.is_empty() {
