@@ -157,13 +157,16 @@ fn gates_and_modes_change_under_those_who_have_left() {
     under_load(Durability::Synced, true);
 }
 
-/// A disk whose syncs take their time, so that somebody leads while others come.
-fn slow() -> (SimDisk, Arc<Log<()>>) {
+/// Whoever leads waits for two more commits.
+fn gathering() -> (SimDisk, Arc<Log<()>>) {
     let disk = SimDisk::new();
     let opts = LogOptions {
         disk: Arc::new(disk.clone()),
         commit_wait_count: 3,
         commit_wait_usec: 60_000_000,
+        // Nothing to be made ahead: every sync is a commit's.
+        segment_size: 64 << 10,
+        initial_size: 64 << 10,
         ..LogOptions::new("/log")
     };
     let log = open(opts).0;
@@ -184,7 +187,7 @@ fn while_one_leads(log: &Arc<Log<()>>, then: impl FnOnce()) -> Result<(), LogErr
 
 #[test]
 fn nobody_leaves_when_nobody_would_write() {
-    let (_, log) = slow();
+    let (_, log) = gathering();
     log.set_commit_wait(0, 0);
     let (answer, told) = Answer::new(&log);
     let then: Arc<dyn OnDone> = answer;
@@ -202,7 +205,7 @@ fn nobody_leaves_when_nobody_would_write() {
 
 #[test]
 fn a_record_that_was_left_is_written_though_nobody_waits_for_anything() {
-    let (_, log) = slow();
+    let (_, log) = gathering();
     let (answer, told) = Answer::new(&log);
     let then: Arc<dyn OnDone> = answer.clone();
     let mut hold = None;
@@ -226,7 +229,7 @@ fn a_record_that_was_left_is_written_though_nobody_waits_for_anything() {
 
 #[test]
 fn those_who_left_are_told_that_the_log_has_failed() {
-    let (disk, log) = slow();
+    let (disk, log) = gathering();
     let (answer, told) = Answer::new(&log);
     let then: Arc<dyn OnDone> = answer;
     disk.fail_nth(Call::Sync, 1, libc::EIO);
