@@ -25,6 +25,7 @@ fn options(disk: &SimDisk, flush: u8, sync_binlog: u32) -> Options {
         oob_threshold: 700,
         segment_size: 32 << 10,
         max_binlog_size: 4096,
+        binlog_state_interval: 4096,
         background: false,
         disk: Arc::new(disk.clone()),
         memory_budget: 4 << 20,

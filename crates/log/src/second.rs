@@ -64,7 +64,7 @@ impl Second {
         self.leading
             .compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst)
             .is_ok()
-            .then_some(Lead(self))
+            .then(|| Lead(self))
     }
 }
 
