@@ -295,7 +295,9 @@ def test_a_memory_group_holds_a_process():
         pytest.skip(f"no right to make a cgroup: {e}")
     child = subprocess.Popen(["sleep", "60"])
     try:
+        assert not group.holds(child.pid)
         group.hold(child.pid, 64)
+        assert group.holds(child.pid)
         assert group.folder.name in open(f"/proc/{child.pid}/cgroup").read()
         assert group._limit.read_text().strip() == str(64 << 20)
     finally:

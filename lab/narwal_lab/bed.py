@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from testbed import syncshim
+from testbed.cgroup import MemoryGroup, forget
 from testbed.client import Client
 from testbed.servers import Server
 
@@ -48,6 +49,7 @@ class Bed:
         self._servers: dict[tuple[str, str], Server] = {}
         self._started_with: dict[int, tuple] = {}
         self._prepared: dict[tuple[int, str], tuple] = {}
+        self._groups: dict[str, MemoryGroup] = {}
 
     def __enter__(self) -> Bed:
         return self
@@ -61,6 +63,9 @@ class Bed:
             self._keep_log(server)
             server.remove()
         self._servers.clear()
+        for group in self._groups.values():
+            group.remove()
+        self._groups.clear()
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _keep_log(self, server: Server) -> None:
@@ -128,6 +133,20 @@ class Bed:
             self._keep_log(server)
             self._prepared = {k: v for k, v in self._prepared.items() if k[0] != id(server)}
             server.remove()
+
+    def limit_memory(self, server: Server, mib: int) -> int | None:
+        """Holds a server, together with what the kernel keeps of its files, to so many MiB until it is started again; None where this user
+        may not do that. What the kernel has of the files already is dropped first, as it would be free."""
+        try:
+            group = self._groups.get(server.folder.name) or MemoryGroup(server.folder.name)
+            self._groups[server.folder.name] = group
+            pid = server.process.pid  # type: ignore[union-attr]
+            if not group.holds(pid):
+                forget(server.datadir)
+            group.hold(pid, mib)
+        except OSError:
+            return None
+        return mib
 
     def pause_all(self) -> None:
         """Puts every server to sleep, for what is measured about the machine itself."""

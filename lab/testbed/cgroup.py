@@ -32,6 +32,10 @@ class MemoryGroup:
         (self.folder / "cgroup.procs").write_text(str(pid))
         self._limit.write_text(str(mib << 20))
 
+    def holds(self, pid: int) -> bool:
+        """Whether the process is in here."""
+        return str(pid) in (self.folder / "cgroup.procs").read_text().split()
+
     def remove(self) -> None:
         """Takes the group away, whose processes have ended."""
         atexit.unregister(self.remove)
@@ -44,12 +48,12 @@ class MemoryGroup:
 
 
 def forget(folder: Path) -> None:
-    """Asks the kernel to drop what it has cached of a folder's files."""
-    os.sync()
+    """Asks the kernel to write what it has cached of a folder's files, and drop it."""
     for file in folder.rglob("*"):
         if file.is_file():
             fd = os.open(file, os.O_RDONLY)
             try:
+                os.fsync(fd)
                 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
             finally:
                 os.close(fd)

@@ -83,5 +83,6 @@ class Ferry(Experiment):
                     gains.append(held.tps.max() / off.tps.iloc[0])
             if gains:
                 least, most = min(gains), max(gains)
-                out.append(f"{name}: the best delay setting gives {least:.2f}" + (f" to {most:.2f}" if len(gains) > 1 else "") + " times the rate without a delay.")
+                range_ = f"{least:.2f}" + (f" to {most:.2f}" if len(gains) > 1 else "")
+                out.append(f"{name}: the best delay setting gives {range_} times the rate without a delay.")
         return out

@@ -96,7 +96,8 @@ class LogCost(Experiment):
         out = []
         for name in subjects_in(most):
             own = most[most.subject == name]
-            parts = [f"{share(own, way)} {'without a log' if way == OFF else 'with ' + way}" for way in ("1 reader", "8 readers", OFF) if share(own, way) != "-"]
+            shares = {way: share(own, way) for way in ("1 reader", "8 readers", OFF)}
+            parts = [f"{text} {'without a log' if way == OFF else 'with ' + way}" for way, text in shares.items() if text != "-"]
             if parts:
                 out.append(f"{name}, {own.threads.iloc[0]} threads, of its rate with the log on and unread: " + ", ".join(parts) + ".")
         return out

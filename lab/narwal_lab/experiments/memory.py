@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 import psutil
-from testbed.cgroup import MemoryGroup, forget
 
 from ..bed import Bed
 from ..experiment import Cell, Experiment, Plot, Table
@@ -31,7 +30,8 @@ class Memory(Experiment):
     name, letter, title = "memory", "c", "Memory tiers"
     question = (
         "The same data under budgets (innodb_buffer_pool_size) of a twelfth, a half and four thirds of it, oltp_read_only and "
-        "oltp_read_write, after a warm-up that ends when the rate is steady. Peak RSS is the process at its most during the cell, beside its budget. "
+        "oltp_read_write over uniformly chosen rows, after a warm-up that ends when the rate is steady. Peak RSS is the process at its most "
+        "during the cell, beside its budget. "
         "MariaDB reads past the kernel's page cache (O_DIRECT), Narwal through it: so that neither has more memory than the other, a cgroup holds each "
         "process and what the kernel keeps of its files to the budget and a headroom, where this user may make one."
     )
@@ -39,8 +39,6 @@ class Memory(Experiment):
     def __init__(self) -> None:
         self._warm: dict[str, dict[str, float]] = {}
         """Of each server, how the warm-up of the present cell ended."""
-        self._groups: dict[str, tuple[MemoryGroup, int]] = {}
-        """Of each server, its group and the process in it."""
 
     def _data_mib(self, o: Options) -> int:
         return o.setting("memory_data_mib", o.pick(96, 1536, 24 * 1024))
@@ -72,38 +70,18 @@ class Memory(Experiment):
             if cell == self.cells(bed.o)[-1]:
                 for subject in bed.subjects:
                     bed.forget(subject, "memory")
-                for group, _ in self._groups.values():
-                    group.remove()
-                self._groups.clear()
-
-    def _limit(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> int | None:
-        """Holds the server to its budget and a headroom; MiB of both, None where that is not permitted or not wanted."""
-        headroom = bed.o.setting("memory_headroom_mib", 256 + cell["threads"])
-        limit = self.server_settings(subject, cell, bed.o)["buffer_pool_mib"] + headroom
-        if headroom < 0:
-            return None
-        pid = server.process.pid
-        try:
-            if subject.name not in self._groups:
-                self._groups[subject.name] = MemoryGroup(subject.slug), 0
-            group, before = self._groups[subject.name]
-            if before != pid:  # started again: what the kernel has cached for the process before shall not be free for this one
-                forget(server.datadir)
-                self._groups[subject.name] = group, pid
-            group.hold(pid, limit)
-        except OSError:
-            return None
-        return limit
 
     def prepare(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
         bed.prepare(server, **{"table-size": self._rows(bed.o)})
 
     def _load(self, bed: Bed, server: Any, cell: Cell, seconds: float, **more: Any) -> dict:
-        return bed.load(server, cell["test"], cell["threads"], seconds, **{"table-size": self._rows(bed.o)}, **more)
+        return bed.load(server, cell["test"], cell["threads"], seconds, **{"table-size": self._rows(bed.o), "rand-type": "uniform"}, **more)
 
     def warm_up(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
-        """Stretches of load until three in a row have about the same rate, up to ten times the warm-up."""
-        limit = self._limit(bed, server, subject, cell)
+        """Stretches of load until three in a row have about the same rate, or there were enough of them."""
+        headroom = bed.o.setting("memory_headroom_mib", headroom_mib(cell["threads"]))
+        budget = self.server_settings(subject, cell, bed.o)["buffer_pool_mib"]
+        limit = bed.limit_memory(server, budget + headroom) if headroom >= 0 else None
         forget_peak(server.process.pid)
         stretch = max(1.0, bed.o.warmup / 3)
         rates: list[float] = []
@@ -119,16 +97,19 @@ class Memory(Experiment):
         return out | {"budget_mib": budget, "cached_mib": cached_mib(server.datadir), **self._warm[subject.name]}
 
     def estimate(self, cell: Cell, o: Options, subjects: int) -> float:
-        return subjects * (o.rounds * (o.seconds + 1) + o.pick(3, 10, 60))
+        first = self._data_mib(o) / 10 if cell == self.cells(o)[0] else 0
+        return subjects * (o.rounds * (o.seconds + 1) + o.pick(5, 10, 60) + first)
 
     def tables(self, df: pd.DataFrame) -> list[Table]:
         by = ["data_by_budget", "test", "threads"]
-        names = {"was_steady": "steady, share of rounds", "cached_mib": "files in the page cache, MiB", "budget_mib": "budget MiB", "limit_mib": "cgroup limit MiB"}
+        names = {"was_steady": "steady, share of rounds", "cached_mib": "files in the page cache, MiB", "budget_mib": "budget MiB",
+                 "limit_mib": "cgroup limit MiB"}  # fmt: skip
         df = df.assign(**{new: pd.to_numeric(df[old]) for old, new in names.items()})
         return [
             pivot(df, "tps", by, "Transactions a second, by size of the data as a multiple of the budget"),
             per_run(df, by, ["budget MiB", "peak_mib", "rss_mib", "files in the page cache, MiB", "cgroup limit MiB"], "Memory beside its budget",
-                    note="Peak RSS is the whole process since the cell began: buffers, connections, code. The cgroup's limit counts the page cache too; '-': no limit was possible."),
+                    note="Peak RSS is the whole process since the cell began: buffers, connections, code. The cgroup's limit counts the page cache "
+                    "too; '-': no limit was possible."),
             per_run(df, by, ["p50_ms", "p99_ms", "p999_ms", "warm_up_s", "steady, share of rounds"], "Latency, and whether the warm-up ended steady",
                     note=f"Steady: the rates of the last three stretches of the warm-up lie within {STEADY:.0%} of each other."),
         ]  # fmt: skip
@@ -147,6 +128,11 @@ class Memory(Experiment):
     def summary(self, df: pd.DataFrame) -> list[str]:
         most = df[(df.data_by_budget == max(TIERS)) & (df.test == "oltp_read_write")]
         return ratio_sentences(most, "tps", "threads", "data 12x the memory budget (oltp_read_write)", "threads") if len(most) else []
+
+
+def headroom_mib(threads: int) -> int:
+    """What a process may have beyond its budget for code, connections and so on, and the kernel for its files."""
+    return 256 + threads
 
 
 def steady(rates: list[float]) -> bool:
