@@ -181,7 +181,7 @@ def lines(
             ax.set_xticks(ticks)
             ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
             ax.xaxis.set_minor_locator(NullLocator())
-        _finish(ax, f"{panels} {value}" if panels else "", xlabel, ylabel, log_y)
+        finish(ax, f"{panels} {value}" if panels else "", xlabel, ylabel, log_y)
     if not log_y and len(df) and df[y].notna().any():
         axes[0].set_ylim(0, df[y].max() * 1.06 or 1)
     if axes[0].get_legend_handles_labels()[0]:
@@ -205,7 +205,7 @@ def bars(df: pd.DataFrame, x: str, y: str, title: str, xlabel: str, ylabel: str,
     ax.set_xticks(range(len(groups)))
     ax.set_xticklabels([str(g) for g in groups], rotation=30 if max((len(str(g)) for g in groups), default=0) > 9 else 0,
                        ha="right" if max((len(str(g)) for g in groups), default=0) > 9 else "center")  # fmt: skip
-    _finish(ax, "", xlabel, ylabel, log_y)
+    finish(ax, "", xlabel, ylabel, log_y)
     if not log_y:
         ax.set_ylim(bottom=0, auto=True)  # the panels that share this axis still have to fit
     if names:
@@ -258,13 +258,14 @@ def timeline(df: pd.DataFrame, curve: str, title: str, xlabel: str, ylabel: str,
         points = good(df)[good(df).subject == name][curve].iloc[:1]
         for p in points:
             ax.plot([x for x, _ in p], [y for _, y in p], color=colour(name), label=name, linewidth=1.5)
-    _finish(ax, "", xlabel, ylabel, False)
+    finish(ax, "", xlabel, ylabel, False)
     ax.set_ylim(bottom=0, auto=True)  # the panels that share this axis still have to fit
     ax.legend(fontsize=8)
     return Plot(title, figure, note)
 
 
-def _finish(ax, title: str, xlabel: str, ylabel: str, log_y: bool) -> None:
+def finish(ax, title: str, xlabel: str, ylabel: str, log_y: bool) -> None:
+    """Axes as all figures have them, once everything is drawn: texts, a scale from 0 or logarithmic, a grid."""
     ax.set_title(title, fontsize=10)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .servers import MariaDB, Server
 
+LAB = Path(__file__).resolve().parents[1]
 # Of a replica that shall cost its machine little: it syncs nothing and writes no log of its own.
 REPLICA_ARGS = ["--server-id=7", "--innodb-flush-log-at-trx-commit=0", "--sync-master-info=0", "--sync-relay-log=0",
                 "--sync-relay-log-info=0", "--innodb-buffer-pool-size=512M", "--performance-schema=OFF",
@@ -22,11 +23,9 @@ def _discard(server: Server, readers: int, start: str) -> list[str]:
     return [sys.executable, "-m", "testbed.discard", str(server.port), str(readers), start, "100"]
 
 
-LAB = Path(__file__).resolve().parents[1]
-
-
 @contextmanager
 def nobody():
+    """In the place of readers."""
     yield
 
 
@@ -35,6 +34,8 @@ def discarding(server: Server, n: int):
     """`n` readers that throw away what they get, which must have been something."""
     child = subprocess.Popen(_discard(server, n, "now"), stdout=subprocess.PIPE, text=True, cwd=LAB)
     if child.stdout.readline().strip() != "attached":
+        child.kill()
+        child.communicate()
         raise RuntimeError(f"the readers could not attach\n{server.log_tail()}")
     try:
         yield

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from ..bed import Bed
 from ..experiment import Cell, Experiment, Plot, Table
 from ..options import LabError, Options
-from ..plots import _finish, colour, medians, per_run, pivot, subjects_in
+from ..plots import colour, finish, medians, per_run, pivot, subjects_in
 
 NAMES = {
     "mariadb": ("binlog_commit_wait_count", "binlog_commit_wait_usec"),
@@ -68,7 +68,7 @@ class Ferry(Experiment):
                 for r in one.itertuples():
                     text = f"{r.wait_count}/{r.wait_usec}" if r.wait_usec else "off"
                     ax.annotate(text, (r.p50_ms, r.tps), textcoords="offset points", xytext=(4, 3), fontsize=7)
-            _finish(ax, f"{threads} threads" + (f", +{delay / 1000:g} ms a sync" if delay else ""), "p50, ms", "transactions/s", False)
+            finish(ax, f"{threads} threads" + (f", +{delay / 1000:g} ms a sync" if delay else ""), "p50, ms", "transactions/s", False)
             ax.legend(fontsize=8)
         return [Plot("Throughput against latency", figure, "Each point is a setting: transactions / microseconds that the leader waits.")]
 

@@ -13,7 +13,7 @@ from testbed.replica import ReplicaFailed
 from ..bed import Bed
 from ..experiment import FAILURES, Cell, Experiment, Plot, Table, describe
 from ..options import Options
-from ..plots import _finish, colour, good, medians, subjects_in
+from ..plots import colour, finish, good, medians, subjects_in
 from ..subjects import Subject
 
 KINDS = {"narwal": "Narwal", "mariadb": "MariaDB"}
@@ -102,7 +102,7 @@ class Replication(Experiment):
                 for i, samples in enumerate(own[own.subject == name].samples):
                     ax.plot([s["at"] for s in samples], [s["lag"] for s in samples], marker="o", markersize=3, color=colour(name),
                             label=f"{name} -> {kind}" if not i else None)  # fmt: skip
-            _finish(ax, f"replica: {kind}", "seconds of load", "lag, s", False)
+            finish(ax, f"replica: {kind}", "seconds of load", "lag, s", False)
             ax.legend(fontsize=8)
         return [Plot("Lag through the load", figure, "A line per round.")]
 
