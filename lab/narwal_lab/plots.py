@@ -207,7 +207,7 @@ def bars(df: pd.DataFrame, x: str, y: str, title: str, xlabel: str, ylabel: str,
                        ha="right" if max((len(str(g)) for g in groups), default=0) > 9 else "center")  # fmt: skip
     finish(ax, "", xlabel, ylabel, log_y)
     if not log_y:
-        ax.set_ylim(bottom=0, auto=True)  # the panels that share this axis still have to fit
+        ax.set_ylim(bottom=0)
     if names:
         ax.legend(fontsize=8)
     return Plot(title, figure, note)
@@ -259,13 +259,13 @@ def timeline(df: pd.DataFrame, curve: str, title: str, xlabel: str, ylabel: str,
         for p in points:
             ax.plot([x for x, _ in p], [y for _, y in p], color=colour(name), label=name, linewidth=1.5)
     finish(ax, "", xlabel, ylabel, False)
-    ax.set_ylim(bottom=0, auto=True)  # the panels that share this axis still have to fit
+    ax.set_ylim(bottom=0)
     ax.legend(fontsize=8)
     return Plot(title, figure, note)
 
 
 def finish(ax, title: str, xlabel: str, ylabel: str, log_y: bool) -> None:
-    """Axes as all figures have them, once everything is drawn: texts, a scale from 0 or logarithmic, a grid."""
+    """Axes as all figures have them, once everything is drawn: texts, numbers of the scale, a grid."""
     ax.set_title(title, fontsize=10)
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)

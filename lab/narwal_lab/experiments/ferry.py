@@ -69,6 +69,7 @@ class Ferry(Experiment):
                     text = f"{r.wait_count}/{r.wait_usec}" if r.wait_usec else "off"
                     ax.annotate(text, (r.p50_ms, r.tps), textcoords="offset points", xytext=(4, 3), fontsize=7)
             finish(ax, f"{threads} threads" + (f", +{delay / 1000:g} ms a sync" if delay else ""), "p50, ms", "transactions/s", False)
+            ax.set_ylim(bottom=0)
             ax.legend(fontsize=8)
         return [Plot("Throughput against latency", figure, "Each point is a setting: transactions / microseconds that the leader waits.")]
 

@@ -96,7 +96,8 @@ class Replication(Experiment):
     def figures(self, df: pd.DataFrame) -> list[Plot]:
         kinds = list(dict.fromkeys(df.replica))
         figure = Figure(figsize=(4.4 * len(kinds) + 0.8, 3.6), layout="constrained")
-        for ax, kind in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds, strict=True):
+        axes = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
+        for ax, kind in zip(axes, kinds, strict=True):
             own = df[df.replica == kind]
             for name in subjects_in(own):
                 for i, samples in enumerate(own[own.subject == name].samples):
@@ -104,6 +105,7 @@ class Replication(Experiment):
                             label=f"{name} -> {kind}" if not i else None)  # fmt: skip
             finish(ax, f"replica: {kind}", "seconds of load", "lag, s", False)
             ax.legend(fontsize=8)
+        axes[0].set_ylim(bottom=0)
         return [Plot("Lag through the load", figure, "A line per round.")]
 
     def summary(self, df: pd.DataFrame) -> list[str]:
