@@ -951,7 +951,9 @@ impl Database {
         options: &TxnOptions,
         placed: impl FnOnce(),
     ) -> Result<Reserved> {
-        crate::ddl::run_reserved(&self.inner, ddl, options, placed)
+        let reserved = crate::ddl::run_reserved(&self.inner, ddl, options, placed)?;
+        reserved.pass_on(&self.inner);
+        Ok(reserved)
     }
 
     /// The last commit that has its place in the log, visible or not.

@@ -292,6 +292,15 @@ pub struct Reserved {
     pub(crate) ticket: Option<Ticket>,
 }
 
+impl Reserved {
+    /// To be called when the record is handed over: the next commit may have been faster, and have a waiter already.
+    pub(crate) fn pass_on(&self, db: &Inner) {
+        if let Some(ticket) = &self.ticket {
+            db.log.pass_on(ticket);
+        }
+    }
+}
+
 /// A transaction. Dropping it rolls back. Not for concurrent use; one thread at a time.
 pub struct Transaction {
     pub(crate) db: Arc<Inner>,
@@ -894,7 +903,9 @@ impl Transaction {
     /// As [`Transaction::commit`].
     pub fn commit_reserved_then(mut self, placed: impl FnOnce()) -> Result<Reserved> {
         let db = self.db.clone();
-        crate::commit::commit_reserved(&db, &mut self, placed)
+        let reserved = crate::commit::commit_reserved(&db, &mut self, placed)?;
+        reserved.pass_on(&db);
+        Ok(reserved)
     }
 
     /// Rolls back.

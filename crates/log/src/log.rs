@@ -819,10 +819,17 @@ impl<S: Send + 'static> Log<S> {
     /// header and the checksum are made here, under no lock.
     ///
     /// The caller's own changes to memory must be complete: from now on the record may be published by anyone. A
-    /// buffer of the wrong length stops the log. Follow it with [`Log::wait`] or drop the ticket soon: records behind
-    /// this one may be waiting for somebody to lead.
+    /// buffer of the wrong length stops the log. Follow it with [`Log::wait`] or [`Log::pass_on`], or drop the ticket: who
+    /// waits behind this record may have found it unfinished, and then waits for somebody to lead.
     pub fn fill(&self, ticket: &Ticket, buf: Vec<u8>) {
         self.inner.fill(&ticket.slot, buf);
+    }
+
+    /// For an owner who keeps the ticket of a record that is filled, and does not wait for it now: whoever waits behind the
+    /// record, and found it unfinished, is told.
+    pub fn pass_on(&self, ticket: &Ticket) {
+        ticket.waited.set(true);
+        self.inner.kick();
     }
 
     /// Waits until the record has the durability of the mode in force and is published: mode 1 durable, mode 2
