@@ -146,48 +146,35 @@ def mariadb(lab):
 
 
 @pytest.fixture
-def own_narwal(lab, request):
-    """A factory of servers that a test has for itself: to restart, kill, or start with options."""
+def own(lab):
+    """Takes a server of the lab for this test alone, which may restart, kill and break it: `own(lab.narwal(...))`."""
     made = []
 
-    def make(*args: str, start: bool = True):
-        server = lab.narwal(list(args), start)
+    def take(server):
         made.append(server)
         return server
 
-    yield make
+    yield take
     for server in made:
         lab.remove(server)
 
 
 @pytest.fixture
-def own_replica(lab):
-    """A factory of MariaDB replicas that a test has for itself; options are those of MariaReplica."""
-    made = []
-
-    def make(*args: str, **options):
-        replica = lab.replica(list(args), **options)
-        made.append(replica)
-        return replica
-
-    yield make
-    for replica in made:
-        lab.remove(replica)
+def own_narwal(lab, own):
+    """A factory of servers that a test has for itself: to restart, kill, or start with options."""
+    return lambda *args, start=True: own(lab.narwal(list(args), start))
 
 
 @pytest.fixture
-def own_narwal_replica(lab):
+def own_replica(lab, own):
+    """A factory of MariaDB replicas that a test has for itself; options are those of MariaReplica."""
+    return lambda *args, **options: own(lab.replica(list(args), **options))
+
+
+@pytest.fixture
+def own_narwal_replica(lab, own):
     """A factory of Narwal replicas that a test has for itself; options are those of NarwalReplica."""
-    made = []
-
-    def make(*args: str, **options):
-        replica = lab.narwal_replica(list(args), **options)
-        made.append(replica)
-        return replica
-
-    yield make
-    for replica in made:
-        lab.remove(replica)
+    return lambda *args, **options: own(lab.narwal_replica(list(args), **options))
 
 
 @pytest.fixture

@@ -90,35 +90,27 @@ def manifest(folder: Path) -> dict:
 
 
 @pytest.fixture
-def restored(lab, tmp_path):
+def restored(own_narwal):
     """Restores and starts: returns the server and what the command said."""
-    made = []
 
     def restore(*args: str | Path, serve: list[str] = (), stdin: bytes | None = None) -> tuple[Narwal, str]:
-        server = lab.narwal(["--server-id=77", *serve], start=False)
-        made.append(server)
+        server = own_narwal("--server-id=77", *serve, start=False)
         done = command("restore", f"--datadir={server.datadir}", *args, stdin=stdin)
         server.start()
         return server, done.stdout.decode()
 
-    yield restore
-    for server in made:
-        lab.remove(server)
+    return restore
 
 
 @pytest.fixture
-def source(lab):
+def source(own_narwal):
     """A server and its load."""
-    made = []
 
     def start(*args: str, filler: int = 0) -> tuple[Narwal, Load]:
-        server = lab.narwal(list(args))
-        made.append(server)
+        server = own_narwal(*args)
         return server, Load(server, filler)
 
-    yield start
-    for server in made:
-        lab.remove(server)
+    return start
 
 
 def test_under_load_through_both_ways_incremental_and_without_the_log(source, restored, tmp_path):

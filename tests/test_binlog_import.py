@@ -22,18 +22,9 @@ SOURCE = ["--log-bin=src-bin", "--server-id=7", "--binlog-format=ROW", "--charac
 
 
 @pytest.fixture
-def source(lab):
+def source(lab, own):
     """A factory of MariaDB servers that write binary logs."""
-    made = []
-
-    def make(*args: str):
-        server = lab.mariadb([*SOURCE, *args])
-        made.append(server)
-        return server
-
-    yield make
-    for server in made:
-        lab.remove(server)
+    return lambda *args: own(lab.mariadb([*SOURCE, *args]))
 
 
 def run_import(server, *args: object, into: Path | None = None) -> subprocess.CompletedProcess:

@@ -19,21 +19,15 @@ STRICT = ["--gtid-strict-mode=ON"]  # Narwal's default
 
 
 @pytest.fixture
-def source(lab):
+def source(lab, own):
     """A factory of sources that a test has for itself."""
-    made = []
 
     def make(kind: str, *args: str):
         if kind == "mariadb":
-            server = lab.replica([*COMMON, *BINLOG, *PRIMARY, "--innodb-snapshot-isolation=ON", *args], log=True)
-        else:
-            server = lab.narwal_replica([*PRIMARY, *args])
-        made.append(server)
-        return server
+            return own(lab.replica([*COMMON, *BINLOG, *PRIMARY, "--innodb-snapshot-isolation=ON", *args], log=True))
+        return own(lab.narwal_replica([*PRIMARY, *args]))
 
-    yield make
-    for server in made:
-        lab.remove(server)
+    return make
 
 
 @pytest.fixture

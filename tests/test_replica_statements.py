@@ -95,6 +95,25 @@ def test_columns_are_mariadbs(two):
     assert mine == theirs
 
 
+def test_the_status_as_a_table(two):
+    client = two[0]
+    table = "information_schema.NARWAL_REPLICA_STATUS"
+    assert client.rows(f"SELECT * FROM {table}") == []
+    client.ok("CHANGE MASTER 'one' TO master_host='127.0.0.1', master_port=1")
+    client.ok("CHANGE MASTER 'two' TO master_host='127.0.0.1', master_port=2")
+    shown, read = client.ok("SHOW ALL SLAVES STATUS"), client.ok(f"SELECT * FROM {table}")
+    assert read.columns == shown.columns and len(read.rows) == 2
+    # SHOW has three decimals of it.
+    at = read.columns.index("Slave_heartbeat_period")
+    for one, other in zip(read.rows, shown.rows):
+        assert float(one[at]) == float(other[at]) and one[:at] + one[at + 1 :] == other[:at] + other[at + 1 :]
+    assert client.ints(f"SELECT master_port FROM {table} WHERE connection_name = 'two' AND slave_io_running = 'No'") == [2]
+    client.ok("CREATE USER nobody@'%'")
+    with Client(client.server, user="nobody") as c:
+        assert c.rows(f"SELECT * FROM {table}") == []
+    client.ok("DROP USER nobody@'%'")
+
+
 CHANGES = """
 CHANGE MASTER TO master_port=3
 START SLAVE

@@ -99,6 +99,12 @@ fn wait(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
+fn all_shipped(archiver: &Archiver) {
+    wait("all is shipped", || {
+        archiver.status().history.is_some() && archiver.status().lag_bytes == 0
+    });
+}
+
 /// GTIDs of all groups in a log folder.
 fn groups(db: &Database) -> Vec<String> {
     let mut reader = db.binlog_reader(ReadStart::Oldest).unwrap();
@@ -203,9 +209,7 @@ fn a_restart_goes_on_without_gap_and_nothing_goes_that_is_not_shipped() {
     let report = db.purge_binary_logs_to(&newest).unwrap();
     assert_eq!(report.purged_files, 0, "{report:?}");
     let archiver = f.archive(&db, Some(Duration::from_millis(1)));
-    wait("all is shipped", || {
-        archiver.status().history.is_some() && archiver.status().lag_bytes == 0
-    });
+    all_shipped(&archiver);
     // Now it may go.
     wait("the files go", || {
         db.purge_binary_logs_to(&newest).unwrap();
@@ -226,9 +230,7 @@ fn a_restart_goes_on_without_gap_and_nothing_goes_that_is_not_shipped() {
     let db = f.open();
     let archiver = f.archive(&db, Some(Duration::from_millis(1)));
     write(&db, 1000..1100);
-    wait("all is shipped", || {
-        archiver.status().history.is_some() && archiver.status().lag_bytes == 0
-    });
+    all_shipped(&archiver);
     assert!(archiver.stop(PATIENCE));
     assert_eq!(f.read().1.number, 1);
 }
@@ -239,9 +241,7 @@ fn a_copy_of_the_server_gets_a_history_of_its_own() {
     let db = f.open();
     let archiver = f.archive(&db, Some(Duration::from_millis(1)));
     write(&db, 0..300);
-    wait("all is shipped", || {
-        archiver.status().history.is_some() && archiver.status().lag_bytes == 0
-    });
+    all_shipped(&archiver);
     assert!(archiver.stop(PATIENCE));
     drop(archiver);
     db.close().unwrap();
@@ -255,9 +255,7 @@ fn a_copy_of_the_server_gets_a_history_of_its_own() {
     let db = f.open();
     let archiver = f.archive(&db, Some(Duration::from_millis(1)));
     write(&db, 300..700);
-    wait("all is shipped", || {
-        archiver.status().history.is_some() && archiver.status().lag_bytes == 0
-    });
+    all_shipped(&archiver);
     let copy = open(&f.path("copy"), Arc::new(RealDisk));
     write(&copy, 5000..5700);
     let other = f.archive(&copy, Some(Duration::from_millis(1)));
@@ -282,9 +280,7 @@ fn a_store_that_fails_is_tried_again_and_the_log_is_kept() {
     let db = f.open();
     let archiver = f.archive(&db, Some(Duration::from_millis(1)));
     write(&db, 0..50);
-    wait("all is shipped", || {
-        archiver.status().history.is_some() && archiver.status().lag_bytes == 0
-    });
+    all_shipped(&archiver);
     // A file where the folder was.
     let (root, aside) = (f.path("archive"), f.path("aside"));
     std::fs::rename(&root, &aside).unwrap();
@@ -313,9 +309,7 @@ fn every_damage_and_every_gap_is_found() {
     let db = f.open();
     let archiver = f.archive(&db, Some(Duration::from_millis(1)));
     write(&db, 0..600);
-    wait("all is shipped", || {
-        archiver.status().history.is_some() && archiver.status().lag_bytes == 0
-    });
+    all_shipped(&archiver);
     assert!(archiver.stop(PATIENCE));
     let (archive, history) = f.read();
     let entries = archive.entries_from(history, 4096).unwrap();
@@ -375,9 +369,7 @@ fn an_encrypted_folder_stays_encrypted_in_the_archive() {
     )
     .unwrap();
     write(&db, 0..400);
-    wait("all is shipped", || {
-        archiver.status().history.is_some() && archiver.status().lag_bytes == 0
-    });
+    all_shipped(&archiver);
     assert!(archiver.stop(PATIENCE));
     let (archive, history) = f.read();
     for name in f.objects(history) {

@@ -337,6 +337,21 @@ fn types_are_converted_as_allowed() {
             non_lossy,
             "'2020-01-02 03:04:05.678'",
         ),
+        // As MariaDB 10.11 takes them.
+        (
+            "date",
+            "'2020-01-02'",
+            "datetime(3)",
+            non_lossy,
+            "'2020-01-02'",
+        ),
+        (
+            "datetime",
+            "'2020-01-02 03:04:05'",
+            "date",
+            lossy,
+            "'2020-01-02'",
+        ),
     ] {
         let insert = format!("insert into d.t values (1, {value}), (2, null)");
         let (_, all) = source(&[

@@ -240,7 +240,9 @@ pub struct Applier {
     notes: Vec<String>,
 }
 
-struct Discard;
+/// Takes results that nobody wants.
+#[derive(Debug)]
+pub struct Discard;
 
 impl ResultSink for Discard {
     fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {

@@ -17,6 +17,8 @@
 //! The backup is whole with `done`, and worth nothing without it. If the connection breaks before, the server keeps the
 //! backup for ten minutes under its token: `BACKUP STREAM RESUME 'token' AFTER n` goes on behind the first `n` rows of kind
 //! `data` and `end` (all connections of this backup counted together), with a `begin` row in front.
+//!
+//! Without MAX RATE both keep to [`Throttle::beside_work`]; MAX RATE 0 is as fast as it goes.
 
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;

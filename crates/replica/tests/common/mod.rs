@@ -8,9 +8,9 @@ use narwal_engine::{
 use narwal_log::sim::SimDisk;
 use narwal_replica::apply::{ApplySettings, Conductor, Ended, Progress, Verdict};
 use narwal_replica::queue::{GroupHead, Item, Queue};
-use narwal_session::apply::ApplyOptions;
+use narwal_session::apply::{ApplyOptions, Discard};
 use narwal_session::{ClientSession, ConnectOptions, Instance, Startup};
-use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::SqlError;
 use rand::Rng;
 use rand::rngs::StdRng;
 use std::collections::BTreeMap;
@@ -46,23 +46,6 @@ pub fn dump(db: &Database, schema: &str) -> Rows {
         all.insert(t.def.name.clone(), rows);
     }
     all
-}
-
-struct Discard;
-
-impl ResultSink for Discard {
-    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn row(&mut self, _: &[ValueRef<'_>]) -> SqlResult<()> {
-        Ok(())
-    }
-    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
-    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
-        Ok(())
-    }
 }
 
 pub struct Conn(pub ClientSession);

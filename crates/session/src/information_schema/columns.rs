@@ -31,15 +31,23 @@ impl Column {
     /// As a table's column.
     pub(super) fn def(&self) -> ColumnDef {
         ColumnDef {
-            name: self.name.into(),
-            ty: self.ty,
-            nullable: self.nullable,
-            default: DefaultDef::None,
-            auto_increment: false,
-            on_update: None,
-            comment: String::new(),
             display_width: self.width,
+            ..def(self.name, self.ty, self.nullable)
         }
+    }
+}
+
+/// A table's column.
+pub(super) fn def(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
+    ColumnDef {
+        name: name.into(),
+        ty,
+        nullable,
+        default: DefaultDef::None,
+        auto_increment: false,
+        on_update: None,
+        comment: String::new(),
+        display_width: None,
     }
 }
 

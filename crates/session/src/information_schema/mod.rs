@@ -8,6 +8,8 @@
 //! | `server.rs` | ENGINES, character sets, PROCESSLIST, variables, status, PLUGINS |
 //! | `grants.rs` | the privilege tables |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
+//!
+//! NARWAL_REPLICA_STATUS is made by [`crate::replica::show`], with SHOW ALL SLAVES STATUS.
 
 mod columns;
 mod grants;
@@ -18,6 +20,7 @@ pub(crate) mod tables;
 use crate::acl::{Account, Acl};
 use crate::instance::Instance;
 use crate::process::Process;
+use crate::replica::show;
 use crate::session::ClientSession;
 use crate::session_vars::SessionVars;
 use columns::TABLES;
@@ -27,6 +30,9 @@ use narwal_sql::{StatementEnv, VirtualRows, VirtualTables};
 use narwal_types::{Collation, SqlResult, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+
+/// A table with the columns of SHOW ALL SLAVES STATUS.
+const REPLICA_STATUS: &str = "NARWAL_REPLICA_STATUS";
 
 /// Rows of a virtual table.
 type Rows = Vec<Vec<Value>>;
@@ -73,6 +79,7 @@ fn maker(name: &str) -> Maker {
         "SCHEMA_PRIVILEGES" => grants::schema_privileges,
         "TABLE_PRIVILEGES" => grants::table_privileges,
         "NARWAL_BINLOG_READERS" => readers::rows,
+        REPLICA_STATUS => |view, _, _| show::table_rows(view),
         // Of what Narwal has none: views, triggers, events, routines, foreign keys, checks, column privileges, files.
         _ => |_, _, _| Ok(Vec::new()),
     }
@@ -82,14 +89,18 @@ fn maker(name: &str) -> Maker {
 fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
     static MADE: OnceLock<BTreeMap<&'static str, Arc<Table>>> = OnceLock::new();
     MADE.get_or_init(|| {
+        let replica =
+            show::table_columns().map(|(name, ty, nullable)| columns::def(name, ty, nullable));
         TABLES
             .iter()
+            .map(|(name, columns)| (*name, columns.iter().map(columns::Column::def).collect()))
+            .chain([(REPLICA_STATUS, replica.collect())])
             .filter_map(|(name, columns)| {
                 let def = TableDef {
                     id: 0,
                     db: INFORMATION_SCHEMA.into(),
-                    name: (*name).into(),
-                    columns: columns.iter().map(columns::Column::def).collect(),
+                    name: name.into(),
+                    columns,
                     indexes: Vec::new(),
                     hidden_index_id: 0,
                     collation: Collation::Utf8mb4GeneralCi,
@@ -99,7 +110,7 @@ fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
                     created: 0,
                 };
                 // The definitions are constants; a test makes them all.
-                Some((*name, Table::made(def).ok()?))
+                Some((name, Table::made(def).ok()?))
             })
             .collect()
     })
@@ -152,7 +163,7 @@ mod tests {
 
     #[test]
     fn all_definitions_make_tables() {
-        assert_eq!(definitions().len(), TABLES.len());
+        assert_eq!(definitions().len(), TABLES.len() + 1);
         assert!(definition("Key_Column_Usage").is_some());
         assert!(definition("nothing").is_none());
     }

@@ -16,7 +16,7 @@ mod errors;
 mod filter;
 pub(crate) mod parse;
 mod settings;
-mod show;
+pub(crate) mod show;
 mod statements;
 mod status;
 

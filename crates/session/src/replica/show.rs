@@ -6,7 +6,7 @@ use crate::information_schema::View;
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
-use narwal_types::{SqlResult, TypeKind, Value};
+use narwal_types::{ColumnType, SqlResult, TypeKind, Value};
 use std::collections::BTreeSet;
 
 /// A column: name, kind and whether SHOW SLAVE STATUS has it too, not only SHOW ALL SLAVES STATUS.
@@ -138,6 +138,31 @@ fn grid(all: bool) -> Grid {
         g.columns.push(c);
     }
     g
+}
+
+/// The columns of SHOW ALL SLAVES STATUS as those of a table: name, type, whether it may be NULL.
+pub(crate) fn table_columns() -> impl Iterator<Item = (&'static str, ColumnType, bool)> {
+    columns(true).map(|Column(name, kind, _)| {
+        let ty = match *kind {
+            Text(len) => ColumnType::varchar(len),
+            Int(_) => ColumnType::unsigned(TypeKind::Int),
+            Big(_) => ColumnType::unsigned(TypeKind::BigInt),
+            Double => ColumnType::new(TypeKind::Double),
+        };
+        (*name, ty, NULLABLE.contains(name))
+    })
+}
+
+/// NARWAL_REPLICA_STATUS: the rows of SHOW ALL SLAVES STATUS, for those who may ask for that.
+pub(crate) fn table_rows(view: &View) -> SqlResult<Vec<Vec<Value>>> {
+    let may = PrivilegeSet::SUPER.with(PrivilegeSet::SLAVE_MONITOR);
+    let control = view.instance.replica_control();
+    let Some(control) = control.filter(|_| view.account.global.has_any(may)) else {
+        return Ok(Vec::new());
+    };
+    let found = control.status(Which::All)?;
+    let row = |s| columns(true).map(|c| value(c.0, s)).collect();
+    Ok(found.iter().map(row).collect())
 }
 
 fn yes(b: bool) -> Value {
