@@ -184,8 +184,9 @@ def lines(
         finish(ax, f"{panels} {value}" if panels else "", xlabel, ylabel, log_y)
     if not log_y and len(df) and df[y].notna().any():
         axes[0].set_ylim(0, df[y].max() * 1.06 or 1)
-    if axes[0].get_legend_handles_labels()[0]:
-        axes[0].legend(fontsize=8)
+    handles = {label: h for ax in axes for h, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    if handles:
+        axes[0].legend(handles.values(), handles.keys(), fontsize=8)
     return Plot(title, figure, note)
 
 
@@ -234,8 +235,13 @@ def pair_bars(rows: Sequence[tuple[str, float, float, bool]], title: str, note: 
     figure = Figure(figsize=(9, 0.24 * len(rows) + 1.2), layout="constrained")
     ax = figure.subplots()
     places = range(len(rows))
-    ax.barh(places, [r[1] for r in rows], height=0.7, color=["#1769aa" if r[3] else "#d98c84" for r in rows])
-    ax.scatter([r[2] for r in rows], places, marker="|", s=90, color="black", zorder=3, label="wanted")
+    ax.barh(places, [r[1] - 1 for r in rows], left=1, height=0.7, color=["#1769aa" if r[3] else "#d98c84" for r in rows])
+    for place, (_, value, _, _) in zip(places, rows, strict=True):
+        ax.annotate(f"{value:.2f}", (value, place), (4 if value >= 1 else -4, 0), textcoords="offset points", va="center",
+                    ha="left" if value >= 1 else "right", fontsize=7)  # fmt: skip
+    ends = [r[1] for r in rows] + [r[2] for r in rows]
+    ax.set_xlim(max(0.01, min(ends)) / 1.6, max(ends) * 1.6)
+    ax.scatter([r[2] for r in rows], list(places), marker="|", s=90, color="black", zorder=3, label="wanted")
     ax.set_yticks(places)
     ax.set_yticklabels([r[0] for r in rows], fontsize=7.5)
     ax.invert_yaxis()

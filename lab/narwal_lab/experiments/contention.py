@@ -9,7 +9,7 @@ import pandas as pd
 from ..bed import Bed
 from ..experiment import Cell, Experiment, Plot, Table
 from ..options import Options
-from ..plots import lines, per_run, pivot, ratio_sentences
+from ..plots import bars, lines, per_run, pivot, ratio_sentences
 
 PLACES = {"hot row": "update-one", "hot page": "hot-page", "spread": "update-nonindex"}
 
@@ -48,7 +48,10 @@ class Contention(Experiment):
         out = []
         for delay, part in df.groupby("delay_us"):
             title = f"Updates a second{f', {delay / 1000:g} ms added to each sync' if delay else ''}"
-            out.append(lines(part, "threads", "tps", title, "threads", "updates/s", panels="place", log_y=True))
+            if df.threads.nunique() > 1:
+                out.append(lines(part, "threads", "tps", title, "threads", "updates/s", panels="place", log_y=True))
+            else:
+                out.append(bars(part, "place", "tps", f"{title}, {df.threads.iloc[0]} threads", "", "updates/s", log_y=True))
         return out
 
     def summary(self, df: pd.DataFrame) -> list[str]:
