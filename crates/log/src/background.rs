@@ -1,9 +1,10 @@
 //! The background threads: `narwal-log-flush` syncs about once a second and marks a quiet log, `narwal-log-prep` makes
-//! segment space ahead of the writer, `narwal-log-write` leads when those who could have left ([`crate::Log::leave`]).
+//! segment space ahead of the writer, two `narwal-log-write` lead when those who could have left ([`crate::Log::leave`]):
+//! while one tells the owners of a group, the other one writes the next.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::thread::{JoinHandle, Thread};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -23,9 +24,10 @@ pub(crate) struct Background {
     space: AtomicBool,
     write: AtomicBool,
     answers: AtomicBool,
-    writer: OnceLock<Thread>,
     stopped: Mutex<bool>,
     changed: Condvar,
+    /// For the writers, under `stopped`.
+    left: Condvar,
 }
 
 impl Background {
@@ -52,10 +54,9 @@ impl Background {
 
     /// Asks for a leader: there are complete records whose owners have left.
     pub fn want_answers(&self) {
-        if !self.answers.swap(true, Ordering::SeqCst)
-            && let Some(t) = self.writer.get()
-        {
-            t.unpark();
+        if !self.answers.swap(true, Ordering::SeqCst) {
+            drop(self.stopped.lock());
+            self.left.notify_one();
         }
     }
 
@@ -64,9 +65,7 @@ impl Background {
         self.enabled.store(false, Ordering::SeqCst);
         *self.stopped.lock() = true;
         self.changed.notify_all();
-        if let Some(t) = self.writer.get() {
-            t.unpark();
-        }
+        self.left.notify_all();
     }
 
     /// Sleeps for `time`, or until stopped or `until()`; whether to go on.
@@ -88,7 +87,6 @@ pub(crate) fn start<S: Send + 'static>(
 ) -> Result<Vec<JoinHandle<()>>, LogError> {
     let flush = inner.clone();
     let prepare = inner.clone();
-    let write = inner.clone();
     let spawn = |name: &str, f: Box<dyn FnOnce() + Send>| {
         std::thread::Builder::new()
             .name(name.into())
@@ -98,12 +96,14 @@ pub(crate) fn start<S: Send + 'static>(
                 source: Arc::new(e),
             })
     };
-    let write = spawn("narwal-log-write", Box::new(move || write_loop(&write)))?;
-    let _ = inner.background.writer.set(write.thread().clone());
-    // It is there: records may be left from now on.
+    let (one, other) = (inner.clone(), inner.clone());
+    let one = spawn("narwal-log-write", Box::new(move || write_loop(&one)))?;
+    let other = spawn("narwal-log-write", Box::new(move || write_loop(&other)))?;
+    // They are there: records may be left from now on.
     inner.background.enabled.store(true, Ordering::SeqCst);
     Ok(vec![
-        write,
+        one,
+        other,
         spawn("narwal-log-flush", Box::new(move || flush_loop(&flush)))?,
         spawn("narwal-log-prep", Box::new(move || prepare_loop(&prepare)))?,
     ])
@@ -114,10 +114,14 @@ fn write_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {
     loop {
         if bg.answers.swap(false, Ordering::SeqCst) {
             inner.write_left();
-        } else if *bg.stopped.lock() {
+            continue;
+        }
+        let mut stopped = bg.stopped.lock();
+        if *stopped {
             return;
-        } else {
-            std::thread::park();
+        }
+        if !bg.answers.load(Ordering::SeqCst) {
+            bg.left.wait(&mut stopped);
         }
     }
 }
