@@ -83,7 +83,7 @@ def test_ratios_pair_the_rounds_and_targets_are_judged_by_their_median():
 
 def arguments(out: Path, *more: str) -> list[str]:
     return ["run", "durability", "--seconds", "1", "--warmup", "0", "--rounds", "1", "--tables", "1", "--rows", "300", "--threads", "1,8",
-            "--cells", "durability=D1", "--buffer-pool", "64", "--no-classic", "--narwal", str(narwal_binary()), "--out", str(out), *more]  # fmt: skip
+            "--cells", "durability=D1", "--delay-us", "0", "--buffer-pool", "64", "--no-classic", "--narwal", str(narwal_binary()), "--out", str(out), *more]  # fmt: skip
 
 
 def running(out: Path) -> list[str]:
@@ -129,7 +129,9 @@ def test_a_run_that_is_interrupted_leaves_no_server_and_goes_on(tmp_path):
     for (threads, subject), row in by_subject.items():
         assert row.get("error") is None and row["tps"] > 0 and row["p99_ms"] > 0
         if threads == 1:
-            assert row["syncs_per_commit"] == pytest.approx({"Narwal": 1, "MariaDB": 2}[subject], abs=0.2)
+            needed = {"Narwal": 1, "MariaDB": 2}[subject]
+            # A checkpoint's syncs may fall into the second too.
+            assert needed * 0.97 <= row["syncs_per_commit"] <= needed + 8 / row["transactions"] + 0.02
     html = (out / "report.html").read_text()
     assert html.count("data:image/png;base64,") >= 3 and "http" not in html.replace("http-equiv", "")
     text = (out / "report.md").read_text()

@@ -186,7 +186,7 @@ def lines(
         axes[0].set_ylim(0, df[y].max() * 1.06 or 1)
     handles = {label: h for ax in axes for h, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     if handles:
-        axes[0].legend(handles.values(), handles.keys(), fontsize=8)
+        figure.legend(handles.values(), handles.keys(), fontsize=8, loc="outside upper left", ncols=4, frameon=False)
     return Plot(title, figure, note)
 
 
@@ -210,7 +210,7 @@ def bars(df: pd.DataFrame, x: str, y: str, title: str, xlabel: str, ylabel: str,
     if not log_y:
         ax.set_ylim(bottom=0)
     if names:
-        ax.legend(fontsize=8)
+        figure.legend(fontsize=8, loc="outside upper left", ncols=4, frameon=False)
     return Plot(title, figure, note)
 
 

@@ -22,8 +22,9 @@ class Durability(Experiment):
 
     def cells(self, o: Options) -> list[Cell]:
         threads = o.only_threads(o.pick([1, 64], [1, 8, 32, 64], [1, 8, 32, 64]))
-        delays = o.setting("durability_delays", o.only_delays([0]) or [0])
-        return [Cell(durability=d, delay_us=us, threads=n) for d in ("D1", "D2", "D3") for us in delays for n in threads]
+        delays = o.delays_us or o.pick([0], [0, 2000], [0, 500, 2000, 4000])
+        return [Cell(durability=d, delay_us=us, threads=n) for d in ("D1", "D2", "D3") for us in delays for n in threads
+                if d == "D1" or us == delays[0]]  # fmt: skip
 
     def warm_up(self, bed: Bed, server: Any, subject: Any, cell: Cell) -> None:
         if bed.o.mode != "quick":
@@ -44,12 +45,20 @@ class Durability(Experiment):
         ]
 
     def figures(self, df: pd.DataFrame) -> list[Plot]:
-        return [
-            lines(df, "threads", "tps", "Throughput by durability", "threads", "transactions/s", panels="durability"),
-            lines(df, "threads", "p99_ms", "p99 latency by durability", "threads", "p99, ms", panels="durability", log_y=True),
-            lines(df[df.durability == "D1"], "threads", "syncs_per_commit", "Syncs per commit, D1", "threads", "syncs per commit"),
+        least, d1 = df[df.delay_us == df.delay_us.min()], df[df.durability == "D1"]
+        out = [
+            lines(least, "threads", "tps", "Throughput by durability", "threads", "transactions/s", panels="durability"),
+            lines(least, "threads", "p99_ms", "p99 latency by durability", "threads", "p99, ms", panels="durability", log_y=True),
+            lines(d1, "threads", "syncs_per_commit", "Syncs per commit, D1", "threads", "syncs per commit", panels="delay_us"),
         ]
+        if d1.delay_us.nunique() > 1:
+            title = "Throughput by the delay added to each sync (us), D1"
+            out.append(lines(d1, "threads", "tps", title, "threads", "transactions/s", panels="delay_us"))
+        return out
 
     def summary(self, df: pd.DataFrame) -> list[str]:
-        d1 = df[df.durability == "D1"]
-        return ratio_sentences(d1, "tps", "threads", "durable commits (D1, oltp_write_only)", "threads")
+        out = []
+        for delay, part in df[df.durability == "D1"].groupby("delay_us"):
+            what = f"durable commits (D1, oltp_write_only){f', {delay / 1000:g} ms added to each sync' if delay else ''}"
+            out += ratio_sentences(part, "tps", "threads", what, "threads")
+        return out
