@@ -170,10 +170,10 @@ def test_every_mode_of_durability_is_in_the_summary():
 
 def test_held_back_commits_are_judged_by_the_best_setting():
     know_subjects(SUBJECTS)
-    df = frame({("Narwal", "x"): [100.0]}, "k", threads=8, delay_us=0, wait_count=0, wait_usec=0)
-    held = frame({("Narwal", "x"): [150.0]}, "k", threads=8, delay_us=0, wait_count=8, wait_usec=100)
-    worse = frame({("Narwal", "x"): [50.0]}, "k", threads=8, delay_us=0, wait_count=64, wait_usec=9000)
-    assert Ferry().summary(pd.concat([df, held, worse])) == ["Narwal: the best delay setting gives 1.50 times the rate without a delay."]
+    df = frame({("Narwal", "off"): [100.0, 10.0, 100.0], ("Narwal", "8/100"): [150.0, 15.0, 150.0], ("Narwal", "64/9000"): [50.0, 5.0, 50.0]},
+               "wait", threads=8, delay_us=0, p50_ms=1.0, p99_ms=1.0, syncs_per_commit=1.0)  # fmt: skip
+    assert Ferry().summary(df) == ["Narwal: the best delay setting gives 1.50 times the rate without a delay."]
+    assert len(Ferry().tables(df)) == 2 and len(Ferry().figures(df)) == 1
 
 
 def test_a_replica_that_does_not_catch_up_is_named():
