@@ -274,7 +274,9 @@ impl<'t> Scan<'t> {
             fetched: None,
         };
         scan.advance_own();
-        scan.advance_base()?;
+        if !scan.only_base() {
+            scan.advance_base()?;
+        }
         Ok(scan)
     }
 
@@ -287,28 +289,48 @@ impl<'t> Scan<'t> {
     }
 
     fn advance_base(&mut self) -> Result<()> {
-        let reverse = self.reverse;
-        self.base_next = match &mut self.base {
-            Some(r) => match if reverse { r.next_back() } else { r.next() } {
-                Some(item) => Some(item.map_err(base_err)?),
-                None => None,
-            },
-            None => None,
-        };
+        self.base_next = self.read_base()?;
         Ok(())
+    }
+
+    #[inline]
+    fn read_base(&mut self) -> Result<Option<(Guard, Guard)>> {
+        let Some(r) = &mut self.base else {
+            return Ok(None);
+        };
+        match if self.reverse {
+            r.next_back()
+        } else {
+            r.next()
+        } {
+            Some(item) => Ok(Some(item.map_err(base_err)?)),
+            None => {
+                self.base = None;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Nothing is left to be merged with the base.
+    #[inline]
+    fn only_base(&self) -> bool {
+        self.own_next.is_none() && self.memory.is_empty()
     }
 
     /// Moves `current` to the next live key; false at the end.
     fn step(&mut self) -> Result<bool> {
         loop {
-            if self.own_next.is_none() && self.memory.is_empty() {
-                // Only the base is left: no merge.
-                let Some((k, v)) = self.base_next.take() else {
+            if self.only_base() {
+                // Nothing to compare with: nothing is read ahead.
+                let next = match self.base_next.take() {
+                    Some(item) => Some(item),
+                    None => self.read_base()?,
+                };
+                let Some((k, v)) = next else {
                     self.current = Current::None;
                     return Ok(false);
                 };
                 self.current = Current::Base(k, v);
-                self.advance_base()?;
                 return Ok(true);
             }
             // Sources in order of age, youngest first: 0 own, 1.. memtables, last the base.

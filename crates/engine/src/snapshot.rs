@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const SLOTS: usize = 4096;
 const FREE: u64 = u64::MAX;
+/// Claimed, but no snapshot is held: as high as [`FREE`] to all who look for the lowest.
+const PARKED: u64 = u64::MAX - 1;
 
 /// The slots of live snapshots.
 pub(crate) struct SnapshotRegistry {
@@ -87,6 +89,21 @@ impl SnapshotRegistry {
         }
     }
 
+    /// Keeps the slot for the next snapshot of the same owner, without holding anything back; `None` if it is none that
+    /// can be kept.
+    pub(crate) fn park(&self, slot: SnapshotSlot) -> Option<SnapshotSlot> {
+        match slot.0 {
+            Some(n) => {
+                self.slots[n].store(PARKED, Ordering::SeqCst);
+                Some(slot)
+            }
+            None => {
+                self.release(slot);
+                None
+            }
+        }
+    }
+
     /// Gives the slot back.
     pub(crate) fn release(&self, slot: SnapshotSlot) {
         match slot.0 {
@@ -117,7 +134,34 @@ impl SnapshotRegistry {
         self.overflow.load(Ordering::SeqCst)
             + self.slots[..used]
                 .iter()
-                .filter(|s| s.load(Ordering::Relaxed) != FREE)
+                .filter(|s| s.load(Ordering::Relaxed) < PARKED)
                 .count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parked_slot_holds_nothing_back() {
+        let r = SnapshotRegistry::new();
+        r.set_visible_for_test(9);
+        let slot = r.claim(0);
+        assert_eq!((r.horizon(), r.live()), (0, 1));
+        r.set(&slot, 5);
+        assert_eq!((r.horizon(), r.live()), (5, 1));
+        let slot = r.park(slot).unwrap();
+        assert_eq!((r.horizon(), r.live()), (9, 0));
+        // It is not given to another.
+        let other = r.claim(0);
+        r.set(&other, 7);
+        r.reset(&slot);
+        assert_eq!((r.horizon(), r.live()), (0, 2));
+        r.set(&slot, 8);
+        assert_eq!(r.horizon(), 7);
+        r.release(other);
+        r.release(slot);
+        assert_eq!((r.horizon(), r.live()), (9, 0));
     }
 }

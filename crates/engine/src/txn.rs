@@ -273,6 +273,18 @@ pub(crate) struct SavepointAt {
     local: Option<LocalMark>,
 }
 
+/// Where a rollback of the running statement leads to.
+#[derive(Debug, Default)]
+enum StatementStart {
+    /// No statement runs.
+    #[default]
+    None,
+    /// It has written nothing yet.
+    Here,
+    /// The place before its first write.
+    At(Savepoint),
+}
+
 /// What a commit got.
 #[derive(Debug, Clone, Default)]
 pub struct CommitInfo {
@@ -332,7 +344,7 @@ pub struct Transaction {
     pub(crate) oob: Option<Oob>,
     /// Savepoints that may still be used.
     pub(crate) savepoints: Vec<Weak<SavepointAt>>,
-    statement: Option<Savepoint>,
+    statement: StatementStart,
     timestamp: u32,
     annotate: Option<Box<[u8]>>,
     /// Newest commit that a locking read of this transaction depends on.
@@ -363,7 +375,7 @@ impl Transaction {
             row_ids_open: (None, 0),
             oob: None,
             savepoints: Vec::new(),
-            statement: None,
+            statement: StatementStart::None,
             timestamp: 0,
             annotate: None,
             read_dependency: 0,
@@ -378,7 +390,7 @@ impl Transaction {
         if self.options.isolation == Isolation::ReadCommitted {
             self.snapshot = None;
         }
-        self.statement = Some(self.savepoint());
+        self.statement = StatementStart::Here;
     }
 
     /// Ends a successful statement (closes its row events).
@@ -389,7 +401,27 @@ impl Transaction {
         if let Some(l) = &mut self.local {
             l.builder.end_statement();
         }
-        self.statement = None;
+        self.statement = StatementStart::None;
+    }
+
+    /// Makes a transaction that has done nothing but read in its snapshot as good as new, with the same options: a
+    /// session's next statement need not make another. False if it has done more.
+    pub fn renew(&mut self) -> bool {
+        let untouched = self.locks.is_empty()
+            && !self.locks_spilled
+            && self.tables.is_empty()
+            && self.savepoints.is_empty()
+            && self.writes.is_empty()
+            && self.builder.is_none()
+            && self.local.is_none()
+            && self.oob.is_none();
+        if untouched {
+            self.snapshot = None;
+            self.slot = self.slot.take().and_then(|s| self.db.registry.park(s));
+            self.statement = StatementStart::None;
+            self.annotate = None;
+        }
+        untouched
     }
 
     /// Changes `binlog_row_image` for the rows from here on.
@@ -409,7 +441,7 @@ impl Transaction {
 
     /// Undoes everything since `begin_statement`; row locks are kept, as in InnoDB.
     pub fn rollback_statement(&mut self) {
-        if let Some(s) = self.statement.take() {
+        if let StatementStart::At(s) = std::mem::take(&mut self.statement) {
             self.rollback_to(&s);
         }
     }
@@ -539,6 +571,9 @@ impl Transaction {
             return Err(EngineError::LogFailed(m));
         }
         self.lock_table(table)?;
+        if matches!(self.statement, StatementStart::Here) {
+            self.statement = StatementStart::At(self.savepoint());
+        }
         if !self.logs(table) {
             return self.begin_local_write(self.timestamp);
         }

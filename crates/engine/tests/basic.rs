@@ -333,3 +333,37 @@ fn many_writers_keep_a_constant_total_under_checkpoints() {
         .sum();
     assert_eq!(sum, 1000);
 }
+
+#[test]
+fn a_transaction_that_only_read_is_as_good_as_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = open(&dir);
+    create(&db, vec![table_def("t", true, true)]);
+    let t = db.catalog().table("d", "t").unwrap().clone();
+    let mut x = db.begin(TxnOptions::default());
+    for id in 1..=3 {
+        insert(&db, &t, id, None, &format!("c{id}"));
+        x.begin_statement(1, None);
+        assert!(x.get(&t, &key(id)).unwrap().is_some());
+        assert!(x.get(&t, &key(id + 1)).unwrap().is_none());
+        x.end_statement();
+        assert!(x.renew());
+        assert_eq!(x.snapshot_seq(), None);
+    }
+    // A lock, a savepoint or a write is more than reading.
+    x.begin_statement(1, None);
+    x.lock_row(&t, &key(1), LockMode::Shared, LockWait::Wait)
+        .unwrap();
+    x.end_statement();
+    assert!(!x.renew());
+    let mut x = db.begin(TxnOptions::default());
+    let s = x.savepoint();
+    assert!(!x.renew());
+    drop(s);
+    let mut x = db.begin(TxnOptions::default());
+    x.begin_statement(1, None);
+    x.insert(&t, row(&t, 9, None, "z")).unwrap();
+    x.end_statement();
+    assert!(!x.renew());
+    assert!(x.get(&t, &key(9)).unwrap().is_some());
+}

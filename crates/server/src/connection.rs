@@ -16,6 +16,7 @@ use crate::result::{ResultState, WireSink, put_column, put_err, put_ok, put_para
 use crate::server::Shared;
 use crate::stream::{Socket, Stream, Timed};
 use narwal_types::{OkInfo, SqlError, SqlResult, ValueRef};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::mem::take;
@@ -885,7 +886,7 @@ fn bind_and_execute(
     sink: &mut WireSink<'_>,
 ) -> SqlResult<()> {
     let (nulls, values) = s.bind(body)?;
-    let mut params: Vec<ValueRef<'_>> = Vec::with_capacity(usize::from(s.params));
+    let mut params: SmallVec<[ValueRef<'_>; 8]> = SmallVec::new();
     s.values(nulls, values, &mut params)?;
     session.execute(s.handle, &params, sink)
 }

@@ -116,7 +116,7 @@ impl Statement {
         &'v self,
         nulls: &[u8],
         values: &'v [u8],
-        out: &mut Vec<ValueRef<'v>>,
+        out: &mut impl Extend<ValueRef<'v>>,
     ) -> SqlResult<()> {
         let mut c = Cursor::new(values);
         for (i, &(ty, flags)) in self.types.iter().enumerate().take(usize::from(self.params)) {
@@ -132,7 +132,7 @@ impl Statement {
             } else {
                 read_value(&mut c, ty, flags & UNSIGNED != 0)?
             };
-            out.push(value);
+            out.extend([value]);
         }
         Ok(())
     }

@@ -80,6 +80,8 @@ pub struct ClientSession {
     pub(crate) env: StatementEnv,
     pub(crate) settings: Settings,
     pub(crate) open: Option<Open>,
+    /// A transaction of its own for each SELECT outside of others: the last one's, as good as new.
+    pub(crate) reader: Option<Open>,
     /// BEGIN was said (as opposed to autocommit=0).
     pub(crate) explicit: bool,
     pub(crate) next: NextTransaction,
@@ -180,6 +182,7 @@ impl ClientSession {
             vars,
             env,
             open: None,
+            reader: None,
             explicit: false,
             next: NextTransaction::default(),
             acl,
@@ -354,6 +357,7 @@ impl ClientSession {
 
     fn forget(&mut self) {
         self.rollback_open();
+        self.reader = None;
         self.release_table_locks();
         self.release_global_read_lock();
         self.next = NextTransaction::default();

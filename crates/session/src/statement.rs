@@ -304,9 +304,14 @@ impl ClientSession {
             earlier.clear();
         }
         let kept = self.open.is_some() || (!self.settings.autocommit && !tableless);
+        // Of all options only those matter to it that stay the same as long as the session lives.
+        let only_reads = !kept && plan.is_read_only() && self.next.is_as_usual();
         let mut open = match self.open.take() {
             Some(o) => o,
-            None => self.begin_transaction(None),
+            None => match self.reader.take_if(|_| only_reads) {
+                Some(o) => o,
+                None => self.begin_transaction(None),
+            },
         };
         self.env.locking_reads = kept && open.isolation == Isolation::Serializable;
         if !tableless {
@@ -392,8 +397,8 @@ impl ClientSession {
             if let Err(e) = self.commit_transaction(open.txn) {
                 return self.fail(e);
             }
-        } else {
-            drop(open);
+        } else if only_reads && open.txn.renew() {
+            self.reader = Some(open);
         }
         if self.env.warning_count() == 0 {
             self.inherited = earlier.len();

@@ -32,6 +32,13 @@ pub(crate) struct NextTransaction {
     pub read_only: Option<bool>,
 }
 
+impl NextTransaction {
+    /// Nothing was said.
+    pub(crate) fn is_as_usual(self) -> bool {
+        self.isolation.is_none() && self.read_only.is_none()
+    }
+}
+
 impl ClientSession {
     pub(crate) fn txn_options(&self, isolation: Isolation, read_only: bool) -> TxnOptions {
         TxnOptions {

@@ -331,6 +331,14 @@ impl Collation {
                 if n == a.len() && n == b.len() {
                     return Ordering::Equal;
                 }
+                // Mostly two characters of ASCII that differ in more than their case.
+                if let (Some(&x), Some(&y)) = (a.get(n), b.get(n))
+                    && x.is_ascii()
+                    && y.is_ascii()
+                    && ascii_weight(x) != ascii_weight(y)
+                {
+                    return ascii_weight(x).cmp(&ascii_weight(y));
+                }
                 while n > 0
                     && [a, b]
                         .iter()

@@ -9,6 +9,7 @@ use crate::plan::select::SelectPlan;
 use crate::virtual_tables::{VirtualRows, Wanted};
 use narwal_engine::{KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
+use smallvec::{SmallVec, smallvec};
 use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -85,7 +86,7 @@ const WINDOW_BYTES: usize = 1 << 20;
 /// The keys to read in this execution.
 enum Keys {
     /// Full clustered keys.
-    Points(Vec<Vec<u8>>),
+    Points(SmallVec<[Vec<u8>; 1]>),
     /// Ranges of the index.
     Ranges(Vec<KeyRange>),
 }
@@ -99,8 +100,8 @@ impl TablePlan {
             && let Lookup::Point(values) = &a.lookup
         {
             return Ok(match Access::point_key(&self.table, 0, values, ctx)? {
-                PointKey::Key(k) => (Keys::Points(vec![k]), check && !a.covers_filter),
-                PointKey::Nothing => (Keys::Points(Vec::new()), false),
+                PointKey::Key(k) => (Keys::Points(smallvec![k]), check && !a.covers_filter),
+                PointKey::Nothing => (Keys::Points(SmallVec::new()), false),
                 PointKey::Scan => (Keys::Ranges(vec![KeyRange::all()]), check),
             });
         }
