@@ -99,10 +99,16 @@ def running(out: Path) -> list[str]:
     return found
 
 
+def heeds_interrupts() -> None:
+    """A shell lets what it runs in the background ignore SIGINT, and so would everything below it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_a_run_that_is_interrupted_leaves_no_server_and_goes_on(tmp_path):
     out = tmp_path / "run"
     cells = out / "durability" / "cells"
-    child = subprocess.Popen([sys.executable, "-m", "narwal_lab.cli", *arguments(out)], cwd=ROOT / "lab", stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen([sys.executable, "-m", "narwal_lab.cli", *arguments(out)], cwd=ROOT / "lab", stderr=subprocess.PIPE, text=True,
+                             preexec_fn=heeds_interrupts)  # fmt: skip
     deadline = time.monotonic() + 90
     while not list(cells.glob("*.json")) and child.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)

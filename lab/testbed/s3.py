@@ -138,11 +138,13 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 keys.append(key)
         items = sorted([(k, False) for k in keys] + [(f, True) for f in folders])
-        start = int(query.get("continuation-token") or 0)
-        page, more = items[start : start + self.store.page], start + self.store.page < len(items)
+        # As S3 does it a page goes on behind the last key of the one before, whatever came or went meanwhile.
+        after = query.get("continuation-token", "")
+        items = [i for i in items if i[0] > after]
+        page, more = items[: self.store.page], len(items) > self.store.page
         out = [f"<ListBucketResult><Name>{self.store.bucket}</Name><IsTruncated>{str(more).lower()}</IsTruncated>"]
         if more:
-            out.append(f"<NextContinuationToken>{start + self.store.page}</NextContinuationToken>")
+            out.append(f"<NextContinuationToken>{escape(page[-1][0])}</NextContinuationToken>")
         for key, folder in page:
             if folder:
                 out.append(f"<CommonPrefixes><Prefix>{escape(key)}</Prefix></CommonPrefixes>")
