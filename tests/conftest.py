@@ -71,9 +71,10 @@ _servers = pytest.StashKey[list]()
 class Lab:
     """Makes servers and forgets none."""
 
-    def __init__(self, folder: Path, servers: list):
+    def __init__(self, folder: Path, servers: list, failed=lambda: False):
         self.folder = folder
         self.servers = servers
+        self.failed = failed
 
     def narwal(self, args: list[str] | None = None, start: bool = True):
         folder = self.folder / f"narwal-{next(_numbers)}"
@@ -109,6 +110,9 @@ class Lab:
         self.servers.remove(server)
         server.kill()
         server.socket.unlink(missing_ok=True)
+        # The servers of a whole session are more than a small disk holds.
+        if not self.failed():
+            shutil.rmtree(server.folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -116,7 +120,7 @@ def lab(request):
     """The session's servers. Their folders are kept if a test failed."""
     folder = Path(tempfile.mkdtemp(prefix="narwal-tests-", dir=os.environ.get("NARWAL_TEST_DIR")))
     servers = request.session.stash.setdefault(_servers, [])
-    yield Lab(folder, servers)
+    yield Lab(folder, servers, lambda: request.session.stash.get(_failed, False))
     for server in servers:
         server.kill()
         server.socket.unlink(missing_ok=True)

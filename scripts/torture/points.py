@@ -105,7 +105,8 @@ class RestorePoints:
     # -- under load ----------------------------------------------------------------------------------------------------
     def record(self) -> None:
         reader = Reader(self.server.port)
-        with Load(self.server, "points", writers=3, seed=self.seed, large=0.01) as load, _other_domain(self.server) as other:
+        # Every backup copies the whole log, and every restore again: the load leaves pauses, or a fast machine fills the disk.
+        with Load(self.server, "points", writers=3, seed=self.seed, large=0.01, pause=0.03) as load, _other_domain(self.server) as other:
             self.back_up("server", incremental=False)
             began, due = time.monotonic(), 1
             # On a machine that is busy with other things, until there are enough.
@@ -137,6 +138,8 @@ class RestorePoints:
     def back_up(self, way: str, incremental: bool) -> None:
         to = self.folder / f"backup-{len(self.taken)}"
         args: list[str] = [f"--socket={self.server.socket}"] if way == "server" else ["--host=127.0.0.1", f"--port={self.server.port}"]
+        # At the default pace a log that grows as fast is chased for long.
+        args.append("--max-rate=0")
         if way == "no log":
             args.append("--no-log")
         if way == "stream":
