@@ -2,6 +2,7 @@
 
 use super::rows::LockSpec;
 use super::select::limit_of;
+use super::write::{Taken, change_row, delete_row, insert_row};
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess};
 use crate::plan::dml::{
@@ -11,7 +12,7 @@ use crate::plan::dml::{
 use crate::plan::select::SelectPlan;
 use crate::prepared::{Outcome, row_memory};
 use crate::{SqlMode, WarningLevel};
-use narwal_engine::{EngineError, LockMode, LockWait, Row, Table, Transaction};
+use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, store};
 use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use smallvec::SmallVec;
@@ -387,18 +388,17 @@ fn update_row(
 ) -> SqlResult<()> {
     // The image is only needed again to name a duplicate key, which only a table with a unique key can give.
     let copy = needs_copy(table).then(|| new.clone());
-    match txn.update(table, pk, old, new) {
-        Ok(()) => Ok(()),
-        Err(EngineError::Duplicate { index, .. }) => {
+    match change_row(txn, table, pk, old, new, env)? {
+        None => Ok(()),
+        Some(taken) => {
             txn.wait_reads_durable()?;
             Err(duplicate(
                 table,
-                index,
+                taken.index,
                 copy.as_deref().unwrap_or_default(),
                 env,
             ))
         }
-        Err(e) => Err(e.into()),
     }
 }
 
@@ -439,7 +439,7 @@ impl DeletePlan {
         let mut affected = 0u64;
         if limit > 0 {
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
-                txn.delete(table, pk, old)?;
+                delete_row(txn, table, pk, old, ctx.env)?;
                 affected += 1;
                 Ok(affected < limit)
             };
@@ -745,54 +745,45 @@ impl<'p> Inserter<'p> {
     fn insert(&mut self, txn: &mut Transaction, image: Vec<u8>) -> SqlResult<()> {
         let plan = self.plan;
         let table = &plan.table;
+        let env = self.ctx.env;
         if !needs_copy(table) {
-            txn.insert(table, image)?;
+            insert_row(txn, table, image, env)?;
             self.affected += 1;
             return Ok(());
         }
         // REPLACE may meet one row per unique index.
         for _ in 0..=table.indexes.len() {
-            match txn.insert(table, image.clone()) {
-                Ok(()) => {
-                    self.affected += 1;
-                    return Ok(());
-                }
-                Err(EngineError::Duplicate { index, existing_pk }) => {
-                    if plan.replace {
-                        self.duplicates += 1;
-                        if let Some(old) =
-                            txn.lock_row(table, &existing_pk, LockMode::Exclusive, LockWait::Wait)?
-                        {
-                            if index == last_unique(table) {
-                                // As MariaDB, which updates a row that conflicts in the last unique key (a reader of
-                                // the log sees an update then); an equal row in its place is one affected row.
-                                if old[..] == image[..] {
-                                    self.affected += 1;
-                                } else {
-                                    txn.update(table, &existing_pk, &old, image)?;
-                                    self.affected += 2;
-                                }
-                                return Ok(());
-                            }
-                            txn.delete(table, &existing_pk, &old)?;
-                            self.affected += 1;
-                        }
-                        continue;
-                    }
-                    if plan.on_duplicate.is_empty() {
-                        txn.wait_reads_durable()?;
-                        return Err(duplicate(table, index, &image, self.ctx.env));
-                    }
-                    self.duplicates += 1;
-                    let Some(old) =
-                        txn.lock_row(table, &existing_pk, LockMode::Exclusive, LockWait::Wait)?
-                    else {
-                        continue;
-                    };
-                    return self.update_duplicate(txn, &existing_pk, &old, &image);
-                }
-                Err(e) => return Err(e.into()),
+            let Some(Taken { index, existing_pk }) = insert_row(txn, table, image.clone(), env)?
+            else {
+                self.affected += 1;
+                return Ok(());
+            };
+            if !plan.replace && plan.on_duplicate.is_empty() {
+                txn.wait_reads_durable()?;
+                return Err(duplicate(table, index, &image, env));
             }
+            self.duplicates += 1;
+            let Some(old) =
+                txn.lock_row(table, &existing_pk, LockMode::Exclusive, LockWait::Wait)?
+            else {
+                continue;
+            };
+            if !plan.replace {
+                return self.update_duplicate(txn, &existing_pk, &old, &image);
+            }
+            if index == last_unique(table) {
+                // As MariaDB, which updates a row that conflicts in the last unique key (a reader of
+                // the log sees an update then); an equal row in its place is one affected row.
+                if old[..] == image[..] {
+                    self.affected += 1;
+                } else {
+                    change_row(txn, table, &existing_pk, &old, image, env)?;
+                    self.affected += 2;
+                }
+                return Ok(());
+            }
+            delete_row(txn, table, &existing_pk, &old, env)?;
+            self.affected += 1;
         }
         Err(SqlError::unknown("a unique key changed while REPLACE ran"))
     }

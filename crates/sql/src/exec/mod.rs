@@ -6,3 +6,4 @@ pub mod join;
 pub mod order;
 pub mod rows;
 pub mod select;
+pub mod write;
