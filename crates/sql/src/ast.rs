@@ -384,6 +384,15 @@ pub struct ColumnSpec {
     pub collation: Option<narwal_types::Collation>,
 }
 
+/// What stands between the parentheses of CREATE TABLE, and behind ADD and MODIFY in ALTER TABLE.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableElements {
+    /// Columns in order.
+    pub columns: Vec<ColumnSpec>,
+    /// Indexes in order, those of column attributes included.
+    pub indexes: Vec<IndexSpec>,
+}
+
 /// CREATE TABLE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateTable {
@@ -391,10 +400,8 @@ pub struct CreateTable {
     pub if_not_exists: bool,
     /// Name.
     pub table: TableName,
-    /// Columns in order.
-    pub columns: Vec<ColumnSpec>,
-    /// Indexes in order, those of column attributes included.
-    pub indexes: Vec<IndexSpec>,
+    /// Columns and indexes.
+    pub elements: TableElements,
     /// ENGINE=.
     pub engine: Option<String>,
     /// Default collation.

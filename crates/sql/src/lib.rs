@@ -9,7 +9,7 @@
 //! | `plan/` | access paths: which index, which key ranges |
 //! | `exec/` | running SELECT, INSERT, UPDATE, DELETE |
 //! | `prepared.rs` | [`Prepared`]: a statement bound and planned once |
-//! | `ddl.rs` | CREATE, DROP, TRUNCATE and so on as catalog changes |
+//! | `ddl/` | CREATE, DROP, TRUNCATE and so on as catalog changes |
 //! | `show.rs` | SHOW CREATE TABLE and the like |
 //! | `env.rs` | [`StatementEnv`]: the session as a statement sees it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]

@@ -218,13 +218,16 @@ fn create_table_forms() {
     let DdlStmt::CreateTable(t) = *d else {
         panic!()
     };
-    assert_eq!(t.columns.len(), 5);
-    assert_eq!(t.indexes.len(), 3);
-    assert_eq!(t.indexes[1].columns[0], ("key".to_string(), Some(5), true));
-    assert_eq!(t.auto_increment, 7);
-    assert_eq!(t.columns[3].def.on_update, Some(3));
+    assert_eq!(t.elements.columns.len(), 5);
+    assert_eq!(t.elements.indexes.len(), 3);
     assert_eq!(
-        t.columns[2].def.default,
+        t.elements.indexes[1].columns[0],
+        ("key".to_string(), Some(5), true)
+    );
+    assert_eq!(t.auto_increment, 7);
+    assert_eq!(t.elements.columns[3].def.on_update, Some(3));
+    assert_eq!(
+        t.elements.columns[2].def.default,
         narwal_engine::DefaultDef::Text("-1.5".into())
     );
 }

@@ -1,0 +1,161 @@
+//! Column definitions and what a table's columns must fulfil together.
+
+use super::err;
+use crate::ast::ColumnSpec;
+use crate::env::StatementEnv;
+use crate::parse::is_text;
+use crate::plan::dml::store_mode;
+use narwal_engine::{ColumnDef, DefaultDef, IndexDef};
+use narwal_types::convert::{NoWarnings, StoreTarget, store};
+use narwal_types::temporal::fraction_bytes;
+use narwal_types::{BlobSize, Collation, Decimal, SqlError, SqlResult, TypeKind, ValueRef};
+
+pub(super) fn invalid_default(column: &str) -> SqlError {
+    err(
+        1067,
+        b"42000",
+        format!("Invalid default value for '{column}'"),
+    )
+}
+
+pub(super) fn column_def(
+    spec: &ColumnSpec,
+    table_collation: Collation,
+    db: &str,
+    table: &str,
+    env: &StatementEnv,
+) -> SqlResult<ColumnDef> {
+    let mut def = spec.def.clone();
+    if is_text(def.ty.kind) {
+        let c = spec.collation.unwrap_or(table_collation);
+        if c == Collation::Binary {
+            // A character column of the binary character set is a binary column.
+            def.ty.kind = match def.ty.kind {
+                TypeKind::Char(n) => TypeKind::Binary(n),
+                TypeKind::VarChar(n) => TypeKind::VarBinary(n),
+                TypeKind::Text(b) => TypeKind::Blob(b),
+                k => k,
+            };
+        }
+        def.ty.collation = c;
+    } else if spec.collation.is_some_and(|c| c != Collation::Binary) {
+        return Err(err(
+            1064,
+            b"42000",
+            format!(
+                "You have an error in your SQL syntax; column '{}' has no character set",
+                def.name
+            ),
+        ));
+    }
+    if def.auto_increment {
+        let fits = def.ty.is_integer() || matches!(def.ty.kind, TypeKind::Float | TypeKind::Double);
+        if !fits {
+            return Err(err(
+                1063,
+                b"42000",
+                format!("Incorrect column specifier for column '{}'", def.name),
+            ));
+        }
+        if def.default != DefaultDef::None {
+            return Err(invalid_default(&def.name));
+        }
+    }
+    match &def.default {
+        DefaultDef::None | DefaultDef::Expr(_) => {}
+        DefaultDef::Null => {
+            if !def.nullable {
+                return Err(invalid_default(&def.name));
+            }
+        }
+        DefaultDef::CurrentTimestamp(digits) => match def.ty.kind {
+            TypeKind::Timestamp(p) | TypeKind::DateTime(p) if *digits <= p => {}
+            TypeKind::Timestamp(_) | TypeKind::DateTime(_) => {
+                return Err(invalid_default(&def.name));
+            }
+            _ => return Err(SqlError::unsupported("expressions as DEFAULT")),
+        },
+        DefaultDef::Text(t) => {
+            let mut mode = store_mode(env, false, false);
+            mode.strict = true;
+            // TIMESTAMP defaults are kept as written, in the session's time zone.
+            mode.time_zone_offset = 0;
+            let target = StoreTarget {
+                ty: &def.ty,
+                nullable: def.nullable,
+                db,
+                table,
+                column: &def.name,
+            };
+            let v = store(
+                ValueRef::Str(t.as_bytes()),
+                &target,
+                1,
+                &mode,
+                &mut NoWarnings,
+            )
+            .map_err(|_| invalid_default(&def.name))?;
+            def.default = DefaultDef::Text(v.as_ref().to_text());
+        }
+    }
+    Ok(def)
+}
+
+pub(super) fn check_auto_increment(columns: &[ColumnDef], indexes: &[IndexDef]) -> SqlResult<()> {
+    let mut auto = columns.iter().enumerate().filter(|(_, c)| c.auto_increment);
+    let Some((at, _)) = auto.next() else {
+        return Ok(());
+    };
+    let keyed = indexes
+        .iter()
+        .any(|i| i.columns.first().is_some_and(|c| c.column == at));
+    if auto.next().is_some() || !keyed {
+        return Err(err(
+            1075,
+            b"42000",
+            "Incorrect table definition; there can be only one auto column and it must be defined as a key",
+        ));
+    }
+    Ok(())
+}
+
+/// MariaDB's limit of a row, counted in MariaDB's in-memory row format, so that a table is refused here if and only if a replica
+/// would refuse it.
+pub(super) fn check_row_size(columns: &[ColumnDef]) -> SqlResult<()> {
+    let nullable = columns.iter().filter(|c| c.nullable).count();
+    let mut bytes = nullable.div_ceil(8) as u64;
+    for c in columns {
+        bytes += match c.ty.kind {
+            TypeKind::VarChar(_) | TypeKind::VarBinary(_) => {
+                let n = c.ty.max_bytes().unwrap_or(0);
+                n + if n < 256 { 1 } else { 2 }
+            }
+            TypeKind::Char(_) | TypeKind::Binary(_) => c.ty.max_bytes().unwrap_or(0),
+            TypeKind::Text(b) | TypeKind::Blob(b) => {
+                8 + match b {
+                    BlobSize::Tiny => 1,
+                    BlobSize::Normal => 2,
+                    BlobSize::Medium => 3,
+                    BlobSize::Long => 4,
+                }
+            }
+            TypeKind::TinyInt | TypeKind::Year => 1,
+            TypeKind::SmallInt => 2,
+            TypeKind::MediumInt | TypeKind::Date => 3,
+            TypeKind::Int | TypeKind::Float => 4,
+            TypeKind::BigInt | TypeKind::Double => 8,
+            TypeKind::Decimal(p, s) => Decimal::binary_len(p, s) as u64,
+            TypeKind::Time(f) => 3 + fraction_bytes(f) as u64,
+            TypeKind::Timestamp(f) => 4 + fraction_bytes(f) as u64,
+            TypeKind::DateTime(f) => 5 + fraction_bytes(f) as u64,
+        };
+    }
+    if bytes > 65_535 {
+        return Err(err(
+            1118,
+            b"42000",
+            "Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! CREATE TABLE.
+
+use super::column::{check_auto_increment, check_row_size, column_def, invalid_default};
+use super::database::reserved_schema;
+use super::index::{index_def, index_rank};
+use super::{Run, db_of, err, unknown_database};
+use crate::ast::CreateTable;
+use crate::env::StatementEnv;
+use crate::sql_mode::SqlMode;
+use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, IndexDef, TableDef};
+use narwal_types::{Collation, SqlResult};
+
+impl Run<'_> {
+    pub(super) fn create_table(&self, c: &CreateTable) -> SqlResult<u64> {
+        let env = self.env;
+        let db = db_of(&c.table, env)?;
+        reserved_schema(db, env)?;
+        let Some(database) = self.catalog.database(db) else {
+            return Err(unknown_database(db));
+        };
+        if self.catalog.table(db, &c.table.name).is_some() {
+            let text = format!("Table '{}' already exists", c.table.name);
+            if c.if_not_exists {
+                env.note(1050, text);
+                return Ok(0);
+            }
+            return Err(err(1050, b"42S01", text));
+        }
+        let def = self.table_def(c, db, database.collation)?;
+        self.submit(
+            self.default_db(),
+            self.text.to_string(),
+            vec![CatalogChange::CreateTable(def)],
+            false,
+        )?;
+        Ok(0)
+    }
+
+    fn table_def(&self, c: &CreateTable, db: &str, default: Collation) -> SqlResult<TableDef> {
+        let env = self.env;
+        let name = &c.table.name;
+        if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
+            return Err(err(
+                1103,
+                b"42000",
+                format!("Incorrect table name '{name}'"),
+            ));
+        }
+        let engine = engine_name(c.engine.as_deref(), name, env)?;
+        let collation = c.collation.unwrap_or(default);
+        if c.elements.columns.is_empty() {
+            return Err(err(1113, b"42000", "A table must have at least 1 column"));
+        }
+        if c.elements.columns.len() > 4096 {
+            return Err(err(1117, b"HY000", "Too many columns"));
+        }
+        let mut columns: Vec<ColumnDef> = Vec::with_capacity(c.elements.columns.len());
+        for spec in &c.elements.columns {
+            if columns
+                .iter()
+                .any(|x| x.name.eq_ignore_ascii_case(&spec.def.name))
+            {
+                return Err(err(
+                    1060,
+                    b"42S21",
+                    format!("Duplicate column name '{}'", spec.def.name),
+                ));
+            }
+            columns.push(column_def(spec, collation, db, name, env)?);
+        }
+        if c.elements.indexes.iter().filter(|i| i.primary).count() > 1 {
+            return Err(err(1068, b"42000", "Multiple primary key defined"));
+        }
+        if let Some(pk) = c.elements.indexes.iter().find(|i| i.primary) {
+            for (col, ..) in &pk.columns {
+                if let Some(at) = columns
+                    .iter()
+                    .position(|x| x.name.eq_ignore_ascii_case(col))
+                {
+                    let spec = &c.elements.columns[at];
+                    if spec.null_given && spec.def.nullable {
+                        return Err(err(
+                            1171,
+                            b"42000",
+                            "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead",
+                        ));
+                    }
+                    if columns[at].default == DefaultDef::Null {
+                        return Err(invalid_default(col));
+                    }
+                    columns[at].nullable = false;
+                }
+            }
+        }
+        let mut indexes: Vec<IndexDef> = Vec::with_capacity(c.elements.indexes.len());
+        for spec in &c.elements.indexes {
+            let def = index_def(spec, &columns, &indexes, env)?;
+            indexes.push(def);
+        }
+        if indexes.len() > 64 {
+            return Err(err(
+                1069,
+                b"42000",
+                "Too many keys specified; max 64 keys allowed",
+            ));
+        }
+        indexes.sort_by_key(|i| index_rank(i, &columns));
+        check_auto_increment(&columns, &indexes)?;
+        check_row_size(&columns)?;
+        Ok(TableDef {
+            id: 0,
+            db: db.to_string(),
+            name: name.clone(),
+            columns,
+            indexes,
+            hidden_index_id: 0,
+            collation,
+            comment: c.comment.clone(),
+            auto_increment_start: c.auto_increment,
+            engine,
+            created: u64::from(env.timestamp()),
+        })
+    }
+}
+
+pub(super) fn engine_name(
+    engine: Option<&str>,
+    table: &str,
+    env: &StatementEnv,
+) -> SqlResult<String> {
+    match engine {
+        None => Ok("InnoDB".to_string()),
+        Some(e) if e.eq_ignore_ascii_case("InnoDB") => Ok("InnoDB".to_string()),
+        Some(e) if e.eq_ignore_ascii_case("Narwal") => Ok("Narwal".to_string()),
+        Some(e) => {
+            let text = format!("Unknown storage engine '{e}'");
+            if env.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
+                return Err(err(1286, b"42000", text));
+            }
+            env.warn(1286, text);
+            env.warn(
+                1266,
+                format!("Using storage engine InnoDB for table '{table}'"),
+            );
+            Ok("InnoDB".to_string())
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! CREATE, ALTER and DROP DATABASE.
+
+use super::{Run, err, unknown_database};
+use crate::ast::DdlStmt;
+use crate::env::StatementEnv;
+use narwal_engine::{CatalogChange, DatabaseDef};
+use narwal_types::{SqlError, SqlResult};
+
+impl Run<'_> {
+    pub(super) fn database_statement(&self, stmt: &DdlStmt) -> SqlResult<u64> {
+        let env = self.env;
+        match stmt {
+            DdlStmt::CreateDatabase {
+                if_not_exists,
+                name,
+                collation,
+                comment,
+            } => {
+                reserved_schema(name, env)?;
+                if self.catalog.database(name).is_some() {
+                    let text = format!("Can't create database '{name}'; database exists");
+                    if *if_not_exists {
+                        env.note(1007, text);
+                        return Ok(0);
+                    }
+                    return Err(err(1007, b"HY000", text));
+                }
+                let change = CatalogChange::PutDatabase(DatabaseDef {
+                    name: name.clone(),
+                    collation: collation.unwrap_or_default(),
+                    comment: comment.clone().unwrap_or_default(),
+                });
+                self.submit(name, self.text.to_string(), vec![change], true)?;
+                Ok(1)
+            }
+            DdlStmt::AlterDatabase {
+                name,
+                collation,
+                comment,
+            } => {
+                let name = match name {
+                    Some(n) => n.as_str(),
+                    None => env.require_db()?,
+                };
+                let old = self
+                    .catalog
+                    .database(name)
+                    .ok_or_else(|| unknown_database(name))?;
+                let change = CatalogChange::PutDatabase(DatabaseDef {
+                    name: name.to_string(),
+                    collation: collation.unwrap_or(old.collation),
+                    comment: comment.clone().unwrap_or_else(|| old.comment.clone()),
+                });
+                self.submit(name, self.text.to_string(), vec![change], true)?;
+                Ok(1)
+            }
+            DdlStmt::DropDatabase { if_exists, name } => {
+                reserved_schema(name, env)?;
+                if self.catalog.database(name).is_none() {
+                    let text = format!("Can't drop database '{name}'; database doesn't exist");
+                    if *if_exists {
+                        env.note(1008, text);
+                        return Ok(0);
+                    }
+                    return Err(err(1008, b"HY000", text));
+                }
+                let tables = self.catalog.tables(name).count() as u64;
+                self.submit(
+                    name,
+                    self.text.to_string(),
+                    vec![CatalogChange::DropDatabase(name.clone())],
+                    true,
+                )?;
+                Ok(tables)
+            }
+            _ => Err(SqlError::unsupported("this database statement")),
+        }
+    }
+}
+
+pub(super) fn reserved_schema(name: &str, env: &StatementEnv) -> SqlResult<()> {
+    if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
+        return Err(err(
+            1102,
+            b"42000",
+            format!("Incorrect database name '{name}'"),
+        ));
+    }
+    if name.eq_ignore_ascii_case("information_schema")
+        || name.eq_ignore_ascii_case("performance_schema")
+    {
+        let (user, host) = env
+            .current_user
+            .rsplit_once('@')
+            .unwrap_or((&env.current_user, ""));
+        return Err(err(
+            1044,
+            b"42000",
+            format!("Access denied for user '{user}'@'{host}' to database '{name}'"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Index definitions, CREATE and DROP INDEX.
+
+use super::{Run, err};
+use crate::ast::{AlterAction, IndexSpec, TableName};
+use crate::env::StatementEnv;
+use crate::show::quote_ident;
+use narwal_engine::{ColumnDef, IndexColumn, IndexDef, Table};
+use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};
+
+/// Longest key in bytes, as InnoDB's.
+const MAX_KEY_BYTES: u64 = 3072;
+
+impl Run<'_> {
+    pub(super) fn create_index(
+        &self,
+        if_not_exists: bool,
+        table: &TableName,
+        index: &IndexSpec,
+    ) -> SqlResult<u64> {
+        let table = self.table(table)?;
+        let name = index.name.as_deref().unwrap_or_default();
+        if find_index(table, name).is_some() {
+            let text = format!("Duplicate key name '{name}'");
+            if if_not_exists {
+                self.env.note(1061, text);
+                return Ok(0);
+            }
+            return Err(err(1061, b"42000", text));
+        }
+        self.alter(table, &[AlterAction::AddIndex(index.clone())])
+    }
+
+    pub(super) fn drop_index(
+        &self,
+        if_exists: bool,
+        table: &TableName,
+        index: &str,
+    ) -> SqlResult<u64> {
+        let table = self.table(table)?;
+        if find_index(table, index).is_none() && if_exists {
+            self.env.note(1091, cant_drop(index));
+            return Ok(0);
+        }
+        self.alter(table, &[AlterAction::DropIndex(index.to_string())])
+    }
+}
+
+/// The order in which MariaDB lists indexes: primary, unique without NULL, unique, others.
+pub(crate) fn index_rank(i: &IndexDef, columns: &[ColumnDef]) -> u8 {
+    if i.name == "PRIMARY" {
+        0
+    } else if !i.unique {
+        3
+    } else if i
+        .columns
+        .iter()
+        .all(|c| columns.get(c.column).is_some_and(|c| !c.nullable))
+    {
+        1
+    } else {
+        2
+    }
+}
+
+pub(super) fn index_def(
+    spec: &IndexSpec,
+    columns: &[ColumnDef],
+    others: &[IndexDef],
+    env: &StatementEnv,
+) -> SqlResult<IndexDef> {
+    if spec.columns.len() > 32 {
+        return Err(err(
+            1070,
+            b"42000",
+            "Too many key parts specified; max 32 parts allowed",
+        ));
+    }
+    let mut parts: Vec<IndexColumn> = Vec::with_capacity(spec.columns.len());
+    let mut total = 0;
+    for (name, prefix, desc) in &spec.columns {
+        let column = columns
+            .iter()
+            .position(|c| c.name.eq_ignore_ascii_case(name))
+            .ok_or_else(|| {
+                err(
+                    1072,
+                    b"42000",
+                    format!("Key column '{name}' doesn't exist in table"),
+                )
+            })?;
+        if parts.iter().any(|p| p.column == column) {
+            return Err(err(
+                1060,
+                b"42S21",
+                format!("Duplicate column name '{name}'"),
+            ));
+        }
+        let ty = &columns[column].ty;
+        if spec.primary
+            && prefix.is_none()
+            && matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
+        {
+            return Err(err(
+                1170,
+                b"42000",
+                format!("BLOB/TEXT column '{name}' used in key specification without a key length"),
+            ));
+        }
+        let prefix = prefix_of(name, ty, *prefix, spec.unique, env)?;
+        total += part_bytes(ty, prefix);
+        parts.push(IndexColumn {
+            column,
+            prefix,
+            desc: *desc,
+        });
+    }
+    if total > MAX_KEY_BYTES {
+        return Err(err(
+            1071,
+            b"42000",
+            format!("Specified key was too long; max key length is {MAX_KEY_BYTES} bytes"),
+        ));
+    }
+    let taken = |n: &str| others.iter().any(|i| i.name.eq_ignore_ascii_case(n));
+    let name = if spec.primary {
+        "PRIMARY".to_string()
+    } else if let Some(n) = &spec.name {
+        if n.eq_ignore_ascii_case("PRIMARY") || n.is_empty() || n.ends_with(' ') {
+            return Err(err(1280, b"42000", format!("Incorrect index name '{n}'")));
+        }
+        if taken(n) {
+            return Err(err(1061, b"42000", format!("Duplicate key name '{n}'")));
+        }
+        n.clone()
+    } else {
+        let base = &columns[parts[0].column].name;
+        let mut n = base.clone();
+        let mut i = 2;
+        while taken(&n) || n.eq_ignore_ascii_case("PRIMARY") {
+            n = format!("{base}_{i}");
+            i += 1;
+        }
+        n
+    };
+    Ok(IndexDef {
+        id: 0,
+        name,
+        unique: spec.unique,
+        columns: parts,
+        comment: spec.comment.clone(),
+    })
+}
+
+/// Checks a key part's length and drops it where it says nothing.
+fn prefix_of(
+    name: &str,
+    ty: &ColumnType,
+    prefix: Option<u32>,
+    unique: bool,
+    env: &StatementEnv,
+) -> SqlResult<Option<u16>> {
+    let long = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
+    let width = if ty.collation == Collation::Binary {
+        1
+    } else {
+        4
+    };
+    let max = (MAX_KEY_BYTES / width) as u32;
+    let wrong = || {
+        err(
+            1089,
+            b"HY000",
+            "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, or the storage engine doesn't support unique prefix keys",
+        )
+    };
+    let full = ty.max_length().unwrap_or(0);
+    match prefix {
+        Some(0) => Err(err(
+            1391,
+            b"HY000",
+            format!("Key part '{name}' length cannot be 0"),
+        )),
+        Some(_) if !ty.is_string() => Err(wrong()),
+        Some(p) if !long && u64::from(p) > full => Err(wrong()),
+        Some(p) if !long && u64::from(p) == full => Ok(None),
+        Some(p) if p > max => {
+            let text =
+                format!("Specified key was too long; max key length is {MAX_KEY_BYTES} bytes");
+            if unique {
+                return Err(err(1071, b"42000", text));
+            }
+            env.note(1071, text);
+            Ok(Some(max as u16))
+        }
+        Some(p) => Ok(Some(p as u16)),
+        None if long || (ty.is_string() && full > u64::from(max)) => {
+            if unique {
+                // MariaDB makes a hash index of it.
+                return Err(SqlError::unsupported(
+                    "UNIQUE indexes longer than 3072 bytes",
+                ));
+            }
+            env.note(
+                1071,
+                format!("Specified key was too long; max key length is {MAX_KEY_BYTES} bytes"),
+            );
+            Ok(Some(max as u16))
+        }
+        None => Ok(None),
+    }
+}
+
+fn part_bytes(ty: &ColumnType, prefix: Option<u16>) -> u64 {
+    let width = if ty.collation == Collation::Binary {
+        1
+    } else {
+        4
+    };
+    match prefix {
+        Some(p) => u64::from(p) * width,
+        None if ty.is_string() => ty.max_bytes().unwrap_or(0),
+        None => 8,
+    }
+}
+
+pub(super) fn cant_drop(name: &str) -> String {
+    format!(
+        "Can't DROP INDEX {}; check that it exists",
+        quote_ident(name)
+    )
+}
+
+fn find_index<'t>(table: &'t Table, name: &str) -> Option<&'t IndexDef> {
+    table
+        .def
+        .indexes
+        .iter()
+        .find(|i| i.name.eq_ignore_ascii_case(name))
+}

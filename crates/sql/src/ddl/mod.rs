@@ -1,0 +1,193 @@
+//! DDL statements as catalog changes.
+
+mod alter;
+mod column;
+mod create_table;
+mod database;
+mod drop;
+mod index;
+
+use crate::ast::{DdlStmt, TableName};
+use crate::env::StatementEnv;
+use crate::plan::resolve::no_such_table;
+use crate::prepared::Outcome;
+use crate::privilege::{Needs, Privilege};
+use narwal_engine::{Catalog, CatalogChange, Database, Ddl, EngineError, Table, TxnOptions};
+use narwal_types::{SqlError, SqlResult};
+
+pub(crate) use index::index_rank;
+
+fn err(code: u16, state: &[u8; 5], text: impl Into<Box<str>>) -> SqlError {
+    SqlError::new(code, state, text)
+}
+
+fn db_of<'a>(t: &'a TableName, env: &'a StatementEnv) -> SqlResult<&'a str> {
+    match &t.db {
+        Some(d) => Ok(d),
+        None => Ok(env.require_db()?),
+    }
+}
+
+/// Privileges that a DDL statement needs.
+pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
+    let on = |t: &TableName, privilege| -> SqlResult<Needs> {
+        Ok(Needs {
+            db: db_of(t, env)?.to_string(),
+            table: t.name.clone(),
+            privilege,
+        })
+    };
+    let database = |name: &str, privilege| Needs {
+        db: name.to_string(),
+        table: String::new(),
+        privilege,
+    };
+    Ok(match stmt {
+        DdlStmt::CreateTable(c) => vec![on(&c.table, Privilege::Create)?],
+        DdlStmt::DropTable { tables, .. } => tables
+            .iter()
+            .map(|t| on(t, Privilege::Drop))
+            .collect::<SqlResult<_>>()?,
+        DdlStmt::Truncate(t) => vec![on(t, Privilege::Drop)?],
+        DdlStmt::CreateDatabase { name, .. } => vec![database(name, Privilege::Create)],
+        DdlStmt::AlterDatabase { name, .. } => {
+            let name = match name {
+                Some(n) => n.clone(),
+                None => env.require_db()?.to_string(),
+            };
+            vec![database(&name, Privilege::Alter)]
+        }
+        DdlStmt::DropDatabase { name, .. } => vec![database(name, Privilege::Drop)],
+        DdlStmt::CreateIndex { table, .. } | DdlStmt::DropIndex { table, .. } => {
+            vec![on(table, Privilege::Index)?]
+        }
+        DdlStmt::AlterTable { table, .. } => vec![on(table, Privilege::Alter)?],
+    })
+}
+
+struct Run<'a> {
+    db: &'a Database,
+    catalog: &'a Catalog,
+    options: &'a TxnOptions,
+    env: &'a StatementEnv,
+    text: &'a str,
+}
+
+/// Runs a DDL statement. `text`: the statement as written, for the log. The session has committed its transaction.
+pub fn execute_ddl(
+    stmt: &DdlStmt,
+    text: &str,
+    db: &Database,
+    options: &TxnOptions,
+    env: &StatementEnv,
+) -> SqlResult<Outcome> {
+    let catalog = db.catalog();
+    let run = Run {
+        db,
+        catalog: &catalog,
+        options,
+        env,
+        text,
+    };
+    let affected = run.statement(stmt)?;
+    Ok(Outcome::Done {
+        affected,
+        last_insert_id: 0,
+        info: if matches!(
+            stmt,
+            DdlStmt::CreateIndex { .. } | DdlStmt::DropIndex { .. } | DdlStmt::AlterTable { .. }
+        ) {
+            format!(
+                "Records: 0  Duplicates: 0  Warnings: {}",
+                env.warning_count()
+            )
+        } else {
+            String::new()
+        },
+    })
+}
+
+impl Run<'_> {
+    fn submit(
+        &self,
+        db: &str,
+        sql: String,
+        changes: Vec<CatalogChange>,
+        suppress_use: bool,
+    ) -> Result<(), EngineError> {
+        let done = self.db.ddl(
+            Ddl {
+                sql,
+                db: db.to_string(),
+                changes,
+                sql_mode: self.env.sql_mode.0,
+                thread_id: self.env.connection_id as u32,
+                timestamp: self.env.timestamp(),
+                suppress_use,
+            },
+            self.options,
+        )?;
+        if !done.gtid.is_empty() {
+            *self.env.gtid_written.borrow_mut() = Some(done.gtid);
+        }
+        Ok(())
+    }
+
+    /// The default database, for the log.
+    fn default_db(&self) -> &str {
+        self.env.db.as_deref().unwrap_or("")
+    }
+
+    fn table(&self, t: &TableName) -> SqlResult<&std::sync::Arc<Table>> {
+        let db = db_of(t, self.env)?;
+        self.catalog
+            .table(db, &t.name)
+            .ok_or_else(|| no_such_table(db, &t.name))
+    }
+
+    fn statement(&self, stmt: &DdlStmt) -> SqlResult<u64> {
+        match stmt {
+            DdlStmt::CreateDatabase { .. }
+            | DdlStmt::AlterDatabase { .. }
+            | DdlStmt::DropDatabase { .. } => self.database_statement(stmt),
+            DdlStmt::CreateTable(c) => self.create_table(c),
+            DdlStmt::DropTable {
+                if_exists,
+                temporary,
+                tables,
+            } => self.drop_tables(*if_exists, *temporary, tables),
+            DdlStmt::Truncate(t) => {
+                let table = self.table(t)?;
+                let change = CatalogChange::TruncateTable {
+                    db: table.def.db.clone(),
+                    name: table.def.name.clone(),
+                };
+                self.submit(
+                    self.default_db(),
+                    self.text.to_string(),
+                    vec![change],
+                    false,
+                )?;
+                Ok(0)
+            }
+            DdlStmt::CreateIndex {
+                if_not_exists,
+                table,
+                index,
+            } => self.create_index(*if_not_exists, table, index),
+            DdlStmt::DropIndex {
+                if_exists,
+                table,
+                index,
+            } => self.drop_index(*if_exists, table, index),
+            DdlStmt::AlterTable { table, actions } => {
+                let table = self.table(table)?;
+                self.alter(table, actions)
+            }
+        }
+    }
+}
+
+fn unknown_database(name: &str) -> SqlError {
+    err(1049, b"42000", format!("Unknown database '{name}'"))
+}

@@ -1,0 +1,113 @@
+//! CREATE TABLE.
+
+use super::P;
+use crate::ast::{CreateTable, DdlStmt, TableElements};
+use narwal_types::SqlResult;
+use sqlparser::tokenizer::Token;
+
+impl P<'_> {
+    pub(super) fn create_table(&mut self) -> SqlResult<DdlStmt> {
+        let if_not_exists = self.if_not_exists()?;
+        let table = self.table_name()?;
+        if self.peek_kw("LIKE") {
+            return self.unsupported("CREATE TABLE ... LIKE");
+        }
+        if self.peek_kw("AS") || self.peek_kw("SELECT") {
+            return self.unsupported("CREATE TABLE ... SELECT");
+        }
+        self.expect_tok(&Token::LParen)?;
+        if self.peek_kw("LIKE") {
+            return self.unsupported("CREATE TABLE ... LIKE");
+        }
+        let mut t = CreateTable {
+            if_not_exists,
+            table,
+            elements: TableElements::default(),
+            engine: None,
+            collation: None,
+            comment: String::new(),
+            auto_increment: 0,
+        };
+        loop {
+            self.create_element(&mut t.elements)?;
+            if !self.tok(&Token::Comma) {
+                break;
+            }
+        }
+        self.expect_tok(&Token::RParen)?;
+        self.table_options(&mut t)?;
+        if self.peek_kw("AS") || self.peek_kw("SELECT") || *self.peek() == Token::LParen {
+            return self.unsupported("CREATE TABLE ... SELECT");
+        }
+        Ok(DdlStmt::CreateTable(t))
+    }
+
+    fn create_element(&mut self, t: &mut TableElements) -> SqlResult<()> {
+        if self.peek_kw("FOREIGN") {
+            return self.unsupported("FOREIGN KEY");
+        }
+        if self.peek_kw("CHECK") && *self.peek_nth(1) == Token::LParen {
+            return self.unsupported("CHECK");
+        }
+        if self.peek_kw("FULLTEXT") || self.peek_kw("SPATIAL") {
+            return self.unsupported("FULLTEXT and SPATIAL indexes");
+        }
+        if self.peek_kw("PERIOD") && self.peek_kw_nth(1, "FOR") {
+            return self.unsupported("PERIOD FOR");
+        }
+        if self.is_index_start() {
+            let spec = self.index_spec()?;
+            t.indexes.push(spec);
+            return Ok(());
+        }
+        self.column(t)
+    }
+
+    fn table_options(&mut self, t: &mut CreateTable) -> SqlResult<()> {
+        loop {
+            self.tok(&Token::Comma);
+            self.kw("DEFAULT");
+            if self.kw("ENGINE") {
+                self.tok(&Token::Eq);
+                t.engine = Some(self.option_word()?);
+            } else if let Some(c) = self.charset_or_collate()? {
+                t.collation = Some(c);
+            } else if self.kw("COMMENT") {
+                self.tok(&Token::Eq);
+                t.comment = self.string()?;
+            } else if self.kw("AUTO_INCREMENT") {
+                self.tok(&Token::Eq);
+                t.auto_increment = self.uint()?;
+            } else if self.kw("ROW_FORMAT")
+                || self.kw("KEY_BLOCK_SIZE")
+                || self.kw("MAX_ROWS")
+                || self.kw("MIN_ROWS")
+                || self.kw("AVG_ROW_LENGTH")
+                || self.kw("PACK_KEYS")
+                || self.kw("STATS_PERSISTENT")
+                || self.kw("STATS_AUTO_RECALC")
+                || self.kw("STATS_SAMPLE_PAGES")
+                || self.kw("CHECKSUM")
+                || self.kw("DELAY_KEY_WRITE")
+            {
+                // Hints about another engine's files: they change nothing a client can see.
+                self.tok(&Token::Eq);
+                self.option_word()?;
+            } else if self.peek_kw("PARTITION") {
+                return self.unsupported("PARTITION BY");
+            } else if self.peek_kw("WITH")
+                || self.peek_kw("DATA")
+                || self.peek_kw("INDEX")
+                || self.peek_kw("UNION")
+                || self.peek_kw("CONNECTION")
+                || self.peek_kw("PAGE_COMPRESSED")
+                || self.peek_kw("ENCRYPTED")
+            {
+                let what = self.word_for_message();
+                return self.unsupported(&format!("table option {what}"));
+            } else {
+                return Ok(());
+            }
+        }
+    }
+}
