@@ -46,6 +46,8 @@ impl TableBuilder {
             auto_increment_start: 0,
             engine: "InnoDB".into(),
             created: 0,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
         };
         TableBuilder { def, error: None }
     }
@@ -83,6 +85,8 @@ impl TableBuilder {
             on_update: None,
             comment: String::new(),
             display_width: None,
+            generated: None,
+            check: None,
         });
         self
     }
@@ -110,6 +114,7 @@ impl TableBuilder {
             unique,
             columns: parts,
             comment: String::new(),
+            implied: false,
         });
         self
     }

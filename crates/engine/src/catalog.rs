@@ -53,6 +53,64 @@ pub struct ColumnDef {
     /// Display width of an integer column, if one was given; it is only shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_width: Option<u8>,
+    /// GENERATED ALWAYS AS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<GeneratedDef>,
+    /// CHECK among the column's attributes: a condition as SQL text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+}
+
+/// How a generated column's value is made. Both kinds are stored with the row and stand in row events; they differ in what
+/// SHOW says and in what DDL allows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratedDef {
+    /// The expression as SQL text.
+    pub expr: String,
+    /// STORED (PERSISTENT) rather than VIRTUAL.
+    pub stored: bool,
+}
+
+/// A CHECK constraint of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckDef {
+    /// Name.
+    pub name: String,
+    /// The condition as SQL text.
+    pub expr: String,
+}
+
+/// What happens to child rows when their parent row goes or changes its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum ForeignAction {
+    /// The statement fails; the default.
+    #[default]
+    Restrict,
+    /// The same under another name.
+    NoAction,
+    /// They go or change as well.
+    Cascade,
+    /// Their columns become NULL.
+    SetNull,
+}
+
+/// A foreign key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKeyDef {
+    /// Name, unique in the database.
+    pub name: String,
+    /// Columns of this table by name.
+    pub columns: Vec<String>,
+    /// Database of the referenced table.
+    pub parent_db: String,
+    /// The referenced table. It may be missing (made under `foreign_key_checks=0`).
+    pub parent: String,
+    /// Its columns by name.
+    pub parent_columns: Vec<String>,
+    /// ON DELETE.
+    pub on_delete: ForeignAction,
+    /// ON UPDATE.
+    pub on_update: ForeignAction,
 }
 
 impl ColumnDef {
@@ -92,6 +150,9 @@ pub struct IndexDef {
     pub columns: Vec<IndexColumn>,
     /// COMMENT.
     pub comment: String,
+    /// Made for a foreign key that had no index: it goes when a declared index takes its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub implied: bool,
 }
 
 /// A table. `indexes` holds the declared indexes in SHOW order, PRIMARY first if there is one.
@@ -119,6 +180,12 @@ pub struct TableDef {
     pub engine: String,
     /// Seconds since 1970 of CREATE TABLE.
     pub created: u64,
+    /// CHECK constraints that are not a column's attribute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckDef>,
+    /// Foreign keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_keys: Vec<ForeignKeyDef>,
 }
 
 /// A change of the catalog, applied atomically with its QUERY event.

@@ -70,7 +70,8 @@ pub use binlog::{
 };
 pub use builder::TableBuilder;
 pub use catalog::{
-    Catalog, CatalogChange, ColumnDef, DatabaseDef, DefaultDef, IndexColumn, IndexDef, TableDef,
+    Catalog, CatalogChange, CheckDef, ColumnDef, DatabaseDef, DefaultDef, ForeignAction,
+    ForeignKeyDef, GeneratedDef, IndexColumn, IndexDef, TableDef,
 };
 pub use commit::event_group;
 pub use db::{Database, Ddl, Options, Stats};

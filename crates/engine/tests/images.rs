@@ -150,6 +150,8 @@ fn random_table(rng: &mut StdRng, db: &str, name: &str) -> TableDef {
         auto_increment_start: 0,
         engine: "InnoDB".into(),
         created: 0,
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
     };
     let mut add = |rng: &mut StdRng, name: &str, unique: bool, not_null: bool| {
         let all: Vec<usize> = (0..def.columns.len()).collect();

@@ -1,7 +1,7 @@
 //! Parsed statements. Expressions are sqlparser's; everything round them is our own, because MySQL's statement forms
 //! are many and we want exactly those.
 
-use narwal_engine::ColumnDef;
+use narwal_engine::{ColumnDef, ForeignAction};
 pub use sqlparser::ast::Expr as AstExpr;
 
 /// A statement of the kinds that this crate runs.
@@ -391,6 +391,42 @@ pub struct TableElements {
     pub columns: Vec<ColumnSpec>,
     /// Indexes in order, those of column attributes included.
     pub indexes: Vec<IndexSpec>,
+    /// CHECK constraints in order.
+    pub checks: Vec<CheckSpec>,
+    /// Foreign keys in order, those of column attributes included.
+    pub foreign_keys: Vec<ForeignKeySpec>,
+}
+
+/// A CHECK constraint of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckSpec {
+    /// Name, if given.
+    pub name: Option<String>,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// The condition.
+    pub expr: AstExpr,
+}
+
+/// A foreign key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignKeySpec {
+    /// Name of the constraint, if given.
+    pub name: Option<String>,
+    /// Name of the index to make for it, if given.
+    pub index: Option<String>,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// Columns of this table.
+    pub columns: Vec<String>,
+    /// The referenced table.
+    pub parent: TableName,
+    /// Its columns.
+    pub parent_columns: Vec<String>,
+    /// ON DELETE.
+    pub on_delete: ForeignAction,
+    /// ON UPDATE.
+    pub on_update: ForeignAction,
 }
 
 /// CREATE TABLE.

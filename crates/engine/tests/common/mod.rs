@@ -32,6 +32,8 @@ pub fn column(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
         on_update: None,
         comment: String::new(),
         display_width: None,
+        generated: None,
+        check: None,
     }
 }
 
@@ -49,6 +51,7 @@ pub fn index(name: &str, unique: bool, columns: &[usize]) -> IndexDef {
             })
             .collect(),
         comment: String::new(),
+        implied: false,
     }
 }
 
@@ -78,6 +81,8 @@ pub fn table_def(name: &str, pk: bool, unique_c: bool) -> TableDef {
         auto_increment_start: 0,
         engine: "InnoDB".into(),
         created: 0,
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
     }
 }
 

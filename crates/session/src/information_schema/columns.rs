@@ -32,6 +32,8 @@ impl Column {
     pub(super) fn def(&self) -> ColumnDef {
         ColumnDef {
             display_width: self.width,
+            generated: None,
+            check: None,
             ..def(self.name, self.ty, self.nullable)
         }
     }
@@ -48,6 +50,8 @@ pub(super) fn def(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
         on_update: None,
         comment: String::new(),
         display_width: None,
+        generated: None,
+        check: None,
     }
 }
 

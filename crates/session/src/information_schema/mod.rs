@@ -108,6 +108,8 @@ fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
                     auto_increment_start: 0,
                     engine: "MEMORY".into(),
                     created: 0,
+                    checks: Vec::new(),
+                    foreign_keys: Vec::new(),
                 };
                 // The definitions are constants; a test makes them all.
                 Some((name, Table::made(def).ok()?))

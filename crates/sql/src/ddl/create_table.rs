@@ -119,6 +119,8 @@ impl Run<'_> {
             auto_increment_start: c.auto_increment,
             engine,
             created: u64::from(env.timestamp()),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
         })
     }
 }

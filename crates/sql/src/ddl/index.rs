@@ -148,6 +148,7 @@ pub(super) fn index_def(
         unique: spec.unique,
         columns: parts,
         comment: spec.comment.clone(),
+        implied: false,
     })
 }
 

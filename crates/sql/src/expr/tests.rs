@@ -48,6 +48,8 @@ fn fixture() -> Fixture {
                 on_update: None,
                 comment: String::new(),
                 display_width: None,
+                generated: None,
+                check: None,
             })
             .collect(),
         indexes: vec![],
@@ -57,6 +59,8 @@ fn fixture() -> Fixture {
         auto_increment_start: 0,
         engine: "InnoDB".into(),
         created: 0,
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
     };
     db.ddl(
         Ddl {

@@ -89,6 +89,8 @@ pub fn made_table(
             on_update: None,
             comment: String::new(),
             display_width: None,
+            generated: None,
+            check: None,
         })
         .collect();
     Ok(Table::made(TableDef {
@@ -103,6 +105,8 @@ pub fn made_table(
         auto_increment_start: 0,
         engine: String::new(),
         created: 0,
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
     })?)
 }
 

@@ -24,6 +24,8 @@ impl P<'_> {
             on_update: None,
             comment: String::new(),
             display_width: ty.width,
+            generated: None,
+            check: None,
         };
         let mut collation = ty.collation;
         let mut null_given = false;
