@@ -168,6 +168,7 @@ pub(crate) fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, St
         Stmt::Insert(i) => &i.table,
         Stmt::Update(u) => &u.table.name,
         Stmt::Delete(d) => &d.table.name,
+        Stmt::WriteJoin(w) => &w.select.from.as_ref()?.first_table()?.name,
         Stmt::Explain(inner) => return first_table(inner, env),
         Stmt::ChecksumTable(_) | Stmt::Do(_) | Stmt::Ddl(_) => return None,
     };

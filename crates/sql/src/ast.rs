@@ -15,6 +15,8 @@ pub enum Stmt {
     Update(Box<Update>),
     /// DELETE.
     Delete(Box<Delete>),
+    /// UPDATE and DELETE of joins.
+    WriteJoin(Box<WriteJoin>),
     /// DO expr, ...
     Do(Vec<AstExpr>),
     /// CHECKSUM TABLE t, ...
@@ -33,7 +35,10 @@ impl Stmt {
 
     /// True if the statement may write rows.
     pub fn writes(&self) -> bool {
-        matches!(self, Stmt::Insert(_) | Stmt::Update(_) | Stmt::Delete(_))
+        matches!(
+            self,
+            Stmt::Insert(_) | Stmt::Update(_) | Stmt::Delete(_) | Stmt::WriteJoin(_)
+        )
     }
 
     /// The name of the status counter, e.g. `Com_select`.
@@ -56,6 +61,10 @@ impl Stmt {
             }
             Stmt::Update(_) => "Com_update",
             Stmt::Delete(_) => "Com_delete",
+            Stmt::WriteJoin(w) => match w.targets {
+                WriteTargets::Update(_) => "Com_update_multi",
+                WriteTargets::Delete(_) => "Com_delete_multi",
+            },
             Stmt::Do(_) => "Com_do",
             Stmt::ChecksumTable(_) => "Com_checksum",
             Stmt::Explain(_) => "Com_explain_other",
@@ -355,6 +364,26 @@ pub struct Delete {
     pub limit: Option<AstExpr>,
     /// Number of `?`.
     pub params: usize,
+}
+
+/// UPDATE or DELETE of tables of a join.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WriteJoin {
+    /// IGNORE.
+    pub ignore: bool,
+    /// What is done to which of its tables.
+    pub targets: WriteTargets,
+    /// The join with its conditions, order and limit; no select list.
+    pub select: Select,
+}
+
+/// What a [`WriteJoin`] does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WriteTargets {
+    /// SET.
+    Update(Vec<Assignment>),
+    /// Deletes rows of these tables, named as in the join.
+    Delete(Vec<TableName>),
 }
 
 /// An index in DDL, columns by name.

@@ -7,6 +7,7 @@ use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
 use crate::plan::explain;
 use crate::plan::resolve::Resolver;
 use crate::plan::select::SelectPlan;
+use crate::plan::write_join::WriteJoinPlan;
 use crate::privilege::{Needs, Privilege};
 use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
@@ -19,6 +20,7 @@ enum Plan {
     Insert(Box<InsertPlan>),
     Update(Box<UpdatePlan>),
     Delete(Box<DeletePlan>),
+    WriteJoin(Box<WriteJoinPlan>),
     Do(Vec<Expr>),
     /// Name as shown, and the table if it exists.
     Checksum(Vec<(String, Option<Arc<Table>>)>),
@@ -72,6 +74,7 @@ impl Prepared {
             env,
             virtual_tables,
             needs: Vec::new(),
+            row_keys: Vec::new(),
         };
         let (plan, params) = plan(stmt, &mut r)?;
         let columns = match &plan {
@@ -113,7 +116,7 @@ impl Prepared {
         match &self.plan {
             Plan::Select(s) => s.lock.is_none(),
             Plan::Do(_) | Plan::Checksum(_) | Plan::Explain(_) => true,
-            Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) => false,
+            Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) | Plan::WriteJoin(_) => false,
         }
     }
 
@@ -143,6 +146,7 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
         Stmt::Insert(i) => (Plan::Insert(Box::new(r.insert(i)?)), i.params),
         Stmt::Update(u) => (Plan::Update(Box::new(r.update(u)?)), u.params),
         Stmt::Delete(d) => (Plan::Delete(Box::new(r.delete(d)?)), d.params),
+        Stmt::WriteJoin(w) => (Plan::WriteJoin(Box::new(r.write_join(w)?)), w.select.params),
         Stmt::Do(list) => {
             let scope = Scope::empty(r.env);
             (
@@ -192,6 +196,7 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
                     &alias,
                     !d.order.is_empty() && !d.target.access.ordered,
                 ),
+                Plan::WriteJoin(w) => explain::select(&w.query, &alias),
                 Plan::Insert(i) => {
                     let mut rows = explain::insert(&alias);
                     if let RowSource::Select(s) = &i.source {
@@ -239,6 +244,7 @@ pub fn execute(
         Plan::Insert(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Delete(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
+        Plan::WriteJoin(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Do(list) => {
             for e in list {
                 e.eval(&ctx, &NoRow)?;

@@ -18,11 +18,6 @@ use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, Va
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-const FOR_WRITE: LockSpec = LockSpec {
-    mode: LockMode::Exclusive,
-    wait: LockWait::Wait,
-};
-
 fn warn(env: &StatementEnv, w: SqlWarning) {
     let level = if w.note {
         WarningLevel::Note
@@ -33,7 +28,7 @@ fn warn(env: &StatementEnv, w: SqlWarning) {
 }
 
 /// A value on its way into a row: borrowed where it needs no conversion.
-enum Cell<'a> {
+pub(super) enum Cell<'a> {
     Ref(ValueRef<'a>),
     Own(Value),
 }
@@ -91,15 +86,15 @@ fn now(table: &Table, column: usize, fsp: u8, env: &StatementEnv) -> Value {
 type WithRow<'w> =
     dyn Fn(&[u8], &mut dyn FnMut(&dyn RowAccess) -> SqlResult<()>) -> SqlResult<()> + 'w;
 
-struct Storer<'a> {
-    table: &'a Table,
-    ctx: &'a EvalCtx<'a>,
-    mode: StoreMode,
-    row_no: u64,
+pub(super) struct Storer<'a> {
+    pub table: &'a Table,
+    pub ctx: &'a EvalCtx<'a>,
+    pub mode: StoreMode,
+    pub row_no: u64,
 }
 
 impl<'a> Storer<'a> {
-    fn default(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
+    pub(super) fn default(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
         Ok(match d {
             DefaultValue::Const(v) => Cell::Ref(v.as_ref()),
             DefaultValue::Now(f) => Cell::Own(now(self.table, column, *f, self.ctx.env)),
@@ -117,7 +112,7 @@ impl<'a> Storer<'a> {
     }
 
     /// Converts a value to the column's domain.
-    fn convert<'v>(&self, column: usize, v: Cell<'v>) -> SqlResult<Cell<'v>> {
+    pub(super) fn convert<'v>(&self, column: usize, v: Cell<'v>) -> SqlResult<Cell<'v>> {
         let def = &self.table.def.columns[column];
         if fits(v.as_ref(), &def.ty, def.nullable) {
             return Ok(v);
@@ -189,7 +184,11 @@ impl<'a> Storer<'a> {
     }
 }
 
-fn patched(layout: &RowLayout, old: &[u8], changes: &[(usize, Cell<'_>)]) -> SqlResult<Vec<u8>> {
+pub(super) fn patched(
+    layout: &RowLayout,
+    old: &[u8],
+    changes: &[(usize, Cell<'_>)],
+) -> SqlResult<Vec<u8>> {
     let refs: SmallVec<[(usize, ValueRef<'_>); 4]> =
         changes.iter().map(|(c, v)| (*c, v.as_ref())).collect();
     let mut out = Vec::with_capacity(old.len() + 16);
@@ -198,7 +197,7 @@ fn patched(layout: &RowLayout, old: &[u8], changes: &[(usize, Cell<'_>)]) -> Sql
 }
 
 /// Sets ON UPDATE CURRENT_TIMESTAMP columns of a changed row.
-fn touch(
+pub(super) fn touch(
     table: &Table,
     on_update: &[(usize, u8)],
     image: Vec<u8>,
@@ -273,7 +272,7 @@ pub fn duplicate_entry(
 }
 
 /// Errors that IGNORE turns into warnings: those of the row's values, not of the transaction.
-fn ignorable(e: &SqlError) -> bool {
+pub(super) fn ignorable(e: &SqlError) -> bool {
     matches!(
         e.code,
         1048 | 1062 | 1264 | 1265 | 1292 | 1364 | 1366 | 1406 | 1411 | 1526 | 1690
@@ -315,10 +314,10 @@ impl UpdatePlan {
             };
             if self.order.is_empty() {
                 self.target
-                    .lock(txn, ctx, FOR_WRITE, self.moves, &mut on_row)?;
+                    .lock(txn, ctx, LockSpec::FOR_WRITE, self.moves, &mut on_row)?;
             } else {
                 self.target
-                    .lock_sorted(txn, ctx, FOR_WRITE, &self.order, &mut on_row)?;
+                    .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
             }
         }
         Ok(Outcome::Done {
@@ -369,7 +368,12 @@ impl UpdatePlan {
     }
 }
 
-fn observe(txn: &mut Transaction, table: &Arc<Table>, column: usize, row: &[u8]) -> SqlResult<()> {
+pub(super) fn observe(
+    txn: &mut Transaction,
+    table: &Arc<Table>,
+    column: usize,
+    row: &[u8],
+) -> SqlResult<()> {
     match table.layout.column(row, column)? {
         ValueRef::Int(v) if v > 0 => txn.observe_auto_increment(table, v as u64),
         ValueRef::UInt(v) => txn.observe_auto_increment(table, v),
@@ -378,7 +382,7 @@ fn observe(txn: &mut Transaction, table: &Arc<Table>, column: usize, row: &[u8])
     Ok(())
 }
 
-fn update_row(
+pub(super) fn update_row(
     txn: &mut Transaction,
     table: &Arc<Table>,
     pk: &[u8],
@@ -444,10 +448,11 @@ impl DeletePlan {
                 Ok(affected < limit)
             };
             if self.order.is_empty() || self.target.access.order_holds(&self.target.table, ctx)? {
-                self.target.lock(txn, ctx, FOR_WRITE, false, &mut on_row)?;
+                self.target
+                    .lock(txn, ctx, LockSpec::FOR_WRITE, false, &mut on_row)?;
             } else {
                 self.target
-                    .lock_sorted(txn, ctx, FOR_WRITE, &self.order, &mut on_row)?;
+                    .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
             }
         }
         Ok(Outcome::Done {

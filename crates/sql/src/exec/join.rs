@@ -31,6 +31,36 @@ pub struct Leaf {
     pub outer: Vec<Expr>,
     /// It is read once.
     pub kept: Option<Kept>,
+    /// Locks on its rows.
+    pub lock: Option<LockSpec>,
+    /// Behind each row stands its clustered key, see [`ROW_KEY`]. Only with `lock`.
+    pub keyed: bool,
+}
+
+/// In place of a column's position: the row's clustered key.
+pub const ROW_KEY: usize = usize::MAX;
+
+impl Leaf {
+    /// A row as it is kept while it is the current one.
+    fn held(&self, row: &[u8], pk: &[u8]) -> Vec<u8> {
+        if !self.keyed {
+            return row.to_vec();
+        }
+        let mut held = Vec::with_capacity(row.len() + pk.len() + 4);
+        held.extend_from_slice(row);
+        held.extend_from_slice(pk);
+        held.extend_from_slice(&(pk.len() as u32).to_le_bytes());
+        held
+    }
+}
+
+/// The clustered key behind a row.
+fn row_key(held: &[u8]) -> &[u8] {
+    let Some((rest, len)) = held.split_last_chunk::<4>() else {
+        return &[];
+    };
+    let len = u32::from_le_bytes(*len) as usize;
+    &rest[rest.len().saturating_sub(len)..]
 }
 
 /// How the rows of a kept source are found.
@@ -108,6 +138,7 @@ impl RowAccess for Joined<'_> {
     fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
         let (leaf, column) = self.plan.owner[column];
         match &self.rows[leaf] {
+            Some(row) if column == ROW_KEY => Ok(ValueRef::Bytes(row_key(row))),
             Some(row) => self.plan.leaves[leaf].plan.table.layout.column(row, column),
             None => Ok(ValueRef::Null),
         }
@@ -172,6 +203,16 @@ impl<'p> Run<'p> {
             }
         }
         Ok(true)
+    }
+
+    /// The locks that a source's rows get.
+    fn lock_of(&self, leaf: &Leaf) -> Option<LockSpec> {
+        leaf.lock.or_else(|| {
+            self.ctx.env.locking_reads.then_some(LockSpec {
+                mode: LockMode::Shared,
+                wait: LockWait::Wait,
+            })
+        })
     }
 
     fn step(&mut self) -> SqlResult<()> {
@@ -249,18 +290,15 @@ impl<'p> Run<'p> {
             }
             ctx.params = &params;
         }
-        if self.ctx.env.locking_reads {
-            let spec = LockSpec {
-                mode: LockMode::Shared,
-                wait: LockWait::Wait,
-            };
+        if let Some(spec) = self.lock_of(leaf) {
             let mut more = true;
-            leaf.plan.lock(txn, &ctx, spec, false, &mut |txn, _, row| {
-                self.rows[i] = Some(row.to_vec());
-                self.step()?;
-                more = next(self, txn)?;
-                Ok(more)
-            })?;
+            leaf.plan
+                .lock(txn, &ctx, spec, false, &mut |txn, pk, row| {
+                    self.rows[i] = Some(leaf.held(row, pk));
+                    self.step()?;
+                    more = next(self, txn)?;
+                    Ok(more)
+                })?;
             return Ok(more);
         }
         let portion: RefCell<(Vec<Vec<u8>>, usize)> = RefCell::default();
@@ -347,15 +385,16 @@ impl<'p> Run<'p> {
 
     /// Reads the rows of a kept source.
     fn fill(&mut self, txn: &mut Transaction, i: usize, kept: &Kept) -> SqlResult<Cache> {
-        let plan = &self.plan.leaves[i].plan;
+        let leaf = &self.plan.leaves[i];
+        let plan = &leaf.plan;
         let mut cache = Cache {
             rows: Vec::new(),
             found: AHashMap::new(),
         };
         let mut used = 0u64;
         let max = self.ctx.env.max_memory;
-        let mut take = |row: &[u8]| {
-            used += row.len() as u64 + 64;
+        let mut take = |row: &[u8], pk: &[u8]| {
+            used += (row.len() + pk.len()) as u64 + 64;
             if used > max {
                 return Err(SqlError::new(
                     1038,
@@ -375,17 +414,14 @@ impl<'p> Run<'p> {
                 let at = u32::try_from(cache.rows.len()).unwrap_or(u32::MAX);
                 cache.found.entry(key).or_default().push(at);
             }
-            cache.rows.push(row.into());
+            cache.rows.push(leaf.held(row, pk).into());
             Ok(true)
         };
-        if self.ctx.env.locking_reads && plan.is_stored() {
-            let spec = LockSpec {
-                mode: LockMode::Shared,
-                wait: LockWait::Wait,
-            };
-            plan.lock(txn, self.ctx, spec, true, &mut |_, _, row| take(row))?;
-        } else {
-            plan.read(txn, self.ctx, false, &mut take)?;
+        match self.lock_of(leaf) {
+            Some(spec) if plan.is_stored() => {
+                plan.lock(txn, self.ctx, spec, true, &mut |_, pk, row| take(row, pk))?;
+            }
+            _ => plan.read(txn, self.ctx, false, &mut |row| take(row, &[]))?,
         }
         Ok(cache)
     }

@@ -7,3 +7,4 @@ pub mod order;
 pub mod rows;
 pub mod select;
 pub mod write;
+pub mod write_join;

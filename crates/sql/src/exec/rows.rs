@@ -57,6 +57,14 @@ pub struct LockSpec {
     pub wait: LockWait,
 }
 
+impl LockSpec {
+    /// For rows that will be changed.
+    pub const FOR_WRITE: LockSpec = LockSpec {
+        mode: LockMode::Exclusive,
+        wait: LockWait::Wait,
+    };
+}
+
 /// What a scan gives to its consumer: false = enough.
 pub type OnRow<'f> = dyn FnMut(&[u8]) -> SqlResult<bool> + 'f;
 
@@ -367,9 +375,7 @@ impl TablePlan {
         f: &mut OnLocked<'_>,
     ) -> SqlResult<()> {
         if !self.is_stored() {
-            return Err(SqlError::unsupported(
-                "FOR UPDATE and LOCK IN SHARE MODE of joins, derived tables and information_schema",
-            ));
+            return Err(SqlError::unsupported("row locks of a derived table"));
         }
         let (keys, check) = self.keys(ctx)?;
         match keys {

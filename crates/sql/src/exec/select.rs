@@ -395,6 +395,8 @@ impl SelectPlan {
         let Some(t) = &self.table else { return Ok(()) };
         match self.lock_spec(ctx.env.locking_reads) {
             None => t.read(txn, ctx, keys_only, f),
+            // The sources of a join lock their rows themselves.
+            Some(_) if !t.is_stored() => t.read(txn, ctx, keys_only, f),
             Some(spec) => t.lock(txn, ctx, spec, false, &mut |_, _, row| f(row)),
         }
     }

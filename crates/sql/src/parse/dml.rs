@@ -1,7 +1,10 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
 use super::P;
-use crate::ast::{Assignment, Delete, Insert, InsertSource, SetValue, Stmt, Update};
+use crate::ast::{
+    Assignment, AstExpr, Delete, From, Insert, InsertSource, Limit, OrderItem, Select, SetValue,
+    Stmt, TableName, Update, WriteJoin, WriteTargets,
+};
 use narwal_types::SqlResult;
 use sqlparser::tokenizer::Token;
 
@@ -122,22 +125,32 @@ impl P<'_> {
         self.expect_kw("UPDATE")?;
         self.kw("LOW_PRIORITY");
         let ignore = self.kw("IGNORE");
-        let table = self.table_ref()?;
-        self.no_join()?;
+        let start = self.here();
+        let from = self.from(&mut 0)?;
         self.expect_kw("SET")?;
         let assignments = self.comma_separated(Self::assignment)?;
-        let where_ = if self.kw("WHERE") {
-            Some(self.expr()?)
-        } else {
-            None
-        };
+        let where_ = self.where_clause()?;
         let order_by = self.order_by()?;
         let limit = if self.kw("LIMIT") {
             Some(self.limit_value()?)
         } else {
             None
         };
-        self.no_returning()?;
+        let table = match from {
+            From::Table(t) => t,
+            from => {
+                let limit = limit.map(|count| Limit {
+                    offset: None,
+                    count,
+                });
+                let select = self.joined_select(start, from, where_, order_by, limit);
+                return Ok(Stmt::WriteJoin(Box::new(WriteJoin {
+                    ignore,
+                    targets: WriteTargets::Update(assignments),
+                    select,
+                })));
+            }
+        };
         Ok(Stmt::Update(Box::new(Update {
             ignore,
             table,
@@ -149,24 +162,57 @@ impl P<'_> {
         })))
     }
 
+    fn where_clause(&mut self) -> SqlResult<Option<AstExpr>> {
+        Ok(if self.kw("WHERE") {
+            Some(self.expr()?)
+        } else {
+            None
+        })
+    }
+
+    /// A SELECT without a select list, for UPDATE and DELETE of joins.
+    fn joined_select(
+        &mut self,
+        start: usize,
+        from: From,
+        where_: Option<AstExpr>,
+        order_by: Vec<OrderItem>,
+        limit: Option<Limit>,
+    ) -> Select {
+        Select {
+            distinct: false,
+            calc_found_rows: false,
+            items: Vec::new(),
+            from: Some(from),
+            where_,
+            group_by: Vec::new(),
+            having: None,
+            order_by,
+            limit,
+            locking: None,
+            subqueries: self.subqueries_since(start),
+            params: self.params,
+        }
+    }
+
     pub(super) fn delete(&mut self) -> SqlResult<Stmt> {
         self.expect_kw("DELETE")?;
         self.kw("LOW_PRIORITY");
         self.kw("QUICK");
         let ignore = self.kw("IGNORE");
         if !self.kw("FROM") {
-            return self.unsupported("DELETE of several tables");
+            let targets = self.comma_separated(Self::delete_target)?;
+            self.expect_kw("FROM")?;
+            return self.delete_from_join(ignore, targets);
+        }
+        if self.using_follows() {
+            let targets = self.comma_separated(Self::delete_target)?;
+            self.expect_kw("USING")?;
+            return self.delete_from_join(ignore, targets);
         }
         let table = self.table_ref()?;
-        if self.peek_kw("USING") {
-            return self.unsupported("DELETE of several tables");
-        }
         self.no_join()?;
-        let where_ = if self.kw("WHERE") {
-            Some(self.expr()?)
-        } else {
-            None
-        };
+        let where_ = self.where_clause()?;
         let order_by = self.order_by()?;
         let limit = if self.kw("LIMIT") {
             Some(self.limit_value()?)
@@ -182,5 +228,68 @@ impl P<'_> {
             limit,
             params: self.params,
         })))
+    }
+
+    /// True for `DELETE FROM t, ... USING`.
+    fn using_follows(&self) -> bool {
+        for n in 0.. {
+            match self.peek_nth(n) {
+                t if Self::is_kw(t, "USING") => return true,
+                t if ["WHERE", "ORDER", "LIMIT", "RETURNING", "PARTITION"]
+                    .iter()
+                    .any(|k| Self::is_kw(t, k)) =>
+                {
+                    return false;
+                }
+                Token::Word(_) | Token::Period | Token::Mul | Token::Comma => {}
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// `[db.]t[.*]`
+    fn delete_target(&mut self) -> SqlResult<TableName> {
+        let mut name = self.ident()?;
+        let mut db = None;
+        while self.tok(&Token::Period) {
+            if self.tok(&Token::Mul) {
+                break;
+            }
+            if db.is_some() {
+                return Err(self.error());
+            }
+            db = Some(std::mem::replace(&mut name, self.ident()?));
+        }
+        Ok(TableName { db, name })
+    }
+
+    fn delete_from_join(&mut self, ignore: bool, targets: Vec<TableName>) -> SqlResult<Stmt> {
+        let start = self.here();
+        let from = self.from(&mut 0)?;
+        let where_ = self.where_clause()?;
+        match from {
+            From::Table(table)
+                if targets.len() == 1
+                    && targets[0].name == *table.alias.as_ref().unwrap_or(&table.name.name) =>
+            {
+                Ok(Stmt::Delete(Box::new(Delete {
+                    ignore,
+                    table,
+                    where_,
+                    order_by: Vec::new(),
+                    limit: None,
+                    params: self.params,
+                })))
+            }
+            from => {
+                let select = self.joined_select(start, from, where_, Vec::new(), None);
+                Ok(Stmt::WriteJoin(Box::new(WriteJoin {
+                    ignore,
+                    targets: WriteTargets::Delete(targets),
+                    select,
+                })))
+            }
+        }
     }
 }

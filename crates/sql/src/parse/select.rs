@@ -201,7 +201,7 @@ impl P<'_> {
     }
 
     /// FROM's tables, joined from left to right. `tables` counts them.
-    fn from(&mut self, tables: &mut usize) -> SqlResult<From> {
+    pub(super) fn from(&mut self, tables: &mut usize) -> SqlResult<From> {
         let mut left = self.joined(tables)?;
         while self.tok(&Token::Comma) {
             left = From::Join(Box::new(Join {

@@ -113,7 +113,7 @@ pub struct DeletePlan {
     pub unsafe_: bool,
 }
 
-fn unknown_column(name: &str, clause: &str) -> SqlError {
+pub(super) fn unknown_column(name: &str, clause: &str) -> SqlError {
     SqlError::new(
         1054,
         b"42S22",
@@ -160,7 +160,7 @@ pub fn store_target(table: &Table, column: usize) -> StoreTarget<'_> {
 }
 
 impl Resolver<'_> {
-    fn default_value(&self, table: &Table, column: usize) -> SqlResult<DefaultValue> {
+    pub(super) fn default_value(&self, table: &Table, column: usize) -> SqlResult<DefaultValue> {
         let c = &table.def.columns[column];
         if c.auto_increment {
             return Ok(DefaultValue::Generate);
@@ -232,7 +232,7 @@ impl Resolver<'_> {
             .collect()
     }
 
-    fn on_update(table: &Table, sets: &[SetPlan]) -> Vec<(usize, u8)> {
+    pub(super) fn on_update(table: &Table, sets: &[SetPlan]) -> Vec<(usize, u8)> {
         table
             .columns()
             .iter()

@@ -8,8 +8,8 @@ use super::resolve::{Resolved, Resolver};
 use super::sarg::conjuncts;
 use super::select::SelectPlan;
 use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn, Select};
-use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node};
-use crate::exec::rows::{Rows, TablePlan, UnionPlan};
+use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
+use crate::exec::rows::{LockSpec, Rows, TablePlan, UnionPlan};
 use crate::expr::{
     Clause, CmpOp, Expr, ExprKind, ExprType, Scope, Source, SubqueryType, bind, types,
 };
@@ -404,6 +404,7 @@ impl Resolver<'_> {
         sources: &[Source],
         filter: Option<Expr>,
         params: usize,
+        (lock, row_keys): (Option<LockSpec>, &[usize]),
     ) -> SqlResult<TablePlan> {
         let mut order = Vec::new();
         tree.order(&mut order);
@@ -428,17 +429,35 @@ impl Resolver<'_> {
         let mut planned: Vec<Option<Leaf>> = sources.iter().map(|_| None).collect();
         for (i, ((r, hints), conds)) in leaves.into_iter().zip(placed).enumerate() {
             let first = order.first() == Some(&i);
-            planned[i] = Some(self.leaf(r, &hints, conds, &sources[i], first, params)?);
+            let mut leaf = self.leaf(r, &hints, conds, &sources[i], first, params)?;
+            if leaf.plan.is_stored() {
+                leaf.lock = lock;
+                if row_keys.contains(&i) {
+                    leaf.lock = Some(LockSpec::FOR_WRITE);
+                    leaf.keyed = true;
+                }
+            }
+            planned[i] = Some(leaf);
         }
+        owner.extend(row_keys.iter().map(|s| (*s, ROW_KEY)));
         let table = made_table(
             "",
             "",
-            sources.iter().flat_map(|s| {
-                s.table
-                    .columns()
-                    .iter()
-                    .map(|c| (c.name.clone(), c.ty, c.nullable || s.nullable))
-            }),
+            sources
+                .iter()
+                .flat_map(|s| {
+                    s.table
+                        .columns()
+                        .iter()
+                        .map(|c| (c.name.clone(), c.ty, c.nullable || s.nullable))
+                })
+                .chain(row_keys.iter().map(|_| {
+                    (
+                        String::new(),
+                        ColumnType::new(TypeKind::Blob(BlobSize::Medium)),
+                        true,
+                    )
+                })),
         )?;
         Ok(TablePlan {
             table,
@@ -498,6 +517,8 @@ impl Resolver<'_> {
                 plan: plan(access, filter),
                 outer,
                 kept: None,
+                lock: None,
+                keyed: false,
             });
         }
         // Read once and kept.
@@ -537,6 +558,8 @@ impl Resolver<'_> {
                 hash: (!hash.columns.is_empty()).then_some(hash),
                 on,
             }),
+            lock: None,
+            keyed: false,
         })
     }
 }

@@ -8,3 +8,4 @@ pub mod interval;
 pub mod resolve;
 pub mod sarg;
 pub mod select;
+pub mod write_join;

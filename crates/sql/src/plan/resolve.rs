@@ -30,6 +30,9 @@ pub struct Resolver<'a> {
     pub virtual_tables: Option<&'a dyn VirtualTables>,
     /// Privileges needed so far.
     pub needs: Vec<Needs>,
+    /// Sources of the next SELECT's join whose rows are to be locked for a change: their clustered keys stand behind
+    /// the join's columns.
+    pub row_keys: Vec<usize>,
 }
 
 /// 1146.

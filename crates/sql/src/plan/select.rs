@@ -174,6 +174,7 @@ impl Resolver<'_> {
     /// Plans a SELECT.
     pub fn select(&mut self, s: &Select) -> SqlResult<SelectPlan> {
         let env: &StatementEnv = self.env;
+        let row_keys = std::mem::take(&mut self.row_keys);
         let (subqueries, known_subqueries) = self.subqueries(s)?;
         let FromPlan { sources, body } = self.from(s.from.as_ref(), &known_subqueries)?;
         let aggregates = RefCell::new(Vec::<Aggregate>::new());
@@ -399,7 +400,14 @@ impl Resolver<'_> {
                 });
             }
             Body::Join(leaves, tree) => {
-                table = Some(self.join(leaves, tree, &sources, filter.take(), s.params)?);
+                table = Some(self.join(
+                    leaves,
+                    tree,
+                    &sources,
+                    filter.take(),
+                    s.params,
+                    (lock, &row_keys),
+                )?);
             }
             Body::Nothing => {}
         }
