@@ -177,6 +177,8 @@ pub enum LockWait {
     /// Wait up to the lock wait timeout.
     #[default]
     Wait,
+    /// WAIT n: wait so long.
+    UpTo(Duration),
     /// NOWAIT: fail with [`EngineError::LockNotAvailable`].
     NoWait,
     /// SKIP LOCKED: the row counts as absent.
@@ -525,8 +527,13 @@ impl Transaction {
 
     /// Takes a lock for this transaction.
     fn lock(&mut self, name: LockName, mode: LockMode, wait: LockWait) -> Result<()> {
-        let policy = (wait == LockWait::Wait).then(|| WaitPolicy {
-            timeout: Some(self.options.lock_wait_timeout.unwrap_or(DEFAULT_LOCK_WAIT)),
+        let timeout = match wait {
+            LockWait::Wait => Some(self.options.lock_wait_timeout.unwrap_or(DEFAULT_LOCK_WAIT)),
+            LockWait::UpTo(time) => Some(time),
+            LockWait::NoWait | LockWait::SkipLocked => None,
+        };
+        let policy = timeout.map(|timeout| WaitPolicy {
+            timeout: Some(timeout),
             interrupt: self.options.interrupt.as_deref(),
         });
         if self.db.locks.acquire(self.id, name, mode, policy)? {

@@ -414,6 +414,18 @@ impl ClientSession {
                 }
                 self.finish_rows(rows, found_rows, out, more)
             }
+            Outcome::Returned {
+                rows,
+                last_insert_id,
+            } => {
+                if last_insert_id != 0 {
+                    self.env.last_insert_id = last_insert_id;
+                } else if let Some(id) = set {
+                    self.env.last_insert_id = id;
+                }
+                rows.send(out)?;
+                self.finish_rows(rows.rows(), rows.rows(), out, more)
+            }
             Outcome::Done {
                 affected,
                 last_insert_id,
@@ -446,6 +458,10 @@ impl ClientSession {
                 self.finish_ok(affected, 0, info, out, more)
             }
             Ok(Outcome::Rows { rows, found_rows }) => self.finish_rows(rows, found_rows, out, more),
+            Ok(Outcome::Returned { rows, .. }) => {
+                rows.send(out)?;
+                self.finish_rows(rows.rows(), rows.rows(), out, more)
+            }
             Err(e) => self.fail(e),
         }
     }

@@ -271,6 +271,26 @@ pub struct Select {
     pub params: usize,
 }
 
+impl Select {
+    /// A plain SELECT of items from something.
+    pub fn of(items: Vec<SelectItem>, from: From) -> Select {
+        Select {
+            distinct: false,
+            calc_found_rows: false,
+            items,
+            from: Some(from),
+            where_: None,
+            group_by: Vec::new(),
+            having: None,
+            order_by: Vec::new(),
+            limit: None,
+            locking: None,
+            subqueries: Vec::new(),
+            params: 0,
+        }
+    }
+}
+
 /// One value of INSERT or SET.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant)] // Most values are expressions.
@@ -316,6 +336,8 @@ pub struct Insert {
     pub source: InsertSource,
     /// ON DUPLICATE KEY UPDATE.
     pub on_duplicate: Vec<Assignment>,
+    /// RETURNING.
+    pub returning: Vec<SelectItem>,
     /// Number of `?`.
     pub params: usize,
 }
@@ -362,6 +384,8 @@ pub struct Delete {
     pub order_by: Vec<OrderItem>,
     /// LIMIT.
     pub limit: Option<AstExpr>,
+    /// RETURNING.
+    pub returning: Vec<SelectItem>,
     /// Number of `?`.
     pub params: usize,
 }

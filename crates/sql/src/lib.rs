@@ -23,6 +23,7 @@ pub mod parse;
 mod plan;
 pub mod prepared;
 pub mod privilege;
+mod returning;
 pub mod show;
 pub mod sql_mode;
 pub mod text;
@@ -35,6 +36,7 @@ pub use env::{Condition, NoVariables, StatementEnv, VariableScope, VariableSourc
 pub use parse::{ParseOptions, parse_expression, parse_statement};
 pub use prepared::{Outcome, Prepared, evaluate, execute};
 pub use privilege::{Needs, Privilege};
+pub use returning::Returned;
 pub use sql_mode::SqlMode;
 pub use text::{split_statements, unwrap_comments};
 pub use virtual_tables::{VirtualRows, VirtualTables};

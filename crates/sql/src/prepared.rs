@@ -9,6 +9,7 @@ use crate::plan::resolve::Resolver;
 use crate::plan::select::SelectPlan;
 use crate::plan::write_join::WriteJoinPlan;
 use crate::privilege::{Needs, Privilege};
+use crate::returning::{Returned, ReturningPlan};
 use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{Catalog, Database, KeyRange, LockMode, ReadView, Table, Transaction};
@@ -38,7 +39,7 @@ pub struct Prepared {
 }
 
 /// What a statement did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// A result set: `begin_rows` and the rows went to the sink; `end_rows` is the session's.
     Rows {
@@ -46,6 +47,13 @@ pub enum Outcome {
         rows: u64,
         /// FOUND_ROWS() for the next statement.
         found_rows: u64,
+    },
+    /// A result set of a statement that changed rows.
+    Returned {
+        /// Its rows, not sent yet.
+        rows: Returned,
+        /// As in `Done`.
+        last_insert_id: u64,
     },
     /// No result set.
     Done {
@@ -79,6 +87,8 @@ impl Prepared {
         let (plan, params) = plan(stmt, &mut r)?;
         let columns = match &plan {
             Plan::Select(s) => s.columns.clone(),
+            Plan::Insert(i) => of_returning(i.returning.as_ref()),
+            Plan::Delete(d) => of_returning(d.returning.as_ref()),
             Plan::Explain(_) => explain::columns().into(),
             Plan::Checksum(_) => [
                 explain::plain_column("Table", explain::text_type(128), true),
@@ -138,6 +148,10 @@ impl Prepared {
     pub fn needs(&self) -> &[Needs] {
         &self.needs
     }
+}
+
+fn of_returning(r: Option<&ReturningPlan>) -> Arc<[ResultColumn]> {
+    r.map_or_else(|| [].into(), |r| r.columns.clone())
 }
 
 fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {

@@ -11,6 +11,7 @@ use crate::plan::dml::{
 };
 use crate::plan::select::SelectPlan;
 use crate::prepared::{Outcome, row_memory};
+use crate::returning::{Returned, ReturningPlan};
 use crate::{SqlMode, WarningLevel};
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, store};
@@ -290,7 +291,7 @@ impl UpdatePlan {
             Some(l) => limit_of(l, ctx)?,
             None => u64::MAX,
         };
-        let mode = store_mode(env, self.ignore, false);
+        let mode = store_mode(env, self.ignore, true);
         let (mut found, mut changed, mut skipped) = (0u64, 0u64, 0u64);
         if limit == 0 {
             return Ok(Outcome::Done {
@@ -440,10 +441,14 @@ impl DeletePlan {
             None => u64::MAX,
         };
         let table = &self.target.table;
+        let mut returned = self.returning.as_ref().map(ReturningPlan::begin);
         let mut affected = 0u64;
         if limit > 0 {
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
                 delete_row(txn, table, pk, old, ctx.env)?;
+                if let (Some(r), Some(to)) = (&self.returning, &mut returned) {
+                    r.add(to, table, old, ctx)?;
+                }
                 affected += 1;
                 Ok(affected < limit)
             };
@@ -454,6 +459,13 @@ impl DeletePlan {
                 self.target
                     .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
             }
+        }
+        if let Some(rows) = returned {
+            txn.wait_reads_durable()?;
+            return Ok(Outcome::Returned {
+                rows,
+                last_insert_id: 0,
+            });
         }
         Ok(Outcome::Done {
             affected,
@@ -499,6 +511,7 @@ struct Inserter<'p> {
     duplicates: u64,
     /// Value of the last row's AUTO_INCREMENT column, if it was given.
     last_explicit: u64,
+    returned: Option<Returned>,
 }
 
 impl InsertPlan {
@@ -519,6 +532,7 @@ impl InsertPlan {
             affected: 0,
             duplicates: 0,
             last_explicit: 0,
+            returned: self.returning.as_ref().map(ReturningPlan::begin),
         };
         match &self.source {
             RowSource::Values(rows) => {
@@ -546,6 +560,13 @@ impl InsertPlan {
         };
         if ins.affected > 0 && ins.reserved.first == 0 {
             env.explicit_insert_id.set(ins.last_explicit);
+        }
+        if let Some(rows) = ins.returned {
+            txn.wait_reads_durable()?;
+            return Ok(Outcome::Returned {
+                rows,
+                last_insert_id: ins.reserved.first,
+            });
         }
         Ok(Outcome::Done {
             affected: ins.affected,
@@ -751,7 +772,7 @@ impl<'p> Inserter<'p> {
         let plan = self.plan;
         let table = &plan.table;
         let env = self.ctx.env;
-        if !needs_copy(table) {
+        if !needs_copy(table) && self.returned.is_none() {
             insert_row(txn, table, image, env)?;
             self.affected += 1;
             return Ok(());
@@ -761,7 +782,7 @@ impl<'p> Inserter<'p> {
             let Some(Taken { index, existing_pk }) = insert_row(txn, table, image.clone(), env)?
             else {
                 self.affected += 1;
-                return Ok(());
+                return self.give_back(&image);
             };
             if !plan.replace && plan.on_duplicate.is_empty() {
                 txn.wait_reads_durable()?;
@@ -779,6 +800,7 @@ impl<'p> Inserter<'p> {
             if index == last_unique(table) {
                 // As MariaDB, which updates a row that conflicts in the last unique key (a reader of
                 // the log sees an update then); an equal row in its place is one affected row.
+                self.give_back(&image)?;
                 if old[..] == image[..] {
                     self.affected += 1;
                 } else {
@@ -791,6 +813,14 @@ impl<'p> Inserter<'p> {
             self.affected += 1;
         }
         Err(SqlError::unknown("a unique key changed while REPLACE ran"))
+    }
+
+    /// The row for RETURNING.
+    fn give_back(&mut self, image: &[u8]) -> SqlResult<()> {
+        if let (Some(r), Some(to)) = (&self.plan.returning, &mut self.returned) {
+            r.add(to, &self.plan.table, image, self.ctx)?;
+        }
+        Ok(())
     }
 
     fn update_duplicate(
@@ -819,12 +849,13 @@ impl<'p> Inserter<'p> {
         })?;
         if new[..] == old[..] {
             self.affected += u64::from(env.client_found_rows);
-            return Ok(());
+            return self.give_back(&new);
         }
         let new = touch(table, &plan.on_update, new, env)?;
         if let Some(c) = table.auto_increment {
             observe(txn, table, c, &new)?;
         }
+        self.give_back(&new)?;
         update_row(txn, table, pk, old, new, env)?;
         self.affected += 2;
         Ok(())

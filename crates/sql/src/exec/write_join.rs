@@ -56,7 +56,7 @@ impl WriteJoinPlan {
             Ok(())
         })?;
         env.check_refused()?;
-        let mode = store_mode(env, self.ignore, false);
+        let mode = store_mode(env, self.ignore, true);
         let (mut matched, mut changed, mut skipped) = (0u64, 0u64, 0u64);
         for (target, found) in self.targets.iter().zip(found) {
             for (pk, at) in found.rows {
@@ -68,8 +68,11 @@ impl WriteJoinPlan {
                 match self.one(txn, ctx, target, &mode, matched, &pk, new) {
                     Ok(c) => changed += u64::from(c),
                     Err(e) if self.ignore && ignorable(&e) => {
-                        skipped += 1;
-                        env.warn_error(&e);
+                        // As MariaDB, which does not tell of duplicates here.
+                        if e.code != 1062 {
+                            skipped += 1;
+                            env.warn_error(&e);
+                        }
                     }
                     Err(e) => return Err(e),
                 }

@@ -2,8 +2,8 @@
 
 use super::P;
 use crate::ast::{
-    Assignment, AstExpr, Delete, From, Insert, InsertSource, Limit, OrderItem, Select, SetValue,
-    Stmt, TableName, Update, WriteJoin, WriteTargets,
+    Assignment, AstExpr, Delete, From, Insert, InsertSource, Limit, OrderItem, Select, SelectItem,
+    SetValue, Stmt, TableName, Update, WriteJoin, WriteTargets,
 };
 use narwal_types::SqlResult;
 use sqlparser::tokenizer::Token;
@@ -58,8 +58,9 @@ impl P<'_> {
             self.expect_kw("UPDATE")?;
             on_duplicate = self.comma_separated(Self::assignment)?;
         }
-        self.no_returning()?;
+        let returning = self.returning()?;
         Ok(Stmt::Insert(Box::new(Insert {
+            returning,
             replace,
             ignore,
             table,
@@ -70,11 +71,12 @@ impl P<'_> {
         })))
     }
 
-    fn no_returning(&self) -> SqlResult<()> {
-        if self.peek_kw("RETURNING") {
-            return self.unsupported("RETURNING");
+    /// `RETURNING items`: empty if it is not there.
+    fn returning(&mut self) -> SqlResult<Vec<SelectItem>> {
+        if !self.kw("RETURNING") {
+            return Ok(Vec::new());
         }
-        Ok(())
+        self.comma_separated(Self::select_item)
     }
 
     fn row(&mut self) -> SqlResult<Vec<SetValue>> {
@@ -180,18 +182,12 @@ impl P<'_> {
         limit: Option<Limit>,
     ) -> Select {
         Select {
-            distinct: false,
-            calc_found_rows: false,
-            items: Vec::new(),
-            from: Some(from),
             where_,
-            group_by: Vec::new(),
-            having: None,
             order_by,
             limit,
-            locking: None,
             subqueries: self.subqueries_since(start),
             params: self.params,
+            ..Select::of(Vec::new(), from)
         }
     }
 
@@ -211,7 +207,6 @@ impl P<'_> {
             return self.delete_from_join(ignore, targets);
         }
         let table = self.table_ref()?;
-        self.no_join()?;
         let where_ = self.where_clause()?;
         let order_by = self.order_by()?;
         let limit = if self.kw("LIMIT") {
@@ -219,8 +214,9 @@ impl P<'_> {
         } else {
             None
         };
-        self.no_returning()?;
+        let returning = self.returning()?;
         Ok(Stmt::Delete(Box::new(Delete {
+            returning,
             ignore,
             table,
             where_,
@@ -279,6 +275,7 @@ impl P<'_> {
                     where_,
                     order_by: Vec::new(),
                     limit: None,
+                    returning: Vec::new(),
                     params: self.params,
                 })))
             }

@@ -304,27 +304,7 @@ impl P<'_> {
         Ok(From::Table(self.table_ref()?))
     }
 
-    pub(super) fn no_join(&self) -> SqlResult<()> {
-        const JOINS: [&str; 8] = [
-            "JOIN",
-            "INNER",
-            "LEFT",
-            "RIGHT",
-            "CROSS",
-            "NATURAL",
-            "STRAIGHT_JOIN",
-            "FULL",
-        ];
-        if *self.peek() == Token::Comma || JOINS.iter().any(|j| self.peek_kw(j)) {
-            return self.unsupported("UPDATE and DELETE of joins");
-        }
-        if self.peek_kw("PARTITION") {
-            return self.unsupported("PARTITION");
-        }
-        Ok(())
-    }
-
-    fn select_item(&mut self) -> SqlResult<SelectItem> {
+    pub(super) fn select_item(&mut self) -> SqlResult<SelectItem> {
         if self.tok(&Token::Mul) {
             return Ok(SelectItem::Wildcard);
         }
@@ -508,10 +488,10 @@ impl P<'_> {
         } else if self.kw2("SKIP", "LOCKED") {
             LockWait::SkipLocked
         } else if self.kw("WAIT") {
-            if self.uint()? != 0 {
-                return self.unsupported("FOR UPDATE WAIT n");
+            match self.uint()? {
+                0 => LockWait::NoWait,
+                n => LockWait::UpTo(std::time::Duration::from_secs(n)),
             }
-            LockWait::NoWait
         } else {
             LockWait::Wait
         };

@@ -8,6 +8,7 @@ use crate::exec::order::SortKey;
 use crate::exec::rows::{Rows, TablePlan};
 use crate::expr::{Clause, Expr, Scope, Source, bind};
 use crate::privilege::Privilege;
+use crate::returning::ReturningPlan;
 use narwal_engine::{DefaultDef, Table};
 use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, fits, implicit_default, store};
 use narwal_types::temporal_parse::DateRules;
@@ -77,6 +78,8 @@ pub struct InsertPlan {
     pub on_duplicate: Vec<SetPlan>,
     /// Columns with ON UPDATE CURRENT_TIMESTAMP that ON DUPLICATE KEY UPDATE does not set.
     pub on_update: Vec<(usize, u8)>,
+    /// RETURNING.
+    pub returning: Option<ReturningPlan>,
 }
 
 /// A planned UPDATE.
@@ -111,6 +114,8 @@ pub struct DeletePlan {
     pub ignore: bool,
     /// No index and no LIMIT, for `sql_safe_updates`.
     pub unsafe_: bool,
+    /// RETURNING.
+    pub returning: Option<ReturningPlan>,
 }
 
 pub(super) fn unknown_column(name: &str, clause: &str) -> SqlError {
@@ -122,7 +127,7 @@ pub(super) fn unknown_column(name: &str, clause: &str) -> SqlError {
 }
 
 /// Names another clause in error 1054: expressions of SET and VALUES are bound like a select list.
-fn in_clause(mut e: SqlError, clause: &str) -> SqlError {
+pub(crate) fn in_clause(mut e: SqlError, clause: &str) -> SqlError {
     if e.code == 1054
         && let Some(head) = e.message.strip_suffix("in 'SELECT'")
     {
@@ -368,6 +373,7 @@ impl Resolver<'_> {
             on_duplicate,
             on_update,
             table,
+            returning: self.returning(&i.returning, &target)?,
         })
     }
 
@@ -487,6 +493,7 @@ impl Resolver<'_> {
             order,
             limit,
             ignore: d.ignore,
+            returning: self.returning(&d.returning, &d.table)?,
         })
     }
 }

@@ -59,6 +59,11 @@ impl Resolver<'_> {
         if let Some(from) = &w.select.from {
             self.leaves(from, &mut leaves)?;
         }
+        for (i, l) in leaves.iter().enumerate() {
+            if leaves[..i].iter().any(|o| o.name == l.name && o.db == l.db) {
+                return Err(not_unique(&l.name));
+            }
+        }
         let mut select: Select = w.select.clone();
         // Sources to change, with what is set there.
         let mut found: Vec<(usize, Vec<(usize, NewValue)>)> = Vec::new();
@@ -82,11 +87,7 @@ impl Resolver<'_> {
                             )
                         })?;
                     if found.iter().any(|(f, _)| *f == at) {
-                        return Err(SqlError::new(
-                            1066,
-                            b"42000",
-                            format!("Not unique table/alias: '{}'", name.name),
-                        ));
+                        return Err(not_unique(&name.name));
                     }
                     found.push((at, Vec::new()));
                 }
@@ -270,6 +271,10 @@ fn moved_twice(targets: &[Target], at: &[usize], leaves: &[Leaf]) -> SqlResult<(
         }
     }
     Ok(())
+}
+
+fn not_unique(name: &str) -> SqlError {
+    SqlError::new(1066, b"42000", format!("Not unique table/alias: '{name}'"))
 }
 
 fn not_updatable(name: &str, verb: &str) -> SqlError {
