@@ -1,6 +1,6 @@
 //! What a column may hold.
 
-use crate::Collation;
+use crate::{Collation, Members};
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
@@ -50,6 +50,12 @@ pub enum TypeKind {
     /// Stored as UTC seconds, shown in the session's time zone.
     Timestamp(u8),
     Year,
+    /// One of a list of texts.
+    Enum(Members),
+    /// Any of a list of texts, at most 64.
+    Set(Members),
+    /// `BIT(width)`, 1 to 64.
+    Bit(u8),
 }
 
 /// A column's type: kind, sign and collation.
@@ -59,7 +65,7 @@ pub struct ColumnType {
     pub kind: TypeKind,
     /// UNSIGNED (numbers only).
     pub unsigned: bool,
-    /// Collation of character kinds; [`Collation::Binary`] for all others.
+    /// Collation of character kinds, ENUM and SET; [`Collation::Binary`] for all others.
     pub collation: Collation,
 }
 
@@ -145,9 +151,19 @@ impl ColumnType {
         )
     }
 
-    /// A character or binary string.
+    /// ENUM or SET.
+    pub fn is_member(&self) -> bool {
+        matches!(self.kind, TypeKind::Enum(_) | TypeKind::Set(_))
+    }
+
+    /// A column with a character set: a character type, ENUM or SET.
+    pub fn has_charset(&self) -> bool {
+        self.is_character() || self.is_member()
+    }
+
+    /// What counts as a string in an expression: a character or binary string, ENUM or SET.
     pub fn is_string(&self) -> bool {
-        self.is_character() || self.is_binary_string()
+        self.is_character() || self.is_binary_string() || self.is_member()
     }
 
     /// TINYINT to BIGINT (not YEAR).
@@ -162,12 +178,16 @@ impl ColumnType {
         )
     }
 
-    /// An integer, FLOAT, DOUBLE, DECIMAL or YEAR.
+    /// An integer, FLOAT, DOUBLE, DECIMAL, YEAR or BIT.
     pub fn is_numeric(&self) -> bool {
         self.is_integer()
             || matches!(
                 self.kind,
-                TypeKind::Float | TypeKind::Double | TypeKind::Decimal(..) | TypeKind::Year
+                TypeKind::Float
+                    | TypeKind::Double
+                    | TypeKind::Decimal(..)
+                    | TypeKind::Year
+                    | TypeKind::Bit(_)
             )
     }
 
@@ -258,6 +278,10 @@ impl ColumnType {
             TypeKind::DateTime(f) => (0x12, smallvec![f]),
             TypeKind::Timestamp(f) => (0x11, smallvec![f]),
             TypeKind::Year => (0x0d, smallvec![]),
+            TypeKind::Enum(m) => (0xfe, smallvec![0xf7, m.enum_bytes()]),
+            TypeKind::Set(m) => (0xfe, smallvec![0xf8, m.set_bytes()]),
+            // Odd bits, whole bytes.
+            TypeKind::Bit(n) => (0x10, smallvec![n % 8, n / 8]),
         }
     }
 
@@ -278,7 +302,8 @@ impl ColumnType {
             TypeKind::Float => 4,
             TypeKind::Double => 5,
             TypeKind::Decimal(..) => 246,
-            TypeKind::Char(_) | TypeKind::Binary(_) => 254,
+            TypeKind::Char(_) | TypeKind::Binary(_) | TypeKind::Enum(_) | TypeKind::Set(_) => 254,
+            TypeKind::Bit(_) => 16,
             TypeKind::VarChar(_) | TypeKind::VarBinary(_) => 253,
             TypeKind::Text(_) | TypeKind::Blob(_) => 252,
             TypeKind::Date => 10,
@@ -340,6 +365,9 @@ impl ColumnType {
             TypeKind::DateTime(f) => fsp("datetime", f),
             TypeKind::Timestamp(f) => fsp("timestamp", f),
             TypeKind::Year => "year(4)".to_string(),
+            TypeKind::Enum(m) => member_list("enum", m),
+            TypeKind::Set(m) => member_list("set", m),
+            TypeKind::Bit(n) => format!("bit({n})"),
         }
     }
 
@@ -361,7 +389,34 @@ impl ColumnType {
             TypeKind::Time(f) => fsp(10, f),
             TypeKind::DateTime(f) | TypeKind::Timestamp(f) => fsp(19, f),
             TypeKind::Year => 4,
+            TypeKind::Enum(m) => (m.enum_chars() as u32).saturating_mul(MAX_CHAR_BYTES),
+            TypeKind::Set(m) => (m.set_chars() as u32).saturating_mul(MAX_CHAR_BYTES),
+            TypeKind::Bit(n) => n as u32,
             _ => self.max_bytes().unwrap_or(0).min(u32::MAX as u64) as u32,
         }
     }
+}
+
+/// `enum('a','it''s')`.
+fn member_list(name: &str, members: Members) -> String {
+    let list: Vec<String> = members.list().iter().map(|m| quoted(m)).collect();
+    format!("{name}({})", list.join(","))
+}
+
+/// A string literal as SHOW prints it: quotes doubled, control characters escaped.
+pub fn quoted(s: &str) -> String {
+    let mut out = String::with_capacity(s.len() + 2);
+    out.push('\'');
+    for c in s.chars() {
+        match c {
+            '\'' => out.push_str("''"),
+            '\\' => out.push_str("\\\\"),
+            '\0' => out.push_str("\\0"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
 }

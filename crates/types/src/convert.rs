@@ -8,7 +8,8 @@ use crate::temporal_parse::{
     DateRules, datetime_from_number, parse_datetime, parse_time, time_from_number,
 };
 use crate::{
-    ColumnType, Date, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
+    Bits, ColumnType, Date, DateTime, Decimal, Member, Members, SqlError, SqlResult, Time,
+    TypeKind, Value, ValueRef,
 };
 
 /// A condition for the diagnostics area that is not an error.
@@ -109,6 +110,10 @@ pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
         (ValueRef::Str(s), TypeKind::Text(b)) => s.len() as u64 <= b.max_bytes(),
         (ValueRef::Bytes(s), TypeKind::VarBinary(n)) => s.len() <= n as usize,
         (ValueRef::Bytes(s), TypeKind::Blob(b)) => s.len() as u64 <= b.max_bytes(),
+        (ValueRef::Member(m), TypeKind::Enum(of) | TypeKind::Set(of)) => {
+            m.of == of && m.set == matches!(ty.kind, TypeKind::Set(_))
+        }
+        (ValueRef::Bits(b), TypeKind::Bit(n)) => b.width == n,
         _ => false,
     }
 }
@@ -150,6 +155,17 @@ pub fn implicit_default(ty: &ColumnType) -> Value {
             fsp,
             ..DateTime::default()
         }),
+        TypeKind::Enum(of) => Value::Member(Member {
+            number: 0,
+            set: false,
+            of,
+        }),
+        TypeKind::Set(of) => Value::Member(Member {
+            number: 0,
+            set: true,
+            of,
+        }),
+        TypeKind::Bit(width) => Value::Bits(Bits { value: 0, width }),
         _ => Value::Int(0),
     }
 }
@@ -240,6 +256,19 @@ impl Store<'_> {
             });
             return Ok(implicit_default(self.t.ty));
         }
+        let text;
+        let v = match v {
+            // Numbers take their number, everything else their text.
+            ValueRef::Member(m) if self.t.ty.is_numeric() => ValueRef::UInt(m.number),
+            ValueRef::Member(m) => {
+                text = m.text();
+                ValueRef::Str(text.as_bytes())
+            }
+            ValueRef::Bits(b) if self.t.ty.is_member() || !self.t.ty.is_string() => {
+                ValueRef::UInt(b.value)
+            }
+            v => v,
+        };
         match self.t.ty.kind {
             TypeKind::TinyInt
             | TypeKind::SmallInt
@@ -254,6 +283,90 @@ impl Store<'_> {
             TypeKind::Time(f) => self.time(v, f),
             TypeKind::DateTime(f) | TypeKind::Timestamp(f) => self.datetime(v, f),
             TypeKind::Year => self.year(v),
+            TypeKind::Enum(of) => self.member(v, of, false),
+            TypeKind::Set(of) => self.member(v, of, true),
+            TypeKind::Bit(n) => self.bits(v, n),
+        }
+    }
+
+    fn member(&mut self, v: ValueRef<'_>, of: Members, set: bool) -> SqlResult<Value> {
+        let max = if set { of.set_mask() } else { of.len() as u64 };
+        let value = |number| Value::Member(Member { number, set, of });
+        let text;
+        let number = match v {
+            ValueRef::Int(_)
+            | ValueRef::UInt(_)
+            | ValueRef::Float(_)
+            | ValueRef::Double(_)
+            | ValueRef::Decimal(_) => {
+                let n = match v {
+                    ValueRef::Decimal(d) => saturate(&d.truncate(0)),
+                    ValueRef::Float(f) => f as i128,
+                    ValueRef::Double(f) => f as i128,
+                    v => to_integer(v, &mut NoWarnings),
+                };
+                let n = n.clamp(i64::MIN as i128, u64::MAX as i128) as u64;
+                if n <= max && (set || n > 0) {
+                    return Ok(value(n));
+                }
+                if set { n & max } else { 0 }
+            }
+            v => {
+                let s = match v {
+                    ValueRef::Str(s) | ValueRef::Bytes(s) => s,
+                    v => {
+                        text = v.to_text();
+                        text.as_bytes()
+                    }
+                };
+                let (m, unknown) = Member::parse(of, set, s, self.t.ty.collation);
+                if !unknown {
+                    return Ok(Value::Member(m));
+                }
+                // A number as text, as dumps have it.
+                if m.number == 0
+                    && s.len() < 22
+                    && let Some(n) = std::str::from_utf8(s)
+                        .ok()
+                        .and_then(|s| s.trim_start().parse().ok())
+                    && n <= max
+                    && n > 0
+                {
+                    return Ok(value(n));
+                }
+                m.number
+            }
+        };
+        let e = self.truncated();
+        self.or(e, value(number))
+    }
+
+    fn bits(&mut self, v: ValueRef<'_>, width: u8) -> SqlResult<Value> {
+        let value = match v {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => {
+                let start = s.iter().position(|b| *b != 0).unwrap_or(s.len());
+                let s = &s[start..];
+                (s.len() <= 8).then(|| s.iter().fold(0u64, |a, b| a << 8 | u64::from(*b)))
+            }
+            ValueRef::Float(f) => Some(f as i64 as u64),
+            ValueRef::Double(f) => Some(f as i64 as u64),
+            v => Some(to_integer(v, &mut NoWarnings) as u64),
+        };
+        let max = if width < 64 {
+            (1u64 << width) - 1
+        } else {
+            u64::MAX
+        };
+        match value.filter(|v| *v <= max) {
+            Some(value) => Ok(Value::Bits(Bits { value, width })),
+            None => {
+                let e = if self.mode.strict {
+                    self.error(1406, b"22001", "Data too long")
+                } else {
+                    self.out_of_range()
+                };
+                self.or(e, Value::Bits(Bits { value: max, width }))
+            }
         }
     }
 
@@ -297,7 +410,8 @@ impl Store<'_> {
                 let (n, us) = t.to_number();
                 n as i128 + (us >= 500_000) as i128
             }
-            ValueRef::Null => 0,
+            // Made numbers before.
+            ValueRef::Null | ValueRef::Member(_) | ValueRef::Bits(_) => 0,
         };
         let (lo, hi) = self
             .t
@@ -627,6 +741,7 @@ pub fn number_parts(v: ValueRef<'_>) -> Option<(i64, u32, u8)> {
     match v {
         ValueRef::Int(n) => Some((n, 0, 0)),
         ValueRef::UInt(n) => Some((n.try_into().ok()?, 0, 0)),
+        ValueRef::Bits(b) => Some((b.value.try_into().ok()?, 0, 0)),
         ValueRef::Decimal(_) | ValueRef::Double(_) | ValueRef::Float(_) => {
             let d = to_decimal(v, &mut NoWarnings);
             let int = d.truncate(0);
@@ -716,6 +831,8 @@ pub fn to_f64(v: ValueRef<'_>, w: &mut dyn Warnings) -> f64 {
             let (n, us) = t.to_number();
             n as f64 + us as f64 / 1e6
         }
+        ValueRef::Member(m) => m.number as f64,
+        ValueRef::Bits(b) => b.value as f64,
     }
 }
 
@@ -745,6 +862,8 @@ pub fn to_decimal(v: ValueRef<'_>, w: &mut dyn Warnings) -> Decimal {
             let (n, us) = t.to_number();
             Decimal::from_i128(n as i128 * 1_000_000 + us as i128, 6).truncate(t.fsp)
         }
+        ValueRef::Member(m) => m.number.into(),
+        ValueRef::Bits(b) => b.value.into(),
     }
 }
 
@@ -775,6 +894,8 @@ pub fn to_integer(v: ValueRef<'_>, w: &mut dyn Warnings) -> i128 {
             kept
         }
         ValueRef::Date(d) => d.to_number() as i128,
+        ValueRef::Member(m) => m.number as i128,
+        ValueRef::Bits(b) => b.value as i128,
         v @ (ValueRef::Time(_) | ValueRef::DateTime(_)) => saturate(&to_decimal(v, w)),
     }
 }
@@ -813,6 +934,9 @@ pub fn to_datetime(v: ValueRef<'_>, rules: DateRules) -> Option<DateTime> {
         ValueRef::DateTime(t) => t,
         ValueRef::Time(_) | ValueRef::Null => return None,
         ValueRef::Str(s) | ValueRef::Bytes(s) => return parse_datetime(s, rules).map(|p| p.value),
+        ValueRef::Member(m) => {
+            return parse_datetime(m.text().as_bytes(), rules).map(|p| p.value);
+        }
         v => {
             let (n, us, fsp) = number_parts(v)?;
             return datetime_from_number(n, us, fsp, rules).map(|(t, _)| t);
@@ -834,6 +958,7 @@ pub fn to_time(v: ValueRef<'_>) -> Option<Time> {
         ValueRef::Str(s) | ValueRef::Bytes(s) => {
             parse_time(s).map(|p| Time::from_micros(p.value.micros, p.value.fsp))
         }
+        ValueRef::Member(m) => to_time(ValueRef::Str(m.text().as_bytes())),
         v => {
             let (n, us, fsp) = number_parts(v)?;
             time_from_number(n, us, fsp).map(|t| Time::from_micros(t.micros, fsp))

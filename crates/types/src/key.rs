@@ -5,7 +5,7 @@
 //! collation. A descending part has all its bits inverted.
 
 use crate::collation::char_prefix;
-use crate::{ColumnType, Decimal, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use crate::{Bits, ColumnType, Decimal, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 
 /// One part of an index key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +84,15 @@ fn push_int(v: ValueRef<'_>, ty: &ColumnType, bytes: usize, out: &mut Vec<u8>) -
         v.clamp(-max - 1, max) as u64 ^ flip
     };
     out.extend_from_slice(&raw.to_be_bytes()[8 - bytes..]);
+    Ok(())
+}
+
+/// ENUM and SET sort by their number.
+fn push_member(v: ValueRef<'_>, ty: &ColumnType, bytes: u8, out: &mut Vec<u8>) -> SqlResult<()> {
+    let ValueRef::Member(m) = v else {
+        return Err(mismatch(ty));
+    };
+    out.extend_from_slice(&m.number.to_be_bytes()[8 - bytes as usize..]);
     Ok(())
 }
 
@@ -174,6 +183,14 @@ fn encode_not_null(
                 _ => return Err(mismatch(ty)),
             };
             out.extend_from_slice(&y.to_be_bytes());
+        }
+        TypeKind::Enum(m) => push_member(v, ty, m.enum_bytes(), out)?,
+        TypeKind::Set(m) => push_member(v, ty, m.set_bytes(), out)?,
+        TypeKind::Bit(n) => {
+            let ValueRef::Bits(b) = v else {
+                return Err(mismatch(ty));
+            };
+            Bits { width: n, ..b }.write(out);
         }
     }
     Ok(())
@@ -388,9 +405,13 @@ mod tests {
 
     mod order {
         use super::super::*;
-        use crate::{BlobSize, Collation, Date, DateTime, Time};
+        use crate::{BlobSize, Collation, Date, DateTime, Member, Members, Time};
         use proptest::prelude::*;
         use std::cmp::Ordering;
+
+        fn members(n: usize) -> Members {
+            Members::new((0..n).map(|i| format!("m{i}")).collect())
+        }
 
         /// A column type with two of its values.
         fn pair() -> impl Strategy<Value = (ColumnType, Value, Value)> {
@@ -473,6 +494,24 @@ mod tests {
                         .boxed()
                 ),
                 two(
+                    ColumnType::text(TypeKind::Enum(members(300)), Collation::default()),
+                    (0u64..=300)
+                        .prop_map(|n| Value::Member(Member::of_enum(members(300), n).unwrap()))
+                        .boxed()
+                ),
+                two(
+                    ColumnType::text(TypeKind::Set(members(19)), Collation::default()),
+                    (0u64..1 << 19)
+                        .prop_map(|n| Value::Member(Member::of_set(members(19), n).unwrap()))
+                        .boxed()
+                ),
+                two(
+                    ColumnType::new(TypeKind::Bit(33)),
+                    (0u64..1 << 33)
+                        .prop_map(|value| Value::Bits(Bits { value, width: 33 }))
+                        .boxed()
+                ),
+                two(
                     ColumnType::new(TypeKind::Year),
                     (1901i64..2156).prop_map(Value::Int).boxed()
                 ),
@@ -491,6 +530,8 @@ mod tests {
                 (Value::Date(a), Value::Date(b)) => a.cmp(b),
                 (Value::Time(a), Value::Time(b)) => a.cmp(b),
                 (Value::DateTime(a), Value::DateTime(b)) => a.cmp(b),
+                (Value::Member(a), Value::Member(b)) => a.number.cmp(&b.number),
+                (Value::Bits(a), Value::Bits(b)) => a.value.cmp(&b.value),
                 _ => panic!("{a:?} {b:?}"),
             }
         }

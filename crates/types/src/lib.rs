@@ -11,6 +11,7 @@
 //! | `collation.rs` | [`Collation`]: comparison, padding, sort weights |
 //! | `row.rs` | [`RowLayout`]: the row image of row events, which is also the stored row |
 //! | `key.rs` | order-preserving index keys |
+//! | `member.rs` | [`Members`], [`Member`], [`Bits`]: values of ENUM, SET and BIT |
 //! | `convert.rs` | storing a value into a column: coercion, range, strict mode |
 //! | `error.rs` | [`SqlError`]: error code, SQLSTATE, message |
 //! | `result.rs` | [`ResultSink`]: where result sets go |
@@ -22,6 +23,7 @@ pub mod convert;
 pub mod decimal;
 pub mod error;
 pub mod key;
+pub mod member;
 pub mod result;
 pub mod row;
 pub mod temporal;
@@ -34,6 +36,7 @@ pub use coltype::{BlobSize, ColumnType, TypeKind};
 pub use convert::{SqlWarning, StoreMode, StoreTarget};
 pub use decimal::Decimal;
 pub use error::{SqlError, SqlResult};
+pub use member::{Bits, Member, Members};
 pub use result::{LateAnswer, OkInfo, ResultColumn, ResultSink};
 pub use row::RowLayout;
 pub use temporal::{Date, DateTime, Time};

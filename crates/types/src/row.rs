@@ -10,14 +10,15 @@
 //!
 //! Values: integers little-endian at their width; FLOAT and DOUBLE IEEE little-endian; DECIMAL in packed digit groups; YEAR one
 //! byte; DATE 3 bytes; TIME2, DATETIME2, TIMESTAMP2 as in [`crate::temporal`]; CHAR, VARCHAR, BINARY and VARBINARY with a length of
-//! one byte if the column holds at most 255 bytes, else two; TEXT and BLOB with a length of 1 to 4 bytes.
+//! one byte if the column holds at most 255 bytes, else two; TEXT and BLOB with a length of 1 to 4 bytes; ENUM and SET their
+//! number, little-endian, in as many bytes as all members need; BIT its bits, big-endian.
 //!
 //! CHAR is written without trailing spaces. MariaDB writes BINARY without its trailing zero bytes; Narwal keeps them (readers
 //! take both: they pad what is short), so that a value can be borrowed from the row.
 
 use crate::decimal::Decimal;
 use crate::temporal::{self, Date, DateTime, Time};
-use crate::{ColumnType, SqlError, SqlResult, TypeKind, ValueRef};
+use crate::{Bits, ColumnType, Member, Members, SqlError, SqlResult, TypeKind, ValueRef};
 
 pub mod partial;
 
@@ -45,6 +46,9 @@ enum Enc {
     Bytes {
         len: u8,
     },
+    Enum(Members),
+    Set(Members),
+    Bit(u8),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -149,6 +153,9 @@ impl Col {
             TypeKind::DateTime(f) => (Enc::DateTime(f), 5 + temporal::fraction_bytes(f) as u8),
             TypeKind::Timestamp(f) => (Enc::Timestamp(f), 4 + temporal::fraction_bytes(f) as u8),
             TypeKind::Year => (Enc::Year, 1),
+            TypeKind::Enum(m) => (Enc::Enum(m), m.enum_bytes()),
+            TypeKind::Set(m) => (Enc::Set(m), m.set_bytes()),
+            TypeKind::Bit(n) => (Enc::Bit(n), Bits::bytes_of(n) as u8),
         };
         Col {
             ty,
@@ -204,6 +211,15 @@ impl Col {
             }),
             Enc::Str { len, .. } => ValueRef::Str(b.get(len as usize..)?),
             Enc::Bytes { len } => ValueRef::Bytes(b.get(len as usize..)?),
+            Enc::Enum(m) => ValueRef::Member(Member::of_enum(m, read_le(b))?),
+            Enc::Set(m) => ValueRef::Member(Member::of_set(m, read_le(b))?),
+            Enc::Bit(width) => {
+                let value = b.iter().fold(0u64, |a, x| a << 8 | u64::from(*x));
+                if width < 64 && value >> width != 0 {
+                    return None;
+                }
+                ValueRef::Bits(Bits { value, width })
+            }
         })
     }
 
@@ -286,6 +302,15 @@ impl Col {
                         .copy_from_slice(&(n as u64).to_le_bytes()[..len as usize]);
                     out.resize(out.len() + n as usize - s.len(), 0);
                 }
+            }
+            (Enc::Enum(of) | Enc::Set(of), ValueRef::Member(m)) if m.of == of => {
+                out.extend_from_slice(&m.number.to_le_bytes()[..self.width as usize]);
+            }
+            (Enc::Bit(width), ValueRef::Bits(b)) => {
+                if width < 64 && b.value >> width != 0 {
+                    return Err(out_of_range(i));
+                }
+                Bits { width, ..b }.write(out);
             }
             _ => return Err(mismatch(i, &self.ty)),
         }
@@ -586,6 +611,26 @@ mod tests {
             Value::DateTime(dt(Date::new(2024, 2, 3), (4, 5, 6), 780_000, 2)),
             "65bdbb724e",
         );
+        let of = Members::new(["b", "a", "C"].map(String::from).to_vec());
+        let member = |m: Option<Member>| Value::Member(m.unwrap());
+        one(
+            ColumnType::text(TypeKind::Enum(of), Default::default()),
+            member(Member::of_enum(of, 2)),
+            "02",
+        );
+        one(
+            ColumnType::text(TypeKind::Set(of), Default::default()),
+            member(Member::of_set(of, 5)),
+            "05",
+        );
+        one(
+            n(TypeKind::Bit(10)),
+            Value::Bits(Bits {
+                value: 513,
+                width: 10,
+            }),
+            "0201",
+        );
         one(n(TypeKind::Time(2)), t(-10_000, 2), "7fffffff");
         one(n(TypeKind::MediumInt), Value::Int(-2), "feffff");
         one(
@@ -674,6 +719,20 @@ mod tests {
                     ColumnType::text(TypeKind::Text(BlobSize::Medium), Default::default()),
                     v
                 )),
+                (0u64..=300).prop_map(|n| {
+                    let of = Members::new((0..300).map(|i| format!("m{i}")).collect());
+                    let ty = ColumnType::text(TypeKind::Enum(of), Default::default());
+                    (ty, Value::Member(Member::of_enum(of, n).unwrap()))
+                }),
+                (0u64..1 << 20).prop_map(|n| {
+                    let of = Members::new((0..20).map(|i| format!("m{i}")).collect());
+                    let ty = ColumnType::text(TypeKind::Set(of), Default::default());
+                    (ty, Value::Member(Member::of_set(of, n).unwrap()))
+                }),
+                (0u64..1 << 10).prop_map(|value| {
+                    let ty = ColumnType::new(TypeKind::Bit(10));
+                    (ty, Value::Bits(Bits { value, width: 10 }))
+                }),
                 any::<[u8; 4]>().prop_map(|v| (
                     ColumnType::new(TypeKind::Binary(4)),
                     Value::bytes(v.to_vec())

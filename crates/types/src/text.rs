@@ -128,6 +128,8 @@ impl ValueRef<'_> {
             ValueRef::Decimal(d) => d.write(out),
             ValueRef::Str(b) | ValueRef::Bytes(b) => out.extend_from_slice(b),
             ValueRef::Date(d) => d.write(out),
+            ValueRef::Member(m) => m.write(out),
+            ValueRef::Bits(b) => b.write(out),
             ValueRef::Time(t) => t.write(out),
             ValueRef::DateTime(t) => t.write(out),
         }
@@ -140,7 +142,8 @@ impl ValueRef<'_> {
         }
         let mut out = Vec::with_capacity(24);
         self.write_text(&mut out);
-        String::from_utf8(out).unwrap_or_default()
+        String::from_utf8(out)
+            .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
     }
 }
 

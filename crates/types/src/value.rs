@@ -1,6 +1,6 @@
 //! One SQL value, owned ([`Value`]) or borrowed from a row ([`ValueRef`]).
 
-use crate::{Date, DateTime, Decimal, Time};
+use crate::{Bits, Date, DateTime, Decimal, Member, Time};
 
 /// An owned SQL value. The variant is the value's own domain, not a column's type.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,6 +28,10 @@ pub enum Value {
     Time(Time),
     /// DATETIME, or TIMESTAMP already converted to the session's time zone.
     DateTime(DateTime),
+    /// A value of an ENUM or SET: a number where a number is wanted, else its text.
+    Member(Member),
+    /// A value of a BIT column: a number where a number is wanted, else its bytes.
+    Bits(Bits),
 }
 
 /// A SQL value that borrows its bytes. Variants as in [`Value`].
@@ -47,6 +51,8 @@ pub enum ValueRef<'a> {
     Date(Date),
     Time(Time),
     DateTime(DateTime),
+    Member(Member),
+    Bits(Bits),
 }
 
 impl Value {
@@ -79,6 +85,8 @@ impl Value {
             Value::Date(v) => ValueRef::Date(*v),
             Value::Time(v) => ValueRef::Time(*v),
             Value::DateTime(v) => ValueRef::DateTime(*v),
+            Value::Member(v) => ValueRef::Member(*v),
+            Value::Bits(v) => ValueRef::Bits(*v),
         }
     }
 }
@@ -103,6 +111,8 @@ impl ValueRef<'_> {
             ValueRef::Date(v) => Value::Date(v),
             ValueRef::Time(v) => Value::Time(v),
             ValueRef::DateTime(v) => Value::DateTime(v),
+            ValueRef::Member(v) => Value::Member(v),
+            ValueRef::Bits(v) => Value::Bits(v),
         }
     }
 }
