@@ -5,7 +5,7 @@ use crate::image::ImageColumns;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, RowMetadata, TableMapTemplate};
 use narwal_types::key::{self, KeyPart};
-use narwal_types::{Collation, ColumnType, RowLayout};
+use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -67,15 +67,18 @@ fn log_columns(def: &TableDef) -> Vec<ColumnMeta> {
             let (code, meta) = c.ty.binlog_type();
             let mut m = ColumnMeta::new(&c.name, code, &meta);
             m.unsigned = c.ty.unsigned;
-            m.numeric = c.ty.is_numeric();
+            m.numeric = c.ty.is_numeric() && !matches!(c.ty.kind, TypeKind::Bit(_));
             m.nullable = c.nullable;
-            m.collation = if c.ty.is_character() {
+            m.collation = if c.ty.has_charset() {
                 Some(c.ty.collation.id())
             } else if c.ty.is_binary_string() {
                 Some(Collation::Binary.id())
             } else {
                 None
             };
+            if let TypeKind::Enum(of) | TypeKind::Set(of) = c.ty.kind {
+                m.labels = of.list().iter().map(|l| l.as_bytes().to_vec()).collect();
+            }
             m
         })
         .collect()

@@ -55,10 +55,7 @@ pub fn put_eof(out: &mut Vec<u8>, warnings: u16, status: u16) {
 }
 
 fn is_text(ty: &ColumnType) -> bool {
-    matches!(
-        ty.kind,
-        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_)
-    ) && ty.collation != Collation::Binary
+    ty.has_charset() && ty.collation != Collation::Binary
 }
 
 /// Display length in bytes.
@@ -105,8 +102,13 @@ fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
             | TypeKind::VarBinary(_)
             | TypeKind::Text(_)
             | TypeKind::Blob(_)
+            | TypeKind::Enum(_)
+            | TypeKind::Set(_)
     ) && c.ty.collation != Collation::Utf8mb4GeneralCi;
     set(temporal || bytes || c.null_type, column_flag::BINARY);
+    set(matches!(c.ty.kind, TypeKind::Enum(_)), column_flag::ENUM);
+    set(matches!(c.ty.kind, TypeKind::Set(_)), column_flag::SET);
+    set(matches!(c.ty.kind, TypeKind::Bit(_)), column_flag::UNSIGNED);
     set(
         matches!(c.ty.kind, TypeKind::Timestamp(_)),
         column_flag::TIMESTAMP,
@@ -197,6 +199,8 @@ pub fn put_text_value(out: &mut Vec<u8>, v: &ValueRef<'_>, decimals: u8) {
         ValueRef::Str(s) | ValueRef::Bytes(s) => put_lenenc_bytes(out, s),
         ValueRef::Int(n) => with_short_length(out, |o| write_i64(*n, o)),
         ValueRef::UInt(n) => with_short_length(out, |o| write_u64(*n, o)),
+        // May be long.
+        ValueRef::Member(m) => put_lenenc_bytes(out, m.text().as_bytes()),
         ValueRef::Double(x) if FIXED.contains(&decimals) => put_fixed(out, *x, decimals),
         ValueRef::Float(x) if FIXED.contains(&decimals) => put_fixed(out, f64::from(*x), decimals),
         _ => with_short_length(out, |o| v.write_text(o)),
@@ -217,6 +221,8 @@ fn as_f64(v: &ValueRef<'_>) -> f64 {
     match v {
         ValueRef::Int(n) => *n as f64,
         ValueRef::UInt(n) => *n as f64,
+        ValueRef::Member(m) => m.number as f64,
+        ValueRef::Bits(b) => b.value as f64,
         ValueRef::Float(x) => f64::from(*x),
         ValueRef::Double(x) => *x,
         other => as_text(other, |t| t.trim().parse().unwrap_or(0.0)).unwrap_or(0.0),
@@ -228,6 +234,8 @@ fn as_bits(v: &ValueRef<'_>) -> u64 {
     match v {
         ValueRef::Int(n) => *n as u64,
         ValueRef::UInt(n) => *n,
+        ValueRef::Member(m) => m.number,
+        ValueRef::Bits(b) => b.value,
         ValueRef::Date(d) => u64::from(d.year),
         ValueRef::Float(_) | ValueRef::Double(_) => as_f64(v) as i64 as u64,
         other => as_text(other, |t| {

@@ -3,29 +3,12 @@
 use crate::ddl::index_rank;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, Table};
 use narwal_types::Collation;
+use narwal_types::coltype::quoted;
 use std::fmt::Write;
 
 /// `name` in backticks, backticks inside doubled.
 pub fn quote_ident(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
-}
-
-/// A string literal as SHOW CREATE TABLE prints it: quotes doubled, control characters escaped.
-fn quote_string(s: &str) -> String {
-    let mut out = String::with_capacity(s.len() + 2);
-    out.push('\'');
-    for c in s.chars() {
-        match c {
-            '\'' => out.push_str("''"),
-            '\\' => out.push_str("\\\\"),
-            '\0' => out.push_str("\\0"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            c => out.push(c),
-        }
-    }
-    out.push('\'');
-    out
 }
 
 fn now(digits: u8) -> String {
@@ -52,7 +35,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
             out.push_str(",\n");
         }
         let _ = write!(out, "  {} {}", quote_ident(&c.name), c.type_name());
-        if c.ty.is_character() && c.ty.collation != def.collation {
+        if c.ty.has_charset() && c.ty.collation != def.collation {
             let _ = write!(
                 out,
                 " CHARACTER SET utf8mb4 COLLATE {}",
@@ -80,7 +63,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
                     let _ = write!(out, " DEFAULT {t}");
                 }
                 DefaultDef::Text(t) => {
-                    let _ = write!(out, " DEFAULT {}", quote_string(t));
+                    let _ = write!(out, " DEFAULT {}", quoted(t));
                 }
                 DefaultDef::Expr(e) => {
                     let _ = write!(out, " DEFAULT {e}");
@@ -91,7 +74,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
             let _ = write!(out, " ON UPDATE {}", now(f));
         }
         if !c.comment.is_empty() {
-            let _ = write!(out, " COMMENT {}", quote_string(&c.comment));
+            let _ = write!(out, " COMMENT {}", quoted(&c.comment));
         }
     }
     for i in show_indexes(table) {
@@ -119,7 +102,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         }
         out.push(')');
         if !i.comment.is_empty() {
-            let _ = write!(out, " COMMENT {}", quote_string(&i.comment));
+            let _ = write!(out, " COMMENT {}", quoted(&i.comment));
         }
     }
     let _ = write!(out, "\n) ENGINE={}", def.engine);
@@ -136,7 +119,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         );
     }
     if !def.comment.is_empty() {
-        let _ = write!(out, " COMMENT={}", quote_string(&def.comment));
+        let _ = write!(out, " COMMENT={}", quoted(&def.comment));
     }
     out
 }
@@ -152,7 +135,7 @@ pub fn show_create_database(db: &DatabaseDef) -> String {
         quote_ident(&db.name)
     );
     if !db.comment.is_empty() {
-        let _ = write!(out, " COMMENT {}", quote_string(&db.comment));
+        let _ = write!(out, " COMMENT {}", quoted(&db.comment));
     }
     out
 }

@@ -170,6 +170,18 @@ pub fn implicit_default(ty: &ColumnType) -> Value {
     }
 }
 
+/// A column's constant DEFAULT, as the catalog has it, in the form that [`store`] takes: the text; of a BIT column, whose text
+/// is `b'101'`, its number.
+pub fn default_input<'a>(text: &'a str, ty: &ColumnType) -> ValueRef<'a> {
+    if let TypeKind::Bit(_) = ty.kind
+        && let Some(bits) = text.strip_prefix("b'").and_then(|t| t.strip_suffix('\''))
+        && let Ok(v) = u64::from_str_radix(bits, 2)
+    {
+        return ValueRef::UInt(v);
+    }
+    ValueRef::Str(text.as_bytes())
+}
+
 struct Store<'a> {
     t: &'a StoreTarget<'a>,
     row_no: u64,

@@ -131,8 +131,10 @@ pub mod column_flag {
     pub const BLOB: u16 = 1 << 4;
     pub const UNSIGNED: u16 = 1 << 5;
     pub const BINARY: u16 = 1 << 7;
+    pub const ENUM: u16 = 1 << 8;
     pub const AUTO_INCREMENT: u16 = 1 << 9;
     pub const TIMESTAMP: u16 = 1 << 10;
+    pub const SET: u16 = 1 << 11;
     pub const PART_KEY: u16 = 1 << 14;
 }
 

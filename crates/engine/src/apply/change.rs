@@ -7,7 +7,9 @@ use crate::table::Table;
 use crate::txn::{KeyRange, LockMode, LockWait, ReadView, Row, Transaction};
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind};
-use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, implicit_default, store};
+use narwal_types::convert::{
+    NoWarnings, StoreMode, StoreTarget, default_input, implicit_default, store,
+};
 use narwal_types::{DateTime, RowLayout, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -237,7 +239,7 @@ fn default_value(table: &Table, i: usize, timestamp: u32) -> Result<Value> {
         column: &c.name,
     };
     Ok(store(
-        ValueRef::Str(text.as_bytes()),
+        default_input(text, &c.ty),
         &target,
         1,
         &StoreMode::default(),

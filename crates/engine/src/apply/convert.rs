@@ -59,6 +59,8 @@ pub(super) enum Conversion {
         max: u64,
         text: bool,
     },
+    /// The number of an ENUM's or SET's members, or bits: at most this.
+    Limit { max: u64, big_endian: bool },
     /// The table has no such column.
     Ignore,
     /// Another type.
@@ -90,6 +92,16 @@ pub(super) fn fixed_len(type_code: u8, meta: &[u8]) -> Option<u16> {
     }
 }
 
+/// The highest number that an ENUM, SET or BIT column holds, and whether its bytes come highest first.
+fn limit(ty: &ColumnType) -> Option<(u64, bool)> {
+    match ty.kind {
+        TypeKind::Enum(of) => Some((of.len() as u64, false)),
+        TypeKind::Set(of) => Some((of.set_mask(), false)),
+        TypeKind::Bit(width) => Some((u64::MAX >> (64 - u32::from(width.clamp(1, 64))), true)),
+        _ => None,
+    }
+}
+
 /// Most bytes that a string column of the source holds, and the width of its length prefix; `None` if it is none.
 fn string_of(type_code: u8, meta: &[u8]) -> Option<(u64, u8)> {
     let (a, b) = (*meta.first()?, meta.get(1).copied());
@@ -118,6 +130,9 @@ pub(super) fn conversion(
     let collation = info.collation;
     let (own_code, own_meta) = ty.binlog_type();
     let exact = type_code == own_code && meta == &own_meta[..];
+    if let Some((max, big_endian)) = limit(ty) {
+        return exact.then_some(Conversion::Limit { max, big_endian });
+    }
     // Where the map tells the character set it must be UTF-8 or a part of it, or bytes where we have bytes.
     if let Some(id) = collation
         && ty.is_string()
@@ -248,6 +263,25 @@ pub(super) fn convert<'a>(
     Ok(match *conversion {
         Conversion::Same => Cell::Bytes(value),
         Conversion::Ignore => Cell::Absent,
+        Conversion::Limit { max, big_endian } => {
+            let join = |n: u64, b: &u8| n << 8 | u64::from(*b);
+            let number = if big_endian {
+                value.iter().fold(0, join)
+            } else {
+                value.iter().rev().fold(0, join)
+            };
+            if number > max {
+                return Err(err(
+                    1265,
+                    b"01000",
+                    format!(
+                        "Data truncated for column '{}': the source has more members than the replica",
+                        table.def.columns[i].name
+                    ),
+                ));
+            }
+            Cell::Bytes(value)
+        }
         Conversion::Text { prefix } => {
             let text = value.get(usize::from(prefix)..).unwrap_or_default();
             if !text.is_ascii() && std::str::from_utf8(text).is_err() {

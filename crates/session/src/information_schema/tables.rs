@@ -223,6 +223,8 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         TypeKind::Char(n) | TypeKind::VarChar(n) => (Some(u64::from(n)), Some(u64::from(n) * 4)),
         TypeKind::Binary(n) | TypeKind::VarBinary(n) => (Some(u64::from(n)), Some(u64::from(n))),
         TypeKind::Text(s) | TypeKind::Blob(s) => (Some(s.max_bytes()), Some(s.max_bytes())),
+        TypeKind::Enum(m) => (Some(m.enum_chars() as u64), Some(m.enum_chars() as u64 * 4)),
+        TypeKind::Set(m) => (Some(m.set_chars() as u64), Some(m.set_chars() as u64 * 4)),
         _ => (None, None),
     };
     let (precision, scale) = match ty.kind {
@@ -234,13 +236,14 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         TypeKind::Decimal(p, s) => (Some(u64::from(p)), Some(u64::from(s))),
         TypeKind::Float => (Some(12), None),
         TypeKind::Double => (Some(22), None),
+        TypeKind::Bit(n) => (Some(u64::from(n)), None),
         _ => (None, None),
     };
     let fsp = match ty.kind {
         TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => Some(u64::from(f)),
         _ => None,
     };
-    let (set, collation) = if ty.is_character() {
+    let (set, collation) = if ty.has_charset() {
         (text(charset(ty.collation)), text(ty.collation.name()))
     } else {
         (Value::Null, Value::Null)

@@ -204,7 +204,7 @@ impl ClientSession {
         for (i, c) in t.columns().iter().enumerate() {
             let mut row = vec![Value::str(c.name.as_str()), Value::str(c.type_name())];
             if full {
-                row.push(if c.ty.is_character() {
+                row.push(if c.ty.has_charset() {
                     Value::str(c.ty.collation.name())
                 } else {
                     Value::Null

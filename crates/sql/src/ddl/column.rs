@@ -6,9 +6,11 @@ use crate::env::StatementEnv;
 use crate::parse::is_text;
 use crate::plan::dml::store_mode;
 use narwal_engine::{ColumnDef, DefaultDef, IndexDef};
-use narwal_types::convert::{NoWarnings, StoreTarget, store};
+use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::temporal::fraction_bytes;
-use narwal_types::{BlobSize, Collation, Decimal, SqlError, SqlResult, TypeKind, ValueRef};
+use narwal_types::{
+    BlobSize, Collation, Decimal, Member, Members, SqlError, SqlResult, TypeKind, Value,
+};
 
 pub(super) fn invalid_default(column: &str) -> SqlError {
     err(
@@ -38,6 +40,9 @@ pub(super) fn column_def(
             };
         }
         def.ty.collation = c;
+    } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
+        def.ty.collation = spec.collation.unwrap_or(table_collation);
+        check_members(&def, of, env)?;
     } else if spec.collation.is_some_and(|c| c != Collation::Binary) {
         return Err(err(
             1064,
@@ -87,18 +92,51 @@ pub(super) fn column_def(
                 table,
                 column: &def.name,
             };
+            // A number names no member here.
+            if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
+                let set = matches!(def.ty.kind, TypeKind::Set(_));
+                if Member::parse(of, set, t.as_bytes(), def.ty.collation).1 {
+                    return Err(invalid_default(&def.name));
+                }
+            }
             let v = store(
-                ValueRef::Str(t.as_bytes()),
+                default_input(t, &def.ty),
                 &target,
                 1,
                 &mode,
                 &mut NoWarnings,
             )
             .map_err(|_| invalid_default(&def.name))?;
-            def.default = DefaultDef::Text(v.as_ref().to_text());
+            def.default = DefaultDef::Text(match v {
+                Value::Bits(b) => format!("b'{:b}'", b.value),
+                v => v.to_text(),
+            });
         }
     }
     Ok(def)
+}
+
+/// Two members of an ENUM or SET that its collation holds equal: an error in strict mode, else a note.
+fn check_members(def: &ColumnDef, of: Members, env: &StatementEnv) -> SqlResult<()> {
+    let list = of.list();
+    for (i, m) in list.iter().enumerate() {
+        let twin = |o: &&Box<str>| def.ty.collation.equal(o.as_bytes(), m.as_bytes());
+        if let Some(first) = list[..i].iter().find(twin) {
+            let text = format!(
+                "Column '{}' has duplicated value '{first}' in {}",
+                def.name,
+                match def.ty.kind {
+                    TypeKind::Set(_) => "SET",
+                    _ => "ENUM",
+                }
+            );
+            if store_mode(env, false, false).strict {
+                return Err(err(1291, b"HY000", text));
+            }
+            env.note(1291, text);
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn check_auto_increment(columns: &[ColumnDef], indexes: &[IndexDef]) -> SqlResult<()> {
@@ -148,6 +186,9 @@ pub(super) fn check_row_size(columns: &[ColumnDef]) -> SqlResult<()> {
             TypeKind::Time(f) => 3 + fraction_bytes(f) as u64,
             TypeKind::Timestamp(f) => 4 + fraction_bytes(f) as u64,
             TypeKind::DateTime(f) => 5 + fraction_bytes(f) as u64,
+            TypeKind::Enum(m) => u64::from(m.enum_bytes()),
+            TypeKind::Set(m) => u64::from(m.set_bytes()),
+            TypeKind::Bit(n) => u64::from(n.div_ceil(8)),
         };
     }
     if bytes > 65_535 {

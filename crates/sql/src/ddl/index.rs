@@ -181,7 +181,7 @@ fn prefix_of(
             b"HY000",
             format!("Key part '{name}' length cannot be 0"),
         )),
-        Some(_) if !ty.is_string() => Err(wrong()),
+        Some(_) if !ty.is_string() || ty.is_member() => Err(wrong()),
         Some(p) if !long && u64::from(p) > full => Err(wrong()),
         Some(p) if !long && u64::from(p) == full => Ok(None),
         Some(p) if p > max => {
@@ -194,7 +194,7 @@ fn prefix_of(
             Ok(Some(max as u16))
         }
         Some(p) => Ok(Some(p as u16)),
-        None if long || (ty.is_string() && full > u64::from(max)) => {
+        None if long || (ty.is_string() && !ty.is_member() && full > u64::from(max)) => {
             if unique {
                 // MariaDB makes a hash index of it.
                 return Err(SqlError::unsupported(
@@ -219,7 +219,7 @@ fn part_bytes(ty: &ColumnType, prefix: Option<u16>) -> u64 {
     };
     match prefix {
         Some(p) => u64::from(p) * width,
-        None if ty.is_string() => ty.max_bytes().unwrap_or(0),
+        None if ty.is_string() && !ty.is_member() => ty.max_bytes().unwrap_or(0),
         None => 8,
     }
 }

@@ -9,6 +9,7 @@ fn as_decimal(v: ValueRef<'_>) -> Option<Decimal> {
         ValueRef::Int(i) => Some(i.into()),
         ValueRef::UInt(i) => Some(i.into()),
         ValueRef::Decimal(d) => Some(d),
+        ValueRef::Bits(b) => Some(b.value.into()),
         _ => None,
     }
 }
@@ -26,7 +27,7 @@ fn as_f64(v: ValueRef<'_>) -> Option<f64> {
 
 /// Order of two values of one expression, NULL first.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>, collation: Collation) -> Ordering {
-    use ValueRef::{Bytes, Date, DateTime, Int, Null, Str, Time, UInt};
+    use ValueRef::{Bits, Bytes, Date, DateTime, Int, Member, Null, Str, Time, UInt};
     match (a, b) {
         (Null, Null) => Ordering::Equal,
         (Null, _) => Ordering::Less,
@@ -36,6 +37,8 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>, collation: Collation) -> Orderi
         (Str(x), Str(y)) => collation.compare(x, y),
         (Bytes(x) | Str(x), Bytes(y) | Str(y)) => x.cmp(y),
         (Date(x), Date(y)) => x.cmp(&y),
+        (Member(x), Member(y)) => x.number.cmp(&y.number),
+        (Bits(x), Bits(y)) => x.value.cmp(&y.value),
         (Time(x), Time(y)) => x.micros.cmp(&y.micros),
         (DateTime(x), DateTime(y)) => (x.date, x.micros).cmp(&(y.date, y.micros)),
         _ => {
@@ -118,6 +121,8 @@ pub fn push_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) {
             out.push(7);
             out.extend_from_slice(&t.micros.to_be_bytes());
         }
+        ValueRef::Member(m) => push_key(ValueRef::UInt(m.number), collation, out),
+        ValueRef::Bits(b) => push_key(ValueRef::UInt(b.value), collation, out),
         ValueRef::DateTime(t) => {
             out.push(8);
             out.extend_from_slice(&t.date.pack().to_be_bytes());

@@ -68,7 +68,7 @@ impl Expr {
             (a, b) if a == b => true,
             // Integers need no conversion among themselves, strings none either.
             _ if self.ty.ty.is_integer() && ty.ty.is_integer() => true,
-            _ if self.ty.ty.is_string() && ty.ty.is_string() => {
+            _ if self.ty.ty.is_string() && ty.ty.is_string() && !self.ty.ty.is_member() => {
                 (self.ty.ty.collation == Collation::Binary)
                     == (ty.ty.collation == Collation::Binary)
             }
@@ -86,6 +86,19 @@ impl Expr {
         };
         make(ExprKind::Cast(Box::new(self)), t)
     }
+}
+
+/// The text of an ENUM or SET; other expressions as they are.
+fn member_as_text(e: Expr) -> Expr {
+    if !e.ty.ty.is_member() {
+        return e;
+    }
+    let t = &e.ty;
+    let text = ExprType {
+        decimals: 0,
+        ..ExprType::string(t.chars(), t.ty.collation, t.coercibility, t.nullable)
+    };
+    e.coerce(&text)
 }
 
 /// Error 1241 unless a subquery has one column.
@@ -1308,6 +1321,10 @@ impl Binder<'_> {
                 _ => return Err(SqlError::syntax(format!("unexpected clause in {name}()"))),
             }
         }
+        if matches!(func, AggFunc::Min | AggFunc::Max) {
+            // Members compare by their texts here.
+            args = args.into_iter().map(member_as_text).collect();
+        }
         let ty = types::aggregate(func, &args)?;
         // COUNT(x) of something that is never NULL counts rows.
         let a = Aggregate {
@@ -1469,7 +1486,8 @@ fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
 /// A constant next to another operand, in the form that is cheapest to compare: strings beside temporal columns become
 /// temporal values, hexadecimal literals beside numbers become numbers.
 fn constant_beside(e: Expr, other: &Expr) -> Expr {
-    if other.ty.ty.is_numeric() && !other.ty.null {
+    let number = other.ty.ty.is_numeric() && !matches!(other.ty.ty.kind, TypeKind::Bit(_));
+    if number && !other.ty.null {
         return hex_as_number(e);
     }
     let ExprKind::Literal(Value::Str(s)) = &e.kind else {

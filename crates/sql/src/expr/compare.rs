@@ -64,6 +64,32 @@ fn compare_mixed(
             };
             c.compare(x, y)
         }
+        // The text of a member meets a text, its number meets a number.
+        (ValueRef::Member(m), ValueRef::Str(s)) => collation.compare(m.text().as_bytes(), s),
+        (ValueRef::Str(s), ValueRef::Member(m)) => collation.compare(s, m.text().as_bytes()),
+        (ValueRef::Member(x), ValueRef::Member(y)) => {
+            if x == y {
+                return Ordering::Equal;
+            }
+            collation.compare(x.text().as_bytes(), y.text().as_bytes())
+        }
+        (ValueRef::Member(m), ValueRef::Bytes(_)) | (ValueRef::Bytes(_), ValueRef::Member(m)) => {
+            let text = m.text();
+            let m = ValueRef::Bytes(text.as_bytes());
+            if let ValueRef::Bytes(_) = b {
+                compare_mixed(m, b, collation, env)
+            } else {
+                compare_mixed(a, m, collation, env)
+            }
+        }
+        (ValueRef::Bits(x), _) => compare_mixed(ValueRef::UInt(x.value), b, collation, env),
+        (_, ValueRef::Bits(y)) => compare_mixed(a, ValueRef::UInt(y.value), collation, env),
+        (ValueRef::Member(m), _) if is_temporal(b) => {
+            compare_temporal(ValueRef::Str(m.text().as_bytes()), b, env)
+        }
+        (_, ValueRef::Member(m)) if is_temporal(a) => {
+            compare_temporal(a, ValueRef::Str(m.text().as_bytes()), env)
+        }
         _ if is_temporal(a) || is_temporal(b) => compare_temporal(a, b, env),
         _ => {
             let exact = |v| {

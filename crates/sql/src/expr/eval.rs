@@ -758,6 +758,8 @@ pub(crate) fn num(v: ValueRef<'_>, env: &StatementEnv) -> Option<Num> {
         ValueRef::Double(f) => Num::Real(f),
         ValueRef::Str(_) | ValueRef::Bytes(_) => Num::Real(to_f64(v, &mut Warn(env))),
         ValueRef::Date(d) => Num::Int(d.to_number() as i128),
+        ValueRef::Member(m) => Num::Int(m.number as i128),
+        ValueRef::Bits(b) => Num::Int(b.value as i128),
         ValueRef::Time(Time { fsp: 0, .. }) | ValueRef::DateTime(DateTime { fsp: 0, .. }) => {
             Num::Int(to_integer(v, &mut Warn(env)))
         }
@@ -873,8 +875,9 @@ pub(crate) fn arith<'a>(
         }
         _ => {}
     }
-    let a_unsigned = matches!(a, ValueRef::UInt(_));
-    let mut unsigned = a_unsigned || matches!(b, ValueRef::UInt(_));
+    let is_unsigned = |v| matches!(v, ValueRef::UInt(_) | ValueRef::Bits(_));
+    let a_unsigned = is_unsigned(a);
+    let mut unsigned = a_unsigned || is_unsigned(b);
     let (Some(x), Some(y)) = (num(a, env), num(b, env)) else {
         return Ok(Val::NULL);
     };

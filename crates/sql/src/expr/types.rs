@@ -131,6 +131,8 @@ impl ExprType {
             Value::Date(_) => Self::of_column(ColumnType::new(TypeKind::Date), false),
             Value::Time(t) => Self::of_column(ColumnType::new(TypeKind::Time(t.fsp)), false),
             Value::DateTime(t) => Self::of_column(ColumnType::datetime(t.fsp), false),
+            Value::Member(m) => Self::text(m.text().chars().count() as u64, false),
+            Value::Bits(b) => Self::of_column(ColumnType::new(TypeKind::Bit(b.width)), false),
         }
     }
 
@@ -142,6 +144,8 @@ impl ExprType {
             | TypeKind::Binary(n)
             | TypeKind::VarBinary(n) => n as u64,
             TypeKind::Text(s) | TypeKind::Blob(s) => s.max_bytes(),
+            TypeKind::Enum(m) => m.enum_chars() as u64,
+            TypeKind::Set(m) => m.set_chars() as u64,
             _ => self.ty.display_length() as u64,
         }
     }
@@ -156,6 +160,9 @@ impl ExprType {
             TypeKind::Int => 10,
             TypeKind::BigInt => 20 - !self.ty.unsigned as u32,
             TypeKind::Year => 4,
+            TypeKind::Enum(m) => m.enum_chars().max(1) as u32,
+            TypeKind::Set(m) => m.set_chars().max(1) as u32,
+            TypeKind::Bit(n) => n as u32,
             TypeKind::Date => 8,
             TypeKind::Time(_) => 7,
             TypeKind::DateTime(_) | TypeKind::Timestamp(_) => 14,
@@ -172,6 +179,7 @@ impl ExprType {
         match self.ty.kind {
             _ if self.null => Class::Double,
             _ if self.ty.is_integer() || self.ty.kind == TypeKind::Year => Class::Int,
+            TypeKind::Enum(_) | TypeKind::Set(_) | TypeKind::Bit(_) => Class::Int,
             TypeKind::Decimal(..) => Class::Decimal,
             TypeKind::Date => Class::Int,
             TypeKind::Time(0) | TypeKind::DateTime(0) | TypeKind::Timestamp(0) => Class::Int,

@@ -10,9 +10,11 @@ use crate::expr::{Clause, Expr, Scope, Source, bind};
 use crate::privilege::Privilege;
 use crate::returning::ReturningPlan;
 use narwal_engine::{DefaultDef, Table};
-use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, fits, implicit_default, store};
+use narwal_types::convert::{
+    NoWarnings, StoreMode, StoreTarget, default_input, fits, implicit_default, store,
+};
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{SqlError, SqlResult, Value, Member, TypeKind};
 use std::sync::Arc;
 
 /// An account as messages show it.
@@ -173,15 +175,21 @@ impl Resolver<'_> {
         Ok(match &c.default {
             DefaultDef::None if c.nullable => DefaultValue::Const(Value::Null),
             DefaultDef::Null => DefaultValue::Const(Value::Null),
-            DefaultDef::None => DefaultValue::Missing(implicit_default(&c.ty)),
+            // An ENUM's first member is its default.
+            DefaultDef::None => match c.ty.kind {
+                TypeKind::Enum(of) => {
+                    DefaultValue::Const(Member::of_enum(of, 1).map_or(Value::Null, Value::Member))
+                }
+                _ => DefaultValue::Missing(implicit_default(&c.ty)),
+            },
             DefaultDef::CurrentTimestamp(f) => DefaultValue::Now(*f),
             DefaultDef::Text(t) => {
-                let v = Value::str(t.as_str());
-                if fits(v.as_ref(), &c.ty, c.nullable) {
-                    DefaultValue::Const(v)
+                let v = default_input(t, &c.ty);
+                if fits(v, &c.ty, c.nullable) {
+                    DefaultValue::Const(v.to_value())
                 } else {
                     DefaultValue::Const(store(
-                        v.as_ref(),
+                        v,
                         &store_target(table, column),
                         1,
                         &store_mode(self.env, true, true),

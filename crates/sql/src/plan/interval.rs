@@ -3,8 +3,9 @@
 use super::sarg::{ColCond, const_value};
 use crate::expr::{CmpOp, EvalCtx};
 use narwal_types::key::{self, KeyPart};
+use narwal_types::convert::{self, NoWarnings};
 use narwal_types::{
-    Collation, ColumnType, Date, DateTime, Decimal, SqlResult, TypeKind, Value, ValueRef,
+    Bits, Collation, ColumnType, Member, Members, Date, DateTime, Decimal, SqlResult, TypeKind, Value, ValueRef,
 };
 
 /// Encoded keys of one part from `start` (included) to `end` (excluded; `None` = to the end).
@@ -71,6 +72,8 @@ fn scalar(v: &Value) -> ValueRef<'static> {
         Value::Date(d) => ValueRef::Date(d),
         Value::Time(t) => ValueRef::Time(t),
         Value::DateTime(t) => ValueRef::DateTime(t),
+        Value::Member(m) => ValueRef::Member(m),
+        Value::Bits(b) => ValueRef::Bits(b),
         Value::Null | Value::Str(_) | Value::Bytes(_) => ValueRef::Null,
     }
 }
@@ -152,7 +155,44 @@ pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, offset: i32) -> Fit<'a> {
             ValueRef::Time(t) if t.micros % unit(fsp) as i64 == 0 => Fit::Exact(v),
             _ => Fit::Unusable,
         },
+        TypeKind::Enum(of) => fit_member(v, of, false, ty),
+        TypeKind::Set(of) => fit_member(v, of, true, ty),
+        TypeKind::Bit(width) => match v {
+            ValueRef::Int(_) | ValueRef::UInt(_) => match convert::to_integer(v, &mut NoWarnings) {
+                n if n < 0 => Fit::Below,
+                n if width < 64 && n >> width != 0 => Fit::Above,
+                n => Fit::Exact(ValueRef::Bits(Bits {
+                    value: n as u64,
+                    width,
+                })),
+            },
+            _ => Fit::Unusable,
+        },
         TypeKind::Float => Fit::Unusable,
+    }
+}
+
+/// The value of an ENUM or SET that equals a constant. Their order is the members', not the texts': only for equality.
+fn fit_member(v: ValueRef<'_>, of: Members, set: bool, ty: &ColumnType) -> Fit<'static> {
+    let exact = |m: Option<Member>| m.map_or(Fit::Unusable, |m| Fit::Exact(ValueRef::Member(m)));
+    match v {
+        ValueRef::Int(_) | ValueRef::UInt(_) => {
+            match u64::try_from(convert::to_integer(v, &mut NoWarnings)) {
+                Ok(n) if set => exact(Member::of_set(of, n)),
+                Ok(n) => exact(Member::of_enum(of, n)),
+                Err(_) => Fit::Unusable,
+            }
+        }
+        ValueRef::Str(s) => {
+            let (m, unknown) = Member::parse(of, set, s, ty.collation);
+            // Several values may have the empty text; a SET's text may list its members in another order.
+            let text = m.text();
+            if unknown || text.is_empty() || !ty.collation.equal(text.as_bytes(), s) {
+                return Fit::Unusable;
+            }
+            exact(Some(m))
+        }
+        _ => Fit::Unusable,
     }
 }
 
@@ -599,6 +639,9 @@ pub fn key_len(ty: &ColumnType) -> usize {
         TypeKind::Time(f) => 3 + fraction(f),
         TypeKind::DateTime(f) => 5 + fraction(f),
         TypeKind::Timestamp(f) => 4 + fraction(f),
+        TypeKind::Enum(m) => usize::from(m.enum_bytes()),
+        TypeKind::Set(m) => usize::from(m.set_bytes()),
+        TypeKind::Bit(n) => usize::from(n.div_ceil(8)),
         _ => 0,
     }
 }

@@ -97,7 +97,7 @@ fn lookable(e: &Expr, ty: &ColumnType) -> bool {
 
 /// A comparison by this collation follows the order of the column's index.
 fn order_fits(ty: &ColumnType, collation: Collation) -> bool {
-    !ty.is_character() || ty.collation == collation
+    !ty.has_charset() || ty.collation == collation
 }
 
 fn column(e: &Expr) -> Option<usize> {
@@ -119,7 +119,8 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
                 _ => return None,
             };
             let ty = &table.columns()[c].ty;
-            if op == CmpOp::Ne || !order_fits(ty, *collation) || !lookable(k, ty) {
+            let equal = matches!(op, CmpOp::Eq | CmpOp::NullSafeEq);
+            if op == CmpOp::Ne || (ty.is_member() && !equal) || !order_fits(ty, *collation) || !lookable(k, ty) {
                 return None;
             }
             Some((c, ColCond::Cmp(op, (**k).clone())))
@@ -134,6 +135,7 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             let c = column(expr)?;
             if !low.is_const()
                 || !high.is_const()
+                || table.columns()[c].ty.is_member()
                 || !order_fits(&table.columns()[c].ty, *collation)
             {
                 return None;

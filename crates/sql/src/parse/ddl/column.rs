@@ -42,7 +42,10 @@ impl P<'_> {
             } else if self.kw("NULL") {
                 null_given = true;
             } else if self.kw("DEFAULT") {
-                def.default = self.default_value()?;
+                def.default = match def.ty.kind {
+                    TypeKind::Bit(_) => self.bit_default()?,
+                    _ => self.default_value()?,
+                };
             } else if self.kw2("ON", "UPDATE") {
                 match self.current_timestamp()? {
                     Some(f) => def.on_update = Some(f),
@@ -146,6 +149,27 @@ impl P<'_> {
             ));
         }
         Ok(n as u8)
+    }
+
+    /// The DEFAULT of a BIT column, kept as SHOW prints it: `b'101'`. A string stands for its bytes there.
+    fn bit_default(&mut self) -> SqlResult<DefaultDef> {
+        let string = match self.peek() {
+            Token::SingleQuotedString(s) => Some(s.clone().into_bytes()),
+            _ => None,
+        };
+        let d = self.default_value()?;
+        let DefaultDef::Text(t) = d else {
+            return Ok(d);
+        };
+        Ok(DefaultDef::Text(match (string, t.parse::<u64>()) {
+            (Some(s), _) if s.len() <= 8 => {
+                let v = s.iter().fold(0u64, |a, b| a << 8 | u64::from(*b));
+                format!("b'{v:b}'")
+            }
+            (None, Ok(v)) => format!("b'{v:b}'"),
+            // No value of any BIT column.
+            _ => t,
+        }))
     }
 
     fn default_value(&mut self) -> SqlResult<DefaultDef> {

@@ -1,7 +1,7 @@
 //! Data types, character sets and collations.
 
 use super::P;
-use narwal_types::{BlobSize, Collation, SqlError, SqlResult, TypeKind};
+use narwal_types::{BlobSize, Collation, Members, SqlError, SqlResult, TypeKind};
 use sqlparser::tokenizer::Token;
 
 /// A type as written: kind, sign, and what decides its collation.
@@ -181,7 +181,37 @@ impl P<'_> {
                 }
                 TypeKind::Year
             }
-            "ENUM" | "SET" | "BIT" | "JSON" | "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON"
+            "ENUM" => TypeKind::Enum(self.members(column)?),
+            "SET" => {
+                let members = self.members(column)?;
+                if members.len() > 64 {
+                    return Err(SqlError::new(
+                        1097,
+                        b"HY000",
+                        format!("Too many strings for column {column} and SET"),
+                    ));
+                }
+                if let Some(m) = members.list().iter().find(|m| m.contains(',')) {
+                    return Err(SqlError::new(
+                        1367,
+                        b"22007",
+                        format!("Illegal set '{m}' value found during parsing"),
+                    ));
+                }
+                TypeKind::Set(members)
+            }
+            "BIT" => match self.opt_len()? {
+                None | Some(0) => TypeKind::Bit(1),
+                Some(n @ 1..=64) => TypeKind::Bit(n as u8),
+                Some(_) => {
+                    return Err(SqlError::new(
+                        1439,
+                        b"42000",
+                        format!("Display width out of range for '{column}' (max = 64)"),
+                    ));
+                }
+            },
+            "JSON" | "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON"
             | "MULTIPOINT" | "UUID" | "INET4" | "INET6" => {
                 return self.unsupported(&format!("type {word}"));
             }
@@ -194,11 +224,11 @@ impl P<'_> {
                 // The default.
             } else if is_number(kind) && self.peek_kw("ZEROFILL") {
                 return self.unsupported("ZEROFILL");
-            } else if is_text(kind) && self.kw("BINARY") {
+            } else if has_charset(kind) && self.kw("BINARY") {
                 collation = Some(Collation::Utf8mb4Bin);
-            } else if is_text(kind) && self.kw("UNICODE") {
+            } else if has_charset(kind) && self.kw("UNICODE") {
                 return self.unsupported("character set ucs2");
-            } else if is_text(kind) && self.peek_kw("ASCII") {
+            } else if has_charset(kind) && self.peek_kw("ASCII") {
                 return self.unsupported("character set latin1");
             } else {
                 break;
@@ -226,6 +256,31 @@ impl P<'_> {
                 Ok(kind)
             }
         }
+    }
+
+    /// `('a','b',...)`. Spaces at the end of a member are dropped.
+    fn members(&mut self, column: &str) -> SqlResult<Members> {
+        self.expect_tok(&Token::LParen)?;
+        let mut list = self.comma_separated(Self::string)?;
+        self.expect_tok(&Token::RParen)?;
+        for m in &mut list {
+            m.truncate(m.trim_end_matches(' ').len());
+            if m.chars().count() > 255 {
+                return Err(SqlError::new(
+                    3505,
+                    b"HY000",
+                    format!("Too long enumeration/set value for column {column}."),
+                ));
+            }
+        }
+        if list.len() > 65_535 {
+            return Err(SqlError::new(
+                1097,
+                b"HY000",
+                format!("Too many strings for column {column} and ENUM"),
+            ));
+        }
+        Ok(Members::new(list))
     }
 
     fn varchar(&mut self, column: &str) -> SqlResult<TypeKind> {
@@ -262,6 +317,11 @@ fn is_number(k: TypeKind) -> bool {
             | TypeKind::Double
             | TypeKind::Decimal(..)
     )
+}
+
+/// Character types, ENUM and SET.
+pub(crate) fn has_charset(k: TypeKind) -> bool {
+    is_text(k) || matches!(k, TypeKind::Enum(_) | TypeKind::Set(_))
 }
 
 pub(crate) fn is_text(k: TypeKind) -> bool {
