@@ -652,6 +652,7 @@ impl<'p> Inserter<'p> {
             mode: self.mode,
             row_no: self.row_no,
         };
+        let mut auto_null = false;
         let mut cells: SmallVec<[Cell<'_>; 12]> = SmallVec::new();
         for (c, g) in plan.given.iter().enumerate() {
             let auto = table.auto_increment == Some(c);
@@ -691,11 +692,23 @@ impl<'p> Inserter<'p> {
                 }
                 (Some(_), None, None) => Cell::Ref(ValueRef::Null),
             };
-            cells.push(if auto {
-                self.auto_increment(txn, c, raw)?
+            auto_null |= auto && raw.as_ref().is_null();
+            // Until its number is drawn an AUTO_INCREMENT column is 0 to the expressions behind it.
+            cells.push(if auto && auto_null {
+                Cell::Ref(ValueRef::Int(0))
             } else {
                 raw
             });
+        }
+        // Drawn when all other values are known to be good: a row that fails before uses no number up.
+        if let Some(c) = table.auto_increment {
+            let given = std::mem::replace(&mut cells[c], Cell::Ref(ValueRef::Null));
+            let given = if auto_null {
+                Cell::Ref(ValueRef::Null)
+            } else {
+                given
+            };
+            cells[c] = self.auto_increment(txn, c, given)?;
         }
         let refs: SmallVec<[ValueRef<'_>; 12]> = cells.iter().map(Cell::as_ref).collect();
         let mut image = Vec::with_capacity(64 + refs.len() * 8);

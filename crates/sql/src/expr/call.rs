@@ -616,7 +616,10 @@ impl<'a> Call<'a, '_> {
             }
             Hex => Ok(Val::text(match self.v(0) {
                 ValueRef::Str(s) | ValueRef::Bytes(s) => hex_text(s, true),
-                ValueRef::Date(_) | ValueRef::Time(_) | ValueRef::DateTime(_) => {
+                ValueRef::Date(_)
+                | ValueRef::Time(_)
+                | ValueRef::DateTime(_)
+                | ValueRef::Member(_) => {
                     hex_text(self.text(0).as_bytes(), true)
                 }
                 v => format!("{:X}", to_integer(v, &mut Warn(env)) as u64),

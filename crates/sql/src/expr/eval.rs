@@ -758,7 +758,8 @@ pub(crate) fn num(v: ValueRef<'_>, env: &StatementEnv) -> Option<Num> {
         ValueRef::Double(f) => Num::Real(f),
         ValueRef::Str(_) | ValueRef::Bytes(_) => Num::Real(to_f64(v, &mut Warn(env))),
         ValueRef::Date(d) => Num::Int(d.to_number() as i128),
-        ValueRef::Member(m) => Num::Int(m.number as i128),
+        // Bit 63 of a SET is a sign here.
+        ValueRef::Member(m) => Num::Int(m.number as i64 as i128),
         ValueRef::Bits(b) => Num::Int(b.value as i128),
         ValueRef::Time(Time { fsp: 0, .. }) | ValueRef::DateTime(DateTime { fsp: 0, .. }) => {
             Num::Int(to_integer(v, &mut Warn(env)))

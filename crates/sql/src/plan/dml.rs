@@ -175,13 +175,7 @@ impl Resolver<'_> {
         Ok(match &c.default {
             DefaultDef::None if c.nullable => DefaultValue::Const(Value::Null),
             DefaultDef::Null => DefaultValue::Const(Value::Null),
-            // An ENUM's first member is its default.
-            DefaultDef::None => match c.ty.kind {
-                TypeKind::Enum(of) => {
-                    DefaultValue::Const(Member::of_enum(of, 1).map_or(Value::Null, Value::Member))
-                }
-                _ => DefaultValue::Missing(implicit_default(&c.ty)),
-            },
+            DefaultDef::None => DefaultValue::Missing(implicit_default(&c.ty)),
             DefaultDef::CurrentTimestamp(f) => DefaultValue::Now(*f),
             DefaultDef::Text(t) => {
                 let v = default_input(t, &c.ty);
@@ -316,7 +310,13 @@ impl Resolver<'_> {
             }
         }
         let defaults = (0..n)
-            .map(|c| self.default_value(&table, c))
+            .map(|c| match (self.default_value(&table, c)?, table.columns()[c].ty.kind) {
+                // An ENUM's first member is its default.
+                (DefaultValue::Missing(_), TypeKind::Enum(of)) => Ok(DefaultValue::Const(
+                    Member::of_enum(of, 1).map_or(Value::Null, Value::Member),
+                )),
+                (d, _) => Ok(d),
+            })
             .collect::<SqlResult<Vec<_>>>()?;
         let count_error = |row: usize| {
             SqlError::new(
