@@ -155,8 +155,9 @@ pub fn implicit_default(ty: &ColumnType) -> Value {
             fsp,
             ..DateTime::default()
         }),
+        // An ENUM's first member.
         TypeKind::Enum(of) => Value::Member(Member {
-            number: 0,
+            number: 1,
             set: false,
             of,
         }),

@@ -182,7 +182,7 @@ fn prefix_of(
             format!("Key part '{name}' length cannot be 0"),
         )),
         // A prefix of all bytes is none.
-        Some(p) if member_bytes(ty) == Some(p) => Ok(None),
+        Some(p) if member_bytes(ty) == Some(u64::from(p) * width) => Ok(None),
         Some(_) if !ty.is_string() || ty.is_member() => Err(wrong()),
         Some(p) if !long && u64::from(p) > full => Err(wrong()),
         Some(p) if !long && u64::from(p) == full => Ok(None),
@@ -214,11 +214,11 @@ fn prefix_of(
 }
 
 /// Bytes of an ENUM, SET or BIT, the types without characters that may have a prefix.
-fn member_bytes(ty: &ColumnType) -> Option<u32> {
+fn member_bytes(ty: &ColumnType) -> Option<u64> {
     match ty.kind {
-        TypeKind::Enum(m) => Some(u32::from(m.enum_bytes())),
-        TypeKind::Set(m) => Some(u32::from(m.set_bytes())),
-        TypeKind::Bit(n) => Some(u32::from(n.div_ceil(8))),
+        TypeKind::Enum(m) => Some(u64::from(m.enum_bytes())),
+        TypeKind::Set(m) => Some(u64::from(m.set_bytes())),
+        TypeKind::Bit(n) => Some(u64::from(n.div_ceil(8))),
         _ => None,
     }
 }

@@ -221,6 +221,17 @@ fn duplicate(table: &Table, index: usize, row: &[u8], env: &StatementEnv) -> Sql
     duplicate_entry(table, &ix.name, parts, row, env)
 }
 
+/// Bytes as messages show them: what can't be printed as `\x0F`.
+fn push_bytes(s: &[u8], text: &mut Vec<u8>) {
+    for b in s {
+        if b.is_ascii_graphic() || *b == b' ' {
+            text.push(*b);
+        } else {
+            text.extend_from_slice(format!("\\x{b:02X}").as_bytes());
+        }
+    }
+}
+
 /// 1062, with the values of the key as MariaDB prints them. `parts`: columns with prefix lengths.
 pub fn duplicate_entry(
     table: &Table,
@@ -243,13 +254,12 @@ pub fn duplicate_entry(
             }
             Ok(ValueRef::Bytes(s)) => {
                 let s = prefix.map_or(s, |n| &s[..s.len().min(n as usize)]);
-                for b in s {
-                    if b.is_ascii_graphic() || *b == b' ' {
-                        text.push(*b);
-                    } else {
-                        text.extend_from_slice(format!("\\x{b:02X}").as_bytes());
-                    }
-                }
+                push_bytes(s, &mut text);
+            }
+            Ok(ValueRef::Bits(b)) => {
+                let mut bytes = Vec::with_capacity(8);
+                b.write(&mut bytes);
+                push_bytes(&bytes, &mut text);
             }
             Ok(v) => {
                 let v = match ty.kind {

@@ -1486,8 +1486,7 @@ fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
 /// A constant next to another operand, in the form that is cheapest to compare: strings beside temporal columns become
 /// temporal values, hexadecimal literals beside numbers become numbers.
 fn constant_beside(e: Expr, other: &Expr) -> Expr {
-    let number = other.ty.ty.is_numeric() && !matches!(other.ty.ty.kind, TypeKind::Bit(_));
-    if number && !other.ty.null {
+    if other.ty.ty.is_numeric() && !other.ty.null {
         return hex_as_number(e);
     }
     let ExprKind::Literal(Value::Str(s)) = &e.kind else {

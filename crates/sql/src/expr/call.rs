@@ -619,9 +619,7 @@ impl<'a> Call<'a, '_> {
                 ValueRef::Date(_)
                 | ValueRef::Time(_)
                 | ValueRef::DateTime(_)
-                | ValueRef::Member(_) => {
-                    hex_text(self.text(0).as_bytes(), true)
-                }
+                | ValueRef::Member(_) => hex_text(self.text(0).as_bytes(), true),
                 v => format!("{:X}", to_integer(v, &mut Warn(env)) as u64),
             })),
             Bin => Ok(Val::text(format!("{:b}", self.bits(0)))),

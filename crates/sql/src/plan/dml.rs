@@ -14,7 +14,7 @@ use narwal_types::convert::{
     NoWarnings, StoreMode, StoreTarget, default_input, fits, implicit_default, store,
 };
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{SqlError, SqlResult, Value, Member, TypeKind};
+use narwal_types::{Member, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
 /// An account as messages show it.
@@ -310,13 +310,15 @@ impl Resolver<'_> {
             }
         }
         let defaults = (0..n)
-            .map(|c| match (self.default_value(&table, c)?, table.columns()[c].ty.kind) {
-                // An ENUM's first member is its default.
-                (DefaultValue::Missing(_), TypeKind::Enum(of)) => Ok(DefaultValue::Const(
-                    Member::of_enum(of, 1).map_or(Value::Null, Value::Member),
-                )),
-                (d, _) => Ok(d),
-            })
+            .map(
+                |c| match (self.default_value(&table, c)?, table.columns()[c].ty.kind) {
+                    // An ENUM's first member is its default.
+                    (DefaultValue::Missing(_), TypeKind::Enum(of)) => Ok(DefaultValue::Const(
+                        Member::of_enum(of, 1).map_or(Value::Null, Value::Member),
+                    )),
+                    (d, _) => Ok(d),
+                },
+            )
             .collect::<SqlResult<Vec<_>>>()?;
         let count_error = |row: usize| {
             SqlError::new(

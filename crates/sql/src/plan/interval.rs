@@ -2,10 +2,11 @@
 
 use super::sarg::{ColCond, const_value};
 use crate::expr::{CmpOp, EvalCtx};
-use narwal_types::key::{self, KeyPart};
 use narwal_types::convert::{self, NoWarnings};
+use narwal_types::key::{self, KeyPart};
 use narwal_types::{
-    Bits, Collation, ColumnType, Member, Members, Date, DateTime, Decimal, SqlResult, TypeKind, Value, ValueRef,
+    Bits, Collation, ColumnType, Date, DateTime, Decimal, Member, Members, SqlResult, TypeKind,
+    Value, ValueRef,
 };
 
 /// Encoded keys of one part from `start` (included) to `end` (excluded; `None` = to the end).

@@ -120,7 +120,11 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
             };
             let ty = &table.columns()[c].ty;
             let equal = matches!(op, CmpOp::Eq | CmpOp::NullSafeEq);
-            if op == CmpOp::Ne || (ty.is_member() && !equal) || !order_fits(ty, *collation) || !lookable(k, ty) {
+            if op == CmpOp::Ne
+                || (ty.is_member() && !equal)
+                || !order_fits(ty, *collation)
+                || !lookable(k, ty)
+            {
                 return None;
             }
             Some((c, ColCond::Cmp(op, (**k).clone())))

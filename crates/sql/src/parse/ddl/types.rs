@@ -211,8 +211,8 @@ impl P<'_> {
                     ));
                 }
             },
-            "JSON" | "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON"
-            | "MULTIPOINT" | "UUID" | "INET4" | "INET6" => {
+            "JSON" | "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" | "UUID"
+            | "INET4" | "INET6" => {
                 return self.unsupported(&format!("type {word}"));
             }
             _ => return Err(self.error_at(at)),
