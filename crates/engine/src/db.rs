@@ -57,6 +57,8 @@ pub struct Options {
     pub commit_wait_count: u32,
     /// `binlog_commit_wait_usec`.
     pub commit_wait_usec: u32,
+    /// `narwal_group_commit_auto_wait`; see [`narwal_log::LogOptions::commit_wait_auto`].
+    pub commit_wait_auto: bool,
     /// A checkpoint starts when the log has grown by this much since the last one began. 0: derived from the budget.
     pub checkpoint_log_bytes: u64,
     /// A running transaction sends finished events to the log when they pass this many bytes (`binlog_oob_threshold`).
@@ -102,6 +104,7 @@ impl Default for Options {
             max_binlog_cache_size: u64::MAX,
             commit_wait_count: 0,
             commit_wait_usec: 0,
+            commit_wait_auto: true,
             checkpoint_log_bytes: 0,
             oob_threshold: DEFAULT_OOB_THRESHOLD,
             spill_bytes: 0,
@@ -685,6 +688,7 @@ impl Database {
         log_options.durability = durability(options.flush_log_at_trx_commit);
         log_options.commit_wait_count = options.commit_wait_count;
         log_options.commit_wait_usec = options.commit_wait_usec;
+        log_options.commit_wait_auto = options.commit_wait_auto;
         log_options.background = options.background;
         // Who wants small chunks does not want many of them in memory.
         log_options.chunk_queue = log_options.chunk_queue.min(options.oob_threshold.max(1));
@@ -983,6 +987,11 @@ impl Database {
     /// Changes the group commit waits.
     pub fn set_commit_wait(&self, count: u32, usec: u32) {
         self.inner.log.set_commit_wait(count, usec);
+    }
+
+    /// Changes `narwal_group_commit_auto_wait`.
+    pub fn set_commit_wait_auto(&self, on: bool) {
+        self.inner.log.set_commit_wait_auto(on);
     }
 
     /// Changes `binlog_row_metadata` for transactions that begin from here on.

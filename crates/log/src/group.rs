@@ -194,28 +194,59 @@ impl<S: Send + 'static> Inner<S> {
         Ok(())
     }
 
-    /// Holds the group back as `binlog_commit_wait_count` and `_usec` say.
+    /// Holds the group back as `binlog_commit_wait_count` and `_usec` say, else as the ferry thinks best.
     fn gather(&self) {
-        let count = self.core.wait_count.load(Ordering::Relaxed);
-        let usec = self.core.wait_usec.load(Ordering::Relaxed);
-        if count == 0 || usec == 0 || self.core.mode() == Durability::Buffered {
+        let core = &self.core;
+        let count = core.wait_count.load(Ordering::Relaxed);
+        let usec = core.wait_usec.load(Ordering::Relaxed);
+        if count > 0 && usec > 0 {
+            if core.mode() != Durability::Buffered {
+                let deadline = Instant::now() + Duration::from_micros(u64::from(usec));
+                let came = self.gather_until(count, deadline);
+                let c = &core.counters;
+                Counters::add(
+                    if came {
+                        &c.trigger_count
+                    } else {
+                        &c.trigger_timeout
+                    },
+                    1,
+                );
+            }
             return;
         }
-        let deadline = Instant::now() + Duration::from_micros(u64::from(usec));
+        if core.mode() != Durability::Synced || core.second.is_on() {
+            return;
+        }
+        let Some(wait) = core.ferry.plan(self.gathered.load(Ordering::SeqCst)) else {
+            return;
+        };
+        let came = self.gather_until(wait.nearly, wait.deadline);
+        if came && wait.all > wait.nearly {
+            self.gather_until(wait.all, wait.deadline.min(Instant::now() + wait.grace));
+        }
+        core.ferry.waited(came);
+        let c = &core.counters;
+        Counters::add(if came { &c.auto_count } else { &c.auto_timeout }, 1);
+    }
+
+    /// Sleeps until so many commits are queued, or it is too late (false).
+    fn gather_until(&self, count: u32, deadline: Instant) -> bool {
         *self.gatherer.lock() = Some(std::thread::current());
         self.gather_target.store(count, Ordering::SeqCst);
-        let mut trigger = &self.core.counters.trigger_count;
-        while self.gathered.load(Ordering::SeqCst) < count {
+        let came = loop {
+            if self.gathered.load(Ordering::SeqCst) >= count {
+                break true;
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                trigger = &self.core.counters.trigger_timeout;
-                break;
+                break false;
             }
             std::thread::park_timeout(left);
-        }
-        Counters::add(trigger, 1);
+        };
         self.gather_target.store(0, Ordering::SeqCst);
         *self.gatherer.lock() = None;
+        came
     }
 
     /// Writes groups as long as there is something complete, for records whose owners have left. Between two groups the
@@ -318,6 +349,12 @@ impl<S: Send + 'static> Inner<S> {
             core.publish(last_seq);
         }
         core.progress.notify();
+        if commits > 0 {
+            // Who is kept back will not be here again soon.
+            let answered = if sync && !kept { commits as u32 } else { 0 };
+            core.ferry
+                .answered(answered, self.gathered.load(Ordering::SeqCst));
+        }
         if !kept {
             tell.extend(batch.slots.iter().filter_map(|s| Some((s, s.finish()?))));
         }
@@ -381,7 +418,9 @@ impl<S: Send + 'static> Inner<S> {
             .file
             .sync_data()
             .map_err(|e| format!("sync of {} failed: {e}", segment.path.display()))?;
-        Counters::add(&core.counters.sync_nanos, begun.elapsed().as_nanos() as u64);
+        let took = begun.elapsed();
+        core.ferry.synced(took);
+        Counters::add(&core.counters.sync_nanos, took.as_nanos() as u64);
         Counters::add(&core.counters.syncs, 1);
         core.durable.fetch_max(end, Ordering::SeqCst);
         Ok(())

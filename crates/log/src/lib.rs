@@ -15,6 +15,7 @@ mod core;
 mod cut;
 mod disk;
 mod error;
+mod ferry;
 pub mod frame;
 mod gate;
 mod group;

@@ -1093,6 +1093,11 @@ impl<S: Send + 'static> Log<S> {
         core.wait_usec.store(usec, Ordering::Relaxed);
     }
 
+    /// Switches [`crate::LogOptions::commit_wait_auto`].
+    pub fn set_commit_wait_auto(&self, on: bool) {
+        self.inner.core.ferry.set(on);
+    }
+
     /// The group-commit wait: transactions, microseconds.
     pub fn commit_wait(&self) -> (u32, u32) {
         let core = &self.inner.core;

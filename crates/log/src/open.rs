@@ -12,6 +12,7 @@ use crate::Disk;
 use crate::background::{self, Background};
 use crate::core::{Core, LogOptions, Progress};
 use crate::error::{Corruption, LogError, OpenError, is_no_space};
+use crate::ferry::Ferry;
 use crate::gate::GateState;
 use crate::log::{Inner, Log, Order};
 use crate::purge::finish_purge;
@@ -526,6 +527,7 @@ impl OpenLog {
             mode: AtomicU8::new(self.opts.durability as u8),
             wait_count: AtomicU32::new(self.opts.commit_wait_count),
             wait_usec: AtomicU32::new(self.opts.commit_wait_usec),
+            ferry: Ferry::new(self.opts.commit_wait_auto),
             written: AtomicU64::new(r.end_lsn),
             durable: AtomicU64::new(r.end_lsn),
             visible: AtomicU64::new(r.last_seq),

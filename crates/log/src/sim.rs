@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rand::rngs::SmallRng;
@@ -92,6 +93,7 @@ struct State {
     changes: u64,
     /// The change after which nothing works any more.
     power_off_at: Option<u64>,
+    sync_time: Duration,
     off: bool,
     counts: BTreeMap<Call, u64>,
     /// (kind, number of that call, errno).
@@ -238,6 +240,11 @@ impl SimDisk {
     /// An empty disk that never fails by itself.
     pub fn new() -> SimDisk {
         SimDisk::default()
+    }
+
+    /// Makes each sync take this long, as a slow disk does. Default zero.
+    pub fn set_sync_time(&self, time: Duration) {
+        self.0.lock().sync_time = time;
     }
 
     /// How many calls that change something were made so far.
@@ -436,6 +443,10 @@ impl DiskFile for SimFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        let time = self.disk.0.lock().sync_time;
+        if !time.is_zero() {
+            std::thread::sleep(time);
+        }
         let mut s = self.disk.0.lock();
         match s.enter(Call::Sync) {
             Ok(true) => Err(power_lost()),

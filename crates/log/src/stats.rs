@@ -30,6 +30,10 @@ pub struct LogStats {
     pub trigger_count: u64,
     /// Groups that were held back until their time was over (`Binlog_group_commit_trigger_timeout`).
     pub trigger_timeout: u64,
+    /// Groups that were held back by [`crate::LogOptions::commit_wait_auto`] until (nearly) all had come.
+    pub auto_count: u64,
+    /// Groups that were held back by it in vain.
+    pub auto_timeout: u64,
     /// Groups that were let go because a transaction waited for a row lock of one of them
     /// (`Binlog_group_commit_trigger_lock_wait`). Always 0: row locks are free before the wait begins.
     pub trigger_lock_wait: u64,
@@ -73,6 +77,8 @@ pub(crate) struct Counters {
     pub binlog_groups: AtomicU64,
     pub trigger_count: AtomicU64,
     pub trigger_timeout: AtomicU64,
+    pub auto_count: AtomicU64,
+    pub auto_timeout: AtomicU64,
     pub chunk_bytes: AtomicU64,
     pub segments_made: AtomicU64,
     pub segments_removed: AtomicU64,
@@ -116,6 +122,8 @@ impl Counters {
             binlog_groups: get(&self.binlog_groups),
             trigger_count: get(&self.trigger_count),
             trigger_timeout: get(&self.trigger_timeout),
+            auto_count: get(&self.auto_count),
+            auto_timeout: get(&self.auto_timeout),
             chunk_bytes: get(&self.chunk_bytes),
             segments_made: get(&self.segments_made),
             segments_removed: get(&self.segments_removed),

@@ -1,5 +1,5 @@
-//! The bare front: answers every query with one fixed row. What it reaches under `sysbench oltp_point_select` is the
-//! ceiling for a server behind it.
+//! The bare front: answers every SELECT with one fixed row, everything else with OK. What it reaches under
+//! `sysbench oltp_point_select` or `oltp_write_only` is the ceiling for a server behind it.
 //!
 //! `cargo run --release -p narwal-server --example front -- [PORT]`, then
 //! `sysbench oltp_point_select --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port=PORT --mysql-user=root
@@ -62,31 +62,45 @@ impl Backend for Front {
                 auto_increment: false,
                 null_type: false,
             }],
-            handle: 0,
+            selects: Vec::new(),
         }))
     }
 }
 
 struct Fixed {
     columns: Vec<ResultColumn>,
-    handle: u32,
+    /// Of each prepared statement, by handle: is it a SELECT?
+    selects: Vec<bool>,
+}
+
+impl Fixed {
+    fn row(&self, out: &mut dyn ResultSink) -> SqlResult<()> {
+        out.begin_rows(&self.columns)?;
+        out.row(&[ValueRef::Str(ROW)])?;
+        out.end_rows(0, 2, false)
+    }
+}
+
+fn is_select(sql: &[u8]) -> bool {
+    sql.get(..6)
+        .is_some_and(|s| s.eq_ignore_ascii_case(b"select"))
 }
 
 const ROW: &[u8] = b"68487932199-96439406143-93774651418-41631865787-96406072701-20604855487-25459966574-28203206787-41238978918-19503783441";
 
 impl Session for Fixed {
     fn query(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
-        if sql.len() >= 6 && sql[..6].eq_ignore_ascii_case(b"select") {
-            self.execute(0, &[], out)
+        if is_select(sql) {
+            self.row(out)
         } else {
             out.ok(&OkInfo::default(), 2, false)
         }
     }
     fn prepare(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo> {
-        self.handle += 1;
-        let select = sql[..6].eq_ignore_ascii_case(b"select");
+        let select = is_select(sql);
+        self.selects.push(select);
         Ok(PreparedInfo {
-            handle: self.handle,
+            handle: self.selects.len() as u32 - 1,
             params: sql.iter().filter(|&&b| b == b'?').count() as u16,
             columns: if select {
                 self.columns.clone()
@@ -97,13 +111,14 @@ impl Session for Fixed {
     }
     fn execute(
         &mut self,
-        _handle: u32,
+        handle: u32,
         _params: &[ValueRef<'_>],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        out.begin_rows(&self.columns)?;
-        out.row(&[ValueRef::Str(ROW)])?;
-        out.end_rows(0, 2, false)
+        match self.selects.get(handle as usize) {
+            Some(false) => out.ok(&OkInfo::default(), 2, false),
+            _ => self.row(out),
+        }
     }
     fn close_statement(&mut self, _handle: u32) {}
     fn init_db(&mut self, _db: &str) -> SqlResult<()> {

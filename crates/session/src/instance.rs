@@ -206,6 +206,7 @@ impl Startup {
             spill_bytes: u("narwal_transaction_memory"),
             commit_wait_count: count,
             commit_wait_usec: usec,
+            commit_wait_auto: self.get("narwal_group_commit_auto_wait").as_bool(),
             classic_log: self.get(CLASSIC.0).show() == CLASSIC.1,
             sync_binlog: u32_(u("sync_binlog")),
             compression: (self.get("narwal_log_compression").show() == "zstd").then(|| {
@@ -638,6 +639,7 @@ impl Instance {
                 let (count, usec) = commit_wait(&|name| self.global_value(name).as_u64());
                 self.db.set_commit_wait(count, usec);
             }
+            "narwal_group_commit_auto_wait" => self.db.set_commit_wait_auto(value.as_bool()),
             "narwal_archive_timeout" => {
                 if let Some(archive) = self.archive.get() {
                     archive.set_timeout(value.as_u64());

@@ -846,6 +846,8 @@ pub static VARIABLES: &[VariableDef] = &[
         Live,
     ),
     def("narwal_archive_url", Global, Text, "", Startup),
+    def("narwal_group_commit_auto_wait", Global, Bool, "ON", Live)
+        .needs(PrivilegeSet::BINLOG_ADMIN),
     def(
         "narwal_gtid_gaps",
         Global,

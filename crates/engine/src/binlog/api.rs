@@ -72,6 +72,10 @@ pub struct BinlogStats {
     pub trigger_count: u64,
     /// Groups that did not wait longer because `binlog_commit_wait_usec` had passed.
     pub trigger_timeout: u64,
+    /// Groups that waited of their own accord (`narwal_group_commit_auto_wait`) until nearly all had come.
+    pub auto_count: u64,
+    /// Groups that did so in vain.
+    pub auto_timeout: u64,
     /// Groups that did not wait longer because a transaction waited for a row lock of one of them.
     pub trigger_lock_wait: u64,
     /// Bytes of event groups written.
@@ -416,6 +420,8 @@ impl Database {
             group_commits: log.binlog_groups,
             trigger_count: log.trigger_count,
             trigger_timeout: log.trigger_timeout,
+            auto_count: log.auto_count,
+            auto_timeout: log.auto_timeout,
             trigger_lock_wait: log.trigger_lock_wait,
             bytes_written,
             disk_use: log.disk_bytes,

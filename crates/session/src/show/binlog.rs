@@ -116,6 +116,8 @@ pub(super) fn binlog_status(
         ("Binlog_stmt_cache_use", 0),
         ("Narwal_checkpoint_age", s.checkpoint_age),
         ("Narwal_checkpoint_lsn", s.checkpoint_lsn),
+        ("Narwal_group_commit_auto_count", s.auto_count),
+        ("Narwal_group_commit_auto_timeout", s.auto_timeout),
         ("Narwal_base_bytes_written", s.base_bytes_written),
         ("Narwal_log_state_records", s.state_records),
         ("Narwal_log_syncs", s.fsyncs),
