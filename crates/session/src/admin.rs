@@ -343,6 +343,8 @@ pub(crate) enum Admin {
     LockTables(Vec<TableLock>),
     /// UNLOCK TABLES.
     UnlockTables,
+    /// PREPARE, EXECUTE, DEALLOCATE PREPARE.
+    Prepared(crate::sql_prepared::SqlPrepared),
     /// SHUTDOWN.
     Shutdown,
 }
@@ -420,6 +422,7 @@ impl Admin {
             Admin::Backup(_) => "Com_backup",
             Admin::LockTables(_) => "Com_lock_tables",
             Admin::UnlockTables => "Com_unlock_tables",
+            Admin::Prepared(p) => p.counter(),
             Admin::Shutdown => "Com_shutdown",
         }
     }

@@ -6,6 +6,7 @@ use crate::lex::{Cursor, LexOptions, Tok, leading_words};
 use crate::privileges::PrivilegeSet;
 use crate::replica::parse as replica;
 use crate::show::filter;
+use crate::sql_prepared;
 use narwal_engine::Isolation;
 use narwal_types::{SqlError, SqlResult};
 
@@ -141,12 +142,13 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
                 return Err(SqlError::unsupported("roles"));
             }
             if c.is_kw("PREPARE") {
-                return Err(SqlError::unsupported("PREPARE in SQL text"));
+                Admin::Prepared(sql_prepared::deallocate(&mut c)?)
+            } else {
+                c.expect_kw("USER")?;
+                let if_exists = c.eat_kws(&["IF", "EXISTS"]);
+                let users = list(&mut c, user_name)?;
+                Admin::DropUser { if_exists, users }
             }
-            c.expect_kw("USER")?;
-            let if_exists = c.eat_kws(&["IF", "EXISTS"]);
-            let users = list(&mut c, user_name)?;
-            Admin::DropUser { if_exists, users }
         }
         "RENAME" => {
             c.expect_kw("USER")?;
@@ -206,9 +208,9 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
             Admin::UnlockTables
         }
         "SHUTDOWN" => Admin::Shutdown,
-        "PREPARE" | "EXECUTE" | "DEALLOCATE" => {
-            return Err(SqlError::unsupported("PREPARE and EXECUTE in SQL text"));
-        }
+        "PREPARE" => Admin::Prepared(sql_prepared::prepare(&mut c)?),
+        "EXECUTE" => Admin::Prepared(sql_prepared::execute(&mut c)?),
+        "DEALLOCATE" => Admin::Prepared(sql_prepared::deallocate(&mut c)?),
         "LOCK" => {
             if !(c.eat_kw("TABLES") || c.eat_kw("TABLE")) {
                 return Err(c.error());

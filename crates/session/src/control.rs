@@ -29,6 +29,9 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
+        if let Admin::Prepared(p) = admin {
+            return self.run_sql_prepared(p, out, more);
+        }
         let counter = status::index(admin.counter()).unwrap_or(status::ADMIN_COMMANDS);
         self.begin_statement(counter, admin.keeps_diagnostics());
         if let Admin::Show(Show::BinlogEvents(range)) = admin {
@@ -141,8 +144,10 @@ impl ClientSession {
                 self.use_db(db)?;
                 Ok(DONE)
             }
-            // Runs in `run_admin`: its rows come over time.
-            Admin::Backup(_) => Err(SqlError::unsupported("BACKUP here")),
+            // These run in `run_admin`.
+            Admin::Backup(_) | Admin::Prepared(_) => {
+                Err(SqlError::unsupported("this statement here"))
+            }
             Admin::Show(show) => Ok(Answer::Rows(self.show(show)?)),
             Admin::Describe { table, like } => {
                 let filter = like

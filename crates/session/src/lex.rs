@@ -457,6 +457,11 @@ impl<'a> Cursor<'a> {
 
     /// The text of an expression up to a comma at the outer level or the end of the statement.
     pub(crate) fn expression_text(&mut self) -> SqlResult<&'a str> {
+        self.expression_text_before("")
+    }
+
+    /// The same, up to a keyword at the outer level.
+    pub(crate) fn expression_text_before(&mut self, stop: &str) -> SqlResult<&'a str> {
         let start = self.offset();
         let mut depth = 0i32;
         let mut any = false;
@@ -464,6 +469,7 @@ impl<'a> Cursor<'a> {
             match self.peek() {
                 Tok::End => break,
                 Tok::Punct(b',') if depth == 0 => break,
+                Tok::Word(w) if depth == 0 && w.eq_ignore_ascii_case(stop) => break,
                 Tok::Punct(b'(') => depth += 1,
                 Tok::Punct(b')') => depth -= 1,
                 _ => {}

@@ -54,6 +54,7 @@ mod session_vars;
 mod set;
 mod set_statement;
 mod show;
+mod sql_prepared;
 mod statement;
 mod status;
 mod table_locks;

@@ -26,7 +26,7 @@ pub struct PreparedInfo {
 
 /// A prepared statement.
 pub(crate) struct Slot {
-    text: Arc<str>,
+    pub(crate) text: Arc<str>,
     /// Default database when it was prepared.
     pub(crate) db: Option<Arc<str>>,
     pub(crate) kind: SlotKind,
@@ -91,6 +91,9 @@ impl ClientSession {
                 ));
             }
             let admin = admin_parse::parse(&code, self.lex_options())?;
+            if matches!(admin, Admin::Prepared(_)) {
+                return Err(crate::sql_prepared::not_preparable());
+            }
             let columns = self.admin_columns(&admin)?;
             (SlotKind::Admin(Arc::new(admin)), 0, columns)
         } else {
@@ -161,7 +164,7 @@ impl ClientSession {
         let now = self.instance.processes.now();
         self.process.begin(Command::Execute, text.as_bytes(), now);
         self.process.counters.add(status::STMT_EXECUTE, 1);
-        let r = self.execute_slot(handle, &text, params, out);
+        let r = self.execute_slot(handle, &text, params, out, false);
         self.process.end(self.instance.processes.now());
         r
     }
@@ -172,6 +175,7 @@ impl ClientSession {
         text: &str,
         params: &[ValueRef<'_>],
         out: &mut dyn ResultSink,
+        more: bool,
     ) -> SqlResult<()> {
         let Some(slot) = self.prepared.get(&handle) else {
             return Err(SqlError::unknown("the statement is gone"));
@@ -179,12 +183,12 @@ impl ClientSession {
         match &slot.kind {
             SlotKind::Admin(a) => {
                 let a = a.clone();
-                self.run_admin(&a, text, out, false)
+                self.run_admin(&a, text, out, more)
             }
             SlotKind::Ddl(d, counter) => {
                 let (d, counter) = (d.clone(), *counter);
                 self.begin_statement(counter, false);
-                self.run_ddl(&d, text, out, false)
+                self.run_ddl(&d, text, out, more)
             }
             SlotKind::Sql {
                 stmt,
@@ -196,7 +200,9 @@ impl ClientSession {
             } => {
                 let (counter, writes, keep) = (*counter, *writes, *keeps_diagnostics);
                 let mut plan = plan.clone();
-                let stale = *generation != self.plan_generation
+                let bound = !self.env.bound_params.borrow().is_empty();
+                let stale = bound
+                    || *generation != self.plan_generation
                     || plan.catalog_version() != self.instance.database().catalog_version();
                 let stmt = stale.then(|| (stmt.clone(), slot.db.clone()));
                 self.begin_statement(counter, keep);
@@ -209,17 +215,20 @@ impl ClientSession {
                         Ok(p) => plan = Arc::new(p),
                         Err(e) => return self.fail(e),
                     }
-                    self.process.counters.add(status::STMT_REPREPARE, 1);
+                    if !bound {
+                        self.process.counters.add(status::STMT_REPREPARE, 1);
+                    }
                     let current_generation = self.plan_generation;
-                    if let Some(Slot {
-                        kind:
-                            SlotKind::Sql {
-                                plan: p,
-                                generation,
-                                ..
-                            },
-                        ..
-                    }) = self.prepared.get_mut(&handle)
+                    if !bound
+                        && let Some(Slot {
+                            kind:
+                                SlotKind::Sql {
+                                    plan: p,
+                                    generation,
+                                    ..
+                                },
+                            ..
+                        }) = self.prepared.get_mut(&handle)
                     {
                         *p = plan.clone();
                         *generation = current_generation;
@@ -242,7 +251,7 @@ impl ClientSession {
                     text,
                     &values,
                     out,
-                    false,
+                    more,
                 );
                 self.values = values;
                 r

@@ -91,6 +91,8 @@ pub struct ClientSession {
     pub(crate) client: ConnectOptions,
     pub(crate) multi_statements: bool,
     pub(crate) prepared: AHashMap<u32, Slot>,
+    /// Handles of the statements that PREPARE has named.
+    pub(crate) named: AHashMap<String, u32>,
     pub(crate) last_handle: u32,
     /// Rises when a setting changes that plans depend on.
     pub(crate) plan_generation: u64,
@@ -189,6 +191,7 @@ impl ClientSession {
             account,
             client,
             prepared: AHashMap::new(),
+            named: AHashMap::new(),
             last_handle: 0,
             plan_generation: 0,
             release: false,
@@ -363,6 +366,7 @@ impl ClientSession {
         self.next = NextTransaction::default();
         let n = self.prepared.len() as u64;
         self.prepared.clear();
+        self.named.clear();
         self.instance
             .prepared_statements
             .fetch_sub(n, Ordering::Relaxed);

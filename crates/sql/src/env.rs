@@ -141,6 +141,8 @@ pub struct StatementEnv {
     pub explicit_insert_id: std::cell::Cell<u64>,
     /// Set by a DDL statement that was logged: its GTID. The session takes it over afterwards.
     pub gtid_written: RefCell<Option<String>>,
+    /// Values of the `?` of the statement that is being planned, if they are known then: EXECUTE in SQL text.
+    pub bound_params: RefCell<Vec<Value>>,
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: std::cell::Cell<bool>,
     refused: RefCell<Option<SqlError>>,
@@ -176,6 +178,7 @@ impl StatementEnv {
             rand_state: std::cell::Cell::new(0x9E37_79B9_7F4A_7C15),
             explicit_insert_id: std::cell::Cell::new(0),
             gtid_written: RefCell::new(None),
+            bound_params: RefCell::new(Vec::new()),
             strict_expressions: std::cell::Cell::new(false),
             refused: RefCell::new(None),
             warnings: RefCell::new(Vec::new()),

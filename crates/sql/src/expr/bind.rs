@@ -38,6 +38,15 @@ impl Expr {
         make(ExprKind::Literal(v), ty)
     }
 
+    /// The value of a parameter.
+    fn bound(v: Value) -> Expr {
+        let ty = match &v {
+            Value::Int(_) => ExprType::bigint(false, false),
+            v => ExprType::of_value(v),
+        };
+        make(ExprKind::Literal(v), ty)
+    }
+
     /// Column `column` of source number `source`.
     pub fn column(scope: &Scope<'_>, source: usize, column: usize) -> Option<Expr> {
         let s = scope.sources.get(source)?;
@@ -403,6 +412,10 @@ impl Binder<'_> {
                     .strip_prefix('?')
                     .and_then(|n| n.parse().ok())
                     .ok_or_else(|| SqlError::syntax(format!("unexpected '{p}'")))?;
+                let n: usize = n;
+                if let Some(v) = self.scope.env.bound_params.borrow().get(n) {
+                    return Ok(Expr::bound(v.clone()));
+                }
                 // The type is known only when it is executed; a string can stand for everything.
                 let ty = ExprType {
                     nullable: true,
