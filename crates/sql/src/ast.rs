@@ -338,6 +338,8 @@ pub struct Insert {
     pub on_duplicate: Vec<Assignment>,
     /// RETURNING.
     pub returning: Vec<SelectItem>,
+    /// Subqueries of its expressions, see [`Select::subqueries`].
+    pub subqueries: Vec<(usize, Select)>,
     /// Number of `?`.
     pub params: usize,
 }
@@ -367,6 +369,8 @@ pub struct Update {
     pub order_by: Vec<OrderItem>,
     /// LIMIT.
     pub limit: Option<AstExpr>,
+    /// Subqueries of its expressions, see [`Select::subqueries`].
+    pub subqueries: Vec<(usize, Select)>,
     /// Number of `?`.
     pub params: usize,
 }
@@ -386,6 +390,8 @@ pub struct Delete {
     pub limit: Option<AstExpr>,
     /// RETURNING.
     pub returning: Vec<SelectItem>,
+    /// Subqueries of its expressions, see [`Select::subqueries`].
+    pub subqueries: Vec<(usize, Select)>,
     /// Number of `?`.
     pub params: usize,
 }

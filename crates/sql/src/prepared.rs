@@ -2,7 +2,7 @@
 
 use crate::ast::{AstExpr, Stmt};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, Expr, NoRow, Scope, bind};
+use crate::expr::{EvalCtx, Expr, NoRow, Scope, Shared, bind};
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
 use crate::plan::explain;
 use crate::plan::resolve::Resolver;
@@ -14,6 +14,7 @@ use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{Catalog, Database, KeyRange, LockMode, ReadView, Table, Transaction};
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 enum Plan {
@@ -81,8 +82,8 @@ impl Prepared {
             catalog,
             env,
             virtual_tables,
-            needs: Vec::new(),
-            row_keys: Vec::new(),
+            needs: RefCell::default(),
+            row_keys: RefCell::default(),
         };
         let (plan, params) = plan(stmt, &mut r)?;
         let columns = match &plan {
@@ -101,7 +102,7 @@ impl Prepared {
             version: catalog.version,
             params,
             columns,
-            needs: r.needs,
+            needs: r.needs.into_inner(),
             plan,
         })
     }
@@ -245,11 +246,8 @@ pub fn execute(
     }
     env.explicit_insert_id.set(0);
     let env: &StatementEnv = env;
-    let ctx = EvalCtx {
-        env,
-        params,
-        subqueries: &[],
-    };
+    let shared = Shared::default();
+    let ctx = EvalCtx::new(env, params, &shared);
     match &prepared.plan {
         Plan::Select(s) if has_year(&prepared.columns) => {
             select(s, txn, &ctx, &mut YearText::new(sink))
@@ -401,10 +399,7 @@ fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &EvalCtx<'_>) -> Sql
 /// Evaluates a lone expression without tables, as in `SET x = <expr>`.
 pub fn evaluate(expr: &AstExpr, env: &StatementEnv) -> SqlResult<Value> {
     let e = bind(expr, &Scope::empty(env))?;
-    let ctx = EvalCtx {
-        env,
-        params: &[],
-        subqueries: &[],
-    };
+    let shared = Shared::default();
+    let ctx = EvalCtx::new(env, &[], &shared);
     e.eval(&ctx, &NoRow)
 }

@@ -30,7 +30,7 @@ pub struct Returned {
 impl Resolver<'_> {
     /// Plans RETURNING; `None` for no items.
     pub fn returning(
-        &mut self,
+        &self,
         items: &[SelectItem],
         table: &TableRef,
     ) -> SqlResult<Option<ReturningPlan>> {

@@ -4,7 +4,7 @@ use super::rows::LockSpec;
 use super::select::limit_of;
 use super::write::{Taken, change_row, delete_row, insert_row};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
 use crate::plan::dml::{
     DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
     store_target,
@@ -293,6 +293,11 @@ pub(super) fn ignorable(e: &SqlError) -> bool {
 impl UpdatePlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+        let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
+        let ctx = &EvalCtx {
+            subqueries: &subqueries,
+            ..*ctx
+        };
         let env = ctx.env;
         if self.unsafe_ && env.safe_updates {
             return Err(safe_updates());
@@ -310,10 +315,26 @@ impl UpdatePlan {
                 info: String::new(),
             });
         }
+        let mut pending = Vec::new();
+        let mut memory = 0;
         {
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
                 found += 1;
-                match self.one(txn, ctx, &mode, found, pk, old) {
+                let done = self
+                    .image(txn, ctx, &mode, found, old)
+                    .and_then(|new| match new {
+                        Some(new) if self.reads_target => {
+                            memory += new.len() + pk.len() + old.len() + 96;
+                            if memory as u64 > env.max_memory {
+                                return Err(too_many_rows());
+                            }
+                            pending.push((pk.to_vec(), old.clone(), new));
+                            Ok(false)
+                        }
+                        Some(new) => self.write(txn, ctx, pk, old, new).map(|()| true),
+                        None => Ok(false),
+                    });
+                match done {
                     Ok(c) => changed += u64::from(c),
                     Err(e) if self.ignore && ignorable(&e) => {
                         skipped += 1;
@@ -331,6 +352,16 @@ impl UpdatePlan {
                     .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
             }
         }
+        for (pk, old, new) in pending {
+            match self.write(txn, ctx, &pk, &old, new) {
+                Ok(()) => changed += 1,
+                Err(e) if self.ignore && ignorable(&e) => {
+                    skipped += 1;
+                    env.warn_error(&e);
+                }
+                Err(e) => return Err(e),
+            }
+        }
         Ok(Outcome::Done {
             affected: if env.client_found_rows {
                 found
@@ -346,37 +377,62 @@ impl UpdatePlan {
         })
     }
 
-    fn one(
+    /// The row after SET; `None` if it stays as it is.
+    fn image(
         &self,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
         mode: &StoreMode,
         row_no: u64,
+        old: &Row,
+    ) -> SqlResult<Option<Vec<u8>>> {
+        let table = &self.target.table;
+        let layout = &table.layout;
+        let apply = |ctx: &EvalCtx<'_>| {
+            let storer = Storer {
+                table,
+                ctx,
+                mode: *mode,
+                row_no,
+            };
+            storer.apply(&self.sets, old, &|row, f| f(&ImageRow { layout, row }))
+        };
+        let new = if self.row_wise {
+            ctx.with_txn(txn, apply)?
+        } else {
+            apply(ctx)?
+        };
+        if new[..] == old[..] {
+            return Ok(None);
+        }
+        Ok(Some(touch(table, &self.on_update, new, ctx.env)?))
+    }
+
+    fn write(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
         pk: &[u8],
         old: &Row,
-    ) -> SqlResult<bool> {
+        new: Vec<u8>,
+    ) -> SqlResult<()> {
         let table = &self.target.table;
-        let storer = Storer {
-            table,
-            ctx,
-            mode: *mode,
-            row_no,
-        };
-        let layout = &table.layout;
-        let new = storer.apply(&self.sets, old, &|row, f| f(&ImageRow { layout, row }))?;
-        if new[..] == old[..] {
-            return Ok(false);
-        }
-        let new = touch(table, &self.on_update, new, ctx.env)?;
         if let Some(c) = table.auto_increment
             && self.sets.iter().any(|s| s.column == c)
         {
             // InnoDB does not raise the counter here, and a later INSERT then fails with 1062; we do raise it.
             observe(txn, table, c, &new)?;
         }
-        update_row(txn, table, pk, old, new, ctx.env)?;
-        Ok(true)
+        update_row(txn, table, pk, old, new, ctx.env)
     }
+}
+
+fn too_many_rows() -> SqlError {
+    SqlError::new(
+        1038,
+        b"HY001",
+        "Out of memory for the rows of one statement; use LIMIT",
+    )
 }
 
 pub(super) fn observe(
@@ -443,6 +499,11 @@ fn safe_updates() -> SqlError {
 impl DeletePlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+        let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
+        let ctx = &EvalCtx {
+            subqueries: &subqueries,
+            ..*ctx
+        };
         if self.unsafe_ && ctx.env.safe_updates {
             return Err(safe_updates());
         }
@@ -453,9 +514,19 @@ impl DeletePlan {
         let table = &self.target.table;
         let mut returned = self.returning.as_ref().map(ReturningPlan::begin);
         let mut affected = 0u64;
+        let mut pending = Vec::new();
+        let mut memory = 0;
         if limit > 0 {
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
-                delete_row(txn, table, pk, old, ctx.env)?;
+                if self.reads_target {
+                    memory += pk.len() + old.len() + 96;
+                    if memory as u64 > ctx.env.max_memory {
+                        return Err(too_many_rows());
+                    }
+                    pending.push((pk.to_vec(), old.clone()));
+                } else {
+                    delete_row(txn, table, pk, old, ctx.env)?;
+                }
                 if let (Some(r), Some(to)) = (&self.returning, &mut returned) {
                     r.add(to, table, old, ctx)?;
                 }
@@ -469,6 +540,9 @@ impl DeletePlan {
                 self.target
                     .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
             }
+        }
+        for (pk, old) in pending {
+            delete_row(txn, table, &pk, &old, ctx.env)?;
         }
         if let Some(rows) = returned {
             txn.wait_reads_durable()?;
@@ -527,6 +601,11 @@ struct Inserter<'p> {
 impl InsertPlan {
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+        let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
+        let ctx = &EvalCtx {
+            subqueries: &subqueries,
+            ..*ctx
+        };
         let env = ctx.env;
         let several = match &self.source {
             RowSource::Values(rows) => rows.len() > 1,
@@ -856,20 +935,27 @@ impl<'p> Inserter<'p> {
         let plan = self.plan;
         let table = &plan.table;
         let env = self.ctx.env;
-        let storer = Storer {
-            table,
-            ctx: self.ctx,
-            mode: self.mode,
-            row_no: self.row_no,
-        };
         let layout = &table.layout;
-        let new = storer.apply(&plan.on_duplicate, old, &|row, f| {
-            f(&DuplicateRow {
-                layout,
-                row,
-                wanted,
+        let apply = |ctx: &EvalCtx<'_>| {
+            let storer = Storer {
+                table,
+                ctx,
+                mode: self.mode,
+                row_no: self.row_no,
+            };
+            storer.apply(&plan.on_duplicate, old, &|row, f| {
+                f(&DuplicateRow {
+                    layout,
+                    row,
+                    wanted,
+                })
             })
-        })?;
+        };
+        let new = if plan.row_wise {
+            self.ctx.with_txn(txn, apply)?
+        } else {
+            apply(self.ctx)?
+        };
         if new[..] == old[..] {
             self.affected += u64::from(env.client_found_rows);
             return self.give_back(&new);

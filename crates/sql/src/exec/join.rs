@@ -21,6 +21,8 @@ pub struct JoinPlan {
     pub owner: Vec<(usize, usize)>,
     /// How the sources are joined.
     pub root: Node,
+    /// Some conditions of its nodes run subqueries.
+    pub row_wise: bool,
 }
 
 /// A source.
@@ -152,7 +154,7 @@ impl JoinPlan {
         layout: &RowLayout,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
-        f: &mut dyn FnMut(&[u8]) -> SqlResult<bool>,
+        f: &mut dyn FnMut(&mut Transaction, &[u8]) -> SqlResult<bool>,
     ) -> SqlResult<()> {
         let mut run = Run {
             plan: self,
@@ -170,14 +172,14 @@ impl JoinPlan {
             }
         }
         let mut image = Vec::new();
-        run.node(txn, &self.root, &mut |run, _| {
+        run.node(txn, &self.root, &mut |run, txn| {
             image.clear();
             let row = run.joined();
             let values = (0..self.owner.len())
                 .map(|c| row.column(0, c))
                 .collect::<SqlResult<Vec<_>>>()?;
             layout.encode(&values, &mut image)?;
-            f(&image)
+            f(txn, &image)
         })?;
         Ok(())
     }
@@ -185,6 +187,26 @@ impl JoinPlan {
     /// True if a source is a stored table, or reads some.
     pub fn reads_stored(&self) -> bool {
         self.leaves.iter().any(|l| l.plan.reads_stored())
+    }
+}
+
+impl Node {
+    /// True if a condition's subqueries run for each row.
+    pub fn runs_each_row(&self) -> bool {
+        let any = |l: &[Expr]| l.iter().any(Expr::runs_each_row);
+        match self {
+            Node::Leaf(_) => false,
+            Node::Inner { left, right, on } => {
+                any(on) || left.runs_each_row() || right.runs_each_row()
+            }
+            Node::Outer {
+                left,
+                right,
+                before,
+                after,
+                ..
+            } => any(before) || any(after) || left.runs_each_row() || right.runs_each_row(),
+        }
     }
 }
 
@@ -196,9 +218,15 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn all(&self, conditions: &[Expr]) -> SqlResult<bool> {
+    fn all(&self, txn: &mut Transaction, conditions: &[Expr]) -> SqlResult<bool> {
         for c in conditions {
-            if !c.matches(self.ctx, &self.joined())? {
+            let yes = if self.plan.row_wise {
+                self.ctx
+                    .with_txn(txn, |ctx| c.matches(ctx, &self.joined()))?
+            } else {
+                c.matches(self.ctx, &self.joined())?
+            };
+            if !yes {
                 return Ok(false);
             }
         }
@@ -234,7 +262,7 @@ impl<'p> Run<'p> {
             Node::Leaf(i) => self.leaf(txn, *i, next),
             Node::Inner { left, right, on } => self.node(txn, left, &mut |run, txn| {
                 run.node(txn, right, &mut |run, txn| {
-                    if !run.all(on)? {
+                    if !run.all(txn, on)? {
                         return Ok(true);
                     }
                     next(run, txn)
@@ -248,9 +276,9 @@ impl<'p> Run<'p> {
                 leaves,
             } => self.node(txn, left, &mut |run, txn| {
                 let mut matched = false;
-                if run.all(before)?
+                if run.all(txn, before)?
                     && !run.node(txn, right, &mut |run, txn| {
-                        if !run.all(after)? {
+                        if !run.all(txn, after)? {
                             return Ok(true);
                         }
                         matched = true;
@@ -376,7 +404,7 @@ impl<'p> Run<'p> {
             let row = self.rows[i].get_or_insert_with(Vec::new);
             row.clear();
             row.extend_from_slice(&cache.rows[at]);
-            if self.all(&kept.on)? && !next(self, txn)? {
+            if self.all(txn, &kept.on)? && !next(self, txn)? {
                 return Ok(false);
             }
         }
@@ -421,7 +449,7 @@ impl<'p> Run<'p> {
             Some(spec) if plan.is_stored() => {
                 plan.lock(txn, self.ctx, spec, true, &mut |_, pk, row| take(row, pk))?;
             }
-            _ => plan.read(txn, self.ctx, false, &mut |row| take(row, &[]))?,
+            _ => plan.read(txn, self.ctx, false, &mut |_, row| take(row, &[]))?,
         }
         Ok(cache)
     }

@@ -10,6 +10,7 @@ use crate::virtual_tables::{VirtualRows, Wanted};
 use narwal_engine::{KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use smallvec::{SmallVec, smallvec};
+use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub struct TablePlan {
     pub access: Access,
     /// WHERE.
     pub filter: Option<Expr>,
+    /// Conditions whose subqueries run for each row: checked behind `filter`, while no scan is open.
+    pub late: Option<Expr>,
     /// Where the rows are.
     pub rows: Rows,
 }
@@ -65,8 +68,8 @@ impl LockSpec {
     };
 }
 
-/// What a scan gives to its consumer: false = enough.
-pub type OnRow<'f> = dyn FnMut(&[u8]) -> SqlResult<bool> + 'f;
+/// What a scan gives to its consumer: false = enough. Expressions of the row are to be evaluated in that context.
+pub type OnRow<'f> = dyn FnMut(&EvalCtx<'_>, &[u8]) -> SqlResult<bool> + 'f;
 
 /// A consumer of locked rows: transaction, clustered key, row. False = enough.
 pub type OnLocked<'f> = dyn FnMut(&mut Transaction, &[u8], &Row) -> SqlResult<bool> + 'f;
@@ -84,6 +87,9 @@ pub enum Flow {
 
 /// What happens in a pause of a read: it may change other tables.
 pub type OnPause<'f> = dyn FnMut(&mut Transaction) -> SqlResult<()> + 'f;
+
+/// Rows, and bytes of them, that are handed on together to a consumer that runs subqueries.
+const PORTION: (usize, u64) = (256, 256 << 10);
 
 /// Rows and bytes of keys that a locking read collects before it locks them: the first window is small, since many
 /// statements stop early.
@@ -149,6 +155,106 @@ impl TablePlan {
         }
     }
 
+    /// As [`TablePlan::read`], for a consumer whose expressions may run subqueries.
+    pub fn read_row_wise(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        f: &mut OnRow<'_>,
+    ) -> SqlResult<()> {
+        let mut each = |txn: &mut Transaction, row: &[u8]| {
+            ctx.with_txn(txn, |ctx| {
+                let access = ImageRow {
+                    layout: &self.table.layout,
+                    row,
+                };
+                if let Some(late) = &self.late
+                    && !late.matches(ctx, &access)?
+                {
+                    return Ok(true);
+                }
+                f(ctx, row)
+            })
+        };
+        if let Rows::Join(join) = &self.rows {
+            return join.run(&self.table.layout, txn, ctx, &mut |txn, row| {
+                if !self.matches(true, row, ctx)? {
+                    return Ok(true);
+                }
+                each(txn, row)
+            });
+        }
+        // Rows are read in portions: within one no scan is open.
+        let portion: RefCell<(Vec<Vec<u8>>, u64)> = RefCell::default();
+        let more = Cell::new(true);
+        let take = |row: &[u8]| {
+            let mut p = portion.borrow_mut();
+            p.1 += row.len() as u64 + 32;
+            p.0.push(row.to_vec());
+            (p.0.len(), p.1)
+        };
+        let mut hand_on = |txn: &mut Transaction| {
+            let (rows, _) = portion.take();
+            for row in rows {
+                if !more.get() {
+                    break;
+                }
+                more.set(each(txn, &row)?);
+            }
+            Ok(())
+        };
+        if self.is_stored() {
+            self.read_pausing(
+                txn,
+                ctx,
+                &mut |row| {
+                    if !more.get() {
+                        return Ok(Flow::Enough);
+                    }
+                    let (rows, bytes) = take(row);
+                    Ok(if rows >= PORTION.0 || bytes >= PORTION.1 {
+                        Flow::Pause
+                    } else {
+                        Flow::More
+                    })
+                },
+                &mut hand_on,
+            )?;
+        } else {
+            self.read_made(txn, ctx, &mut |ctx, row| {
+                if take(row).1 > ctx.env.max_memory {
+                    return Err(SqlError::new(
+                        1038,
+                        b"HY001",
+                        "Out of memory for the rows of a derived table",
+                    ));
+                }
+                Ok(true)
+            })?;
+        }
+        hand_on(txn)
+    }
+
+    fn matches_late(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        row: &[u8],
+    ) -> SqlResult<bool> {
+        let Some(late) = &self.late else {
+            return Ok(true);
+        };
+        let access = ImageRow {
+            layout: &self.table.layout,
+            row,
+        };
+        ctx.with_txn(txn, |ctx| {
+            let m = late.matches(ctx, &access)?;
+            ctx.env.check_refused()?;
+            Ok(m)
+        })
+    }
+
     /// Reads matching rows in the snapshot. With `keys_only` rows are empty slices (only if WHERE needs no rows).
     pub fn read(
         &self,
@@ -157,6 +263,9 @@ impl TablePlan {
         keys_only: bool,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
+        if self.late.is_some() {
+            return self.read_row_wise(txn, ctx, f);
+        }
         if !self.is_stored() {
             return self.read_made(txn, ctx, f);
         }
@@ -166,7 +275,7 @@ impl TablePlan {
                 for k in &points {
                     if let Some(row) = txn.get(&self.table, k)?
                         && self.matches(check, &row, ctx)?
-                        && !f(&row)?
+                        && !f(ctx, &row)?
                     {
                         return Ok(());
                     }
@@ -189,7 +298,7 @@ impl TablePlan {
                         if n & 0xff == 0 {
                             ctx.env.check_interrupt()?;
                         }
-                        if self.matches(check, item.row, ctx)? && !f(item.row)? {
+                        if self.matches(check, item.row, ctx)? && !f(ctx, item.row)? {
                             return Ok(());
                         }
                     }
@@ -292,6 +401,17 @@ impl TablePlan {
         }
     }
 
+    /// True if rows of this table are read.
+    pub fn reads_table(&self, table: &Table) -> bool {
+        match &self.rows {
+            Rows::Stored => self.table.def.id == table.def.id,
+            Rows::Virtual(_) => false,
+            Rows::Query(p) => p.reads_table(table),
+            Rows::Union(u) => u.parts.iter().any(|p| p.reads_table(table)),
+            Rows::Join(j) => j.leaves.iter().any(|l| l.plan.reads_table(table)),
+        }
+    }
+
     fn read_made(
         &self,
         txn: &mut Transaction,
@@ -299,11 +419,11 @@ impl TablePlan {
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         if let Rows::Join(join) = &self.rows {
-            return join.run(&self.table.layout, txn, ctx, &mut |row| {
+            return join.run(&self.table.layout, txn, ctx, &mut |_, row| {
                 if !self.matches(true, row, ctx)? {
                     return Ok(true);
                 }
-                f(row)
+                f(ctx, row)
             });
         }
         let mut image = Vec::new();
@@ -315,7 +435,7 @@ impl TablePlan {
             }
             encode_made(&self.table, values, &mut image)?;
             if self.matches(true, &image, ctx)? {
-                more = f(&image)?;
+                more = f(ctx, &image)?;
             }
             Ok(more)
         };
@@ -377,6 +497,13 @@ impl TablePlan {
         if !self.is_stored() {
             return Err(SqlError::unsupported("row locks of a derived table"));
         }
+        let mut late = |txn: &mut Transaction, key: &[u8], row: &Row| match self
+            .matches_late(txn, ctx, row)?
+        {
+            true => f(txn, key, row),
+            false => Ok(true),
+        };
+        let f: &mut OnLocked<'_> = &mut late;
         let (keys, check) = self.keys(ctx)?;
         match keys {
             Keys::Points(points) => {
@@ -610,6 +737,7 @@ impl TablePlan {
             let (pk, _) = buf.get(i);
             if let Some(row) = txn.lock_row(&self.table, pk, spec.mode, spec.wait)?
                 && self.matches(self.filter.is_some(), &row, ctx)?
+                && self.matches_late(txn, ctx, &row)?
                 && !f(txn, pk, &row)?
             {
                 break;

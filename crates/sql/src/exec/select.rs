@@ -2,8 +2,8 @@
 
 use super::aggregate::Acc;
 use super::order::{SortBuffer, push_key};
-use super::rows::Flow;
-use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubqueryRows};
+use super::rows::{Flow, OnRow};
+use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
 use crate::plan::select::{GroupPlan, Out, SelectPlan};
 use crate::prepared::row_memory;
 use ahash::{AHashMap, AHashSet};
@@ -82,7 +82,6 @@ impl RowAccess for GroupRow<'_> {
 /// The end of the pipeline: DISTINCT, offset, count, output.
 struct Output<'p, 'e> {
     plan: &'p SelectPlan,
-    ctx: &'p EvalCtx<'p>,
     layout: Option<&'p RowLayout>,
     emit: &'p mut Emit<'e>,
     seen: Option<AHashSet<Vec<u8>>>,
@@ -96,7 +95,12 @@ struct Output<'p, 'e> {
 
 impl Output<'_, '_> {
     /// Takes a row; false if no more are wanted.
-    fn push(&mut self, row: &[u8], access: &dyn RowAccess) -> SqlResult<bool> {
+    fn push(
+        &mut self,
+        ctx: &EvalCtx<'_>,
+        row: &[u8],
+        access: &dyn RowAccess,
+    ) -> SqlResult<bool> {
         if self.left == 0 && !self.plan.calc_found_rows {
             return Ok(false);
         }
@@ -113,12 +117,12 @@ impl Output<'_, '_> {
         self.computed.clear();
         for i in &self.plan.items {
             if let Out::Expr(e) = i {
-                self.computed.push(e.eval(self.ctx, access)?);
+                self.computed.push(e.eval(ctx, access)?);
             }
         }
         let mut computed = self.computed.iter();
         let mut values: SmallVec<[ValueRef<'_>; 12]> = SmallVec::new();
-        let offset = self.ctx.env.time_zone_offset;
+        let offset = ctx.env.time_zone_offset;
         for i in &self.plan.items {
             values.push(match i {
                 Out::Column { column, timestamp } => {
@@ -168,16 +172,20 @@ impl SelectPlan {
         ctx: &EvalCtx<'_>,
         emit: &mut Emit<'_>,
     ) -> SqlResult<Sent> {
-        let subqueries = self.run_subqueries(txn, ctx)?;
+        let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
         let ctx = &EvalCtx {
             subqueries: &subqueries,
             ..*ctx
         };
-        let (skip, left) = self.skip_and_count(ctx)?;
+        let (skip, mut left) = self.skip_and_count(ctx)?;
+        if let Some(n) = self.stop_after
+            && !self.calc_found_rows
+        {
+            left = left.min(n);
+        }
         let layout = self.table.as_ref().map(|t| &t.table.layout);
         let mut out = Output {
             plan: self,
-            ctx,
             layout,
             emit,
             seen: (self.distinct && !self.distinct_by_sort).then(AHashSet::new),
@@ -202,13 +210,7 @@ impl SelectPlan {
             return Ok(out.sent);
         }
         let Some(layout) = layout else {
-            let pass = match &self.filter {
-                Some(f) => f.matches(ctx, &NoRow)?,
-                None => true,
-            };
-            if pass {
-                out.push(&[], &NoRow)?;
-            }
+            self.no_rows(txn, ctx, |ctx| out.push(ctx, &[], &NoRow).map(|_| ()))?;
             return Ok(out.sent);
         };
         let mut sort = &self.sort;
@@ -220,68 +222,61 @@ impl SelectPlan {
             sort = &self.fallback_sort;
         }
         if sort.is_empty() {
-            self.source(txn, ctx, false, &mut |row| {
-                out.push(row, &ImageRow { layout, row })
+            self.source(txn, ctx, false, &mut |ctx, row| {
+                out.push(ctx, row, &ImageRow { layout, row })
             })?;
             return Ok(out.sent);
         }
         let mut buf = SortBuffer::new(sort, Some(layout), keep, ctx.env.max_memory);
-        self.source(txn, ctx, false, &mut |row| {
+        self.source(txn, ctx, false, &mut |ctx, row| {
             buf.push(&[], row, &ImageRow { layout, row }, ctx)?;
             Ok(true)
         })?;
         let total = buf.pushed();
         buf.sort();
-        let mut more = true;
-        for i in 0..buf.len() {
-            if self.distinct_by_sort && i > 0 && buf.same_keys(i - 1, i) {
-                continue;
+        self.evaluating(txn, ctx, |ctx| {
+            for i in 0..buf.len() {
+                if self.distinct_by_sort && i > 0 && buf.same_keys(i - 1, i) {
+                    continue;
+                }
+                let (_, row) = buf.get(i);
+                if !out.push(ctx, row, &ImageRow { layout, row })? {
+                    break;
+                }
             }
-            let (_, row) = buf.get(i);
-            more = out.push(row, &ImageRow { layout, row })?;
-            if !more {
-                break;
-            }
-        }
-        let _ = more;
+            Ok(())
+        })?;
         if self.calc_found_rows && !self.distinct {
             out.sent.found = total;
         }
         Ok(out.sent)
     }
 
-    /// Runs the subqueries of its expressions, each once.
-    fn run_subqueries(
+    /// Evaluates expressions while no rows are read.
+    fn evaluating<T>(
         &self,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
-    ) -> SqlResult<Vec<SubqueryRows>> {
-        let mut all = Vec::with_capacity(self.subqueries.len());
-        for plan in &self.subqueries {
-            let collation = plan.columns.first().map(|c| c.ty.collation);
-            let collation = collation.unwrap_or_default();
-            let mut rows = SubqueryRows::default();
-            let mut used = 0u64;
-            plan.run(txn, ctx, &mut |values| {
-                let v = values.first().copied().unwrap_or_default();
-                used += row_memory(&values[..1.min(values.len())]) + 64;
-                if used > ctx.env.max_memory {
-                    return Err(SqlError::new(
-                        1038,
-                        b"HY001",
-                        "Out of memory for the rows of a subquery",
-                    ));
-                }
-                rows.has_null |= v.is_null();
-                let mut key = Vec::new();
-                push_key(v, collation, &mut key);
-                rows.keys.insert(key);
-                rows.values.push(v.to_value());
-                Ok(())
-            })?;
-            all.push(rows);
+        f: impl FnOnce(&EvalCtx<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        if self.row_wise {
+            ctx.with_txn(txn, f)
+        } else {
+            f(ctx)
         }
-        Ok(all)
+    }
+
+    /// Without FROM: calls `f` if WHERE holds.
+    fn no_rows(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        f: impl FnOnce(&EvalCtx<'_>) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        self.evaluating(txn, ctx, |ctx| match &self.filter {
+            Some(w) if !w.matches(ctx, &NoRow)? => Ok(()),
+            _ => f(ctx),
+        })
     }
 
     /// LIMIT: rows to skip, rows to send.
@@ -339,7 +334,6 @@ impl SelectPlan {
         let layout = &t.table.layout;
         let mut out = Output {
             plan: self,
-            ctx,
             layout: Some(layout),
             emit: &mut emit,
             seen: None,
@@ -362,7 +356,7 @@ impl SelectPlan {
                 txn,
                 ctx,
                 &mut |row| {
-                    Ok(if !out.push(row, &ImageRow { layout, row })? {
+                    Ok(if !out.push(ctx, row, &ImageRow { layout, row })? {
                         Flow::Enough
                     } else if full() {
                         Flow::Pause
@@ -373,7 +367,7 @@ impl SelectPlan {
                 &mut hand_on,
             )?,
             Some(spec) => t.lock(txn, ctx, spec, false, &mut |txn, _, row| {
-                let more = out.push(row, &ImageRow { layout, row })?;
+                let more = out.push(ctx, row, &ImageRow { layout, row })?;
                 if full() {
                     hand_on(txn)?;
                 }
@@ -390,14 +384,18 @@ impl SelectPlan {
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
         keys_only: bool,
-        f: &mut dyn FnMut(&[u8]) -> SqlResult<bool>,
+        f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         let Some(t) = &self.table else { return Ok(()) };
         match self.lock_spec(ctx.env.locking_reads) {
-            None => t.read(txn, ctx, keys_only, f),
+            None if self.row_wise => t.read_row_wise(txn, ctx, f),
+            None => t.read(txn, ctx, keys_only && t.late.is_none(), f),
             // The sources of a join lock their rows themselves.
+            Some(_) if !t.is_stored() && self.row_wise => t.read_row_wise(txn, ctx, f),
             Some(_) if !t.is_stored() => t.read(txn, ctx, keys_only, f),
-            Some(spec) => t.lock(txn, ctx, spec, false, &mut |_, _, row| f(row)),
+            Some(spec) => t.lock(txn, ctx, spec, false, &mut |txn, _, row| {
+                self.evaluating(txn, ctx, |ctx| f(ctx, row))
+            }),
         }
     }
 
@@ -410,10 +408,6 @@ impl SelectPlan {
         keep: usize,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
-        struct Group {
-            row: Box<[u8]>,
-            accs: SmallVec<[Acc; 2]>,
-        }
         let new_accs = || -> SmallVec<[Acc; 2]> { g.aggregates.iter().map(Acc::new).collect() };
         let mut groups: Vec<Group> = Vec::new();
         if g.keys.is_empty() {
@@ -421,17 +415,16 @@ impl SelectPlan {
             let mut accs = new_accs();
             let mut first: Option<Box<[u8]>> = None;
             let Some(layout) = layout else {
-                let pass = match &self.filter {
-                    Some(f) => f.matches(ctx, &NoRow)?,
-                    None => true,
-                };
-                if pass {
+                self.no_rows(txn, ctx, |ctx| {
                     for (acc, a) in accs.iter_mut().zip(&g.aggregates) {
                         acc.update(a, &NoRow, ctx)?;
                     }
-                }
+                    Ok(())
+                })?;
                 let values = finish(g, &accs)?;
-                return emit_group(g, None, &[], &values, ctx, out).map(|_| ());
+                return self
+                    .evaluating(txn, ctx, |ctx| emit_group(g, None, &[], &values, ctx, out))
+                    .map(|_| ());
             };
             // Only items outside of aggregates look at a row of the group.
             let needs_row = self.items.iter().any(|i| match i {
@@ -440,15 +433,19 @@ impl SelectPlan {
             }) || g.having.as_ref().is_some_and(Expr::has_column);
             if g.counts_only && !needs_row {
                 let mut n = 0u64;
-                self.source(txn, ctx, true, &mut |_| {
+                self.source(txn, ctx, true, &mut |_, _| {
                     n += 1;
                     Ok(true)
                 })?;
                 let values: Vec<Value> =
                     g.aggregates.iter().map(|_| Value::Int(n as i64)).collect();
-                return emit_group(g, Some(layout), &[], &values, ctx, out).map(|_| ());
+                return self
+                    .evaluating(txn, ctx, |ctx| {
+                        emit_group(g, Some(layout), &[], &values, ctx, out)
+                    })
+                    .map(|_| ());
             }
-            self.source(txn, ctx, false, &mut |row| {
+            self.source(txn, ctx, false, &mut |ctx, row| {
                 if needs_row && first.is_none() {
                     first = Some(row.into());
                 }
@@ -460,12 +457,16 @@ impl SelectPlan {
             })?;
             let values = finish(g, &accs)?;
             let row = first.unwrap_or_default();
-            return emit_group(g, Some(layout), &row, &values, ctx, out).map(|_| ());
+            return self
+                .evaluating(txn, ctx, |ctx| {
+                    emit_group(g, Some(layout), &row, &values, ctx, out)
+                })
+                .map(|_| ());
         }
         let mut index: AHashMap<Vec<u8>, usize> = AHashMap::new();
         let mut key = Vec::new();
         let mut memory = 0u64;
-        let mut take = |row: &[u8], access: &dyn RowAccess| -> SqlResult<bool> {
+        let mut take = |ctx: &EvalCtx<'_>, row: &[u8], access: &dyn RowAccess| -> SqlResult<bool> {
             key.clear();
             for k in &g.keys {
                 let v = k.expr.eval(ctx, access)?;
@@ -497,23 +498,30 @@ impl SelectPlan {
         };
         match layout {
             Some(layout) => {
-                self.source(txn, ctx, false, &mut |row| {
-                    take(row, &ImageRow { layout, row })
+                self.source(txn, ctx, false, &mut |ctx, row| {
+                    take(ctx, row, &ImageRow { layout, row })
                 })?;
             }
-            None => {
-                let pass = match &self.filter {
-                    Some(f) => f.matches(ctx, &NoRow)?,
-                    None => true,
-                };
-                if pass {
-                    take(&[], &NoRow)?;
-                }
-            }
+            None => self.no_rows(txn, ctx, |ctx| take(ctx, &[], &NoRow).map(|_| ()))?,
         }
         drop(index);
+        self.evaluating(txn, ctx, |ctx| {
+            self.emit_groups(g, &groups, layout, keep, ctx, out)
+        })
+    }
+
+    /// Puts groups out, sorted if need be.
+    fn emit_groups(
+        &self,
+        g: &GroupPlan,
+        groups: &[Group],
+        layout: Option<&RowLayout>,
+        keep: usize,
+        ctx: &EvalCtx<'_>,
+        out: &mut Output<'_, '_>,
+    ) -> SqlResult<()> {
         if self.sort.is_empty() {
-            for group in &groups {
+            for group in groups {
                 let values = finish(g, &group.accs)?;
                 if !emit_group(g, layout, &group.row, &values, ctx, out)? {
                     break;
@@ -523,7 +531,7 @@ impl SelectPlan {
         }
         let mut finished = Vec::with_capacity(groups.len());
         let mut buf = SortBuffer::new(&self.sort, None, keep, ctx.env.max_memory);
-        for group in &groups {
+        for group in groups {
             let values = finish(g, &group.accs)?;
             let access = GroupRow {
                 layout,
@@ -555,7 +563,7 @@ impl SelectPlan {
                 row,
                 aggregates: &finished[n],
             };
-            if !out.push(row, &access)? {
+            if !out.push(ctx, row, &access)? {
                 break;
             }
         }
@@ -564,6 +572,12 @@ impl SelectPlan {
         }
         Ok(())
     }
+}
+
+/// A group while rows are read.
+struct Group {
+    row: Box<[u8]>,
+    accs: SmallVec<[Acc; 2]>,
 }
 
 fn finish(g: &GroupPlan, accs: &[Acc]) -> SqlResult<Vec<Value>> {
@@ -591,5 +605,5 @@ fn emit_group(
     {
         return Ok(true);
     }
-    out.push(row, &access)
+    out.push(ctx, row, &access)
 }

@@ -1,10 +1,11 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
 use super::func::Func;
+use super::subquery::as_subquery;
 use super::types::{self, NO_LENGTH};
 use super::{
     AggFunc, Aggregate, ArithOp, Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType,
-    IntervalUnit, Scope, SubqueryType,
+    IntervalUnit, Scope, SubqueryUse,
 };
 use crate::env::VariableScope;
 use crate::parse::subquery_number;
@@ -23,11 +24,11 @@ pub fn bind(ast: &Ast, scope: &Scope<'_>) -> SqlResult<Expr> {
     Binder { scope }.expr(ast)
 }
 
-struct Binder<'a> {
-    scope: &'a Scope<'a>,
+pub(super) struct Binder<'a> {
+    pub(super) scope: &'a Scope<'a>,
 }
 
-fn make(kind: ExprKind, ty: ExprType) -> Expr {
+pub(super) fn make(kind: ExprKind, ty: ExprType) -> Expr {
     Expr { kind, ty }
 }
 
@@ -110,18 +111,6 @@ fn member_as_text(e: Expr) -> Expr {
     e.coerce(&text)
 }
 
-/// Error 1241 unless a subquery has one column.
-fn one_column(s: &SubqueryType) -> SqlResult<()> {
-    if s.columns == 1 {
-        return Ok(());
-    }
-    Err(SqlError::new(
-        1241,
-        b"21000",
-        "Operand should contain 1 column(s)",
-    ))
-}
-
 fn boxed(e: Expr) -> Box<Expr> {
     Box::new(e)
 }
@@ -134,12 +123,26 @@ fn wrong_count(name: &str) -> SqlError {
     )
 }
 
-fn bool_ty(nullable: bool) -> ExprType {
+pub(super) fn bool_ty(nullable: bool) -> ExprType {
     ExprType::int(nullable)
 }
 
+fn comparison(op: &BinaryOperator) -> Option<CmpOp> {
+    use BinaryOperator as B;
+    Some(match op {
+        B::Eq => CmpOp::Eq,
+        B::Spaceship => CmpOp::NullSafeEq,
+        B::NotEq => CmpOp::Ne,
+        B::Lt => CmpOp::Lt,
+        B::LtEq => CmpOp::Le,
+        B::Gt => CmpOp::Gt,
+        B::GtEq => CmpOp::Ge,
+        _ => return None,
+    })
+}
+
 impl Binder<'_> {
-    fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
+    pub(super) fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
         Ok(match ast {
             Ast::Nested(e) => self.expr(e)?,
             Ast::Value(v) => self.value(&v.value)?,
@@ -180,11 +183,13 @@ impl Binder<'_> {
                 list,
                 negated,
             } => {
-                if let [Ast::Value(v)] = list.as_slice()
-                    && let AstValue::Placeholder(p) = &v.value
-                    && let Some((n, false)) = subquery_number(p)
+                if let [one] = list.as_slice()
+                    && let Some(n) = as_subquery(one)
                 {
                     return self.in_subquery(expr, n, *negated);
+                }
+                if matches!(**expr, Ast::Tuple(_)) {
+                    return self.row_in(expr, list, *negated);
                 }
                 let e = self.expr(expr)?;
                 let list = list
@@ -375,11 +380,20 @@ impl Binder<'_> {
             Ast::Interval(_) => {
                 return Err(SqlError::syntax("INTERVAL is not allowed here"));
             }
-            Ast::Subquery(_)
-            | Ast::InSubquery { .. }
-            | Ast::Exists { .. }
-            | Ast::AnyOp { .. }
-            | Ast::AllOp { .. } => return Err(SqlError::unsupported("subqueries")),
+            Ast::AnyOp {
+                left,
+                compare_op,
+                right,
+                ..
+            } => self.quantified(left, compare_op, right, SubqueryUse::Any)?,
+            Ast::AllOp {
+                left,
+                compare_op,
+                right,
+            } => self.quantified(left, compare_op, right, SubqueryUse::All)?,
+            Ast::Subquery(_) | Ast::InSubquery { .. } | Ast::Exists { .. } => {
+                return Err(SqlError::unsupported("subqueries"));
+            }
             Ast::Tuple(_) => return Err(SqlError::unsupported("row expressions")),
             Ast::MatchAgainst { .. } => return Err(SqlError::unsupported("full-text search")),
             Ast::JsonAccess { .. } => return Err(SqlError::unsupported("JSON paths")),
@@ -400,12 +414,7 @@ impl Binder<'_> {
             AstValue::Boolean(b) => Value::Int(*b as i64),
             AstValue::Null => Value::Null,
             AstValue::Placeholder(p) if let Some((n, exists)) = subquery_number(p) => {
-                let (at, s) = self.subquery(n)?;
-                if exists {
-                    return Ok(make(ExprKind::Exists(at), bool_ty(false)));
-                }
-                one_column(s)?;
-                return Ok(make(ExprKind::Subquery(at), s.ty.with_nullable(true)));
+                return self.lone_subquery(n, exists);
             }
             AstValue::Placeholder(p) => {
                 let n = p
@@ -427,36 +436,6 @@ impl Binder<'_> {
                 return Err(SqlError::unsupported(format!("the literal {other}")));
             }
         }))
-    }
-
-    /// A subquery by its number in the placeholders: its position, and what is known of it.
-    fn subquery(&self, number: usize) -> SqlResult<(usize, &SubqueryType)> {
-        self.scope
-            .subqueries
-            .iter()
-            .enumerate()
-            .find(|(_, s)| s.number == number)
-            .ok_or_else(|| SqlError::unsupported("subqueries in this place"))
-    }
-
-    fn in_subquery(&self, expr: &Ast, number: usize, negated: bool) -> SqlResult<Expr> {
-        let (subquery, s) = self.subquery(number)?;
-        one_column(s)?;
-        let expr = self.expr(expr)?;
-        let (collation, _) = types::collation_of([&expr.ty, &s.ty], "in")?;
-        let (a, b) = (&expr.ty.ty, &s.ty.ty);
-        let by_key = (a.is_character() && b.is_character() && !s.ty.null)
-            || (a.is_integer() && b.is_integer());
-        Ok(make(
-            ExprKind::InSubquery {
-                by_key: by_key && !matches!(expr.kind, ExprKind::Param(_)),
-                expr: boxed(expr),
-                subquery,
-                negated,
-                collation,
-            },
-            bool_ty(true),
-        ))
     }
 
     fn unknown_column(&self, name: &str) -> SqlError {
@@ -532,6 +511,7 @@ impl Binder<'_> {
                     .then(|| self.alias(name))
                     .flatten()
             })
+            .or_else(|| self.outer(|b| b.identifier(i)))
             .ok_or_else(|| self.unknown_column(name))
     }
 
@@ -576,7 +556,15 @@ impl Binder<'_> {
                 return Ok(e);
             }
         }
-        Err(self.unknown_column(&text()))
+        self.outer(|b| b.compound(parts))
+            .ok_or_else(|| self.unknown_column(&text()))
+    }
+
+    /// A name as the query around this subquery knows it.
+    fn outer(&self, find: impl FnOnce(&Binder<'_>) -> SqlResult<Expr>) -> Option<Expr> {
+        let outer = self.scope.outer?;
+        let e = find(&Binder { scope: outer.scope }).ok()?;
+        Some(outer.add(e))
     }
 
     fn system_variable(&self, name: &str) -> SqlResult<Expr> {
@@ -638,18 +626,15 @@ impl Binder<'_> {
 
     fn binary(&self, whole: &Ast, left: &Ast, op: &BinaryOperator, right: &Ast) -> SqlResult<Expr> {
         use BinaryOperator as B;
-        let cmp = match op {
-            B::Eq => Some(CmpOp::Eq),
-            B::Spaceship => Some(CmpOp::NullSafeEq),
-            B::NotEq => Some(CmpOp::Ne),
-            B::Lt => Some(CmpOp::Lt),
-            B::LtEq => Some(CmpOp::Le),
-            B::Gt => Some(CmpOp::Gt),
-            B::GtEq => Some(CmpOp::Ge),
-            _ => None,
-        };
+        let cmp = comparison(op);
         if let Some(op) = cmp {
             if matches!(left, Ast::Tuple(_)) || matches!(right, Ast::Tuple(_)) {
+                if let Some(n) = as_subquery(right) {
+                    return self.compared_subquery(left, n, SubqueryUse::Row(op));
+                }
+                if let Some(n) = as_subquery(left) {
+                    return self.compared_subquery(right, n, SubqueryUse::Row(op.flip()));
+                }
                 return self.row_compare(op, left, right);
             }
             let l = self.expr(left)?;
@@ -785,6 +770,20 @@ impl Binder<'_> {
         ))
     }
 
+    /// `op ANY (subquery)` and `op ALL (subquery)`.
+    fn quantified(
+        &self,
+        left: &Ast,
+        op: &BinaryOperator,
+        right: &Ast,
+        used: fn(CmpOp) -> SubqueryUse,
+    ) -> SqlResult<Expr> {
+        match (comparison(op), as_subquery(right)) {
+            (Some(op), Some(n)) => self.compared_subquery(left, n, used(op)),
+            _ => Err(SqlError::syntax("ANY and ALL need a subquery")),
+        }
+    }
+
     /// (a, b) = (c, d): all pairs equal.
     fn row_compare(&self, op: CmpOp, left: &Ast, right: &Ast) -> SqlResult<Expr> {
         let (Ast::Tuple(l), Ast::Tuple(r)) = (left, right) else {
@@ -804,7 +803,7 @@ impl Binder<'_> {
         let inner = match op {
             CmpOp::Eq | CmpOp::NullSafeEq => op,
             CmpOp::Ne => CmpOp::Eq,
-            _ => return Err(SqlError::unsupported("ordering of row expressions")),
+            _ => return self.row_order(op, l, r),
         };
         let list = l
             .iter()
@@ -817,6 +816,45 @@ impl Binder<'_> {
             make(ExprKind::Not(boxed(all)), bool_ty(nullable))
         } else {
             all
+        })
+    }
+
+    /// (a, b) < (c, d): the first pair that is not equal decides.
+    fn row_order(&self, op: CmpOp, l: &[Ast], r: &[Ast]) -> SqlResult<Expr> {
+        let strict = match op {
+            CmpOp::Le => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Gt,
+            op => op,
+        };
+        let mut all: Option<Expr> = None;
+        for (i, (a, b)) in l.iter().zip(r).enumerate().rev() {
+            let pair = |op| self.compare(op, self.expr(a)?, self.expr(b)?);
+            let this = pair(if i + 1 == l.len() { op } else { strict })?;
+            all = Some(match all {
+                None => this,
+                Some(rest) => {
+                    let equal = pair(CmpOp::Eq)?;
+                    let nullable = this.ty.nullable || rest.ty.nullable;
+                    let rest = make(ExprKind::And(vec![equal, rest]), bool_ty(nullable));
+                    make(ExprKind::Or(vec![this, rest]), bool_ty(nullable))
+                }
+            });
+        }
+        all.ok_or_else(|| SqlError::syntax("an empty row"))
+    }
+
+    /// (a, b) IN ((c, d), ...).
+    fn row_in(&self, left: &Ast, list: &[Ast], negated: bool) -> SqlResult<Expr> {
+        let any = list
+            .iter()
+            .map(|r| self.row_compare(CmpOp::Eq, left, r))
+            .collect::<SqlResult<Vec<_>>>()?;
+        let ty = bool_ty(any.iter().any(|e| e.ty.nullable));
+        let any = make(ExprKind::Or(any), ty);
+        Ok(if negated {
+            make(ExprKind::Not(boxed(any)), ty)
+        } else {
+            any
         })
     }
 
@@ -1315,6 +1353,12 @@ impl Binder<'_> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => args.push(inner.expr(e)?),
                 _ => return Err(SqlError::syntax(format!("unexpected argument of {name}()"))),
             }
+        }
+        let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
+        if args.iter().any(sees_outer) && !args.iter().any(Expr::has_column) {
+            return Err(SqlError::unsupported(
+                "aggregates of outer columns in subqueries",
+            ));
         }
         let several = func == AggFunc::GroupConcat || func == AggFunc::Count && distinct;
         if list.is_empty() || args.len() > 1 && !several {

@@ -70,12 +70,20 @@ impl fmt::Display for Expr {
             ExprKind::InsertValue(_) => f.write_str("values(...)"),
             ExprKind::And(v) => write!(f, "{}", List(v, " and ")),
             ExprKind::Or(v) => write!(f, "{}", List(v, " or ")),
-            ExprKind::Subquery(_) => f.write_str("(subquery)"),
-            ExprKind::Exists(_) => f.write_str("exists(subquery)"),
-            ExprKind::InSubquery { expr, negated, .. } => {
-                let not = if *negated { "not " } else { "" };
-                write!(f, "{expr} {not}in (subquery)")
+            ExprKind::Subquery(s) => {
+                use super::SubqueryUse as U;
+                let list = List(&s.left, ",");
+                match s.used {
+                    U::Value => f.write_str("(subquery)"),
+                    U::Exists => f.write_str("exists(subquery)"),
+                    U::Any(CmpOp::Eq) => write!(f, "{list} in (subquery)"),
+                    U::All(CmpOp::Ne) => write!(f, "{list} not in (subquery)"),
+                    U::Any(op) => write!(f, "{list} {} any (subquery)", op.symbol()),
+                    U::All(op) => write!(f, "{list} {} all (subquery)", op.symbol()),
+                    U::Row(op) => write!(f, "({list}) {} (subquery)", op.symbol()),
+                }
             }
+            ExprKind::Outer(n) => write!(f, "outer#{n}"),
             ExprKind::Xor(a, b) => write!(f, "{a} xor {b}"),
             ExprKind::Not(e) => write!(f, "!{e}"),
             ExprKind::Compare {

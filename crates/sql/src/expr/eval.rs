@@ -5,7 +5,6 @@ use super::date::Interval;
 use super::like::like;
 use super::{ArithOp, CmpOp, EvalCtx, Expr, ExprKind, RowAccess};
 use crate::env::{StatementEnv, WarningLevel};
-use crate::exec::order::push_key;
 use crate::sql_mode::SqlMode;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert::{
@@ -103,7 +102,7 @@ pub fn date_rules(env: &StatementEnv) -> DateRules {
     }
 }
 
-fn satisfied(op: CmpOp, o: Ordering) -> bool {
+pub(super) fn satisfied(op: CmpOp, o: Ordering) -> bool {
     match op {
         CmpOp::Eq | CmpOp::NullSafeEq => o == Ordering::Equal,
         CmpOp::Ne => o != Ordering::Equal,
@@ -239,53 +238,8 @@ impl Expr {
                 }
                 Val::bool(found.map(|b| b != *negated))
             }
-            ExprKind::Subquery(n) => match ctx.subqueries.get(*n).map(|s| &s.values[..]) {
-                None | Some([]) => Val::NULL,
-                Some([v]) => Val::Ref(v.as_ref()),
-                Some(_) => {
-                    return Err(SqlError::new(
-                        1242,
-                        b"21000",
-                        "Subquery returns more than 1 row",
-                    ));
-                }
-            },
-            ExprKind::Exists(n) => {
-                let any = ctx.subqueries.get(*n).is_some_and(|s| !s.values.is_empty());
-                Val::int(any as i64)
-            }
-            ExprKind::InSubquery {
-                expr,
-                subquery,
-                negated,
-                collation,
-                by_key,
-            } => {
-                let Some(rows) = ctx.subqueries.get(*subquery) else {
-                    return Ok(Val::NULL);
-                };
-                if rows.values.is_empty() {
-                    return Ok(Val::int(*negated as i64));
-                }
-                let v = expr.eval_ref(ctx, row)?;
-                if v.is_null() {
-                    return Ok(Val::NULL);
-                }
-                let found = if *by_key {
-                    let mut key = Vec::new();
-                    push_key(v.as_ref(), *collation, &mut key);
-                    rows.keys.contains(&key)
-                } else {
-                    rows.values.iter().any(|x| {
-                        compare(v.as_ref(), x.as_ref(), *collation, ctx.env)
-                            == Some(Ordering::Equal)
-                    })
-                };
-                Val::bool(match (found, rows.has_null) {
-                    (false, true) => None,
-                    (found, _) => Some(found != *negated),
-                })
-            }
+            ExprKind::Subquery(s) => Val::Owned(s.eval(ctx, row)?),
+            ExprKind::Outer(n) => Val::Ref(ctx.outer.get(*n).map_or(ValueRef::Null, Value::as_ref)),
             ExprKind::IsNull { expr, negated } => {
                 Val::int((expr.eval_ref(ctx, row)?.is_null() != *negated) as i64)
             }

@@ -13,6 +13,7 @@
 //! | `call.rs` | what the functions do |
 //! | `date.rs` | intervals, DATE_FORMAT, STR_TO_DATE, weeks |
 //! | `like.rs` | LIKE patterns |
+//! | `subquery.rs` | subqueries |
 //! | `display.rs` | expressions as text, for messages |
 
 mod bind;
@@ -24,6 +25,7 @@ mod eval;
 pub mod func;
 pub mod like;
 mod md5;
+pub mod subquery;
 pub mod types;
 
 #[cfg(test)]
@@ -37,8 +39,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 pub use bind::bind;
+use bind::{Binder, bool_ty, make};
 pub use date::IntervalUnit;
 pub use eval::Val;
+pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
+use subquery::{Runner, SubqueryPlanner};
 
 /// A table that column names are looked up in.
 #[derive(Debug, Clone)]
@@ -96,28 +101,6 @@ impl Source {
     }
 }
 
-/// A subquery of the statement, planned already.
-#[derive(Debug, Clone, Copy)]
-pub struct SubqueryType {
-    /// Its number in the placeholders.
-    pub number: usize,
-    /// Columns it gives.
-    pub columns: usize,
-    /// Type of the first.
-    pub ty: ExprType,
-}
-
-/// What a subquery gave, once for all rows of the statement around it.
-#[derive(Debug, Default)]
-pub struct SubqueryRows {
-    /// First column.
-    pub values: Vec<Value>,
-    /// Keys of the values as `exec/order.rs` makes them: for IN without a comparison of each.
-    pub keys: ahash::AHashSet<Vec<u8>>,
-    /// One is NULL.
-    pub has_null: bool,
-}
-
 /// Which clause an expression stands in: named in errors, and decides how aliases are seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)]
@@ -161,8 +144,10 @@ pub struct Scope<'a> {
     pub aggregates: Option<&'a RefCell<Vec<Aggregate>>>,
     /// VALUES(col) is allowed (ON DUPLICATE KEY UPDATE).
     pub insert_values: bool,
-    /// Subqueries that may stand in it.
-    pub subqueries: &'a [SubqueryType],
+    /// Plans the subqueries that stand in it.
+    pub planner: Option<&'a dyn SubqueryPlanner>,
+    /// The query around, if this is a subquery's scope.
+    pub outer: Option<&'a OuterScope<'a>>,
     /// The session: modes, default database, variables.
     pub env: &'a StatementEnv,
 }
@@ -176,7 +161,8 @@ impl<'a> Scope<'a> {
             clause: Clause::FieldList,
             aggregates: None,
             insert_values: false,
-            subqueries: &[],
+            planner: None,
+            outer: None,
             env,
         }
     }
@@ -364,23 +350,10 @@ pub enum ExprKind {
         /// Collation for strings.
         collation: Collation,
     },
-    /// The one value of a subquery, by its position in [`Scope::subqueries`].
-    Subquery(usize),
-    /// EXISTS.
-    Exists(usize),
-    /// `[NOT]` IN (subquery).
-    InSubquery {
-        /// Tested value.
-        expr: Box<Expr>,
-        /// The subquery.
-        subquery: usize,
-        /// NOT.
-        negated: bool,
-        /// Collation for strings.
-        collation: Collation,
-        /// Equal values have equal keys, see [`SubqueryRows::keys`].
-        by_key: bool,
-    },
+    /// A subquery, or a comparison with one.
+    Subquery(Box<SubqueryExpr>),
+    /// In a subquery: the n-th value that it sees of the query around ([`SubqueryExpr::outer`]).
+    Outer(usize),
     /// IS `[NOT]` NULL.
     IsNull {
         /// Tested value.
@@ -516,8 +489,14 @@ pub struct EvalCtx<'a> {
     pub env: &'a StatementEnv,
     /// Values of `?`.
     pub params: &'a [Value],
-    /// What the subqueries of the SELECT gave.
-    pub subqueries: &'a [SubqueryRows],
+    /// The subqueries of the SELECT or statement.
+    pub subqueries: &'a [SubqueryRun<'a>],
+    /// In a subquery: what it sees of the query around.
+    pub outer: &'a [Value],
+    /// Runs subqueries; `None` where rows are being read.
+    pub runner: Option<&'a dyn Runner>,
+    /// Results that serve the whole statement.
+    pub shared: &'a Shared,
 }
 
 /// Visits the direct operands of an expression's kind: shared and mutable alike.
@@ -530,11 +509,14 @@ macro_rules! operands {
             | ExprKind::Aggregate(_)
             | ExprKind::InsertValue(_)
             | ExprKind::SystemVariable { .. }
-            | ExprKind::Subquery(_)
-            | ExprKind::Exists(_)
+            | ExprKind::Outer(_)
             | ExprKind::UserVariable(_) => {}
             ExprKind::And(v) | ExprKind::Or(v) => v.$iter().for_each($f),
             ExprKind::Func { args, .. } => args.$iter().for_each($f),
+            ExprKind::Subquery(s) => {
+                s.left.$iter().for_each(&mut *$f);
+                s.outer.$iter().for_each($f);
+            }
             ExprKind::Xor(a, b) => {
                 $f(a);
                 $f(b);
@@ -550,7 +532,6 @@ macro_rules! operands {
             | ExprKind::Collate(e)
             | ExprKind::SetUserVariable(_, e)
             | ExprKind::IsNull { expr: e, .. }
-            | ExprKind::InSubquery { expr: e, .. }
             | ExprKind::IsBool { expr: e, .. } => $f(e),
             ExprKind::Between {
                 expr, low, high, ..
@@ -670,6 +651,7 @@ impl Expr {
             | ExprKind::UserVariable(_)
             | ExprKind::SetUserVariable(..) => true,
             ExprKind::Func { func, .. } => func.is_volatile(),
+            ExprKind::Subquery(s) => s.each_row,
             _ => false,
         })
     }

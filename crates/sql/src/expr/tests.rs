@@ -136,11 +136,7 @@ impl Fixture {
             row: &self.row,
         };
         let v = e.eval(
-            &EvalCtx {
-                env,
-                params,
-                subqueries: &[],
-            },
+            &EvalCtx::new(env, params, &Shared::default()),
             &row,
         )?;
         Ok((v, e.ty()))

@@ -10,6 +10,7 @@ use sqlparser::tokenizer::Token;
 
 impl P<'_> {
     pub(super) fn insert(&mut self) -> SqlResult<Stmt> {
+        let start = self.here();
         let replace = !self.kw("INSERT");
         if replace {
             self.expect_kw("REPLACE")?;
@@ -67,6 +68,7 @@ impl P<'_> {
             columns,
             source,
             on_duplicate,
+            subqueries: self.subqueries_since(start),
             params: self.params,
         })))
     }
@@ -160,6 +162,7 @@ impl P<'_> {
             where_,
             order_by,
             limit,
+            subqueries: self.subqueries_since(start),
             params: self.params,
         })))
     }
@@ -192,6 +195,7 @@ impl P<'_> {
     }
 
     pub(super) fn delete(&mut self) -> SqlResult<Stmt> {
+        let start = self.here();
         self.expect_kw("DELETE")?;
         self.kw("LOW_PRIORITY");
         self.kw("QUICK");
@@ -222,6 +226,7 @@ impl P<'_> {
             where_,
             order_by,
             limit,
+            subqueries: self.subqueries_since(start),
             params: self.params,
         })))
     }
@@ -276,6 +281,7 @@ impl P<'_> {
                     order_by: Vec::new(),
                     limit: None,
                     returning: Vec::new(),
+                    subqueries: self.subqueries_since(start),
                     params: self.params,
                 })))
             }

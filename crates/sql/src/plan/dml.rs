@@ -2,11 +2,11 @@
 
 use super::access::{Access, Lookup};
 use super::resolve::Resolver;
-use super::select::SelectPlan;
+use super::select::{SelectPlan, Subqueries, split_late};
 use crate::ast::{Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update};
 use crate::exec::order::SortKey;
 use crate::exec::rows::{Rows, TablePlan};
-use crate::expr::{Clause, Expr, Scope, Source, bind};
+use crate::expr::{Clause, Expr, Scope, Source, SubPlan, bind};
 use crate::privilege::Privilege;
 use crate::returning::ReturningPlan;
 use narwal_engine::{DefaultDef, Table};
@@ -82,6 +82,10 @@ pub struct InsertPlan {
     pub on_update: Vec<(usize, u8)>,
     /// RETURNING.
     pub returning: Option<ReturningPlan>,
+    /// Subqueries of its expressions.
+    pub subqueries: Vec<SubPlan>,
+    /// Those of ON DUPLICATE KEY UPDATE or VALUES run for each row.
+    pub row_wise: bool,
 }
 
 /// A planned UPDATE.
@@ -102,6 +106,12 @@ pub struct UpdatePlan {
     pub moves: bool,
     /// No index and no LIMIT, for `sql_safe_updates`.
     pub unsafe_: bool,
+    /// Subqueries of its expressions.
+    pub subqueries: Vec<SubPlan>,
+    /// Those of SET run for each row.
+    pub row_wise: bool,
+    /// Subqueries read the table itself: all new rows are made before the first is written.
+    pub reads_target: bool,
 }
 
 /// A planned DELETE.
@@ -118,6 +128,15 @@ pub struct DeletePlan {
     pub unsafe_: bool,
     /// RETURNING.
     pub returning: Option<ReturningPlan>,
+    /// Subqueries of its expressions.
+    pub subqueries: Vec<SubPlan>,
+    /// Subqueries read the table itself: all rows are found before the first is deleted.
+    pub reads_target: bool,
+}
+
+/// A value whose subqueries run for each row.
+fn runs_each_row(v: &StoreValue) -> bool {
+    matches!(v, StoreValue::Expr(e) if e.runs_each_row())
 }
 
 pub(super) fn unknown_column(name: &str, clause: &str) -> SqlError {
@@ -200,10 +219,12 @@ impl Resolver<'_> {
         list: &[Assignment],
         source: &Source,
         insert_values: bool,
+        subqueries: &Subqueries<'_>,
     ) -> SqlResult<Vec<SetPlan>> {
         let scope = Scope {
             sources: std::slice::from_ref(source),
             insert_values,
+            planner: Some(subqueries),
             ..Scope::empty(self.env)
         };
         list.iter()
@@ -250,7 +271,7 @@ impl Resolver<'_> {
     }
 
     /// The table that a statement writes.
-    fn target(&mut self, t: &TableRef, privilege: Privilege) -> SqlResult<Source> {
+    fn target(&self, t: &TableRef, privilege: Privilege) -> SqlResult<Source> {
         let db = self.db_of(&t.name)?.to_string();
         if db.eq_ignore_ascii_case("information_schema") {
             return Err(SqlError::new(
@@ -268,7 +289,8 @@ impl Resolver<'_> {
     }
 
     /// Plans INSERT and REPLACE.
-    pub fn insert(&mut self, i: &Insert) -> SqlResult<InsertPlan> {
+    pub fn insert(&self, i: &Insert) -> SqlResult<InsertPlan> {
+        let subqueries = Subqueries::new(self, &i.subqueries);
         let target = TableRef {
             name: i.table.clone(),
             alias: None,
@@ -332,6 +354,7 @@ impl Resolver<'_> {
                 // A value may refer to columns given before it.
                 let scope = Scope {
                     sources: std::slice::from_ref(&source),
+                    planner: Some(&subqueries),
                     ..Scope::empty(self.env)
                 };
                 // `INSERT INTO t VALUES ()`: all defaults.
@@ -372,8 +395,11 @@ impl Resolver<'_> {
                 RowSource::Select(Box::new(plan))
             }
         };
-        let on_duplicate = self.set_plans(&i.on_duplicate, &source, true)?;
+        let on_duplicate = self.set_plans(&i.on_duplicate, &source, true, &subqueries)?;
         let on_update = Self::on_update(&table, &on_duplicate);
+        let on_duplicate_runs = on_duplicate.iter().any(|s| runs_each_row(&s.value));
+        let values_run =
+            matches!(&rows, RowSource::Values(v) if v.iter().flatten().any(runs_each_row));
         Ok(InsertPlan {
             replace: i.replace,
             ignore: i.ignore,
@@ -382,22 +408,26 @@ impl Resolver<'_> {
             source: rows,
             on_duplicate,
             on_update,
+            row_wise: on_duplicate_runs || values_run,
+            subqueries: subqueries.into_plans(),
             table,
             returning: self.returning(&i.returning, &target)?,
         })
     }
 
     fn filtered(
-        &mut self,
+        &self,
         source: &Source,
         t: &TableRef,
         where_: Option<&crate::ast::AstExpr>,
         order: &[OrderItem],
         limited: bool,
+        subqueries: &Subqueries<'_>,
     ) -> SqlResult<(TablePlan, Vec<SortKey>)> {
         let scope = Scope {
             sources: std::slice::from_ref(source),
             clause: Clause::Where,
+            planner: Some(subqueries),
             ..Scope::empty(self.env)
         };
         let filter = where_.map(|w| bind(w, &scope)).transpose()?;
@@ -422,6 +452,12 @@ impl Resolver<'_> {
             })
             .collect::<SqlResult<Vec<_>>>()?;
         order.retain(|k| !k.expr.is_const());
+        if order.iter().any(|k| k.expr.runs_each_row()) {
+            return Err(SqlError::unsupported(
+                "ORDER BY a subquery of the row in UPDATE and DELETE",
+            ));
+        }
+        let (filter, late) = split_late(filter);
         if !limited {
             // Without LIMIT all rows are changed: the order matters only for which row fails first.
             order.retain(|k| k.expr.has_column());
@@ -446,6 +482,7 @@ impl Resolver<'_> {
                 table: source.table.clone(),
                 access,
                 filter,
+                late,
                 rows: Rows::Stored,
             },
             order,
@@ -453,15 +490,17 @@ impl Resolver<'_> {
     }
 
     /// Plans UPDATE.
-    pub fn update(&mut self, u: &Update) -> SqlResult<UpdatePlan> {
+    pub fn update(&self, u: &Update) -> SqlResult<UpdatePlan> {
         let source = self.target(&u.table, Privilege::Update)?;
-        let sets = self.set_plans(&u.assignments, &source, false)?;
+        let subqueries = Subqueries::new(self, &u.subqueries);
+        let sets = self.set_plans(&u.assignments, &source, false, &subqueries)?;
         let (target, order) = self.filtered(
             &source,
             &u.table,
             u.where_.as_ref(),
             &u.order_by,
             u.limit.is_some(),
+            &subqueries,
         )?;
         let on_update = Self::on_update(&source.table, &sets);
         let changed =
@@ -477,24 +516,29 @@ impl Resolver<'_> {
         Ok(UpdatePlan {
             unsafe_: limit.is_none() && matches!(target.access.lookup, Lookup::Full),
             target,
-            sets,
             on_update,
             order,
             limit,
             ignore: u.ignore,
             moves,
+            row_wise: sets.iter().any(|s| runs_each_row(&s.value)),
+            reads_target: subqueries.read(&source.table),
+            sets,
+            subqueries: subqueries.into_plans(),
         })
     }
 
     /// Plans DELETE.
-    pub fn delete(&mut self, d: &Delete) -> SqlResult<DeletePlan> {
+    pub fn delete(&self, d: &Delete) -> SqlResult<DeletePlan> {
         let source = self.target(&d.table, Privilege::Delete)?;
+        let subqueries = Subqueries::new(self, &d.subqueries);
         let (target, order) = self.filtered(
             &source,
             &d.table,
             d.where_.as_ref(),
             &d.order_by,
             d.limit.is_some(),
+            &subqueries,
         )?;
         let limit = d.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
         Ok(DeletePlan {
@@ -504,6 +548,8 @@ impl Resolver<'_> {
             limit,
             ignore: d.ignore,
             returning: self.returning(&d.returning, &d.table)?,
+            reads_target: subqueries.read(&source.table),
+            subqueries: subqueries.into_plans(),
         })
     }
 }

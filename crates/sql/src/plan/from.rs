@@ -6,12 +6,12 @@
 use super::access::{Access, Lookup};
 use super::resolve::{Resolved, Resolver};
 use super::sarg::conjuncts;
-use super::select::SelectPlan;
-use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn, Select};
+use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn};
 use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
 use crate::exec::rows::{LockSpec, Rows, TablePlan, UnionPlan};
+use crate::expr::subquery::SubqueryPlanner;
 use crate::expr::{
-    Clause, CmpOp, Expr, ExprKind, ExprType, Scope, Source, SubqueryType, bind, types,
+    Clause, CmpOp, Expr, ExprKind, ExprType, OuterScope, Scope, Source, bind, types,
 };
 use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind};
@@ -128,71 +128,29 @@ fn kept_type(t: &ExprType) -> ColumnType {
 }
 
 /// The type that a result column was described with.
-fn column_type(c: &ResultColumn) -> ExprType {
+pub fn column_type(c: &ResultColumn) -> ExprType {
     let t = ExprType::of_column(c.ty, c.nullable);
     if c.null_type { ExprType::null() } else { t }
 }
 
 impl Resolver<'_> {
-    /// Plans the subqueries of a SELECT's expressions. One that names columns of the SELECT around it is error 1235.
-    pub fn subqueries(&mut self, s: &Select) -> SqlResult<(Vec<SelectPlan>, Vec<SubqueryType>)> {
-        let mut plans = Vec::with_capacity(s.subqueries.len());
-        let mut known = Vec::with_capacity(s.subqueries.len());
-        for (number, sub) in &s.subqueries {
-            let plan = match self.select(sub) {
-                Err(e) if e.code == 1054 && self.is_outer_column(s, &e) => {
-                    return Err(SqlError::unsupported(
-                        "subqueries that depend on the outer rows",
-                    ));
-                }
-                r => r?,
-            };
-            known.push(SubqueryType {
-                number: *number,
-                columns: plan.columns.len(),
-                ty: plan
-                    .columns
-                    .first()
-                    .map_or_else(ExprType::null, column_type),
-            });
-            plans.push(plan);
-        }
-        Ok((plans, known))
-    }
-
-    /// True if an unknown column of a subquery is one of the SELECT around it.
-    fn is_outer_column(&mut self, s: &Select, e: &SqlError) -> bool {
-        let Some(name) = e.message.split('\'').nth(1) else {
-            return false;
-        };
-        let Ok(from) = self.from(s.from.as_ref(), &[]) else {
-            return false;
-        };
-        let (table, column) = match name.rsplit_once('.') {
-            Some((t, c)) => (Some(t.rsplit_once('.').map_or(t, |(_, t)| t)), c),
-            None => (None, name),
-        };
-        from.sources
-            .iter()
-            .any(|s| table.is_none_or(|t| s.is_named(t)) && s.table.column(column).is_some())
-    }
-
     /// Finds the tables of a FROM and binds the conditions of its joins.
     pub fn from(
-        &mut self,
+        &self,
         from: Option<&From>,
-        subqueries: &[SubqueryType],
+        planner: &dyn SubqueryPlanner,
+        outer: Option<&OuterScope<'_>>,
     ) -> SqlResult<FromPlan> {
         let mut sources = Vec::new();
         let body = match from {
             None => Body::Nothing,
             Some(From::Join(_)) => {
                 let mut leaves = Vec::new();
-                let tree = self.tree(from, &mut sources, &mut leaves, subqueries)?;
+                let tree = self.tree(from, &mut sources, &mut leaves, (planner, outer))?;
                 Body::Join(leaves, tree)
             }
             Some(one) => {
-                let (r, hints) = self.one(one)?;
+                let (r, hints) = self.one(one, outer)?;
                 sources.push(r.source.clone());
                 Body::One(r, hints)
             }
@@ -201,7 +159,11 @@ impl Resolver<'_> {
     }
 
     /// A source that is no join.
-    fn one(&mut self, from: &From) -> SqlResult<(Resolved, Vec<IndexHint>)> {
+    fn one(
+        &self,
+        from: &From,
+        outer: Option<&OuterScope<'_>>,
+    ) -> SqlResult<(Resolved, Vec<IndexHint>)> {
         Ok(match from {
             From::Table(t) => (self.table(t)?, t.hints.clone()),
             From::Query { query, alias } => {
@@ -231,7 +193,7 @@ impl Resolver<'_> {
             From::Union { parts, distinct } => {
                 let plans = parts
                     .iter()
-                    .map(|p| self.select(p))
+                    .map(|p| self.select_within(p, outer))
                     .collect::<SqlResult<Vec<_>>>()?;
                 let first = &plans[0].columns;
                 if plans.iter().any(|p| p.columns.len() != first.len()) {
@@ -266,16 +228,16 @@ impl Resolver<'_> {
     }
 
     fn tree(
-        &mut self,
+        &self,
         from: Option<&From>,
         sources: &mut Vec<Source>,
         leaves: &mut Vec<(Resolved, Vec<IndexHint>)>,
-        subqueries: &[SubqueryType],
+        around: (&dyn SubqueryPlanner, Option<&OuterScope<'_>>),
     ) -> SqlResult<Tree> {
         let join = match from {
             Some(From::Join(j)) => j,
             Some(one) => {
-                let (mut r, hints) = self.one(one)?;
+                let (mut r, hints) = self.one(one, around.1)?;
                 r.source.base = sources
                     .last()
                     .map_or(0, |s: &Source| s.base + s.table.columns().len());
@@ -296,16 +258,17 @@ impl Resolver<'_> {
             None => return Err(SqlError::unsupported("a join of nothing")),
         };
         let first = sources.len();
-        let left = self.tree(Some(&join.left), sources, leaves, subqueries)?;
+        let left = self.tree(Some(&join.left), sources, leaves, around)?;
         let middle = sources.len();
-        let right = self.tree(Some(&join.right), sources, leaves, subqueries)?;
+        let right = self.tree(Some(&join.right), sources, leaves, around)?;
         let mut on = match &join.on {
             JoinOn::Nothing => Vec::new(),
             JoinOn::On(e) => {
                 let scope = Scope {
                     sources: &sources[first..],
                     clause: Clause::On,
-                    subqueries,
+                    planner: Some(around.0),
+                    outer: around.1,
                     ..Scope::empty(self.env)
                 };
                 let mut list = conjuncts(&bind(e, &scope)?).to_vec();
@@ -344,7 +307,7 @@ impl Resolver<'_> {
 
     /// USING: equal columns, of which names without a table show one.
     fn using(
-        &mut self,
+        &self,
         names: &[String],
         sources: &mut [Source],
         first: usize,
@@ -403,6 +366,7 @@ impl Resolver<'_> {
         tree: Tree,
         sources: &[Source],
         filter: Option<Expr>,
+        late: Option<Expr>,
         params: usize,
         (lock, row_keys): (Option<LockSpec>, &[usize]),
     ) -> SqlResult<TablePlan> {
@@ -463,9 +427,11 @@ impl Resolver<'_> {
             table,
             access: Access::full(0),
             filter: all_of(rest),
+            late,
             rows: Rows::Join(Box::new(JoinPlan {
                 leaves: planned.into_iter().flatten().collect(),
                 owner,
+                row_wise: node.runs_each_row(),
                 root: node,
             })),
         })
@@ -510,6 +476,7 @@ impl Resolver<'_> {
             table: source.table.clone(),
             access,
             filter,
+            late: None,
             rows: r.rows,
         };
         if stored && (first || !matches!(access.lookup, Lookup::Full)) {
@@ -587,6 +554,10 @@ impl Planner<'_> {
 
     /// Gives a condition on the rows of a node to one of its sources; false if none can check it.
     fn place(&mut self, node: &Tree, e: &Expr) -> bool {
+        // Sources check their conditions while they are read: no subquery can run then.
+        if e.runs_each_row() {
+            return false;
+        }
         match self.last_source(e) {
             Some(leaf) if node.passes(leaf) => {
                 self.placed[leaf].push(e.clone());

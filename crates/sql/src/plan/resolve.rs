@@ -8,6 +8,7 @@ use crate::privilege::{Needs, Privilege};
 use crate::virtual_tables::{INFORMATION_SCHEMA, VirtualTables};
 use narwal_engine::{Catalog, Database, Table};
 use narwal_types::{SqlError, SqlResult};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// A table that was found.
@@ -29,10 +30,10 @@ pub struct Resolver<'a> {
     /// Virtual tables.
     pub virtual_tables: Option<&'a dyn VirtualTables>,
     /// Privileges needed so far.
-    pub needs: Vec<Needs>,
+    pub needs: RefCell<Vec<Needs>>,
     /// Sources of the next SELECT's join whose rows are to be locked for a change: their clustered keys stand behind
     /// the join's columns.
-    pub row_keys: Vec<usize>,
+    pub row_keys: RefCell<Vec<usize>>,
 }
 
 /// 1146.
@@ -50,7 +51,7 @@ impl Resolver<'_> {
     }
 
     /// A table for reading.
-    pub fn table(&mut self, t: &TableRef) -> SqlResult<Resolved> {
+    pub fn table(&self, t: &TableRef) -> SqlResult<Resolved> {
         let db = self.db_of(&t.name)?.to_string();
         let alias = t.alias.as_deref().unwrap_or(&t.name.name).to_string();
         if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
@@ -78,7 +79,7 @@ impl Resolver<'_> {
     }
 
     /// A stored table, with the privilege that the statement needs on it.
-    pub fn stored(&mut self, db: &str, name: &str, privilege: Privilege) -> SqlResult<Arc<Table>> {
+    pub fn stored(&self, db: &str, name: &str, privilege: Privilege) -> SqlResult<Arc<Table>> {
         self.need(db, name, privilege);
         self.catalog
             .table(db, name)
@@ -87,14 +88,15 @@ impl Resolver<'_> {
     }
 
     /// Notes a privilege.
-    pub fn need(&mut self, db: &str, table: &str, privilege: Privilege) {
+    pub fn need(&self, db: &str, table: &str, privilege: Privilege) {
         let n = Needs {
             db: db.to_string(),
             table: table.to_string(),
             privilege,
         };
-        if !self.needs.contains(&n) {
-            self.needs.push(n);
+        let mut needs = self.needs.borrow_mut();
+        if !needs.contains(&n) {
+            needs.push(n);
         }
     }
 }

@@ -1,15 +1,20 @@
 //! Binding and planning SELECT.
 
 use super::access::Access;
-use super::from::{Body, FromPlan, all_of};
+use super::from::{Body, FromPlan, all_of, column_type};
 use super::resolve::Resolver;
+use super::sarg::conjuncts;
 use crate::ast::{AstExpr, Limit, Select, SelectItem};
 use crate::env::StatementEnv;
 use crate::exec::order::SortKey;
 use crate::exec::rows::{LockSpec, Rows, TablePlan};
-use crate::expr::{AggFunc, Aggregate, Clause, Expr, ExprKind, ExprType, Scope, Source, bind};
+use crate::expr::subquery::{Planned, SubqueryPlanner};
+use crate::expr::{
+    AggFunc, Aggregate, Clause, Expr, ExprKind, ExprType, OuterScope, Scope, Source, SubPlan,
+    SubqueryUse, bind,
+};
 use narwal_engine::{LockMode, LockWait, Table};
-use narwal_types::{ResultColumn, SqlError, SqlResult, Value};
+use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, Value};
 use sqlparser::ast::Value as AstValue;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -78,8 +83,88 @@ pub struct SelectPlan {
     pub calc_found_rows: bool,
     /// FOR UPDATE, LOCK IN SHARE MODE.
     pub lock: Option<LockSpec>,
-    /// Subqueries of its expressions: run once, before everything else.
-    pub subqueries: Vec<SelectPlan>,
+    /// Subqueries of its expressions.
+    pub subqueries: Vec<SubPlan>,
+    /// Some of them run while rows are read.
+    pub row_wise: bool,
+    /// More rows than these are of no use to whoever runs it.
+    pub stop_after: Option<u64>,
+}
+
+/// The subqueries of a SELECT or a statement, planned as they are met.
+pub struct Subqueries<'a> {
+    resolver: &'a Resolver<'a>,
+    asts: &'a [(usize, Select)],
+    plans: RefCell<Vec<SubPlan>>,
+}
+
+impl<'a> Subqueries<'a> {
+    /// Those of a list of the parser's.
+    pub fn new(resolver: &'a Resolver<'_>, asts: &'a [(usize, Select)]) -> Self {
+        Subqueries {
+            resolver,
+            asts,
+            plans: RefCell::default(),
+        }
+    }
+
+    /// True if one that runs for each row reads this table.
+    pub fn read(&self, table: &Table) -> bool {
+        self.plans
+            .borrow()
+            .iter()
+            .any(|s| s.each_row && s.plan.reads_table(table))
+    }
+
+    /// The plans.
+    pub fn into_plans(self) -> Vec<SubPlan> {
+        self.plans.into_inner()
+    }
+}
+
+impl SubqueryPlanner for Subqueries<'_> {
+    fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned> {
+        let Some((_, ast)) = self.asts.iter().find(|(k, _)| *k == n) else {
+            return Err(SqlError::unsupported("subqueries in this place"));
+        };
+        let around = OuterScope {
+            scope,
+            frame: RefCell::default(),
+        };
+        let mut plan = self.resolver.select_within(ast, Some(&around))?;
+        plan.stop_after = match used {
+            SubqueryUse::Exists => Some(1),
+            SubqueryUse::Value | SubqueryUse::Row(_) => Some(2),
+            SubqueryUse::Any(_) | SubqueryUse::All(_) => None,
+        };
+        let outer = around.frame.into_inner();
+        let volatile = plan.is_volatile();
+        let each_row = volatile || !outer.iter().all(Expr::is_const);
+        let columns = plan.columns.iter().map(column_type).collect();
+        let mut plans = self.plans.borrow_mut();
+        plans.push(SubPlan {
+            plan,
+            used,
+            outer: outer.clone(),
+            each_row,
+            volatile,
+            collations: Vec::new(),
+            by_key: false,
+        });
+        Ok(Planned {
+            index: plans.len() - 1,
+            columns,
+            outer,
+            each_row,
+        })
+    }
+
+    fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool) {
+        if let Some(p) = self.plans.borrow_mut().get_mut(index) {
+            p.collations = collations;
+            p.by_key = by_key;
+        }
+    }
 }
 
 pub fn number_literal(e: &AstExpr) -> Option<&str> {
@@ -172,11 +257,20 @@ impl Resolver<'_> {
     }
 
     /// Plans a SELECT.
-    pub fn select(&mut self, s: &Select) -> SqlResult<SelectPlan> {
+    pub fn select(&self, s: &Select) -> SqlResult<SelectPlan> {
+        self.select_within(s, None)
+    }
+
+    /// Plans a SELECT that may name columns of a query around it.
+    pub fn select_within(
+        &self,
+        s: &Select,
+        outer: Option<&OuterScope<'_>>,
+    ) -> SqlResult<SelectPlan> {
         let env: &StatementEnv = self.env;
-        let row_keys = std::mem::take(&mut self.row_keys);
-        let (subqueries, known_subqueries) = self.subqueries(s)?;
-        let FromPlan { sources, body } = self.from(s.from.as_ref(), &known_subqueries)?;
+        let row_keys = self.row_keys.take();
+        let subqueries = Subqueries::new(self, &s.subqueries);
+        let FromPlan { sources, body } = self.from(s.from.as_ref(), &subqueries, outer)?;
         let aggregates = RefCell::new(Vec::<Aggregate>::new());
         let base = Scope {
             sources: &sources,
@@ -184,7 +278,8 @@ impl Resolver<'_> {
             clause: Clause::FieldList,
             aggregates: Some(&aggregates),
             insert_values: false,
-            subqueries: &known_subqueries,
+            planner: Some(&subqueries),
+            outer,
             env,
         };
         // The select list.
@@ -359,12 +454,16 @@ impl Resolver<'_> {
             first_row_decides: false,
         });
         let mut filter = filter;
+        let mut late = None;
         let mut sorted_by_access = false;
         let mut table = None;
         if group.is_none()
             && let Some(h) = having.take()
         {
             filter = all_of(filter.take().into_iter().chain([h]).collect());
+        }
+        if !matches!(body, Body::Nothing) {
+            (filter, late) = split_late(filter);
         }
         match body {
             Body::One(r, hints) => {
@@ -380,6 +479,7 @@ impl Resolver<'_> {
                     )?;
                     if let Some(g) = &mut group
                         && filter.is_none()
+                        && late.is_none()
                         && let Some((index, reverse)) = min_max_index(g, &r.source.table)
                     {
                         g.first_row_decides = true;
@@ -396,6 +496,7 @@ impl Resolver<'_> {
                     table: r.source.table.clone(),
                     access,
                     filter: filter.take(),
+                    late: late.take(),
                     rows: r.rows,
                 });
             }
@@ -405,6 +506,7 @@ impl Resolver<'_> {
                     tree,
                     &sources,
                     filter.take(),
+                    late.take(),
                     s.params,
                     (lock, &row_keys),
                 )?);
@@ -456,6 +558,17 @@ impl Resolver<'_> {
             b.dedup();
             a == b && a.iter().all(Option::is_some)
         };
+        let each = |e: &Expr| e.runs_each_row();
+        let keys = |k: &Vec<SortKey>| k.iter().any(|k| each(&k.expr));
+        let row_wise = filter.as_ref().is_some_and(each)
+            || items.iter().any(|i| matches!(i, Out::Expr(e) if each(e)))
+            || keys(&sort)
+            || keys(&fallback_sort)
+            || group.as_ref().is_some_and(|g| {
+                keys(&g.keys)
+                    || g.having.as_ref().is_some_and(each)
+                    || g.aggregates.iter().any(|a| a.args.iter().any(each))
+            });
         Ok(SelectPlan {
             table,
             filter,
@@ -469,7 +582,9 @@ impl Resolver<'_> {
             limit,
             calc_found_rows: s.calc_found_rows,
             lock,
-            subqueries,
+            subqueries: subqueries.into_plans(),
+            row_wise,
+            stop_after: None,
         })
     }
 
@@ -594,7 +709,50 @@ fn min_max_index(g: &GroupPlan, table: &Table) -> Option<(usize, bool)> {
     })
 }
 
+/// Parts a condition from those of its conjuncts whose subqueries run for each row.
+pub fn split_late(filter: Option<Expr>) -> (Option<Expr>, Option<Expr>) {
+    match filter {
+        Some(f) if f.runs_each_row() => {
+            let (late, early) = conjuncts(&f)
+                .iter()
+                .cloned()
+                .partition(Expr::runs_each_row);
+            (all_of(early), all_of(late))
+        }
+        f => (f, None),
+    }
+}
+
 impl SelectPlan {
+    /// True if it may give other rows when it is run again.
+    fn is_volatile(&self) -> bool {
+        let changes = |e: &Expr| {
+            e.any(&|e| match &e.kind {
+                ExprKind::SetUserVariable(..) => true,
+                ExprKind::Func { func, .. } => func.is_volatile(),
+                _ => false,
+            })
+        };
+        let of_table = |t: &TablePlan| {
+            t.filter.iter().chain(&t.late).any(changes)
+                || match &t.rows {
+                    Rows::Query(p) => p.is_volatile(),
+                    Rows::Union(u) => u.parts.iter().any(SelectPlan::is_volatile),
+                    _ => false,
+                }
+        };
+        self.items.iter().any(|i| matches!(i, Out::Expr(e) if changes(e)))
+            || self.filter.as_ref().is_some_and(changes)
+            || self.table.as_ref().is_some_and(of_table)
+            || self.sort.iter().any(|k| changes(&k.expr))
+            || self.group.as_ref().is_some_and(|g| {
+                g.having.as_ref().is_some_and(changes)
+                    || g.keys.iter().any(|k| changes(&k.expr))
+                    || g.aggregates.iter().any(|a| a.args.iter().any(changes))
+            })
+            || self.subqueries.iter().any(|s| s.volatile)
+    }
+
     /// Which locks a run takes: those of the statement, or shared ones if the transaction's isolation level makes plain
     /// reads lock (`locking_reads`, known only when it runs).
     pub fn lock_spec(&self, locking_reads: bool) -> Option<LockSpec> {
@@ -607,9 +765,15 @@ impl SelectPlan {
         })
     }
 
+    /// True if rows of this table are read.
+    pub fn reads_table(&self, table: &Table) -> bool {
+        self.table.as_ref().is_some_and(|t| t.reads_table(table))
+            || self.subqueries.iter().any(|s| s.plan.reads_table(table))
+    }
+
     /// True if rows of a table in the store are read.
     pub fn reads_stored(&self) -> bool {
         self.table.as_ref().is_some_and(TablePlan::reads_stored)
-            || self.subqueries.iter().any(SelectPlan::reads_stored)
+            || self.subqueries.iter().any(|s| s.plan.reads_stored())
     }
 }

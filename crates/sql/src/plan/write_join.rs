@@ -155,9 +155,9 @@ impl Resolver<'_> {
         }
         moved_twice(&targets, &row_keys, &leaves)?;
         let values = select.items.len();
-        self.row_keys = row_keys;
+        self.row_keys.replace(row_keys);
         let mut query = self.select(&select)?;
-        self.row_keys.clear();
+        self.row_keys.take();
         // The keys stand behind the columns of the join's sources.
         let columns: usize = leaves.iter().map(|l| l.columns.len()).sum();
         for k in 0..targets.len() {

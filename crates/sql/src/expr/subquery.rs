@@ -1,0 +1,580 @@
+//! Subqueries in expressions: how they are planned, run and compared.
+//!
+//! A subquery is planned when the expression around it is bound. Columns of outer queries that it names become
+//! [`ExprKind::Outer`] inside of it: positions in a list of expressions of the query around ([`SubqueryExpr::outer`]), whose
+//! values each run gets. One that needs no row of the query around runs once, before the rows are read; others run for
+//! each row, and what they gave is kept by the values that they got.
+
+use super::compare::compare;
+use super::{Binder, CmpOp, EvalCtx, Expr, ExprKind, ExprType, RowAccess, Scope, bool_ty, make};
+use crate::exec::order::push_key;
+use crate::plan::select::SelectPlan;
+use ahash::{AHashMap, AHashSet};
+use narwal_engine::Transaction;
+use narwal_types::{Collation, SqlError, SqlResult, Value};
+use sqlparser::ast::Expr as Ast;
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// Bytes of results that one subquery may keep.
+const MAX_KEPT: usize = 16 << 20;
+
+/// What is asked of a subquery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubqueryUse {
+    /// Its one value, or NULL.
+    Value,
+    /// Whether it has rows.
+    Exists,
+    /// A comparison that holds for a row: IN is `= ANY`.
+    Any(CmpOp),
+    /// A comparison that holds for all rows: NOT IN is `<> ALL`.
+    All(CmpOp),
+    /// A comparison with its one row of several columns.
+    Row(CmpOp),
+}
+
+/// A subquery in an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubqueryExpr {
+    /// What is asked.
+    pub used: SubqueryUse,
+    /// Its position in [`EvalCtx::subqueries`].
+    pub index: usize,
+    /// What its columns are compared with.
+    pub left: Vec<Expr>,
+    /// What it sees of the query around: [`ExprKind::Outer`] counts these.
+    pub outer: Vec<Expr>,
+    /// It must run while rows are read.
+    pub each_row: bool,
+}
+
+/// A planned subquery.
+pub struct SubPlan {
+    /// The SELECT.
+    pub plan: SelectPlan,
+    /// What is asked.
+    pub used: SubqueryUse,
+    /// What it sees of the query around.
+    pub outer: Vec<Expr>,
+    /// It depends on the row of the query around, or each run gives something else.
+    pub each_row: bool,
+    /// Each run may give something else.
+    pub volatile: bool,
+    /// Collations of the comparison with each column.
+    pub collations: Vec<Collation>,
+    /// Equal values have equal keys.
+    pub by_key: bool,
+}
+
+/// The rows that a subquery gave.
+#[derive(Debug, Default)]
+pub struct SubqueryRows {
+    /// Their values, row by row.
+    pub values: Vec<Value>,
+    /// How many rows.
+    pub rows: usize,
+    /// Keys of the rows, if they are looked up so.
+    pub keys: AHashSet<Vec<u8>>,
+    /// Some value is NULL.
+    pub has_null: bool,
+}
+
+/// A subquery in one run of the query around it.
+pub struct SubqueryRun<'a> {
+    plan: &'a SubPlan,
+    /// Its rows, if it runs once.
+    once: Option<Rc<SubqueryRows>>,
+    /// Rows by the outer values, and bytes held.
+    kept: RefCell<(AHashMap<Vec<u8>, Rc<SubqueryRows>>, usize)>,
+}
+
+/// Results of subqueries that see nothing of the queries around them: the same for the whole statement.
+pub type Shared = RefCell<Vec<(usize, Rc<SubqueryRows>)>>;
+
+/// Who can run a subquery while an expression is evaluated.
+pub trait Runner {
+    /// Runs it with the values of [`SubPlan::outer`].
+    fn run(&self, plan: &SubPlan, outer: &[Value], ctx: &EvalCtx<'_>) -> SqlResult<SubqueryRows>;
+}
+
+struct TxnRunner<'t>(RefCell<&'t mut Transaction>);
+
+impl Runner for TxnRunner<'_> {
+    fn run(&self, plan: &SubPlan, outer: &[Value], ctx: &EvalCtx<'_>) -> SqlResult<SubqueryRows> {
+        let mut txn = self
+            .0
+            .try_borrow_mut()
+            .map_err(|_| SqlError::unknown("a subquery within the read of another"))?;
+        plan.run(&mut txn, outer, ctx)
+    }
+}
+
+impl<'a> EvalCtx<'a> {
+    /// For a statement whose subqueries did not run yet.
+    pub fn new(env: &'a crate::StatementEnv, params: &'a [Value], shared: &'a Shared) -> Self {
+        EvalCtx {
+            env,
+            params,
+            subqueries: &[],
+            outer: &[],
+            runner: None,
+            shared,
+        }
+    }
+
+    /// Evaluates expressions whose subqueries may run.
+    pub fn with_txn<T>(
+        &self,
+        txn: &mut Transaction,
+        f: impl FnOnce(&EvalCtx<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let runner = TxnRunner(RefCell::new(txn));
+        f(&EvalCtx {
+            runner: Some(&runner),
+            ..*self
+        })
+    }
+}
+
+impl SubPlan {
+    /// Runs it.
+    pub fn run(
+        &self,
+        txn: &mut Transaction,
+        outer: &[Value],
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<SubqueryRows> {
+        let ctx = EvalCtx {
+            outer,
+            subqueries: &[],
+            runner: None,
+            ..*ctx
+        };
+        let keys = matches!(self.used, SubqueryUse::Any(_) | SubqueryUse::All(_)) && self.by_key;
+        let mut rows = SubqueryRows::default();
+        let mut used = 0u64;
+        self.plan.run(txn, &ctx, &mut |values| {
+            rows.rows += 1;
+            if self.used == SubqueryUse::Exists {
+                return Ok(());
+            }
+            used += crate::prepared::row_memory(values) + 64;
+            if used > ctx.env.max_memory {
+                return Err(SqlError::new(
+                    1038,
+                    b"HY001",
+                    "Out of memory for the rows of a subquery",
+                ));
+            }
+            let null = values.iter().any(|v| v.is_null());
+            rows.has_null |= null;
+            if keys && !null {
+                let mut key = Vec::new();
+                for (v, c) in values.iter().zip(&self.collations) {
+                    push_key(*v, *c, &mut key);
+                }
+                if !rows.keys.insert(key) {
+                    rows.rows -= 1;
+                    return Ok(());
+                }
+            }
+            rows.values.extend(values.iter().map(|v| v.to_value()));
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Runs those that need no row of the query around.
+    pub fn run_all<'p>(
+        plans: &'p [SubPlan],
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<Vec<SubqueryRun<'p>>> {
+        plans
+            .iter()
+            .map(|plan| {
+                let once = if plan.each_row {
+                    None
+                } else {
+                    let at = std::ptr::from_ref(plan) as usize;
+                    let free = plan.outer.is_empty();
+                    let known = || {
+                        let all = ctx.shared.borrow();
+                        let found = all.iter().find(|(k, _)| *k == at);
+                        found.map(|(_, rows)| rows.clone())
+                    };
+                    match free.then(known).flatten() {
+                        Some(rows) => Some(rows),
+                        None => {
+                            let outer = plan
+                                .outer
+                                .iter()
+                                .map(|e| e.eval(ctx, &super::NoRow))
+                                .collect::<SqlResult<Vec<_>>>()?;
+                            let rows = Rc::new(plan.run(txn, &outer, ctx)?);
+                            if free {
+                                ctx.shared.borrow_mut().push((at, rows.clone()));
+                            }
+                            Some(rows)
+                        }
+                    }
+                };
+                Ok(SubqueryRun {
+                    plan,
+                    once,
+                    kept: RefCell::default(),
+                })
+            })
+            .collect()
+    }
+}
+
+impl SubqueryRun<'_> {
+    fn rows(
+        &self,
+        e: &SubqueryExpr,
+        ctx: &EvalCtx<'_>,
+        row: &dyn RowAccess,
+    ) -> SqlResult<Rc<SubqueryRows>> {
+        if let Some(rows) = &self.once {
+            return Ok(rows.clone());
+        }
+        let runner = ctx
+            .runner
+            .ok_or_else(|| SqlError::unsupported("subqueries that depend on the outer row here"))?;
+        let mut outer = Vec::with_capacity(e.outer.len());
+        let mut key = Vec::new();
+        for o in &e.outer {
+            let v = o.eval(ctx, row)?;
+            // Values that are equal but not the same (by collation, or digits) may give different rows.
+            push_key(v.as_ref(), Collation::Binary, &mut key);
+            outer.push(v);
+        }
+        let keep = !self.plan.volatile;
+        if keep && let Some(rows) = self.kept.borrow().0.get(&key) {
+            return Ok(rows.clone());
+        }
+        let rows = Rc::new(runner.run(self.plan, &outer, ctx)?);
+        if keep {
+            let mut kept = self.kept.borrow_mut();
+            let size = key.len() + 128 + rows.values.len() * 64;
+            if kept.1 + size > MAX_KEPT {
+                *kept = Default::default();
+            }
+            if size < MAX_KEPT / 4 {
+                kept.1 += size;
+                kept.0.insert(key, rows.clone());
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// A comparison of two rows: `None` for NULL.
+fn compare_rows(
+    op: CmpOp,
+    left: &[Value],
+    right: &[Value],
+    collations: &[Collation],
+    ctx: &EvalCtx<'_>,
+) -> Option<bool> {
+    let pairs = left.iter().zip(right).zip(collations);
+    match op {
+        CmpOp::Eq | CmpOp::Ne | CmpOp::NullSafeEq => {
+            let mut equal = Some(true);
+            for ((l, r), c) in pairs {
+                if op == CmpOp::NullSafeEq && (l.is_null() || r.is_null()) {
+                    if l.is_null() != r.is_null() {
+                        return Some(false);
+                    }
+                    continue;
+                }
+                match compare(l.as_ref(), r.as_ref(), *c, ctx.env) {
+                    Some(Ordering::Equal) => {}
+                    Some(_) => return Some(op == CmpOp::Ne),
+                    None => equal = None,
+                }
+            }
+            equal.map(|e| e != (op == CmpOp::Ne))
+        }
+        _ => {
+            for ((l, r), c) in pairs {
+                match compare(l.as_ref(), r.as_ref(), *c, ctx.env) {
+                    Some(Ordering::Equal) => {}
+                    Some(o) => return Some(super::eval::satisfied(op, o)),
+                    None => return None,
+                }
+            }
+            Some(matches!(op, CmpOp::Le | CmpOp::Ge))
+        }
+    }
+}
+
+fn several_rows() -> SqlError {
+    SqlError::new(1242, b"21000", "Subquery returns more than 1 row")
+}
+
+impl SubqueryExpr {
+    /// The value for a row.
+    pub(super) fn eval(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Value> {
+        let Some(run) = ctx.subqueries.get(self.index) else {
+            return Err(SqlError::unsupported("subqueries in this place"));
+        };
+        let rows = run.rows(self, ctx, row)?;
+        let plan = run.plan;
+        let truth = |b: Option<bool>| b.map_or(Value::Null, |b| Value::Int(b as i64));
+        let left = || {
+            self.left
+                .iter()
+                .map(|e| e.eval(ctx, row))
+                .collect::<SqlResult<Vec<_>>>()
+        };
+        let width = self.left.len().max(1);
+        let each = |op: CmpOp, left: &[Value], stop: bool| {
+            let mut unknown = false;
+            for r in rows.values.chunks(width) {
+                match compare_rows(op, left, r, &plan.collations, ctx) {
+                    Some(b) if b == stop => return Some(stop),
+                    Some(_) => {}
+                    None => unknown = true,
+                }
+            }
+            if unknown { None } else { Some(!stop) }
+        };
+        Ok(match self.used {
+            SubqueryUse::Exists => Value::Int((rows.rows > 0) as i64),
+            SubqueryUse::Value => match rows.rows {
+                0 => Value::Null,
+                1 => rows.values.first().cloned().unwrap_or_default(),
+                _ => return Err(several_rows()),
+            },
+            SubqueryUse::Row(op) => match rows.rows {
+                0 if op == CmpOp::NullSafeEq => truth(Some(left()?.iter().all(Value::is_null))),
+                0 => Value::Null,
+                1 => truth(compare_rows(op, &left()?, &rows.values, &plan.collations, ctx)),
+                _ => return Err(several_rows()),
+            },
+            SubqueryUse::Any(_) if rows.rows == 0 => Value::Int(0),
+            SubqueryUse::All(_) if rows.rows == 0 => Value::Int(1),
+            SubqueryUse::Any(op @ CmpOp::Eq) | SubqueryUse::All(op @ CmpOp::Ne) => {
+                let any = op == CmpOp::Eq;
+                let left = left()?;
+                let null = left.iter().any(Value::is_null);
+                let found = if plan.by_key && !null && (width == 1 || !rows.has_null) {
+                    let mut key = Vec::new();
+                    for (v, c) in left.iter().zip(&plan.collations) {
+                        push_key(v.as_ref(), *c, &mut key);
+                    }
+                    match rows.keys.contains(&key) {
+                        false if rows.has_null => None,
+                        f => Some(f),
+                    }
+                } else if width == 1 && null {
+                    None
+                } else {
+                    each(CmpOp::Eq, &left, true)
+                };
+                truth(found.map(|f| f == any))
+            }
+            SubqueryUse::Any(op) => truth(each(op, &left()?, true)),
+            SubqueryUse::All(op) => truth(each(op, &left()?, false)),
+        })
+    }
+}
+
+/// What planning says of a subquery.
+pub struct Planned {
+    /// Its position.
+    pub index: usize,
+    /// Types of its columns.
+    pub columns: Vec<ExprType>,
+    /// See [`SubqueryExpr::outer`].
+    pub outer: Vec<Expr>,
+    /// See [`SubqueryExpr::each_row`].
+    pub each_row: bool,
+}
+
+/// Plans the subqueries of a statement's or a SELECT's expressions.
+pub trait SubqueryPlanner {
+    /// Plans number `n` of the placeholders, seen from a scope.
+    fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned>;
+    /// Says how its columns are compared.
+    fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool);
+}
+
+/// The query around a subquery, as its names see it.
+pub struct OuterScope<'a> {
+    /// What names mean there.
+    pub scope: &'a Scope<'a>,
+    /// What the subquery sees of it so far.
+    pub frame: RefCell<Vec<Expr>>,
+}
+
+impl OuterScope<'_> {
+    /// An expression of the outer query as the subquery sees it.
+    pub(super) fn add(&self, e: Expr) -> Expr {
+        let ty = e.ty;
+        let mut frame = self.frame.borrow_mut();
+        let at = match frame.iter().position(|x| *x == e) {
+            Some(at) => at,
+            None => {
+                frame.push(e);
+                frame.len() - 1
+            }
+        };
+        make(ExprKind::Outer(at), ty)
+    }
+}
+
+pub(super) fn wrong_columns(n: usize) -> SqlError {
+    SqlError::new(
+        1241,
+        b"21000",
+        format!("Operand should contain {n} column(s)"),
+    )
+}
+
+/// Values of the two types are equal exactly if their keys are.
+fn keys_compare(a: &Expr, b: &ExprType) -> bool {
+    use narwal_types::TypeKind as K;
+    if a.ty.null || b.null || matches!(a.kind, ExprKind::Param(_) | ExprKind::UserVariable(_)) {
+        return false;
+    }
+    let (x, y) = (&a.ty.ty, &b.ty);
+    let exact = |t: &narwal_types::ColumnType| t.is_integer() || matches!(t.kind, K::Decimal(..));
+    (x.is_character() && y.is_character())
+        || (exact(x) && exact(y))
+        || matches!(
+            (x.kind, y.kind),
+            (K::Date, K::Date) | (K::DateTime(_), K::DateTime(_)) | (K::Time(_), K::Time(_))
+        )
+}
+
+/// The number of the subquery that an operand is, parentheses round it taken off.
+pub(super) fn as_subquery(ast: &Ast) -> Option<usize> {
+    match ast {
+        Ast::Nested(e) => as_subquery(e),
+        Ast::Tuple(v) if v.len() == 1 => as_subquery(&v[0]),
+        Ast::Value(v) => match &v.value {
+            sqlparser::ast::Value::Placeholder(p) => match crate::parse::subquery_number(p) {
+                Some((n, false)) => Some(n),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Binder<'_> {
+    fn plan_subquery(&self, n: usize, used: SubqueryUse) -> SqlResult<(&dyn SubqueryPlanner, Planned)> {
+        let planner = self
+            .scope
+            .planner
+            .ok_or_else(|| SqlError::unsupported("subqueries in this place"))?;
+        Ok((planner, planner.plan(n, used, self.scope)?))
+    }
+
+    /// A lone subquery, or EXISTS.
+    pub(super) fn lone_subquery(&self, n: usize, exists: bool) -> SqlResult<Expr> {
+        let used = if exists {
+            SubqueryUse::Exists
+        } else {
+            SubqueryUse::Value
+        };
+        let (_, p) = self.plan_subquery(n, used)?;
+        let ty = match (exists, p.columns.as_slice()) {
+            (true, _) => bool_ty(false),
+            (false, [t]) => t.with_nullable(true),
+            _ => return Err(wrong_columns(1)),
+        };
+        Ok(make(
+            ExprKind::Subquery(Box::new(SubqueryExpr {
+                used,
+                index: p.index,
+                left: Vec::new(),
+                outer: p.outer,
+                each_row: p.each_row,
+            })),
+            ty,
+        ))
+    }
+
+    /// A comparison of an operand, perhaps a row, with a subquery.
+    pub(super) fn compared_subquery(
+        &self,
+        left: &Ast,
+        n: usize,
+        used: SubqueryUse,
+    ) -> SqlResult<Expr> {
+        let left: Vec<Expr> = match left {
+            Ast::Tuple(list) => list
+                .iter()
+                .map(|e| self.expr(e))
+                .collect::<SqlResult<_>>()?,
+            e => vec![self.expr(e)?],
+        };
+        if left.len() > 1
+            && let SubqueryUse::Any(op) | SubqueryUse::All(op) = used
+            && !matches!(
+                (used, op),
+                (SubqueryUse::Any(_), CmpOp::Eq) | (SubqueryUse::All(_), CmpOp::Ne)
+            )
+        {
+            return Err(wrong_columns(1));
+        }
+        let (planner, p) = self.plan_subquery(n, used)?;
+        if p.columns.len() != left.len() {
+            return Err(wrong_columns(left.len()));
+        }
+        let op = match used {
+            SubqueryUse::Any(op) | SubqueryUse::All(op) | SubqueryUse::Row(op) => op.symbol(),
+            _ => "in",
+        };
+        let collations = left
+            .iter()
+            .zip(&p.columns)
+            .map(|(l, t)| {
+                let strings = [&l.ty, t].into_iter().filter(|t| t.is_string());
+                Ok(super::types::collation_of(strings.collect::<Vec<_>>(), op)?.0)
+            })
+            .collect::<SqlResult<Vec<_>>>()?;
+        let by_key = left.iter().zip(&p.columns).all(|(l, t)| keys_compare(l, t));
+        planner.compared(p.index, collations, by_key);
+        let nullable = left.iter().any(|e| e.ty.nullable)
+            || p.columns.iter().any(|t| t.nullable)
+            || matches!(used, SubqueryUse::Row(_));
+        Ok(make(
+            ExprKind::Subquery(Box::new(SubqueryExpr {
+                used,
+                index: p.index,
+                left,
+                outer: p.outer,
+                each_row: p.each_row,
+            })),
+            bool_ty(nullable),
+        ))
+    }
+
+    /// `[NOT]` IN (subquery).
+    pub(super) fn in_subquery(&self, left: &Ast, n: usize, negated: bool) -> SqlResult<Expr> {
+        self.compared_subquery(
+            left,
+            n,
+            if negated {
+                SubqueryUse::All(CmpOp::Ne)
+            } else {
+                SubqueryUse::Any(CmpOp::Eq)
+            },
+        )
+    }
+}
+
+impl Expr {
+    /// True if a subquery inside must run while rows are read.
+    pub fn runs_each_row(&self) -> bool {
+        self.any(&|e| matches!(&e.kind, ExprKind::Subquery(s) if s.each_row))
+    }
+}
