@@ -144,7 +144,7 @@ SELECT id FROM d WHERE EXISTS (SELECT 1 FROM e WHERE e.dept = nosuch.id);
 SELECT id FROM d WHERE EXISTS (SELECT 1 FROM nosuch WHERE nosuch.id = d.id);
 SELECT id FROM d WHERE id IN (SELECT budget2 FROM e);
 SELECT id FROM d WHERE id IN (SELECT budget FROM e WHERE id = 1) ORDER BY id;
-SELECT (SELECT id FROM e LIMIT 1) AS id, (SELECT d.id) AS other FROM d ORDER BY other LIMIT 2;
+SELECT (SELECT MIN(id) FROM e) AS id, (SELECT d.id) AS other FROM d ORDER BY other LIMIT 2;
 SELECT d.id, (SELECT COUNT(*) FROM e d WHERE d.dept = 1) FROM d ORDER BY 1;
 SELECT 1 FROM d WHERE (SELECT 1 FROM e WHERE d.id = t.id);
 -- Writes.

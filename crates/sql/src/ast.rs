@@ -179,13 +179,15 @@ pub enum From {
         query: Box<Select>,
         /// Its name.
         alias: String,
+        /// Names of its columns, if they are given.
+        columns: Vec<String>,
     },
-    /// The SELECTs of a UNION; the SELECT around it carries the UNION's ORDER BY and LIMIT.
-    Union {
-        /// At least two.
-        parts: Vec<Select>,
-        /// Of the first so many parts together equal rows count once (UNION); the others follow as they are (UNION ALL).
-        distinct: usize,
+    /// SELECTs put together; the SELECT around them carries ORDER BY and LIMIT.
+    Set {
+        /// The first.
+        first: Box<Select>,
+        /// The others, from left to right; none for a SELECT in parentheses with clauses of its own.
+        rest: Vec<(SetOp, Select)>,
     },
     /// A join.
     Join(Box<Join>),
@@ -197,10 +199,50 @@ impl From {
         match self {
             From::Table(t) => Some(t),
             From::Query { query, .. } => query.from.as_ref()?.first_table(),
-            From::Union { parts, .. } => parts.first()?.from.as_ref()?.first_table(),
+            From::Set { first, .. } => first.from.as_ref()?.first_table(),
             From::Join(j) => j.left.first_table().or_else(|| j.right.first_table()),
         }
     }
+}
+
+/// UNION, INTERSECT or EXCEPT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetOp {
+    /// Which.
+    pub kind: SetKind,
+    /// ALL: equal rows count each.
+    pub all: bool,
+}
+
+/// Which rows of two SELECTs stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetKind {
+    /// All.
+    Union,
+    /// Those of both.
+    Intersect,
+    /// Those of the left one only.
+    Except,
+}
+
+/// WITH.
+#[derive(Debug, Clone, PartialEq)]
+pub struct With {
+    /// RECURSIVE.
+    pub recursive: bool,
+    /// Its tables.
+    pub ctes: Vec<std::sync::Arc<Cte>>,
+}
+
+/// A common table expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cte {
+    /// Name.
+    pub name: String,
+    /// Names of its columns, if they are given.
+    pub columns: Vec<String>,
+    /// What it stands for.
+    pub query: Select,
 }
 
 /// Two sides of a FROM and how they are joined.
@@ -244,6 +286,8 @@ pub enum JoinOn {
 /// A SELECT.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Select {
+    /// WITH.
+    pub with: Option<With>,
     /// DISTINCT.
     pub distinct: bool,
     /// SQL_CALC_FOUND_ROWS.
@@ -273,12 +317,13 @@ pub struct Select {
 
 impl Select {
     /// A plain SELECT of items from something.
-    pub fn of(items: Vec<SelectItem>, from: From) -> Select {
+    pub fn of(items: Vec<SelectItem>, from: impl Into<Option<From>>) -> Select {
         Select {
+            with: None,
             distinct: false,
             calc_found_rows: false,
             items,
-            from: Some(from),
+            from: from.into(),
             where_: None,
             group_by: Vec::new(),
             having: None,

@@ -83,6 +83,7 @@ impl Prepared {
             env,
             virtual_tables,
             needs: RefCell::default(),
+            ctes: Default::default(),
             row_keys: RefCell::default(),
         };
         let (plan, params) = plan(stmt, &mut r)?;

@@ -6,5 +6,6 @@ pub mod join;
 pub mod order;
 pub mod rows;
 pub mod select;
+pub mod set;
 pub mod write;
 pub mod write_join;

@@ -1,7 +1,7 @@
 //! Reading a table by its access path: plain reads, and locking reads for SELECT ... FOR UPDATE, UPDATE and DELETE.
 
 use super::join::{JoinPlan, encode_made};
-use super::order::push_key;
+use super::set::{RecursivePlan, SetPlan};
 use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
 use crate::plan::sarg::conjuncts;
@@ -37,18 +37,14 @@ pub enum Rows {
     Virtual(VirtualRows),
     /// A derived table.
     Query(Box<SelectPlan>),
-    /// A UNION.
-    Union(Box<UnionPlan>),
+    /// SELECTs put together.
+    Set(Box<SetPlan>),
+    /// A recursive table of WITH.
+    Recursive(Box<RecursivePlan>),
+    /// In a step of such a table: the rows of the step before.
+    Working(usize),
     /// A join.
     Join(Box<JoinPlan>),
-}
-
-/// The SELECTs of a UNION.
-pub struct UnionPlan {
-    /// In order.
-    pub parts: Vec<SelectPlan>,
-    /// Of the first so many parts together equal rows come once.
-    pub distinct: usize,
 }
 
 /// How rows are locked.
@@ -385,18 +381,22 @@ impl TablePlan {
         matches!(self.rows, Rows::Stored)
     }
 
-    /// True for a derived table or a UNION.
+    /// True for a derived table, SELECTs put together or a table of WITH.
     pub fn is_derived(&self) -> bool {
-        matches!(self.rows, Rows::Query(_) | Rows::Union(_))
+        matches!(
+            self.rows,
+            Rows::Query(_) | Rows::Set(_) | Rows::Recursive(_) | Rows::Working(_)
+        )
     }
 
     /// True if rows of a table in the store are read.
     pub fn reads_stored(&self) -> bool {
         match &self.rows {
             Rows::Stored => true,
-            Rows::Virtual(_) => false,
+            Rows::Virtual(_) | Rows::Working(_) => false,
             Rows::Query(p) => p.reads_stored(),
-            Rows::Union(u) => u.parts.iter().any(SelectPlan::reads_stored),
+            Rows::Set(u) => u.parts().any(SelectPlan::reads_stored),
+            Rows::Recursive(r) => r.parts().any(SelectPlan::reads_stored),
             Rows::Join(j) => j.reads_stored(),
         }
     }
@@ -405,9 +405,10 @@ impl TablePlan {
     pub fn reads_table(&self, table: &Table) -> bool {
         match &self.rows {
             Rows::Stored => self.table.def.id == table.def.id,
-            Rows::Virtual(_) => false,
+            Rows::Virtual(_) | Rows::Working(_) => false,
             Rows::Query(p) => p.reads_table(table),
-            Rows::Union(u) => u.parts.iter().any(|p| p.reads_table(table)),
+            Rows::Set(u) => u.parts().any(|p| p.reads_table(table)),
+            Rows::Recursive(r) => r.parts().any(|p| p.reads_table(table)),
             Rows::Join(j) => j.leaves.iter().any(|l| l.plan.reads_table(table)),
         }
     }
@@ -452,7 +453,15 @@ impl TablePlan {
             Rows::Query(plan) => {
                 plan.run(txn, ctx, &mut |values| take(values).map(|_| ()))?;
             }
-            Rows::Union(union) => union.run(&self.table, txn, ctx, &mut take)?,
+            Rows::Set(set) => set.run(&self.table, txn, ctx, &mut take)?,
+            Rows::Recursive(r) => r.run(&self.table, txn, ctx, &mut take)?,
+            Rows::Working(id) => {
+                for row in ctx.working.map_or(&[][..], |w| w.rows(*id)) {
+                    if self.matches(true, row, ctx)? && !f(ctx, row)? {
+                        break;
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -742,47 +751,6 @@ impl TablePlan {
             {
                 break;
             }
-        }
-        Ok(())
-    }
-}
-
-impl UnionPlan {
-    /// Runs the SELECTs one after the other. `table`: the types that their columns have together.
-    fn run(
-        &self,
-        table: &Table,
-        txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
-        f: &mut dyn FnMut(&[ValueRef<'_>]) -> SqlResult<bool>,
-    ) -> SqlResult<()> {
-        let mut seen = ahash::AHashSet::new();
-        let mut used = 0u64;
-        let mut image = Vec::new();
-        for (i, part) in self.parts.iter().enumerate() {
-            part.run(txn, ctx, &mut |values| {
-                if i >= self.distinct {
-                    return f(values).map(|_| ());
-                }
-                encode_made(table, values, &mut image)?;
-                let mut key = Vec::new();
-                for (c, column) in table.columns().iter().enumerate() {
-                    let v = table.layout.column(&image, c)?;
-                    push_key(v, column.ty.collation, &mut key);
-                }
-                used += key.len() as u64 + 48;
-                if used > ctx.env.max_memory {
-                    return Err(SqlError::new(
-                        1038,
-                        b"HY001",
-                        "Out of memory for the rows of a UNION",
-                    ));
-                }
-                if seen.insert(key) {
-                    f(values)?;
-                }
-                Ok(())
-            })?;
         }
         Ok(())
     }

@@ -95,12 +95,7 @@ struct Output<'p, 'e> {
 
 impl Output<'_, '_> {
     /// Takes a row; false if no more are wanted.
-    fn push(
-        &mut self,
-        ctx: &EvalCtx<'_>,
-        row: &[u8],
-        access: &dyn RowAccess,
-    ) -> SqlResult<bool> {
+    fn push(&mut self, ctx: &EvalCtx<'_>, row: &[u8], access: &dyn RowAccess) -> SqlResult<bool> {
         if self.left == 0 && !self.plan.calc_found_rows {
             return Ok(false);
         }

@@ -1,7 +1,7 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
 use super::func::Func;
-use super::subquery::as_subquery;
+use super::subquery::{as_subquery, not_a_row, row_items, wrong_columns};
 use super::types::{self, NO_LENGTH};
 use super::{
     AggFunc, Aggregate, ArithOp, Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType,
@@ -188,7 +188,7 @@ impl Binder<'_> {
                 {
                     return self.in_subquery(expr, n, *negated);
                 }
-                if matches!(**expr, Ast::Tuple(_)) {
+                if row_items(expr).is_some() {
                     return self.row_in(expr, list, *negated);
                 }
                 let e = self.expr(expr)?;
@@ -329,6 +329,7 @@ impl Binder<'_> {
                     }
                 }
             }
+            Ast::Function(_) if row_items(ast).is_some() => return Err(wrong_columns(1)),
             Ast::Function(f) => self.function(f)?,
             Ast::Ceil { expr, field } => self.ceil_floor(Func::Ceiling, expr, field)?,
             Ast::Floor { expr, field } => self.ceil_floor(Func::Floor, expr, field)?,
@@ -394,7 +395,8 @@ impl Binder<'_> {
             Ast::Subquery(_) | Ast::InSubquery { .. } | Ast::Exists { .. } => {
                 return Err(SqlError::unsupported("subqueries"));
             }
-            Ast::Tuple(_) => return Err(SqlError::unsupported("row expressions")),
+            Ast::Tuple(_) => return Err(wrong_columns(1)),
+
             Ast::MatchAgainst { .. } => return Err(SqlError::unsupported("full-text search")),
             Ast::JsonAccess { .. } => return Err(SqlError::unsupported("JSON paths")),
             other => return Err(SqlError::unsupported(format!("the expression {other}"))),
@@ -628,7 +630,7 @@ impl Binder<'_> {
         use BinaryOperator as B;
         let cmp = comparison(op);
         if let Some(op) = cmp {
-            if matches!(left, Ast::Tuple(_)) || matches!(right, Ast::Tuple(_)) {
+            if row_items(left).is_some() || row_items(right).is_some() {
                 if let Some(n) = as_subquery(right) {
                     return self.compared_subquery(left, n, SubqueryUse::Row(op));
                 }
@@ -638,7 +640,10 @@ impl Binder<'_> {
                 return self.row_compare(op, left, right);
             }
             let l = self.expr(left)?;
-            let r = self.expr(right)?;
+            let r = self.expr(right).map_err(|e| match as_subquery(right) {
+                Some(_) if e.code == 1241 => not_a_row(Some(&l), None, op.symbol()),
+                _ => e,
+            })?;
             return self.compare(op, l, r);
         }
         match op {
@@ -786,12 +791,10 @@ impl Binder<'_> {
 
     /// (a, b) = (c, d): all pairs equal.
     fn row_compare(&self, op: CmpOp, left: &Ast, right: &Ast) -> SqlResult<Expr> {
-        let (Ast::Tuple(l), Ast::Tuple(r)) = (left, right) else {
-            return Err(SqlError::new(
-                1241,
-                b"21000",
-                "Operand should contain 1 column(s)",
-            ));
+        let (l, r) = match (row_items(left), row_items(right)) {
+            (Some(l), Some(r)) => (l, r),
+            (Some(_), None) => return Err(not_a_row(None, Some(&self.expr(right)?), op.symbol())),
+            (None, _) => return Err(not_a_row(Some(&self.expr(left)?), None, op.symbol())),
         };
         if l.len() != r.len() {
             return Err(SqlError::new(
@@ -803,11 +806,11 @@ impl Binder<'_> {
         let inner = match op {
             CmpOp::Eq | CmpOp::NullSafeEq => op,
             CmpOp::Ne => CmpOp::Eq,
-            _ => return self.row_order(op, l, r),
+            _ => return self.row_order(op, &l, &r),
         };
         let list = l
             .iter()
-            .zip(r)
+            .zip(&r)
             .map(|(a, b)| self.compare(inner, self.expr(a)?, self.expr(b)?))
             .collect::<SqlResult<Vec<_>>>()?;
         let nullable = list.iter().any(|e| e.ty.nullable);
@@ -820,7 +823,7 @@ impl Binder<'_> {
     }
 
     /// (a, b) < (c, d): the first pair that is not equal decides.
-    fn row_order(&self, op: CmpOp, l: &[Ast], r: &[Ast]) -> SqlResult<Expr> {
+    fn row_order(&self, op: CmpOp, l: &[&Ast], r: &[&Ast]) -> SqlResult<Expr> {
         let strict = match op {
             CmpOp::Le => CmpOp::Lt,
             CmpOp::Ge => CmpOp::Gt,
@@ -847,7 +850,10 @@ impl Binder<'_> {
     fn row_in(&self, left: &Ast, list: &[Ast], negated: bool) -> SqlResult<Expr> {
         let any = list
             .iter()
-            .map(|r| self.row_compare(CmpOp::Eq, left, r))
+            .map(|r| match row_items(r) {
+                Some(_) => self.row_compare(CmpOp::Eq, left, r),
+                None => Err(not_a_row(None, Some(&self.expr(r)?), "in")),
+            })
             .collect::<SqlResult<Vec<_>>>()?;
         let ty = bool_ty(any.iter().any(|e| e.ty.nullable));
         let any = make(ExprKind::Or(any), ty);

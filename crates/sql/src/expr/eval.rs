@@ -76,6 +76,11 @@ impl<'a> Val<'a> {
 /// Puts warnings of conversions into the diagnostics area.
 pub(crate) struct Warn<'a>(pub &'a StatementEnv);
 
+/// Puts a warning of a conversion into the diagnostics area.
+pub fn push_warning(env: &StatementEnv, w: SqlWarning) {
+    Warn(env).push(w);
+}
+
 impl Warnings for Warn<'_> {
     fn push(&mut self, w: SqlWarning) {
         let level = if w.note {

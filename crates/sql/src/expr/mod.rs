@@ -41,7 +41,7 @@ use std::sync::Arc;
 pub use bind::bind;
 use bind::{Binder, bool_ty, make};
 pub use date::IntervalUnit;
-pub use eval::Val;
+pub use eval::{Val, push_warning};
 pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
 use subquery::{Runner, SubqueryPlanner};
 
@@ -495,6 +495,8 @@ pub struct EvalCtx<'a> {
     pub outer: &'a [Value],
     /// Runs subqueries; `None` where rows are being read.
     pub runner: Option<&'a dyn Runner>,
+    /// In a step of a recursive table: the rows of the step before.
+    pub working: Option<&'a crate::exec::set::Working<'a>>,
     /// Results that serve the whole statement.
     pub shared: &'a Shared,
 }

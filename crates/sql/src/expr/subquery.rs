@@ -12,7 +12,7 @@ use crate::plan::select::SelectPlan;
 use ahash::{AHashMap, AHashSet};
 use narwal_engine::Transaction;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
-use sqlparser::ast::Expr as Ast;
+use sqlparser::ast::{Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -120,6 +120,7 @@ impl<'a> EvalCtx<'a> {
             subqueries: &[],
             outer: &[],
             runner: None,
+            working: None,
             shared,
         }
     }
@@ -199,7 +200,7 @@ impl SubPlan {
                     None
                 } else {
                     let at = std::ptr::from_ref(plan) as usize;
-                    let free = plan.outer.is_empty();
+                    let free = plan.outer.is_empty() && ctx.working.is_none();
                     let known = || {
                         let all = ctx.shared.borrow();
                         let found = all.iter().find(|(k, _)| *k == at);
@@ -353,7 +354,13 @@ impl SubqueryExpr {
             SubqueryUse::Row(op) => match rows.rows {
                 0 if op == CmpOp::NullSafeEq => truth(Some(left()?.iter().all(Value::is_null))),
                 0 => Value::Null,
-                1 => truth(compare_rows(op, &left()?, &rows.values, &plan.collations, ctx)),
+                1 => truth(compare_rows(
+                    op,
+                    &left()?,
+                    &rows.values,
+                    &plan.collations,
+                    ctx,
+                )),
                 _ => return Err(several_rows()),
             },
             SubqueryUse::Any(_) if rows.rows == 0 => Value::Int(0),
@@ -436,6 +443,50 @@ pub(super) fn wrong_columns(n: usize) -> SqlError {
     )
 }
 
+/// The operands of `(a, b)` and `ROW(a, b)`.
+pub(super) fn row_items(ast: &Ast) -> Option<Vec<&Ast>> {
+    match ast {
+        Ast::Tuple(list) if list.len() > 1 => Some(list.iter().collect()),
+        Ast::Nested(e) => row_items(e),
+        Ast::Function(f) if f.name.to_string().eq_ignore_ascii_case("row") => {
+            let FunctionArguments::List(list) = &f.args else {
+                return None;
+            };
+            list.args
+                .iter()
+                .map(|a| match a {
+                    FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
+                    _ => None,
+                })
+                .collect()
+        }
+        _ => None,
+    }
+}
+
+/// Error 4078: one side (`None`) is a row, the other is not.
+pub(super) fn not_a_row(left: Option<&Expr>, right: Option<&Expr>, op: &str) -> SqlError {
+    let name = |e: Option<&Expr>| match e {
+        None => "row".to_string(),
+        Some(e) => {
+            let name = e.ty.ty.sql_name();
+            name.split(['(', ' '])
+                .next()
+                .unwrap_or_default()
+                .to_string()
+        }
+    };
+    SqlError::new(
+        4078,
+        b"HY000",
+        format!(
+            "Illegal parameter data types {} and {} for operation '{op}'",
+            name(left),
+            name(right)
+        ),
+    )
+}
+
 /// Values of the two types are equal exactly if their keys are.
 fn keys_compare(a: &Expr, b: &ExprType) -> bool {
     use narwal_types::TypeKind as K;
@@ -469,7 +520,11 @@ pub(super) fn as_subquery(ast: &Ast) -> Option<usize> {
 }
 
 impl Binder<'_> {
-    fn plan_subquery(&self, n: usize, used: SubqueryUse) -> SqlResult<(&dyn SubqueryPlanner, Planned)> {
+    fn plan_subquery(
+        &self,
+        n: usize,
+        used: SubqueryUse,
+    ) -> SqlResult<(&dyn SubqueryPlanner, Planned)> {
         let planner = self
             .scope
             .planner
@@ -509,12 +564,12 @@ impl Binder<'_> {
         n: usize,
         used: SubqueryUse,
     ) -> SqlResult<Expr> {
-        let left: Vec<Expr> = match left {
-            Ast::Tuple(list) => list
-                .iter()
+        let left: Vec<Expr> = match row_items(left) {
+            Some(list) => list
+                .into_iter()
                 .map(|e| self.expr(e))
                 .collect::<SqlResult<_>>()?,
-            e => vec![self.expr(e)?],
+            None => vec![self.expr(left)?],
         };
         if left.len() > 1
             && let SubqueryUse::Any(op) | SubqueryUse::All(op) = used

@@ -135,10 +135,7 @@ impl Fixture {
             layout: &self.sources[0].table.layout,
             row: &self.row,
         };
-        let v = e.eval(
-            &EvalCtx::new(env, params, &Shared::default()),
-            &row,
-        )?;
+        let v = e.eval(&EvalCtx::new(env, params, &Shared::default()), &row)?;
         Ok((v, e.ty()))
     }
 

@@ -1,6 +1,6 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
-use super::P;
+use super::{P, subquery};
 use crate::ast::{
     Assignment, AstExpr, Delete, From, Insert, InsertSource, Limit, OrderItem, Select, SelectItem,
     SetValue, Stmt, TableName, Update, WriteJoin, WriteTargets,
@@ -43,10 +43,8 @@ impl P<'_> {
             }
             if self.kw("VALUES") || self.kw("VALUE") {
                 source = InsertSource::Values(self.comma_separated(Self::row)?);
-            } else if self.peek_kw("SELECT") || *self.peek() == Token::LParen {
+            } else if subquery::begins(self.peek()) || *self.peek() == Token::LParen {
                 source = InsertSource::Select(Box::new(self.select()?));
-            } else if self.peek_kw("WITH") {
-                return self.unsupported("WITH (common table expressions)");
             } else {
                 return Err(self.error());
             }

@@ -5,6 +5,7 @@
 mod ddl;
 mod dialect;
 mod dml;
+mod query;
 mod select;
 mod subquery;
 #[cfg(test)]
@@ -105,7 +106,7 @@ impl<'a> P<'a> {
         let mut after_paren = false;
         let mut has_subquery = false;
         for t in &mut tokens {
-            has_subquery |= after_paren && Self::is_kw(&t.token, "SELECT");
+            has_subquery |= after_paren && subquery::begins(&t.token);
             after_paren = match t.token {
                 Token::LParen => true,
                 Token::Whitespace(_) => after_paren,
@@ -498,8 +499,8 @@ impl<'a> P<'a> {
                 }
             }
             "CREATE" | "DROP" | "TRUNCATE" | "ALTER" => self.ddl().map(|d| Stmt::Ddl(Box::new(d))),
-            "WITH" => self.unsupported("WITH (common table expressions)"),
-            "VALUES" | "TABLE" => self.unsupported(&format!("{word} statement")),
+            "WITH" | "VALUES" => self.select_statement(),
+            "TABLE" => self.unsupported(&format!("{word} statement")),
             "CALL" | "HANDLER" | "LOAD" | "RENAME" | "PREPARE" | "EXECUTE" | "DEALLOCATE"
             | "XA" | "ANALYZE" | "OPTIMIZE" | "REPAIR" | "CHECK" | "LOCK" | "UNLOCK"
             | "INSTALL" | "UNINSTALL" | "HELP" | "SIGNAL" | "RESIGNAL" | "GET" | "CACHE"

@@ -15,73 +15,8 @@ impl P<'_> {
         Ok(Stmt::Select(Box::new(self.select()?)))
     }
 
-    /// A SELECT or a UNION of some, in parentheses or not, up to the end of its clauses.
-    pub(super) fn select(&mut self) -> SqlResult<Select> {
-        let (mut first, parenthesised) = self.select_term()?;
-        if !self.peek_kw("UNION") {
-            self.no_set_operation()?;
-            if parenthesised {
-                if self.peek_kw("ORDER") || self.peek_kw("LIMIT") {
-                    return self.unsupported("ORDER BY or LIMIT behind a SELECT in parentheses");
-                }
-                return Ok(first);
-            }
-            self.select_tail(&mut first)?;
-            if self.peek_kw("UNION") {
-                let what = if first.order_by.is_empty() {
-                    "LIMIT"
-                } else {
-                    "ORDER BY"
-                };
-                return Err(SqlError::new(
-                    1221,
-                    b"HY000",
-                    format!("Incorrect usage of UNION and {what}"),
-                ));
-            }
-            self.no_set_operation()?;
-            return Ok(first);
-        }
-        let calc_found_rows = std::mem::take(&mut first.calc_found_rows);
-        let mut parts = vec![first];
-        let mut distinct = 0;
-        while self.kw("UNION") {
-            let all = self.kw("ALL");
-            if !all {
-                self.kw("DISTINCT");
-                distinct = parts.len() + 1;
-            }
-            parts.push(self.select_term()?.0);
-        }
-        self.no_set_operation()?;
-        let mut union = Select {
-            distinct: false,
-            calc_found_rows,
-            items: vec![SelectItem::Wildcard],
-            from: Some(From::Union { parts, distinct }),
-            where_: None,
-            group_by: Vec::new(),
-            having: None,
-            order_by: Vec::new(),
-            limit: None,
-            locking: None,
-            subqueries: Vec::new(),
-            params: self.params,
-        };
-        self.select_tail(&mut union)?;
-        Ok(union)
-    }
-
-    /// A SELECT in parentheses (true), or one up to HAVING.
-    fn select_term(&mut self) -> SqlResult<(Select, bool)> {
-        if let Some(s) = self.parenthesised_select()? {
-            return Ok((s, true));
-        }
-        if self.tok(&Token::LParen) {
-            let s = self.nested(Self::select)?;
-            self.expect_tok(&Token::RParen)?;
-            return Ok((s, true));
-        }
+    /// A SELECT up to HAVING.
+    pub(super) fn simple_select(&mut self) -> SqlResult<Select> {
         let start = self.here();
         self.expect_kw("SELECT")?;
         let mut distinct = false;
@@ -132,27 +67,25 @@ impl P<'_> {
         if self.peek_kw("WINDOW") {
             return self.unsupported("window functions");
         }
-        Ok((
-            Select {
-                distinct,
-                calc_found_rows,
-                items,
-                from,
-                where_,
-                group_by,
-                having,
-                order_by: Vec::new(),
-                limit: None,
-                locking: None,
-                subqueries: self.subqueries_since(start),
-                params: self.params,
-            },
-            false,
-        ))
+        Ok(Select {
+            with: None,
+            distinct,
+            calc_found_rows,
+            items,
+            from,
+            where_,
+            group_by,
+            having,
+            order_by: Vec::new(),
+            limit: None,
+            locking: None,
+            subqueries: self.subqueries_since(start),
+            params: self.params,
+        })
     }
 
     /// ORDER BY, LIMIT and what follows.
-    fn select_tail(&mut self, s: &mut Select) -> SqlResult<()> {
+    pub(super) fn select_tail(&mut self, s: &mut Select) -> SqlResult<()> {
         let start = self.here();
         s.order_by = self.order_by()?;
         s.limit = self.limit()?;
@@ -191,13 +124,6 @@ impl P<'_> {
                 count: first,
             }
         }))
-    }
-
-    fn no_set_operation(&self) -> SqlResult<()> {
-        if self.peek_kw("EXCEPT") || self.peek_kw("INTERSECT") || self.peek_kw("MINUS") {
-            return self.unsupported("EXCEPT and INTERSECT");
-        }
-        Ok(())
     }
 
     /// FROM's tables, joined from left to right. `tables` counts them.
@@ -273,7 +199,7 @@ impl P<'_> {
                 format!("Too many tables; MariaDB can only use {MAX_TABLES} tables in a join"),
             ));
         }
-        if let Some(query) = self.parenthesised_select()? {
+        if let Some(query) = self.derived_query()? {
             self.kw("AS");
             let alias = match self.peek() {
                 Token::Word(w) if w.quote_style.is_some() || !is_reserved_word(&w.value) => {
@@ -287,12 +213,10 @@ impl P<'_> {
                     ));
                 }
             };
-            if *self.peek() == Token::LParen {
-                return self.unsupported("column names of derived tables");
-            }
             return Ok(From::Query {
                 query: Box::new(query),
                 alias,
+                columns: Vec::new(),
             });
         }
         if self.tok(&Token::LParen) {

@@ -28,6 +28,42 @@ pub(crate) fn number(placeholder: &str) -> Option<(usize, bool)> {
     Some((n.parse().ok()?, exists))
 }
 
+/// True for a word that a query begins with.
+pub(super) fn begins(t: &Token) -> bool {
+    P::is_kw(t, "SELECT") || P::is_kw(t, "WITH")
+}
+
+/// True if a query begins at a token: SELECT, or a SELECT in parentheses that has UNION or such behind it.
+fn query_begins(tokens: &[TokenWithSpan]) -> bool {
+    let mut words = tokens.iter().filter(|t| !is_space(t)).map(|t| &t.token);
+    let mut open = 0;
+    let first = loop {
+        match words.next() {
+            Some(Token::LParen) => open += 1,
+            t => break t,
+        }
+    };
+    if !first.is_some_and(begins) {
+        return false;
+    }
+    // Behind the parenthesis that opened first.
+    let mut level = open;
+    while level > 0 {
+        match words.next() {
+            Some(Token::LParen) => level += 1,
+            Some(Token::RParen) => level -= 1,
+            Some(_) => {}
+            None => return false,
+        }
+    }
+    open == 0
+        || words.next().is_some_and(|t| {
+            ["UNION", "INTERSECT", "EXCEPT", "ORDER", "LIMIT"]
+                .iter()
+                .any(|k| P::is_kw(t, k))
+        })
+}
+
 fn is_space(t: &TokenWithSpan) -> bool {
     matches!(t.token, Token::Whitespace(_))
 }
@@ -49,30 +85,33 @@ pub(super) fn take(
     }
     let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
     let mut found = Vec::new();
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(t) = tokens.next() {
+    let mut at = 0;
+    while let Some(t) = tokens.get(at) {
+        at += 1;
         let open = t.token == Token::LParen;
-        out.push(t);
+        out.push(t.clone());
         if !open {
             continue;
         }
-        while let Some(space) = tokens.next_if(is_space) {
-            out.push(space);
+        while let Some(space) = tokens.get(at).filter(|t| is_space(t)) {
+            out.push(space.clone());
+            at += 1;
         }
-        if !tokens.peek().is_some_and(|t| P::is_kw(&t.token, "SELECT")) {
+        if !query_begins(&tokens[at..]) {
             continue;
         }
         let mut inside = Vec::new();
         let mut level = 0usize;
         let close = loop {
-            let Some(t) = tokens.next() else { break None };
+            let Some(t) = tokens.get(at) else { break None };
+            at += 1;
             match t.token {
                 Token::LParen => level += 1,
-                Token::RParen if level == 0 => break Some(t),
+                Token::RParen if level == 0 => break Some(t.clone()),
                 Token::RParen => level -= 1,
                 _ => {}
             }
-            inside.push(t);
+            inside.push(t.clone());
         };
         let Some(close) = close else {
             return Err(super::syntax_error(text, text.len()));

@@ -150,11 +150,12 @@ fn joins_unions_and_subqueries() {
     assert_eq!(j.on, JoinOn::Using(vec!["x".into()]));
 
     let s = select("(SELECT 1) UNION SELECT 2 UNION ALL SELECT 3 ORDER BY 1 LIMIT 2");
-    let Some(From::Union { parts, distinct }) = &s.from else {
+    let Some(From::Set { rest, .. }) = &s.from else {
         panic!()
     };
-    assert_eq!((parts.len(), *distinct), (3, 2));
-    assert!(s.limit.is_some() && parts[2].limit.is_none());
+    let all: Vec<bool> = rest.iter().map(|(op, _)| op.all).collect();
+    assert_eq!(all, [false, true]);
+    assert!(s.limit.is_some() && rest[1].1.limit.is_none());
 
     let s = select(
         "SELECT (SELECT 7), t.* FROM (SELECT 1 AS x) t WHERE x IN (SELECT y FROM u WHERE y > ?) \

@@ -6,13 +6,12 @@
 use super::access::{Access, Lookup};
 use super::resolve::{Resolved, Resolver};
 use super::sarg::conjuncts;
+use super::select::SelectPlan;
 use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn};
 use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
-use crate::exec::rows::{LockSpec, Rows, TablePlan, UnionPlan};
+use crate::exec::rows::{LockSpec, Rows, TablePlan};
 use crate::expr::subquery::SubqueryPlanner;
-use crate::expr::{
-    Clause, CmpOp, Expr, ExprKind, ExprType, OuterScope, Scope, Source, bind, types,
-};
+use crate::expr::{Clause, CmpOp, Expr, ExprKind, ExprType, OuterScope, Scope, Source, bind};
 use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
@@ -165,65 +164,45 @@ impl Resolver<'_> {
         outer: Option<&OuterScope<'_>>,
     ) -> SqlResult<(Resolved, Vec<IndexHint>)> {
         Ok(match from {
-            From::Table(t) => (self.table(t)?, t.hints.clone()),
-            From::Query { query, alias } => {
-                let plan = self.select(query)?;
-                for (i, c) in plan.columns.iter().enumerate() {
-                    if plan.columns[..i]
-                        .iter()
-                        .any(|o| o.name.eq_ignore_ascii_case(&c.name))
-                    {
-                        return Err(SqlError::new(
-                            1060,
-                            b"42S21",
-                            format!("Duplicate column name '{}'", c.name),
-                        ));
-                    }
-                }
-                let types: Vec<ExprType> = plan.columns.iter().map(column_type).collect();
-                let source = derived(alias, &plan.columns, types)?;
-                (
-                    Resolved {
-                        source,
-                        rows: Rows::Query(Box::new(plan)),
-                    },
-                    Vec::new(),
-                )
-            }
-            From::Union { parts, distinct } => {
-                let plans = parts
-                    .iter()
-                    .map(|p| self.select_within(p, outer))
-                    .collect::<SqlResult<Vec<_>>>()?;
-                let first = &plans[0].columns;
-                if plans.iter().any(|p| p.columns.len() != first.len()) {
-                    return Err(SqlError::new(
-                        1222,
-                        b"21000",
-                        "The used SELECT statements have a different number of columns",
-                    ));
-                }
-                let all = (0..first.len())
-                    .map(|i| {
-                        let of: Vec<ExprType> =
-                            plans.iter().map(|p| column_type(&p.columns[i])).collect();
-                        types::unify(&of, "UNION")
-                    })
-                    .collect::<SqlResult<Vec<_>>>()?;
-                let source = derived("", first, all)?;
-                let union = UnionPlan {
-                    parts: plans,
-                    distinct: *distinct,
-                };
-                (
-                    Resolved {
-                        source,
-                        rows: Rows::Union(Box::new(union)),
-                    },
-                    Vec::new(),
-                )
-            }
+            From::Table(t) => match self.cte(t)? {
+                Some(r) => (r, Vec::new()),
+                None => (self.table(t)?, t.hints.clone()),
+            },
+            From::Query {
+                query,
+                alias,
+                columns,
+            } => (
+                self.derived(self.select(query)?, alias, columns)?,
+                Vec::new(),
+            ),
+            From::Set { first, rest } => (self.set(first, rest, outer)?, Vec::new()),
             From::Join(_) => return Err(SqlError::unsupported("this join")),
+        })
+    }
+
+    /// A SELECT as a table. `names`: of its columns, or none.
+    pub fn derived(&self, plan: SelectPlan, alias: &str, names: &[String]) -> SqlResult<Resolved> {
+        let mut columns = plan.columns.to_vec();
+        for (c, name) in columns.iter_mut().zip(names) {
+            c.name.clone_from(name);
+        }
+        for (i, c) in columns.iter().enumerate() {
+            if columns[..i]
+                .iter()
+                .any(|o| o.name.eq_ignore_ascii_case(&c.name))
+            {
+                return Err(SqlError::new(
+                    1060,
+                    b"42S21",
+                    format!("Duplicate column name '{}'", c.name),
+                ));
+            }
+        }
+        let types: Vec<ExprType> = columns.iter().map(column_type).collect();
+        Ok(Resolved {
+            source: derived(alias, &columns, types)?,
+            rows: Rows::Query(Box::new(plan)),
         })
     }
 
@@ -619,7 +598,8 @@ impl Planner<'_> {
     }
 }
 
-fn derived(name: &str, columns: &[ResultColumn], types: Vec<ExprType>) -> SqlResult<Source> {
+/// A derived table as a source of columns.
+pub fn derived(name: &str, columns: &[ResultColumn], types: Vec<ExprType>) -> SqlResult<Source> {
     let table = made_table(
         "",
         name,

@@ -8,4 +8,5 @@ pub mod interval;
 pub mod resolve;
 pub mod sarg;
 pub mod select;
+pub mod set;
 pub mod write_join;

@@ -1,5 +1,6 @@
 //! Names to tables.
 
+use super::set::Ctes;
 use crate::ast::{TableName, TableRef};
 use crate::env::StatementEnv;
 use crate::exec::rows::Rows;
@@ -31,6 +32,8 @@ pub struct Resolver<'a> {
     pub virtual_tables: Option<&'a dyn VirtualTables>,
     /// Privileges needed so far.
     pub needs: RefCell<Vec<Needs>>,
+    /// Tables of WITH that names may mean.
+    pub ctes: Ctes,
     /// Sources of the next SELECT's join whose rows are to be locked for a change: their clustered keys stand behind
     /// the join's columns.
     pub row_keys: RefCell<Vec<usize>>,

@@ -127,6 +127,10 @@ impl SubqueryPlanner for Subqueries<'_> {
         let Some((_, ast)) = self.asts.iter().find(|(k, _)| *k == n) else {
             return Err(SqlError::unsupported("subqueries in this place"));
         };
+        if ast.limit.is_some() && matches!(used, SubqueryUse::Any(_) | SubqueryUse::All(_)) {
+            // As MariaDB.
+            return Err(SqlError::unsupported("LIMIT & IN/ALL/ANY/SOME subquery"));
+        }
         let around = OuterScope {
             scope,
             frame: RefCell::default(),
@@ -267,6 +271,13 @@ impl Resolver<'_> {
         s: &Select,
         outer: Option<&OuterScope<'_>>,
     ) -> SqlResult<SelectPlan> {
+        match &s.with {
+            Some(with) => self.with(with, || self.select_body(s, outer)),
+            None => self.select_body(s, outer),
+        }
+    }
+
+    fn select_body(&self, s: &Select, outer: Option<&OuterScope<'_>>) -> SqlResult<SelectPlan> {
         let env: &StatementEnv = self.env;
         let row_keys = self.row_keys.take();
         let subqueries = Subqueries::new(self, &s.subqueries);
@@ -713,10 +724,7 @@ fn min_max_index(g: &GroupPlan, table: &Table) -> Option<(usize, bool)> {
 pub fn split_late(filter: Option<Expr>) -> (Option<Expr>, Option<Expr>) {
     match filter {
         Some(f) if f.runs_each_row() => {
-            let (late, early) = conjuncts(&f)
-                .iter()
-                .cloned()
-                .partition(Expr::runs_each_row);
+            let (late, early) = conjuncts(&f).iter().cloned().partition(Expr::runs_each_row);
             (all_of(early), all_of(late))
         }
         f => (f, None),
@@ -725,7 +733,7 @@ pub fn split_late(filter: Option<Expr>) -> (Option<Expr>, Option<Expr>) {
 
 impl SelectPlan {
     /// True if it may give other rows when it is run again.
-    fn is_volatile(&self) -> bool {
+    pub fn is_volatile(&self) -> bool {
         let changes = |e: &Expr| {
             e.any(&|e| match &e.kind {
                 ExprKind::SetUserVariable(..) => true,
@@ -737,11 +745,14 @@ impl SelectPlan {
             t.filter.iter().chain(&t.late).any(changes)
                 || match &t.rows {
                     Rows::Query(p) => p.is_volatile(),
-                    Rows::Union(u) => u.parts.iter().any(SelectPlan::is_volatile),
+                    Rows::Set(u) => u.parts().any(SelectPlan::is_volatile),
+                    Rows::Recursive(r) => r.parts().any(SelectPlan::is_volatile),
                     _ => false,
                 }
         };
-        self.items.iter().any(|i| matches!(i, Out::Expr(e) if changes(e)))
+        self.items
+            .iter()
+            .any(|i| matches!(i, Out::Expr(e) if changes(e)))
             || self.filter.as_ref().is_some_and(changes)
             || self.table.as_ref().is_some_and(of_table)
             || self.sort.iter().any(|k| changes(&k.expr))

@@ -192,7 +192,7 @@ impl Resolver<'_> {
                     table: matches!(r.rows, crate::exec::rows::Rows::Stored).then_some(table),
                 });
             }
-            From::Query { query, alias } => {
+            From::Query { query, alias, .. } => {
                 let plan = self.select(query)?;
                 out.push(Leaf {
                     name: alias.clone(),
