@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from testbed import syncshim
+from testbed import disk, syncshim
 from testbed.cgroup import MemoryGroup, forget
 from testbed.client import Client
 from testbed.servers import Server
@@ -258,7 +258,7 @@ class Bed:
         """A time-limited sysbench run against a server and what the server used for it.
 
         Keys: those of load.parse, and syncs_per_commit, mean_sync_ms, cpu_us_per_transaction, written_bytes_per_transaction (what
-        the whole server gave to the disk), rss_mib, peak_mib, status (numbers of SHOW GLOBAL STATUS that
+        the disk got meanwhile), rss_mib, peak_mib, status (numbers of SHOW GLOBAL STATUS that
         have grown, by how much, lower-case names). Samples go to raw/. `measured=False`: a warm-up, without samples.
         """
         seconds = self.o.seconds if seconds is None else seconds
@@ -275,6 +275,7 @@ class Bed:
             Sampler(server, self.raw / f"{name}.samples.jsonl") if measured else contextlib.nullcontext()
         )
         status = self.status(server) if measured else {}
+        on_disk = disk.written(server.folder) if measured else None
         syncs, used = self._counters(server), process(pid)
         with watch:
             text = load.run(server, test, "run", threads, all_options, self.raw, label, timeout=seconds * 3 + 600)
@@ -289,7 +290,7 @@ class Bed:
         per = lambda key: (used_after[key] - used[key]) / n if n and key in used else None  # noqa: E731
         out["syncs_per_commit"] = total / n if n else None
         out["cpu_us_per_transaction"] = (used_after["cpu_s"] - used["cpu_s"]) * 1e6 / n if n else None
-        out["written_bytes_per_transaction"] = per("write_bytes")
+        out["written_bytes_per_transaction"] = disk.written_since(on_disk, server.folder, n) if n else None
         out["rss_mib"], out["peak_mib"] = used_after["rss_mib"], used_after["peak_mib"]
         if measured:
             after = self.status(server)

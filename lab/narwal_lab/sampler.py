@@ -17,7 +17,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def process(pid: int) -> dict[str, float]:
-    """CPU seconds, resident MiB now and at most, bytes read and written at the disk, context switches of the living threads."""
+    """CPU seconds, resident MiB now and at most, bytes read from the disk, context switches of the living threads."""
     base = Path(f"/proc/{pid}")
     fields = (base / "stat").read_text().rsplit(")", 1)[1].split()
     out = {"cpu_s": (int(fields[11]) + int(fields[12])) / TICKS, "threads": float(fields[17])}
@@ -27,8 +27,7 @@ def process(pid: int) -> dict[str, float]:
         out[key] = int(found.group(1)) / 1024 if found else 0.0
     try:
         io = dict(line.split(": ") for line in (base / "io").read_text().splitlines())
-        out["read_bytes"], out["write_bytes"] = float(io["read_bytes"]), float(io["write_bytes"])
-        out["cancelled_write_bytes"] = float(io["cancelled_write_bytes"])
+        out["read_bytes"] = float(io["read_bytes"])
     except PermissionError:
         pass
     switches = 0

@@ -1,4 +1,4 @@
-"""The disk's own sync latency, measured the two ways a log uses it."""
+"""The disk: its own sync latency, measured the two ways a log uses it, and how much is written to it."""
 
 from __future__ import annotations
 
@@ -41,3 +41,22 @@ def fdatasync_latency(folder: Path, samples: int = 400, block: int = 4096) -> di
             os.close(fd)
             path.unlink()
     return out
+
+
+def written(folder: Path) -> int | None:
+    """Bytes that the device under a folder was given since the machine started, whoever wrote them, after a sync of everything.
+
+    None where the folder lies on no block device (overlay, tmpfs). A process's own write_bytes are no measure: they count a
+    whole folio of the page cache (up to 2 MiB) for each first write into it.
+    """
+    dev = os.stat(folder).st_dev
+    path = Path(f"/sys/dev/block/{os.major(dev)}:{os.minor(dev)}/stat")
+    if not path.exists():
+        return None
+    os.sync()
+    return int(path.read_text().split()[6]) * 512
+
+
+def written_since(before: int | None, folder: Path, unit: float) -> float | None:
+    """What came since `written` gave `before`, in units of so many bytes."""
+    return None if before is None else ((written(folder) or 0) - before) / unit

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from testbed import disk
 from testbed.readers import discarding
 from testbed.servers import Server
 
@@ -90,7 +89,7 @@ class Figures(Experiment):
     question = (
         "Each row is a promise: Narwal's rate (or latency, or cost) beside MariaDB's in the same interleaved rounds, both durable "
         "unless D2 or D3 is said, 4 tables in memory, client and servers on this machine. oltp_delete takes each row once, so that a faster "
-        "server does not delete rows that are gone. 'bytes to disk per committed row' counts all that the server process wrote, to the end of a clean stop."
+        "server does not delete rows that are gone. 'bytes to disk per committed row' counts all that the device was given, to the end of a clean stop."
     )
 
     def cells(self, o: Options) -> list[Cell]:
@@ -198,21 +197,17 @@ class Figures(Experiment):
         return {**rates[1], "tps_without": rates[0]["tps"], "reader_ratio": rates[1]["tps"] / rates[0]["tps"]}
 
     def bytes_to_disk(self, bed: Bed, server: Server, subject: Subject, cell: Cell, seed: int) -> dict[str, Any]:
-        """All that the process writes for a run of oltp_write_only, what it still has to write when it is stopped included."""
+        """All that the disk gets during a run of oltp_write_only, what the server still has to write when it is stopped included."""
         server.stop(300)  # so that nothing of earlier runs is still to be written
         server.start(300)
-        pid = server.process.pid  # type: ignore[union-attr]
-        before = write_bytes(pid)
+        before = disk.written(server.folder)
         out = bed.load(server, "oltp_write_only", cell["threads"], None, seed, label="-bytes")
-        status = out["status"]
-        groups = status.get("narwal_log_group_bytes")
+        groups = out["status"].get("narwal_log_group_bytes")
         server.resume()
-        server.process.terminate()  # type: ignore[union-attr]
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # its counters can be read until it is reaped
-        out["disk_bytes_per_row"] = (write_bytes(pid) - before) / max(1, out["transactions"] * ROWS_PER_WRITE_ONLY)
-        server.kill()
+        server.stop(300)
+        out["disk_bytes_per_row"] = disk.written_since(before, server.folder, max(1, out["transactions"] * ROWS_PER_WRITE_ONLY))
         if groups:
-            out["log_per_event_byte"] = status["narwal_log_bytes_written"] / groups
+            out["log_per_event_byte"] = out["status"]["narwal_log_bytes_written"] / groups
         return out
 
     # -- judging -------------------------------------------------------------------------------------------------------
@@ -278,10 +273,3 @@ class Figures(Experiment):
     def unmet(self, df: pd.DataFrame) -> list[str]:
         return [f"{r['figure']} at {r['threads']} threads" for r in self.judge(good(df)) if r["met"] == "no"]
 
-
-def write_bytes(pid: int) -> int:
-    """Bytes that a process (also one that has ended and is not reaped) has given to the disk."""
-    for line in Path(f"/proc/{pid}/io").read_text().splitlines():
-        if line.startswith("write_bytes:"):
-            return int(line.split()[1])
-    return 0

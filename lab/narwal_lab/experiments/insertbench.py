@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pandas as pd
+from testbed import disk
 from testbed.servers import Server
 
 from .. import load
@@ -101,7 +102,7 @@ def run(bed: Bed, server: Server, phase: str, threads: int, options: dict[str, A
     if server.counters:
         server.counters.set_delay(0)
     asked = {"time": 0, "histogram": "on", "report-interval": 1, "rand-seed": 11, **options}
-    before = process(pid)
+    before, on_disk = process(pid), disk.written(server.folder)
     with Sampler(server, bed.raw / f"{time.strftime('%H%M%S')}-{server.folder.name}-{phase}.samples.jsonl"):
         text = load.run(server, "insertbench", "run", threads, asked, bed.raw, f"-{phase}")
         after = process(pid)
@@ -109,6 +110,6 @@ def run(bed: Bed, server: Server, phase: str, threads: int, options: dict[str, A
     out["rate"] = out["tps"] * rows
     out["curve"] = [[t, tps * rows] for t, tps in load.intervals(text)]
     out["cpu_s"] = after["cpu_s"] - before["cpu_s"]
-    out["written_mib"] = (after.get("write_bytes", 0) - before.get("write_bytes", 0)) / 2**20
+    out["written_mib"] = disk.written_since(on_disk, server.folder, 2**20)
     out["peak_mib"], out["folder_mib"] = after["peak_mib"], server.disk_mib()
     return out

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pandas as pd
-from testbed import bigtrx
+from testbed import bigtrx, disk
 from testbed.servers import Server
 
 from ..bed import Bed
@@ -102,7 +102,7 @@ def measure(bed: Bed, subject: Subject, server: Server, size: str) -> dict[str, 
         server.counters.set_delay(0)
     bed.note(f"{subject.name}: a transaction of {size}")
     pid = server.process.pid  # type: ignore[union-attr]
-    logged, before = logged_bytes(bed, subject, server), process(pid)
+    logged, before, on_disk = logged_bytes(bed, subject, server), process(pid), disk.written(server.folder)
     with Sampler(server, bed.raw / f"{time.strftime('%H%M%S')}-{server.folder.name}-{size}.samples.jsonl"):
         run_s, commit_s = bigtrx.run(server.port, size)
         time.sleep(1)
@@ -110,6 +110,6 @@ def measure(bed: Bed, subject: Subject, server: Server, size: str) -> dict[str, 
     grown = logged_bytes(bed, subject, server) - logged
     return {
         "run_s": run_s, "commit_ms": commit_s * 1000, "logged_mib": grown / 2**20, "logged_per_changed_byte": grown / changed,
-        "written_mib": (after.get("write_bytes", 0) - before.get("write_bytes", 0)) / 2**20, "peak_mib": after["peak_mib"],
+        "written_mib": disk.written_since(on_disk, server.folder, 2**20), "peak_mib": after["peak_mib"],
         "cpu_s": after["cpu_s"] - before["cpu_s"],
     }  # fmt: skip
