@@ -1,11 +1,12 @@
 //! A table at run time: its definition with everything derived from it.
 
-use crate::catalog::{ColumnDef, TableDef};
+use crate::catalog::{ColumnDef, DefaultDef, TableDef};
 use crate::image::ImageColumns;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, RowMetadata, TableMapTemplate};
 use narwal_types::key::{self, KeyPart};
 use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -57,6 +58,10 @@ pub struct Table {
     /// Columns of row images that are not full; `None` without a usable key.
     pub(crate) image: Option<ImageColumns>,
     pub(crate) counters: Arc<TableCounters>,
+    /// It has expressions: CHECK, generated columns, DEFAULT expressions.
+    pub has_expressions: bool,
+    /// What the layer above has made of the expressions, kept with this version of the table.
+    pub expressions: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 /// The columns as table maps tell them.
@@ -164,6 +169,13 @@ impl Table {
             indexes,
             template,
             lesser_templates: Default::default(),
+            has_expressions: !def.checks.is_empty()
+                || def.columns.iter().any(|c| {
+                    c.check.is_some()
+                        || c.generated.is_some()
+                        || matches!(c.default, DefaultDef::Expr(_))
+                }),
+            expressions: OnceLock::new(),
             counters,
             def,
         }))

@@ -284,6 +284,8 @@ impl ClientSession {
         self.env.max_error_count = v("max_error_count").as_u64() as usize;
         self.env.select_limit = v("sql_select_limit").as_u64();
         self.env.safe_updates = v("sql_safe_updates").as_bool();
+        self.env.check_constraints = v("check_constraint_checks").as_bool();
+        self.env.foreign_key_checks = v("foreign_key_checks").as_bool();
         self.env.max_memory = v("max_session_mem_used").as_u64();
         self.env.sql_mode = sql_mode;
         self.env.time_zone_offset = zone;

@@ -357,7 +357,7 @@ pub static VARIABLES: &[VariableDef] = &[
         Startup,
     ),
     def("character_sets_dir", Global, Text, "", Startup),
-    def("check_constraint_checks", Both, Bool, "ON", Inert),
+    def("check_constraint_checks", Both, Bool, "ON", Live),
     def(
         "collation_connection",
         Both,
@@ -446,7 +446,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def("extra_port", Global, UInt(0, 65535, 1), "0", Startup),
     def("file_key_management_filename", Global, Text, "", Startup),
     def("flush", Global, Bool, "OFF", Inert),
-    def("foreign_key_checks", Both, Bool, "ON", Inert),
+    def("foreign_key_checks", Both, Bool, "ON", Live),
     def("ft_min_word_len", Global, UInt(1, 84, 1), "4", Startup),
     def("general_log", Global, Bool, "OFF", Fixed),
     def("general_log_file", Global, Text, "", Inert),

@@ -486,6 +486,12 @@ pub struct ColumnSpec {
     pub null_given: bool,
     /// COLLATE or CHARACTER SET of the column.
     pub collation: Option<narwal_types::Collation>,
+    /// A DEFAULT that is no plain constant.
+    pub default: Option<AstExpr>,
+    /// CHECK.
+    pub check: Option<AstExpr>,
+    /// GENERATED ALWAYS AS, and whether it is STORED.
+    pub generated: Option<(AstExpr, bool)>,
 }
 
 /// What stands between the parentheses of CREATE TABLE, and behind ADD and MODIFY in ALTER TABLE.

@@ -120,6 +120,10 @@ pub struct StatementEnv {
     pub locking_reads: bool,
     /// `sql_safe_updates`: UPDATE and DELETE need a key or a LIMIT.
     pub safe_updates: bool,
+    /// `check_constraint_checks`.
+    pub check_constraints: bool,
+    /// `foreign_key_checks`.
+    pub foreign_key_checks: bool,
     /// `max_allowed_packet`, bytes: longer strings are not built.
     pub max_allowed_packet: u64,
     /// Rows that a sort, a hash table or a list of candidates may hold in memory, in bytes.
@@ -168,6 +172,8 @@ impl StatementEnv {
             client_found_rows: false,
             locking_reads: false,
             safe_updates: false,
+            check_constraints: true,
+            foreign_key_checks: true,
             max_allowed_packet: 16 << 20,
             max_memory: 256 << 20,
             max_error_count: 64,

@@ -11,7 +11,8 @@ pub fn quote_ident(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-fn now(digits: u8) -> String {
+/// CURRENT_TIMESTAMP as SHOW prints it.
+pub(crate) fn current_timestamp(digits: u8) -> String {
     if digits == 0 {
         "current_timestamp()".to_string()
     } else {
@@ -42,22 +43,26 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
                 c.ty.collation.name()
             );
         }
+        if let Some(g) = &c.generated {
+            let kind = if g.stored { "STORED" } else { "VIRTUAL" };
+            let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", g.expr);
+        }
         let timestamp = matches!(c.ty.kind, narwal_types::TypeKind::Timestamp(_));
         if !c.nullable {
             out.push_str(" NOT NULL");
-        } else if timestamp {
+        } else if timestamp && c.generated.is_none() {
             out.push_str(" NULL");
         }
         if c.auto_increment {
             out.push_str(" AUTO_INCREMENT");
-        } else {
+        } else if c.generated.is_none() {
             match &c.default {
                 DefaultDef::None | DefaultDef::Null if c.nullable => {
                     out.push_str(" DEFAULT NULL");
                 }
                 DefaultDef::None | DefaultDef::Null => {}
                 DefaultDef::CurrentTimestamp(f) => {
-                    let _ = write!(out, " DEFAULT {}", now(*f));
+                    let _ = write!(out, " DEFAULT {}", current_timestamp(*f));
                 }
                 DefaultDef::Text(t) if c.ty.is_numeric() => {
                     let _ = write!(out, " DEFAULT {t}");
@@ -71,10 +76,13 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
             }
         }
         if let Some(f) = c.on_update {
-            let _ = write!(out, " ON UPDATE {}", now(f));
+            let _ = write!(out, " ON UPDATE {}", current_timestamp(f));
         }
         if !c.comment.is_empty() {
             let _ = write!(out, " COMMENT {}", quoted(&c.comment));
+        }
+        if let Some(check) = &c.check {
+            let _ = write!(out, " CHECK ({check})");
         }
     }
     for i in show_indexes(table) {
@@ -104,6 +112,14 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
         if !i.comment.is_empty() {
             let _ = write!(out, " COMMENT {}", quoted(&i.comment));
         }
+    }
+    for c in &def.checks {
+        let _ = write!(
+            out,
+            ",\n  CONSTRAINT {} CHECK ({})",
+            quote_ident(&c.name),
+            c.expr
+        );
     }
     let _ = write!(out, "\n) ENGINE={}", def.engine);
     if auto_increment > 1 && table.auto_increment.is_some() {
@@ -145,7 +161,7 @@ pub fn show_default(column: &ColumnDef) -> Option<String> {
     match &column.default {
         DefaultDef::None | DefaultDef::Null => None,
         DefaultDef::Text(t) => Some(t.clone()),
-        DefaultDef::CurrentTimestamp(f) => Some(now(*f)),
+        DefaultDef::CurrentTimestamp(f) => Some(current_timestamp(*f)),
         DefaultDef::Expr(e) => Some(e.clone()),
     }
 }
@@ -181,12 +197,15 @@ pub fn show_key(table: &Table, column: usize) -> &'static str {
     best
 }
 
-/// Extra column of SHOW COLUMNS: `auto_increment`, `on update current_timestamp()`.
+/// Extra column of SHOW COLUMNS: `auto_increment`, `on update current_timestamp()`, `VIRTUAL GENERATED`.
 pub fn show_extra(column: &ColumnDef) -> String {
-    if column.auto_increment {
+    if let Some(g) = &column.generated {
+        let kind = if g.stored { "STORED" } else { "VIRTUAL" };
+        format!("{kind} GENERATED")
+    } else if column.auto_increment {
         "auto_increment".to_string()
     } else if let Some(f) = column.on_update {
-        format!("on update {}", now(f))
+        format!("on update {}", current_timestamp(f))
     } else {
         String::new()
     }

@@ -1,11 +1,11 @@
 //! Column definitions and what a table's columns must fulfil together.
 
-use super::err;
+use super::{constraint, err};
 use crate::ast::ColumnSpec;
 use crate::env::StatementEnv;
 use crate::parse::is_text;
 use crate::plan::dml::store_mode;
-use narwal_engine::{ColumnDef, DefaultDef, IndexDef};
+use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::temporal::fraction_bytes;
 use narwal_types::{
@@ -28,6 +28,21 @@ pub(super) fn column_def(
     env: &StatementEnv,
 ) -> SqlResult<ColumnDef> {
     let mut def = spec.def.clone();
+    if let Some(e) = &spec.check {
+        def.check = Some(constraint::column_check(e, &def.name)?);
+    }
+    if let Some((e, stored)) = &spec.generated {
+        def.generated = Some(GeneratedDef {
+            expr: constraint::generated(e, &def.name)?,
+            stored: *stored,
+        });
+    }
+    if let Some(e) = &spec.default {
+        def.default = match constraint::literal_default(e, def.ty.is_numeric()) {
+            Some(text) => DefaultDef::Text(text),
+            None => DefaultDef::Expr(constraint::default(e, &def.name)?),
+        };
+    }
     if is_text(def.ty.kind) {
         let c = spec.collation.unwrap_or(table_collation);
         if c == Collation::Binary {
@@ -78,7 +93,7 @@ pub(super) fn column_def(
             TypeKind::Timestamp(_) | TypeKind::DateTime(_) => {
                 return Err(invalid_default(&def.name));
             }
-            _ => return Err(SqlError::unsupported("expressions as DEFAULT")),
+            _ => def.default = DefaultDef::Expr(crate::show::current_timestamp(*digits)),
         },
         DefaultDef::Text(t) => {
             let mut mode = store_mode(env, false, false);

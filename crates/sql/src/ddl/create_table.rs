@@ -3,12 +3,12 @@
 use super::column::{check_auto_increment, check_row_size, column_def, invalid_default};
 use super::database::reserved_schema;
 use super::index::{index_def, index_rank};
-use super::{Run, db_of, err, unknown_database};
+use super::{Run, constraint, db_of, err, unknown_database};
 use crate::ast::CreateTable;
 use crate::env::StatementEnv;
 use crate::sql_mode::SqlMode;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, IndexDef, TableDef};
-use narwal_types::{Collation, SqlResult};
+use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {
     pub(super) fn create_table(&self, c: &CreateTable) -> SqlResult<u64> {
@@ -107,7 +107,7 @@ impl Run<'_> {
         indexes.sort_by_key(|i| index_rank(i, &columns));
         check_auto_increment(&columns, &indexes)?;
         check_row_size(&columns)?;
-        Ok(TableDef {
+        let def = TableDef {
             id: 0,
             db: db.to_string(),
             name: name.clone(),
@@ -119,9 +119,14 @@ impl Run<'_> {
             auto_increment_start: c.auto_increment,
             engine,
             created: u64::from(env.timestamp()),
-            checks: Vec::new(),
+            checks: constraint::checks(&c.elements.checks, &[])?,
             foreign_keys: Vec::new(),
-        })
+        };
+        constraint::check_expressions(&def)?;
+        if !c.elements.foreign_keys.is_empty() {
+            return Err(SqlError::unsupported("FOREIGN KEY"));
+        }
+        Ok(def)
     }
 }
 

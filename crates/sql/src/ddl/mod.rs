@@ -2,6 +2,7 @@
 
 mod alter;
 mod column;
+mod constraint;
 mod create_table;
 mod database;
 mod drop;

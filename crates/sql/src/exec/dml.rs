@@ -1,6 +1,7 @@
 //! Running INSERT, REPLACE, UPDATE and DELETE.
 
 use super::rows::LockSpec;
+use super::rules::{check_failed, given_value, rules};
 use super::select::limit_of;
 use super::write::{Taken, change_row, delete_row, insert_row};
 use crate::env::StatementEnv;
@@ -88,7 +89,7 @@ type WithRow<'w> =
     dyn Fn(&[u8], &mut dyn FnMut(&dyn RowAccess) -> SqlResult<()>) -> SqlResult<()> + 'w;
 
 pub(super) struct Storer<'a> {
-    pub table: &'a Table,
+    pub table: &'a Arc<Table>,
     pub ctx: &'a EvalCtx<'a>,
     pub mode: StoreMode,
     pub row_no: u64,
@@ -99,7 +100,8 @@ impl<'a> Storer<'a> {
         Ok(match d {
             DefaultValue::Const(v) => Cell::Ref(v.as_ref()),
             DefaultValue::Now(f) => Cell::Own(now(self.table, column, *f, self.ctx.env)),
-            DefaultValue::Generate => Cell::Ref(ValueRef::Null),
+            // Expressions come when the other columns are known.
+            DefaultValue::Generate | DefaultValue::Expr(_) => Cell::Ref(ValueRef::Null),
             DefaultValue::Missing(v) => {
                 let name = &self.table.def.columns[column].name;
                 let text = format!("Field '{name}' doesn't have a default value");
@@ -145,6 +147,67 @@ impl<'a> Storer<'a> {
         })
     }
 
+    /// A value was given for a generated column: only NULL passes.
+    pub(super) fn ignored(&self, column: usize, v: &ValueRef<'_>) -> SqlResult<Cell<'a>> {
+        if !v.is_null() {
+            let e = given_value(self.table, column);
+            if self.mode.strict {
+                return Err(e);
+            }
+            self.ctx.env.warn_error(&e);
+        }
+        Ok(Cell::Ref(ValueRef::Null))
+    }
+
+    /// The default of a column in a row that is there.
+    pub(super) fn default_in(
+        &self,
+        column: usize,
+        d: &'a DefaultValue,
+        row: &dyn RowAccess,
+    ) -> SqlResult<Cell<'a>> {
+        match d {
+            DefaultValue::Expr(e) => {
+                let v = e.eval(self.ctx, row)?;
+                self.ctx.env.check_refused()?;
+                Ok(Cell::Own(self.convert(column, Cell::Own(v))?.into_value()))
+            }
+            d => self.default(column, d),
+        }
+    }
+
+    /// Gives a row the values of its generated columns and checks its constraints.
+    pub(super) fn finish(&self, mut image: Vec<u8>) -> SqlResult<Vec<u8>> {
+        let Some(rules) = rules(self.table)? else {
+            return Ok(image);
+        };
+        let layout = &self.table.layout;
+        for (column, e) in &rules.generated {
+            let v = {
+                let row = ImageRow {
+                    layout,
+                    row: &image,
+                };
+                let v = e.eval(self.ctx, &row)?;
+                self.ctx.env.check_refused()?;
+                self.convert(*column, Cell::Own(v))?
+            };
+            image = patched(layout, &image, &[(*column, v)])?;
+        }
+        if self.ctx.env.check_constraints {
+            let row = ImageRow {
+                layout,
+                row: &image,
+            };
+            for c in &rules.checks {
+                if c.expr.eval_bool(self.ctx, &row)? == Some(false) {
+                    return Err(check_failed(self.table, &c.name));
+                }
+            }
+        }
+        Ok(image)
+    }
+
     /// The image of `old` after SET. Later assignments see earlier ones.
     fn apply(&self, sets: &'a [SetPlan], old: &[u8], access: &WithRow<'_>) -> SqlResult<Vec<u8>> {
         let layout = &self.table.layout;
@@ -153,6 +216,29 @@ impl<'a> Storer<'a> {
         let mut current: Option<Vec<u8>> = None;
         for s in sets {
             let cell = match &s.value {
+                StoreValue::Default(DefaultValue::Expr(e)) | StoreValue::Ignored(e) => {
+                    if !changes.is_empty() {
+                        current = Some(patched(layout, old, &changes)?);
+                    }
+                    let mut cell = Cell::Ref(ValueRef::Null);
+                    access(current.as_deref().unwrap_or(old), &mut |row| {
+                        let v = Cell::Own(e.eval(self.ctx, row)?);
+                        self.ctx.env.check_refused()?;
+                        cell = match &s.value {
+                            StoreValue::Ignored(_) => self.ignored(s.column, &v.as_ref())?,
+                            _ => Cell::Own(self.convert(s.column, v)?.into_value()),
+                        };
+                        Ok(())
+                    })?;
+                    if matches!(s.value, StoreValue::Ignored(_)) {
+                        continue;
+                    }
+                    cell
+                }
+                // A generated column keeps its value until the row is finished.
+                StoreValue::Default(_) if self.table.def.columns[s.column].generated.is_some() => {
+                    continue;
+                }
                 StoreValue::Default(d) => self.default(s.column, d)?,
                 StoreValue::Expr(e) => match &e.kind {
                     ExprKind::Literal(_) | ExprKind::Param(_) => {
@@ -286,7 +372,19 @@ pub fn duplicate_entry(
 pub(super) fn ignorable(e: &SqlError) -> bool {
     matches!(
         e.code,
-        1048 | 1062 | 1264 | 1265 | 1292 | 1364 | 1366 | 1406 | 1411 | 1526 | 1690
+        1048 | 1062
+            | 1264
+            | 1265
+            | 1292
+            | 1364
+            | 1366
+            | 1406
+            | 1411
+            | 1451
+            | 1452
+            | 1526
+            | 1690
+            | 4025
     )
 }
 
@@ -405,7 +503,14 @@ impl UpdatePlan {
         if new[..] == old[..] {
             return Ok(None);
         }
-        Ok(Some(touch(table, &self.on_update, new, ctx.env)?))
+        let storer = Storer {
+            table,
+            ctx,
+            mode: *mode,
+            row_no,
+        };
+        let new = touch(table, &self.on_update, new, ctx.env)?;
+        storer.finish(new).map(Some)
     }
 
     fn write(
@@ -749,6 +854,13 @@ impl<'p> Inserter<'p> {
                 (None, ..) => storer.default(c, &plan.defaults[c])?,
                 (Some(i), Some(row), _) => match &row[*i] {
                     StoreValue::Default(d) => storer.default(c, d)?,
+                    StoreValue::Ignored(e) => {
+                        let so_far = RowSoFar {
+                            cells: &cells,
+                            defaults: &plan.defaults,
+                        };
+                        storer.ignored(c, &storer.eval(e, &so_far)?.as_ref())?
+                    }
                     StoreValue::Expr(e) => {
                         let v = match e.kind {
                             ExprKind::Literal(_) | ExprKind::Param(_) => storer.eval(e, &NoRow)?,
@@ -771,6 +883,9 @@ impl<'p> Inserter<'p> {
                         }
                     }
                 },
+                (Some(i), None, Some(row)) if table.def.columns[c].generated.is_some() => {
+                    storer.ignored(c, &row[*i].as_ref())?
+                }
                 (Some(i), None, Some(row)) => {
                     let v = Cell::Ref(row[*i].as_ref());
                     if auto && v.as_ref().is_null() {
@@ -789,6 +904,28 @@ impl<'p> Inserter<'p> {
                 raw
             });
         }
+        if table.has_expressions {
+            for (c, g) in plan.given.iter().enumerate() {
+                let d = match (g, exprs) {
+                    (None, _) => &plan.defaults[c],
+                    (Some(i), Some(row)) => match &row[*i] {
+                        StoreValue::Default(d) => d,
+                        _ => continue,
+                    },
+                    _ => continue,
+                };
+                if let DefaultValue::Expr(e) = d {
+                    let v = storer.eval(
+                        e,
+                        &RowSoFar {
+                            cells: &cells,
+                            defaults: &plan.defaults,
+                        },
+                    )?;
+                    cells[c] = Cell::Own(storer.convert(c, v)?.into_value());
+                }
+            }
+        }
         // Drawn when all other values are known to be good: a row that fails before uses no number up.
         if let Some(c) = table.auto_increment {
             let given = std::mem::replace(&mut cells[c], Cell::Ref(ValueRef::Null));
@@ -804,6 +941,7 @@ impl<'p> Inserter<'p> {
         table.layout.encode(&refs, &mut image)?;
         drop(refs);
         drop(cells);
+        let image = storer.finish(image)?;
         self.insert(txn, image)
     }
 
@@ -960,7 +1098,7 @@ impl<'p> Inserter<'p> {
             self.affected += u64::from(env.client_found_rows);
             return self.give_back(&new);
         }
-        let new = touch(table, &plan.on_update, new, env)?;
+        let new = storer.finish(touch(table, &plan.on_update, new, env)?)?;
         if let Some(c) = table.auto_increment {
             observe(txn, table, c, &new)?;
         }

@@ -5,6 +5,7 @@ pub mod dml;
 pub mod join;
 pub mod order;
 pub mod rows;
+pub mod rules;
 pub mod select;
 pub mod set;
 pub mod write;

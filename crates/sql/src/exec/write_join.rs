@@ -4,7 +4,7 @@
 use super::dml::{Cell, Storer, ignorable, observe, patched, touch, update_row};
 use super::rows::LockSpec;
 use super::write::delete_row;
-use crate::expr::EvalCtx;
+use crate::expr::{EvalCtx, ImageRow};
 use crate::plan::dml::store_mode;
 use crate::plan::write_join::{NewValue, Target, WriteJoinPlan};
 use crate::prepared::{Outcome, row_memory};
@@ -127,7 +127,17 @@ impl WriteJoinPlan {
         let mut changes: SmallVec<[(usize, Cell<'_>); 4]> = SmallVec::new();
         for (column, value) in &target.sets {
             let cell = match value {
-                NewValue::Default(d) => storer.default(*column, d)?,
+                NewValue::Given(i) if table.def.columns[*column].generated.is_some() => {
+                    storer.ignored(*column, &values[*i].as_ref())?;
+                    continue;
+                }
+                NewValue::Default(d) => {
+                    let row = ImageRow {
+                        layout: &table.layout,
+                        row: &old,
+                    };
+                    storer.default_in(*column, d, &row)?
+                }
                 NewValue::Given(i) => storer.convert(*column, Cell::Ref(values[*i].as_ref()))?,
             };
             match changes.iter_mut().find(|(c, _)| c == column) {
@@ -139,7 +149,7 @@ impl WriteJoinPlan {
         if new[..] == old[..] {
             return Ok(false);
         }
-        let new = touch(table, &target.on_update, new, ctx.env)?;
+        let new = storer.finish(touch(table, &target.on_update, new, ctx.env)?)?;
         if let Some(c) = table.auto_increment
             && target.sets.iter().any(|s| s.0 == c)
         {

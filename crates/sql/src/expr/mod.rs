@@ -26,6 +26,7 @@ pub mod func;
 pub mod like;
 mod md5;
 pub mod subquery;
+mod print;
 pub mod types;
 
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use date::IntervalUnit;
 pub use eval::{Val, push_warning};
 pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
 use subquery::{Runner, SubqueryPlanner};
+pub use print::{print, print_default, quote as quote_in_expression};
 
 /// A table that column names are looked up in.
 #[derive(Debug, Clone)]

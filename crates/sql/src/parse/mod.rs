@@ -379,6 +379,11 @@ impl<'a> P<'a> {
         self.p.parse_expr().map_err(|e| self.map_err(e))
     }
 
+    /// An expression without operators at its outside.
+    fn operand(&mut self) -> SqlResult<AstExpr> {
+        self.p.parse_subexpr(u8::MAX).map_err(|e| self.map_err(e))
+    }
+
     fn comma_separated<T>(
         &mut self,
         mut f: impl FnMut(&mut Self) -> SqlResult<T>,

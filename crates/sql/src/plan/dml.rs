@@ -7,6 +7,7 @@ use crate::ast::{Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, 
 use crate::exec::order::SortKey;
 use crate::exec::rows::{Rows, TablePlan};
 use crate::expr::{Clause, Expr, Scope, Source, SubPlan, bind};
+use crate::exec::rules::rules;
 use crate::privilege::Privilege;
 use crate::returning::ReturningPlan;
 use narwal_engine::{DefaultDef, Table};
@@ -34,6 +35,8 @@ pub enum DefaultValue {
     Missing(Value),
     /// AUTO_INCREMENT: generated.
     Generate,
+    /// An expression over the other columns.
+    Expr(Box<Expr>),
 }
 
 /// A value to store.
@@ -43,6 +46,8 @@ pub enum StoreValue {
     Expr(Expr),
     /// The column's default.
     Default(DefaultValue),
+    /// A value for a generated column: error or warning 1906 unless it is NULL.
+    Ignored(Box<Expr>),
 }
 
 /// `column = value`.
@@ -186,7 +191,11 @@ pub fn store_target(table: &Table, column: usize) -> StoreTarget<'_> {
 }
 
 impl Resolver<'_> {
-    pub(super) fn default_value(&self, table: &Table, column: usize) -> SqlResult<DefaultValue> {
+    pub(super) fn default_value(
+        &self,
+        table: &Arc<Table>,
+        column: usize,
+    ) -> SqlResult<DefaultValue> {
         let c = &table.def.columns[column];
         if c.auto_increment {
             return Ok(DefaultValue::Generate);
@@ -210,7 +219,10 @@ impl Resolver<'_> {
                     )?)
                 }
             }
-            DefaultDef::Expr(_) => return Err(SqlError::unsupported("expressions as DEFAULT")),
+            DefaultDef::Expr(_) => match rules(table)?.and_then(|r| r.defaults[column].clone()) {
+                Some(e) => DefaultValue::Expr(Box::new(e)),
+                None => DefaultValue::Const(Value::Null),
+            },
         })
     }
 
@@ -241,20 +253,25 @@ impl Resolver<'_> {
                     .table
                     .column(&a.column)
                     .ok_or_else(|| unknown_column(&full(), clause))?;
-                let value =
-                    match &a.value {
-                        SetValue::Default => StoreValue::Default(
-                            match self.default_value(&source.table, column)? {
-                                DefaultValue::Generate => DefaultValue::Missing(implicit_default(
-                                    &source.table.def.columns[column].ty,
-                                )),
-                                d => d,
-                            },
-                        ),
-                        SetValue::Expr(e) => StoreValue::Expr(bind(e, &scope).map_err(|e| {
+                let value = match &a.value {
+                    SetValue::Default => {
+                        StoreValue::Default(match self.default_value(&source.table, column)? {
+                            DefaultValue::Generate => DefaultValue::Missing(implicit_default(
+                                &source.table.def.columns[column].ty,
+                            )),
+                            d => d,
+                        })
+                    }
+                    SetValue::Expr(e) => {
+                        let e = bind(e, &scope).map_err(|e| {
                             in_clause(e, if insert_values { "SELECT" } else { "SET" })
-                        })?),
-                    };
+                        })?;
+                        match source.table.def.columns[column].generated {
+                            None => StoreValue::Expr(e),
+                            Some(_) => StoreValue::Ignored(Box::new(e)),
+                        }
+                    }
+                };
                 Ok(SetPlan { column, value })
             })
             .collect()
@@ -377,9 +394,14 @@ impl Resolver<'_> {
                             .map(|(v, c)| {
                                 Ok(match v {
                                     SetValue::Default => StoreValue::Default(defaults[*c].clone()),
-                                    SetValue::Expr(e) => StoreValue::Expr(
-                                        bind(e, &scope).map_err(|e| in_clause(e, "VALUES"))?,
-                                    ),
+                                    SetValue::Expr(e) => {
+                                        let e =
+                                            bind(e, &scope).map_err(|e| in_clause(e, "VALUES"))?;
+                                        match table.def.columns[*c].generated {
+                                            None => StoreValue::Expr(e),
+                                            Some(_) => StoreValue::Ignored(Box::new(e)),
+                                        }
+                                    }
                                 })
                             })
                             .collect::<SqlResult<Vec<_>>>()?,

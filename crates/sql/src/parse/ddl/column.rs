@@ -1,9 +1,10 @@
 //! Column definitions: attributes and defaults.
 
 use super::P;
-use crate::ast::{ColumnSpec, IndexSpec, TableElements};
+use crate::ast::{AstExpr, ColumnSpec, IndexSpec, TableElements};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use sqlparser::ast::{UnaryOperator, Value as AstValue, ValueWithSpan};
 use sqlparser::tokenizer::Token;
 
 impl P<'_> {
@@ -31,21 +32,35 @@ impl P<'_> {
         let mut null_given = false;
         let mut primary = false;
         let mut unique = ty.serial;
+        let mut default = None;
+        let mut check = None;
+        let mut generated = None;
         if ty.serial {
             def.nullable = false;
             def.auto_increment = true;
         }
         loop {
+            if generated.is_some()
+                && !["UNIQUE", "COMMENT", "INVISIBLE"]
+                    .iter()
+                    .any(|k| self.peek_kw(k))
+            {
+                break;
+            }
             if self.kw2("NOT", "NULL") {
                 def.nullable = false;
                 null_given = true;
             } else if self.kw("NULL") {
                 null_given = true;
             } else if self.kw("DEFAULT") {
-                def.default = match def.ty.kind {
+                let given = match def.ty.kind {
                     TypeKind::Bit(_) => self.bit_default()?,
                     _ => self.default_value()?,
                 };
+                match given {
+                    Ok(d) => (def.default, default) = (d, None),
+                    Err(e) => (def.default, default) = (DefaultDef::None, Some(e)),
+                }
             } else if self.kw2("ON", "UPDATE") {
                 match self.current_timestamp()? {
                     Some(f) => def.on_update = Some(f),
@@ -64,11 +79,23 @@ impl P<'_> {
             } else if let Some(c) = self.charset_or_collate()? {
                 collation = Some(c);
             } else if self.peek_kw("REFERENCES") {
-                return self.unsupported("REFERENCES");
-            } else if self.peek_kw("CHECK") || self.peek_kw("CONSTRAINT") {
-                return self.unsupported("CHECK");
-            } else if self.peek_kw("AS") || self.peek_kw("GENERATED") {
-                return self.unsupported("generated columns");
+                let mut key = self.references()?;
+                key.columns.push(name.clone());
+                t.foreign_keys.push(key);
+                break;
+            } else if self.kw("CHECK") {
+                // Nothing but REFERENCES follows it.
+                check = Some(self.in_parentheses()?);
+                if !self.peek_kw("REFERENCES") {
+                    break;
+                }
+            } else if !null_given
+                && default.is_none()
+                && def.default == DefaultDef::None
+                && !(primary || unique || def.auto_increment)
+                && (self.peek_kw("AS") || self.peek_kw("GENERATED"))
+            {
+                generated = Some(self.generated()?);
             } else if self.peek_kw("INVISIBLE")
                 || self.peek_kw("WITHOUT")
                 || self.peek_kw("WITH")
@@ -118,6 +145,9 @@ impl P<'_> {
             def,
             null_given,
             collation,
+            default,
+            check,
+            generated,
         });
         Ok(())
     }
@@ -152,16 +182,24 @@ impl P<'_> {
     }
 
     /// The DEFAULT of a BIT column, kept as SHOW prints it: `b'101'`. A string stands for its bytes there.
-    fn bit_default(&mut self) -> SqlResult<DefaultDef> {
+    fn bit_default(&mut self) -> SqlResult<Result<DefaultDef, AstExpr>> {
         let string = match self.peek() {
             Token::SingleQuotedString(s) => Some(s.clone().into_bytes()),
             _ => None,
         };
-        let d = self.default_value()?;
-        let DefaultDef::Text(t) = d else {
+        let d = match self.default_value()? {
+            Err(AstExpr::Value(ValueWithSpan {
+                value: AstValue::SingleQuotedByteStringLiteral(bits),
+                ..
+            })) => Ok(DefaultDef::Text(
+                u64::from_str_radix(&bits, 2).map_or(bits, |n| n.to_string()),
+            )),
+            d => d,
+        };
+        let Ok(DefaultDef::Text(t)) = d else {
             return Ok(d);
         };
-        Ok(DefaultDef::Text(match (string, t.parse::<u64>()) {
+        Ok(Ok(DefaultDef::Text(match (string, t.parse::<u64>()) {
             (Some(s), _) if s.len() <= 8 => {
                 let v = s.iter().fold(0u64, |a, b| a << 8 | u64::from(*b));
                 format!("b'{v:b}'")
@@ -169,62 +207,59 @@ impl P<'_> {
             (None, Ok(v)) => format!("b'{v:b}'"),
             // No value of any BIT column.
             _ => t,
-        }))
+        })))
     }
 
-    fn default_value(&mut self) -> SqlResult<DefaultDef> {
-        if self.kw("NULL") {
-            return Ok(DefaultDef::Null);
-        }
-        if self.kw("TRUE") {
-            return Ok(DefaultDef::Text("1".to_string()));
-        }
-        if self.kw("FALSE") {
-            return Ok(DefaultDef::Text("0".to_string()));
-        }
+    /// What follows DEFAULT: a constant, or an expression that is none.
+    fn default_value(&mut self) -> SqlResult<Result<DefaultDef, AstExpr>> {
         if let Some(f) = self.current_timestamp()? {
-            return Ok(DefaultDef::CurrentTimestamp(f));
+            return Ok(Ok(DefaultDef::CurrentTimestamp(f)));
         }
-        if *self.peek() == Token::LParen {
-            let start = self.here();
-            self.next();
-            // A lone constant in parentheses is a constant.
-            if matches!(
-                self.peek(),
-                Token::Number(..) | Token::SingleQuotedString(_)
-            ) && *self.peek_nth(1) == Token::RParen
-            {
-                let d = self.default_value()?;
-                self.expect_tok(&Token::RParen)?;
-                return Ok(d);
-            }
-            let _ = start;
-            return self.unsupported("expressions as DEFAULT");
-        }
-        let at = self.here();
-        let negative = self.tok(&Token::Minus);
-        if !negative {
-            self.tok(&Token::Plus);
-        }
-        let text = match self.next() {
-            Token::Number(n, _) => {
-                if negative {
-                    format!("-{n}")
-                } else {
-                    n
-                }
-            }
-            Token::SingleQuotedString(s) | Token::DoubleQuotedString(s) if !negative => s,
-            Token::SingleQuotedByteStringLiteral(s) if !negative => u64::from_str_radix(&s, 2)
-                .map_err(|_| self.error_at(at))?
-                .to_string(),
-            Token::HexStringLiteral(_) => return self.unsupported("hexadecimal DEFAULT"),
-            Token::Word(w) if w.quote_style.is_none() => {
-                let _ = w;
-                return self.unsupported("expressions as DEFAULT");
-            }
-            _ => return Err(self.error_at(at)),
+        let e = if *self.peek() == Token::LParen {
+            self.in_parentheses()?
+        } else {
+            // One operand: a constant, a column, a call.
+            self.operand()?
         };
-        Ok(DefaultDef::Text(text))
+        Ok(constant(e))
+    }
+}
+
+/// Takes a constant for one, whatever parentheses are round it.
+fn constant(e: AstExpr) -> Result<DefaultDef, AstExpr> {
+    let number = |e: &AstExpr| match e {
+        AstExpr::Value(v) => match &v.value {
+            AstValue::Number(n, _) => Some(n.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    match e {
+        AstExpr::Nested(e) => constant(*e),
+        AstExpr::UnaryOp {
+            op: op @ (UnaryOperator::Minus | UnaryOperator::Plus),
+            expr,
+        } => match number(&expr) {
+            Some(n) if op == UnaryOperator::Minus => Ok(DefaultDef::Text(format!("-{n}"))),
+            Some(n) => Ok(DefaultDef::Text(n)),
+            None => Err(AstExpr::UnaryOp { op, expr }),
+        },
+        AstExpr::Value(v) => match v.value {
+            AstValue::Null => Ok(DefaultDef::Null),
+            AstValue::Boolean(b) => Ok(DefaultDef::Text(u8::from(b).to_string())),
+            AstValue::Number(n, _) => Ok(DefaultDef::Text(n)),
+            AstValue::SingleQuotedString(s) | AstValue::DoubleQuotedString(s) => {
+                Ok(DefaultDef::Text(s))
+            }
+            value => Err(AstExpr::Value(ValueWithSpan {
+                value,
+                span: v.span,
+            })),
+        },
+        AstExpr::TypedString(t) => match t.value.value {
+            AstValue::SingleQuotedString(s) => Ok(DefaultDef::Text(s)),
+            _ => Err(AstExpr::TypedString(t)),
+        },
+        e => Err(e),
     }
 }

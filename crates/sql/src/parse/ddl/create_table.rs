@@ -43,11 +43,8 @@ impl P<'_> {
     }
 
     fn create_element(&mut self, t: &mut TableElements) -> SqlResult<()> {
-        if self.peek_kw("FOREIGN") {
-            return self.unsupported("FOREIGN KEY");
-        }
-        if self.peek_kw("CHECK") && *self.peek_nth(1) == Token::LParen {
-            return self.unsupported("CHECK");
+        if self.is_constraint_start() {
+            return self.constraint(t);
         }
         if self.peek_kw("FULLTEXT") || self.peek_kw("SPATIAL") {
             return self.unsupported("FULLTEXT and SPATIAL indexes");

@@ -16,18 +16,8 @@ impl P<'_> {
     pub(super) fn index_spec(&mut self) -> SqlResult<IndexSpec> {
         let mut constraint = None;
         if self.kw("CONSTRAINT") {
-            if !(self.peek_kw("PRIMARY")
-                || self.peek_kw("UNIQUE")
-                || self.peek_kw("FOREIGN")
-                || self.peek_kw("CHECK"))
-            {
+            if !(self.peek_kw("PRIMARY") || self.peek_kw("UNIQUE")) {
                 constraint = Some(self.ident()?);
-            }
-            if self.peek_kw("FOREIGN") {
-                return self.unsupported("FOREIGN KEY");
-            }
-            if self.peek_kw("CHECK") {
-                return self.unsupported("CHECK");
             }
         }
         let mut spec = IndexSpec {

@@ -1,0 +1,361 @@
+//! CHECK constraints, generated columns and DEFAULT expressions of a new definition: names, and what may stand in them.
+
+use super::err;
+use crate::ast::{AstExpr, CheckSpec};
+use crate::exec::rules::bind_text;
+use crate::expr::func::Func;
+use crate::expr::{Expr, ExprKind, print};
+use crate::show::quote_ident;
+use narwal_engine::{CheckDef, DefaultDef, Table, TableDef};
+use narwal_types::{SqlError, SqlResult};
+use sqlparser::ast::Expr as Ast;
+use std::sync::Arc;
+
+/// Where an expression of a definition stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clause {
+    Check,
+    Default,
+    Generated,
+}
+
+impl Clause {
+    fn name(self) -> &'static str {
+        match self {
+            Clause::Check => "CHECK",
+            Clause::Default => "DEFAULT",
+            Clause::Generated => "GENERATED ALWAYS AS",
+        }
+    }
+}
+
+/// Names the CHECK constraints of a statement; `taken` are those that the table has.
+pub(super) fn checks(specs: &[CheckSpec], taken: &[CheckDef]) -> SqlResult<Vec<CheckDef>> {
+    let mut out: Vec<CheckDef> = Vec::with_capacity(specs.len());
+    let is_taken = |name: &str, out: &[CheckDef]| {
+        taken
+            .iter()
+            .chain(out)
+            .any(|c| c.name.eq_ignore_ascii_case(name))
+    };
+    for (i, s) in specs.iter().enumerate() {
+        let name = match &s.name {
+            Some(n) => n.clone(),
+            None => {
+                let named = |n: &str| {
+                    specs
+                        .iter()
+                        .filter_map(|s| s.name.as_deref())
+                        .any(|x| x.eq_ignore_ascii_case(n))
+                };
+                (1..)
+                    .map(|k| format!("CONSTRAINT_{k}"))
+                    .find(|n| !is_taken(n, &out) && !named(n))
+                    .unwrap_or_else(|| format!("CONSTRAINT_{i}"))
+            }
+        };
+        if is_taken(&name, &out) {
+            return Err(err(
+                1826,
+                b"HY000",
+                format!("Duplicate CHECK constraint name '{name}'"),
+            ));
+        }
+        out.push(CheckDef {
+            expr: text(&s.expr, Clause::Check, &name)?,
+            name,
+        });
+    }
+    Ok(out)
+}
+
+/// A column's CHECK as text.
+pub(super) fn column_check(e: &AstExpr, column: &str) -> SqlResult<String> {
+    text(e, Clause::Check, column)
+}
+
+/// A generated column's expression as text.
+pub(super) fn generated(e: &AstExpr, column: &str) -> SqlResult<String> {
+    text(e, Clause::Generated, column)
+}
+
+/// A DEFAULT expression as text.
+pub(super) fn default(e: &AstExpr, column: &str) -> SqlResult<String> {
+    if has_subquery(e) {
+        return Err(forbidden("select ...", Clause::Default, column));
+    }
+    Ok(crate::expr::print_default(e))
+}
+
+fn text(e: &AstExpr, clause: Clause, name: &str) -> SqlResult<String> {
+    if has_subquery(e) {
+        return Err(match clause {
+            Clause::Check => err(
+                1970,
+                b"42000",
+                "CHECK does not support subqueries or stored functions",
+            ),
+            c => forbidden("select ...", c, name),
+        });
+    }
+    Ok(print(e).text)
+}
+
+fn forbidden(what: &str, clause: Clause, name: &str) -> SqlError {
+    err(
+        1901,
+        b"HY000",
+        format!(
+            "Function or expression '{what}' cannot be used in the {} clause of {}",
+            clause.name(),
+            quote_ident(name)
+        ),
+    )
+}
+
+/// A subquery where one can stand; deeper ones fail when the expression is bound.
+fn has_subquery(e: &Ast) -> bool {
+    match e {
+        Ast::Subquery(_)
+        | Ast::Exists { .. }
+        | Ast::InSubquery { .. }
+        | Ast::AnyOp { .. }
+        | Ast::AllOp { .. } => true,
+        Ast::Nested(e) | Ast::UnaryOp { expr: e, .. } | Ast::IsNull(e) | Ast::IsNotNull(e) => {
+            has_subquery(e)
+        }
+        Ast::BinaryOp { left, right, .. } => has_subquery(left) || has_subquery(right),
+        Ast::InList { expr, list, .. } => has_subquery(expr) || list.iter().any(has_subquery),
+        Ast::Between {
+            expr, low, high, ..
+        } => [expr, low, high].iter().any(|e| has_subquery(e)),
+        _ => false,
+    }
+}
+
+/// Binds every expression of a definition and checks what stands in it.
+pub(super) fn check_expressions(def: &TableDef) -> SqlResult<()> {
+    let table = Table::made(def.clone())?;
+    for (i, c) in def.columns.iter().enumerate() {
+        if let DefaultDef::Expr(text) = &c.default {
+            check_expression(&table, text, Clause::Default, &c.name, Some(i), false)?;
+        }
+        if let Some(g) = &c.generated {
+            let indexed = def
+                .indexes
+                .iter()
+                .any(|x| x.columns.iter().any(|p| p.column == i));
+            let kept = g.stored || indexed;
+            check_expression(&table, &g.expr, Clause::Generated, &c.name, Some(i), kept)?;
+            if let Some(pk) = def.indexes.iter().find(|x| x.name == "PRIMARY")
+                && pk.columns.iter().any(|p| p.column == i)
+            {
+                return Err(err(
+                    1903,
+                    b"HY000",
+                    "Primary key cannot be defined upon a generated column",
+                ));
+            }
+        }
+        if let Some(text) = &c.check {
+            check_expression(&table, text, Clause::Check, &c.name, None, true)?;
+        }
+    }
+    for c in &def.checks {
+        check_expression(&table, &c.expr, Clause::Check, &c.name, None, true)?;
+    }
+    Ok(())
+}
+
+/// `column`: the column whose value it gives. `fixed`: it must not depend on the session or the time.
+fn check_expression(
+    table: &Arc<Table>,
+    text: &str,
+    clause: Clause,
+    name: &str,
+    column: Option<usize>,
+    fixed: bool,
+) -> SqlResult<()> {
+    let e = bind_text(text, table).map_err(|e| bind_error(e, clause, name))?;
+    if let Some(what) = not_allowed(&e, clause == Clause::Default) {
+        let virtual_column = clause == Clause::Generated && !fixed;
+        if virtual_column && not_allowed(&e, true).is_none() {
+            return Err(SqlError::unsupported(
+                "virtual columns that depend on the session or the time",
+            ));
+        }
+        return Err(forbidden(&what, clause, name));
+    }
+    let mut used = Vec::new();
+    e.for_each_column(&mut |c| used.push(c));
+    for c in used {
+        let other = &table.def.columns[c];
+        if other.auto_increment {
+            return Err(forbidden("AUTO_INCREMENT", clause, &other.name));
+        }
+        if let Some(own) = column
+            && (c == own
+                || (c > own
+                    && (other.generated.is_some()
+                        || (clause == Clause::Default
+                            && matches!(other.default, DefaultDef::Expr(_))))))
+        {
+            return Err(err(
+                4029,
+                b"01000",
+                format!(
+                    "Expression for field {} is referring to uninitialized field {}",
+                    quote_ident(&table.def.columns[own].name),
+                    quote_ident(&other.name)
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// An error of binding as it is called in a definition.
+fn bind_error(e: SqlError, clause: Clause, name: &str) -> SqlError {
+    let quoted = |m: &str| -> Option<String> {
+        let from = m.find('\'')? + 1;
+        let to = m[from..].find('\'')?;
+        Some(m[from..from + to].to_string())
+    };
+    match e.code {
+        1054 => {
+            let column = quoted(&e.message).unwrap_or_default();
+            if column.contains('.') {
+                return forbidden(&column, clause, name);
+            }
+            err(
+                1054,
+                b"42S22",
+                format!("Unknown column '{column}' in '{}'", clause.name()),
+            )
+        }
+        1111 => forbidden("aggregate function", clause, name),
+        1305 => {
+            let function = e
+                .message
+                .split_whitespace()
+                .nth(1)
+                .and_then(|w| w.rsplit('.').next())
+                .unwrap_or_default();
+            forbidden(&format!("`{function}`()"), clause, name)
+        }
+        _ => e,
+    }
+}
+
+/// The first thing in an expression that a definition must not contain. `session`: what depends on the session or the time is
+/// allowed.
+fn not_allowed(e: &Expr, session: bool) -> Option<String> {
+    let mut found = None;
+    find(e, session, &mut found);
+    found
+}
+
+fn find(e: &Expr, session: bool, found: &mut Option<String>) {
+    if found.is_some() {
+        return;
+    }
+    *found = match &e.kind {
+        ExprKind::UserVariable(n) if !session => Some(format!("@{n}")),
+        ExprKind::SetUserVariable(n, _) => Some(format!("@{n}")),
+        ExprKind::SystemVariable { name, .. } if !session => Some(format!("@@{name}")),
+        ExprKind::Func { func, args } => {
+            let name = match func {
+                Func::Now => "current_timestamp",
+                f => f.name(),
+            };
+            let bad = is_impossible(*func) || (!session && is_of_session(*func, args.len()));
+            bad.then(|| format!("{name}()"))
+        }
+        _ => None,
+    };
+    if found.is_none() {
+        e.for_each_child(&mut |c| find(c, session, found));
+    }
+}
+
+/// Functions that no definition may contain.
+fn is_impossible(f: Func) -> bool {
+    matches!(
+        f,
+        Func::LastInsertId
+            | Func::FoundRows
+            | Func::RowCount
+            | Func::Sleep
+            | Func::Benchmark
+            | Func::MasterPosWait
+            | Func::MasterGtidWait
+            | Func::BinlogGtidPos
+    ) || matches!(
+        f.name(),
+        "get_lock"
+            | "release_lock"
+            | "is_free_lock"
+            | "is_used_lock"
+            | "release_all_locks"
+            | "load_file"
+    )
+}
+
+/// Functions whose value depends on the session, the time or chance.
+fn is_of_session(f: Func, args: usize) -> bool {
+    match f {
+        Func::Now
+        | Func::Sysdate
+        | Func::Rand
+        | Func::Uuid
+        | Func::User
+        | Func::CurrentUser
+        | Func::Database
+        | Func::ConnectionId
+        | Func::Version
+        | Func::UtcDate
+        | Func::UtcTime
+        | Func::UtcTimestamp
+        | Func::DayName
+        | Func::MonthName => true,
+        Func::UnixTimestamp => args == 0,
+        Func::FromUnixtime => true,
+        Func::Week => args == 1,
+        Func::DateFormat => args == 2,
+        f => matches!(
+            f.name(),
+            "curdate" | "curtime" | "uuid_short" | "date_format"
+        ),
+    }
+}
+
+/// The value of a DEFAULT that is a hexadecimal or binary literal, as text: a number for numbers, characters for strings.
+pub(super) fn literal_default(e: &AstExpr, numeric: bool) -> Option<String> {
+    let Ast::Value(v) = e else { return None };
+    let bytes = match &v.value {
+        sqlparser::ast::Value::HexStringLiteral(h) => {
+            let h = if h.len() % 2 == 1 {
+                format!("0{h}")
+            } else {
+                h.clone()
+            };
+            (0..h.len() / 2)
+                .map(|i| u8::from_str_radix(h.get(2 * i..2 * i + 2)?, 16).ok())
+                .collect::<Option<Vec<u8>>>()?
+        }
+        sqlparser::ast::Value::SingleQuotedByteStringLiteral(b) => {
+            let n = u64::from_str_radix(b, 2).ok()?;
+            let bytes = n.to_be_bytes();
+            bytes[8 - b.len().div_ceil(8).min(8)..].to_vec()
+        }
+        _ => return None,
+    };
+    if numeric {
+        let mut n = 0u64;
+        for b in bytes {
+            n = n.checked_mul(256)? + u64::from(b);
+        }
+        return Some(n.to_string());
+    }
+    String::from_utf8(bytes).ok()
+}
