@@ -29,18 +29,18 @@ pub(super) fn column_def(
 ) -> SqlResult<ColumnDef> {
     let mut def = spec.def.clone();
     if let Some(e) = &spec.check {
-        def.check = Some(constraint::column_check(e, &def.name)?);
+        def.check = Some(constraint::column_check(e, &def.name, table)?);
     }
     if let Some((e, stored)) = &spec.generated {
         def.generated = Some(GeneratedDef {
-            expr: constraint::generated(e, &def.name)?,
+            expr: constraint::generated(e, &def.name, table)?,
             stored: *stored,
         });
     }
     if let Some(e) = &spec.default {
         def.default = match constraint::literal_default(e, def.ty.is_numeric()) {
             Some(text) => DefaultDef::Text(text),
-            None => DefaultDef::Expr(constraint::default(e, &def.name)?),
+            None => DefaultDef::Expr(constraint::default(e, &def.name, table)?),
         };
     }
     if is_text(def.ty.kind) {

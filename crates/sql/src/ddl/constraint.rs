@@ -30,7 +30,11 @@ impl Clause {
 }
 
 /// Names the CHECK constraints of a statement; `taken` are those that the table has.
-pub(super) fn checks(specs: &[CheckSpec], taken: &[CheckDef]) -> SqlResult<Vec<CheckDef>> {
+pub(super) fn checks(
+    specs: &[CheckSpec],
+    taken: &[CheckDef],
+    table: &str,
+) -> SqlResult<Vec<CheckDef>> {
     let mut out: Vec<CheckDef> = Vec::with_capacity(specs.len());
     let is_taken = |name: &str, out: &[CheckDef]| {
         taken
@@ -62,7 +66,7 @@ pub(super) fn checks(specs: &[CheckSpec], taken: &[CheckDef]) -> SqlResult<Vec<C
             ));
         }
         out.push(CheckDef {
-            expr: text(&s.expr, Clause::Check, &name)?,
+            expr: text(&s.expr, Clause::Check, &name, table)?,
             name,
         });
     }
@@ -70,35 +74,38 @@ pub(super) fn checks(specs: &[CheckSpec], taken: &[CheckDef]) -> SqlResult<Vec<C
 }
 
 /// A column's CHECK as text.
-pub(super) fn column_check(e: &AstExpr, column: &str) -> SqlResult<String> {
-    text(e, Clause::Check, column)
+pub(super) fn column_check(e: &AstExpr, column: &str, table: &str) -> SqlResult<String> {
+    text(e, Clause::Check, column, table)
 }
 
 /// A generated column's expression as text.
-pub(super) fn generated(e: &AstExpr, column: &str) -> SqlResult<String> {
-    text(e, Clause::Generated, column)
+pub(super) fn generated(e: &AstExpr, column: &str, table: &str) -> SqlResult<String> {
+    text(e, Clause::Generated, column, table)
 }
 
 /// A DEFAULT expression as text.
-pub(super) fn default(e: &AstExpr, column: &str) -> SqlResult<String> {
-    if has_subquery(e) {
-        return Err(forbidden("select ...", Clause::Default, column));
+pub(super) fn default(e: &AstExpr, column: &str, table: &str) -> SqlResult<String> {
+    match unfit(e, table) {
+        Some(Unfit::Subquery) => Err(forbidden("select ...", Clause::Default, column)),
+        Some(Unfit::Name(n)) if n.starts_with('@') => {
+            Err(SqlError::unsupported("variables in a DEFAULT"))
+        }
+        Some(Unfit::Name(n)) => Err(forbidden(&n, Clause::Default, column)),
+        None => Ok(crate::expr::print_default(e)),
     }
-    Ok(crate::expr::print_default(e))
 }
 
-fn text(e: &AstExpr, clause: Clause, name: &str) -> SqlResult<String> {
-    if has_subquery(e) {
-        return Err(match clause {
-            Clause::Check => err(
-                1970,
-                b"42000",
-                "CHECK does not support subqueries or stored functions",
-            ),
-            c => forbidden("select ...", c, name),
-        });
-    }
-    Ok(print(e).text)
+fn text(e: &AstExpr, clause: Clause, name: &str, table: &str) -> SqlResult<String> {
+    Err(match (unfit(e, table), clause) {
+        (None, _) => return Ok(print(e).text),
+        (Some(Unfit::Name(n)), _) => forbidden(&n, clause, name),
+        (Some(Unfit::Subquery), Clause::Check) => err(
+            1970,
+            b"42000",
+            "CHECK does not support subqueries or stored functions",
+        ),
+        (Some(Unfit::Subquery), _) => forbidden("select ...", clause, name),
+    })
 }
 
 fn forbidden(what: &str, clause: Clause, name: &str) -> SqlError {
@@ -113,24 +120,59 @@ fn forbidden(what: &str, clause: Clause, name: &str) -> SqlError {
     )
 }
 
-/// A subquery where one can stand; deeper ones fail when the expression is bound.
-fn has_subquery(e: &Ast) -> bool {
+/// The first thing in a parsed expression that no definition can contain, whatever it is bound to.
+fn unfit(e: &Ast, table: &str) -> Option<Unfit> {
+    let any = |list: Vec<&Ast>| list.into_iter().find_map(|e| unfit(e, table));
     match e {
         Ast::Subquery(_)
         | Ast::Exists { .. }
         | Ast::InSubquery { .. }
         | Ast::AnyOp { .. }
-        | Ast::AllOp { .. } => true,
-        Ast::Nested(e) | Ast::UnaryOp { expr: e, .. } | Ast::IsNull(e) | Ast::IsNotNull(e) => {
-            has_subquery(e)
+        | Ast::AllOp { .. } => Some(Unfit::Subquery),
+        Ast::Identifier(i) if i.quote_style.is_none() && i.value.starts_with('@') => {
+            Some(Unfit::Name(i.value.clone()))
         }
-        Ast::BinaryOp { left, right, .. } => has_subquery(left) || has_subquery(right),
-        Ast::InList { expr, list, .. } => has_subquery(expr) || list.iter().any(has_subquery),
+        Ast::CompoundIdentifier(parts) => {
+            let other = parts.len() > 1 && parts[parts.len() - 2].value != table;
+            if !other && !parts[0].value.starts_with('@') {
+                return None;
+            }
+            let names: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
+            Some(Unfit::Name(names.join(".")))
+        }
+        Ast::Nested(e)
+        | Ast::UnaryOp { expr: e, .. }
+        | Ast::IsNull(e)
+        | Ast::IsNotNull(e)
+        | Ast::Cast { expr: e, .. }
+        | Ast::Collate { expr: e, .. } => unfit(e, table),
+        Ast::BinaryOp { left, right, .. } => any(vec![&**left, &**right]),
+        Ast::InList { expr, list, .. } => any(std::iter::once(&**expr).chain(list).collect()),
         Ast::Between {
             expr, low, high, ..
-        } => [expr, low, high].iter().any(|e| has_subquery(e)),
-        _ => false,
+        } => any(vec![&**expr, &**low, &**high]),
+        Ast::Like { expr, pattern, .. } => any(vec![&**expr, &**pattern]),
+        Ast::Function(f) => any(crate::expr::call_arguments(f)),
+        Ast::Case {
+            operand,
+            conditions,
+            else_result,
+            ..
+        } => any(operand
+            .as_deref()
+            .into_iter()
+            .chain(conditions.iter().flat_map(|w| [&w.condition, &w.result]))
+            .chain(else_result.as_deref())
+            .collect()),
+        _ => None,
     }
+}
+
+/// See [`unfit`].
+enum Unfit {
+    Subquery,
+    /// A variable, or a column of another table.
+    Name(String),
 }
 
 /// Binds every expression of a definition and checks what stands in it.

@@ -119,7 +119,7 @@ impl Run<'_> {
             auto_increment_start: c.auto_increment,
             engine,
             created: u64::from(env.timestamp()),
-            checks: constraint::checks(&c.elements.checks, &[])?,
+            checks: constraint::checks(&c.elements.checks, &[], name)?,
             foreign_keys: Vec::new(),
         };
         constraint::check_expressions(&def)?;

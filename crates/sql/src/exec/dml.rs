@@ -1098,6 +1098,12 @@ impl<'p> Inserter<'p> {
             self.affected += u64::from(env.client_found_rows);
             return self.give_back(&new);
         }
+        let storer = Storer {
+            table,
+            ctx: self.ctx,
+            mode: self.mode,
+            row_no: self.row_no,
+        };
         let new = storer.finish(touch(table, &plan.on_update, new, env)?)?;
         if let Some(c) = table.auto_increment {
             observe(txn, table, c, &new)?;

@@ -32,7 +32,7 @@ pub fn bind_text(text: &str, table: &Arc<Table>) -> SqlResult<Expr> {
     // The text means the same in every session: it is bound under the default settings.
     let env = StatementEnv::new(Arc::new(NoVariables));
     let source = [Source::new(table.def.name.as_str(), table.clone())];
-    let ast = parse_expression(text, &ParseOptions::default())?;
+    let ast = parse_expression(&casts_as_parsed(text), &ParseOptions::default())?;
     bind(
         &ast,
         &Scope {
@@ -40,6 +40,24 @@ pub fn bind_text(text: &str, table: &Arc<Table>) -> SqlResult<Expr> {
             ..Scope::empty(&env)
         },
     )
+}
+
+/// The text with CAST to characters as the parser takes it: it knows no CHARSET there.
+fn casts_as_parsed(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains(" charset ") {
+        return text.into();
+    }
+    let mut out = text.replace(" charset utf8mb4)", ")");
+    while let Some(end) = out.find(" charset binary)")
+        && let Some(at) = out[..end].rfind(" as char")
+    {
+        let length = out[at + " as char".len()..end].to_string();
+        out.replace_range(
+            at..end + " charset binary".len(),
+            &format!(" as binary{length}"),
+        );
+    }
+    out.into()
 }
 
 fn make(table: &Arc<Table>) -> SqlResult<Rules> {

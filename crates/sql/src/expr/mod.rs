@@ -25,8 +25,8 @@ mod eval;
 pub mod func;
 pub mod like;
 mod md5;
-pub mod subquery;
 mod print;
+pub mod subquery;
 pub mod types;
 
 #[cfg(test)]
@@ -43,9 +43,9 @@ pub use bind::bind;
 use bind::{Binder, bool_ty, make};
 pub use date::IntervalUnit;
 pub use eval::{Val, push_warning};
+pub use print::{arguments as call_arguments, print, print_default};
 pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
 use subquery::{Runner, SubqueryPlanner};
-pub use print::{print, print_default, quote as quote_in_expression};
 
 /// A table that column names are looked up in.
 #[derive(Debug, Clone)]

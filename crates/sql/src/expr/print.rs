@@ -163,7 +163,8 @@ pub fn function_name(f: &ast::Function) -> String {
         .to_ascii_lowercase()
 }
 
-fn arguments(f: &ast::Function) -> Vec<&Ast> {
+/// The plain arguments of a call.
+pub fn arguments(f: &ast::Function) -> Vec<&Ast> {
     match &f.args {
         FunctionArguments::List(l) => l
             .args
