@@ -2,6 +2,7 @@
 
 use crate::acl::{Account, Acl};
 use crate::archive::ArchiveControl;
+use crate::named_locks::NamedLocks;
 use crate::privileges::PrivilegeSet;
 use crate::process::{Killer, ProcessList};
 use crate::read_lock::GlobalReadLock;
@@ -400,6 +401,8 @@ pub struct Instance {
     /// One change of accounts at a time: each reads, changes and stores a whole account.
     pub(crate) acl_writer: Mutex<()>,
     pub(crate) processes: ProcessList,
+    /// GET_LOCK's.
+    pub(crate) named_locks: NamedLocks,
     /// Counters of ended sessions, and of what no session counts.
     pub(crate) retired: Counters,
     pub(crate) connections: AtomicU64,
@@ -468,6 +471,7 @@ impl Instance {
             acl: RwLock::new(Arc::new(acl)),
             acl_writer: Mutex::new(()),
             processes: ProcessList::new(),
+            named_locks: NamedLocks::default(),
             retired: Counters::default(),
             connections: AtomicU64::new(0),
             aborted_connects: AtomicU64::new(0),

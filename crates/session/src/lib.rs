@@ -40,6 +40,7 @@ mod flashback;
 mod information_schema;
 mod instance;
 mod lex;
+mod named_locks;
 mod password;
 mod prepared;
 mod privileges;

@@ -369,6 +369,7 @@ impl ClientSession {
         let n = self.prepared.len() as u64;
         self.prepared.clear();
         self.named.clear();
+        self.instance.named_locks.release_all(self.client.id);
         self.instance
             .prepared_statements
             .fetch_sub(n, Ordering::Relaxed);
@@ -493,6 +494,7 @@ impl Drop for ClientSession {
         self.instance
             .prepared_statements
             .fetch_sub(n, Ordering::Relaxed);
+        self.instance.named_locks.release_all(self.client.id);
         self.instance.source().disconnected(self.client.id);
         if !self.internal {
             self.instance.processes.remove(self.client.id);

@@ -237,6 +237,28 @@ impl VariableSource for SessionVars {
         self.state.lock().user.insert(name.to_lowercase(), value);
     }
 
+    fn get_lock(
+        &self,
+        name: &[u8],
+        timeout: Duration,
+        killed: &dyn Fn() -> bool,
+    ) -> SqlResult<bool> {
+        let id = self.connection_id;
+        self.instance.named_locks.get(id, name, timeout, killed)
+    }
+
+    fn release_lock(&self, name: &[u8]) -> Option<bool> {
+        self.instance.named_locks.release(self.connection_id, name)
+    }
+
+    fn release_all_locks(&self) -> u64 {
+        self.instance.named_locks.release_all(self.connection_id)
+    }
+
+    fn lock_owner(&self, name: &[u8]) -> Option<u32> {
+        self.instance.named_locks.owner(name)
+    }
+
     fn binlog_gtid_pos(&self, file: &str, offset: u64) -> SqlResult<Option<String>> {
         Ok(self.instance.database().binlog_gtid_pos(file, offset)?)
     }

@@ -352,7 +352,7 @@ impl ClientSession {
         }
         let outcome = match r {
             // SLEEP() ends early when its statement is killed; the statement fails all the same.
-            Ok(Outcome::Rows { .. }) if self.process.interrupt.load(Ordering::Relaxed) => {
+            Ok(_) if self.process.interrupt.load(Ordering::Relaxed) => {
                 if !tableless {
                     open.txn.rollback_statement();
                 }

@@ -47,6 +47,28 @@ pub trait VariableSource: Send + Sync {
     fn user(&self, name: &str) -> Value;
     /// `@x := value`.
     fn set_user(&self, name: &str, value: Value);
+    /// GET_LOCK(): takes a named lock for the session; false if the time is up or it was killed. Error 1213 if it would
+    /// wait for itself.
+    fn get_lock(
+        &self,
+        _name: &[u8],
+        _timeout: std::time::Duration,
+        _killed: &dyn Fn() -> bool,
+    ) -> SqlResult<bool> {
+        Err(SqlError::unsupported("GET_LOCK here"))
+    }
+    /// RELEASE_LOCK(): `None` if there is no such lock, false if another session holds it.
+    fn release_lock(&self, _name: &[u8]) -> Option<bool> {
+        None
+    }
+    /// RELEASE_ALL_LOCKS(): how many were released.
+    fn release_all_locks(&self) -> u64 {
+        0
+    }
+    /// IS_USED_LOCK(): the connection that holds a named lock.
+    fn lock_owner(&self, _name: &[u8]) -> Option<u32> {
+        None
+    }
     /// BINLOG_GTID_POS(): the GTID position at an offset of a binary log file; `None` if there is no such place.
     fn binlog_gtid_pos(&self, _file: &str, _offset: u64) -> SqlResult<Option<String>> {
         Ok(None)

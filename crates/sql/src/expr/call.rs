@@ -78,6 +78,7 @@ pub(super) fn call<'a>(
             | Func::Benchmark
             | Func::MasterGtidWait
             | Func::MasterPosWait
+            | Func::GetLock
     );
     if null_is_null && c.args.iter().any(Val::is_null) {
         return Ok(Val::NULL);
@@ -382,6 +383,7 @@ impl<'a> Call<'a, '_> {
             BinlogGtidPos => self.binlog_gtid_pos(),
             MasterGtidWait => self.master_gtid_wait(),
             MasterPosWait => self.master_pos_wait(),
+            GetLock | ReleaseLock | ReleaseAllLocks | IsFreeLock | IsUsedLock => self.named_lock(),
             Benchmark => Ok(Val::int(0)),
             _ => self.dates(),
         }
@@ -399,7 +401,7 @@ impl<'a> Call<'a, '_> {
     /// Waits in small steps, so that KILL ends it.
     fn sleep(&self) -> SqlResult<Val<'a>> {
         if self.v(0).is_null() || self.f64(0) < 0.0 {
-            return Err(wrong_arguments("sleep"));
+            return Ok(Val::int(0));
         }
         let secs = self.f64(0).min(1e9);
         let end = std::time::Instant::now() + std::time::Duration::from_secs_f64(secs);
@@ -418,6 +420,15 @@ impl<'a> Call<'a, '_> {
             }
             std::thread::sleep(left.min(std::time::Duration::from_millis(20)));
         }
+    }
+
+    fn named_lock(&self) -> SqlResult<Val<'a>> {
+        let seconds = match self.func {
+            Func::GetLock if !self.v(1).is_null() => self.f64(1),
+            _ => 0.0,
+        };
+        let args: Vec<ValueRef<'_>> = self.args.iter().map(Val::as_ref).collect();
+        super::named_lock::run(self.func, &args, seconds, self.ctx.env).map(Val::Owned)
     }
 
     fn binlog_gtid_pos(&self) -> SqlResult<Val<'a>> {

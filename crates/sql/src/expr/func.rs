@@ -148,6 +148,11 @@ pub enum Func {
     LastInsertId,
     MasterGtidWait,
     MasterPosWait,
+    GetLock,
+    ReleaseLock,
+    ReleaseAllLocks,
+    IsFreeLock,
+    IsUsedLock,
     RowCount,
     Sleep,
     User,
@@ -214,6 +219,7 @@ static FUNCTIONS: &[(&str, Func, usize, usize)] = &[
     ("found_rows", FoundRows, 0, 0),
     ("from_days", FromDays, 1, 1),
     ("from_unixtime", FromUnixtime, 1, 2),
+    ("get_lock", GetLock, 2, 2),
     ("greatest", Greatest, 2, ANY),
     ("hex", Hex, 1, 1),
     ("hour", Hour, 1, 1),
@@ -222,6 +228,8 @@ static FUNCTIONS: &[(&str, Func, usize, usize)] = &[
     ("insert", Insert, 4, 4),
     ("instr", Instr, 2, 2),
     ("interval", Interval, 2, ANY),
+    ("is_free_lock", IsFreeLock, 1, 1),
+    ("is_used_lock", IsUsedLock, 1, 1),
     ("isnull", Isnull, 1, 1),
     ("last_day", LastDay, 1, 1),
     ("last_insert_id", LastInsertId, 0, 1),
@@ -265,6 +273,8 @@ static FUNCTIONS: &[(&str, Func, usize, usize)] = &[
     ("quote", Quote, 1, 1),
     ("radians", Radians, 1, 1),
     ("rand", Rand, 0, 1),
+    ("release_all_locks", ReleaseAllLocks, 0, 0),
+    ("release_lock", ReleaseLock, 1, 1),
     ("repeat", Repeat, 2, 2),
     ("replace", Replace, 3, 3),
     ("reverse", Reverse, 1, 1),
@@ -354,6 +364,11 @@ impl Func {
                 | BinlogGtidPos
                 | MasterGtidWait
                 | MasterPosWait
+                | GetLock
+                | ReleaseLock
+                | ReleaseAllLocks
+                | IsFreeLock
+                | IsUsedLock
         )
     }
 }

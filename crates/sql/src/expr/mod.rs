@@ -25,6 +25,7 @@ mod eval;
 pub mod func;
 pub mod like;
 mod md5;
+mod named_lock;
 mod print;
 pub mod subquery;
 pub mod types;

@@ -456,6 +456,8 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
             _ => any_null,
         }),
         Isnull => ExprType::int(false),
+        GetLock | ReleaseLock | IsFreeLock | IsUsedLock => ExprType::int(true),
+        ReleaseAllLocks => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), false),
         MasterPosWait | MasterGtidWait => ExprType::bigint(false, true),
         BinlogGtidPos => ExprType::text(65_535, true),
         TimeToSec if fsp_of(0) > 0 => ExprType::decimal(7, fsp_of(0) as u32, true),
