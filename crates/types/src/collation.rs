@@ -1,4 +1,7 @@
-//! Collations: `utf8mb4_general_ci`, `utf8mb4_bin` and `binary`.
+//! Collations: order and equality of strings, and their sort keys.
+//!
+//! Strings are UTF-8 wherever they are compared; a collation of another character set gives each character the weight of its
+//! byte there.
 //!
 //! Sort keys are byte strings that compare as the collation does and are prefix-free (none is the beginning of another),
 //! so that several can be joined to one index key.
@@ -8,12 +11,17 @@
 //! other space is written as one of two symbols, which tell if the first character after its run of spaces is below or
 //! above the space; the terminator sorts between these two.
 
+use crate::charset::{Charset, latin1_byte};
+use latin1::{GENERAL_CI, GENERAL_CS, GERMAN1, IDENTITY, SWEDISH};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
+mod latin1;
+
 /// A collation Narwal can compare and sort by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
+#[allow(missing_docs)]
 pub enum Collation {
     /// utf8mb4_general_ci, id 45, PAD SPACE: the default.
     #[default]
@@ -22,7 +30,206 @@ pub enum Collation {
     Utf8mb4Bin,
     /// binary, id 63, NO PAD: bytes.
     Binary,
+    Utf8mb4GeneralNopadCi,
+    Utf8mb4NopadBin,
+    Utf8mb3GeneralCi,
+    Utf8mb3Bin,
+    Utf8mb3GeneralNopadCi,
+    Utf8mb3NopadBin,
+    Latin1SwedishCi,
+    Latin1Bin,
+    Latin1GeneralCi,
+    Latin1GeneralCs,
+    Latin1German1Ci,
+    Latin1SwedishNopadCi,
+    Latin1NopadBin,
+    AsciiGeneralCi,
+    AsciiBin,
+    AsciiGeneralNopadCi,
+    AsciiNopadBin,
 }
+
+/// How a collation weighs characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// By the bytes, or the code points, which is the same order in UTF-8.
+    Bytes,
+    /// As utf8mb4_general_ci.
+    General,
+    /// Capitals of ASCII.
+    Ascii,
+    /// A weight for each byte of latin1.
+    Latin1(&'static [u8; 256]),
+}
+
+/// What there is to know about a collation.
+struct Info {
+    collation: Collation,
+    id: u16,
+    name: &'static str,
+    charset: Charset,
+    rule: Rule,
+    /// PAD SPACE.
+    pad: bool,
+}
+
+const fn info(
+    collation: Collation,
+    id: u16,
+    name: &'static str,
+    charset: Charset,
+    rule: Rule,
+    pad: bool,
+) -> Info {
+    Info {
+        collation,
+        id,
+        name,
+        charset,
+        rule,
+        pad,
+    }
+}
+
+/// All collations, in the order of the enum.
+static ALL: [Info; 20] = {
+    use Charset::{Ascii, Binary, Latin1, Utf8mb3, Utf8mb4};
+    use Collation as C;
+    [
+        info(
+            C::Utf8mb4GeneralCi,
+            45,
+            "utf8mb4_general_ci",
+            Utf8mb4,
+            Rule::General,
+            true,
+        ),
+        info(C::Utf8mb4Bin, 46, "utf8mb4_bin", Utf8mb4, Rule::Bytes, true),
+        info(C::Binary, 63, "binary", Binary, Rule::Bytes, false),
+        info(
+            C::Utf8mb4GeneralNopadCi,
+            1069,
+            "utf8mb4_general_nopad_ci",
+            Utf8mb4,
+            Rule::General,
+            false,
+        ),
+        info(
+            C::Utf8mb4NopadBin,
+            1070,
+            "utf8mb4_nopad_bin",
+            Utf8mb4,
+            Rule::Bytes,
+            false,
+        ),
+        info(
+            C::Utf8mb3GeneralCi,
+            33,
+            "utf8mb3_general_ci",
+            Utf8mb3,
+            Rule::General,
+            true,
+        ),
+        info(C::Utf8mb3Bin, 83, "utf8mb3_bin", Utf8mb3, Rule::Bytes, true),
+        info(
+            C::Utf8mb3GeneralNopadCi,
+            1057,
+            "utf8mb3_general_nopad_ci",
+            Utf8mb3,
+            Rule::General,
+            false,
+        ),
+        info(
+            C::Utf8mb3NopadBin,
+            1107,
+            "utf8mb3_nopad_bin",
+            Utf8mb3,
+            Rule::Bytes,
+            false,
+        ),
+        info(
+            C::Latin1SwedishCi,
+            8,
+            "latin1_swedish_ci",
+            Latin1,
+            Rule::Latin1(&SWEDISH),
+            true,
+        ),
+        info(
+            C::Latin1Bin,
+            47,
+            "latin1_bin",
+            Latin1,
+            Rule::Latin1(&IDENTITY),
+            true,
+        ),
+        info(
+            C::Latin1GeneralCi,
+            48,
+            "latin1_general_ci",
+            Latin1,
+            Rule::Latin1(&GENERAL_CI),
+            true,
+        ),
+        info(
+            C::Latin1GeneralCs,
+            49,
+            "latin1_general_cs",
+            Latin1,
+            Rule::Latin1(&GENERAL_CS),
+            true,
+        ),
+        info(
+            C::Latin1German1Ci,
+            5,
+            "latin1_german1_ci",
+            Latin1,
+            Rule::Latin1(&GERMAN1),
+            true,
+        ),
+        info(
+            C::Latin1SwedishNopadCi,
+            1032,
+            "latin1_swedish_nopad_ci",
+            Latin1,
+            Rule::Latin1(&SWEDISH),
+            false,
+        ),
+        info(
+            C::Latin1NopadBin,
+            1071,
+            "latin1_nopad_bin",
+            Latin1,
+            Rule::Latin1(&IDENTITY),
+            false,
+        ),
+        info(
+            C::AsciiGeneralCi,
+            11,
+            "ascii_general_ci",
+            Ascii,
+            Rule::Ascii,
+            true,
+        ),
+        info(C::AsciiBin, 65, "ascii_bin", Ascii, Rule::Bytes, true),
+        info(
+            C::AsciiGeneralNopadCi,
+            1035,
+            "ascii_general_nopad_ci",
+            Ascii,
+            Rule::Ascii,
+            false,
+        ),
+        info(
+            C::AsciiNopadBin,
+            1089,
+            "ascii_nopad_bin",
+            Ascii,
+            Rule::Bytes,
+            false,
+        ),
+    ]
+};
 
 /// A space before something below the space.
 const SPACE_LESS: u8 = 0x20;
@@ -245,68 +452,88 @@ fn cmp_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u16>
 }
 
 impl Collation {
+    #[inline]
+    fn info(self) -> &'static Info {
+        &ALL[self as usize]
+    }
+
+    /// All collations.
+    pub fn all() -> impl Iterator<Item = Collation> {
+        ALL.iter().map(|i| i.collation)
+    }
+
     /// Id in the client protocol and in row metadata.
-    pub const fn id(self) -> u16 {
-        match self {
-            Collation::Utf8mb4GeneralCi => 45,
-            Collation::Utf8mb4Bin => 46,
-            Collation::Binary => 63,
-        }
+    pub fn id(self) -> u16 {
+        self.info().id
     }
 
     /// Name, lower case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Collation::Utf8mb4GeneralCi => "utf8mb4_general_ci",
-            Collation::Utf8mb4Bin => "utf8mb4_bin",
-            Collation::Binary => "binary",
-        }
+    pub fn name(self) -> &'static str {
+        self.info().name
     }
 
-    /// Name of its character set.
-    pub const fn charset(self) -> &'static str {
-        match self {
-            Collation::Binary => "binary",
-            _ => "utf8mb4",
-        }
+    /// Its character set.
+    #[inline]
+    pub fn charset(self) -> Charset {
+        self.info().charset
     }
 
-    /// A collation by name, in any case; `None` for one that Narwal doesn't have.
+    /// PAD SPACE: trailing spaces don't count.
+    pub fn pads(self) -> bool {
+        self.info().pad
+    }
+
+    /// By code points or bytes: what differs is never equal, trailing spaces aside.
+    pub fn is_bin(self) -> bool {
+        matches!(self.info().rule, Rule::Bytes) || self.info().rule == Rule::Latin1(&IDENTITY)
+    }
+
+    /// A collation by name, in any case (`utf8_` counts as `utf8mb3_`); `None` for one that Narwal doesn't have.
     pub fn from_name(name: &str) -> Option<Self> {
-        [
-            Collation::Utf8mb4GeneralCi,
-            Collation::Utf8mb4Bin,
-            Collation::Binary,
-        ]
-        .into_iter()
-        .find(|c| c.name().eq_ignore_ascii_case(name))
+        let of_utf8 = name
+            .get(..5)
+            .filter(|p| p.eq_ignore_ascii_case("utf8_"))
+            .map(|_| format!("utf8mb3_{}", &name[5..]));
+        let name = of_utf8.as_deref().unwrap_or(name);
+        ALL.iter()
+            .find(|i| i.name.eq_ignore_ascii_case(name))
+            .map(|i| i.collation)
     }
 
     /// A collation by id.
     pub fn from_id(id: u16) -> Option<Self> {
-        match id {
-            45 => Some(Collation::Utf8mb4GeneralCi),
-            46 => Some(Collation::Utf8mb4Bin),
-            63 => Some(Collation::Binary),
-            _ => None,
-        }
+        ALL.iter().find(|i| i.id == id).map(|i| i.collation)
     }
 
-    /// Weight of one character under utf8mb4_general_ci (for the others: the code point cut to 16 bits).
+    /// Weight of one character; those that don't distinguish characters by their code points have the same for several.
     pub fn char_weight(self, cp: u32) -> u16 {
-        match (self, cp) {
-            (Collation::Utf8mb4GeneralCi, 0..0x80) => ascii_weight(cp as u8) as u16,
-            (Collation::Utf8mb4GeneralCi, 0x80..0x1_0000) => weights()[cp as usize],
-            (Collation::Utf8mb4GeneralCi, _) => REPLACEMENT,
+        match (self.info().rule, cp) {
+            (Rule::General | Rule::Ascii, 0..0x80) => ascii_weight(cp as u8) as u16,
+            (Rule::General, 0x80..0x1_0000) => weights()[cp as usize],
+            (Rule::General, _) => REPLACEMENT,
+            (Rule::Latin1(table), _) => latin1_weight(table, cp),
             _ => cp as u16,
         }
     }
 
+    /// True if the collation holds two characters equal.
+    pub fn chars_equal(self, a: u32, b: u32) -> bool {
+        a == b
+            || !matches!(self.info().rule, Rule::Bytes)
+                && self.char_weight(a) == self.char_weight(b)
+    }
+
     /// Compares two strings.
     pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
-        match self {
-            Collation::Binary => a.cmp(b),
-            Collation::Utf8mb4Bin => {
+        let info = self.info();
+        match info.rule {
+            Rule::Bytes if !info.pad => a.cmp(b),
+            Rule::Latin1(_) | Rule::Ascii => {
+                let (a, b) = (Weights::new(a, info.rule), Weights::new(b, info.rule));
+                if info.pad { cmp_padded(a, b) } else { a.cmp(b) }
+            }
+            Rule::General if !info.pad => GeneralWeights { s: a }.cmp(GeneralWeights { s: b }),
+            Rule::Bytes => {
                 let n = a.len().min(b.len());
                 match a[..n].cmp(&b[..n]) {
                     Ordering::Equal => {
@@ -325,7 +552,7 @@ impl Collation {
                     o => o,
                 }
             }
-            Collation::Utf8mb4GeneralCi => {
+            Rule::General => {
                 // Equal bytes have equal weights; skip them fast, back to the start of a character.
                 let mut n = a.iter().zip(b).take_while(|(x, y)| x == y).count();
                 if n == a.len() && n == b.len() {
@@ -358,8 +585,15 @@ impl Collation {
 
     /// Appends the sort key: equal for equal strings, ordered as the strings, prefix-free.
     pub fn sort_key(self, s: &[u8], out: &mut Vec<u8>) {
-        match self {
-            Collation::Binary => {
+        let info = self.info();
+        match info.rule {
+            Rule::General if info.pad => padded_key(GeneralWeights { s: trim_spaces(s) }, out),
+            Rule::General => nopad_key(GeneralWeights { s }, out),
+            Rule::Latin1(_) | Rule::Ascii if info.pad => {
+                padded_key(Weights::new(trim_spaces(s), info.rule), out);
+            }
+            Rule::Latin1(_) | Rule::Ascii => nopad_key(Weights::new(s, info.rule), out),
+            Rule::Bytes if !info.pad => {
                 for b in s {
                     out.push(*b);
                     if *b == 0 {
@@ -368,7 +602,7 @@ impl Collation {
                 }
                 out.extend_from_slice(&[0, 0]);
             }
-            Collation::Utf8mb4Bin => {
+            Rule::Bytes => {
                 let s = trim_spaces(s);
                 let mut i = 0;
                 while i < s.len() {
@@ -390,32 +624,88 @@ impl Collation {
                 }
                 out.push(END);
             }
-            Collation::Utf8mb4GeneralCi => {
-                let s = trim_spaces(s);
-                let mut spaces = 0;
-                for w in (GeneralWeights { s }) {
-                    if w == 0x20 {
-                        spaces += 1;
-                        continue;
-                    }
-                    if spaces > 0 {
-                        let sym = if w < 0x20 { SPACE_LESS } else { SPACE_MORE };
-                        out.resize(out.len() + spaces, sym);
-                        spaces = 0;
-                    }
-                    // 1 byte for ASCII, 2 below 0x7d00, else 3; each form sorts above the one before.
-                    match w {
-                        0..0x20 => out.push(w as u8),
-                        0x20..0x80 => out.push(w as u8 + 2),
-                        0x80..0x7d00 => {
-                            out.extend_from_slice(&[0x82 + (w >> 8) as u8, w as u8]);
-                        }
-                        _ => out.extend_from_slice(&[0xff, (w >> 8) as u8, w as u8]),
-                    }
-                }
-                out.push(END);
-            }
         }
+    }
+}
+
+/// The sort key of weights under PAD SPACE; spaces at the end are gone already.
+#[inline]
+fn padded_key(weights: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
+    let mut spaces = 0;
+    for w in weights {
+        if w == 0x20 {
+            spaces += 1;
+            continue;
+        }
+        if spaces > 0 {
+            let sym = if w < 0x20 { SPACE_LESS } else { SPACE_MORE };
+            out.resize(out.len() + spaces, sym);
+            spaces = 0;
+        }
+        // 1 byte for ASCII, 2 below 0x7d00, else 3; each form sorts above the one before.
+        match w {
+            0..0x20 => out.push(w as u8),
+            0x20..0x80 => out.push(w as u8 + 2),
+            0x80..0x7d00 => out.extend_from_slice(&[0x82 + (w >> 8) as u8, w as u8]),
+            _ => out.extend_from_slice(&[0xff, (w >> 8) as u8, w as u8]),
+        }
+    }
+    out.push(END);
+}
+
+/// The sort key of weights under NO PAD: 0 ends it.
+fn nopad_key(weights: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
+    for w in weights {
+        match w {
+            0..0x80 => out.push(w as u8 + 1),
+            0x80..0x7d00 => out.extend_from_slice(&[0x82 + (w >> 8) as u8, w as u8]),
+            _ => out.extend_from_slice(&[0xff, (w >> 8) as u8, w as u8]),
+        }
+    }
+    out.push(0);
+}
+
+/// Weight of a character under a table of latin1. What latin1 does not have sorts behind all that it has.
+fn latin1_weight(table: &[u8; 256], cp: u32) -> u16 {
+    match latin1_byte(cp) {
+        Some(b) => table[b as usize] as u16,
+        None => (cp as u16).max(0x100),
+    }
+}
+
+/// Weights of the characters of UTF-8 under the rules with small tables.
+struct Weights<'a> {
+    s: &'a [u8],
+    rule: Rule,
+}
+
+impl<'a> Weights<'a> {
+    fn new(s: &'a [u8], rule: Rule) -> Self {
+        Weights { s, rule }
+    }
+}
+
+impl Iterator for Weights<'_> {
+    type Item = u16;
+    fn next(&mut self) -> Option<u16> {
+        let b = *self.s.first()?;
+        let n = match b {
+            0xc2..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf4 => 4,
+            _ => 1,
+        };
+        let c = self.s.get(..n).and_then(|c| std::str::from_utf8(c).ok());
+        let (cp, n) = match c.and_then(|c| c.chars().next()) {
+            Some(c) => (c as u32, n),
+            None => (REPLACEMENT as u32, 1),
+        };
+        self.s = &self.s[n..];
+        Some(match self.rule {
+            Rule::Latin1(table) => latin1_weight(table, cp),
+            _ if cp < 0x80 => ascii_weight(cp as u8) as u16,
+            _ => cp as u16,
+        })
     }
 }
 
@@ -487,11 +777,32 @@ mod tests {
     }
 
     #[test]
+    fn latin1_collations() {
+        let c = Collation::Latin1SwedishCi;
+        for (a, b) in [("é", "E"), ("ü", "y"), ("Å", "å"), ("a", "A  ")] {
+            assert!(c.equal(a.as_bytes(), b.as_bytes()), "{a} = {b}");
+        }
+        assert_eq!(c.compare("å".as_bytes(), b"z"), Ordering::Greater);
+        assert_eq!(c.compare("ß".as_bytes(), b"s"), Ordering::Greater);
+        assert!(Collation::Latin1German1Ci.equal("ß".as_bytes(), b"s"));
+        // The euro sign is byte 0x80.
+        let bin = Collation::Latin1Bin;
+        assert_eq!(bin.compare("€".as_bytes(), "é".as_bytes()), Ordering::Less);
+        assert_eq!(bin.compare("é".as_bytes(), "Ж".as_bytes()), Ordering::Less);
+        assert!(!Collation::Latin1SwedishNopadCi.equal(b"a", b"a "));
+    }
+
+    #[test]
     fn names() {
-        for c in [CI, Collation::Utf8mb4Bin, Collation::Binary] {
+        for (i, c) in Collation::all().enumerate() {
+            assert_eq!(i, c as usize);
             assert_eq!(Collation::from_name(&c.name().to_uppercase()), Some(c));
             assert_eq!(Collation::from_id(c.id()), Some(c));
         }
+        assert_eq!(
+            Collation::from_name("utf8_bin"),
+            Some(Collation::Utf8mb3Bin)
+        );
         assert_eq!(Collation::from_name("utf8mb4_unicode_ci"), None);
     }
 
@@ -527,7 +838,7 @@ mod tests {
     proptest! {
         #[test]
         fn keys_sort_as_strings(a in text(), b in text()) {
-            for c in [CI, Collation::Utf8mb4Bin, Collation::Binary] {
+            for c in Collation::all() {
                 let (x, y) = (key(c, a.as_bytes()), key(c, b.as_bytes()));
                 prop_assert_eq!(x.cmp(&y), c.compare(a.as_bytes(), b.as_bytes()), "{:?}", c);
                 prop_assert!(x == y || !y.starts_with(&x), "prefix-free {:?}", c);
@@ -536,7 +847,7 @@ mod tests {
 
         #[test]
         fn bytes_that_are_no_text_do_not_panic(a in any::<Vec<u8>>(), b in any::<Vec<u8>>()) {
-            for c in [CI, Collation::Utf8mb4Bin, Collation::Binary] {
+            for c in Collation::all() {
                 let (x, y) = (key(c, &a), key(c, &b));
                 let _ = c.compare(&a, &b);
                 prop_assert!(x == y || !y.starts_with(&x));

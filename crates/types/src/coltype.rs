@@ -69,7 +69,7 @@ pub struct ColumnType {
     pub collation: Collation,
 }
 
-/// Longest UTF-8 encoding of one character, in bytes (utf8mb4).
+/// Longest encoding of one character as it is sent to clients, in bytes (utf8mb4).
 pub const MAX_CHAR_BYTES: u32 = 4;
 
 impl ColumnType {
@@ -246,11 +246,17 @@ impl ColumnType {
     /// Longest value in bytes of string types; `None` for other types.
     pub fn max_bytes(&self) -> Option<u64> {
         match self.kind {
-            TypeKind::Char(n) | TypeKind::VarChar(n) => Some(n as u64 * MAX_CHAR_BYTES as u64),
+            TypeKind::Char(n) | TypeKind::VarChar(n) => Some(n as u64 * self.char_bytes() as u64),
             TypeKind::Binary(n) | TypeKind::VarBinary(n) => Some(n as u64),
             TypeKind::Text(s) | TypeKind::Blob(s) => Some(s.max_bytes()),
             _ => None,
         }
+    }
+
+    /// Bytes of the longest character.
+    #[inline]
+    pub fn char_bytes(&self) -> u32 {
+        self.collation.charset().char_bytes()
     }
 
     /// Type code and metadata in a MariaDB TABLE_MAP event. Lengths are in bytes there.
@@ -264,11 +270,11 @@ impl ColumnType {
             TypeKind::Float => (0x04, smallvec![4]),
             TypeKind::Double => (0x05, smallvec![8]),
             TypeKind::Decimal(p, s) => (0xf6, smallvec![p, s]),
-            TypeKind::Char(n) => Self::fixed_string_meta(n as u32 * MAX_CHAR_BYTES),
+            TypeKind::Char(n) => Self::fixed_string_meta(n as u32 * self.char_bytes()),
             TypeKind::Binary(n) => Self::fixed_string_meta(n as u32),
             TypeKind::VarChar(n) => {
                 // A VARCHAR is limited by the row's 65,535 bytes, so its byte length fits.
-                let b = (n as u32 * MAX_CHAR_BYTES).min(65535);
+                let b = (n as u32 * self.char_bytes()).min(65535);
                 (0x0f, smallvec![b as u8, (b >> 8) as u8])
             }
             TypeKind::VarBinary(n) => (0x0f, smallvec![n as u8, (n >> 8) as u8]),
@@ -392,6 +398,7 @@ impl ColumnType {
             TypeKind::Enum(m) => (m.enum_chars() as u32).saturating_mul(MAX_CHAR_BYTES),
             TypeKind::Set(m) => (m.set_chars() as u32).saturating_mul(MAX_CHAR_BYTES),
             TypeKind::Bit(n) => n as u32,
+            TypeKind::Char(n) | TypeKind::VarChar(n) => n as u32 * MAX_CHAR_BYTES,
             _ => self.max_bytes().unwrap_or(0).min(u32::MAX as u64) as u32,
         }
     }

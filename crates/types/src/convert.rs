@@ -2,13 +2,14 @@
 //!
 //! Messages, codes and the line between error, warning and note are MariaDB 10.11's.
 
+use crate::charset::latin1_text;
 use crate::collation::{char_count, char_prefix};
 use crate::temporal::{SECOND, TIME_MAX};
 use crate::temporal_parse::{
     DateRules, datetime_from_number, parse_datetime, parse_time, time_from_number,
 };
 use crate::{
-    Bits, ColumnType, Date, DateTime, Decimal, Member, Members, SqlError, SqlResult, Time,
+    Bits, Charset, ColumnType, Date, DateTime, Decimal, Member, Members, SqlError, SqlResult, Time,
     TypeKind, Value, ValueRef,
 };
 
@@ -105,9 +106,11 @@ pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
         }
         (ValueRef::Double(v), TypeKind::Double) => v.is_finite() && !(ty.unsigned && v < 0.0),
         (ValueRef::Str(s), TypeKind::Char(n) | TypeKind::VarChar(n)) => {
-            s.len() <= n as usize || char_count(s) <= n as usize
+            (s.len() <= n as usize || char_count(s) <= n as usize) && in_charset(s, ty)
         }
-        (ValueRef::Str(s), TypeKind::Text(b)) => s.len() as u64 <= b.max_bytes(),
+        (ValueRef::Str(s), TypeKind::Text(b)) => {
+            s.len() as u64 <= b.max_bytes() && in_charset(s, ty)
+        }
         (ValueRef::Bytes(s), TypeKind::VarBinary(n)) => s.len() <= n as usize,
         (ValueRef::Bytes(s), TypeKind::Blob(b)) => s.len() as u64 <= b.max_bytes(),
         (ValueRef::Member(m), TypeKind::Enum(of) | TypeKind::Set(of)) => {
@@ -116,6 +119,13 @@ pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
         (ValueRef::Bits(b), TypeKind::Bit(n)) => b.width == n,
         _ => false,
     }
+}
+
+/// The column's character set has all characters of the text.
+#[inline]
+fn in_charset(s: &[u8], ty: &ColumnType) -> bool {
+    let charset = ty.collation.charset();
+    charset == Charset::Utf8mb4 || charset.fitting(s) == s.len()
 }
 
 /// Converts a value to a column's domain. `row_no` counts from 1, for messages. DATETIME values for a TIMESTAMP column are in the
@@ -271,6 +281,13 @@ impl Store<'_> {
         }
         let text;
         let v = match v {
+            ValueRef::Latin1(s) => {
+                text = latin1_text(s);
+                if fits(ValueRef::Str(text.as_bytes()), self.t.ty, self.t.nullable) {
+                    return Ok(Value::str(text));
+                }
+                ValueRef::Str(text.as_bytes())
+            }
             // Numbers take their number, everything else their text.
             ValueRef::Member(m) if self.t.ty.is_numeric() => ValueRef::UInt(m.number),
             ValueRef::Member(m) => {
@@ -423,8 +440,8 @@ impl Store<'_> {
                 let (n, us) = t.to_number();
                 n as i128 + (us >= 500_000) as i128
             }
-            // Made numbers before.
-            ValueRef::Null | ValueRef::Member(_) | ValueRef::Bits(_) => 0,
+            // Made numbers or text before.
+            ValueRef::Null | ValueRef::Member(_) | ValueRef::Bits(_) | ValueRef::Latin1(_) => 0,
         };
         let (lo, hi) = self
             .t
@@ -517,8 +534,14 @@ impl Store<'_> {
     fn string(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
         let mut owned = Vec::new();
         let mut problem = None;
+        let charset = self.t.ty.collation.charset();
         let bytes: &[u8] = match v {
             ValueRef::Str(s) => s,
+            // Bytes are taken for the column's character set.
+            ValueRef::Bytes(s) if charset == Charset::Latin1 => {
+                owned = latin1_text(s).into_bytes();
+                &owned
+            }
             ValueRef::Bytes(s) => match std::str::from_utf8(s) {
                 Ok(_) => s,
                 Err(e) => {
@@ -537,6 +560,24 @@ impl Store<'_> {
                 &owned
             }
         };
+        let replaced;
+        let mut bytes = bytes;
+        let good = charset.fitting(bytes);
+        if good < bytes.len() {
+            let mut shown: String = bytes[good..]
+                .iter()
+                .take(6)
+                .map(|b| format!("\\x{b:02X}"))
+                .collect();
+            if bytes.len() - good > 6 {
+                shown.push_str("...");
+            }
+            problem.get_or_insert_with(|| self.incorrect(1366, "string", &shown));
+            replaced = charset
+                .replaced(&String::from_utf8_lossy(bytes))
+                .into_owned();
+            bytes = replaced.as_bytes();
+        }
         let (kept, all) = match self.t.ty.kind {
             TypeKind::Char(n) | TypeKind::VarChar(n) => (char_prefix(bytes, n as usize), bytes),
             _ => {
@@ -846,6 +887,7 @@ pub fn to_f64(v: ValueRef<'_>, w: &mut dyn Warnings) -> f64 {
         }
         ValueRef::Member(m) => m.number as f64,
         ValueRef::Bits(b) => b.value as f64,
+        ValueRef::Latin1(s) => to_f64(ValueRef::Str(latin1_text(s).as_bytes()), w),
     }
 }
 
@@ -877,6 +919,7 @@ pub fn to_decimal(v: ValueRef<'_>, w: &mut dyn Warnings) -> Decimal {
         }
         ValueRef::Member(m) => m.number.into(),
         ValueRef::Bits(b) => b.value.into(),
+        ValueRef::Latin1(s) => to_decimal(ValueRef::Str(latin1_text(s).as_bytes()), w),
     }
 }
 
@@ -909,6 +952,7 @@ pub fn to_integer(v: ValueRef<'_>, w: &mut dyn Warnings) -> i128 {
         ValueRef::Date(d) => d.to_number() as i128,
         ValueRef::Member(m) => m.number as i128,
         ValueRef::Bits(b) => b.value as i128,
+        ValueRef::Latin1(s) => to_integer(ValueRef::Str(latin1_text(s).as_bytes()), w),
         v @ (ValueRef::Time(_) | ValueRef::DateTime(_)) => saturate(&to_decimal(v, w)),
     }
 }

@@ -4,6 +4,7 @@
 //! sorts first. Integers are big-endian at the column's width with the sign bit flipped. Strings are sort keys of their
 //! collation. A descending part has all its bits inverted.
 
+use crate::charset::latin1_text;
 use crate::collation::char_prefix;
 use crate::{Bits, ColumnType, Decimal, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 
@@ -139,8 +140,14 @@ fn encode_not_null(
             d.encode_binary(p, s, out);
         }
         TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => {
-            let (ValueRef::Str(s) | ValueRef::Bytes(s)) = v else {
-                return Err(mismatch(ty));
+            let text;
+            let s = match v {
+                ValueRef::Str(s) | ValueRef::Bytes(s) => s,
+                ValueRef::Latin1(s) => {
+                    text = latin1_text(s);
+                    text.as_bytes()
+                }
+                _ => return Err(mismatch(ty)),
             };
             let s = prefix.map_or(s, |n| char_prefix(s, n as usize));
             ty.collation.sort_key(s, out);

@@ -9,6 +9,7 @@
 //! | `temporal_parse.rs` | reading them from text and numbers |
 //! | `text.rs` | values as the text protocol shows them |
 //! | `collation.rs` | [`Collation`]: comparison, padding, sort weights |
+//! | `charset.rs` | [`Charset`]: names, widths, latin1's bytes |
 //! | `row.rs` | [`RowLayout`]: the row image of row events, which is also the stored row |
 //! | `key.rs` | order-preserving index keys |
 //! | `member.rs` | [`Members`], [`Member`], [`Bits`]: values of ENUM, SET and BIT |
@@ -17,6 +18,7 @@
 //! | `result.rs` | [`ResultSink`]: where result sets go |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod charset;
 pub mod collation;
 pub mod coltype;
 pub mod convert;
@@ -31,6 +33,7 @@ pub mod temporal_parse;
 pub mod text;
 pub mod value;
 
+pub use charset::Charset;
 pub use collation::Collation;
 pub use coltype::{BlobSize, ColumnType, TypeKind};
 pub use convert::{SqlWarning, StoreMode, StoreTarget};

@@ -18,7 +18,7 @@
 
 use crate::decimal::Decimal;
 use crate::temporal::{self, Date, DateTime, Time};
-use crate::{Bits, ColumnType, Member, Members, SqlError, SqlResult, TypeKind, ValueRef};
+use crate::{Bits, Charset, ColumnType, Member, Members, SqlError, SqlResult, TypeKind, ValueRef};
 
 pub mod partial;
 
@@ -45,6 +45,11 @@ enum Enc {
     /// Byte string with a length prefix of `len` bytes.
     Bytes {
         len: u8,
+    },
+    /// Character string in latin1.
+    Latin1 {
+        len: u8,
+        strip: bool,
     },
     Enum(Members),
     Set(Members),
@@ -157,6 +162,12 @@ impl Col {
             TypeKind::Set(m) => (Enc::Set(m), m.set_bytes()),
             TypeKind::Bit(n) => (Enc::Bit(n), Bits::bytes_of(n) as u8),
         };
+        let enc = match enc {
+            Enc::Str { len, strip } if ty.collation.charset() == Charset::Latin1 => {
+                Enc::Latin1 { len, strip }
+            }
+            enc => enc,
+        };
         Col {
             ty,
             enc,
@@ -182,7 +193,7 @@ impl Col {
     #[inline]
     fn prefix_len(&self) -> usize {
         match self.enc {
-            Enc::Str { len, .. } | Enc::Bytes { len } => len as usize,
+            Enc::Str { len, .. } | Enc::Bytes { len } | Enc::Latin1 { len, .. } => len as usize,
             _ => 0,
         }
     }
@@ -211,6 +222,10 @@ impl Col {
             }),
             Enc::Str { len, .. } => ValueRef::Str(b.get(len as usize..)?),
             Enc::Bytes { len } => ValueRef::Bytes(b.get(len as usize..)?),
+            Enc::Latin1 { len, .. } => match b.get(len as usize..)? {
+                s if s.is_ascii() => ValueRef::Str(s),
+                s => ValueRef::Latin1(s),
+            },
             Enc::Enum(m) => ValueRef::Member(Member::of_enum(m, read_le(b))?),
             Enc::Set(m) => ValueRef::Member(Member::of_set(m, read_le(b))?),
             Enc::Bit(width) => {
@@ -302,6 +317,23 @@ impl Col {
                         .copy_from_slice(&(n as u64).to_le_bytes()[..len as usize]);
                     out.resize(out.len() + n as usize - s.len(), 0);
                 }
+            }
+            (Enc::Latin1 { len, strip }, v) => {
+                let owned;
+                let mut s = match v {
+                    ValueRef::Latin1(s) => s,
+                    ValueRef::Str(s) | ValueRef::Bytes(s) => {
+                        owned = Charset::Latin1.encode(s);
+                        &owned
+                    }
+                    _ => return Err(mismatch(i, &self.ty)),
+                };
+                if strip {
+                    while let [head @ .., b' '] = s {
+                        s = head;
+                    }
+                }
+                self.push_string(i, len, s, out)?;
             }
             (Enc::Enum(of) | Enc::Set(of), ValueRef::Member(m)) if m.of == of => {
                 out.extend_from_slice(&m.number.to_le_bytes()[..self.width as usize]);

@@ -1,5 +1,6 @@
 //! One SQL value, owned ([`Value`]) or borrowed from a row ([`ValueRef`]).
 
+use crate::charset::latin1_text;
 use crate::{Bits, Date, DateTime, Decimal, Member, Time};
 
 /// An owned SQL value. The variant is the value's own domain, not a column's type.
@@ -53,6 +54,8 @@ pub enum ValueRef<'a> {
     DateTime(DateTime),
     Member(Member),
     Bits(Bits),
+    /// Text of a latin1 column as it is stored, with bytes beyond ASCII (other text of such a column is a `Str`).
+    Latin1(&'a [u8]),
 }
 
 impl Value {
@@ -113,6 +116,7 @@ impl ValueRef<'_> {
             ValueRef::DateTime(v) => Value::DateTime(v),
             ValueRef::Member(v) => Value::Member(v),
             ValueRef::Bits(v) => Value::Bits(v),
+            ValueRef::Latin1(v) => Value::Str(latin1_text(v).into()),
         }
     }
 }
