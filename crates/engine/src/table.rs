@@ -92,7 +92,12 @@ fn log_columns(def: &TableDef) -> Vec<ColumnMeta> {
 impl Table {
     /// The form of a table that is stored nowhere: its rows are made when they are read (virtual and derived tables).
     pub fn made(def: TableDef) -> Result<Arc<Table>> {
-        Table::new(def, None)
+        let types: Vec<ColumnType> = def.columns.iter().map(|c| c.ty).collect();
+        let mut table = Table::new(def, None)?;
+        if let Some(t) = Arc::get_mut(&mut table) {
+            t.layout = RowLayout::in_utf8(&types);
+        }
+        Ok(table)
     }
 
     /// Derives the run-time form. `counters` of an earlier version of the table are carried over.

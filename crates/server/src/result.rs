@@ -8,6 +8,7 @@ use crate::codec::{put_lenenc, put_lenenc_bytes};
 use crate::packet::PacketWriter;
 use crate::protocol::{column_flag, wire};
 use crate::stream::Stream;
+use narwal_types::charset::latin1_text;
 use narwal_types::text::{write_i64, write_u64};
 use narwal_types::{Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult};
 use narwal_types::{DateTime, TypeKind, ValueRef};
@@ -104,7 +105,7 @@ fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
             | TypeKind::Blob(_)
             | TypeKind::Enum(_)
             | TypeKind::Set(_)
-    ) && c.ty.collation != Collation::Utf8mb4GeneralCi;
+    ) && c.ty.collation.is_bin();
     set(temporal || bytes || c.null_type, column_flag::BINARY);
     set(matches!(c.ty.kind, TypeKind::Enum(_)), column_flag::ENUM);
     set(matches!(c.ty.kind, TypeKind::Set(_)), column_flag::SET);
@@ -199,6 +200,7 @@ pub fn put_text_value(out: &mut Vec<u8>, v: &ValueRef<'_>, decimals: u8) {
         ValueRef::Str(s) | ValueRef::Bytes(s) => put_lenenc_bytes(out, s),
         ValueRef::Int(n) => with_short_length(out, |o| write_i64(*n, o)),
         ValueRef::UInt(n) => with_short_length(out, |o| write_u64(*n, o)),
+        ValueRef::Latin1(s) => put_lenenc_bytes(out, latin1_text(s).as_bytes()),
         // May be long.
         ValueRef::Member(m) => put_lenenc_bytes(out, m.text().as_bytes()),
         ValueRef::Double(x) if FIXED.contains(&decimals) => put_fixed(out, *x, decimals),

@@ -29,7 +29,8 @@ use narwal_engine::{
     TxnOptions,
 };
 use narwal_sql::SqlMode;
-use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::charset::latin1_text;
+use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -834,11 +835,11 @@ impl Applier {
         if matches!(words, ["CREATE", "DATABASE" | "SCHEMA", ..])
             && let Some(id) = vars.collation_server
             && !self.options.replace_collations
-            && !matches!(id, 45 | 46)
+            && Collation::from_id(id).is_none()
             && !names_charset(sql)
         {
             return Err(ApplyError::unsupported(format!(
-                "the database gets the source's default collation (id {id}), and Narwal has utf8mb4_general_ci, utf8mb4_bin and binary"
+                "the database gets the source's default collation (id {id}), which Narwal does not have"
             )));
         }
         let (strict, filters) = (self.options.strict, self.filters);
@@ -905,11 +906,13 @@ impl Applier {
     /// The statement's text with collations that Narwal has.
     fn replaced<'t>(&mut self, sql: &'t str, words: &[&str], vars: &StatusVars) -> Cow<'t, str> {
         // Where nothing is said, what the source's settings said is said.
-        let implicit = matches!(words, ["CREATE", "DATABASE" | "SCHEMA", ..])
-            && vars.collation_server == Some(46)
-            && !names_charset(sql);
-        if implicit {
-            return format!("{sql} COLLATE utf8mb4_bin").into();
+        let implicit =
+            matches!(words, ["CREATE", "DATABASE" | "SCHEMA", ..]) && !names_charset(sql);
+        if implicit
+            && let Some(c) = vars.collation_server.and_then(Collation::from_id)
+            && c != Collation::default()
+        {
+            return format!("{sql} COLLATE {}", c.name()).into();
         }
         if !self.options.replace_collations || !matches!(words.first(), Some(&("CREATE" | "ALTER")))
         {
@@ -1026,28 +1029,13 @@ fn text(sql: &[u8], charset_client: Option<u16>) -> Result<Cow<'_, str>, ApplyEr
         return Ok(text.into());
     }
     match charset_client {
-        // latin1 is cp1252; what that leaves open maps to itself.
-        Some(5 | 8 | 15 | 31 | 47..=49 | 94) => Ok(sql
-            .iter()
-            .map(|&b| match b {
-                0x80..=0x9f => CP1252[usize::from(b - 0x80)],
-                b => char::from(b),
-            })
-            .collect::<String>()
-            .into()),
+        Some(5 | 8 | 15 | 31 | 47..=49 | 94) => Ok(latin1_text(sql).into()),
         id => Err(ApplyError::unsupported(format!(
             "the statement is not UTF-8 (character_set_client has collation id {})",
             id.unwrap_or(0)
         ))),
     }
 }
-
-const CP1252: [char; 32] = [
-    '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}',
-    '\u{2c6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}',
-    '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}',
-    '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
-];
 
 /// Up to four leading words in upper case; comments are passed over, executable ones are not.
 fn first_words(sql: &str) -> Vec<String> {
@@ -1157,9 +1145,7 @@ fn replace_collations(sql: &str) -> (Cow<'_, str>, Vec<String>) {
                 let word = &sql[start..at];
                 let lower = word.to_ascii_lowercase();
                 let new = match lower.as_str() {
-                    "utf8mb4_general_ci" | "utf8mb4_bin" => None,
-                    "utf8mb3_bin" | "utf8_bin" => Some("utf8mb4_bin"),
-                    "utf8" | "utf8mb3" => Some("utf8mb4"),
+                    w if Collation::from_name(w).is_some() => None,
                     w if ["utf8mb4_", "utf8mb3_", "utf8_", "uca1400_"]
                         .iter()
                         .any(|p| w.starts_with(p)) =>
@@ -1249,9 +1235,9 @@ mod tests {
         );
         assert_eq!(
             sql,
-            "CREATE TABLE `utf8` (a char(1) COLLATE utf8mb4_general_ci DEFAULT 'utf8', b char(1) collate utf8mb4_bin) CHARSET=utf8mb4"
+            "CREATE TABLE `utf8` (a char(1) COLLATE utf8mb4_general_ci DEFAULT 'utf8', b char(1) collate utf8_bin) CHARSET=utf8mb3"
         );
-        assert_eq!(names, ["utf8mb4_0900_ai_ci", "utf8_bin", "utf8mb3"]);
+        assert_eq!(names, ["utf8mb4_0900_ai_ci"]);
         assert!(matches!(
             replace_collations("DROP TABLE t").0,
             Cow::Borrowed(_)

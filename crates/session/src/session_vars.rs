@@ -150,15 +150,8 @@ impl SessionVars {
             "pseudo_thread_id" => VarValue::UInt(u64::from(self.connection_id)),
             "gtid_seq_no" => load(&self.gtid_seq_no),
             "last_gtid" => VarValue::text(self.last_gtid.lock().as_str()),
-            "collation_database" => VarValue::text(match self.database_collation() {
-                narwal_types::Collation::Utf8mb4Bin => "utf8mb4_bin",
-                narwal_types::Collation::Binary => "binary",
-                narwal_types::Collation::Utf8mb4GeneralCi => "utf8mb4_general_ci",
-            }),
-            "character_set_database" => VarValue::text(match self.database_collation() {
-                narwal_types::Collation::Binary => "binary",
-                _ => "utf8mb4",
-            }),
+            "collation_database" => VarValue::text(self.database_collation().name()),
+            "character_set_database" => VarValue::text(self.database_collation().charset().name()),
             "external_user" | "proxy_user" => VarValue::Null,
             _ => return None,
         })

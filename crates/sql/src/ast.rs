@@ -492,6 +492,8 @@ pub struct ColumnSpec {
     pub check: Option<AstExpr>,
     /// GENERATED ALWAYS AS, and whether it is STORED.
     pub generated: Option<(AstExpr, bool)>,
+    /// BINARY: the collation by code points of the column's character set.
+    pub bin: bool,
 }
 
 /// What stands between the parentheses of CREATE TABLE, and behind ADD and MODIFY in ALTER TABLE.

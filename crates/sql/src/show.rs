@@ -36,10 +36,16 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
             out.push_str(",\n");
         }
         let _ = write!(out, "  {} {}", quote_ident(&c.name), c.type_name());
-        if c.ty.has_charset() && c.ty.collation != def.collation {
+        if c.ty.has_charset()
+            && c.ty.collation == Collation::Binary
+            && def.collation != Collation::Binary
+        {
+            out.push_str(" CHARACTER SET binary");
+        } else if c.ty.has_charset() && c.ty.collation != def.collation {
             let _ = write!(
                 out,
-                " CHARACTER SET utf8mb4 COLLATE {}",
+                " CHARACTER SET {} COLLATE {}",
+                c.ty.collation.charset().name(),
                 c.ty.collation.name()
             );
         }
@@ -130,7 +136,8 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
     } else {
         let _ = write!(
             out,
-            " DEFAULT CHARSET=utf8mb4 COLLATE={}",
+            " DEFAULT CHARSET={} COLLATE={}",
+            def.collation.charset().name(),
             def.collation.name()
         );
     }
@@ -144,7 +151,7 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
 pub fn show_create_database(db: &DatabaseDef) -> String {
     let charset = match db.collation {
         Collation::Binary => "binary".to_string(),
-        c => format!("utf8mb4 COLLATE {}", c.name()),
+        c => format!("{} COLLATE {}", c.charset().name(), c.name()),
     };
     let mut out = format!(
         "CREATE DATABASE {} /*!40100 DEFAULT CHARACTER SET {charset} */",

@@ -396,6 +396,17 @@ impl RowLayout {
         }
     }
 
+    /// As [`RowLayout::new`], but all text is kept in UTF-8: for rows that are not stored in tables.
+    pub fn in_utf8(types: &[ColumnType]) -> Self {
+        let mut layout = Self::new(types);
+        for c in &mut layout.cols {
+            if let Enc::Latin1 { len, strip } = c.enc {
+                c.enc = Enc::Str { len, strip };
+            }
+        }
+        layout
+    }
+
     /// The columns' types.
     pub fn columns(&self) -> &[ColumnType] {
         &self.types

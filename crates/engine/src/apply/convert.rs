@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, value_len};
 use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, store};
-use narwal_types::{Collation, ColumnType, RowLayout, TypeKind, ValueRef};
+use narwal_types::{Charset, Collation, ColumnType, RowLayout, TypeKind, ValueRef};
 
 /// Column type codes of table maps that are named here.
 mod code {
@@ -138,7 +138,7 @@ pub(super) fn conversion(
         && ty.is_string()
     {
         let binary = id == Collation::Binary.id();
-        if binary != ty.is_binary_string() || (!binary && !is_utf8(id)) {
+        if binary != ty.is_binary_string() || (!binary && !readable(id, ty.collation.charset())) {
             return None;
         }
     }
@@ -149,6 +149,7 @@ pub(super) fn conversion(
                 prefix: prefix_of(max),
                 width,
             },
+            _ if ty.is_character() && ty.collation.charset() == Charset::Latin1 => Conversion::Same,
             TypeKind::Char(_) | TypeKind::VarChar(_) => Conversion::Text {
                 prefix: prefix_of(max),
             },
@@ -187,7 +188,7 @@ pub(super) fn conversion(
                 from,
                 to,
                 max: to_max,
-                text: ty.is_character(),
+                text: ty.is_character() && ty.collation.charset() != Charset::Latin1,
             });
         }
         return permitted(from_chars > to_chars)
@@ -349,6 +350,8 @@ fn cast<'a>(
             let bytes = value.get(usize::from(prefix)..).unwrap_or_default();
             if !column.ty.is_character() {
                 ValueRef::Bytes(bytes)
+            } else if column.ty.collation.charset() == Charset::Latin1 {
+                ValueRef::Latin1(bytes)
             } else if std::str::from_utf8(bytes).is_ok() {
                 ValueRef::Str(bytes)
             } else {
@@ -376,10 +379,26 @@ fn cast<'a>(
 /// Bytes of the longest character in a collation's character set.
 fn bytes_per_character(collation: u16) -> u64 {
     match collation {
-        11 | 63 | 65 => 1,
+        id if is_latin1(id) => 1,
+        11 | 63 | 65 | 1035 | 1089 => 1,
         33 | 83 | 192..=215 | 223 | 576..=578 | 1057 | 1107 | 1216 | 1238 | 2048..=2303 => 3,
         _ => 4,
     }
+}
+
+/// The bytes of text under a collation are text in our character set, or its bytes will tell.
+fn readable(id: u16, ours: Charset) -> bool {
+    let ascii = matches!(id, 11 | 65 | 1035 | 1089);
+    match ours {
+        Charset::Latin1 => ascii || is_latin1(id),
+        Charset::Ascii => ascii,
+        _ => ascii || is_utf8(id),
+    }
+}
+
+/// Collations of latin1.
+fn is_latin1(id: u16) -> bool {
+    matches!(id, 5 | 8 | 15 | 31 | 47..=49 | 94 | 1032 | 1071)
 }
 
 /// Collations of utf8mb4, utf8mb3 and ascii, by their ids in MariaDB and MySQL.

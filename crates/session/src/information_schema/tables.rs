@@ -16,10 +16,7 @@ fn text(s: &str) -> Value {
 }
 
 fn charset(c: Collation) -> &'static str {
-    match c {
-        Collation::Binary => "binary",
-        _ => "utf8mb4",
-    }
+    c.charset().name()
 }
 
 fn same(wanted: Option<&str>, name: &str) -> bool {
@@ -219,12 +216,19 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
     let full = c.type_name();
     let kind = full.split(['(', ' ']).next().unwrap_or_default();
     let uint = |v: Option<u64>| v.map_or(Value::Null, Value::UInt);
+    let width = u64::from(ty.char_bytes());
     let (chars, bytes) = match ty.kind {
-        TypeKind::Char(n) | TypeKind::VarChar(n) => (Some(u64::from(n)), Some(u64::from(n) * 4)),
+        TypeKind::Char(n) | TypeKind::VarChar(n) => (Some(u64::from(n)), ty.max_bytes()),
         TypeKind::Binary(n) | TypeKind::VarBinary(n) => (Some(u64::from(n)), Some(u64::from(n))),
         TypeKind::Text(s) | TypeKind::Blob(s) => (Some(s.max_bytes()), Some(s.max_bytes())),
-        TypeKind::Enum(m) => (Some(m.enum_chars() as u64), Some(m.enum_chars() as u64 * 4)),
-        TypeKind::Set(m) => (Some(m.set_chars() as u64), Some(m.set_chars() as u64 * 4)),
+        TypeKind::Enum(m) => (
+            Some(m.enum_chars() as u64),
+            Some(m.enum_chars() as u64 * width),
+        ),
+        TypeKind::Set(m) => (
+            Some(m.set_chars() as u64),
+            Some(m.set_chars() as u64 * width),
+        ),
         _ => (None, None),
     };
     let (precision, scale) = match ty.kind {

@@ -10,7 +10,7 @@ use crate::show::opt;
 use crate::status::{self, Counters, NAMES};
 use crate::variables::{VARIABLES, index};
 use narwal_sql::{VariableScope, WarningLevel};
-use narwal_types::{SqlResult, TypeKind, Value};
+use narwal_types::{Charset, Collation, SqlResult, TypeKind, Value};
 use std::sync::atomic::Ordering;
 
 fn name_value(
@@ -285,16 +285,13 @@ pub(crate) fn all_collations() -> Grid {
         .text_null("Default", 3)
         .text("Compiled", 3)
         .int("Sortlen", false);
-    for (name, charset, id, default) in [
-        ("utf8mb4_general_ci", "utf8mb4", 45, "Yes"),
-        ("utf8mb4_bin", "utf8mb4", 46, ""),
-        ("binary", "binary", 63, "Yes"),
-    ] {
+    for c in Collation::all() {
+        let default = c.charset().default_collation() == c;
         g.row(vec![
-            Value::str(name),
-            Value::str(charset),
-            Value::Int(id),
-            Value::str(default),
+            Value::str(c.name()),
+            Value::str(c.charset().name()),
+            Value::Int(i64::from(c.id())),
+            Value::str(if default { "Yes" } else { "" }),
             Value::str("Yes"),
             Value::Int(1),
         ]);
@@ -316,15 +313,17 @@ pub(crate) fn all_character_sets() -> Grid {
         .text("Description", 60)
         .text("Default collation", 64)
         .int("Maxlen", false);
-    for (name, description, collation, len) in [
-        ("utf8mb4", "UTF-8 Unicode", "utf8mb4_general_ci", 4),
-        ("binary", "Binary pseudo charset", "binary", 1),
-    ] {
+    for c in Charset::ALL {
         g.row(vec![
-            Value::str(name),
-            Value::str(description),
-            Value::str(collation),
-            Value::Int(len),
+            Value::str(c.name()),
+            Value::str(match c {
+                Charset::Ascii => "US ASCII",
+                Charset::Binary => "Binary pseudo charset",
+                Charset::Latin1 => "cp1252 West European",
+                Charset::Utf8mb3 | Charset::Utf8mb4 => "UTF-8 Unicode",
+            }),
+            Value::str(c.default_collation().name()),
+            Value::Int(i64::from(c.char_bytes())),
         ]);
     }
     g

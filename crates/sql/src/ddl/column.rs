@@ -3,7 +3,7 @@
 use super::{constraint, err};
 use crate::ast::ColumnSpec;
 use crate::env::StatementEnv;
-use crate::parse::is_text;
+use crate::parse::{is_text, too_big};
 use crate::plan::dml::store_mode;
 use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
@@ -18,6 +18,16 @@ pub(super) fn invalid_default(column: &str) -> SqlError {
         b"42000",
         format!("Invalid default value for '{column}'"),
     )
+}
+
+/// The collation of a column with a character set.
+fn column_collation(spec: &ColumnSpec, table: Collation) -> Collation {
+    let c = spec.collation.unwrap_or(table);
+    if spec.bin {
+        c.charset().bin_collation()
+    } else {
+        c
+    }
 }
 
 pub(super) fn column_def(
@@ -44,7 +54,13 @@ pub(super) fn column_def(
         };
     }
     if is_text(def.ty.kind) {
-        let c = spec.collation.unwrap_or(table_collation);
+        let c = column_collation(spec, table_collation);
+        if let TypeKind::VarChar(n) = def.ty.kind {
+            let max = 65_532 / c.charset().char_bytes();
+            if u32::from(n) > max {
+                return Err(too_big(&def.name, max));
+            }
+        }
         if c == Collation::Binary {
             // A character column of the binary character set is a binary column.
             def.ty.kind = match def.ty.kind {
@@ -56,7 +72,7 @@ pub(super) fn column_def(
         }
         def.ty.collation = c;
     } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
-        def.ty.collation = spec.collation.unwrap_or(table_collation);
+        def.ty.collation = column_collation(spec, table_collation);
         check_members(&def, of, env)?;
     } else if spec.collation.is_some_and(|c| c != Collation::Binary) {
         return Err(err(

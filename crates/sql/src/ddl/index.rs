@@ -5,7 +5,7 @@ use crate::ast::{AlterAction, IndexSpec, TableName};
 use crate::env::StatementEnv;
 use crate::show::quote_ident;
 use narwal_engine::{ColumnDef, IndexColumn, IndexDef, Table};
-use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};
+use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 
 /// Longest key in bytes, as InnoDB's.
 const MAX_KEY_BYTES: u64 = 3072;
@@ -161,11 +161,7 @@ fn prefix_of(
     env: &StatementEnv,
 ) -> SqlResult<Option<u16>> {
     let long = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
-    let width = if ty.collation == Collation::Binary {
-        1
-    } else {
-        4
-    };
+    let width = u64::from(ty.char_bytes());
     let max = (MAX_KEY_BYTES / width) as u32;
     let wrong = || {
         err(
@@ -224,11 +220,7 @@ fn member_bytes(ty: &ColumnType) -> Option<u64> {
 }
 
 fn part_bytes(ty: &ColumnType, prefix: Option<u16>) -> u64 {
-    let width = if ty.collation == Collation::Binary {
-        1
-    } else {
-        4
-    };
+    let width = u64::from(ty.char_bytes());
     match prefix {
         Some(p) => u64::from(p) * width,
         None if ty.is_string() && !ty.is_member() => ty.max_bytes().unwrap_or(0),

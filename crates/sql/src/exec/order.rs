@@ -1,6 +1,7 @@
 //! Sorting rows, and byte keys for grouping and DISTINCT.
 
 use crate::expr::{EvalCtx, Expr, RowAccess};
+use narwal_types::charset::latin1_text;
 use narwal_types::{Collation, Decimal, RowLayout, SqlError, SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
 
@@ -27,7 +28,7 @@ fn as_f64(v: ValueRef<'_>) -> Option<f64> {
 
 /// Order of two values of one expression, NULL first.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>, collation: Collation) -> Ordering {
-    use ValueRef::{Bits, Bytes, Date, DateTime, Int, Member, Null, Str, Time, UInt};
+    use ValueRef::{Bits, Bytes, Date, DateTime, Int, Latin1, Member, Null, Str, Time, UInt};
     match (a, b) {
         (Null, Null) => Ordering::Equal,
         (Null, _) => Ordering::Less,
@@ -41,6 +42,8 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>, collation: Collation) -> Orderi
         (Bits(x), Bits(y)) => x.value.cmp(&y.value),
         (Time(x), Time(y)) => x.micros.cmp(&y.micros),
         (DateTime(x), DateTime(y)) => (x.date, x.micros).cmp(&(y.date, y.micros)),
+        (Latin1(x), _) => compare(Str(latin1_text(x).as_bytes()), b, collation),
+        (_, Latin1(y)) => compare(a, Str(latin1_text(y).as_bytes()), collation),
         _ => {
             if let (Some(x), Some(y)) = (as_decimal(a), as_decimal(b)) {
                 return x.cmp(&y);
@@ -121,6 +124,7 @@ pub fn push_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) {
             out.push(7);
             out.extend_from_slice(&t.micros.to_be_bytes());
         }
+        ValueRef::Latin1(s) => push_key(ValueRef::Str(latin1_text(s).as_bytes()), collation, out),
         ValueRef::Member(m) => push_key(ValueRef::UInt(m.number), collation, out),
         ValueRef::Bits(b) => push_key(ValueRef::UInt(b.value), collation, out),
         ValueRef::DateTime(t) => {

@@ -8,10 +8,11 @@ use super::{
     IntervalUnit, Scope, SubqueryUse,
 };
 use crate::env::VariableScope;
-use crate::parse::subquery_number;
+use crate::parse::{charset, mismatched_collation, subquery_number};
 use crate::sql_mode::SqlMode;
+use narwal_types::charset::latin1_text;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
-use narwal_types::{Collation, ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{Charset, Collation, ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value};
 use sqlparser::ast::{
     self, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, CharacterLength, DataType,
     DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr as Ast, FunctionArg, FunctionArgExpr,
@@ -62,7 +63,8 @@ impl Expr {
             ExprKind::Column {
                 source,
                 column: s.base + column,
-                timestamp: matches!(c.ty.kind, TypeKind::Timestamp(_)),
+                timestamp: matches!(c.ty.kind, TypeKind::Timestamp(_))
+                    || c.ty.is_character() && c.ty.collation.charset() == Charset::Latin1,
                 name: name.into(),
             },
             s.column_type(column),
@@ -294,26 +296,16 @@ impl Binder<'_> {
             Ast::Collate { expr, collation } => {
                 let e = self.expr(expr)?;
                 let name = object_name(collation);
-                match Collation::from_name(&name) {
-                    Some(Collation::Binary) if !matches!(e.ty.ty.collation, Collation::Binary) => {
-                        return Err(SqlError::new(
-                            1253,
-                            b"42000",
-                            "COLLATION 'binary' is not valid for CHARACTER SET 'utf8mb4'",
-                        ));
-                    }
-                    Some(c) => self.collate(e, c, Coercibility::Explicit),
-                    None if is_known_collation(&name) => {
-                        return Err(SqlError::unsupported(format!("COLLATE {name}")));
-                    }
-                    None => {
-                        return Err(SqlError::new(
-                            1273,
-                            b"HY000",
-                            format!("Unknown collation: '{name}'"),
-                        ));
-                    }
+                let c = crate::parse::collation(&name)?;
+                let set = if e.ty.is_string() {
+                    e.ty.ty.collation.charset()
+                } else {
+                    Charset::Utf8mb4
+                };
+                if set != c.charset() {
+                    return Err(mismatched_collation(c, set));
                 }
+                self.collate(e, c, Coercibility::Explicit)
             }
             Ast::TypedString(t) => {
                 let text = t.value.clone().into_string().unwrap_or_default();
@@ -321,12 +313,10 @@ impl Binder<'_> {
             }
             Ast::Prefixed { prefix, value } => {
                 let e = self.expr(value)?;
-                match prefix.value.to_ascii_lowercase().as_str() {
-                    "_utf8mb4" | "_utf8" | "_utf8mb3" => e,
-                    "_binary" => self.collate(e, Collation::Binary, Coercibility::Coercible),
-                    cs => {
-                        return Err(SqlError::unsupported(format!("character set {cs}")));
-                    }
+                match charset(prefix.value.trim_start_matches('_'))? {
+                    Charset::Utf8mb4 => e,
+                    Charset::Binary => self.collate(e, Collation::Binary, Coercibility::Coercible),
+                    set => introduced(e, set)?,
                 }
             }
             Ast::Function(_) if row_items(ast).is_some() => return Err(wrong_columns(1)),
@@ -971,25 +961,20 @@ impl Binder<'_> {
     }
 
     fn convert_charset(&self, e: Expr, name: &str) -> SqlResult<Expr> {
-        match name.to_ascii_lowercase().as_str() {
-            "utf8mb4" | "utf8" | "utf8mb3" => {
-                let ty = ExprType {
-                    coercibility: Coercibility::Implicit,
-                    ..ExprType::text(e.ty.chars(), e.ty.nullable)
-                };
-                let mut cast = ty;
-                if let TypeKind::VarChar(_) = cast.ty.kind {
-                    cast.ty.kind = TypeKind::VarChar(NO_LENGTH);
-                }
-                Ok(make(ExprKind::Cast(boxed(e)), cast))
-            }
-            "binary" => Ok(self.collate(e, Collation::Binary, Coercibility::Implicit)),
-            cs => Err(SqlError::new(
-                1115,
-                b"42000",
-                format!("Unknown character set: '{cs}'"),
-            )),
+        let set = charset(name)?;
+        if set == Charset::Binary {
+            return Ok(self.collate(e, Collation::Binary, Coercibility::Implicit));
         }
+        let mut ty = ExprType::string(
+            e.ty.chars(),
+            set.default_collation(),
+            Coercibility::Implicit,
+            e.ty.nullable,
+        );
+        if let TypeKind::VarChar(_) = ty.ty.kind {
+            ty.ty.kind = TypeKind::VarChar(NO_LENGTH);
+        }
+        Ok(make(ExprKind::Cast(boxed(e)), ty))
     }
 
     fn cast(&self, e: Expr, t: &DataType) -> SqlResult<Expr> {
@@ -1450,16 +1435,35 @@ fn binary_operator(e: &Ast) -> Option<Ast> {
 }
 
 /// Collations that MariaDB has and Narwal doesn't, by their character set's prefix.
-fn is_known_collation(name: &str) -> bool {
-    let n = name.to_ascii_lowercase();
-    [
-        "utf8mb4_", "utf8mb3_", "utf8_", "latin1_", "latin2_", "ascii_", "ucs2_", "utf16_",
-        "utf32_", "cp1250_", "cp1251_", "uca1400_",
-    ]
-    .iter()
-    .any(|p| n.starts_with(p))
-        && (n.ends_with("_ci") || n.ends_with("_bin") || n.ends_with("_cs"))
-        && n != "utf8mb4_nosuch_ci"
+
+/// A string literal behind an introducer such as `_latin1`: its bytes are text in that character set.
+fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
+    let bytes = match &e.kind {
+        ExprKind::Literal(Value::Str(s)) => s.as_bytes(),
+        ExprKind::Literal(Value::Bytes(b)) => b,
+        _ => return Ok(e),
+    };
+    let text = match set {
+        Charset::Latin1 => latin1_text(bytes),
+        _ => match std::str::from_utf8(bytes) {
+            Ok(t) if set.fitting(t.as_bytes()) == t.len() => t.to_string(),
+            _ => {
+                let shown: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
+                return Err(SqlError::new(
+                    1300,
+                    b"HY000",
+                    format!("Invalid {} character string: '{shown}'", set.name()),
+                ));
+            }
+        },
+    };
+    let ty = ExprType::string(
+        text.chars().count() as u64,
+        set.default_collation(),
+        Coercibility::Coercible,
+        false,
+    );
+    Ok(make(ExprKind::Literal(Value::str(text)), ty))
 }
 
 fn unit(f: &DateTimeField) -> SqlResult<IntervalUnit> {

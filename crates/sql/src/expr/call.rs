@@ -10,7 +10,8 @@ use narwal_types::convert::{self, to_decimal, to_f64, to_i64, to_integer};
 use narwal_types::temporal::{DAY, SECOND, TIME_MAX};
 use narwal_types::temporal_parse::DateRules;
 use narwal_types::{
-    Collation, Date, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
+    Charset, Collation, Date, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value,
+    ValueRef,
 };
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -227,6 +228,24 @@ impl<'a> Call<'a, '_> {
         matches!(self.v(i), ValueRef::Bytes(_))
     }
 
+    /// Character set of an argument's type.
+    fn charset(&self, i: usize) -> Charset {
+        match &self.expr.kind {
+            super::ExprKind::Func { args, .. } => args
+                .get(i)
+                .map_or(Charset::Utf8mb4, |a| a.ty.ty.collation.charset()),
+            _ => Charset::Utf8mb4,
+        }
+    }
+
+    /// Bytes of a value in its own character set.
+    fn byte_length(&self, i: usize) -> i64 {
+        with_text(self.v(i), |s| match self.v(i) {
+            ValueRef::Bytes(_) | ValueRef::Bits(_) => s.len(),
+            _ => self.charset(i).encode(s).len(),
+        }) as i64
+    }
+
     fn length(&self, i: usize) -> usize {
         with_text(self.v(i), |s| {
             if self.is_bytes(i) {
@@ -269,9 +288,7 @@ impl<'a> Call<'a, '_> {
         };
         let weight = |c: &Vec<u8>| -> u32 {
             match std::str::from_utf8(c).ok().and_then(|s| s.chars().next()) {
-                Some(ch) if collation == Collation::Utf8mb4GeneralCi => {
-                    collation.char_weight(ch as u32) as u32
-                }
+                Some(ch) if !collation.is_bin() => collation.char_weight(ch as u32) as u32,
                 Some(ch) => ch as u32,
                 None => 0x11_0000 + c.first().copied().unwrap_or(0) as u32,
             }
@@ -344,7 +361,7 @@ impl<'a> Call<'a, '_> {
             Abs | Acos | Asin | Atan | BitCount | Ceiling | Cos | Cot | Degrees | Exp | Floor
             | Ln | Log | Log10 | Log2 | Pi | Pow | Radians | Rand | Round | Sign | Sin | Sqrt
             | Tan | Truncate => self.numbers(),
-            Charset => Ok(Val::text(self.arg_collation().charset().to_string())),
+            Charset => Ok(Val::text(self.arg_collation().charset().name().to_string())),
             Collation => Ok(Val::text(self.arg_collation().name().to_string())),
             Coercibility => Ok(Val::int(match &self.expr.kind {
                 super::ExprKind::Func { args, .. } => match args[0].ty.coercibility {
@@ -547,8 +564,8 @@ impl<'a> Call<'a, '_> {
                 }
                 self.string(out)
             }
-            Length => Ok(Val::int(with_text(self.v(0), <[u8]>::len) as i64)),
-            BitLength => Ok(Val::int(with_text(self.v(0), <[u8]>::len) as i64 * 8)),
+            Length => Ok(Val::int(self.byte_length(0))),
+            BitLength => Ok(Val::int(self.byte_length(0) * 8)),
             CharLength => Ok(Val::int(self.length(0) as i64)),
             Ascii => Ok(Val::int(
                 with_text(self.v(0), |s| s.first().copied()).unwrap_or(0) as i64,
@@ -626,7 +643,8 @@ impl<'a> Call<'a, '_> {
                 Ok(Val::text(out))
             }
             Hex => Ok(Val::text(match self.v(0) {
-                ValueRef::Str(s) | ValueRef::Bytes(s) => hex_text(s, true),
+                ValueRef::Bytes(s) => hex_text(s, true),
+                ValueRef::Str(s) => hex_text(&self.charset(0).encode(s), true),
                 ValueRef::Date(_)
                 | ValueRef::Time(_)
                 | ValueRef::DateTime(_)

@@ -2,6 +2,7 @@
 
 use super::eval::Warn;
 use crate::env::StatementEnv;
+use narwal_types::charset::latin1_text;
 use narwal_types::convert::{number_parts, to_decimal, to_f64};
 use narwal_types::temporal::SECOND;
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
@@ -52,6 +53,14 @@ fn compare_mixed(
     env: &StatementEnv,
 ) -> Ordering {
     match (a, b) {
+        (ValueRef::Latin1(s), _) => {
+            let t = latin1_text(s);
+            compare(ValueRef::Str(t.as_bytes()), b, collation, env).unwrap_or(Ordering::Equal)
+        }
+        (_, ValueRef::Latin1(s)) => {
+            let t = latin1_text(s);
+            compare(a, ValueRef::Str(t.as_bytes()), collation, env).unwrap_or(Ordering::Equal)
+        }
         (ValueRef::Int(x), ValueRef::UInt(y)) => (x as i128).cmp(&(y as i128)),
         (ValueRef::UInt(x), ValueRef::Int(y)) => (x as i128).cmp(&(y as i128)),
         (ValueRef::UInt(x), ValueRef::UInt(y)) => x.cmp(&y),
@@ -59,8 +68,8 @@ fn compare_mixed(
         (ValueRef::Str(x) | ValueRef::Bytes(x), ValueRef::Str(y) | ValueRef::Bytes(y)) => {
             // One of them is a byte string; an explicit collation was made binary or text when it was bound.
             let c = match collation {
-                Collation::Utf8mb4GeneralCi => Collation::Binary,
-                c => c,
+                c if c.is_bin() => c,
+                _ => Collation::Binary,
             };
             c.compare(x, y)
         }

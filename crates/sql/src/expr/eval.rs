@@ -6,6 +6,7 @@ use super::like::like;
 use super::{ArithOp, CmpOp, EvalCtx, Expr, ExprKind, RowAccess};
 use crate::env::{StatementEnv, WarningLevel};
 use crate::sql_mode::SqlMode;
+use narwal_types::charset::latin1_text;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert::{
     self, SqlWarning, Warnings, number_parts, to_bool, to_decimal, to_f64, to_integer,
@@ -14,7 +15,7 @@ use narwal_types::decimal::DIV_PRECISION_INCREMENT;
 use narwal_types::temporal::{SECOND, TIME_MAX};
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime};
 use narwal_types::{
-    Collation, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
+    Charset, Collation, DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
 };
 use std::cmp::Ordering;
 
@@ -130,7 +131,10 @@ impl Expr {
                 ..
             } => {
                 let v = row.column(*source, *column)?;
-                Ok(Val::Ref(if *timestamp { to_local(v, ctx) } else { v }))
+                if *timestamp {
+                    return Ok(as_seen(v, ctx));
+                }
+                Ok(Val::Ref(v))
             }
             ExprKind::Param(i) => Ok(Val::Ref(
                 ctx.params.get(*i).map_or(ValueRef::Null, Value::as_ref),
@@ -621,8 +625,11 @@ impl Expr {
                     }
                     _ => usize::MAX,
                 };
+                let set = ty.collation.charset();
                 match v {
-                    Val::Ref(ValueRef::Str(s)) if max >= s.len() => Val::Ref(ValueRef::Str(s)),
+                    Val::Ref(ValueRef::Str(s)) if max >= s.len() && set == Charset::Utf8mb4 => {
+                        Val::Ref(ValueRef::Str(s))
+                    }
                     v => {
                         let r = v.as_ref();
                         if let ValueRef::Bytes(b) = r
@@ -632,6 +639,7 @@ impl Expr {
                             return Ok(Val::NULL);
                         }
                         let t = r.to_text();
+                        let t = set.replaced(&t);
                         let kept = char_prefix(t.as_bytes(), max);
                         if kept.len() < t.len() {
                             env.warn(
@@ -646,6 +654,12 @@ impl Expr {
             _ => {
                 let mut b = Vec::new();
                 r.write_text(&mut b);
+                if let ExprKind::Cast(e) = &self.kind
+                    && e.ty.is_string()
+                {
+                    // The bytes are those of the character set.
+                    b = e.ty.ty.collation.charset().encode(&b).into_owned();
+                }
                 match ty.kind {
                     TypeKind::Binary(n) if n != super::types::NO_LENGTH => {
                         if b.len() > n as usize {
@@ -670,6 +684,15 @@ impl Expr {
                 Val::Owned(Value::bytes(b))
             }
         })
+    }
+}
+
+/// A value that is stored in another form than it is seen in.
+#[cold]
+fn as_seen<'a>(v: ValueRef<'a>, ctx: &EvalCtx<'_>) -> Val<'a> {
+    match v {
+        ValueRef::Latin1(s) => Val::text(latin1_text(s)),
+        v => Val::Ref(to_local(v, ctx)),
     }
 }
 

@@ -29,13 +29,8 @@ fn next(s: &[u8], bytes: bool) -> (u32, usize) {
 pub fn like(text: &[u8], pattern: &[u8], escape: Option<char>, collation: Collation) -> bool {
     let bytes = collation == Collation::Binary;
     let esc = escape.map(|c| c as u32);
-    let same = |a: u32, b: u32| {
-        a == b
-            || collation == Collation::Utf8mb4GeneralCi
-                && a < 0x11_0000
-                && b < 0x11_0000
-                && collation.char_weight(a) == collation.char_weight(b)
-    };
+    let same =
+        |a: u32, b: u32| a == b || a < 0x11_0000 && b < 0x11_0000 && collation.chars_equal(a, b);
     let (mut t, mut p) = (0, 0);
     // After the last `%`: where to go back to.
     let mut back: Option<(usize, usize)> = None;

@@ -235,6 +235,20 @@ pub enum Coercibility {
     Ignorable,
 }
 
+impl Coercibility {
+    /// As error 1267 names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Coercibility::Explicit => "EXPLICIT",
+            Coercibility::Implicit => "IMPLICIT",
+            Coercibility::SysConst => "SYSCONST",
+            Coercibility::Coercible => "COERCIBLE",
+            Coercibility::Numeric => "NUMERIC",
+            Coercibility::Ignorable => "IGNORABLE",
+        }
+    }
+}
+
 /// Comparison operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -301,7 +315,7 @@ pub enum ExprKind {
         source: usize,
         /// Position of the column among those of all sources ([`Source::base`]).
         column: usize,
-        /// A TIMESTAMP column: stored in UTC, seen in the session's time zone.
+        /// Stored in another form than it is seen in: TIMESTAMP in UTC, text in latin1.
         timestamp: bool,
         /// The name for messages, `` `db`.`table`.`column` ``.
         name: Box<str>,

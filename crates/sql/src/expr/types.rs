@@ -4,7 +4,9 @@ use super::func::Func;
 use super::{AggFunc, ArithOp, Coercibility, Expr, ExprKind, ExprType};
 use narwal_types::collation::char_count;
 use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
-use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{
+    BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value,
+};
 
 /// [`ExprType::decimals`] of floating point values.
 pub const NOT_FIXED: u8 = 39;
@@ -271,6 +273,32 @@ pub fn negated(a: &ExprType) -> ExprType {
     }
 }
 
+/// The collation of two strings that have the same coercibility; `None` if neither gives way.
+fn shared_collation(a: Collation, b: Collation, k: Coercibility) -> Option<Collation> {
+    if k == Coercibility::Explicit {
+        return None;
+    }
+    let (x, y) = (a.charset(), b.charset());
+    if x == y {
+        return match (a.is_bin(), b.is_bin()) {
+            (true, false) => Some(a),
+            (false, true) => Some(b),
+            // Texts without a collation of their own are one's own to compare.
+            _ if k > Coercibility::Implicit => Some(x.bin_collation()),
+            _ => None,
+        };
+    }
+    // Bytes make everything bytes; a character set gives way to one that has all its characters.
+    let rank = |c: Charset| match c {
+        Charset::Ascii => 0,
+        Charset::Latin1 => 1,
+        Charset::Utf8mb3 => 2,
+        Charset::Utf8mb4 => 3,
+        Charset::Binary => 4,
+    };
+    Some(if rank(x) > rank(y) { a } else { b })
+}
+
 /// Collation of strings that meet in one operation; error 1267 if two COLLATE clauses differ.
 pub fn collation_of<'a>(
     types: impl IntoIterator<Item = &'a ExprType>,
@@ -293,24 +321,21 @@ pub fn collation_of<'a>(
             Some((bc, bk)) => match k.cmp(&bk) {
                 std::cmp::Ordering::Less => (c, k),
                 std::cmp::Ordering::Greater => (bc, bk),
-                std::cmp::Ordering::Equal if k == Coercibility::Explicit => {
-                    return Err(SqlError::new(
-                        1267,
-                        b"HY000",
-                        format!(
-                            "Illegal mix of collations ({},EXPLICIT) and ({},EXPLICIT) for operation '{operation}'",
-                            bc.name(),
-                            c.name()
-                        ),
-                    ));
-                }
-                std::cmp::Ordering::Equal => {
-                    if bc == Collation::Binary || c == Collation::Binary {
-                        (Collation::Binary, k)
-                    } else {
-                        (Collation::Utf8mb4Bin, k)
+                std::cmp::Ordering::Equal => match shared_collation(bc, c, k) {
+                    Some(c) => (c, k),
+                    None => {
+                        return Err(SqlError::new(
+                            1267,
+                            b"HY000",
+                            format!(
+                                "Illegal mix of collations ({},{k}) and ({},{k}) for operation '{operation}'",
+                                bc.name(),
+                                c.name(),
+                                k = k.name(),
+                            ),
+                        ));
                     }
-                }
+                },
             },
         });
     }

@@ -20,7 +20,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
 
-pub(crate) use ddl::is_text;
+pub(crate) use ddl::{charset, collation, is_text, mismatched_collation, too_big};
 pub(crate) use subquery::number as subquery_number;
 
 /// What parsing depends on.

@@ -63,10 +63,7 @@ pub fn columns() -> Vec<ResultColumn> {
 }
 
 fn type_key_len(ty: &ColumnType, prefix: Option<u16>) -> usize {
-    let char_len = |n: usize| match ty.collation {
-        Collation::Binary => n,
-        _ => n * 4,
-    };
+    let char_len = |n: usize| n * ty.char_bytes() as usize;
     match (ty.kind, prefix) {
         (TypeKind::Char(_) | TypeKind::Binary(_), Some(p)) => char_len(p as usize),
         (

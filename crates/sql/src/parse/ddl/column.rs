@@ -77,7 +77,12 @@ impl P<'_> {
             } else if self.kw("COMMENT") {
                 def.comment = self.string()?;
             } else if let Some(c) = self.charset_or_collate()? {
-                collation = Some(c);
+                let bare = c.charset().default_collation() == c;
+                collation = Some(match collation {
+                    // CHARACTER SET after COLLATE.
+                    Some(old) if bare && old.charset() == c.charset() => old,
+                    _ => c,
+                });
             } else if self.peek_kw("REFERENCES") {
                 let mut key = self.references()?;
                 key.columns.push(name.clone());
@@ -148,6 +153,7 @@ impl P<'_> {
             default,
             check,
             generated,
+            bin: ty.bin,
         });
         Ok(())
     }

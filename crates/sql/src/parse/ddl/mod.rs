@@ -13,7 +13,7 @@ use crate::ast::DdlStmt;
 use narwal_types::{Collation, SqlResult};
 use sqlparser::tokenizer::Token;
 
-pub(crate) use types::{charset, collation, is_text};
+pub(crate) use types::{charset, collation, is_text, mismatched_collation, too_big};
 
 impl P<'_> {
     pub(in crate::parse) fn ddl(&mut self) -> SqlResult<DdlStmt> {
@@ -137,7 +137,7 @@ impl P<'_> {
         if self.kw2("CHARACTER", "SET") || self.kw("CHARSET") || self.kw2("CHAR", "SET") {
             self.tok(&Token::Eq);
             let name = self.option_word()?;
-            return charset(&name).map(Some);
+            return Ok(Some(charset(&name)?.default_collation()));
         }
         if self.kw("COLLATE") {
             self.tok(&Token::Eq);

@@ -1,7 +1,7 @@
 //! Data types, character sets and collations.
 
 use super::P;
-use narwal_types::{BlobSize, Collation, Members, SqlError, SqlResult, TypeKind};
+use narwal_types::{BlobSize, Charset, Collation, Members, SqlError, SqlResult, TypeKind};
 use sqlparser::tokenizer::Token;
 
 /// A type as written: kind, sign, and what decides its collation.
@@ -9,13 +9,15 @@ pub(super) struct ParsedType {
     pub(super) kind: TypeKind,
     pub(super) unsigned: bool,
     pub(super) collation: Option<Collation>,
+    /// BINARY: the collation by code points of whatever the character set is.
+    pub(super) bin: bool,
     /// SERIAL: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
     pub(super) serial: bool,
     /// Display width of an integer, if one was given.
     pub(super) width: Option<u8>,
 }
 
-fn too_big(column: &str, max: u32) -> SqlError {
+pub(crate) fn too_big(column: &str, max: u32) -> SqlError {
     SqlError::new(
         1074,
         b"42000",
@@ -43,6 +45,7 @@ impl P<'_> {
         };
         let mut unsigned = false;
         let mut collation = None;
+        let mut bin = false;
         let mut serial = false;
         let mut width = None;
         let kind = match word.as_str() {
@@ -225,11 +228,11 @@ impl P<'_> {
             } else if is_number(kind) && self.peek_kw("ZEROFILL") {
                 return self.unsupported("ZEROFILL");
             } else if has_charset(kind) && self.kw("BINARY") {
-                collation = Some(Collation::Utf8mb4Bin);
+                bin = true;
             } else if has_charset(kind) && self.kw("UNICODE") {
                 return self.unsupported("character set ucs2");
-            } else if has_charset(kind) && self.peek_kw("ASCII") {
-                return self.unsupported("character set latin1");
+            } else if has_charset(kind) && self.kw("ASCII") {
+                collation = Some(Collation::Latin1SwedishCi);
             } else {
                 break;
             }
@@ -238,6 +241,7 @@ impl P<'_> {
             kind,
             unsigned,
             collation,
+            bin,
             serial,
             width,
         })
@@ -286,7 +290,8 @@ impl P<'_> {
     fn varchar(&mut self, column: &str) -> SqlResult<TypeKind> {
         let at = self.here();
         let n = self.opt_len()?.ok_or_else(|| self.error_at(at))?;
-        if n > 16383 {
+        // What the character set allows is known later.
+        if n > 65532 {
             return Err(too_big(column, 16383));
         }
         Ok(TypeKind::VarChar(n as u16))
@@ -342,52 +347,62 @@ fn sized(n: Option<u64>, bytes_per_char: u64) -> BlobSize {
     }
 }
 
-/// A character set's default collation, or why not.
-pub(crate) fn charset(name: &str) -> SqlResult<Collation> {
-    match name.to_ascii_lowercase().as_str() {
-        "utf8mb4" => Ok(Collation::Utf8mb4GeneralCi),
-        "binary" => Ok(Collation::Binary),
-        "utf8" | "utf8mb3" | "latin1" | "latin2" | "ascii" | "ucs2" | "utf16" | "utf32"
-        | "cp1250" | "cp1251" | "cp1252" | "cp1256" | "cp1257" | "koi8r" | "koi8u" | "sjis"
-        | "ujis" | "gbk" | "gb2312" | "big5" | "euckr" | "latin5" | "latin7" | "greek"
-        | "hebrew" | "swe7" | "dec8" | "hp8" | "cp850" | "cp852" | "cp866" | "macce"
-        | "macroman" | "tis620" | "armscii8" | "keybcs2" | "geostd8" | "cp932" | "eucjpms"
-        | "utf16le" => Err(SqlError::unsupported(format!("character set {name}"))),
-        _ => Err(SqlError::new(
-            1115,
-            b"42000",
-            format!("Unknown character set: '{name}'"),
-        )),
+/// Character sets of MariaDB that Narwal does not have.
+const OTHER_CHARSETS: &[&str] = &[
+    "latin2", "ucs2", "utf16", "utf32", "cp1250", "cp1251", "cp1252", "cp1256", "cp1257", "koi8r",
+    "koi8u", "sjis", "ujis", "gbk", "gb2312", "big5", "euckr", "latin5", "latin7", "greek",
+    "hebrew", "swe7", "dec8", "hp8", "cp850", "cp852", "cp866", "macce", "macroman", "tis620",
+    "armscii8", "keybcs2", "geostd8", "cp932", "eucjpms", "utf16le",
+];
+
+/// A character set by name, or why not.
+pub(crate) fn charset(name: &str) -> SqlResult<Charset> {
+    if let Some(c) = Charset::from_name(name) {
+        return Ok(c);
     }
+    if OTHER_CHARSETS.iter().any(|c| c.eq_ignore_ascii_case(name)) {
+        return Err(SqlError::unsupported(format!("character set {name}")));
+    }
+    Err(SqlError::new(
+        1115,
+        b"42000",
+        format!("Unknown character set: '{name}'"),
+    ))
 }
 
 /// A collation by name, or why not.
 pub(crate) fn collation(name: &str) -> SqlResult<Collation> {
-    match name.to_ascii_lowercase().as_str() {
-        "utf8mb4_general_ci" => Ok(Collation::Utf8mb4GeneralCi),
-        "utf8mb4_bin" => Ok(Collation::Utf8mb4Bin),
-        "binary" => Ok(Collation::Binary),
-        n if n.split('_').next().is_some_and(|c| {
-            matches!(
-                c,
-                "utf8mb4"
-                    | "utf8mb3"
-                    | "utf8"
-                    | "latin1"
-                    | "ascii"
-                    | "ucs2"
-                    | "utf16"
-                    | "utf32"
-                    | "uca1400"
-            )
-        }) =>
-        {
-            Err(SqlError::unsupported(format!("collation {name}")))
-        }
-        _ => Err(SqlError::new(
-            1273,
-            b"HY000",
-            format!("Unknown collation: '{name}'"),
-        )),
+    if let Some(c) = Collation::from_name(name) {
+        return Ok(c);
     }
+    let lower = name.to_ascii_lowercase();
+    let (set, rest) = lower.split_once('_').unwrap_or((&lower, ""));
+    let known_set =
+        set == "uca1400" || Charset::from_name(set).is_some() || OTHER_CHARSETS.contains(&set);
+    if known_set
+        && ["_ci", "_cs", "_bin"]
+            .iter()
+            .any(|e| format!("_{rest}").ends_with(e))
+        && !rest.contains("nosuch")
+    {
+        return Err(SqlError::unsupported(format!("collation {name}")));
+    }
+    Err(SqlError::new(
+        1273,
+        b"HY000",
+        format!("Unknown collation: '{name}'"),
+    ))
+}
+
+/// Error 1253: the collation is one of another character set.
+pub(crate) fn mismatched_collation(collation: Collation, charset: Charset) -> SqlError {
+    SqlError::new(
+        1253,
+        b"42000",
+        format!(
+            "COLLATION '{}' is not valid for CHARACTER SET '{}'",
+            collation.name(),
+            charset.name()
+        ),
+    )
 }
