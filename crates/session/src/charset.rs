@@ -85,7 +85,7 @@ pub(crate) fn time_zone(name: &str) -> Option<(i32, String)> {
         _ => return None,
     };
     let (h, m) = name[1..].split_once(':')?;
-    if h.is_empty() || h.len() > 2 || m.len() != 2 {
+    if h.is_empty() || h.len() > 2 || m.is_empty() || m.len() > 2 {
         return None;
     }
     if !h.bytes().chain(m.bytes()).all(|c| c.is_ascii_digit()) {
@@ -96,7 +96,7 @@ pub(crate) fn time_zone(name: &str) -> Option<(i32, String)> {
         return None;
     }
     let seconds = sign * (h * 3600 + m * 60);
-    if !(-(12 * 3600 + 59 * 60)..=14 * 3600).contains(&seconds) {
+    if !(-(12 * 3600 + 59 * 60)..=13 * 3600).contains(&seconds) {
         return None;
     }
     Some((seconds, format!("{}{h:02}:{m:02}", name.get(..1)?)))
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(time_zone("-8:00"), Some((-28800, "-08:00".into())));
         assert_eq!(time_zone("system"), Some((0, "SYSTEM".into())));
         for bad in [
-            "+15:00",
+            "+13:01",
             "+1",
             "5:30",
             "+05:60",

@@ -1867,7 +1867,7 @@ fn markdown() -> String {
             Kind::SqlMode => "SQL modes".into(),
             Kind::Charset => "character set".into(),
             Kind::Collation => "collation".into(),
-            Kind::TimeZone => "`SYSTEM`, `UTC`, `-12:59` to `+14:00`".into(),
+            Kind::TimeZone => "`SYSTEM`, `UTC`, `-12:59` to `+13:00`".into(),
             Kind::Engine => "InnoDB, Narwal".into(),
         };
         let effect = match d.effect {

@@ -74,15 +74,6 @@ pub(super) fn column_def(
     } else if let TypeKind::Enum(of) | TypeKind::Set(of) = def.ty.kind {
         def.ty.collation = column_collation(spec, table_collation);
         check_members(&def, of, env)?;
-    } else if spec.collation.is_some_and(|c| c != Collation::Binary) {
-        return Err(err(
-            1064,
-            b"42000",
-            format!(
-                "You have an error in your SQL syntax; column '{}' has no character set",
-                def.name
-            ),
-        ));
     }
     if def.auto_increment {
         let fits = def.ty.is_integer() || matches!(def.ty.kind, TypeKind::Float | TypeKind::Double);

@@ -1,6 +1,6 @@
 //! Column definitions: attributes and defaults.
 
-use super::P;
+use super::{P, mismatched_collation};
 use crate::ast::{AstExpr, ColumnSpec, IndexSpec, TableElements};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};
@@ -76,13 +76,13 @@ impl P<'_> {
                 unique = true;
             } else if self.kw("COMMENT") {
                 def.comment = self.string()?;
-            } else if let Some(c) = self.charset_or_collate()? {
-                let bare = c.charset().default_collation() == c;
-                collation = Some(match collation {
-                    // CHARACTER SET after COLLATE.
-                    Some(old) if bare && old.charset() == c.charset() => old,
-                    _ => c,
-                });
+            } else if self.kw("COLLATE") {
+                let c = super::types::collation(&self.option_word()?)?;
+                let set = ty.collation.map(Collation::charset);
+                if let Some(set) = set.filter(|s| *s != c.charset()) {
+                    return Err(mismatched_collation(c, set));
+                }
+                collation = Some(c);
             } else if self.peek_kw("REFERENCES") {
                 let mut key = self.references()?;
                 key.columns.push(name.clone());

@@ -67,8 +67,8 @@ impl P<'_> {
             if self.kw("ENGINE") {
                 self.tok(&Token::Eq);
                 t.engine = Some(self.option_word()?);
-            } else if let Some(c) = self.charset_or_collate()? {
-                t.collation = Some(c);
+            } else if self.charset_options(&mut t.collation)? {
+                // Taken.
             } else if self.kw("COMMENT") {
                 self.tok(&Token::Eq);
                 t.comment = self.string()?;

@@ -23,8 +23,8 @@ impl P<'_> {
         let mut comment = None;
         loop {
             self.kw("DEFAULT");
-            if let Some(c) = self.charset_or_collate()? {
-                collation = Some(c);
+            if self.charset_options(&mut collation)? {
+                // Taken.
             } else if self.kw("COMMENT") {
                 self.tok(&Token::Eq);
                 comment = Some(self.string()?);

@@ -147,6 +147,27 @@ impl P<'_> {
         Ok(None)
     }
 
+    /// As [`P::charset_or_collate`], put into `slot`: a collation must be one of the character set named before or after it.
+    /// False if neither is next.
+    fn charset_options(&mut self, slot: &mut Option<Collation>) -> SqlResult<bool> {
+        let named = self.peek_kw("COLLATE");
+        let Some(c) = self.charset_or_collate()? else {
+            return Ok(false);
+        };
+        *slot = Some(match *slot {
+            Some(old) if old.charset() == c.charset() && !named => old,
+            Some(old) if old.charset() != c.charset() => {
+                return Err(if named {
+                    mismatched_collation(c, old.charset())
+                } else {
+                    mismatched_collation(old, c.charset())
+                });
+            }
+            _ => c,
+        });
+        Ok(true)
+    }
+
     /// A name, string or number given as an option's value, as text.
     fn option_word(&mut self) -> SqlResult<String> {
         let at = self.here();

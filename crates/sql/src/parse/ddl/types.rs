@@ -227,6 +227,10 @@ impl P<'_> {
                 // The default.
             } else if is_number(kind) && self.peek_kw("ZEROFILL") {
                 return self.unsupported("ZEROFILL");
+            } else if has_charset(kind)
+                && (self.kw2("CHARACTER", "SET") || self.kw("CHARSET") || self.kw2("CHAR", "SET"))
+            {
+                collation = Some(charset(&self.option_word()?)?.default_collation());
             } else if has_charset(kind) && self.kw("BINARY") {
                 bin = true;
             } else if has_charset(kind) && self.kw("UNICODE") {

@@ -1,0 +1,24 @@
+-- Time zones: offsets; names need MariaDB's time zone tables and are tested elsewhere.
+SET time_zone = '+02:00';
+CREATE TABLE t (id INT PRIMARY KEY, ts TIMESTAMP NULL, d DATETIME, KEY (ts));
+INSERT INTO t VALUES (1, '2024-03-31 01:59:59', '2024-03-31 01:59:59'), (2, '2024-07-01 12:00:00', '2024-07-01 12:00:00'), (3, '1970-01-01 02:00:01', NULL);
+INSERT INTO t VALUES (4, '1970-01-01 02:00:00', NULL);
+INSERT INTO t VALUES (5, '2038-01-19 05:14:07', NULL);
+INSERT INTO t VALUES (6, '2038-01-19 05:14:08', NULL);
+SELECT id, ts, UNIX_TIMESTAMP(ts), d, UNIX_TIMESTAMP(d) FROM t ORDER BY id;
+SET time_zone = '-11:30';
+SELECT id, ts, d, ts = d FROM t ORDER BY id;
+SELECT id FROM t WHERE ts = '2024-06-30 22:30:00';
+SELECT id FROM t WHERE ts > '2024-01-01' ORDER BY id;
+SELECT FROM_UNIXTIME(0), FROM_UNIXTIME(1711846800), UNIX_TIMESTAMP('2024-07-01 00:00:00');
+SET time_zone = '+13:00';
+SELECT id, ts FROM t ORDER BY ts, id;
+SET time_zone = '+13:01';
+SET time_zone = '-13:00';
+SET time_zone = '12';
+SET time_zone = '+1:5';
+SET time_zone = 'Nowhere/Atall';
+SET time_zone = '';
+SELECT @@time_zone;
+SET time_zone = '+00:00';
+SELECT id, ts FROM t ORDER BY id;
