@@ -789,6 +789,13 @@ pub static VARIABLES: &[VariableDef] = &[
         Live,
     ),
     def(
+        "max_recursive_iterations",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "1000",
+        Live,
+    ),
+    def(
         "max_relay_log_size",
         Both,
         UInt(0, 1_073_741_824, 4096),

@@ -292,6 +292,8 @@ pub struct Select {
     pub distinct: bool,
     /// SQL_CALC_FOUND_ROWS.
     pub calc_found_rows: bool,
+    /// STRAIGHT_JOIN: tables are read in the order of the text.
+    pub straight: bool,
     /// The select list.
     pub items: Vec<SelectItem>,
     /// FROM; `None` without or with DUAL.
@@ -300,6 +302,8 @@ pub struct Select {
     pub where_: Option<AstExpr>,
     /// GROUP BY.
     pub group_by: Vec<OrderItem>,
+    /// WITH ROLLUP.
+    pub rollup: bool,
     /// HAVING.
     pub having: Option<AstExpr>,
     /// ORDER BY.
@@ -322,10 +326,12 @@ impl Select {
             with: None,
             distinct: false,
             calc_found_rows: false,
+            straight: false,
             items,
             from: from.into(),
             where_: None,
             group_by: Vec::new(),
+            rollup: false,
             having: None,
             order_by: Vec::new(),
             limit: None,

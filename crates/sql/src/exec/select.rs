@@ -1,7 +1,7 @@
 //! Running SELECT.
 
 use super::aggregate::Acc;
-use super::order::{SortBuffer, push_key};
+use super::order::{SortBuffer, compare, push_key};
 use super::rows::{Flow, OnRow};
 use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
 use crate::plan::select::{GroupPlan, Out, SelectPlan};
@@ -12,6 +12,7 @@ use narwal_types::convert::{NoWarnings, to_integer};
 use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::cell::RefCell;
+use std::cmp::Ordering;
 
 /// Receives output rows. False = enough (not used for LIMIT, which is applied before).
 pub type Emit<'e> = dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()> + 'e;
@@ -461,9 +462,22 @@ impl SelectPlan {
         let mut index: AHashMap<Vec<u8>, usize> = AHashMap::new();
         let mut key = Vec::new();
         let mut memory = 0u64;
-        let mut take = |ctx: &EvalCtx<'_>, row: &[u8], access: &dyn RowAccess| -> SqlResult<bool> {
+        // WITH ROLLUP makes a group of each number of first keys.
+        let levels = if g.rollup {
+            0..=g.keys.len()
+        } else {
+            g.keys.len()..=g.keys.len()
+        };
+        let mut take_level = |ctx: &EvalCtx<'_>,
+                              row: &[u8],
+                              access: &dyn RowAccess,
+                              level: usize|
+         -> SqlResult<()> {
             key.clear();
-            for k in &g.keys {
+            if g.rollup {
+                key.extend_from_slice(&(level as u32).to_le_bytes());
+            }
+            for k in &g.keys[..level] {
                 let v = k.expr.eval(ctx, access)?;
                 push_key(v.as_ref(), k.expr.ty.ty.collation, &mut key);
             }
@@ -481,6 +495,7 @@ impl SelectPlan {
                     groups.push(Group {
                         row: row.into(),
                         accs: new_accs(),
+                        level,
                     });
                     index.insert(key.clone(), groups.len() - 1);
                     groups.len() - 1
@@ -488,6 +503,12 @@ impl SelectPlan {
             };
             for (acc, a) in groups[at].accs.iter_mut().zip(&g.aggregates) {
                 acc.update(a, access, ctx)?;
+            }
+            Ok(())
+        };
+        let mut take = |ctx: &EvalCtx<'_>, row: &[u8], access: &dyn RowAccess| {
+            for level in levels.clone() {
+                take_level(ctx, row, access, level)?;
             }
             Ok(true)
         };
@@ -505,6 +526,56 @@ impl SelectPlan {
         })
     }
 
+    /// Puts the groups of WITH ROLLUP out: in the order of their keys, those of several behind them.
+    fn emit_rollup(
+        &self,
+        g: &GroupPlan,
+        groups: &[Group],
+        layout: Option<&RowLayout>,
+        ctx: &EvalCtx<'_>,
+        out: &mut Output<'_, '_>,
+    ) -> SqlResult<()> {
+        let mut all = Vec::with_capacity(groups.len());
+        for group in groups {
+            let access = GroupRow {
+                layout,
+                row: &group.row,
+                aggregates: &[],
+            };
+            let keys = g.keys[..group.level]
+                .iter()
+                .map(|k| k.expr.eval(ctx, &access))
+                .collect::<SqlResult<Vec<_>>>()?;
+            all.push((keys, group));
+        }
+        all.sort_by(|(a, _), (b, _)| {
+            for (i, k) in g.keys.iter().enumerate() {
+                let o = match (a.get(i), b.get(i)) {
+                    (Some(x), Some(y)) => {
+                        let o = compare(x.as_ref(), y.as_ref(), k.expr.ty.ty.collation);
+                        if k.desc { o.reverse() } else { o }
+                    }
+                    (Some(_), None) => Ordering::Less,
+                    (None, Some(_)) => Ordering::Greater,
+                    (None, None) => return Ordering::Equal,
+                };
+                if o != Ordering::Equal {
+                    return o;
+                }
+            }
+            Ordering::Equal
+        });
+        for (keys, group) in all {
+            let mut values = finish(g, &group.accs)?;
+            values.extend(keys);
+            values.resize(g.aggregates.len() + g.keys.len(), Value::Null);
+            if !emit_group(g, layout, &group.row, &values, ctx, out)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Puts groups out, sorted if need be.
     fn emit_groups(
         &self,
@@ -515,6 +586,9 @@ impl SelectPlan {
         ctx: &EvalCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
+        if g.rollup {
+            return self.emit_rollup(g, groups, layout, ctx, out);
+        }
         if self.sort.is_empty() {
             for group in groups {
                 let values = finish(g, &group.accs)?;
@@ -573,6 +647,8 @@ impl SelectPlan {
 struct Group {
     row: Box<[u8]>,
     accs: SmallVec<[Acc; 2]>,
+    /// Number of keys that its rows share.
+    level: usize,
 }
 
 fn finish(g: &GroupPlan, accs: &[Acc]) -> SqlResult<Vec<Value>> {

@@ -48,6 +48,10 @@ pub struct SubqueryExpr {
     pub outer: Vec<Expr>,
     /// It must run while rows are read.
     pub each_row: bool,
+    /// One column is compared, with values that have a key for it.
+    pub keyed: bool,
+    /// Collation of the comparison of the first column.
+    pub collation: Collation,
 }
 
 /// A planned subquery.
@@ -233,6 +237,11 @@ impl SubPlan {
 }
 
 impl SubqueryRun<'_> {
+    /// Its rows, if it has run.
+    pub fn once(&self) -> Option<&SubqueryRows> {
+        self.once.as_deref()
+    }
+
     fn rows(
         &self,
         e: &SubqueryExpr,
@@ -552,6 +561,8 @@ impl Binder<'_> {
                 left: Vec::new(),
                 outer: p.outer,
                 each_row: p.each_row,
+                keyed: false,
+                collation: Collation::default(),
             })),
             ty,
         ))
@@ -597,6 +608,7 @@ impl Binder<'_> {
             })
             .collect::<SqlResult<Vec<_>>>()?;
         let by_key = left.iter().zip(&p.columns).all(|(l, t)| keys_compare(l, t));
+        let collation = collations.first().copied().unwrap_or_default();
         planner.compared(p.index, collations, by_key);
         let nullable = left.iter().any(|e| e.ty.nullable)
             || p.columns.iter().any(|t| t.nullable)
@@ -608,6 +620,8 @@ impl Binder<'_> {
                 left,
                 outer: p.outer,
                 each_row: p.each_row,
+                keyed: by_key,
+                collation,
             })),
             bool_ty(nullable),
         ))

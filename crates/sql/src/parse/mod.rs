@@ -106,7 +106,8 @@ impl<'a> P<'a> {
         let mut after_paren = false;
         let mut has_subquery = false;
         for t in &mut tokens {
-            has_subquery |= after_paren && subquery::begins(&t.token);
+            has_subquery |=
+                after_paren && (subquery::begins(&t.token) || Self::is_kw(&t.token, "VALUES"));
             after_paren = match t.token {
                 Token::LParen => true,
                 Token::Whitespace(_) => after_paren,

@@ -50,18 +50,6 @@ impl P<'_> {
                 return Ok(first);
             }
             self.select_tail(&mut first)?;
-            if self.set_operation()?.is_some() {
-                let what = if first.order_by.is_empty() {
-                    "LIMIT"
-                } else {
-                    "ORDER BY"
-                };
-                return Err(SqlError::new(
-                    1221,
-                    b"HY000",
-                    format!("Incorrect usage of UNION and {what}"),
-                ));
-            }
             return Ok(first);
         };
         let calc_found_rows = std::mem::take(&mut first.calc_found_rows);
@@ -174,7 +162,7 @@ impl P<'_> {
         let width = rows[0].items.len();
         if rows.iter().any(|r| r.items.len() != width) {
             return Err(SqlError::new(
-                4096,
+                4099,
                 b"HY000",
                 "The used table value constructor has a different number of values",
             ));

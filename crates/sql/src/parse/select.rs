@@ -21,14 +21,16 @@ impl P<'_> {
         self.expect_kw("SELECT")?;
         let mut distinct = false;
         let mut calc_found_rows = false;
+        let mut straight = false;
         loop {
             if self.kw("DISTINCT") || self.kw("DISTINCTROW") {
                 distinct = true;
             } else if self.kw("SQL_CALC_FOUND_ROWS") {
                 calc_found_rows = true;
+            } else if self.kw("STRAIGHT_JOIN") {
+                straight = true;
             } else if !(self.kw("ALL")
                 || self.kw("HIGH_PRIORITY")
-                || self.kw("STRAIGHT_JOIN")
                 || self.kw("SQL_SMALL_RESULT")
                 || self.kw("SQL_BIG_RESULT")
                 || self.kw("SQL_BUFFER_RESULT")
@@ -52,12 +54,11 @@ impl P<'_> {
             None
         };
         let mut group_by = Vec::new();
+        let mut rollup = false;
         if self.kw("GROUP") {
             self.expect_kw("BY")?;
             group_by = self.comma_separated(Self::order_item)?;
-            if self.peek_kw("WITH") {
-                return self.unsupported("WITH ROLLUP");
-            }
+            rollup = self.kw2("WITH", "ROLLUP");
         }
         let having = if self.kw("HAVING") {
             Some(self.expr()?)
@@ -71,10 +72,12 @@ impl P<'_> {
             with: None,
             distinct,
             calc_found_rows,
+            straight,
             items,
             from,
             where_,
             group_by,
+            rollup,
             having,
             order_by: Vec::new(),
             limit: None,

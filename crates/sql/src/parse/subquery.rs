@@ -33,6 +33,13 @@ pub(super) fn begins(t: &Token) -> bool {
     P::is_kw(t, "SELECT") || P::is_kw(t, "WITH")
 }
 
+/// What stands before the parenthesis that was opened last.
+fn before_parenthesis(out: &[TokenWithSpan]) -> Option<&Token> {
+    let mut words = out.iter().rev().filter(|t| !is_space(t));
+    words.next();
+    words.next().map(|t| &t.token)
+}
+
 /// True if a query begins at a token: SELECT, or a SELECT in parentheses that has UNION or such behind it.
 fn query_begins(tokens: &[TokenWithSpan]) -> bool {
     let mut words = tokens.iter().filter(|t| !is_space(t)).map(|t| &t.token);
@@ -97,7 +104,9 @@ pub(super) fn take(
             out.push(space.clone());
             at += 1;
         }
-        if !query_begins(&tokens[at..]) {
+        let values = tokens.get(at).is_some_and(|t| P::is_kw(&t.token, "VALUES"))
+            && before_parenthesis(&out).is_some_and(|t| P::is_kw(t, "IN"));
+        if !values && !query_begins(&tokens[at..]) {
             continue;
         }
         let mut inside = Vec::new();

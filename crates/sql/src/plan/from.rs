@@ -3,7 +3,8 @@
 //! The columns of all sources are numbered through, in the order of the text. A join's rows are images of one made-up
 //! table with all these columns, so that all that comes behind (WHERE, grouping, sorting, output) knows one table only.
 
-use super::access::{Access, Lookup};
+use super::access::Access;
+use super::join_order::{Inputs, uses_others};
 use super::resolve::{Resolved, Resolver};
 use super::sarg::conjuncts;
 use super::select::SelectPlan;
@@ -50,7 +51,7 @@ pub enum Tree {
 
 impl Tree {
     /// Positions of the sources, in the order in which they are read.
-    fn order(&self, out: &mut Vec<usize>) {
+    pub fn order(&self, out: &mut Vec<usize>) {
         match self {
             Tree::Leaf(i) => out.push(*i),
             Tree::Join { left, right, .. } => {
@@ -348,13 +349,26 @@ impl Resolver<'_> {
         late: Option<Expr>,
         params: usize,
         (lock, row_keys): (Option<LockSpec>, &[usize]),
+        ordered: bool,
     ) -> SqlResult<TablePlan> {
-        let mut order = Vec::new();
-        tree.order(&mut order);
         let mut owner = Vec::new();
         for (i, s) in sources.iter().enumerate() {
             owner.extend((0..s.table.columns().len()).map(|c| (i, c)));
         }
+        let where_: Vec<Expr> = filter.iter().flat_map(conjuncts).cloned().collect();
+        let tree = if ordered {
+            tree
+        } else {
+            let inputs = Inputs {
+                sources,
+                leaves: &leaves,
+                owner: &owner,
+                params,
+            };
+            self.join_order(tree, &inputs, &where_)?
+        };
+        let mut order = Vec::new();
+        tree.order(&mut order);
         let mut planner = Planner {
             sources,
             order: &order,
@@ -362,7 +376,7 @@ impl Resolver<'_> {
             placed: sources.iter().map(|_| Vec::new()).collect(),
         };
         let mut rest = Vec::new();
-        for e in filter.iter().flat_map(conjuncts) {
+        for e in &where_ {
             if !planner.place(&tree, e) {
                 rest.push(e.clone());
             }
@@ -458,7 +472,9 @@ impl Resolver<'_> {
             late: None,
             rows: r.rows,
         };
-        if stored && (first || !matches!(access.lookup, Lookup::Full)) {
+        // A lookup that is the same for all rows of the others is made once.
+        let by_others = first || uses_others(&access.lookup, params);
+        if stored && by_others {
             return Ok(Leaf {
                 plan: plan(access, filter),
                 outer,
@@ -647,7 +663,7 @@ fn is_true(e: &Expr) -> bool {
 }
 
 /// A condition as the source's own: its columns counted from 0, those of others as further parameters.
-fn parametrised(
+pub fn parametrised(
     e: &Expr,
     own: &std::ops::Range<usize>,
     params: usize,

@@ -443,6 +443,21 @@ impl Builder<'_> {
                 normalize(&mut out.intervals);
                 out
             }
+            ColCond::InSubquery(n) => {
+                let Some(rows) = self.ctx.subqueries.get(*n).and_then(|s| s.once()) else {
+                    return Ok(self.unusable());
+                };
+                let mut out = self.points(Vec::with_capacity(rows.values.len()));
+                for v in rows.values.iter().filter(|v| !v.is_null()) {
+                    match self.fit(v.as_ref()) {
+                        Fit::Exact(v) => out.intervals.push(self.point(v)?),
+                        Fit::Unusable => return Ok(self.unusable()),
+                        _ => {}
+                    }
+                }
+                normalize(&mut out.intervals);
+                out
+            }
             ColCond::IsNull => self.points(self.null()),
             ColCond::IsNotNull => self.set(vec![self.not_null()]),
             ColCond::LikePrefix(e, escape) => {

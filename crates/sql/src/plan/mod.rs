@@ -5,6 +5,7 @@ pub mod dml;
 pub mod explain;
 pub mod from;
 pub mod interval;
+pub mod join_order;
 pub mod resolve;
 pub mod sarg;
 pub mod select;

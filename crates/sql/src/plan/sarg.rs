@@ -1,6 +1,6 @@
 //! Conditions that an index can answer: "search arguments".
 
-use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, NoRow};
+use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, NoRow, SubqueryUse};
 use narwal_engine::Table;
 use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
 
@@ -13,6 +13,8 @@ pub enum ColCond {
     Between(Expr, Expr),
     /// column IN (constants).
     In(Vec<Expr>),
+    /// column IN (a subquery that has run).
+    InSubquery(usize),
     /// column IS NULL.
     IsNull,
     /// column IS NOT NULL.
@@ -30,7 +32,7 @@ impl ColCond {
     pub fn is_points(&self) -> bool {
         match self {
             ColCond::Cmp(op, _) => matches!(op, CmpOp::Eq | CmpOp::NullSafeEq),
-            ColCond::In(_) | ColCond::IsNull => true,
+            ColCond::In(_) | ColCond::InSubquery(_) | ColCond::IsNull => true,
             ColCond::Or(v) => v.iter().all(ColCond::is_points),
             ColCond::And(v) => v.iter().any(ColCond::is_points),
             _ => false,
@@ -53,6 +55,8 @@ impl ColCond {
     pub fn count(&self) -> u64 {
         match self {
             ColCond::In(v) => v.len() as u64,
+            // Not known when it is planned.
+            ColCond::InSubquery(_) => 100,
             ColCond::Or(v) => v.iter().map(ColCond::count).sum(),
             ColCond::And(v) => v.iter().map(ColCond::count).min().unwrap_or(1),
             _ => 1,
@@ -159,6 +163,14 @@ pub fn extract(e: &Expr, table: &Table) -> Option<(usize, ColCond)> {
                 return None;
             }
             Some((c, ColCond::In(list.clone())))
+        }
+        ExprKind::Subquery(s)
+            if !s.each_row && s.used == SubqueryUse::Any(CmpOp::Eq) && s.left.len() == 1 =>
+        {
+            let c = column(&s.left[0])?;
+            let ty = &table.columns()[c].ty;
+            // Only where the subquery's values compare by this column's own order.
+            (s.keyed && order_fits(ty, s.collation)).then_some((c, ColCond::InSubquery(s.index)))
         }
         ExprKind::IsNull { expr, negated } => {
             let c = column(expr)?;

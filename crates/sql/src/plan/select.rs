@@ -51,6 +51,8 @@ pub struct GroupPlan {
     pub aggregates: Vec<Aggregate>,
     /// HAVING.
     pub having: Option<Expr>,
+    /// WITH ROLLUP: the keys follow the aggregates' values, NULL in the rows for several groups.
+    pub rollup: bool,
     /// The first row that gives a value decides (MIN or MAX along an index).
     pub first_row_decides: bool,
     /// All aggregates count rows: no row is needed.
@@ -462,6 +464,7 @@ impl Resolver<'_> {
             counts_only: aggregates.iter().all(|a| counts_rows(a, &sources)),
             aggregates,
             having: None,
+            rollup: s.rollup,
             first_row_decides: false,
         });
         let mut filter = filter;
@@ -520,11 +523,27 @@ impl Resolver<'_> {
                     late.take(),
                     s.params,
                     (lock, &row_keys),
+                    s.straight,
                 )?);
             }
             Body::Nothing => {}
         }
         if let Some(g) = &mut group {
+            if g.rollup {
+                if !s.order_by.is_empty() {
+                    return Err(SqlError::new(
+                        1221,
+                        b"HY000",
+                        "Incorrect usage of CUBE/ROLLUP and ORDER BY",
+                    ));
+                }
+                for e in bound.iter_mut().chain(&mut having) {
+                    rolled_up(e, g);
+                }
+                for (c, e) in columns.iter_mut().zip(&bound) {
+                    c.nullable |= e.ty.nullable;
+                }
+            }
             g.having = having;
         }
         let has_order = !order.is_empty();
@@ -534,7 +553,7 @@ impl Resolver<'_> {
             (order, Vec::new())
         };
         if let Some(g) = &group {
-            if sort.is_empty() && !has_order && s.order_by.is_empty() {
+            if sort.is_empty() && !has_order && s.order_by.is_empty() && !g.rollup {
                 // As MariaDB, which sorts to group: groups come out in the order of their keys.
                 sort = g.keys.clone();
             }
@@ -649,6 +668,22 @@ impl Resolver<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Reads group keys from where WITH ROLLUP puts their values.
+fn rolled_up(e: &mut Expr, g: &GroupPlan) {
+    match g.keys.iter().position(|k| k.expr == *e) {
+        Some(i) => {
+            e.kind = ExprKind::Aggregate(g.aggregates.len() + i);
+            e.ty.nullable = true;
+        }
+        None => {
+            e.for_each_child_mut(&mut |c| rolled_up(c, g));
+            let mut nullable = false;
+            e.for_each_child(&mut |c| nullable |= c.ty.nullable);
+            e.ty.nullable |= nullable && !matches!(e.kind, ExprKind::Func { .. });
+        }
     }
 }
 

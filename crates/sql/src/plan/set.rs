@@ -3,7 +3,7 @@
 use super::from::{column_type, derived};
 use super::resolve::{Resolved, Resolver};
 use super::select::SelectPlan;
-use crate::ast::{Cte, From, Select, SelectItem, SetOp, TableRef, With};
+use crate::ast::{Cte, From, Select, SelectItem, SetKind, SetOp, TableRef, With};
 use crate::exec::rows::Rows;
 use crate::exec::set::{RecursivePlan, SetPlan};
 use crate::expr::{ExprType, OuterScope, Source, types};
@@ -162,26 +162,26 @@ impl Resolver<'_> {
                 "global ORDER_BY/LIMIT in recursive CTE spec",
             ));
         }
-        if names(first, name) {
-            return Err(no_anchor());
-        }
-        let steps_from = rest
-            .iter()
-            .position(|(_, s)| names(s, name))
-            .unwrap_or(rest.len());
-        let (anchors, steps) = rest.split_at(steps_from);
-        if steps
-            .iter()
-            .any(|(op, _)| op.kind != crate::ast::SetKind::Union)
-        {
+        // Those that do not name it give the rows to begin with, wherever they stand.
+        let all = SetOp {
+            kind: SetKind::Union,
+            all: true,
+        };
+        let parts = std::iter::once((all, &**first)).chain(rest.iter().map(|(op, s)| (*op, s)));
+        let (steps, anchors): (Vec<_>, Vec<_>) = parts.partition(|(_, s)| names(s, name));
+        if steps.iter().any(|(op, _)| op.kind != SetKind::Union) {
             return Err(broken());
         }
+        let mut anchors = anchors
+            .into_iter()
+            .map(|(op, s)| Ok((op, self.select(s)?)))
+            .collect::<SqlResult<Vec<_>>>()?;
+        if anchors.is_empty() {
+            return Err(no_anchor());
+        }
         let anchors = SetPlan {
-            first: self.select(first)?,
-            rest: anchors
-                .iter()
-                .map(|(op, s)| Ok((*op, self.select(s)?)))
-                .collect::<SqlResult<Vec<_>>>()?,
+            first: anchors.remove(0).1,
+            rest: anchors,
         };
         let (mut columns, mut types) = unified(anchors.parts())?;
         check_names(cte, columns.len())?;
