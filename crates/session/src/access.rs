@@ -169,7 +169,7 @@ pub(crate) fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, St
         Stmt::Update(u) => &u.table.name,
         Stmt::Delete(d) => &d.table.name,
         Stmt::WriteJoin(w) => &w.select.from.as_ref()?.first_table()?.name,
-        Stmt::Explain(inner) => return first_table(inner, env),
+        Stmt::Explain(inner, _) => return first_table(inner, env),
         Stmt::ChecksumTable(_) | Stmt::Do(_) | Stmt::Ddl(_) => return None,
     };
     let db = name

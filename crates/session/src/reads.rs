@@ -23,7 +23,7 @@ pub(crate) fn column_read(stmt: &Stmt) -> Option<Option<String>> {
             .and_then(of_expr)
             .or_else(|| d.order_by.iter().find_map(|o| of_expr(&o.expr))),
         Stmt::Insert(i) => assigned(&i.on_duplicate),
-        Stmt::Explain(inner) => column_read(inner),
+        Stmt::Explain(inner, _) => column_read(inner),
         _ => None,
     }
 }

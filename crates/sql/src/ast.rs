@@ -22,9 +22,18 @@ pub enum Stmt {
     /// CHECKSUM TABLE t, ...
     ChecksumTable(Vec<TableName>),
     /// EXPLAIN of one of the above.
-    Explain(Box<Stmt>),
+    Explain(Box<Stmt>, ExplainForm),
     /// A statement that changes the catalog: run by [`crate::execute_ddl`].
     Ddl(Box<DdlStmt>),
+}
+
+/// How EXPLAIN answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplainForm {
+    /// A row for each table.
+    Table,
+    /// FORMAT=JSON.
+    Json,
 }
 
 impl Stmt {
@@ -67,7 +76,7 @@ impl Stmt {
             },
             Stmt::Do(_) => "Com_do",
             Stmt::ChecksumTable(_) => "Com_checksum",
-            Stmt::Explain(_) => "Com_explain_other",
+            Stmt::Explain(..) => "Com_explain_other",
             Stmt::Ddl(d) => match **d {
                 DdlStmt::CreateTable(_) => "Com_create_table",
                 DdlStmt::DropTable { .. } => "Com_drop_table",

@@ -1,6 +1,6 @@
 //! A statement bound and planned once, and its execution.
 
-use crate::ast::{AstExpr, Stmt};
+use crate::ast::{AstExpr, ExplainForm, Stmt};
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, NoRow, Scope, Shared, bind};
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
@@ -28,6 +28,8 @@ enum Plan {
     Checksum(Vec<(String, Option<Arc<Table>>)>),
     /// Rows made when it was planned.
     Explain(Vec<Vec<Value>>),
+    /// The same in JSON.
+    ExplainJson(Vec<Vec<Value>>),
 }
 
 /// A statement bound and planned against one catalog version and one default database. Not for DDL.
@@ -92,6 +94,7 @@ impl Prepared {
             Plan::Insert(i) => of_returning(i.returning.as_ref()),
             Plan::Delete(d) => of_returning(d.returning.as_ref()),
             Plan::Explain(_) => explain::columns().into(),
+            Plan::ExplainJson(_) => explain::json_columns().into(),
             Plan::Checksum(_) => [
                 explain::plain_column("Table", explain::text_type(128), true),
                 explain::plain_column("Checksum", explain::bigint(), true),
@@ -127,7 +130,7 @@ impl Prepared {
     pub fn is_read_only(&self) -> bool {
         match &self.plan {
             Plan::Select(s) => s.lock.is_none(),
-            Plan::Do(_) | Plan::Checksum(_) | Plan::Explain(_) => true,
+            Plan::Do(_) | Plan::Checksum(_) | Plan::Explain(_) | Plan::ExplainJson(_) => true,
             Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) | Plan::WriteJoin(_) => false,
         }
     }
@@ -136,7 +139,7 @@ impl Prepared {
     pub fn is_tableless(&self) -> bool {
         match &self.plan {
             Plan::Select(s) => s.table.is_none() && s.subqueries.is_empty(),
-            Plan::Do(_) | Plan::Explain(_) => true,
+            Plan::Do(_) | Plan::Explain(_) | Plan::ExplainJson(_) => true,
             _ => false,
         }
     }
@@ -186,7 +189,7 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
             }
             (Plan::Checksum(out), 0)
         }
-        Stmt::Explain(inner) => {
+        Stmt::Explain(inner, form) => {
             let (p, n) = plan(inner, r)?;
             let alias = match &**inner {
                 Stmt::Select(s) => s
@@ -201,22 +204,32 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
             }
             .unwrap_or_default();
             let rows = match &p {
-                Plan::Select(s) => explain::select(s, &alias),
+                Plan::Select(s) if *form == ExplainForm::Json => {
+                    return Ok((Plan::ExplainJson(explain::select_json(s)), n));
+                }
+                _ if *form == ExplainForm::Json => {
+                    return Err(SqlError::unsupported(
+                        "EXPLAIN FORMAT=JSON of INSERT, UPDATE and DELETE",
+                    ));
+                }
+                Plan::Select(s) => explain::select(s),
                 Plan::Update(u) => explain::write(
                     &u.target,
                     &alias,
                     !u.order.is_empty() && !u.target.access.ordered,
+                    &u.subqueries,
                 ),
                 Plan::Delete(d) => explain::write(
                     &d.target,
                     &alias,
                     !d.order.is_empty() && !d.target.access.ordered,
+                    &d.subqueries,
                 ),
-                Plan::WriteJoin(w) => explain::select(&w.query, &alias),
+                Plan::WriteJoin(w) => explain::select(&w.query),
                 Plan::Insert(i) => {
                     let mut rows = explain::insert(&alias);
                     if let RowSource::Select(s) = &i.source {
-                        rows.extend(explain::select(s, &alias));
+                        rows.extend(explain::select(s));
                     }
                     rows
                 }
@@ -268,7 +281,7 @@ pub fn execute(
                 info: String::new(),
             })
         }
-        Plan::Explain(rows) => send_all(&prepared.columns, rows, sink),
+        Plan::Explain(rows) | Plan::ExplainJson(rows) => send_all(&prepared.columns, rows, sink),
         Plan::Checksum(tables) => {
             let mut rows = Vec::new();
             for (name, table) in tables {

@@ -31,6 +31,8 @@ pub struct Leaf {
     pub plan: TablePlan,
     /// Columns of earlier sources whose values the conditions want as parameters behind the statement's.
     pub outer: Vec<Expr>,
+    /// Number of the statement's parameters.
+    pub params: usize,
     /// It is read once.
     pub kept: Option<Kept>,
     /// Locks on its rows.
@@ -182,6 +184,22 @@ impl JoinPlan {
             f(txn, &image)
         })?;
         Ok(())
+    }
+
+    /// Positions of the sources, in the order in which they are read.
+    pub fn order(&self) -> Vec<usize> {
+        fn of(node: &Node, out: &mut Vec<usize>) {
+            match node {
+                Node::Leaf(i) => out.push(*i),
+                Node::Inner { left, right, .. } | Node::Outer { left, right, .. } => {
+                    of(left, out);
+                    of(right, out);
+                }
+            }
+        }
+        let mut out = Vec::with_capacity(self.leaves.len());
+        of(&self.root, &mut out);
+        out
     }
 
     /// True if a source is a stored table, or reads some.

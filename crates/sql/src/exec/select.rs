@@ -565,9 +565,14 @@ impl SelectPlan {
             }
             Ordering::Equal
         });
+        // The keys that several groups share are shown as in the last of these.
+        let mut last: Vec<Value> = Vec::new();
         for (keys, group) in all {
             let mut values = finish(g, &group.accs)?;
-            values.extend(keys);
+            if group.level == g.keys.len() {
+                last = keys;
+            }
+            values.extend_from_slice(last.get(..group.level).unwrap_or_default());
             values.resize(g.aggregates.len() + g.keys.len(), Value::Null);
             if !emit_group(g, layout, &group.row, &values, ctx, out)? {
                 break;

@@ -11,7 +11,7 @@ mod subquery;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{AstExpr, Stmt, TableName};
+use crate::ast::{AstExpr, ExplainForm, Stmt, TableName};
 use crate::sql_mode::SqlMode;
 use crate::text::{rewrite_quotes, unwrap_comments};
 use narwal_types::{SqlError, SqlResult};
@@ -490,16 +490,19 @@ impl<'a> P<'a> {
             "EXPLAIN" | "DESCRIBE" | "DESC" => {
                 self.next();
                 let _ = self.kw("EXTENDED") || self.kw("PARTITIONS");
+                let mut form = ExplainForm::Table;
                 if self.kw("FORMAT") {
                     self.expect_tok(&Token::Eq)?;
-                    if !self.kw("TRADITIONAL") {
-                        return self.unsupported("EXPLAIN FORMAT=JSON");
+                    if self.kw("JSON") {
+                        form = ExplainForm::Json;
+                    } else if !self.kw("TRADITIONAL") {
+                        return Err(self.error());
                     }
                 }
                 let inner = self.statement()?;
                 match inner {
                     Stmt::Select(_) | Stmt::Insert(_) | Stmt::Update(_) | Stmt::Delete(_) => {
-                        Ok(Stmt::Explain(Box::new(inner)))
+                        Ok(Stmt::Explain(Box::new(inner), form))
                     }
                     _ => Err(self.error_at(0)),
                 }

@@ -1,8 +1,12 @@
-//! EXPLAIN: an access path in MariaDB's words.
+//! EXPLAIN: what a plan does, in MariaDB's words.
 
 use super::access::{Access, Lookup};
-use super::select::SelectPlan;
+use super::sarg::ColCond;
+use super::select::{GroupPlan, SelectPlan};
+use crate::ast::SetKind;
 use crate::exec::rows::{Rows, TablePlan};
+use crate::exec::set::SetPlan;
+use crate::expr::{Expr, ExprKind, SubPlan};
 use crate::plan::interval::key_len;
 use narwal_engine::Table;
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, TypeKind, Value};
@@ -97,125 +101,595 @@ fn index_key_len(table: &Table, index: usize, n: usize) -> usize {
         .sum()
 }
 
-/// One row of EXPLAIN for a table.
-fn table_row(t: &TablePlan, alias: &str, select: bool, extra: &[&str]) -> Vec<Value> {
-    let a = &t.access;
-    let names = |list: &[usize]| {
-        list.iter()
-            .map(|i| t.table.indexes[*i].name.as_str())
-            .collect::<Vec<_>>()
-            .join(",")
-    };
-    let n = used_parts(a);
-    let text = |s: &str| Value::str(s);
-    let (kind, key, len, reference) = match &a.lookup {
-        Lookup::Point(_) if select => ("const", true, n, vec!["const"; n].join(",")),
-        Lookup::Point(_) => ("range", true, n, String::new()),
-        Lookup::Ranges(c) if c.iter().all(|c| c.is_single()) && select => {
-            ("ref", true, n, vec!["const"; n].join(","))
+/// A table as EXPLAIN shows it.
+#[derive(Default)]
+struct Line {
+    table: Option<String>,
+    kind: Option<&'static str>,
+    possible: Vec<String>,
+    key: Option<String>,
+    key_len: usize,
+    key_parts: Vec<String>,
+    refs: Vec<String>,
+    rows: Option<u64>,
+    extra: Vec<&'static str>,
+    condition: Option<String>,
+    /// What a derived table is made of.
+    below: Option<Box<Block>>,
+}
+
+/// A SELECT as EXPLAIN shows it.
+struct Block {
+    id: Option<i64>,
+    select_type: &'static str,
+    lines: Vec<Line>,
+    temporary: bool,
+    filesort: bool,
+    /// SELECTs put together: this block is their result.
+    parts: Vec<Block>,
+    subqueries: Vec<Block>,
+}
+
+/// Numbers the SELECTs.
+#[derive(Default)]
+struct Numbers(i64);
+
+impl Numbers {
+    fn next(&mut self) -> i64 {
+        self.0 += 1;
+        self.0
+    }
+}
+
+impl Line {
+    fn message(text: &'static str) -> Line {
+        Line {
+            extra: vec![text],
+            ..Line::default()
         }
-        Lookup::Ranges(_) => ("range", true, n, String::new()),
-        Lookup::Full if a.index != 0 || (a.ordered && !t.table.hidden_pk) => (
-            "index",
-            true,
-            t.table.indexes[a.index].parts.len(),
-            String::new(),
-        ),
-        Lookup::Full => ("ALL", false, 0, String::new()),
-    };
-    vec![
-        Value::Int(1),
-        text("SIMPLE"),
-        text(alias),
-        text(kind),
-        if a.possible.is_empty() {
-            Value::Null
+    }
+
+    /// A table in the store. `others`: what its lookup takes from other tables, which are parameters from `params` on.
+    fn stored(t: &TablePlan, name: &str, select: bool, others: Option<(usize, &[Expr])>) -> Line {
+        let a = &t.access;
+        let index_name = |i: usize| t.table.indexes[i].name.clone();
+        let n = used_parts(a);
+        let values: Vec<&Expr> = match &a.lookup {
+            Lookup::Full => Vec::new(),
+            Lookup::Point(v) => v.iter().collect(),
+            Lookup::Ranges(v) => v
+                .iter()
+                .filter_map(|c| match c {
+                    ColCond::Cmp(_, e) => Some(e),
+                    _ => None,
+                })
+                .collect(),
+        };
+        let other = |e: &Expr| match (&e.kind, others) {
+            (ExprKind::Param(p), Some((params, list))) => {
+                p.checked_sub(params).and_then(|i| list.get(i))
+            }
+            _ => None,
+        };
+        let refs = || -> Vec<String> {
+            (0..n)
+                .map(|i| match values.get(i).and_then(|e| other(e)) {
+                    Some(e) => e.to_string().replace('`', ""),
+                    None => "const".to_string(),
+                })
+                .collect()
+        };
+        let joined = values.iter().any(|e| other(e).is_some());
+        let (kind, parts, refs) = match &a.lookup {
+            Lookup::Point(_) if joined => ("eq_ref", n, refs()),
+            Lookup::Point(_) if select => ("const", n, refs()),
+            Lookup::Ranges(c) if c.iter().all(ColCond::is_single) && select => ("ref", n, refs()),
+            Lookup::Point(_) | Lookup::Ranges(_) => ("range", n, Vec::new()),
+            Lookup::Full if a.index != 0 || (a.ordered && !t.table.hidden_pk) => {
+                ("index", t.table.indexes[a.index].parts.len(), Vec::new())
+            }
+            Lookup::Full => ("ALL", 0, Vec::new()),
+        };
+        let used = kind != "ALL";
+        Line {
+            table: Some(name.to_string()),
+            kind: Some(kind),
+            possible: a.possible.iter().map(|i| index_name(*i)).collect(),
+            key: used.then(|| index_name(a.index)),
+            key_len: index_key_len(&t.table, a.index, parts),
+            key_parts: t.table.indexes[a.index]
+                .parts
+                .iter()
+                .take(if used { parts } else { 0 })
+                .map(|p| t.table.columns()[p.column].name.clone())
+                .collect(),
+            refs,
+            rows: Some(a.rows.max(1)),
+            condition: t
+                .filter
+                .iter()
+                .chain(&t.late)
+                .map(|e| e.to_string().replace('`', ""))
+                .reduce(|a, b| format!("{a} and {b}")),
+            ..Line::default()
+        }
+    }
+
+    fn row(&self, id: Option<i64>, select_type: &str, extra: &[&str]) -> Vec<Value> {
+        let text = |s: Option<&str>| s.map_or(Value::Null, Value::str);
+        let list = |v: &[String]| {
+            if v.is_empty() {
+                Value::Null
+            } else {
+                Value::str(v.join(","))
+            }
+        };
+        let key_len = self.key.as_ref().map(|_| self.key_len.to_string());
+        let extra: Vec<&str> = self.extra.iter().chain(extra).copied().collect();
+        vec![
+            id.map_or(Value::Null, Value::Int),
+            Value::str(select_type),
+            text(self.table.as_deref()),
+            text(self.kind),
+            list(&self.possible),
+            text(self.key.as_deref()),
+            text(key_len.as_deref()),
+            list(&self.refs),
+            self.rows.map_or(Value::Null, |n| Value::Int(n as i64)),
+            Value::str(extra.join("; ")),
+        ]
+    }
+
+    fn json(&self) -> Json {
+        let mut out = Json::object();
+        match &self.table {
+            None => out.put("message", Json::text(self.extra.first().unwrap_or(&""))),
+            Some(t) => {
+                out.put("table_name", Json::text(t));
+                out.put("access_type", Json::text(self.kind.unwrap_or("ALL")));
+                let list = |v: &[String]| Json::List(v.iter().map(|s| Json::text(s)).collect());
+                if !self.possible.is_empty() {
+                    out.put("possible_keys", list(&self.possible));
+                }
+                if let Some(key) = &self.key {
+                    out.put("key", Json::text(key));
+                    out.put("key_length", Json::text(&self.key_len.to_string()));
+                    out.put("used_key_parts", list(&self.key_parts));
+                }
+                if !self.refs.is_empty() {
+                    out.put("ref", list(&self.refs));
+                }
+                if let Some(n) = self.rows {
+                    out.put("rows", Json::Plain(n.to_string()));
+                }
+                out.put("filtered", Json::Plain("100".into()));
+                if let Some(c) = &self.condition {
+                    out.put("attached_condition", Json::text(c));
+                }
+                if self.extra.contains(&"Using index") {
+                    out.put("using_index", Json::Plain("true".into()));
+                }
+                if let Some(b) = &self.below {
+                    out.put("materialized", b.json());
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Block {
+    fn new(id: Option<i64>, select_type: &'static str) -> Block {
+        Block {
+            id,
+            select_type,
+            lines: Vec::new(),
+            temporary: false,
+            filesort: false,
+            parts: Vec::new(),
+            subqueries: Vec::new(),
+        }
+    }
+
+    /// A planned SELECT. `name`: of its only table.
+    fn of(p: &SelectPlan, select_type: &'static str, numbers: &mut Numbers) -> Block {
+        if let Some(TablePlan {
+            rows: Rows::Set(set),
+            ..
+        }) = &p.table
+        {
+            return Block::of_set(set, p, select_type, numbers);
+        }
+        let mut b = Block::new(Some(numbers.next()), select_type);
+        let sorted = !p.sort.is_empty();
+        b.filesort = sorted;
+        b.temporary = p.group.as_ref().is_some_and(|g| !g.keys.is_empty())
+            || (p.distinct && !p.distinct_by_sort);
+        let name = |i: usize| p.names.get(i).map_or("", String::as_str);
+        match &p.table {
+            None => b.lines.push(Line::message("No tables used")),
+            Some(t) => match &t.rows {
+                Rows::Join(join) => {
+                    for i in join.order() {
+                        let leaf = &join.leaves[i];
+                        let mut line = Line::of(
+                            &leaf.plan,
+                            name(i),
+                            Some((leaf.params, &leaf.outer)),
+                            numbers,
+                        );
+                        if leaf.plan.filter.is_some() {
+                            line.extra.push("Using where");
+                        }
+                        if let Some(kept) = &leaf.kept
+                            && !b.lines.is_empty()
+                        {
+                            line.extra.push(match kept.hash {
+                                Some(_) => "Using join buffer (flat, BNLH join)",
+                                None => "Using join buffer (flat, BNL join)",
+                            });
+                        }
+                        b.lines.push(line);
+                    }
+                    if (t.filter.is_some() || t.late.is_some())
+                        && let Some(last) = b.lines.last_mut()
+                        && !last.extra.contains(&"Using where")
+                    {
+                        last.extra.insert(0, "Using where");
+                    }
+                }
+                _ => {
+                    let mut line = Line::of(t, name(0), None, numbers);
+                    let looked_up = matches!(t.access.lookup, Lookup::Point(_)) && t.is_stored();
+                    if (t.filter.is_some() && !looked_up) || t.late.is_some() {
+                        line.extra.push("Using where");
+                    }
+                    let counts = |g: &GroupPlan| g.counts_only && g.keys.is_empty();
+                    if p.group.as_ref().is_some_and(counts)
+                        && (t.filter.is_none() || t.access.covers_filter)
+                        && t.late.is_none()
+                        && t.is_stored()
+                    {
+                        line.extra.push("Using index");
+                    }
+                    b.lines.push(line);
+                }
+            },
+        }
+        for s in &p.subqueries {
+            b.subqueries
+                .push(Block::of(&s.plan, subquery_type(s), numbers));
+        }
+        b
+    }
+
+    fn of_set(
+        set: &SetPlan,
+        p: &SelectPlan,
+        select_type: &'static str,
+        numbers: &mut Numbers,
+    ) -> Block {
+        let first_type = if select_type == "SIMPLE" {
+            "PRIMARY"
         } else {
-            text(&names(&a.possible))
-        },
-        if key {
-            text(&t.table.indexes[a.index].name)
+            select_type
+        };
+        let mut parts = vec![Block::of(&set.first, first_type, numbers)];
+        let mut kinds = Vec::new();
+        for (op, part) in &set.rest {
+            let kind = match op.kind {
+                SetKind::Union => "UNION",
+                SetKind::Intersect => "INTERSECT",
+                SetKind::Except => "EXCEPT",
+            };
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+            parts.push(Block::of(part, kind, numbers));
+        }
+        let ids: Vec<String> = parts
+            .iter()
+            .filter_map(|b| b.first_id())
+            .map(|n| n.to_string())
+            .collect();
+        let (result, name) = match kinds.as_slice() {
+            ["UNION"] => ("UNION RESULT", "union"),
+            ["INTERSECT"] => ("INTERSECT RESULT", "intersect"),
+            ["EXCEPT"] => ("EXCEPT RESULT", "except"),
+            _ => ("UNIT RESULT", "unit"),
+        };
+        let mut b = Block::new(None, result);
+        b.filesort = !p.sort.is_empty();
+        b.lines.push(Line {
+            table: Some(format!("<{name}{}>", ids.join(","))),
+            kind: Some("ALL"),
+            ..Line::default()
+        });
+        b.parts = parts;
+        for s in &p.subqueries {
+            b.subqueries
+                .push(Block::of(&s.plan, subquery_type(s), numbers));
+        }
+        b
+    }
+
+    fn first_id(&self) -> Option<i64> {
+        self.id.or_else(|| self.parts.first()?.first_id())
+    }
+
+    fn has_others(&self) -> bool {
+        !self.subqueries.is_empty()
+            || !self.parts.is_empty()
+            || self.lines.iter().any(|l| l.below.is_some())
+    }
+
+    fn rows(&self, out: &mut Vec<Vec<Value>>) {
+        for p in &self.parts {
+            p.rows(out);
+        }
+        for (i, l) in self.lines.iter().enumerate() {
+            let mut extra = Vec::new();
+            if i == 0 && self.temporary {
+                extra.push("Using temporary");
+            }
+            if i == 0 && self.filesort {
+                extra.push("Using filesort");
+            }
+            out.push(l.row(self.id, self.select_type, &extra));
+        }
+        for b in self.lines.iter().filter_map(|l| l.below.as_ref()) {
+            b.rows(out);
+        }
+        for b in &self.subqueries {
+            b.rows(out);
+        }
+    }
+
+    fn json(&self) -> Json {
+        let mut block = Json::object();
+        if let Some(id) = self.id {
+            block.put("select_id", Json::Plain(id.to_string()));
+        }
+        if matches!(self.select_type, "UNION" | "INTERSECT" | "EXCEPT") {
+            block.put("operation", Json::text(self.select_type));
+        }
+        let lines: Vec<Json> = self
+            .lines
+            .iter()
+            .map(|l| Json::of("table", l.json()))
+            .collect();
+        if self.parts.is_empty() {
+            let mut body = match self.lines.as_slice() {
+                [one] if one.table.is_none() => Json::of("table", one.json()),
+                _ => Json::of("nested_loop", Json::List(lines)),
+            };
+            if self.temporary {
+                body = Json::of("temporary_table", body);
+            }
+            if self.filesort {
+                body = Json::of("filesort", body);
+            }
+            block.merge(body);
         } else {
-            Value::Null
-        },
-        if key {
-            text(&index_key_len(&t.table, a.index, len).to_string())
-        } else {
-            Value::Null
-        },
-        if reference.is_empty() {
-            Value::Null
-        } else {
-            text(&reference)
-        },
-        Value::Int(a.rows.max(1) as i64),
-        text(&extra.join("; ")),
-    ]
+            let mut result = Json::object();
+            if let Some(l) = self.lines.first() {
+                result.put("table_name", Json::text(l.table.as_deref().unwrap_or("")));
+                result.put("access_type", Json::text("ALL"));
+            }
+            let parts = self.parts.iter().map(Block::json).collect();
+            result.put("query_specifications", Json::List(parts));
+            block.put("union_result", result);
+        }
+        if !self.subqueries.is_empty() {
+            let list = self.subqueries.iter().map(Block::json).collect();
+            block.put("subqueries", Json::List(list));
+        }
+        Json::of("query_block", block)
+    }
+}
+
+impl Line {
+    fn of(
+        t: &TablePlan,
+        name: &str,
+        others: Option<(usize, &[Expr])>,
+        numbers: &mut Numbers,
+    ) -> Line {
+        let made = |below: Block| Line {
+            table: Some(format!("<derived{}>", below.first_id().unwrap_or(0))),
+            kind: Some("ALL"),
+            rows: Some(t.access.rows.max(2)),
+            condition: t.filter.as_ref().map(|e| e.to_string().replace('`', "")),
+            below: Some(Box::new(below)),
+            ..Line::default()
+        };
+        match &t.rows {
+            Rows::Query(p) => made(Block::of(p, "DERIVED", numbers)),
+            Rows::Recursive(r) => {
+                let mut all = Block::of_set(&r.anchors, &r.anchors.first, "DERIVED", numbers);
+                for step in &r.steps {
+                    all.parts.push(Block::of(step, "RECURSIVE UNION", numbers));
+                }
+                let ids: Vec<String> = all
+                    .parts
+                    .iter()
+                    .filter_map(Block::first_id)
+                    .map(|n| n.to_string())
+                    .collect();
+                if let Some(l) = all.lines.first_mut() {
+                    l.table = Some(format!("<union{}>", ids.join(",")));
+                }
+                all.select_type = "UNION RESULT";
+                made(all)
+            }
+            Rows::Stored => Line::stored(t, name, true, others),
+            _ => Line {
+                table: Some(name.to_string()),
+                kind: Some("ALL"),
+                ..Line::default()
+            },
+        }
+    }
+}
+
+fn subquery_type(s: &SubPlan) -> &'static str {
+    if s.volatile {
+        "UNCACHEABLE SUBQUERY"
+    } else if s.each_row {
+        "DEPENDENT SUBQUERY"
+    } else {
+        "SUBQUERY"
+    }
+}
+
+/// EXPLAIN of a statement that reads by a SELECT.
+fn select_block(p: &SelectPlan) -> Block {
+    let mut b = Block::of(p, "SIMPLE", &mut Numbers::default());
+    if b.select_type == "SIMPLE" && b.has_others() {
+        b.select_type = "PRIMARY";
+    }
+    b
 }
 
 /// EXPLAIN SELECT.
-pub fn select(p: &SelectPlan, alias: &str) -> Vec<Vec<Value>> {
-    let Some(t) = &p.table else {
-        let mut row = vec![Value::Int(1), Value::str("SIMPLE")];
-        row.resize(9, Value::Null);
-        row.push(Value::str("No tables used"));
-        return vec![row];
-    };
-    if let Rows::Join(join) = &t.rows {
-        // One row for each table, in the order of the text, by its own name.
-        return join
-            .leaves
-            .iter()
-            .map(|l| {
-                let extra: &[&str] = match l.plan.filter {
-                    Some(_) => &["Using where"],
-                    None => &[],
-                };
-                table_row(&l.plan, &l.plan.table.def.name, true, extra)
-            })
-            .collect();
-    }
-    let mut extra = Vec::new();
-    if t.filter.is_some() && !matches!(t.access.lookup, Lookup::Point(_)) {
-        extra.push("Using where");
-    }
-    if p.group
-        .as_ref()
-        .is_some_and(|g| g.counts_only && g.keys.is_empty())
-        && (t.filter.is_none() || t.access.covers_filter)
-    {
-        extra.push("Using index");
-    }
-    if p.group.as_ref().is_some_and(|g| !g.keys.is_empty()) || (p.distinct && !p.distinct_by_sort) {
-        extra.push("Using temporary");
-    }
-    if !p.sort.is_empty() {
-        extra.push("Using filesort");
-    }
-    vec![table_row(t, alias, true, &extra)]
+pub fn select(p: &SelectPlan) -> Vec<Vec<Value>> {
+    let mut out = Vec::new();
+    select_block(p).rows(&mut out);
+    out
+}
+
+/// EXPLAIN FORMAT=JSON SELECT.
+pub fn select_json(p: &SelectPlan) -> Vec<Vec<Value>> {
+    let mut text = String::new();
+    select_block(p).json().write(0, &mut text);
+    vec![vec![Value::str(text)]]
+}
+
+/// The column of EXPLAIN FORMAT=JSON.
+pub fn json_columns() -> Vec<ResultColumn> {
+    vec![plain_column("EXPLAIN", text_type(4096), false)]
 }
 
 /// EXPLAIN UPDATE and DELETE.
-pub fn write(t: &TablePlan, alias: &str, sorts: bool) -> Vec<Vec<Value>> {
-    let mut extra = Vec::new();
-    if t.filter.is_some() {
-        extra.push("Using where");
+pub fn write(t: &TablePlan, alias: &str, sorts: bool, subqueries: &[SubPlan]) -> Vec<Vec<Value>> {
+    let mut b = Block::new(Some(1), "SIMPLE");
+    let mut line = Line::stored(t, alias, false, None);
+    if t.filter.is_some() || t.late.is_some() {
+        line.extra.push("Using where");
     }
-    if sorts {
-        extra.push("Using filesort");
+    b.lines.push(line);
+    b.filesort = sorts;
+    let mut numbers = Numbers(1);
+    for s in subqueries {
+        b.subqueries
+            .push(Block::of(&s.plan, subquery_type(s), &mut numbers));
     }
-    vec![table_row(t, alias, false, &extra)]
+    if b.has_others() {
+        b.select_type = "PRIMARY";
+    }
+    let mut out = Vec::new();
+    b.rows(&mut out);
+    out
 }
 
 /// EXPLAIN INSERT.
 pub fn insert(alias: &str) -> Vec<Vec<Value>> {
-    let mut row = vec![
-        Value::Int(1),
-        Value::str("INSERT"),
-        Value::str(alias),
-        Value::str("ALL"),
-    ];
-    row.resize(9, Value::Null);
-    row.push(Value::str(""));
-    vec![row]
+    let line = Line {
+        table: Some(alias.to_string()),
+        kind: Some("ALL"),
+        ..Line::default()
+    };
+    vec![line.row(Some(1), "INSERT", &[])]
+}
+
+/// A JSON value in the form that EXPLAIN prints.
+enum Json {
+    Plain(String),
+    Text(String),
+    List(Vec<Json>),
+    Object(Vec<(&'static str, Json)>),
+}
+
+impl Json {
+    fn object() -> Json {
+        Json::Object(Vec::new())
+    }
+
+    fn of(name: &'static str, value: Json) -> Json {
+        Json::Object(vec![(name, value)])
+    }
+
+    fn text(s: &str) -> Json {
+        Json::Text(s.to_string())
+    }
+
+    fn put(&mut self, name: &'static str, value: Json) {
+        if let Json::Object(o) = self {
+            o.push((name, value));
+        }
+    }
+
+    fn merge(&mut self, other: Json) {
+        if let (Json::Object(o), Json::Object(p)) = (self, other) {
+            o.extend(p);
+        }
+    }
+
+    fn write(&self, indent: usize, out: &mut String) {
+        let line = |n: usize, out: &mut String| {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', n));
+        };
+        match self {
+            Json::Plain(s) => out.push_str(s),
+            Json::Text(s) => {
+                out.push('"');
+                for c in s.chars() {
+                    match c {
+                        '"' => out.push_str("\\\""),
+                        '\\' => out.push_str("\\\\"),
+                        c if c < ' ' => out.push_str(&format!("\\u{:04x}", c as u32)),
+                        c => out.push(c),
+                    }
+                }
+                out.push('"');
+            }
+            // Lists of plain values stand on one line.
+            Json::List(v) if !v.iter().any(|j| matches!(j, Json::Object(_))) => {
+                out.push('[');
+                for (i, j) in v.iter().enumerate() {
+                    if i > 0 {
+                        out.push_str(", ");
+                    }
+                    j.write(indent, out);
+                }
+                out.push(']');
+            }
+            Json::List(v) => {
+                out.push('[');
+                for (i, j) in v.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    line(indent + 2, out);
+                    j.write(indent + 2, out);
+                }
+                line(indent, out);
+                out.push(']');
+            }
+            Json::Object(o) => {
+                out.push('{');
+                for (i, (name, j)) in o.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    line(indent + 2, out);
+                    out.push_str(&format!("\"{name}\": "));
+                    j.write(indent + 2, out);
+                }
+                line(indent, out);
+                out.push('}');
+            }
+        }
+    }
 }

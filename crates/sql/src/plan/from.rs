@@ -478,6 +478,7 @@ impl Resolver<'_> {
             return Ok(Leaf {
                 plan: plan(access, filter),
                 outer,
+                params,
                 kept: None,
                 lock: None,
                 keyed: false,
@@ -516,6 +517,7 @@ impl Resolver<'_> {
         Ok(Leaf {
             plan: plan(access, mine),
             outer: Vec::new(),
+            params,
             kept: Some(Kept {
                 hash: (!hash.columns.is_empty()).then_some(hash),
                 on,

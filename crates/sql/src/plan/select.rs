@@ -63,6 +63,8 @@ pub struct GroupPlan {
 pub struct SelectPlan {
     /// FROM.
     pub table: Option<TablePlan>,
+    /// Names of its sources, in the order of the text.
+    pub names: Vec<String>,
     /// WHERE without a table.
     pub filter: Option<Expr>,
     /// Output.
@@ -320,6 +322,8 @@ impl Resolver<'_> {
                                 )
                             })?]
                         }
+                        // USING of a RIGHT JOIN shows the right side first.
+                        _ if sources.len() == 2 && !sources[0].hidden.is_empty() => vec![1, 0],
                         _ => (0..sources.len()).collect(),
                     };
                     for (at, i) in
@@ -601,6 +605,7 @@ impl Resolver<'_> {
             });
         Ok(SelectPlan {
             table,
+            names: sources.iter().map(|s| s.name.clone()).collect(),
             filter,
             items,
             columns: columns.into(),
