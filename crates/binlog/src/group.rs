@@ -65,6 +65,8 @@ pub struct GroupBuilder {
     mapped: SmallVec<[u64; 2]>,
     // Bytes of events that were taken out by `drain`: they stand between the GTID event and the buffer's events.
     drained: u64,
+    // A statement that is DDL is in it.
+    has_ddl: bool,
 }
 
 /// A place in a group to which [`GroupBuilder::truncate`] returns.
@@ -123,6 +125,7 @@ impl GroupBuilder {
             open: None,
             mapped: SmallVec::new(),
             drained: 0,
+            has_ddl: false,
         }
     }
 
@@ -154,6 +157,19 @@ impl GroupBuilder {
         self.put_header(event_type::ANNOTATE_ROWS, 0);
         self.buf.extend_from_slice(sql);
         self.put_end(self.buf.len() - sql.len() - HEADER_LEN);
+        Ok(())
+    }
+
+    /// Adds a statement to a group of rows: CREATE TABLE before the rows of its SELECT. The group then says that it has DDL
+    /// in it.
+    ///
+    /// # Errors
+    /// As [`ddl`](Self::ddl).
+    pub fn statement(&mut self, query: &DdlQuery<'_>) -> Result<(), BinlogError> {
+        self.end_statement();
+        self.put_query(query)?;
+        self.has_ddl = true;
+        self.statement_start = self.buf.len();
         Ok(())
     }
 
@@ -527,8 +543,9 @@ impl GroupBuilder {
         self.put_header(event_type::XID, 0);
         self.buf.extend_from_slice(&[0; 8]);
         self.put_end(start);
+        let ddl = if self.has_ddl { gtid_flags::DDL } else { 0 };
         Ok(self.into_pending(
-            gtid_flags::TRANSACTIONAL | gtid_flags::ALLOW_PARALLEL,
+            gtid_flags::TRANSACTIONAL | gtid_flags::ALLOW_PARALLEL | ddl,
             Some(start),
         ))
     }

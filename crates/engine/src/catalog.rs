@@ -204,7 +204,7 @@ pub enum CatalogChange {
         /// Table.
         name: String,
     },
-    /// TRUNCATE TABLE: the table is made anew, empty, with new ids and AUTO_INCREMENT at its start.
+    /// TRUNCATE TABLE: the table is made anew, empty, with new ids and AUTO_INCREMENT at 1.
     TruncateTable {
         /// Database.
         db: String,
@@ -228,6 +228,35 @@ pub enum CatalogChange {
         table: String,
         /// Index name.
         index: String,
+    },
+    /// ALTER TABLE and RENAME TABLE: a new definition over the same rows, which must have the same layout. Indexes with id 0
+    /// are made and filled, others keep their ids. The name in the definition may be a new one.
+    AlterTable {
+        /// Database.
+        db: String,
+        /// Table.
+        name: String,
+        /// The new definition.
+        def: TableDef,
+    },
+    /// ALTER TABLE with new rows: the table is made anew with new ids, by [`crate::Database::ddl_filled`], which gives it its
+    /// rows. The name in the definition may be a new one.
+    RebuildTable {
+        /// Database.
+        db: String,
+        /// Table.
+        name: String,
+        /// The new definition.
+        def: TableDef,
+    },
+    /// ALTER TABLE ... AUTO_INCREMENT: the next value.
+    SetAutoIncrement {
+        /// Database.
+        db: String,
+        /// Table.
+        name: String,
+        /// The value.
+        next: u64,
     },
     /// Stores a named object of the layers above (users, grants), opaque to the engine.
     PutObject {
@@ -332,6 +361,10 @@ pub(crate) enum LoggedChange {
         table: u64,
         index: u32,
     },
+    SetAutoIncrement {
+        table: u64,
+        next: u64,
+    },
     PutObject {
         key: String,
         value: String,
@@ -377,6 +410,39 @@ pub(crate) struct StoredTable {
     pub(crate) auto_increment: u64,
     pub(crate) row_id: u64,
     pub(crate) rows: i64,
+}
+
+/// Whether rows of the one definition are rows of the other: then ALTER TABLE need not touch them.
+pub fn same_rows(old: &TableDef, new: &TableDef) -> bool {
+    let primary = |d: &TableDef| {
+        let pk = d.indexes.iter().find(|i| i.name == "PRIMARY");
+        pk.map(|p| (p.id, p.columns.clone()))
+    };
+    old.columns.len() == new.columns.len()
+        && primary(old) == primary(new)
+        && (old.columns.iter().zip(&new.columns)).all(|(a, b)| same_values(&a.ty, &b.ty))
+        && new.indexes.iter().filter(|i| i.id != 0).all(|i| {
+            i.columns.iter().all(|c| {
+                let (a, b) = (&old.columns[c.column], &new.columns[c.column]);
+                a.ty.collation == b.ty.collation && a.nullable == b.nullable
+            })
+        })
+}
+
+/// Whether a column's values need not change, nor where they are in a row.
+fn same_values(old: &ColumnType, new: &ColumnType) -> bool {
+    use narwal_types::TypeKind::{VarBinary, VarChar};
+    if old.unsigned != new.unsigned || old.collation.charset() != new.collation.charset() {
+        return false;
+    }
+    match (old.kind, new.kind) {
+        (VarChar(a), VarChar(b)) | (VarBinary(a), VarBinary(b)) => {
+            // The length in front of a value has one byte or two.
+            let short = |t: &ColumnType| t.max_bytes().is_some_and(|n| n < 256);
+            a <= b && short(old) == short(new)
+        }
+        (a, b) => a == b,
+    }
 }
 
 fn missing(what: &str, name: &str) -> EngineError {
@@ -445,6 +511,7 @@ impl Catalog {
             CatalogChange::TruncateTable { db, name } => {
                 let t = table_of(self, &db, &name)?;
                 let mut def = t.def.clone();
+                def.auto_increment_start = 0;
                 self.give_ids(&mut def);
                 vec![
                     LoggedChange::DropTable(t.def.id),
@@ -501,6 +568,43 @@ impl Catalog {
                 def.indexes.remove(at);
                 vec![LoggedChange::PutTable(def)]
             }
+            CatalogChange::AlterTable { db, name, mut def } => {
+                let t = table_of(self, &db, &name)?;
+                self.check_name(&t, &def)?;
+                if !same_rows(&t.def, &def) {
+                    return Err(EngineError::Catalog(format!(
+                        "table {db}.{name} would not have the same rows"
+                    )));
+                }
+                def.id = t.def.id;
+                def.hidden_index_id = t.def.hidden_index_id;
+                let mut built = Vec::new();
+                for ix in def.indexes.iter_mut().filter(|i| i.id == 0) {
+                    ix.id = self.next_index_id;
+                    self.next_index_id += 1;
+                    built.push(ix.id);
+                }
+                let table = def.id;
+                let build = |index| LoggedChange::BuildIndex { table, index };
+                std::iter::once(LoggedChange::PutTable(def))
+                    .chain(built.into_iter().map(build))
+                    .collect()
+            }
+            CatalogChange::RebuildTable { db, name, mut def } => {
+                let t = table_of(self, &db, &name)?;
+                self.check_name(&t, &def)?;
+                self.give_ids(&mut def);
+                vec![
+                    LoggedChange::DropTable(t.def.id),
+                    LoggedChange::PutTable(def),
+                ]
+            }
+            CatalogChange::SetAutoIncrement { db, name, next } => {
+                vec![LoggedChange::SetAutoIncrement {
+                    table: table_of(self, &db, &name)?.def.id,
+                    next,
+                }]
+            }
             CatalogChange::PutObject { key, value } => vec![LoggedChange::PutObject { key, value }],
             CatalogChange::DeleteObject { key } => vec![LoggedChange::DeleteObject(key)],
             CatalogChange::SetReplicaState { slave_pos, channel } => {
@@ -524,6 +628,20 @@ impl Catalog {
         })
     }
 
+    /// A table may be put under the name that its new definition has.
+    fn check_name(&self, old: &Table, def: &TableDef) -> Result<()> {
+        if self.database(&def.db).is_none() {
+            return Err(missing("database", &def.db));
+        }
+        match self.table(&def.db, &def.name) {
+            Some(t) if t.def.id != old.def.id => Err(EngineError::Catalog(format!(
+                "table {}.{} already exists",
+                def.db, def.name
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn give_ids(&mut self, def: &mut TableDef) {
         def.id = self.next_table_id;
         self.next_table_id += 1;
@@ -545,7 +663,11 @@ impl Catalog {
                 self.databases.remove(name);
             }
             LoggedChange::PutTable(def) => {
-                let counters = self.by_id.get(&def.id).map(|t| t.counters.clone());
+                let old = self.by_id.get(&def.id).cloned();
+                if let Some(t) = &old {
+                    self.forget_name(t);
+                }
+                let counters = old.as_ref().map(|t| t.counters.clone());
                 self.next_table_id = self.next_table_id.max(def.id + 1);
                 let ids = def
                     .indexes
@@ -553,19 +675,22 @@ impl Catalog {
                     .map(|i| i.id)
                     .chain([def.hidden_index_id]);
                 self.next_index_id = ids.fold(self.next_index_id, |n, id| n.max(id + 1));
-                self.put_table(Table::new(def.clone(), counters)?);
+                let table = Table::new(def.clone(), counters)?;
+                table.set_since(0, old.as_deref());
+                self.put_table(table);
             }
             LoggedChange::DropTable(id) => {
-                if let Some(t) = self.by_id.remove(id)
-                    && let Some(m) = self.tables.get_mut(&t.def.db)
-                {
-                    m.remove(&t.def.name);
-                    if m.is_empty() {
-                        self.tables.remove(&t.def.db);
-                    }
+                if let Some(t) = self.by_id.remove(id) {
+                    self.forget_name(&t);
                 }
             }
             LoggedChange::BuildIndex { .. } => {}
+            LoggedChange::SetAutoIncrement { table, next } => {
+                if let Some(t) = self.by_id.get(table) {
+                    use std::sync::atomic::Ordering::Relaxed;
+                    t.counters.auto_increment.store(*next, Relaxed);
+                }
+            }
             LoggedChange::PutObject { key, value } => {
                 self.objects.insert(key.clone(), value.as_str().into());
             }
@@ -575,6 +700,19 @@ impl Catalog {
             LoggedChange::SetReplicaState { .. } | LoggedChange::MoveReplicaState { .. } => {}
         }
         Ok(())
+    }
+
+    /// Takes a table's name away, unless another table has it by now.
+    fn forget_name(&mut self, t: &Table) {
+        let Some(m) = self.tables.get_mut(&t.def.db) else {
+            return;
+        };
+        if m.get(&t.def.name).is_some_and(|n| n.def.id == t.def.id) {
+            m.remove(&t.def.name);
+        }
+        if m.is_empty() {
+            self.tables.remove(&t.def.db);
+        }
     }
 
     fn put_table(&mut self, t: Arc<Table>) {

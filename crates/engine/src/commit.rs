@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 /// From this size on (bytes) the write set of an out-of-band transaction becomes a layer instead of going into the
 /// memtable key by key: the commit's time must not depend on its size.
-const LAYER_BYTES: u64 = 2 << 20;
+pub(crate) const LAYER_BYTES: u64 = 2 << 20;
 
 /// A place in all orders at once.
 pub(crate) struct Place {
@@ -76,6 +76,9 @@ pub(crate) struct Annex {
     /// Where the events are that were sent out of band.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) oob: Option<Oob>,
+    /// Where the local events are that were sent out of band: redo of the rows that ALTER TABLE made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) local_oob: Option<Oob>,
     /// The spilled write set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) spill: Option<Spill>,
@@ -102,6 +105,7 @@ impl Annex {
             && self.local_row_ids.is_empty()
             && local.is_empty()
             && self.oob.is_none()
+            && self.local_oob.is_none()
             && self.origin.is_none()
         {
             return Ok(Vec::new());
@@ -159,7 +163,7 @@ pub(crate) struct NewLayer<'a> {
 }
 
 impl<'a> NewLayer<'a> {
-    fn new(writes: &'a mut WriteSet) -> Self {
+    pub(crate) fn new(writes: &'a mut WriteSet) -> Self {
         NewLayer {
             writes,
             fresh: Arc::new(Memtable::new()),
@@ -351,7 +355,7 @@ pub fn event_group(kind: RecordKind, body: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// What the annex says of a spilled write set.
-fn spill_of(txn: &Transaction) -> Option<Spill> {
+pub(crate) fn spill_of(txn: &Transaction) -> Option<Spill> {
     if !txn.writes.has_runs() {
         return None;
     }

@@ -9,6 +9,7 @@ use crate::catalog::{Catalog, CatalogChange};
 use crate::checkpoint::{self, CheckpointMeta, Frozen, from_hex};
 use crate::classic::{self, FlatBinlog, Reconcile, Tail};
 use crate::commit::Place;
+use crate::fill::{FillRows, TableFill};
 use crate::locks::LockTable;
 use crate::memtable::Memtable;
 use crate::oob::{OobHold, OobRegistry};
@@ -882,7 +883,22 @@ impl Database {
     /// Runs a DDL statement: waits for writers of the tables that it changes, logs, applies, publishes. Crash-atomic.
     /// The connection's own transaction must have been committed before.
     pub fn ddl(&self, ddl: Ddl, options: &TxnOptions) -> Result<CommitInfo> {
-        crate::ddl::run(&self.inner, ddl, options)
+        crate::ddl::run(&self.inner, ddl, options, None)
+    }
+
+    /// As [`Database::ddl`], for a statement that makes tables with rows in them: `fill` inserts them, and they are committed
+    /// with the statement or not at all. The tables that the statement changes are locked against writes meanwhile.
+    ///
+    /// # Errors
+    /// As [`Database::ddl`], and those of `fill`.
+    pub fn ddl_filled(
+        &self,
+        ddl: Ddl,
+        options: &TxnOptions,
+        rows: FillRows<'_>,
+        fill: &mut dyn FnMut(&mut TableFill<'_>) -> Result<()>,
+    ) -> Result<CommitInfo> {
+        crate::ddl::run(&self.inner, ddl, options, Some((rows, fill)))
     }
 
     /// What has a place in the log of what other servers committed, and how far that goes in their logs. It may not be

@@ -1,14 +1,17 @@
 //! DDL: one commit that carries a QUERY event for replicas and the settled catalog changes for recovery.
 
 use crate::catalog::{Catalog, LoggedChange};
-use crate::commit::{Annex, Place, record, reserve, reserve_local};
+use crate::commit::{
+    Annex, LAYER_BYTES, NewLayer, Place, record, reserve, reserve_local, spill_of,
+};
 use crate::db::{Ddl, Inner};
+use crate::fill::{FillRows, TableFill};
 use crate::locks::WaitPolicy;
 use crate::memtable::{Payload, full_key};
 use crate::recovery::index_keys;
 use crate::replica::{ReplicaMove, local_gtid};
 use crate::table_locks::TableLocks;
-use crate::txn::{CommitInfo, Reserved, TxnOptions, binlog_err};
+use crate::txn::{CommitInfo, Reserved, Transaction, TxnOptions, binlog_err, definition_changed};
 use crate::{CatalogChange, EngineError, Result};
 use narwal_binlog::{DdlQuery, GroupBuilder, QueryContext};
 use narwal_log::HEADER_LEN;
@@ -29,6 +32,9 @@ fn touched(catalog: &Catalog, changes: &[CatalogChange]) -> Vec<u64> {
             }
             CatalogChange::CreateIndex { db, table, .. }
             | CatalogChange::DropIndex { db, table, .. } => add(db, table),
+            CatalogChange::AlterTable { db, name, .. }
+            | CatalogChange::RebuildTable { db, name, .. }
+            | CatalogChange::SetAutoIncrement { db, name, .. } => add(db, name),
             CatalogChange::DropDatabase(db) => {
                 for t in catalog.tables(db) {
                     add(db, &t.def.name);
@@ -43,27 +49,39 @@ fn touched(catalog: &Catalog, changes: &[CatalogChange]) -> Vec<u64> {
     ids
 }
 
+/// Who gives rows to the tables that a statement makes, and how they are logged.
+pub(crate) type Filler<'a> = (
+    FillRows<'a>,
+    &'a mut dyn FnMut(&mut TableFill<'_>) -> Result<()>,
+);
+
 /// Runs a DDL statement.
-pub(crate) fn run(db: &Arc<Inner>, ddl: Ddl, options: &TxnOptions) -> Result<CommitInfo> {
+pub(crate) fn run(
+    db: &Arc<Inner>,
+    ddl: Ddl,
+    options: &TxnOptions,
+    mut filler: Option<Filler<'_>>,
+) -> Result<CommitInfo> {
     if let Some(m) = db.log.failed() {
         return Err(EngineError::LogFailed(m));
     }
     db.admit(false)?;
     // Another DDL may change which tables are meant while this one waits for their locks.
     for _ in 0..10 {
-        if let Some(info) = attempt(db, &ddl, options)? {
+        if let Some(info) = attempt(db, &ddl, options, filler.as_mut())? {
             return Ok(info);
         }
     }
-    Err(EngineError::Sql(narwal_types::SqlError::new(
-        1412,
-        b"HY000",
-        "Table definition has changed, please retry transaction",
-    )))
+    Err(definition_changed())
 }
 
 /// One try; `None` if the tables that the statement names are not those that were locked.
-fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<CommitInfo>> {
+fn attempt(
+    db: &Arc<Inner>,
+    ddl: &Ddl,
+    options: &TxnOptions,
+    filler: Option<&mut Filler<'_>>,
+) -> Result<Option<CommitInfo>> {
     let mut locks = TableLocks::new(db);
     let ids = touched(&db.catalog.load(), &ddl.changes);
     for id in ids.iter().filter(|id| !options.holds(**id)) {
@@ -109,14 +127,29 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
             changes.push(step);
         }
     }
+    // Rows of new tables: after `after` is complete, before the statement has its place.
+    let filled = match filler {
+        Some((rows, fill)) => {
+            let logged = options.log_bin && db.options.binlog_filter.logs_ddl(ddl);
+            let mut tables = TableFill::new(db, &before, &after, options);
+            tables.begin(rows, logged, &query(db, ddl))?;
+            fill(&mut tables)?;
+            Some(tables.into_transaction())
+        }
+        None => None,
+    };
     let same_catalog = changes.iter().all(LoggedChange::is_replica_state);
     let after = if same_catalog {
-        before
+        before.clone()
     } else {
         after.version += 1;
         Arc::new(after)
     };
-    let place = log(db, ddl, options, changes, Some(&after), entries)?;
+    let latest = Latest {
+        before: &before,
+        after: &after,
+    };
+    let place = log(db, ddl, options, changes, Some(latest), entries, filled)?;
     drop(serial);
     db.note_progress(&place);
     let info = place.info();
@@ -132,15 +165,51 @@ fn attempt(db: &Arc<Inner>, ddl: &Ddl, options: &TxnOptions) -> Result<Option<Co
     Ok(Some(info))
 }
 
+/// The catalog before and after a statement.
+struct Latest<'a> {
+    before: &'a Catalog,
+    after: &'a Arc<Catalog>,
+}
+
+impl Latest<'_> {
+    /// Snapshots from before commit `seq` can't use what it made.
+    fn made_at(&self, seq: u64) {
+        for (id, t) in &self.after.by_id {
+            let old = self.before.by_id.get(id);
+            if !old.is_some_and(|o| Arc::ptr_eq(o, t)) {
+                t.set_since(seq, old.map(|o| &**o));
+            }
+        }
+    }
+}
+
+/// The statement as it is logged.
+fn query<'a>(db: &Inner, ddl: &'a Ddl) -> DdlQuery<'a> {
+    DdlQuery {
+        server_id: db.options.server_id,
+        timestamp: ddl.timestamp,
+        thread_id: ddl.thread_id,
+        exec_time: 0,
+        db: &ddl.db,
+        sql: ddl.sql.as_bytes(),
+        context: QueryContext {
+            sql_mode: ddl.sql_mode,
+            ..QueryContext::default()
+        },
+        suppress_use: ddl.suppress_use,
+    }
+}
+
 /// Gives the statement its place in the log and hands its record over. `latest`: the catalog from there on; `entries`: keys
-/// of new indexes.
+/// of new indexes; `filled`: the rows of new tables.
 fn log(
     db: &Arc<Inner>,
     ddl: &Ddl,
     options: &TxnOptions,
     changes: Vec<LoggedChange>,
-    latest: Option<&Arc<Catalog>>,
+    latest: Option<Latest<'_>>,
     entries: Vec<(u32, Vec<Vec<u8>>)>,
+    mut filled: Option<Transaction>,
 ) -> Result<Place> {
     let logged = options.log_bin && db.options.binlog_filter.logs_ddl(ddl);
     let replica_changes: Vec<LoggedChange> = changes
@@ -153,47 +222,61 @@ fn log(
         ..Annex::default()
     };
     annex.set_origin(options, !logged);
-    let prefix = annex.encode(&[])?;
+    // Rows that replicas see stand in the statement's group, others beside it.
+    let mut public = None;
+    let mut local = None;
+    let mut layered = false;
+    let mut deltas = Default::default();
+    if let Some(txn) = &mut filled {
+        txn.end_statement();
+        txn.sync_run_names()?;
+        let oob = txn.name_chunks()?;
+        layered = txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES);
+        deltas = txn.writes.row_deltas();
+        annex.spill = spill_of(txn);
+        let row_ids = std::mem::take(&mut txn.row_ids);
+        let builder = txn.builder.take();
+        if txn.options.log_bin {
+            (annex.oob, annex.row_ids, public) = (oob, row_ids, builder);
+        } else {
+            (annex.local_oob, annex.local_row_ids, local) = (oob, row_ids, builder);
+        }
+    }
+    let prefix = annex.encode(local.as_mut().map_or(&[][..], |b| b.finish_local()))?;
     let moves = ReplicaMove {
         origin: options.origin.as_deref(),
         gtid: (!logged).then(|| local_gtid(&options.gtid)).flatten(),
         changes: &replica_changes,
     };
-    let query = DdlQuery {
-        server_id: db.options.server_id,
-        timestamp: ddl.timestamp,
-        thread_id: ddl.thread_id,
-        exec_time: 0,
-        db: &ddl.db,
-        sql: ddl.sql.as_bytes(),
-        context: QueryContext {
-            sql_mode: ddl.sql_mode,
-            ..QueryContext::default()
-        },
-        suppress_use: ddl.suppress_use,
-    };
-    let group = GroupBuilder::ddl(HEADER_LEN, &query).map_err(binlog_err)?;
-    let group_len = group.len();
+    let group = match public {
+        Some(builder) => builder.finish(),
+        None => GroupBuilder::ddl(HEADER_LEN, &query(db, ddl)),
+    }
+    .map_err(binlog_err)?;
+    let group_len = group.group_len();
+    let mut filled = filled.as_mut();
     let place = {
         // The catalog of a freeze and the sequence number of a freeze must be of one moment.
         let mut current = db.latest_catalog.lock();
+        let layer = (filled.as_mut().filter(|_| layered)).map(|t| NewLayer::new(&mut t.writes));
         let place = if logged {
             reserve(
                 db,
+                group.len(),
                 group_len,
-                u64::from(group_len),
                 prefix.len(),
                 None,
                 &options.gtid,
-                0,
-                None,
+                annex.oob.as_ref().map_or(0, |o| o.first),
+                layer,
                 &moves,
             )?
         } else {
-            reserve_local(db, prefix.len().max(4), None, &moves)?
+            reserve_local(db, prefix.len().max(4), layer, &moves)?
         };
         if let Some(latest) = latest {
-            *current = latest.clone();
+            latest.made_at(place.seq);
+            *current = latest.after.clone();
         }
         place
     };
@@ -207,14 +290,33 @@ fn log(
             );
         }
     }
+    if let Some(txn) = filled {
+        for t in &txn.tables {
+            if let Some(delta) = deltas.get(&t.indexes[0].id) {
+                t.counters.rows.fetch_add(*delta, Ordering::Relaxed);
+            }
+        }
+        if !layered {
+            for (key, own) in txn.writes.take().0 {
+                (place.memtable).put(&key, place.seq, own.payload, &db.registry);
+            }
+        }
+        if let Some(hold) = txn.oob.take().and_then(|o| o.hold) {
+            // Until a checkpoint has the rows, recovery may read the chunks.
+            db.oob_committed.lock().push((place.seq, hold));
+        }
+    }
     db.log.fill(&place.ticket, record(group, &place, &prefix));
+    if layered {
+        db.want_checkpoint();
+    }
     if place.state_due {
         crate::binlog::state_due(db);
     }
     if logged {
         db.counters
             .group_bytes
-            .fetch_add(u64::from(group_len), Ordering::Relaxed);
+            .fetch_add(group_len, Ordering::Relaxed);
     }
     Ok(place)
 }
@@ -241,7 +343,7 @@ pub(crate) fn run_reserved(
             "a change of the catalog has to be waited for".into(),
         ));
     }
-    let place = log(db, ddl, options, changes, None, Vec::new())?;
+    let place = log(db, ddl, options, changes, None, Vec::new(), None)?;
     placed();
     db.note_progress(&place);
     Ok(Reserved {

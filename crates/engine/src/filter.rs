@@ -84,6 +84,9 @@ impl BinlogFilter {
                 | CatalogChange::TruncateTable { db, name } => (db, name),
                 CatalogChange::CreateIndex { db, table, .. }
                 | CatalogChange::DropIndex { db, table, .. } => (db, table),
+                CatalogChange::AlterTable { db, name, .. }
+                | CatalogChange::RebuildTable { db, name, .. }
+                | CatalogChange::SetAutoIncrement { db, name, .. } => (db, name),
                 _ => continue,
             };
             tables += 1;

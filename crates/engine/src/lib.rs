@@ -41,6 +41,7 @@ mod commit;
 pub mod db;
 mod ddl;
 pub mod error;
+mod fill;
 pub mod filter;
 mod folder;
 pub mod groups;
@@ -71,11 +72,12 @@ pub use binlog::{
 pub use builder::TableBuilder;
 pub use catalog::{
     Catalog, CatalogChange, CheckDef, ColumnDef, DatabaseDef, DefaultDef, ForeignAction,
-    ForeignKeyDef, GeneratedDef, IndexColumn, IndexDef, TableDef,
+    ForeignKeyDef, GeneratedDef, IndexColumn, IndexDef, TableDef, same_rows,
 };
 pub use commit::event_group;
 pub use db::{Database, Ddl, Options, Stats};
 pub use error::{EngineError, Result};
+pub use fill::{FillRows, TableFill};
 pub use filter::BinlogFilter;
 pub use folder::{FolderLog, open_folder};
 pub use groups::{

@@ -149,7 +149,7 @@ impl Recovery {
             set: None,
             skip: 0,
         };
-        if let Some(oob) = &annex.oob {
+        if let Some(oob) = annex.oob.as_ref().or(annex.local_oob.as_ref()) {
             self.apply_oob(oob, annex.spill.as_ref(), &mut target)
                 .map_err(|e| {
                     if matches!(e, EngineError::Corrupt(_)) {

@@ -21,6 +21,8 @@ pub struct Index {
     pub unique: bool,
     /// Key parts; empty for the hidden clustered index, whose key is an 8-byte big-endian row id.
     pub parts: Vec<KeyPart>,
+    /// The commit that made it: an older snapshot would find nothing in it. 0: before the server's start.
+    pub(crate) since: AtomicU64,
 }
 
 /// Counters of a table that outlive changes of its definition.
@@ -130,6 +132,7 @@ impl Table {
                 name: p.name.clone(),
                 unique: true,
                 parts: parts(p)?,
+                since: AtomicU64::new(0),
             }),
             None => {
                 indexes.push(Index {
@@ -137,6 +140,7 @@ impl Table {
                     name: String::new(),
                     unique: true,
                     parts: Vec::new(),
+                    since: AtomicU64::new(0),
                 });
             }
         }
@@ -146,6 +150,7 @@ impl Table {
                 name: ix.name.clone(),
                 unique: ix.unique,
                 parts: parts(ix)?,
+                since: AtomicU64::new(0),
             });
         }
         let columns = log_columns(&def);
@@ -184,6 +189,16 @@ impl Table {
             counters,
             def,
         }))
+    }
+
+    /// Notes the commit that made those of the indexes that `old` (an earlier version of the table) did not have; the
+    /// others are as old as they were.
+    pub(crate) fn set_since(&self, seq: u64, old: Option<&Table>) {
+        for ix in &self.indexes {
+            let known = old.and_then(|t| t.indexes.iter().find(|o| o.id == ix.id));
+            let since = known.map_or(seq, |o| o.since.load(Ordering::Relaxed));
+            ix.since.store(since, Ordering::Relaxed);
+        }
     }
 
     /// The table map with so much metadata (`binlog_row_metadata`).

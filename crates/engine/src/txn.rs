@@ -18,7 +18,7 @@ use crate::state::Snapshot;
 use crate::table::{Table, finish_secondary_key, pk_of_secondary};
 use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
-use narwal_binlog::{GroupBuilder, Gtid, GtidChoice, Mark, RowMetadata};
+use narwal_binlog::{DdlQuery, GroupBuilder, Gtid, GtidChoice, Mark, RowMetadata};
 use narwal_log::{LogError, Ticket};
 use narwal_types::key::successor;
 use smallvec::SmallVec;
@@ -470,6 +470,7 @@ impl Transaction {
     /// Reads one row by clustered key in the snapshot (plus own writes).
     pub fn get(&mut self, table: &Arc<Table>, pk: &[u8]) -> Result<Option<Row>> {
         self.ensure_snapshot();
+        self.check_made_before(table, 0)?;
         let index = table.indexes[0].id;
         let key = full_key(index, pk);
         if let Some(own) = self.own(&key)? {
@@ -478,6 +479,17 @@ impl Transaction {
         match &self.snapshot {
             Some(s) => Ok(s.state.get(index, &key, s.seq)?.and_then(|(_, r)| r)),
             None => Ok(None),
+        }
+    }
+
+    /// An index that a DDL statement made after this snapshot has nothing in it that the snapshot could see: error 1412.
+    #[inline]
+    fn check_made_before(&self, table: &Table, index: usize) -> Result<()> {
+        match (&self.snapshot, table.indexes.get(index)) {
+            (Some(s), Some(ix)) if ix.since.load(Ordering::Relaxed) > s.seq => {
+                Err(definition_changed())
+            }
+            _ => Ok(()),
         }
     }
 
@@ -506,6 +518,7 @@ impl Transaction {
         let (state, seq) = match view {
             ReadView::Snapshot => {
                 self.ensure_snapshot();
+                self.check_made_before(table, index)?;
                 match &self.snapshot {
                     Some(s) => (s.state.clone(), s.seq),
                     None => (self.db.state.load_full(), u64::MAX),
@@ -559,11 +572,7 @@ impl Transaction {
             .table_by_id(table.def.id)
             .is_some_and(|t| Arc::ptr_eq(t, table))
         {
-            return Err(EngineError::Sql(narwal_types::SqlError::new(
-                1412,
-                b"HY000",
-                "Table definition has changed, please retry transaction",
-            )));
+            return Err(definition_changed());
         }
         self.tables.push(table.clone());
         Ok(())
@@ -697,6 +706,64 @@ impl Transaction {
         self.make_room_behind()
     }
 
+    /// Makes it the transaction that fills a table which nobody sees yet. `first` is logged before the rows.
+    pub(crate) fn begin_fill(
+        &mut self,
+        timestamp: u32,
+        first: Option<&DdlQuery<'_>>,
+        annotate: Option<&[u8]>,
+    ) -> Result<()> {
+        self.timestamp = timestamp;
+        let mut builder = new_builder(&self.db, narwal_log::HEADER_LEN);
+        builder.set_timestamp(timestamp);
+        if let Some(query) = first {
+            builder.statement(query).map_err(binlog_err)?;
+        }
+        if let Some(text) = annotate {
+            builder.annotate(text).map_err(binlog_err)?;
+        }
+        self.builder = Some(builder);
+        Ok(())
+    }
+
+    /// Inserts a row into such a table: without row locks, and only the unique indexes in `checked` are looked into (the
+    /// clustered index always is).
+    pub(crate) fn load(&mut self, table: &Arc<Table>, row: &[u8], checked: &[usize]) -> Result<()> {
+        self.begin_write(table)?;
+        let mut pk = Vec::with_capacity(16);
+        let mut row_id = None;
+        if table.hidden_pk {
+            let id = table.counters.row_id.fetch_add(1, Ordering::Relaxed);
+            pk.extend_from_slice(&id.to_be_bytes());
+            row_id = Some(id);
+        } else {
+            table.primary_key(row, &mut pk)?;
+        }
+        let key = full_key(table.indexes[0].id, &pk);
+        if !table.hidden_pk && matches!(self.own(&key)?, Some(Some(_))) {
+            return Err(EngineError::Duplicate {
+                index: 0,
+                existing_pk: pk,
+            });
+        }
+        let mut keys: SmallVec<[FullKey; 4]> = SmallVec::new();
+        for i in 1..table.indexes.len() {
+            let mut parts = Vec::with_capacity(32);
+            let has_null = table.secondary_parts(i, row, &mut parts)?;
+            if table.indexes[i].unique && !has_null && checked.contains(&i) {
+                self.check_free(table, i, &parts)?;
+            }
+            finish_secondary_key(&mut parts, &pk)?;
+            keys.push(full_key(table.indexes[i].id, &parts));
+        }
+        self.log_change(table, Change::Insert(row), row_id)?;
+        self.put(key, Payload::Row(row.into()), 1);
+        for k in keys {
+            self.put(k, Payload::Present, 0);
+        }
+        self.make_room_behind()
+    }
+
     /// Locks a unique secondary key and checks that it is free.
     fn check_unique(&mut self, table: &Arc<Table>, index: usize, parts: &[u8]) -> Result<()> {
         let id = table.indexes[index].id;
@@ -705,6 +772,11 @@ impl Transaction {
             LockMode::Exclusive,
             LockWait::Wait,
         )?;
+        self.check_free(table, index, parts)
+    }
+
+    /// Checks that a unique secondary key is free.
+    fn check_free(&mut self, table: &Arc<Table>, index: usize, parts: &[u8]) -> Result<()> {
         let mut scan = self.scan(
             table,
             index,
@@ -991,6 +1063,15 @@ impl Drop for Transaction {
         }
         self.release();
     }
+}
+
+/// Error 1412.
+pub(crate) fn definition_changed() -> EngineError {
+    EngineError::Sql(narwal_types::SqlError::new(
+        1412,
+        b"HY000",
+        "Table definition has changed, please retry transaction",
+    ))
 }
 
 fn row_id_of(pk: &[u8]) -> u64 {

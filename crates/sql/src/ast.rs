@@ -87,6 +87,7 @@ impl Stmt {
                 DdlStmt::CreateIndex { .. } => "Com_create_index",
                 DdlStmt::DropIndex { .. } => "Com_drop_index",
                 DdlStmt::AlterTable { .. } => "Com_alter_table",
+                DdlStmt::RenameTable { .. } => "Com_rename_table",
             },
         }
     }
@@ -481,6 +482,8 @@ pub enum WriteTargets {
 pub struct IndexSpec {
     /// Name, if given.
     pub name: Option<String>,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
     /// PRIMARY KEY.
     pub primary: bool,
     /// UNIQUE.
@@ -565,27 +568,120 @@ pub struct CreateTable {
     pub table: TableName,
     /// Columns and indexes.
     pub elements: TableElements,
+    /// Options.
+    pub options: TableOptions,
+}
+
+/// Table options, those that were written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableOptions {
     /// ENGINE=.
     pub engine: Option<String>,
     /// Default collation.
     pub collation: Option<narwal_types::Collation>,
     /// COMMENT=.
-    pub comment: String,
+    pub comment: Option<String>,
     /// AUTO_INCREMENT=.
-    pub auto_increment: u64,
+    pub auto_increment: Option<u64>,
+}
+
+/// Where ALTER TABLE puts a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnPlace {
+    /// FIRST.
+    First,
+    /// AFTER.
+    After(String),
+}
+
+/// What DROP in ALTER TABLE names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropKind {
+    /// COLUMN.
+    Column,
+    /// INDEX, KEY and PRIMARY KEY.
+    Index,
+    /// CONSTRAINT: CHECK, FOREIGN KEY, UNIQUE, PRIMARY KEY.
+    Constraint,
+    /// FOREIGN KEY.
+    ForeignKey,
 }
 
 /// One action of ALTER TABLE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AlterAction {
-    /// ADD INDEX.
-    AddIndex(IndexSpec),
-    /// DROP INDEX.
-    DropIndex(String),
-    /// ENGINE=: accepted if it changes nothing.
-    Engine(String),
+    /// ADD of columns, indexes and constraints.
+    Add {
+        /// What.
+        elements: TableElements,
+        /// FIRST or AFTER, of the only column.
+        place: Option<ColumnPlace>,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+    },
+    /// DROP.
+    Drop {
+        /// What kind of thing.
+        kind: DropKind,
+        /// Its name.
+        name: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// CHANGE and MODIFY.
+    Change {
+        /// The column.
+        column: String,
+        /// Its new definition, and indexes that its attributes ask for.
+        elements: TableElements,
+        /// FIRST or AFTER.
+        place: Option<ColumnPlace>,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// RENAME COLUMN.
+    RenameColumn {
+        /// From.
+        from: String,
+        /// To.
+        to: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// ALTER COLUMN ... SET DEFAULT, or DROP DEFAULT (`None`).
+    SetDefault {
+        /// Column.
+        column: String,
+        /// Its new default: a constant, or an expression that is none.
+        default: Option<Result<narwal_engine::DefaultDef, AstExpr>>,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// RENAME INDEX.
+    RenameIndex {
+        /// From.
+        from: String,
+        /// To.
+        to: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// RENAME \[TO\].
+    RenameTo(TableName),
+    /// Table options.
+    Options(TableOptions),
+    /// CONVERT TO CHARACTER SET.
+    ConvertTo(narwal_types::Collation),
+    /// ORDER BY: without effect, as in InnoDB.
+    OrderBy,
+    /// FORCE.
+    Force,
     /// DISABLE KEYS / ENABLE KEYS: notes only, as InnoDB does.
     KeysNoOp,
+    /// ALGORITHM=, in upper case.
+    Algorithm(String),
+    /// LOCK=, in upper case.
+    Lock(String),
 }
 
 /// DDL.
@@ -633,8 +729,6 @@ pub enum DdlStmt {
     },
     /// CREATE INDEX.
     CreateIndex {
-        /// IF NOT EXISTS.
-        if_not_exists: bool,
         /// Table.
         table: TableName,
         /// Index.
@@ -649,8 +743,19 @@ pub enum DdlStmt {
         /// Index name.
         index: String,
     },
-    /// ALTER TABLE with actions that map onto index changes.
+    /// RENAME TABLE: from, to.
+    RenameTable {
+        /// IF EXISTS.
+        if_exists: bool,
+        /// The renames, one after the other.
+        pairs: Vec<(TableName, TableName)>,
+    },
+    /// ALTER TABLE.
     AlterTable {
+        /// IGNORE: rows that can't be kept go, values are made to fit.
+        ignore: bool,
+        /// IF EXISTS.
+        if_exists: bool,
         /// Table.
         table: TableName,
         /// Actions.

@@ -1,96 +1,812 @@
-//! ALTER TABLE.
+//! ALTER TABLE and RENAME TABLE: what the new definition is, and whether the rows must be written anew for it.
 
-use super::column::check_auto_increment;
+use super::column::{check_auto_increment, check_row_size, column_def};
 use super::create_table::engine_name;
-use super::index::{cant_drop, index_def};
-use super::{Run, err};
-use crate::ast::{AlterAction, TableName};
+use super::database::reserved_schema;
+use super::index::{cant_drop, index_def, index_rank, note_twice, prefix_of};
+use super::{Run, constraint, db_of, err};
+use crate::ast::{
+    AlterAction, ColumnPlace, ColumnSpec, DropKind, IndexSpec, TableElements, TableName,
+};
 use crate::exec::dml::duplicate_entry;
-use narwal_engine::{CatalogChange, EngineError, Table};
-use narwal_types::{SqlError, SqlResult};
+use crate::parse::is_text;
+use crate::plan::resolve::no_such_table;
+use crate::show::quote_ident;
+use crate::virtual_tables::INFORMATION_SCHEMA;
+use narwal_engine::{
+    CatalogChange, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table, TableDef,
+    same_rows,
+};
+use narwal_types::{Collation, SqlError, SqlResult, TypeKind};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A column of the new definition.
+pub(super) struct NewColumn {
+    pub(super) def: ColumnDef,
+    /// The old column that its values come from; `None`: it is new.
+    pub(super) from: Option<usize>,
+    /// NULL was written in a new definition.
+    explicit_null: bool,
+}
+
+/// A new definition in the making.
+struct Draft<'a> {
+    old: &'a TableDef,
+    columns: Vec<NewColumn>,
+    /// Names of old indexes that go.
+    dropped: Vec<String>,
+    renamed: Vec<(String, String)>,
+    added: Vec<IndexSpec>,
+    collation: Collation,
+    def: TableDef,
+}
+
+fn same(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b)
+}
+
+fn unknown_column(column: &str, table: &str) -> SqlError {
+    err(
+        1054,
+        b"42S22",
+        format!("Unknown column '{column}' in '{table}'"),
+    )
+}
+
+fn duplicate_column(column: &str) -> SqlError {
+    err(1060, b"42S21", format!("Duplicate column name '{column}'"))
+}
+
+fn cant_drop_what(what: &str, name: &str) -> SqlError {
+    err(
+        1091,
+        b"42000",
+        format!(
+            "Can't DROP {what} {}; check that it exists",
+            quote_ident(name)
+        ),
+    )
+}
+
+/// The database that a table is to move to is not there.
+fn cant_rename(from: (&str, &str), to: (&str, &str)) -> SqlError {
+    err(
+        1025,
+        b"HY000",
+        format!(
+            "Error on rename of './{}/{}' to './{}/{}' (errno: 168 \"Unknown (generic) error from engine\")",
+            from.0, from.1, to.0, to.1
+        ),
+    )
+}
+
+fn table_exists(name: &str) -> SqlError {
+    err(1050, b"42S01", format!("Table '{name}' already exists"))
+}
 
 impl Run<'_> {
-    pub(super) fn alter(&self, table: &Table, actions: &[AlterAction]) -> SqlResult<u64> {
-        let def = &table.def;
-        let mut indexes = def.indexes.clone();
-        let mut changes = Vec::new();
-        let mut unique = None;
+    /// ALTER TABLE. Gives the number of rows that MariaDB would say it copied.
+    pub(super) fn alter_table(
+        &self,
+        ignore: bool,
+        if_exists: bool,
+        table: &TableName,
+        actions: &[AlterAction],
+    ) -> SqlResult<u64> {
+        if db_of(table, self.env)?.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+            reserved_schema(INFORMATION_SCHEMA, self.env)?;
+        }
+        match self.table(table) {
+            Ok(t) => self.alter(t, actions, ignore),
+            Err(e) if if_exists && e.code == 1146 => {
+                self.env
+                    .push_condition(crate::WarningLevel::Error, e.code, e.message);
+                Ok(0)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    pub(super) fn alter(
+        &self,
+        table: &Arc<Table>,
+        actions: &[AlterAction],
+        ignore: bool,
+    ) -> SqlResult<u64> {
+        let old = &table.def;
+        let draft = self.draft(old, actions)?;
+        let mut next = None;
+        let mut only_copy = false;
+        let mut def = draft.def;
         for a in actions {
             match a {
-                AlterAction::AddIndex(spec) => {
-                    if spec.primary {
-                        if indexes.iter().any(|i| i.name == "PRIMARY") {
-                            return Err(err(1068, b"42000", "Multiple primary key defined"));
-                        }
-                        return Err(SqlError::unsupported("ADD PRIMARY KEY"));
+                AlterAction::Options(o) => next = o.auto_increment.or(next),
+                AlterAction::Algorithm(a) => match a.as_str() {
+                    "DEFAULT" | "COPY" => only_copy = false,
+                    "INPLACE" | "NOCOPY" | "INSTANT" => only_copy = true,
+                    a => {
+                        return Err(err(1800, b"HY000", format!("Unknown ALGORITHM '{a}'")));
                     }
-                    let index = index_def(spec, &def.columns, &indexes, self.env)?;
-                    if index.unique {
-                        unique = Some(index.clone());
+                },
+                AlterAction::Lock(l) => match l.as_str() {
+                    "DEFAULT" | "SHARED" | "EXCLUSIVE" => {}
+                    "NONE" => return Err(SqlError::unsupported("LOCK=NONE")),
+                    l => {
+                        return Err(err(1801, b"HY000", format!("Unknown LOCK type '{l}'")));
                     }
-                    indexes.push(index.clone());
-                    changes.push(CatalogChange::CreateIndex {
-                        db: def.db.clone(),
-                        table: def.name.clone(),
-                        index,
-                    });
-                }
-                AlterAction::DropIndex(name) => {
-                    let at = indexes
-                        .iter()
-                        .position(|i| i.name.eq_ignore_ascii_case(name))
-                        .ok_or_else(|| err(1091, b"42000", cant_drop(name)))?;
-                    let gone = indexes.remove(at);
-                    check_auto_increment(&def.columns, &indexes)?;
-                    if gone.name == "PRIMARY" {
-                        return Err(SqlError::unsupported("DROP PRIMARY KEY"));
-                    }
-                    changes.push(CatalogChange::DropIndex {
-                        db: def.db.clone(),
-                        table: def.name.clone(),
-                        index: gone.name,
-                    });
-                }
-                AlterAction::Engine(e) => {
-                    let e = engine_name(Some(e), &def.name, self.env)?;
-                    if !e.eq_ignore_ascii_case(&def.engine) {
-                        return Err(SqlError::unsupported("ALTER TABLE ... ENGINE"));
-                    }
-                }
-                AlterAction::KeysNoOp => {
-                    self.env.note(
-                        1031,
+                },
+                AlterAction::KeysNoOp => self.env.note(
+                    1031,
+                    format!(
+                        "Storage engine {} of the table `{}`.`{}` doesn't have this option",
+                        old.engine, old.db, old.name
+                    ),
+                ),
+                AlterAction::OrderBy if old.indexes.iter().any(|i| i.name == "PRIMARY") => {
+                    self.env.warn(
+                        1105,
                         format!(
-                            "Storage engine {} of the table `{}`.`{}` doesn't have this option",
-                            def.engine, def.db, def.name
+                            "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
+                            old.name
                         ),
                     );
                 }
+                _ => {}
             }
         }
-        check_auto_increment(&def.columns, &indexes)?;
-        if changes.is_empty() {
-            return Ok(0);
+        let sources = draft.columns;
+        let retyped = sources.iter().any(|c| {
+            c.from
+                .is_some_and(|f| copies_in_mariadb(&old.columns[f], &c.def))
+        });
+        let primary = |d: &TableDef| d.indexes.iter().any(|i| i.name == "PRIMARY");
+        let copied = retyped
+            || ignore
+            || (primary(old) && !primary(&def))
+            || actions.iter().any(|a| {
+                matches!(a, AlterAction::OrderBy)
+                    || matches!(a, AlterAction::Algorithm(a) if a == "COPY")
+            });
+        if retyped && only_copy {
+            return Err(err(
+                1846,
+                b"0A000",
+                format!(
+                    "ALGORITHM={} is not supported. Reason: Cannot change column type. Try ALGORITHM=COPY",
+                    actions
+                        .iter()
+                        .rev()
+                        .find_map(|a| match a {
+                            AlterAction::Algorithm(a) => Some(a.as_str()),
+                            _ => None,
+                        })
+                        .unwrap_or("INPLACE")
+                ),
+            ));
+        }
+        let in_place = same_rows(old, &def)
+            && sources.iter().enumerate().all(|(i, c)| {
+                c.from == Some(i)
+                    && (c.def.nullable || !old.columns[i].nullable)
+                    && (!c.def.auto_increment || old.columns[i].auto_increment)
+                    && c.def.generated == old.columns[i].generated
+                    && (c.def.check.is_none() || c.def.check == old.columns[i].check)
+            })
+            && def.checks.iter().all(|c| old.checks.contains(c));
+        if !in_place {
+            if sources.iter().any(|c| c.def.auto_increment) {
+                let now = self.db.auto_increment(table).max(1);
+                let kept = sources
+                    .iter()
+                    .any(|c| c.def.auto_increment && c.from.is_some());
+                def.auto_increment_start = match next {
+                    Some(n) => n,
+                    None if kept => now,
+                    None => 1,
+                };
+            }
+            let sources: Vec<Option<usize>> = sources.iter().map(|c| c.from).collect();
+            let rows = self.rebuild(table, def, &sources, ignore)?;
+            return Ok(if copied { rows } else { 0 });
+        }
+        let changed = def != *old;
+        let mut changes = Vec::new();
+        if changed {
+            changes.push(CatalogChange::AlterTable {
+                db: old.db.clone(),
+                name: old.name.clone(),
+                def: def.clone(),
+            });
+        }
+        if let (Some(n), Some(column)) = (next, table.auto_increment) {
+            let used = self.largest(table, column)?;
+            changes.push(CatalogChange::SetAutoIncrement {
+                db: def.db.clone(),
+                name: def.name.clone(),
+                next: n.max(used.saturating_add(1)).max(1),
+            });
         }
         match self.submit(self.default_db(), self.text.to_string(), changes, false) {
-            Err(EngineError::Duplicate { existing_pk, .. }) => {
-                let Some(index) = unique else {
-                    return Err(err(1062, b"23000", "Duplicate entry"));
-                };
-                let mut txn = self.db.begin(self.options.clone());
-                let row = txn
-                    .get(
-                        self.table(&TableName {
-                            db: Some(def.db.clone()),
-                            name: def.name.clone(),
-                        })?,
-                        &existing_pk,
-                    )?
-                    .ok_or_else(|| err(1062, b"23000", "Duplicate entry"))?;
-                let parts = index.columns.iter().map(|c| (c.column, c.prefix));
-                Err(duplicate_entry(table, &index.name, parts, &row, self.env))
+            Err(EngineError::Duplicate { index, existing_pk }) => {
+                Err(self.duplicate_in_new_index(table, &def, index, &existing_pk)?)
             }
-            r => Ok(r.map(|()| 0)?),
+            r => {
+                r?;
+                Ok(if copied { self.db.table_rows(table) } else { 0 })
+            }
         }
+    }
+
+    /// The error of a new unique index over rows that are not.
+    fn duplicate_in_new_index(
+        &self,
+        table: &Arc<Table>,
+        def: &TableDef,
+        index: usize,
+        pk: &[u8],
+    ) -> SqlResult<SqlError> {
+        let plain = || err(1062, b"23000", "Duplicate entry");
+        let others = def.indexes.iter().filter(|i| i.name != "PRIMARY");
+        let Some(ix) = index.checked_sub(1).and_then(|n| others.into_iter().nth(n)) else {
+            return Ok(plain());
+        };
+        let mut txn = self.db.begin(self.options.clone());
+        let Some(row) = txn.get(table, pk)? else {
+            return Ok(plain());
+        };
+        let parts = ix.columns.iter().map(|c| (c.column, c.prefix));
+        Ok(duplicate_entry(table, &ix.name, parts, &row, self.env))
+    }
+
+    /// Works out the new definition.
+    fn draft<'t>(&self, old: &'t TableDef, actions: &[AlterAction]) -> SqlResult<Draft<'t>> {
+        let mut d = Draft {
+            old,
+            columns: Vec::with_capacity(old.columns.len()),
+            dropped: Vec::new(),
+            renamed: Vec::new(),
+            added: Vec::new(),
+            collation: old.collation,
+            def: old.clone(),
+        };
+        let mut convert = None;
+        for a in actions {
+            match a {
+                AlterAction::Options(o) => self.option(&mut d, o)?,
+                AlterAction::ConvertTo(c) => {
+                    convert = Some(*c);
+                    d.collation = *c;
+                }
+                AlterAction::RenameTo(to) => {
+                    let db = db_of(to, self.env)?;
+                    if self.catalog.database(db).is_none() {
+                        let from = (old.db.as_str(), old.name.as_str());
+                        return Err(cant_rename(from, (db, &to.name)));
+                    }
+                    if (db, to.name.as_str()) != (old.db.as_str(), old.name.as_str())
+                        && self.catalog.table(db, &to.name).is_some()
+                    {
+                        return Err(table_exists(&to.name));
+                    }
+                    d.def.db = db.to_string();
+                    d.def.name = to.name.clone();
+                }
+                _ => {}
+            }
+        }
+        d.def.collation = d.collation;
+        self.columns(&mut d, actions, convert)?;
+        self.indexes(&mut d)?;
+        check_auto_increment(&d.def.columns, &d.def.indexes)?;
+        check_row_size(&d.def.columns)?;
+        if d.def != *d.old {
+            constraint::check_expressions(&d.def)?;
+        }
+        Ok(d)
+    }
+
+    fn option(&self, d: &mut Draft<'_>, o: &crate::ast::TableOptions) -> SqlResult<()> {
+        if let Some(e) = &o.engine {
+            d.def.engine = engine_name(Some(e), &d.old.name, self.env)?;
+        }
+        if let Some(c) = &o.comment {
+            d.def.comment.clone_from(c);
+        }
+        if let Some(c) = o.collation {
+            d.collation = c;
+        }
+        Ok(())
+    }
+
+    /// The new columns in order.
+    fn columns(
+        &self,
+        d: &mut Draft<'_>,
+        actions: &[AlterAction],
+        convert: Option<Collation>,
+    ) -> SqlResult<()> {
+        let old = d.old;
+        let at = |name: &str| old.columns.iter().position(|c| same(&c.name, name));
+        let missing = |name: &str, if_exists: bool| -> SqlResult<()> {
+            let e = unknown_column(name, &old.name);
+            if !if_exists {
+                return Err(e);
+            }
+            self.env.note(e.code, e.message);
+            Ok(())
+        };
+        let mut gone = vec![false; old.columns.len()];
+        let mut changed: Vec<Option<&AlterAction>> = vec![None; old.columns.len()];
+        for a in actions {
+            match a {
+                AlterAction::Drop {
+                    kind,
+                    name,
+                    if_exists,
+                } => self.drop_something(d, *kind, name, *if_exists, &mut gone)?,
+                AlterAction::Change {
+                    column, if_exists, ..
+                }
+                | AlterAction::RenameColumn {
+                    from: column,
+                    if_exists,
+                    ..
+                } => match at(column).filter(|i| !gone[*i]) {
+                    Some(i) => changed[i] = Some(a),
+                    None => missing(column, *if_exists)?,
+                },
+                AlterAction::RenameIndex {
+                    from,
+                    to,
+                    if_exists,
+                } => {
+                    let known = |n: &str| old.indexes.iter().any(|i| same(&i.name, n));
+                    if !known(from) || same(from, "PRIMARY") {
+                        let text = format!("Key '{from}' doesn't exist in table '{}'", old.name);
+                        if !if_exists {
+                            return Err(err(1176, b"42000", text));
+                        }
+                        self.env.note(1176, text);
+                        continue;
+                    }
+                    if known(to) && !same(from, to) {
+                        return Err(err(1061, b"42000", format!("Duplicate key name '{to}'")));
+                    }
+                    d.renamed.push((from.clone(), to.clone()));
+                }
+                _ => {}
+            }
+        }
+        for (i, c) in old.columns.iter().enumerate() {
+            if gone[i] {
+                continue;
+            }
+            let mut column = NewColumn {
+                def: c.clone(),
+                from: Some(i),
+                explicit_null: false,
+            };
+            match changed[i] {
+                Some(AlterAction::Change { place: Some(_), .. }) => continue,
+                Some(AlterAction::Change { elements, .. }) => {
+                    column = self.changed(d, elements, i)?;
+                }
+                Some(AlterAction::RenameColumn { to, .. }) => column.def.name.clone_from(to),
+                _ => {
+                    if let Some(c) = convert.filter(|_| is_text(column.def.ty.kind)) {
+                        let spec = ColumnSpec {
+                            collation: Some(c),
+                            ..plain_spec(column.def.clone(), None)
+                        };
+                        column.def = self.checked(&spec, d)?;
+                    }
+                }
+            }
+            d.columns.push(column);
+        }
+        for a in actions {
+            match a {
+                AlterAction::Add {
+                    elements,
+                    place,
+                    if_not_exists,
+                } => self.add(d, elements, place.as_ref(), *if_not_exists, &gone)?,
+                AlterAction::Change {
+                    column,
+                    elements,
+                    place: Some(place),
+                    ..
+                } => {
+                    if let Some(i) = at(column).filter(|i| !gone[*i]) {
+                        let c = self.changed(d, elements, i)?;
+                        insert_at(&mut d.columns, c, Some(place), &old.name)?;
+                    }
+                }
+                AlterAction::SetDefault {
+                    column,
+                    default,
+                    if_exists,
+                } => {
+                    let found =
+                        at(column).and_then(|i| d.columns.iter().position(|c| c.from == Some(i)));
+                    let Some(n) = found else {
+                        missing(column, *if_exists)?;
+                        continue;
+                    };
+                    let mut def = d.columns[n].def.clone();
+                    let (constant, expr) = match default.clone() {
+                        None => (DefaultDef::None, None),
+                        Some(Ok(d)) => (d, None),
+                        Some(Err(e)) => (DefaultDef::None, Some(e)),
+                    };
+                    def.default = constant;
+                    let spec = plain_spec(def, expr);
+                    d.columns[n].def = self.checked(&spec, d)?;
+                }
+                _ => {}
+            }
+        }
+        if d.columns.is_empty() {
+            return Err(err(
+                1090,
+                b"42000",
+                "You can't delete all columns with ALTER TABLE; use DROP TABLE instead",
+            ));
+        }
+        for (i, c) in d.columns.iter().enumerate() {
+            if d.columns[..i]
+                .iter()
+                .any(|o| same(&o.def.name, &c.def.name))
+            {
+                return Err(duplicate_column(&c.def.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn checked(&self, spec: &ColumnSpec, d: &Draft<'_>) -> SqlResult<ColumnDef> {
+        column_def(spec, d.collation, &d.old.db, &d.old.name, self.env)
+    }
+
+    /// The new form of an old column; notes what indexes it asks for.
+    fn changed(
+        &self,
+        d: &mut Draft<'_>,
+        elements: &TableElements,
+        from: usize,
+    ) -> SqlResult<NewColumn> {
+        d.added.extend(elements.indexes.iter().cloned());
+        let Some(spec) = elements.columns.first() else {
+            return Err(SqlError::unsupported("this ALTER TABLE"));
+        };
+        Ok(NewColumn {
+            def: self.checked(spec, d)?,
+            from: Some(from),
+            explicit_null: spec.null_given && spec.def.nullable,
+        })
+    }
+
+    fn add(
+        &self,
+        d: &mut Draft<'_>,
+        elements: &TableElements,
+        place: Option<&ColumnPlace>,
+        if_not_exists: bool,
+        gone: &[bool],
+    ) -> SqlResult<()> {
+        for spec in &elements.checks {
+            let known = |n: &String| d.def.checks.iter().any(|c| same(&c.name, n));
+            if let Some(n) = spec
+                .name
+                .as_ref()
+                .filter(|n| spec.if_not_exists && known(n))
+            {
+                self.env
+                    .note(1826, format!("Duplicate CHECK constraint name '{n}'"));
+                continue;
+            }
+            let one = std::slice::from_ref(spec);
+            let made = constraint::checks(one, &d.def.checks, &d.old.name)?;
+            d.def.checks.extend(made);
+        }
+        if !elements.foreign_keys.is_empty() {
+            return Err(SqlError::unsupported("ALTER TABLE ... ADD FOREIGN KEY"));
+        }
+        for spec in &elements.columns {
+            let name = &spec.def.name;
+            let known = d
+                .old
+                .columns
+                .iter()
+                .zip(gone)
+                .any(|(c, gone)| !gone && same(&c.name, name));
+            if if_not_exists && known {
+                let e = duplicate_column(name);
+                self.env.note(e.code, e.message);
+                return Ok(());
+            }
+            let c = NewColumn {
+                def: self.checked(spec, d)?,
+                from: None,
+                explicit_null: spec.null_given && spec.def.nullable,
+            };
+            insert_at(&mut d.columns, c, place, &d.old.name)?;
+        }
+        d.added.extend(elements.indexes.iter().cloned());
+        Ok(())
+    }
+
+    fn drop_something(
+        &self,
+        d: &mut Draft<'_>,
+        kind: DropKind,
+        name: &str,
+        if_exists: bool,
+        gone: &mut [bool],
+    ) -> SqlResult<()> {
+        let index = d.old.indexes.iter().find(|i| same(&i.name, name));
+        let e = match kind {
+            DropKind::Column => {
+                let at = d.old.columns.iter().position(|c| same(&c.name, name));
+                if let Some(i) = at.filter(|i| !gone[*i]) {
+                    gone[i] = true;
+                    return Ok(());
+                }
+                cant_drop_what("COLUMN", name)
+            }
+            DropKind::Index => {
+                if let Some(i) = index.filter(|i| !d.dropped.contains(&i.name)) {
+                    d.dropped.push(i.name.clone());
+                    return Ok(());
+                }
+                err(1091, b"42000", cant_drop(name))
+            }
+            DropKind::Constraint => {
+                let before = d.def.checks.len() + d.def.foreign_keys.len();
+                d.def.checks.retain(|c| !same(&c.name, name));
+                d.def.foreign_keys.retain(|c| !same(&c.name, name));
+                if d.def.checks.len() + d.def.foreign_keys.len() < before {
+                    return Ok(());
+                }
+                if let Some(i) = index.filter(|i| i.unique) {
+                    d.dropped.push(i.name.clone());
+                    return Ok(());
+                }
+                cant_drop_what("CONSTRAINT", name)
+            }
+            DropKind::ForeignKey => {
+                let before = d.def.foreign_keys.len();
+                d.def.foreign_keys.retain(|c| !same(&c.name, name));
+                if d.def.foreign_keys.len() < before {
+                    return Ok(());
+                }
+                cant_drop_what("FOREIGN KEY", name)
+            }
+        };
+        if !if_exists {
+            return Err(e);
+        }
+        self.env.note(e.code, e.message);
+        Ok(())
+    }
+
+    /// The new indexes; moves the columns into the definition.
+    fn indexes(&self, d: &mut Draft<'_>) -> SqlResult<()> {
+        let mut kept: Vec<IndexDef> = Vec::new();
+        for ix in &d.old.indexes {
+            if d.dropped.contains(&ix.name) {
+                continue;
+            }
+            let mut ix = ix.clone();
+            let mut parts: Vec<IndexColumn> = Vec::with_capacity(ix.columns.len());
+            for p in &ix.columns {
+                let Some(at) = d.columns.iter().position(|c| c.from == Some(p.column)) else {
+                    if ix.unique && ix.columns.len() > 1 {
+                        let name = &d.old.columns[p.column].name;
+                        return Err(err(
+                            1072,
+                            b"42000",
+                            format!("Key column '{name}' doesn't exist in table"),
+                        ));
+                    }
+                    continue;
+                };
+                let (was, now) = (&d.old.columns[p.column], &d.columns[at].def);
+                let mut prefix = p.prefix;
+                if was.ty != now.ty {
+                    let full = now.ty.max_length().unwrap_or(0);
+                    let given = prefix
+                        .filter(|n| now.ty.is_string() && u64::from(*n) < full)
+                        .map(u32::from);
+                    let long = matches!(now.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
+                    if given.is_none() && long && ix.name == "PRIMARY" {
+                        return Err(err(
+                            1170,
+                            b"42000",
+                            format!(
+                                "BLOB/TEXT column '{}' used in key specification without a key length",
+                                now.name
+                            ),
+                        ));
+                    }
+                    prefix = prefix_of(&now.name, &now.ty, given, ix.unique, self.env)?;
+                }
+                parts.push(IndexColumn {
+                    column: at,
+                    prefix,
+                    desc: p.desc,
+                });
+            }
+            if parts.is_empty() {
+                continue;
+            }
+            ix.columns = parts;
+            if let Some((_, to)) = d.renamed.iter().find(|(from, _)| same(from, &ix.name)) {
+                ix.name.clone_from(to);
+            }
+            kept.push(ix);
+        }
+        let mut columns: Vec<ColumnDef> = d.columns.iter().map(|c| c.def.clone()).collect();
+        // A primary key makes its columns NOT NULL, before indexes look at them.
+        let of_new_key = |at: usize| {
+            let name = &d.columns[at].def.name;
+            let mut new = d.added.iter().filter(|i| i.primary);
+            new.any(|i| i.columns.iter().any(|(n, ..)| same(n, name)))
+        };
+        let of_key: Vec<(usize, bool)> = kept
+            .iter()
+            .filter(|i| i.name == "PRIMARY")
+            .flat_map(|i| i.columns.iter().map(|c| c.column))
+            .chain(d.added.iter().filter(|i| i.primary).flat_map(|i| {
+                i.columns
+                    .iter()
+                    .filter_map(|(n, ..)| columns.iter().position(|c| same(&c.name, n)))
+            }))
+            .map(|at| (at, of_new_key(at)))
+            .collect();
+        for (at, new) in of_key {
+            if new && d.columns[at].explicit_null {
+                return Err(err(
+                    1171,
+                    b"42000",
+                    "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead",
+                ));
+            }
+            columns[at].nullable = false;
+            if columns[at].default == DefaultDef::Null {
+                columns[at].default = DefaultDef::None;
+            }
+            d.columns[at].def = columns[at].clone();
+        }
+        for spec in &d.added {
+            let known = match &spec.name {
+                _ if spec.primary => kept.iter().any(|i| i.name == "PRIMARY"),
+                Some(n) => d
+                    .old
+                    .indexes
+                    .iter()
+                    .any(|i| same(&i.name, n) && !d.dropped.contains(&i.name)),
+                None => false,
+            };
+            if spec.primary && known {
+                let text = "Multiple primary key defined";
+                if !spec.if_not_exists {
+                    return Err(err(1068, b"42000", text));
+                }
+                self.env.note(1068, text);
+                continue;
+            }
+            if let (true, true, Some(n)) = (known, spec.if_not_exists, &spec.name) {
+                self.env.note(1061, format!("Duplicate key name '{n}'"));
+                continue;
+            }
+            let ix = index_def(spec, &columns, &kept, self.env)?;
+            note_twice(&ix, &kept, self.env);
+            kept.push(ix);
+        }
+        if kept.len() > 64 {
+            return Err(err(
+                1069,
+                b"42000",
+                "Too many keys specified; max 64 keys allowed",
+            ));
+        }
+        kept.sort_by_key(|i| index_rank(i, &columns));
+        d.def.columns = columns;
+        d.def.indexes = kept;
+        Ok(())
+    }
+
+    /// RENAME TABLE.
+    pub(super) fn rename_tables(
+        &self,
+        if_exists: bool,
+        pairs: &[(TableName, TableName)],
+    ) -> SqlResult<u64> {
+        // What the names before this pair have come to mean.
+        let mut now: HashMap<(String, String), Option<TableDef>> = HashMap::new();
+        let mut changes = Vec::new();
+        for (from, to) in pairs {
+            let from = (db_of(from, self.env)?.to_string(), from.name.clone());
+            let to = (db_of(to, self.env)?.to_string(), to.name.clone());
+            let find = |at: &(String, String)| match now.get(at) {
+                Some(found) => found.clone(),
+                None => self.catalog.table(&at.0, &at.1).map(|t| t.def.clone()),
+            };
+            let Some(mut def) = find(&from) else {
+                let e = no_such_table(&from.0, &from.1);
+                if !if_exists {
+                    return Err(e);
+                }
+                self.env.note(e.code, e.message);
+                continue;
+            };
+            if self.catalog.database(&to.0).is_none() {
+                return Err(cant_rename((&from.0, &from.1), (&to.0, &to.1)));
+            }
+            if find(&to).is_some() {
+                return Err(table_exists(&to.1));
+            }
+            def.db.clone_from(&to.0);
+            def.name.clone_from(&to.1);
+            changes.push(CatalogChange::AlterTable {
+                db: from.0.clone(),
+                name: from.1.clone(),
+                def: def.clone(),
+            });
+            now.insert(from, None);
+            now.insert(to, Some(def));
+        }
+        if !changes.is_empty() {
+            self.submit(self.default_db(), self.text.to_string(), changes, false)?;
+        }
+        Ok(0)
+    }
+}
+
+fn insert_at(
+    columns: &mut Vec<NewColumn>,
+    c: NewColumn,
+    place: Option<&ColumnPlace>,
+    table: &str,
+) -> SqlResult<()> {
+    let at = match place {
+        None => columns.len(),
+        Some(ColumnPlace::First) => 0,
+        Some(ColumnPlace::After(name)) => {
+            1 + columns
+                .iter()
+                .position(|o| same(&o.def.name, name))
+                .ok_or_else(|| unknown_column(name, table))?
+        }
+    };
+    columns.insert(at, c);
+    Ok(())
+}
+
+/// A column as it is, to be checked again.
+fn plain_spec(def: ColumnDef, default: Option<crate::ast::AstExpr>) -> ColumnSpec {
+    ColumnSpec {
+        collation: is_text(def.ty.kind).then_some(def.ty.collation),
+        def,
+        null_given: true,
+        default,
+        check: None,
+        bin: false,
+        generated: None,
+    }
+}
+
+/// Whether MariaDB copies the table for this change of a column: then it reports the number of rows.
+fn copies_in_mariadb(old: &ColumnDef, new: &ColumnDef) -> bool {
+    use TypeKind::{VarBinary, VarChar};
+    if new.auto_increment && !old.auto_increment {
+        return true;
+    }
+    match (old.ty.kind, new.ty.kind) {
+        _ if old.ty.collation.charset() != new.ty.collation.charset() => true,
+        (VarChar(a), VarChar(b)) | (VarBinary(a), VarBinary(b)) => a > b,
+        (a, b) => a != b || old.ty.unsigned != new.ty.unsigned,
     }
 }

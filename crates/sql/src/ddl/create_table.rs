@@ -2,7 +2,7 @@
 
 use super::column::{check_auto_increment, check_row_size, column_def, invalid_default};
 use super::database::reserved_schema;
-use super::index::{index_def, index_rank};
+use super::index::{index_def, index_rank, note_twice};
 use super::{Run, constraint, db_of, err, unknown_database};
 use crate::ast::CreateTable;
 use crate::env::StatementEnv;
@@ -46,8 +46,8 @@ impl Run<'_> {
                 format!("Incorrect table name '{name}'"),
             ));
         }
-        let engine = engine_name(c.engine.as_deref(), name, env)?;
-        let collation = c.collation.unwrap_or(default);
+        let engine = engine_name(c.options.engine.as_deref(), name, env)?;
+        let collation = c.options.collation.unwrap_or(default);
         if c.elements.columns.is_empty() {
             return Err(err(1113, b"42000", "A table must have at least 1 column"));
         }
@@ -95,6 +95,7 @@ impl Run<'_> {
         let mut indexes: Vec<IndexDef> = Vec::with_capacity(c.elements.indexes.len());
         for spec in &c.elements.indexes {
             let def = index_def(spec, &columns, &indexes, env)?;
+            note_twice(&def, &indexes, env);
             indexes.push(def);
         }
         if indexes.len() > 64 {
@@ -115,8 +116,8 @@ impl Run<'_> {
             indexes,
             hidden_index_id: 0,
             collation,
-            comment: c.comment.clone(),
-            auto_increment_start: c.auto_increment,
+            comment: c.options.comment.clone().unwrap_or_default(),
+            auto_increment_start: c.options.auto_increment.unwrap_or(0),
             engine,
             created: u64::from(env.timestamp()),
             checks: constraint::checks(&c.elements.checks, &[], name)?,

@@ -1,33 +1,27 @@
 //! Index definitions, CREATE and DROP INDEX.
 
 use super::{Run, err};
-use crate::ast::{AlterAction, IndexSpec, TableName};
+use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements, TableName};
 use crate::env::StatementEnv;
 use crate::show::quote_ident;
-use narwal_engine::{ColumnDef, IndexColumn, IndexDef, Table};
+use narwal_engine::{ColumnDef, IndexColumn, IndexDef};
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 
 /// Longest key in bytes, as InnoDB's.
 const MAX_KEY_BYTES: u64 = 3072;
 
 impl Run<'_> {
-    pub(super) fn create_index(
-        &self,
-        if_not_exists: bool,
-        table: &TableName,
-        index: &IndexSpec,
-    ) -> SqlResult<u64> {
-        let table = self.table(table)?;
-        let name = index.name.as_deref().unwrap_or_default();
-        if find_index(table, name).is_some() {
-            let text = format!("Duplicate key name '{name}'");
-            if if_not_exists {
-                self.env.note(1061, text);
-                return Ok(0);
-            }
-            return Err(err(1061, b"42000", text));
-        }
-        self.alter(table, &[AlterAction::AddIndex(index.clone())])
+    pub(super) fn create_index(&self, table: &TableName, index: &IndexSpec) -> SqlResult<u64> {
+        let elements = TableElements {
+            indexes: vec![index.clone()],
+            ..TableElements::default()
+        };
+        let add = AlterAction::Add {
+            elements,
+            place: None,
+            if_not_exists: false,
+        };
+        self.alter(self.table(table)?, &[add], false)
     }
 
     pub(super) fn drop_index(
@@ -37,11 +31,13 @@ impl Run<'_> {
         index: &str,
     ) -> SqlResult<u64> {
         let table = self.table(table)?;
-        if find_index(table, index).is_none() && if_exists {
-            self.env.note(1091, cant_drop(index));
-            return Ok(0);
-        }
-        self.alter(table, &[AlterAction::DropIndex(index.to_string())])
+        let drop = AlterAction::Drop {
+            kind: DropKind::Index,
+            name: index.to_string(),
+            if_exists,
+        };
+        // Rows copied for it are not told.
+        self.alter(table, &[drop], false).map(|_| 0)
     }
 }
 
@@ -152,8 +148,24 @@ pub(super) fn index_def(
     })
 }
 
+/// A note if an index says what another one says.
+pub(super) fn note_twice(index: &IndexDef, others: &[IndexDef], env: &StatementEnv) {
+    let twice = |o: &IndexDef| {
+        o.name != "PRIMARY" && o.unique == index.unique && o.columns == index.columns
+    };
+    if index.name != "PRIMARY" && others.iter().any(twice) {
+        env.note(
+            1831,
+            format!(
+                "Duplicate index {}. This is deprecated and will be disallowed in a future release",
+                quote_ident(&index.name)
+            ),
+        );
+    }
+}
+
 /// Checks a key part's length and drops it where it says nothing.
-fn prefix_of(
+pub(super) fn prefix_of(
     name: &str,
     ty: &ColumnType,
     prefix: Option<u32>,
@@ -233,12 +245,4 @@ pub(super) fn cant_drop(name: &str) -> String {
         "Can't DROP INDEX {}; check that it exists",
         quote_ident(name)
     )
-}
-
-fn find_index<'t>(table: &'t Table, name: &str) -> Option<&'t IndexDef> {
-    table
-        .def
-        .indexes
-        .iter()
-        .find(|i| i.name.eq_ignore_ascii_case(name))
 }

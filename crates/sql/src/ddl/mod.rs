@@ -7,14 +7,18 @@ mod create_table;
 mod database;
 mod drop;
 mod index;
+mod rebuild;
 
-use crate::ast::{DdlStmt, TableName};
+use crate::ast::{AlterAction, DdlStmt, TableName};
 use crate::env::StatementEnv;
 use crate::plan::resolve::no_such_table;
 use crate::prepared::Outcome;
 use crate::privilege::{Needs, Privilege};
-use narwal_engine::{Catalog, CatalogChange, Database, Ddl, EngineError, Table, TxnOptions};
+use narwal_engine::{
+    Catalog, CatalogChange, CommitInfo, Database, Ddl, EngineError, Table, TxnOptions,
+};
 use narwal_types::{SqlError, SqlResult};
+use std::cell::Cell;
 
 pub(crate) use index::index_rank;
 
@@ -62,7 +66,27 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
         DdlStmt::CreateIndex { table, .. } | DdlStmt::DropIndex { table, .. } => {
             vec![on(table, Privilege::Index)?]
         }
-        DdlStmt::AlterTable { table, .. } => vec![on(table, Privilege::Alter)?],
+        DdlStmt::AlterTable { table, actions, .. } => {
+            let mut needs = vec![on(table, Privilege::Alter)?];
+            for a in actions {
+                if let AlterAction::RenameTo(to) = a {
+                    needs.push(on(table, Privilege::Drop)?);
+                    needs.push(on(to, Privilege::Create)?);
+                    needs.push(on(to, Privilege::Insert)?);
+                }
+            }
+            needs
+        }
+        DdlStmt::RenameTable { pairs, .. } => {
+            let mut needs = Vec::new();
+            for (from, to) in pairs {
+                needs.push(on(from, Privilege::Alter)?);
+                needs.push(on(from, Privilege::Drop)?);
+                needs.push(on(to, Privilege::Create)?);
+                needs.push(on(to, Privilege::Insert)?);
+            }
+            needs
+        }
     })
 }
 
@@ -72,6 +96,8 @@ struct Run<'a> {
     options: &'a TxnOptions,
     env: &'a StatementEnv,
     text: &'a str,
+    /// Rows that ALTER TABLE copied, and those that it left out for their keys.
+    copied: Cell<(u64, u64)>,
 }
 
 /// Runs a DDL statement. `text`: the statement as written, for the log. The session has committed its transaction.
@@ -89,6 +115,7 @@ pub fn execute_ddl(
         options,
         env,
         text,
+        copied: Cell::default(),
     };
     let affected = run.statement(stmt)?;
     Ok(Outcome::Done {
@@ -99,7 +126,8 @@ pub fn execute_ddl(
             DdlStmt::CreateIndex { .. } | DdlStmt::DropIndex { .. } | DdlStmt::AlterTable { .. }
         ) {
             format!(
-                "Records: 0  Duplicates: 0  Warnings: {}",
+                "Records: {affected}  Duplicates: {}  Warnings: {}",
+                run.copied.get().1,
                 env.warning_count()
             )
         } else {
@@ -116,22 +144,34 @@ impl Run<'_> {
         changes: Vec<CatalogChange>,
         suppress_use: bool,
     ) -> Result<(), EngineError> {
-        let done = self.db.ddl(
-            Ddl {
-                sql,
-                db: db.to_string(),
-                changes,
-                sql_mode: self.env.sql_mode.0,
-                thread_id: self.env.connection_id as u32,
-                timestamp: self.env.timestamp(),
-                suppress_use,
-            },
-            self.options,
-        )?;
+        let ddl = self.ddl_of(db, sql, changes, suppress_use);
+        self.logged(self.db.ddl(ddl, self.options)?);
+        Ok(())
+    }
+
+    fn ddl_of(
+        &self,
+        db: &str,
+        sql: String,
+        changes: Vec<CatalogChange>,
+        suppress_use: bool,
+    ) -> Ddl {
+        Ddl {
+            sql,
+            db: db.to_string(),
+            changes,
+            sql_mode: self.env.sql_mode.0,
+            thread_id: self.env.connection_id as u32,
+            timestamp: self.env.timestamp(),
+            suppress_use,
+        }
+    }
+
+    /// Tells the session what a statement got in the log.
+    fn logged(&self, done: CommitInfo) {
         if !done.gtid.is_empty() {
             *self.env.gtid_written.borrow_mut() = Some(done.gtid);
         }
-        Ok(())
     }
 
     /// The default database, for the log.
@@ -171,20 +211,19 @@ impl Run<'_> {
                 )?;
                 Ok(0)
             }
-            DdlStmt::CreateIndex {
-                if_not_exists,
-                table,
-                index,
-            } => self.create_index(*if_not_exists, table, index),
+            DdlStmt::CreateIndex { table, index } => self.create_index(table, index),
             DdlStmt::DropIndex {
                 if_exists,
                 table,
                 index,
             } => self.drop_index(*if_exists, table, index),
-            DdlStmt::AlterTable { table, actions } => {
-                let table = self.table(table)?;
-                self.alter(table, actions)
-            }
+            DdlStmt::AlterTable {
+                ignore,
+                if_exists,
+                table,
+                actions,
+            } => self.alter_table(*ignore, *if_exists, table, actions),
+            DdlStmt::RenameTable { if_exists, pairs } => self.rename_tables(*if_exists, pairs),
         }
     }
 }

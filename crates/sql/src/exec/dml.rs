@@ -69,7 +69,7 @@ impl Cell<'_> {
 }
 
 /// CURRENT_TIMESTAMP for a column, as it is stored: TIMESTAMP in UTC, DATETIME in the session's time zone.
-fn now(table: &Table, column: usize, fsp: u8, env: &StatementEnv) -> Value {
+pub(crate) fn stored_now(table: &Table, column: usize, fsp: u8, env: &StatementEnv) -> Value {
     let ty = &table.def.columns[column].ty;
     let offset = match ty.kind {
         TypeKind::Timestamp(_) => 0,
@@ -99,7 +99,7 @@ impl<'a> Storer<'a> {
     pub(super) fn default(&self, column: usize, d: &'a DefaultValue) -> SqlResult<Cell<'a>> {
         Ok(match d {
             DefaultValue::Const(v) => Cell::Ref(v.as_ref()),
-            DefaultValue::Now(f) => Cell::Own(now(self.table, column, *f, self.ctx.env)),
+            DefaultValue::Now(f) => Cell::Own(stored_now(self.table, column, *f, self.ctx.env)),
             // Expressions come when the other columns are known.
             DefaultValue::Generate | DefaultValue::Expr(_) => Cell::Ref(ValueRef::Null),
             DefaultValue::Missing(v) => {
@@ -295,7 +295,7 @@ pub(super) fn touch(
     }
     let changes: SmallVec<[(usize, Cell<'_>); 4]> = on_update
         .iter()
-        .map(|(c, f)| (*c, Cell::Own(now(table, *c, *f, env))))
+        .map(|(c, f)| (*c, Cell::Own(stored_now(table, *c, *f, env))))
         .collect();
     patched(&table.layout, &image, &changes)
 }

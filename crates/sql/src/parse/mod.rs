@@ -507,14 +507,17 @@ impl<'a> P<'a> {
                     _ => Err(self.error_at(0)),
                 }
             }
-            "CREATE" | "DROP" | "TRUNCATE" | "ALTER" => self.ddl().map(|d| Stmt::Ddl(Box::new(d))),
+            "CREATE" | "DROP" | "TRUNCATE" | "ALTER" | "RENAME" => {
+                self.ddl().map(|d| Stmt::Ddl(Box::new(d)))
+            }
             "WITH" | "VALUES" => self.select_statement(),
             "TABLE" => self.unsupported(&format!("{word} statement")),
-            "CALL" | "HANDLER" | "LOAD" | "RENAME" | "PREPARE" | "EXECUTE" | "DEALLOCATE"
-            | "XA" | "ANALYZE" | "OPTIMIZE" | "REPAIR" | "CHECK" | "LOCK" | "UNLOCK"
-            | "INSTALL" | "UNINSTALL" | "HELP" | "SIGNAL" | "RESIGNAL" | "GET" | "CACHE"
-            | "BINLOG" | "PURGE" | "CHANGE" | "START" | "STOP" | "RESET" | "BACKUP"
-            | "SHUTDOWN" => self.unsupported(&word),
+            "CALL" | "HANDLER" | "LOAD" | "PREPARE" | "EXECUTE" | "DEALLOCATE" | "XA"
+            | "ANALYZE" | "OPTIMIZE" | "REPAIR" | "CHECK" | "LOCK" | "UNLOCK" | "INSTALL"
+            | "UNINSTALL" | "HELP" | "SIGNAL" | "RESIGNAL" | "GET" | "CACHE" | "BINLOG"
+            | "PURGE" | "CHANGE" | "START" | "STOP" | "RESET" | "BACKUP" | "SHUTDOWN" => {
+                self.unsupported(&word)
+            }
             _ => Err(self.error()),
         }
     }

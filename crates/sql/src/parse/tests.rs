@@ -225,7 +225,7 @@ fn create_table_forms() {
         t.elements.indexes[1].columns[0],
         ("key".to_string(), Some(5), true)
     );
-    assert_eq!(t.auto_increment, 7);
+    assert_eq!(t.options.auto_increment, Some(7));
     assert_eq!(t.elements.columns[3].def.on_update, Some(3));
     assert_eq!(
         t.elements.columns[2].def.default,

@@ -131,6 +131,7 @@ impl P<'_> {
         if primary {
             t.indexes.push(IndexSpec {
                 name: None,
+                if_not_exists: false,
                 primary: true,
                 unique: true,
                 columns: vec![(name.clone(), None, false)],
@@ -140,6 +141,7 @@ impl P<'_> {
         if unique {
             t.indexes.push(IndexSpec {
                 name: None,
+                if_not_exists: false,
                 primary: false,
                 unique: true,
                 columns: vec![(name, None, false)],
@@ -217,7 +219,7 @@ impl P<'_> {
     }
 
     /// What follows DEFAULT: a constant, or an expression that is none.
-    fn default_value(&mut self) -> SqlResult<Result<DefaultDef, AstExpr>> {
+    pub(super) fn default_value(&mut self) -> SqlResult<Result<DefaultDef, AstExpr>> {
         if let Some(f) = self.current_timestamp()? {
             return Ok(Ok(DefaultDef::CurrentTimestamp(f)));
         }

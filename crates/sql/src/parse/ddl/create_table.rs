@@ -1,7 +1,7 @@
 //! CREATE TABLE.
 
 use super::P;
-use crate::ast::{CreateTable, DdlStmt, TableElements};
+use crate::ast::{CreateTable, DdlStmt, TableElements, TableOptions};
 use narwal_types::SqlResult;
 use sqlparser::tokenizer::Token;
 
@@ -23,10 +23,7 @@ impl P<'_> {
             if_not_exists,
             table,
             elements: TableElements::default(),
-            engine: None,
-            collation: None,
-            comment: String::new(),
-            auto_increment: 0,
+            options: TableOptions::default(),
         };
         loop {
             self.create_element(&mut t.elements)?;
@@ -35,14 +32,24 @@ impl P<'_> {
             }
         }
         self.expect_tok(&Token::RParen)?;
-        self.table_options(&mut t)?;
+        self.table_options(&mut t.options)?;
         if self.peek_kw("AS") || self.peek_kw("SELECT") || *self.peek() == Token::LParen {
             return self.unsupported("CREATE TABLE ... SELECT");
         }
         Ok(DdlStmt::CreateTable(t))
     }
 
-    fn create_element(&mut self, t: &mut TableElements) -> SqlResult<()> {
+    /// Whether an index or a constraint is next, and no column.
+    pub(super) fn is_element_of_table(&self) -> bool {
+        self.is_constraint_start()
+            || self.is_index_start()
+            || ["FULLTEXT", "SPATIAL", "PERIOD"]
+                .iter()
+                .any(|k| self.peek_kw(k))
+    }
+
+    /// An element of CREATE TABLE's list.
+    pub(super) fn create_element(&mut self, t: &mut TableElements) -> SqlResult<()> {
         if self.is_constraint_start() {
             return self.constraint(t);
         }
@@ -60,51 +67,59 @@ impl P<'_> {
         self.column(t)
     }
 
-    fn table_options(&mut self, t: &mut CreateTable) -> SqlResult<()> {
+    fn table_options(&mut self, t: &mut TableOptions) -> SqlResult<()> {
         loop {
             self.tok(&Token::Comma);
-            self.kw("DEFAULT");
-            if self.kw("ENGINE") {
-                self.tok(&Token::Eq);
-                t.engine = Some(self.option_word()?);
-            } else if self.charset_options(&mut t.collation)? {
-                // Taken.
-            } else if self.kw("COMMENT") {
-                self.tok(&Token::Eq);
-                t.comment = self.string()?;
-            } else if self.kw("AUTO_INCREMENT") {
-                self.tok(&Token::Eq);
-                t.auto_increment = self.uint()?;
-            } else if self.kw("ROW_FORMAT")
-                || self.kw("KEY_BLOCK_SIZE")
-                || self.kw("MAX_ROWS")
-                || self.kw("MIN_ROWS")
-                || self.kw("AVG_ROW_LENGTH")
-                || self.kw("PACK_KEYS")
-                || self.kw("STATS_PERSISTENT")
-                || self.kw("STATS_AUTO_RECALC")
-                || self.kw("STATS_SAMPLE_PAGES")
-                || self.kw("CHECKSUM")
-                || self.kw("DELAY_KEY_WRITE")
-            {
-                // Hints about another engine's files: they change nothing a client can see.
-                self.tok(&Token::Eq);
-                self.option_word()?;
-            } else if self.peek_kw("PARTITION") {
-                return self.unsupported("PARTITION BY");
-            } else if self.peek_kw("WITH")
-                || self.peek_kw("DATA")
-                || self.peek_kw("INDEX")
-                || self.peek_kw("UNION")
-                || self.peek_kw("CONNECTION")
-                || self.peek_kw("PAGE_COMPRESSED")
-                || self.peek_kw("ENCRYPTED")
-            {
-                let what = self.word_for_message();
-                return self.unsupported(&format!("table option {what}"));
-            } else {
+            if !self.table_option(t)? {
                 return Ok(());
             }
         }
+    }
+
+    /// One table option, if one is next.
+    pub(super) fn table_option(&mut self, t: &mut TableOptions) -> SqlResult<bool> {
+        self.kw("DEFAULT");
+        if self.kw("ENGINE") {
+            self.tok(&Token::Eq);
+            t.engine = Some(self.option_word()?);
+        } else if self.charset_options(&mut t.collation)? {
+            // Taken.
+        } else if self.kw("COMMENT") {
+            self.tok(&Token::Eq);
+            t.comment = Some(self.string()?);
+        } else if self.kw("AUTO_INCREMENT") {
+            self.tok(&Token::Eq);
+            t.auto_increment = Some(self.uint()?);
+        } else if self.kw("ROW_FORMAT")
+            || self.kw("KEY_BLOCK_SIZE")
+            || self.kw("MAX_ROWS")
+            || self.kw("MIN_ROWS")
+            || self.kw("AVG_ROW_LENGTH")
+            || self.kw("PACK_KEYS")
+            || self.kw("STATS_PERSISTENT")
+            || self.kw("STATS_AUTO_RECALC")
+            || self.kw("STATS_SAMPLE_PAGES")
+            || self.kw("CHECKSUM")
+            || self.kw("DELAY_KEY_WRITE")
+        {
+            // Hints about another engine's files: they change nothing a client can see.
+            self.tok(&Token::Eq);
+            self.option_word()?;
+        } else if self.peek_kw("PARTITION") && self.peek_kw_nth(1, "BY") {
+            return self.unsupported("PARTITION BY");
+        } else if self.peek_kw("WITH")
+            || self.peek_kw("DATA")
+            || self.peek_kw("INDEX")
+            || self.peek_kw("UNION")
+            || self.peek_kw("CONNECTION")
+            || self.peek_kw("PAGE_COMPRESSED")
+            || self.peek_kw("ENCRYPTED")
+        {
+            let what = self.word_for_message();
+            return self.unsupported(&format!("table option {what}"));
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
     }
 }

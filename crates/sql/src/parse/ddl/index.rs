@@ -22,6 +22,7 @@ impl P<'_> {
         }
         let mut spec = IndexSpec {
             name: None,
+            if_not_exists: false,
             primary: false,
             unique: false,
             columns: Vec::new(),
@@ -38,9 +39,7 @@ impl P<'_> {
         } else if !(self.kw("KEY") || self.kw("INDEX")) {
             return Err(self.error());
         }
-        if self.peek_kw("IF") {
-            return self.unsupported("ADD INDEX IF NOT EXISTS");
-        }
+        spec.if_not_exists = self.if_not_exists()?;
         if *self.peek() != Token::LParen && !self.peek_kw("USING") {
             let name = self.ident()?;
             if !spec.primary {
@@ -112,6 +111,7 @@ impl P<'_> {
         let if_not_exists = self.if_not_exists()?;
         let mut spec = IndexSpec {
             name: Some(self.ident()?),
+            if_not_exists,
             primary: false,
             unique,
             columns: Vec::new(),
@@ -122,11 +122,7 @@ impl P<'_> {
         let table = self.table_name()?;
         self.index_tail(&mut spec)?;
         self.algorithm_and_lock()?;
-        Ok(DdlStmt::CreateIndex {
-            if_not_exists,
-            table,
-            index: spec,
-        })
+        Ok(DdlStmt::CreateIndex { table, index: spec })
     }
 
     /// `ALGORITHM = DEFAULT|INPLACE|COPY...` and `LOCK = DEFAULT|SHARED...`: what Narwal does fits all but LOCK=NONE.

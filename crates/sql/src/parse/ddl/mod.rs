@@ -77,6 +77,13 @@ impl P<'_> {
             self.kw("TABLE");
             return Ok(DdlStmt::Truncate(self.table_name()?));
         }
+        if self.kw("RENAME") {
+            if self.kw("TABLE") || self.kw("TABLES") {
+                return self.rename_table();
+            }
+            let what = self.word_for_message();
+            return self.unsupported(&format!("RENAME {what}"));
+        }
         self.expect_kw("ALTER")?;
         if self.kw("DATABASE") || self.kw("SCHEMA") {
             let name = match self.peek() {
@@ -98,11 +105,9 @@ impl P<'_> {
             });
         }
         let _ = self.kw("ONLINE");
-        let _ = self.kw("IGNORE");
+        let ignore = self.kw("IGNORE");
         if self.kw("TABLE") {
-            let table = self.table_name()?;
-            let actions = self.comma_separated(Self::alter_action)?;
-            return Ok(DdlStmt::AlterTable { table, actions });
+            return self.alter_table(ignore);
         }
         let what = self.word_for_message();
         self.unsupported(&format!("ALTER {what}"))

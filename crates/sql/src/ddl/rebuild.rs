@@ -1,0 +1,437 @@
+//! ALTER TABLE that writes every row anew.
+
+use super::{Run, err};
+use crate::exec::dml::{duplicate_entry, stored_now};
+use crate::exec::rules::{check_failed, rules};
+use crate::exec::select::to_session_zone;
+use crate::expr::{EvalCtx, RowAccess, Shared};
+use crate::plan::dml::{store_mode, store_target};
+use narwal_engine::{
+    CatalogChange, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table, TableDef,
+    TableFill,
+};
+use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
+use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use std::sync::Arc;
+
+enum Cell<'a> {
+    Ref(ValueRef<'a>),
+    Own(Value),
+}
+
+/// The row that is being made.
+struct SoFar<'a>(&'a [Cell<'a>]);
+
+impl RowAccess for SoFar<'_> {
+    fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
+        Ok(match self.0.get(column) {
+            Some(Cell::Ref(v)) => *v,
+            Some(Cell::Own(v)) => v.as_ref(),
+            None => ValueRef::Null,
+        })
+    }
+}
+
+/// How a column's values are made.
+enum Maker {
+    /// The old column's, as they are.
+    Keep(usize),
+    /// The old column's, converted.
+    Convert(usize),
+    /// All the same.
+    Const(Value),
+    /// Numbered.
+    Number,
+    /// There is none that the mode allows.
+    Refuse(SqlError),
+    /// By an expression, when the other columns are known.
+    Later,
+}
+
+struct Copy<'a> {
+    run: &'a Run<'a>,
+    old: &'a Table,
+    new: Arc<Table>,
+    makers: Vec<Maker>,
+    mode: StoreMode,
+    checked: Vec<usize>,
+    ignore: bool,
+    rows: u64,
+    duplicates: u64,
+}
+
+impl Run<'_> {
+    /// Replaces a table by one of another definition with its rows; gives their number. `sources`: the old column that each
+    /// new one has its values from, `None` for a new one.
+    pub(super) fn rebuild(
+        &self,
+        table: &Arc<Table>,
+        def: TableDef,
+        sources: &[Option<usize>],
+        ignore: bool,
+    ) -> SqlResult<u64> {
+        let (db, name) = (def.db.clone(), def.name.clone());
+        let change = CatalogChange::RebuildTable {
+            db: table.def.db.clone(),
+            name: table.def.name.clone(),
+            def,
+        };
+        let (mut rows, mut duplicates) = (0, 0);
+        let ddl = self.ddl_of(
+            self.default_db(),
+            self.text.to_string(),
+            vec![change],
+            false,
+        );
+        let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
+            let old = fill.old(&table.def.db, &table.def.name)?;
+            if old.def != table.def {
+                return Err(err(
+                    1412,
+                    b"HY000",
+                    "Table definition has changed, please retry transaction",
+                )
+                .into());
+            }
+            let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
+            fill.each_row(&old, &mut |fill, row| copy.row(fill, row))?;
+            (rows, duplicates) = (copy.rows - copy.duplicates, copy.duplicates);
+            Ok(())
+        };
+        let done = self
+            .db
+            .ddl_filled(ddl, self.options, FillRows::Local, &mut fill)?;
+        self.logged(done);
+        self.copied.set((rows, duplicates));
+        Ok(rows + duplicates)
+    }
+
+    /// The largest value of a table's AUTO_INCREMENT column, 0 if there is none.
+    pub(super) fn largest(&self, table: &Arc<Table>, column: usize) -> SqlResult<u64> {
+        let leads = |ix: &narwal_engine::Index| {
+            (ix.parts.first()).is_some_and(|p| p.column == column && !p.desc)
+        };
+        let Some(index) = table.indexes.iter().position(leads) else {
+            return Ok(0);
+        };
+        let mut txn = self.db.begin(self.options.clone());
+        let mut scan = txn.scan(
+            table,
+            index,
+            KeyRange::all(),
+            true,
+            ReadView::Current,
+            false,
+        )?;
+        Ok(match scan.next()? {
+            Some(item) => match table.layout.column(item.row, column)? {
+                ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
+                ValueRef::UInt(v) => v,
+                ValueRef::Float(v) => v as u64,
+                ValueRef::Double(v) => v as u64,
+                _ => 0,
+            },
+            None => 0,
+        })
+    }
+}
+
+impl<'a> Copy<'a> {
+    fn new(
+        run: &'a Run<'a>,
+        old: &'a Table,
+        new: Arc<Table>,
+        sources: &[Option<usize>],
+        ignore: bool,
+    ) -> SqlResult<Copy<'a>> {
+        let mode = store_mode(run.env, ignore, true);
+        let mut makers = Vec::with_capacity(sources.len());
+        for (i, s) in sources.iter().enumerate() {
+            let c = &new.def.columns[i];
+            makers.push(match s {
+                _ if c.generated.is_some() => Maker::Later,
+                Some(f) => {
+                    let o = &old.def.columns[*f];
+                    if o.ty == c.ty && (c.nullable || !o.nullable) {
+                        Maker::Keep(*f)
+                    } else {
+                        Maker::Convert(*f)
+                    }
+                }
+                None if matches!(c.default, DefaultDef::Expr(_)) => Maker::Later,
+                None if c.auto_increment => Maker::Number,
+                None => match first_value(run, &new, i, &mode) {
+                    Ok(v) => Maker::Const(v),
+                    Err(e) => Maker::Refuse(e),
+                },
+            });
+        }
+        // A unique index that was there stays unique if its values stay.
+        let inherited = |i: &narwal_engine::Index| {
+            let part = |column: usize, prefix| match makers[column] {
+                Maker::Keep(f) => Some((f, prefix)),
+                _ => None,
+            };
+            let parts: Option<Vec<_>> = i.parts.iter().map(|p| part(p.column, p.prefix)).collect();
+            parts.is_some_and(|parts| {
+                old.indexes.iter().any(|o| {
+                    o.unique
+                        && o.parts.len() == parts.len()
+                        && (o.parts.iter().zip(&parts))
+                            .all(|(a, b)| (a.column, a.prefix) == (b.0, b.1))
+                })
+            })
+        };
+        let checked = (1..new.indexes.len())
+            .filter(|i| new.indexes[*i].unique && !inherited(&new.indexes[*i]))
+            .collect();
+        Ok(Copy {
+            run,
+            old,
+            makers,
+            mode,
+            checked,
+            ignore,
+            rows: 0,
+            duplicates: 0,
+            new,
+        })
+    }
+
+    fn row(&mut self, fill: &mut TableFill<'_>, row: &[u8]) -> Result<(), EngineError> {
+        self.rows += 1;
+        if self.rows & 0xff == 0 {
+            self.run.env.check_interrupt()?;
+        }
+        let mut cells: Vec<Cell<'_>> = Vec::with_capacity(self.makers.len());
+        for (i, m) in self.makers.iter().enumerate() {
+            cells.push(match m {
+                Maker::Keep(f) => Cell::Ref(self.old.layout.column(row, *f)?),
+                Maker::Convert(f) => {
+                    Cell::Own(self.convert(i, *f, self.old.layout.column(row, *f)?)?)
+                }
+                Maker::Const(v) => Cell::Ref(v.as_ref()),
+                Maker::Refuse(e) => return Err(e.clone().into()),
+                Maker::Later => Cell::Ref(ValueRef::Null),
+                Maker::Number => {
+                    let n = Value::UInt(fill.next_auto_increment(&self.new)?);
+                    let target = store_target(&self.new, i);
+                    Cell::Own(store(
+                        n.as_ref(),
+                        &target,
+                        self.rows,
+                        &self.mode,
+                        &mut WarnWith(|_| ()),
+                    )?)
+                }
+            });
+        }
+        self.follow_rules(&mut cells)?;
+        let values: Vec<ValueRef<'_>> = cells
+            .iter()
+            .map(|c| match c {
+                Cell::Ref(v) => *v,
+                Cell::Own(v) => v.as_ref(),
+            })
+            .collect();
+        if let Some(c) = self.new.auto_increment {
+            let used = match values[c] {
+                ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
+                ValueRef::UInt(v) => v,
+                ValueRef::Float(v) => v as u64,
+                ValueRef::Double(v) => v as u64,
+                _ => 0,
+            };
+            fill.observe_auto_increment(&self.new, used);
+        }
+        let image = self.new.row(&values)?;
+        match fill.insert(&self.new, &image, &self.checked) {
+            Err(EngineError::Duplicate { .. }) if self.ignore => {
+                self.duplicates += 1;
+                Ok(())
+            }
+            Err(EngineError::Duplicate { index, .. }) => {
+                let ix = &self.new.indexes[index];
+                let parts = ix.parts.iter().map(|p| (p.column, p.prefix));
+                let env = self.run.env;
+                Err(duplicate_entry(&self.new, &ix.name, parts, &image, env).into())
+            }
+            r => r,
+        }
+    }
+
+    /// DEFAULT expressions of new columns, generated columns, CHECK constraints.
+    fn follow_rules(&self, cells: &mut [Cell<'_>]) -> SqlResult<()> {
+        let Some(rules) = rules(&self.new)? else {
+            return Ok(());
+        };
+        let ctx = EvalCtx {
+            env: self.run.env,
+            params: &[],
+            subqueries: &[],
+            outer: &[],
+            runner: None,
+            working: None,
+            shared: &Shared::default(),
+        };
+        let defaults = rules.defaults.iter().enumerate();
+        let defaults = defaults.filter_map(|(i, e)| e.as_ref().map(|e| (i, e)));
+        let generated = rules.generated.iter().map(|(i, e)| (*i, e));
+        for (i, e) in defaults.chain(generated) {
+            if !matches!(self.makers[i], Maker::Later) {
+                continue;
+            }
+            let v = e.eval(&ctx, &SoFar(cells))?;
+            cells[i] = Cell::Own(store(
+                v.as_ref(),
+                &store_target(&self.new, i),
+                self.rows,
+                &self.mode,
+                &mut WarnWith(|w| {
+                    self.run.env.warn(w.code, w.message);
+                }),
+            )?);
+        }
+        if self.run.env.check_constraints {
+            for c in &rules.checks {
+                if c.expr.eval_bool(&ctx, &SoFar(cells))? == Some(false) {
+                    return Err(check_failed(&self.new, &c.name));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn convert(&self, column: usize, from: usize, v: ValueRef<'_>) -> SqlResult<Value> {
+        let env = self.run.env;
+        let def = &self.new.def.columns[column];
+        let old = &self.old.def.columns[from];
+        if v == ValueRef::Null && !def.nullable {
+            let text = format!(
+                "Data truncated for column '{}' at row {}",
+                def.name, self.rows
+            );
+            if self.mode.strict {
+                return Err(err(1265, b"01000", text));
+            }
+            env.warn(1265, text);
+            return Ok(implicit_default(&def.ty));
+        }
+        let utc = |k| matches!(k, TypeKind::Timestamp(_));
+        let mut mode = self.mode;
+        let v = match (utc(old.ty.kind), utc(def.ty.kind)) {
+            (true, true) => {
+                mode.time_zone_offset = 0;
+                v
+            }
+            (true, false) => to_session_zone(v, env.time_zone_offset),
+            _ => v,
+        };
+        let target = store_target(&self.new, column);
+        let mut warn = WarnWith(|w| {
+            let level = if w.note {
+                crate::WarningLevel::Note
+            } else {
+                crate::WarningLevel::Warning
+            };
+            env.push_condition(level, w.code, w.message);
+        });
+        if let (true, ValueRef::Str(s)) = (def.ty.is_integer(), v) {
+            // Digits are taken up to what is none: 1e3 is 1.
+            let digits = integer_prefix(s);
+            if digits.len() < s.trim_ascii_end().len() {
+                let e = truncated("INTEGER", s);
+                if mode.strict {
+                    return Err(e);
+                }
+                env.warn(e.code, e.message);
+            }
+            let digits = if digits.is_empty() { b"0" } else { digits };
+            return store(ValueRef::Str(digits), &target, self.rows, &mode, &mut warn);
+        }
+        store(v, &target, self.rows, &mode, &mut warn)
+            .map_err(|e| as_copied(e, v, &old.ty, &def.ty, &def.name, self.rows))
+    }
+}
+
+/// The value of a new column in rows that are there.
+fn first_value(run: &Run<'_>, table: &Table, column: usize, mode: &StoreMode) -> SqlResult<Value> {
+    let c = &table.def.columns[column];
+    Ok(match &c.default {
+        DefaultDef::None | DefaultDef::Null if c.nullable => Value::Null,
+        DefaultDef::None | DefaultDef::Null => {
+            let zero = implicit_default(&c.ty);
+            if mode.strict
+                && mode.dates.no_zero_date
+                && matches!(
+                    c.ty.kind,
+                    TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_)
+                )
+            {
+                // 0000-00-00 has to be a value that may be stored.
+                let text = zero.as_ref().to_text();
+                let target = store_target(table, column);
+                let v = ValueRef::Str(text.as_bytes());
+                return store(v, &target, 1, mode, &mut WarnWith(|_| ()));
+            }
+            zero
+        }
+        DefaultDef::CurrentTimestamp(fsp) => stored_now(table, column, *fsp, run.env),
+        DefaultDef::Text(t) => store(
+            ValueRef::Str(t.as_bytes()),
+            &store_target(table, column),
+            1,
+            mode,
+            &mut WarnWith(|_| ()),
+        )?,
+        DefaultDef::Expr(_) => return Err(SqlError::unsupported("expressions as DEFAULT")),
+    })
+}
+
+/// Space, a sign and digits at the start of a text.
+fn integer_prefix(s: &[u8]) -> &[u8] {
+    let blank = s.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let sign = usize::from(matches!(s.get(blank), Some(b'-' | b'+')));
+    let from = blank + sign;
+    let digits = s[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    if digits == 0 {
+        &[]
+    } else {
+        &s[..from + digits]
+    }
+}
+
+fn truncated(what: &str, s: &[u8]) -> SqlError {
+    err(
+        1292,
+        b"22007",
+        format!(
+            "Truncated incorrect {what} value: '{}'",
+            String::from_utf8_lossy(s)
+        ),
+    )
+}
+
+/// A conversion's error as ALTER TABLE tells it, which moves fields where INSERT stores values.
+fn as_copied(
+    e: SqlError,
+    v: ValueRef<'_>,
+    from: &ColumnType,
+    to: &ColumnType,
+    column: &str,
+    row: u64,
+) -> SqlError {
+    let (ValueRef::Str(s) | ValueRef::Bytes(s)) = v else {
+        return e;
+    };
+    match (e.code, to.kind) {
+        (1366 | 1265, TypeKind::Decimal(..)) => truncated("DECIMAL", s),
+        (1366 | 1265, TypeKind::Float | TypeKind::Double) => truncated("DOUBLE", s),
+        (1406, _) if !matches!(from.kind, TypeKind::Text(_) | TypeKind::Blob(_)) => err(
+            1265,
+            b"01000",
+            format!("Data truncated for column '{column}' at row {row}"),
+        ),
+        _ => e,
+    }
+}
