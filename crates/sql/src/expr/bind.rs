@@ -1,6 +1,7 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
 use super::func::Func;
+use super::functions::Function;
 use super::subquery::{as_subquery, not_a_row, row_items, wrong_columns};
 use super::types::{self, NO_LENGTH};
 use super::{
@@ -257,7 +258,22 @@ impl Binder<'_> {
                     bool_ty(nullable),
                 )
             }
-            Ast::RLike { .. } => return Err(SqlError::unsupported("REGEXP")),
+            Ast::RLike {
+                negated,
+                expr,
+                pattern,
+                ..
+            } => {
+                let args = vec![self.expr(expr)?, self.expr(pattern)?];
+                types::compare_collation(&args, "regexp")?;
+                let m = self.call(Func::Regexp, args)?;
+                if *negated {
+                    let ty = m.ty;
+                    make(ExprKind::Not(boxed(m)), ty)
+                } else {
+                    m
+                }
+            }
             Ast::Case {
                 operand,
                 conditions,
@@ -1139,6 +1155,16 @@ impl Binder<'_> {
         };
         let ty = types::function(func, &args)?;
         let args = match func {
+            Func::Listed(Function {
+                results: Some(is_result),
+                ..
+            }) => {
+                let n = args.len();
+                args.into_iter()
+                    .enumerate()
+                    .map(|(i, a)| if is_result(i, n) { a.coerce(&ty) } else { a })
+                    .collect()
+            }
             Func::Coalesce | Func::Ifnull => args.into_iter().map(|a| a.coerce(&ty)).collect(),
             Func::Greatest | Func::Least if !ty.ty.is_string() => {
                 args.into_iter().map(|a| a.coerce(&ty)).collect()
@@ -1274,16 +1300,32 @@ impl Binder<'_> {
                 let (l, r) = (self.expr(arg_ast(0)?)?, self.expr(arg_ast(1)?)?);
                 return Ok(self.arith(ArithOp::Mod, l, r));
             }
-            "regexp_replace" | "regexp_substr" | "regexp_instr" => {
-                return Err(SqlError::unsupported("REGEXP"));
-            }
             _ => {}
         }
         let mut args = Vec::with_capacity(list.len());
         for i in 0..list.len() {
-            args.push(self.expr(arg_ast(i)?)?);
+            let e = self.expr(arg_ast(i)?)?;
+            // TRUE is an integer everywhere but in JSON.
+            let is_bool =
+                matches!(arg_ast(i)?, Ast::Value(v) if matches!(v.value, AstValue::Boolean(_)));
+            args.push(if is_bool && name.starts_with("json_") {
+                let ty = e.ty;
+                make(
+                    ExprKind::IsBool {
+                        expr: boxed(e),
+                        value: true,
+                        negated: false,
+                    },
+                    ty,
+                )
+            } else {
+                e
+            });
         }
         match Func::lookup(&name) {
+            Some((Func::Listed(f), ..)) if f.pairs.is_some_and(|n| (args.len() + n) % 2 == 1) => {
+                Err(wrong_count(written))
+            }
             Some((_, lo, hi)) if (lo..=hi).contains(&args.len()) => self.named_call(&name, args),
             Some(_) => Err(wrong_count(written)),
             None => Err(self.no_function(None, written)),

@@ -9,8 +9,9 @@
 //! | `types.rs` | result types, collations of results |
 //! | `eval.rs` | evaluation of operators |
 //! | `compare.rs` | comparison of values of different types |
-//! | `func.rs` | the functions: names, argument counts, result types |
-//! | `call.rs` | what the functions do |
+//! | `func.rs` | the older functions: names, argument counts |
+//! | `call.rs` | calls: their arguments, and who computes them |
+//! | `functions/` | what the functions do, by topic; the registry |
 //! | `date.rs` | intervals, DATE_FORMAT, STR_TO_DATE, weeks |
 //! | `like.rs` | LIKE patterns |
 //! | `subquery.rs` | subqueries |
@@ -23,6 +24,7 @@ mod date;
 mod display;
 mod eval;
 pub mod func;
+pub mod functions;
 pub mod like;
 mod md5;
 mod named_lock;

@@ -481,13 +481,17 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
             _ => any_null,
         }),
         Isnull => ExprType::int(false),
+<<<<<<< HEAD
         GetLock | ReleaseLock | IsFreeLock | IsUsedLock => ExprType::int(true),
         ReleaseAllLocks => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), false),
+=======
+        Regexp => ExprType::int(any_null),
+        Listed(f) => f.ty(args)?,
+>>>>>>> cce9c1f (sql: functions in a registry by topic: JSON, REGEXP, checksums, encryption, addresses and many strings)
         MasterPosWait | MasterGtidWait => ExprType::bigint(false, true),
         BinlogGtidPos => ExprType::text(65_535, true),
         TimeToSec if fsp_of(0) > 0 => ExprType::decimal(7, fsp_of(0) as u32, true),
         TimestampDiff | TimeToSec | ToSeconds => ExprType::bigint(false, true),
-        Crc32 => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), any_null),
         ConnectionId => ExprType::bigint(true, false),
         FoundRows | RowCount => ExprType::bigint(false, false),
         LastInsertId => ExprType::bigint(true, false),
@@ -557,7 +561,6 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         Sha1 => ExprType::text(40, any_null),
         Sha2 => ExprType::text(128, true),
         Uuid => ExprType::text(36, false),
-        Format => ExprType::text(80, true),
         Abs | Round | Truncate | Ceiling | Floor => {
             let t = arg(0);
             let nullable = any_null;

@@ -1,0 +1,298 @@
+//! Checksums, encodings, encryption and compression.
+
+use super::{Call, ExprType, Function, Typing, Val, bytes, kind};
+use crate::expr::eval::with_text;
+use aes::Aes128;
+use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use narwal_types::convert::to_integer;
+use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use sha1::{Digest, Sha1};
+use std::io::{Read, Write};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new(
+        "aes_decrypt",
+        (2, 2),
+        |t| Ok(bytes(t.bytes(0), true)),
+        aes_decrypt,
+    ),
+    Function::new("aes_encrypt", (2, 2), aes_type, aes_encrypt),
+    Function::new(
+        "compress",
+        (1, 1),
+        |t| Ok(bytes(t.bytes(0) * 120 / 100 + 12, true)),
+        compress,
+    ),
+    Function::new("crc32", (1, 2), checksum_type, |c| {
+        checksum(c, |start, b| {
+            let mut h = crc32fast::Hasher::new_with_initial(start);
+            h.update(b);
+            h.finalize()
+        })
+    }),
+    Function::new("crc32c", (1, 2), checksum_type, |c| {
+        checksum(c, crc32c::crc32c_append)
+    }),
+    Function::new(
+        "from_base64",
+        (1, 1),
+        |t| Ok(bytes(t.bytes(0).div_ceil(4) * 3, true)),
+        from_base64,
+    ),
+    Function::new(
+        "old_password",
+        (1, 1),
+        |_| Ok(ExprType::text(16, true)),
+        old_password,
+    ),
+    Function::new(
+        "password",
+        (1, 1),
+        |_| Ok(ExprType::text(41, true)),
+        password,
+    )
+    .takes_null(),
+    Function::new("random_bytes", (1, 1), random_type, random_bytes).volatile(),
+    Function::new("to_base64", (1, 1), to_base64_type, to_base64),
+    Function::new(
+        "uncompress",
+        (1, 1),
+        |_| Ok(bytes(1 << 24, true)),
+        uncompress,
+    ),
+    Function::new(
+        "uncompressed_length",
+        (1, 1),
+        |t| Ok(kind(TypeKind::Int).with_nullable(t.nullable())),
+        uncompressed_length,
+    ),
+];
+
+fn checksum_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::of_column(
+        ColumnType::unsigned(TypeKind::Int),
+        t.nullable(),
+    ))
+}
+
+/// A checksum of the last argument; two arguments go on from a checksum.
+fn checksum<'a>(c: &Call<'a, '_>, f: fn(u32, &[u8]) -> u32) -> SqlResult<Val<'a>> {
+    let last = c.args.len() - 1;
+    let start = if last > 0 { c.bits(0) as u32 } else { 0 };
+    let sum = with_text(c.v(last), |b| f(start, b));
+    Ok(Val::Ref(ValueRef::UInt(sum as u64)))
+}
+
+/// A key of any length folded into sixteen bytes.
+fn aes_key(c: &Call<'_, '_>) -> [u8; 16] {
+    let mut key = [0u8; 16];
+    with_text(c.v(1), |k| {
+        for (i, b) in k.iter().enumerate() {
+            key[i % 16] ^= b;
+        }
+    });
+    key
+}
+
+fn aes_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(bytes((t.bytes(0) / 16 + 1) * 16, true))
+}
+
+/// AES-128 in ECB mode, padded as PKCS 7 says.
+fn aes_encrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let aes = Aes128::new(&aes_key(c).into());
+    let mut data = with_text(c.v(0), <[u8]>::to_vec);
+    let pad = 16 - data.len() % 16;
+    data.resize(data.len() + pad, pad as u8);
+    for block in data.chunks_exact_mut(16) {
+        aes.encrypt_block(block.into());
+    }
+    Ok(Val::Owned(Value::bytes(data)))
+}
+
+fn aes_decrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let aes = Aes128::new(&aes_key(c).into());
+    let mut data = with_text(c.v(0), <[u8]>::to_vec);
+    if data.is_empty() || data.len() % 16 != 0 {
+        return Ok(Val::NULL);
+    }
+    for block in data.chunks_exact_mut(16) {
+        aes.decrypt_block(block.into());
+    }
+    let pad = data.last().copied().unwrap_or(0) as usize;
+    let body = data.len().saturating_sub(pad);
+    if !(1..=16).contains(&pad) || data[body..].iter().any(|b| *b as usize != pad) {
+        return Ok(Val::NULL);
+    }
+    data.truncate(body);
+    Ok(Val::Owned(Value::bytes(data)))
+}
+
+/// Four bytes of the length, then a zlib stream; a point behind a trailing space, which a CHAR column would lose.
+fn compress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let data = with_text(c.v(0), <[u8]>::to_vec);
+    if data.is_empty() {
+        return Ok(Val::Owned(Value::bytes(data)));
+    }
+    let head = (data.len() as u32 & 0x3fff_ffff).to_le_bytes().to_vec();
+    let mut z = flate2::write::ZlibEncoder::new(head, flate2::Compression::default());
+    let done = z.write_all(&data).and_then(|()| z.finish());
+    let mut out = done.map_err(|e| SqlError::new(1259, b"HY000", format!("ZLIB: {e}")))?;
+    if out.last() == Some(&b' ') {
+        out.push(b'.');
+    }
+    Ok(Val::Owned(Value::bytes(out)))
+}
+
+fn uncompress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let env = c.ctx.env;
+    let data = with_text(c.v(0), <[u8]>::to_vec);
+    if data.is_empty() {
+        return Ok(Val::Owned(Value::bytes(data)));
+    }
+    let Some((head, body)) = data.split_first_chunk::<4>().filter(|(_, b)| !b.is_empty()) else {
+        env.warn(1259, "ZLIB: Input data corrupted");
+        return Ok(Val::NULL);
+    };
+    let size = u32::from_le_bytes(*head) & 0x3fff_ffff;
+    if size as u64 > env.max_allowed_packet {
+        env.warn(
+            1256,
+            format!(
+                "Uncompressed data size too large; the maximum size is {} (probably, length of uncompressed data was corrupted)",
+                env.max_allowed_packet
+            ),
+        );
+        return Ok(Val::NULL);
+    }
+    let mut out = Vec::new();
+    // One byte more than there should be tells a stream that is too long.
+    let read = flate2::read::ZlibDecoder::new(body)
+        .take(size as u64 + 1)
+        .read_to_end(&mut out);
+    if read.is_err() {
+        env.warn(1259, "ZLIB: Input data corrupted");
+        return Ok(Val::NULL);
+    }
+    if out.len() > size as usize {
+        env.warn(
+            1258,
+            "ZLIB: Not enough room in the output buffer (probably, length of uncompressed data was corrupted)",
+        );
+        return Ok(Val::NULL);
+    }
+    Ok(Val::Owned(Value::bytes(out)))
+}
+
+fn uncompressed_length<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    Ok(with_text(c.v(0), |b| {
+        if b.is_empty() {
+            return Val::int(0);
+        }
+        match b.split_first_chunk::<4>().filter(|(_, b)| !b.is_empty()) {
+            Some((head, _)) => Val::int((u32::from_le_bytes(*head) & 0x3fff_ffff) as i64),
+            None => {
+                c.ctx.env.warn(1259, "ZLIB: Input data corrupted");
+                Val::int(0)
+            }
+        }
+    }))
+}
+
+fn to_base64_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let n = t.bytes(0).div_ceil(3) * 4;
+    Ok(ExprType::text(n + n.saturating_sub(1) / 76, true))
+}
+
+/// In lines of 76 characters.
+fn to_base64<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let text = with_text(c.v(0), |b| {
+        base64::engine::general_purpose::STANDARD.encode(b)
+    });
+    let mut out = String::with_capacity(text.len() + text.len() / 76);
+    for (i, ch) in text.char_indices() {
+        if i > 0 && i % 76 == 0 {
+            out.push('\n');
+        }
+        out.push(ch);
+    }
+    c.string(out.into_bytes())
+}
+
+fn from_base64<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let config = GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::RequireCanonical)
+        .with_decode_allow_trailing_bits(true);
+    let text = c.text(0);
+    let plain: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    match GeneralPurpose::new(&STANDARD, config).decode(&plain) {
+        Ok(b) => Ok(Val::Owned(Value::bytes(b))),
+        Err(_) => {
+            let at = plain
+                .bytes()
+                .position(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'+' | b'/' | b'='))
+                .unwrap_or(plain.len());
+            c.ctx
+                .env
+                .warn(1958, format!("Bad base64 data as position {at}"));
+            Ok(Val::NULL)
+        }
+    }
+}
+
+fn password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let twice = with_text(c.v(0), |b| {
+        (!b.is_empty()).then(|| Sha1::digest(Sha1::digest(b)))
+    });
+    let Some(hash) = twice else {
+        return Ok(Val::text(String::new()));
+    };
+    Ok(Val::text(
+        std::iter::once("*".to_string())
+            .chain(hash.iter().map(|b| format!("{b:02X}")))
+            .collect(),
+    ))
+}
+
+/// The 64-bit hash of passwords before 4.1.
+fn old_password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let t = c.text(0);
+    if t.is_empty() {
+        return Ok(Val::text(String::new()));
+    }
+    let (mut nr, mut nr2, mut add) = (1_345_345_333u64, 0x1234_5671u64, 7u64);
+    for b in t.bytes().filter(|b| !matches!(b, b' ' | b'\t')) {
+        let b = b as u64;
+        nr ^= ((nr & 63).wrapping_add(add).wrapping_mul(b)).wrapping_add(nr << 8);
+        nr2 = nr2.wrapping_add((nr2 << 8) ^ nr);
+        add = add.wrapping_add(b);
+    }
+    let mask = (1u64 << 31) - 1;
+    Ok(Val::text(format!("{:08x}{:08x}", nr & mask, nr2 & mask)))
+}
+
+fn random_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(bytes(
+        t.literal_int(0).unwrap_or(1024).clamp(0, 1024) as u64,
+        true,
+    ))
+}
+
+/// Bytes that can't be guessed: the system's.
+fn random_bytes<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let n = to_integer(c.v(0), &mut crate::expr::eval::Warn(c.ctx.env));
+    if n == 0 {
+        return Ok(Val::Owned(Value::bytes(Vec::new())));
+    }
+    if !(0..=1024).contains(&n) {
+        return Ok(Val::NULL);
+    }
+    let mut out = vec![0u8; n as usize];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut f| f.read_exact(&mut out))
+        .map_err(|e| SqlError::new(1105, b"HY000", format!("no random bytes: {e}")))?;
+    Ok(Val::Owned(Value::bytes(out)))
+}

@@ -1,0 +1,797 @@
+//! The JSON functions. A JSON value is text; a document that a function changes is written anew with a space behind commas and
+//! colons.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `value.rs` | texts as trees, and back |
+//! | `path.rs` | paths |
+//! | `change.rs` | the functions that change or merge documents |
+
+mod change;
+mod path;
+mod value;
+
+use super::{ANY, Call, ExprType, Function, Typing, Val};
+use crate::expr::func::Func;
+use crate::expr::like::like;
+use crate::expr::{Expr, ExprKind};
+use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
+use path::{Path, PathFault, Place, walk};
+use value::{Fault, Kind, Node, escape, string_value};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("json_array", (0, ANY), all_args, array)
+        .takes_null()
+        .json(),
+    Function::new(
+        "json_array_append",
+        (3, ANY),
+        all_args,
+        change::array_append,
+    )
+    .takes_null()
+    .pairs_behind(1)
+    .json(),
+    Function::new(
+        "json_array_insert",
+        (3, ANY),
+        all_args,
+        change::array_insert,
+    )
+    .takes_null()
+    .pairs_behind(1)
+    .json(),
+    Function::new("json_compact", (1, 1), like_first, |c| rewrite(c, false)).json(),
+    Function::new("json_contains", (2, 3), truth, contains),
+    Function::new("json_contains_path", (3, ANY), truth, contains_path),
+    Function::new("json_depth", (1, 1), number, |c| {
+        Ok(doc(
+            c,
+            0,
+            c.text(0).as_str(),
+            |n| Val::int(n.depth() as i64),
+        ))
+    }),
+    Function::new(
+        "json_detailed",
+        (1, 2),
+        |_| Ok(ExprType::text(1 << 24, true)),
+        detailed,
+    )
+    .json(),
+    Function::new("json_equals", (2, 2), truth, equals),
+    Function::new("json_exists", (2, 2), truth, exists),
+    Function::new("json_extract", (2, ANY), like_first, extract).json(),
+    Function::new("json_insert", (3, ANY), all_args, |c| {
+        change::set(c, true, false)
+    })
+    .takes_null()
+    .pairs_behind(1)
+    .json(),
+    Function::new("json_keys", (1, 2), like_first, keys),
+    Function::new("json_length", (1, 2), number, length),
+    Function::new("json_loose", (1, 1), like_first, |c| rewrite(c, true)).json(),
+    Function::new("json_merge", (2, ANY), all_args, change::merge_preserve).json(),
+    Function::new("json_merge_patch", (2, ANY), all_args, change::merge_patch)
+        .takes_null()
+        .json(),
+    Function::new(
+        "json_merge_preserve",
+        (2, ANY),
+        all_args,
+        change::merge_preserve,
+    )
+    .json(),
+    Function::new("json_normalize", (1, 1), like_first, normalize).json(),
+    Function::new("json_object", (0, ANY), all_args, object)
+        .takes_null()
+        .pairs_behind(0)
+        .json(),
+    Function::new("json_overlaps", (2, 2), truth, overlaps),
+    Function::new(
+        "json_pretty",
+        (1, 2),
+        |_| Ok(ExprType::text(1 << 24, true)),
+        detailed,
+    )
+    .json(),
+    Function::new("json_query", (2, 2), like_first, query).json(),
+    Function::new("json_quote", (1, 1), quote_type, quote),
+    Function::new("json_remove", (2, ANY), like_first, change::remove).json(),
+    Function::new("json_replace", (3, ANY), all_args, |c| {
+        change::set(c, false, true)
+    })
+    .takes_null()
+    .pairs_behind(1)
+    .json(),
+    Function::new("json_search", (3, ANY), like_first, search)
+        .takes_null()
+        .json(),
+    Function::new("json_set", (3, ANY), all_args, |c| {
+        change::set(c, true, true)
+    })
+    .takes_null()
+    .pairs_behind(1)
+    .json(),
+    Function::new(
+        "json_type",
+        (1, 1),
+        |_| Ok(ExprType::text(12, true)),
+        |c| {
+            Ok(doc(c, 0, c.text(0).as_str(), |n| {
+                Val::text(n.type_name().to_string())
+            }))
+        },
+    ),
+    Function::new(
+        "json_unquote",
+        (1, 1),
+        |t| Ok(ExprType::text(t.chars(0), true)),
+        unquote,
+    ),
+    Function::new("json_valid", (1, 1), truth, valid),
+    Function::new("json_value", (2, 2), like_first, value_of),
+];
+
+fn truth(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::int(true))
+}
+
+fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::int(true))
+}
+
+/// Room for all arguments, quoted and escaped where they are no JSON.
+fn all_args(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let chars = t.args.iter().map(|a| a.ty.chars() * 2 + 16).sum::<u64>();
+    Ok(ExprType::text(chars, true))
+}
+
+fn like_first(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::text(t.chars(0) * 2, true))
+}
+
+fn quote_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::text(t.chars(0) * 6 + 2, true))
+}
+
+/// True if the value is a JSON text.
+pub(in crate::expr) fn is_json(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Func {
+            func: Func::Listed(f),
+            ..
+        } => f.json,
+        ExprKind::Func {
+            func: Func::Coalesce | Func::Ifnull,
+            args,
+        } => args.iter().all(is_json),
+        ExprKind::Func {
+            func: Func::If,
+            args,
+        } => args.iter().skip(1).all(is_json),
+        _ => false,
+    }
+}
+
+/// True if a number is a truth value.
+fn is_bool(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Xor(..)
+        | ExprKind::Not(_)
+        | ExprKind::Compare { .. }
+        | ExprKind::Between { .. }
+        | ExprKind::InList { .. }
+        | ExprKind::Exists(_)
+        | ExprKind::InSubquery { .. }
+        | ExprKind::IsNull { .. }
+        | ExprKind::IsBool { .. }
+        | ExprKind::Like { .. } => true,
+        ExprKind::Func {
+            func: Func::Isnull | Func::Regexp,
+            ..
+        } => true,
+        ExprKind::Func {
+            func: Func::Listed(f),
+            ..
+        } => is_json_predicate(f.name) || f.name.starts_with("is_ipv"),
+        ExprKind::Func {
+            func: Func::If,
+            args,
+        } => args.iter().skip(1).all(is_bool),
+        _ => false,
+    }
+}
+
+fn is_json_predicate(name: &str) -> bool {
+    matches!(
+        name,
+        "json_valid"
+            | "json_contains"
+            | "json_contains_path"
+            | "json_equals"
+            | "json_exists"
+            | "json_overlaps"
+    )
+}
+
+/// Appends a value as JSON: JSON texts as they are, numbers as text, the rest as strings.
+pub(crate) fn append_value(e: &Expr, v: ValueRef<'_>, out: &mut String) {
+    match v {
+        ValueRef::Null => out.push_str("null"),
+        v if is_json(e) => out.push_str(&v.to_text()),
+        ValueRef::Int(n) if is_bool(e) => out.push_str(if n != 0 { "true" } else { "false" }),
+        ValueRef::Int(_)
+        | ValueRef::UInt(_)
+        | ValueRef::Decimal(_)
+        | ValueRef::Float(_)
+        | ValueRef::Double(_) => out.push_str(&v.to_text()),
+        v => {
+            out.push('"');
+            escape(&v.to_text(), out);
+            out.push('"');
+        }
+    }
+}
+
+fn args<'a>(c: &Call<'a, '_>) -> &'a [Expr] {
+    match &c.expr.kind {
+        ExprKind::Func { args, .. } => args,
+        _ => &[],
+    }
+}
+
+fn append_arg(c: &Call<'_, '_>, i: usize, out: &mut String) {
+    if let Some(e) = args(c).get(i) {
+        append_value(e, c.v(i), out);
+    }
+}
+
+/// The name in warnings: JSON_MERGE and JSON_PRETTY are other names of functions.
+fn name(c: &Call<'_, '_>) -> &'static str {
+    match c.func.name() {
+        "json_merge" => "json_merge_preserve",
+        "json_pretty" => "json_detailed",
+        n => n,
+    }
+}
+
+/// Warns that argument `i` (from 0) is no JSON text.
+fn warn_text(c: &Call<'_, '_>, i: usize, f: Fault, note: bool) {
+    let (arg, name) = (i + 1, name(c));
+    let (code, message) = match f {
+        Fault::End => (
+            4037,
+            format!("Unexpected end of JSON text in argument {arg} to function '{name}'"),
+        ),
+        Fault::Syntax(p) => (
+            4038,
+            format!(
+                "Syntax error in JSON text in argument {arg} to function '{name}' at position {p}"
+            ),
+        ),
+        Fault::Character(p) => (
+            4036,
+            format!(
+                "Character disallowed in JSON in argument {arg} to function '{name}' at position {p}"
+            ),
+        ),
+        Fault::Depth(p) => (
+            4040,
+            format!(
+                "Limit of 32 on JSON nested structures depth is reached in argument {arg} to function '{name}' at position {p}"
+            ),
+        ),
+    };
+    if note {
+        c.ctx.env.note(code, message);
+    } else {
+        c.ctx.env.warn(code, message);
+    }
+}
+
+/// The document in argument `i`; `None` with a warning if it is none.
+fn parse<'t>(c: &Call<'_, '_>, i: usize, text: &'t str) -> Option<Node<'t>> {
+    Node::parse(text)
+        .map_err(|f| warn_text(c, i, f, false))
+        .ok()
+}
+
+/// Computes something of a document, or warns and gives NULL.
+fn doc<'a>(
+    c: &Call<'a, '_>,
+    i: usize,
+    text: &str,
+    f: impl FnOnce(&Node<'_>) -> Val<'a>,
+) -> Val<'a> {
+    parse(c, i, text).map_or(Val::NULL, |n| f(&n))
+}
+
+/// The path in argument `i`; `None` with a warning if it is none.
+fn path(c: &Call<'_, '_>, i: usize) -> Option<Path> {
+    let (arg, name) = (i + 1, name(c));
+    Path::parse(&c.text(i))
+        .map_err(|f| match f {
+            PathFault::End => c.ctx.env.warn(
+                4041,
+                format!("Unexpected end of JSON path in argument {arg} to function '{name}'"),
+            ),
+            PathFault::Syntax(p) => c.ctx.env.warn(
+                4042,
+                format!(
+                    "Syntax error in JSON path in argument {arg} to function '{name}' at position {p}"
+                ),
+            ),
+        })
+        .ok()
+}
+
+/// A path without wildcards.
+fn plain_path(c: &Call<'_, '_>, i: usize) -> Option<Path> {
+    let p = path(c, i)?;
+    if p.is_wild() {
+        c.ctx.env.warn(
+            4044,
+            format!(
+                "Wildcards or range in JSON path not allowed in argument {} to function '{}'",
+                i + 1,
+                name(c)
+            ),
+        );
+        return None;
+    }
+    Some(p)
+}
+
+/// "one" (true) or "all" (false); `None` with a warning for anything else.
+fn one_or_all(c: &Call<'_, '_>, i: usize) -> Option<bool> {
+    match c.text(i).to_ascii_lowercase().as_str() {
+        "one" => Some(true),
+        "all" => Some(false),
+        _ => {
+            c.ctx.env.warn(
+                4046,
+                format!(
+                    "Argument {} to function '{}' must be \"one\" or \"all\".",
+                    i + 1,
+                    name(c)
+                ),
+            );
+            None
+        }
+    }
+}
+
+/// A document as its function gives it.
+fn loose<'a>(c: &Call<'a, '_>, n: &Node<'_>) -> SqlResult<Val<'a>> {
+    let mut out = String::new();
+    n.write(true, &mut out);
+    c.string(out.into_bytes())
+}
+
+fn array<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let mut out = String::from("[");
+    for i in 0..c.args.len() {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        append_arg(c, i, &mut out);
+    }
+    out.push(']');
+    c.string(out.into_bytes())
+}
+
+fn object<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let mut out = String::from("{");
+    for i in (0..c.args.len()).step_by(2) {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        out.push('"');
+        if !c.v(i).is_null() {
+            escape(&c.text(i), &mut out);
+        }
+        out.push_str("\": ");
+        append_arg(c, i + 1, &mut out);
+    }
+    out.push('}');
+    c.string(out.into_bytes())
+}
+
+fn rewrite<'a>(c: &Call<'a, '_>, spaces: bool) -> SqlResult<Val<'a>> {
+    let text = c.text(0);
+    let Some(n) = parse(c, 0, &text) else {
+        return Ok(Val::NULL);
+    };
+    let mut out = String::new();
+    n.write(spaces, &mut out);
+    c.string(out.into_bytes())
+}
+
+fn detailed<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let text = c.text(0);
+    let tab = if c.args.len() > 1 {
+        c.int(1).clamp(0, 16) as usize
+    } else {
+        4
+    };
+    let Some(n) = parse(c, 0, &text) else {
+        return Ok(Val::NULL);
+    };
+    let mut out = String::new();
+    match &n.kind {
+        // A lone value stays in its line.
+        Kind::Array(a) if a.len() == 1 && !a[0].is_container() => n.write(false, &mut out),
+        _ => n.write_lines(tab, 0, &mut out),
+    }
+    c.string(out.into_bytes())
+}
+
+fn normalize<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let text = c.text(0);
+    let Some(n) = parse(c, 0, &text) else {
+        return Ok(Val::NULL);
+    };
+    let mut out = String::new();
+    n.normalize().write(false, &mut out);
+    c.string(out.into_bytes())
+}
+
+fn valid<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    Ok(Val::int(match Node::parse(&c.text(0)) {
+        Ok(_) => 1,
+        Err(f) => {
+            warn_text(c, 0, f, true);
+            0
+        }
+    }))
+}
+
+fn equals<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (a, b) = (c.text(0), c.text(1));
+    let (Some(a), Some(b)) = (parse(c, 0, &a), parse(c, 1, &b)) else {
+        return Ok(Val::NULL);
+    };
+    Ok(Val::int((a.normalize() == b.normalize()) as i64))
+}
+
+fn exists<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let Ok(p) = Path::parse(&c.text(1)) else {
+        return Ok(Val::NULL);
+    };
+    let text = c.text(0);
+    Ok(Val::int(match Node::parse(&text) {
+        Ok(n) => p.first(&n).is_some() as i64,
+        // What can't be read begins somewhere nevertheless.
+        Err(_) => p.0.is_empty() as i64,
+    }))
+}
+
+fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let text = c.text(0);
+    let mut paths = Vec::with_capacity(c.args.len() - 1);
+    for i in 1..c.args.len() {
+        match path(c, i) {
+            Some(p) => paths.push(p),
+            None => return Ok(Val::NULL),
+        }
+    }
+    let Some(n) = parse(c, 0, &text) else {
+        return Ok(Val::NULL);
+    };
+    if let [one] = paths.as_slice()
+        && !one.is_wild()
+    {
+        return match one.first(&n) {
+            Some(found) => loose(c, found),
+            None => Ok(Val::NULL),
+        };
+    }
+    let mut found = Vec::new();
+    walk(&n, &mut Vec::new(), &mut |place, node| {
+        let array = matches!(node.kind, Kind::Array(_));
+        for p in &paths {
+            if path::matches_place(&p.0, place, array) {
+                found.push(node.clone());
+            }
+        }
+        true
+    });
+    if found.is_empty() {
+        return Ok(Val::NULL);
+    }
+    loose(c, &Node::new(Kind::Array(found)))
+}
+
+/// The first scalar (JSON_VALUE) or container (JSON_QUERY) that the path leads to.
+fn find<'d, 't>(p: &Path, doc: &'d Node<'t>, container: bool) -> Option<&'d Node<'t>> {
+    if !p.is_wild() {
+        return p.first(doc).filter(|n| n.is_container() == container);
+    }
+    let mut found = None;
+    p.matches_in(doc, &mut |_, n| {
+        if n.is_container() == container {
+            found = Some(n);
+        }
+        found.is_none()
+    });
+    found
+}
+
+fn value_of<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let Some(p) = plain_path(c, 1) else {
+        return Ok(Val::NULL);
+    };
+    let text = c.text(0);
+    let Ok(n) = Node::parse(&text) else {
+        return Ok(Val::NULL);
+    };
+    match find(&p, &n, false).map(|n| (&n.kind, n.type_name())) {
+        Some((Kind::Scalar(s), t)) => match t {
+            "STRING" => c.string(string_value(s).into_owned().into_bytes()),
+            "NULL" => Ok(Val::NULL),
+            "BOOLEAN" => Ok(Val::text(if s == "true" { "1" } else { "0" }.into())),
+            _ => c.string(s.as_bytes().to_vec()),
+        },
+        _ => Ok(Val::NULL),
+    }
+}
+
+fn query<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let Some(p) = path(c, 1) else {
+        return Ok(Val::NULL);
+    };
+    let text = c.text(0);
+    let Ok(n) = Node::parse(&text) else {
+        return Ok(Val::NULL);
+    };
+    match find(&p, &n, true) {
+        Some(found) => c.string(text.as_bytes()[found.span.clone()].to_vec()),
+        None => Ok(Val::NULL),
+    }
+}
+
+/// The document, or what a path as the given argument leads to in it.
+fn part<'d, 't>(c: &Call<'_, '_>, doc: &'d Node<'t>, path_arg: usize) -> Option<&'d Node<'t>> {
+    if c.args.len() > path_arg {
+        plain_path(c, path_arg)?.first(doc)
+    } else {
+        Some(doc)
+    }
+}
+
+fn length<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let text = c.text(0);
+    let Some(n) = parse(c, 0, &text) else {
+        return Ok(Val::NULL);
+    };
+    Ok(part(c, &n, 1).map_or(Val::NULL, |n| Val::int(n.len() as i64)))
+}
+
+fn keys<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let text = c.text(0);
+    let Some(n) = parse(c, 0, &text) else {
+        return Ok(Val::NULL);
+    };
+    let Some(Kind::Object(o)) = part(c, &n, 1).map(|n| &n.kind) else {
+        return Ok(Val::NULL);
+    };
+    let mut seen: Vec<&str> = Vec::new();
+    let mut out = String::from("[");
+    for (k, _) in o {
+        if seen.contains(&&**k) {
+            continue;
+        }
+        if !seen.is_empty() {
+            out.push_str(", ");
+        }
+        seen.push(k);
+        out.push('"');
+        out.push_str(k);
+        out.push('"');
+    }
+    out.push(']');
+    c.string(out.into_bytes())
+}
+
+fn contains<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (text, wanted) = (c.text(0), c.text(1));
+    let Some(n) = parse(c, 0, &text) else {
+        return Ok(Val::NULL);
+    };
+    let within = if c.args.len() > 2 {
+        let Some(p) = plain_path(c, 2) else {
+            return Ok(Val::NULL);
+        };
+        p.first(&n)
+    } else {
+        Some(&n)
+    };
+    let Some(w) = parse(c, 1, &wanted) else {
+        return Ok(Val::NULL);
+    };
+    Ok(Val::int(within.is_some_and(|n| holds(n, &w)) as i64))
+}
+
+/// True if a value contains another: arrays their elements, objects their members.
+fn holds(n: &Node<'_>, w: &Node<'_>) -> bool {
+    match (&n.kind, &w.kind) {
+        (Kind::Object(_), Kind::Object(wanted)) => wanted.iter().all(|(k, v)| {
+            n.member(&value::unescape(k))
+                .is_some_and(|have| holds(have, v))
+        }),
+        (Kind::Array(_), Kind::Array(wanted)) => {
+            wanted.iter().all(|v| holds_element(n, v)) || holds_element(n, w)
+        }
+        (Kind::Array(_), _) => holds_element(n, w),
+        (Kind::Scalar(_), Kind::Scalar(_)) => n.same_scalar(w),
+        _ => false,
+    }
+}
+
+fn holds_element(n: &Node<'_>, w: &Node<'_>) -> bool {
+    match &n.kind {
+        Kind::Array(a) => a.iter().any(|e| holds(e, w)),
+        _ => false,
+    }
+}
+
+fn contains_path<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let Some(one) = one_or_all(c, 1) else {
+        return Ok(Val::NULL);
+    };
+    let text = c.text(0);
+    let mut paths = Vec::new();
+    for i in 2..c.args.len() {
+        match path(c, i) {
+            Some(p) => paths.push(p),
+            None => return Ok(Val::NULL),
+        }
+    }
+    Ok(doc(c, 0, &text, |n| {
+        let found = |p: &Path| p.first(n).is_some();
+        Val::int(if one {
+            paths.iter().any(found)
+        } else {
+            paths.iter().all(found)
+        } as i64)
+    }))
+}
+
+fn overlaps<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (a, b) = (c.text(0), c.text(1));
+    let (Some(a), Some(b)) = (parse(c, 0, &a), parse(c, 1, &b)) else {
+        return Ok(Val::int(0));
+    };
+    Ok(Val::int(overlap(&a, &b) as i64))
+}
+
+/// A common element, a common member, or equality.
+fn overlap(a: &Node<'_>, b: &Node<'_>) -> bool {
+    let same = |a: &Node<'_>, b: &Node<'_>| {
+        a.same_scalar(b) || a.is_container() && a.normalize() == b.normalize()
+    };
+    match (&a.kind, &b.kind) {
+        (Kind::Array(x), Kind::Array(y)) => x.iter().any(|v| y.iter().any(|w| same(v, w))),
+        (Kind::Array(x), _) => x.iter().any(|v| same(v, b)),
+        (_, Kind::Array(y)) => y.iter().any(|w| same(a, w)),
+        (Kind::Object(x), Kind::Object(_)) => x
+            .iter()
+            .any(|(k, v)| b.member(&value::unescape(k)).is_some_and(|w| same(v, w))),
+        _ => a.same_scalar(b),
+    }
+}
+
+/// Places of strings that are LIKE a pattern.
+fn search<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let escape_char = if c.args.len() > 3 && !c.v(3).is_null() {
+        let t = c.text(3);
+        let mut it = t.chars();
+        match (it.next(), it.next()) {
+            (None, _) => Some('\\'),
+            (Some(e), None) => Some(e),
+            _ => {
+                return Err(SqlError::new(
+                    1210,
+                    b"HY000",
+                    "Incorrect arguments to ESCAPE",
+                ));
+            }
+        }
+    } else {
+        Some('\\')
+    };
+    if (0..3).any(|i| c.v(i).is_null()) || (4..c.args.len()).any(|i| c.v(i).is_null()) {
+        return Ok(Val::NULL);
+    }
+    let Some(one) = one_or_all(c, 1) else {
+        return Ok(Val::NULL);
+    };
+    let (text, pattern) = (c.text(0), c.text(2));
+    let mut paths = Vec::new();
+    for i in 4..c.args.len() {
+        match path(c, i) {
+            Some(p) => paths.push(p),
+            None => return Ok(Val::NULL),
+        }
+    }
+    let Some(n) = parse(c, 0, &text) else {
+        return Ok(Val::NULL);
+    };
+    let mut found: Vec<String> = Vec::new();
+    walk(&n, &mut Vec::new(), &mut |place, node| {
+        let Kind::Scalar(s) = &node.kind else {
+            return true;
+        };
+        let value = string_value(s);
+        let hit = like(
+            value.as_bytes(),
+            pattern.as_bytes(),
+            escape_char,
+            Collation::Utf8mb4GeneralCi,
+        );
+        if hit && (paths.is_empty() || paths.iter().any(|p| p.covers(place))) {
+            found.push(place_text(place));
+            return !one;
+        }
+        true
+    });
+    match found.as_slice() {
+        [] => Ok(Val::NULL),
+        [only] => c.string(only.clone().into_bytes()),
+        many => c.string(format!("[{}]", many.join(", ")).into_bytes()),
+    }
+}
+
+/// A place as a quoted path.
+fn place_text(place: &[Place]) -> String {
+    let mut out = String::from("\"$");
+    for p in place {
+        match p {
+            Place::Key(k) => {
+                out.push('.');
+                escape(k, &mut out);
+            }
+            Place::Index(i, _) => {
+                out.push('[');
+                out.push_str(&i.to_string());
+                out.push(']');
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Only strings are quoted.
+fn quote<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    match c.v(0) {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => {
+            let mut out = String::from("\"");
+            escape(&String::from_utf8_lossy(s), &mut out);
+            out.push('"');
+            c.string(out.into_bytes())
+        }
+        _ => Ok(Val::NULL),
+    }
+}
+
+fn unquote<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let text = c.text(0);
+    if !text.starts_with('"') {
+        return c.string(text.into_bytes());
+    }
+    match Node::parse(&text) {
+        Ok(Node {
+            kind: Kind::Scalar(s),
+            ..
+        }) => c.string(string_value(&s).into_owned().into_bytes()),
+        Ok(_) => c.string(text.into_bytes()),
+        Err(f) => {
+            warn_text(c, 0, f, false);
+            c.string(text.into_bytes())
+        }
+    }
+}

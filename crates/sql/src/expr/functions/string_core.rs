@@ -1,0 +1,441 @@
+//! The older string functions, by [`Func`].
+
+use crate::expr::call::Call;
+use crate::expr::eval::{Val, Warn, with_text};
+use crate::expr::func::Func;
+use narwal_types::convert::to_integer;
+use narwal_types::{SqlError, SqlResult, Value, ValueRef};
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+impl<'a> Call<'a, '_> {
+    pub(in crate::expr) fn strings(&self) -> SqlResult<Val<'a>> {
+        use Func::*;
+        let env = self.ctx.env;
+        let hex_text = |b: &[u8], upper: bool| {
+            let mut s = String::with_capacity(b.len() * 2);
+            for x in b {
+                let _ = if upper {
+                    write!(s, "{x:02X}")
+                } else {
+                    write!(s, "{x:02x}")
+                };
+            }
+            s
+        };
+        match self.func {
+            Concat => {
+                let mut out = Vec::new();
+                for a in &self.args {
+                    a.as_ref().write_text(&mut out);
+                }
+                self.string(out)
+            }
+            ConcatWs => {
+                if self.v(0).is_null() {
+                    return Ok(Val::NULL);
+                }
+                let mut out = Vec::new();
+                let mut first = true;
+                for a in self.args[1..].iter().filter(|a| !a.is_null()) {
+                    if !first {
+                        self.v(0).write_text(&mut out);
+                    }
+                    first = false;
+                    a.as_ref().write_text(&mut out);
+                }
+                self.string(out)
+            }
+            Length => Ok(Val::int(self.byte_length(0))),
+            BitLength => Ok(Val::int(self.byte_length(0) * 8)),
+            CharLength => Ok(Val::int(self.length(0) as i64)),
+            Ascii => Ok(Val::int(
+                with_text(self.v(0), |s| s.first().copied()).unwrap_or(0) as i64,
+            )),
+            Ord => {
+                Ok(Val::int(self.chars(0).first().map_or(0, |c| {
+                    c.iter().fold(0i64, |a, b| a << 8 | *b as i64)
+                })))
+            }
+            Char => {
+                let mut out = Vec::new();
+                for i in (0..self.args.len()).filter(|i| !self.v(*i).is_null()) {
+                    let n = to_integer(self.v(i), &mut Warn(env)) as u32;
+                    let b = n.to_be_bytes();
+                    let skip = (n.leading_zeros() as usize / 8).min(3);
+                    out.extend_from_slice(&b[skip..]);
+                }
+                self.string(out)
+            }
+            Elt => {
+                let n = self.int(0);
+                if self.v(0).is_null() || n < 1 || n as usize >= self.args.len() {
+                    return Ok(Val::NULL);
+                }
+                Ok(match self.v(n as usize) {
+                    ValueRef::Null => Val::NULL,
+                    ValueRef::Str(_) | ValueRef::Bytes(_) => self.args[n as usize].clone(),
+                    v => Val::text(v.to_text()),
+                })
+            }
+            Field => {
+                if self.v(0).is_null() {
+                    return Ok(Val::int(0));
+                }
+                let at =
+                    (1..self.args.len()).find(|i| self.compare(0, *i) == Some(Ordering::Equal));
+                Ok(Val::int(at.unwrap_or(0) as i64))
+            }
+            FindInSet => {
+                let (needle, set) = (self.text(0), self.text(1));
+                if set.is_empty() {
+                    return Ok(Val::int(0));
+                }
+                let at = set.split(',').position(|p| {
+                    narwal_types::Collation::Utf8mb4GeneralCi.equal(p.as_bytes(), needle.as_bytes())
+                });
+                Ok(Val::int(at.map_or(0, |p| p as i64 + 1)))
+            }
+            Hex => Ok(Val::text(match self.v(0) {
+                ValueRef::Bytes(s) => hex_text(s, true),
+                ValueRef::Str(s) => hex_text(&self.charset(0).encode(s), true),
+                ValueRef::Date(_)
+                | ValueRef::Time(_)
+                | ValueRef::DateTime(_)
+                | ValueRef::Member(_) => hex_text(self.text(0).as_bytes(), true),
+                v => format!("{:X}", to_integer(v, &mut Warn(env)) as u64),
+            })),
+            Bin => Ok(Val::text(format!("{:b}", self.bits(0)))),
+            Oct => Ok(Val::text(format!("{:o}", self.bits(0)))),
+            Conv => {
+                let (from, to) = (self.int(1), self.int(2));
+                if !(2..=36).contains(&from.abs()) || !(2..=36).contains(&to.abs()) {
+                    return Ok(Val::NULL);
+                }
+                let t = self.text(0);
+                let t = t.trim();
+                let (neg, digits) = match t.strip_prefix('-') {
+                    Some(r) => (true, r),
+                    None => (false, t),
+                };
+                let mut n = 0u64;
+                for c in digits.chars() {
+                    let Some(d) = c.to_digit(from.unsigned_abs() as u32) else {
+                        break;
+                    };
+                    n = n
+                        .saturating_mul(from.unsigned_abs())
+                        .saturating_add(d as u64);
+                }
+                if neg {
+                    n = n.wrapping_neg();
+                }
+                let minus = to < 0 && (n as i64) < 0;
+                let mut v = if minus { (n as i64).unsigned_abs() } else { n };
+                let base = to.unsigned_abs();
+                let mut out = Vec::new();
+                loop {
+                    let d = (v % base) as u32;
+                    out.push(char::from_digit(d, 36).unwrap_or('0').to_ascii_uppercase());
+                    v /= base;
+                    if v == 0 {
+                        break;
+                    }
+                }
+                if minus {
+                    out.push('-');
+                }
+                Ok(Val::text(out.iter().rev().collect()))
+            }
+            Unhex => {
+                let t = self.text(0);
+                let t = if t.len() % 2 == 1 { format!("0{t}") } else { t };
+                let b: Option<Vec<u8>> = t
+                    .as_bytes()
+                    .chunks(2)
+                    .map(|c| {
+                        std::str::from_utf8(c)
+                            .ok()
+                            .filter(|c| c.bytes().all(|b| b.is_ascii_hexdigit()))
+                            .and_then(|c| u8::from_str_radix(c, 16).ok())
+                    })
+                    .collect();
+                Ok(b.map_or(Val::NULL, |b| Val::Owned(Value::bytes(b))))
+            }
+            Insert => {
+                let s = self.chars(0);
+                let (pos, len) = (self.int(1), self.int(2));
+                if pos < 1 || pos as usize > s.len() {
+                    return Ok(self.args[0].clone());
+                }
+                let start = pos as usize - 1;
+                let end = if len < 0 {
+                    s.len()
+                } else {
+                    start.saturating_add(len as usize).min(s.len())
+                };
+                let mut out = s[..start].concat();
+                self.v(3).write_text(&mut out);
+                out.extend(s[end..].concat());
+                self.string(out)
+            }
+            Instr => self.locate(1, 0, 0),
+            Locate => {
+                let from = if self.args.len() > 2 { self.int(2) } else { 1 };
+                if from < 1 {
+                    return Ok(Val::int(0));
+                }
+                self.locate(0, 1, from as usize - 1)
+            }
+            Lcase | Ucase => {
+                if self.is_bytes(0) {
+                    return Ok(self.args[0].clone());
+                }
+                let t = self.text(0);
+                // One character each, as general_ci's case tables have it.
+                let out: String = t
+                    .chars()
+                    .map(|c| {
+                        let one =
+                            |mut it: Box<dyn Iterator<Item = char>>| match (it.next(), it.next()) {
+                                (Some(u), None) => u,
+                                _ => c,
+                            };
+                        if self.func == Lcase {
+                            one(Box::new(c.to_lowercase()))
+                        } else {
+                            one(Box::new(c.to_uppercase()))
+                        }
+                    })
+                    .collect();
+                self.string(out.into_bytes())
+            }
+            Left => self.slice(0, 0, self.int(1).max(0) as usize),
+            Right => {
+                let n = self.length(0);
+                let k = (self.int(1).max(0) as usize).min(n);
+                self.slice(0, n - k, n)
+            }
+            Substring => {
+                let n = self.length(0) as i64;
+                let pos = self.int(1);
+                let start = match pos {
+                    0 => return self.string(Vec::new()),
+                    p if p > 0 => p - 1,
+                    p if p < -n => return self.string(Vec::new()),
+                    p => n + p,
+                };
+                let len = if self.args.len() > 2 {
+                    self.int(2).max(0)
+                } else {
+                    n
+                };
+                self.slice(0, start as usize, start.saturating_add(len) as usize)
+            }
+            SubstringIndex => {
+                let (s, d, n) = (self.text(0), self.text(1), self.int(2));
+                if d.is_empty() || n == 0 {
+                    return self.string(Vec::new());
+                }
+                let at: Vec<usize> = s.match_indices(&d).map(|(i, _)| i).collect();
+                let out = if n > 0 {
+                    match at.get(n as usize - 1) {
+                        Some(i) => &s[..*i],
+                        None => &s[..],
+                    }
+                } else {
+                    let k = n.unsigned_abs() as usize;
+                    if k > at.len() {
+                        &s[..]
+                    } else {
+                        &s[at[at.len() - k] + d.len()..]
+                    }
+                };
+                self.string(out.as_bytes().to_vec())
+            }
+            Lpad | Rpad => {
+                let (s, want) = (self.chars(0), self.int(1));
+                if want < 0 {
+                    return Ok(Val::NULL);
+                }
+                let want = want as usize;
+                if want as u64 > env.max_allowed_packet {
+                    self.too_long();
+                    return Ok(Val::NULL);
+                }
+                if s.len() >= want {
+                    return self.string(s[..want].concat());
+                }
+                let pad = if self.args.len() > 2 {
+                    self.chars(2)
+                } else {
+                    vec![b" ".to_vec()]
+                };
+                if pad.is_empty() {
+                    return self.string(Vec::new());
+                }
+                let fill: Vec<u8> = pad
+                    .iter()
+                    .cycle()
+                    .take(want - s.len())
+                    .flatten()
+                    .copied()
+                    .collect();
+                let mut out = Vec::new();
+                if self.func == Lpad {
+                    out.extend(fill);
+                    out.extend(s.concat());
+                } else {
+                    out.extend(s.concat());
+                    out.extend(fill);
+                }
+                self.string(out)
+            }
+            Ltrim | Rtrim | Trim | TrimLeading | TrimTrailing => {
+                let mut s = Vec::new();
+                self.v(0).write_text(&mut s);
+                let mut what = Vec::new();
+                if self.args.len() > 1 {
+                    self.v(1).write_text(&mut what);
+                } else {
+                    what.push(b' ');
+                }
+                let mut t: &[u8] = &s;
+                if !what.is_empty() {
+                    if matches!(self.func, Ltrim | Trim | TrimLeading) {
+                        while let Some(r) = t.strip_prefix(&what[..]) {
+                            t = r;
+                        }
+                    }
+                    if matches!(self.func, Rtrim | Trim | TrimTrailing) {
+                        while let Some(r) = t.strip_suffix(&what[..]) {
+                            t = r;
+                        }
+                    }
+                }
+                self.string(t.to_vec())
+            }
+            Md5 => Ok(Val::text(hex_text(
+                &with_text(self.v(0), crate::expr::md5::digest),
+                false,
+            ))),
+            Sha1 => {
+                use sha1::Digest;
+                Ok(Val::text(hex_text(
+                    &with_text(self.v(0), |s| sha1::Sha1::digest(s)),
+                    false,
+                )))
+            }
+            Sha2 => {
+                use sha2::Digest;
+                let bits = self.int(1);
+                Ok(with_text(self.v(0), |s| match bits {
+                    224 => Val::text(hex_text(&sha2::Sha224::digest(s), false)),
+                    0 | 256 => Val::text(hex_text(&sha2::Sha256::digest(s), false)),
+                    384 => Val::text(hex_text(&sha2::Sha384::digest(s), false)),
+                    512 => Val::text(hex_text(&sha2::Sha512::digest(s), false)),
+                    _ => {
+                        env.warn(
+                            1583,
+                            "Incorrect parameters in the call to native function 'sha2'",
+                        );
+                        Val::NULL
+                    }
+                }))
+            }
+            Quote => {
+                if self.v(0).is_null() {
+                    return Ok(Val::text("NULL".into()));
+                }
+                let mut out = String::from("'");
+                for c in self.text(0).chars() {
+                    match c {
+                        '\'' => out.push_str("\\'"),
+                        '\\' => out.push_str("\\\\"),
+                        '\0' => out.push_str("\\0"),
+                        '\u{1a}' => out.push_str("\\Z"),
+                        c => out.push(c),
+                    }
+                }
+                out.push('\'');
+                self.string(out.into_bytes())
+            }
+            Repeat | Space => {
+                let (mut s, n) = if self.func == Space {
+                    (b" ".to_vec(), self.int(0))
+                } else {
+                    let mut s = Vec::new();
+                    self.v(0).write_text(&mut s);
+                    (s, self.int(1))
+                };
+                let n = n.max(0) as u64;
+                if n.saturating_mul(s.len() as u64) > env.max_allowed_packet {
+                    self.too_long();
+                    return Ok(Val::NULL);
+                }
+                s = s.repeat(n as usize);
+                self.string(s)
+            }
+            Replace => {
+                let (mut s, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
+                self.v(0).write_text(&mut s);
+                self.v(1).write_text(&mut from);
+                self.v(2).write_text(&mut to);
+                if from.is_empty() {
+                    return self.string(s);
+                }
+                let mut out = Vec::with_capacity(s.len());
+                let mut i = 0;
+                while i < s.len() {
+                    if s[i..].starts_with(&from) {
+                        out.extend_from_slice(&to);
+                        i += from.len();
+                    } else {
+                        out.push(s[i]);
+                        i += 1;
+                    }
+                    if out.len() as u64 > env.max_allowed_packet {
+                        self.too_long();
+                        return Ok(Val::NULL);
+                    }
+                }
+                self.string(out)
+            }
+            Reverse => {
+                let mut c = self.chars(0);
+                c.reverse();
+                self.string(c.concat())
+            }
+            Strcmp => Ok(Val::int(
+                match with_text(self.v(0), |a| {
+                    with_text(self.v(1), |b| {
+                        let c = match &self.expr.kind {
+                            crate::expr::ExprKind::Func { args, .. } => {
+                                crate::expr::types::compare_collation(args, "strcmp")
+                                    .unwrap_or_default()
+                            }
+                            _ => narwal_types::Collation::default(),
+                        };
+                        c.compare(a, b)
+                    })
+                }) {
+                    Ordering::Less => -1,
+                    Ordering::Equal => 0,
+                    Ordering::Greater => 1,
+                },
+            )),
+            Uuid => {
+                let (a, b) = (self.random(), self.random());
+                Ok(Val::text(format!(
+                    "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+                    a >> 32,
+                    a >> 16 & 0xffff,
+                    a & 0xfff,
+                    b >> 48 & 0x3fff | 0x8000,
+                    b & 0xffff_ffff_ffff
+                )))
+            }
+            _ => Err(SqlError::unsupported(self.func.name())),
+        }
+    }
+}
