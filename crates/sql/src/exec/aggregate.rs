@@ -1,10 +1,11 @@
 //! Aggregate functions.
 
 use super::order::{compare, push_key};
-use crate::expr::{AggFunc, Aggregate, EvalCtx, RowAccess};
+use crate::env::StatementEnv;
+use crate::expr::{AggFunc, Aggregate, EvalCtx, Expr, RowAccess, append_json, escape_json};
 use ahash::AHashSet;
 use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_u64};
-use narwal_types::{Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
 
 /// A sum of exact numbers, cheap while they are integers.
@@ -40,13 +41,51 @@ impl Sum {
     }
 }
 
+/// Mean and sum of squared distances, by Welford's recurrence.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spread {
+    mean: f64,
+    squares: f64,
+}
+
+impl Spread {
+    /// Takes in the `n`-th value, from 1.
+    fn add(&mut self, v: f64, n: u64) {
+        let before = self.mean;
+        self.mean += (v - before) / n as f64;
+        self.squares += (v - before) * (v - self.mean);
+    }
+
+    fn result(&self, func: AggFunc, n: u64) -> Value {
+        let sample = matches!(func, AggFunc::StdSamp | AggFunc::VarSamp);
+        let n = n.saturating_sub(sample as u64);
+        if n == 0 {
+            return Value::Null;
+        }
+        let variance = self.squares / n as f64;
+        Value::Double(match func {
+            AggFunc::StdPop | AggFunc::StdSamp => variance.sqrt(),
+            _ => variance,
+        })
+    }
+}
+
+/// One row of an aggregate that makes a text of all values: its sort key and its text.
+#[derive(Debug, Clone)]
+struct Item {
+    key: Vec<Value>,
+    text: Vec<u8>,
+}
+
 /// The state of one aggregate in one group.
 #[derive(Debug, Clone)]
 pub struct Acc {
     count: u64,
     sum: Sum,
+    spread: Spread,
     best: Value,
-    text: Vec<u8>,
+    /// Rows of a text of all values.
+    items: Vec<Item>,
     bits: u64,
     seen: Option<AHashSet<Vec<u8>>>,
     /// Bytes that `seen` takes, roughly.
@@ -59,8 +98,9 @@ impl Acc {
         Acc {
             count: 0,
             sum: Sum::default(),
+            spread: Spread::default(),
             best: Value::Null,
-            text: Vec::new(),
+            items: Vec::new(),
             bits: if a.func == AggFunc::BitAnd {
                 u64::MAX
             } else {
@@ -84,7 +124,7 @@ impl Acc {
                 self.count += 1;
                 return Ok(());
             }
-            [one] if self.seen.is_none() => one,
+            [one] if self.seen.is_none() && a.list.is_none() => one,
             _ => return self.update_many(a, row, ctx),
         };
         // A plain column is read without going through the evaluator.
@@ -105,9 +145,14 @@ impl Acc {
     ) -> SqlResult<()> {
         let mut values = Vec::with_capacity(a.args.len());
         let mut key = Vec::new();
-        for arg in &a.args {
+        let sort_keys = a.list.as_ref().map_or(0, |l| l.order.len());
+        let (args, by) = a.args.split_at(a.args.len() - sort_keys);
+        for (i, arg) in args.iter().enumerate() {
             let v = arg.eval(ctx, row)?;
-            if v.is_null() {
+            // JSON has a null of its own.
+            let may_be_null =
+                a.func == AggFunc::JsonArray || a.func == AggFunc::JsonObject && i == 1;
+            if v.is_null() && !may_be_null {
                 return Ok(());
             }
             push_key(v.as_ref(), arg.ty.ty.collation, &mut key);
@@ -126,25 +171,30 @@ impl Acc {
                 ));
             }
         }
+        if a.list.is_some() {
+            let text = item_text(a, args, &values);
+            let key = by
+                .iter()
+                .map(|e| e.eval(ctx, row))
+                .collect::<SqlResult<Vec<_>>>()?;
+            self.held += text.len() as u64 + 48 * (1 + key.len() as u64);
+            self.items.push(Item { key, text });
+            self.count += 1;
+            if self.held > ctx.env.max_memory {
+                return Err(SqlError::new(
+                    1038,
+                    b"HY001",
+                    "Out of memory for the values of an aggregate",
+                ));
+            }
+            return Ok(());
+        }
         match (a.func, values.as_slice()) {
             (AggFunc::Count, _) => self.count += 1,
-            (AggFunc::GroupConcat, many) => {
-                self.concat_separator(a);
-                for v in many {
-                    v.as_ref().write_text(&mut self.text);
-                }
-                self.count += 1;
-            }
             (_, [one]) => self.value(a, one.as_ref())?,
             _ => return Err(SqlError::unsupported("aggregates of several arguments")),
         }
         Ok(())
-    }
-
-    fn concat_separator(&mut self, a: &Aggregate) {
-        if self.count > 0 {
-            self.text.extend_from_slice(a.separator.as_bytes());
-        }
     }
 
     fn value(&mut self, a: &Aggregate, v: ValueRef<'_>) -> SqlResult<()> {
@@ -167,10 +217,12 @@ impl Acc {
                     self.best = v.to_value();
                 }
             }
-            AggFunc::GroupConcat => {
-                self.concat_separator(a);
-                v.write_text(&mut self.text);
+            AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => {
+                let v = to_f64(v, &mut NoWarnings);
+                self.spread.add(v, self.count + 1);
             }
+            // Collected by `update_many`.
+            AggFunc::GroupConcat | AggFunc::JsonArray | AggFunc::JsonObject => {}
             AggFunc::BitAnd => self.bits &= to_u64(v, &mut NoWarnings),
             AggFunc::BitOr => self.bits |= to_u64(v, &mut NoWarnings),
             AggFunc::BitXor => self.bits ^= to_u64(v, &mut NoWarnings),
@@ -180,7 +232,7 @@ impl Acc {
     }
 
     /// The result.
-    pub fn finish(&self, a: &Aggregate) -> SqlResult<Value> {
+    pub fn finish(&self, a: &Aggregate, env: &StatementEnv) -> SqlResult<Value> {
         let double = a.ty.ty.kind == TypeKind::Double;
         Ok(match a.func {
             AggFunc::Count => Value::Int(self.count as i64),
@@ -194,21 +246,104 @@ impl Acc {
                 .checked_div(&Decimal::from(self.count), a.ty.decimals + 6)
                 .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals))),
             AggFunc::Min | AggFunc::Max => self.best.clone(),
-            AggFunc::GroupConcat if self.count == 0 => Value::Null,
-            // group_concat_max_len's default is 1 MiB.
-            AggFunc::GroupConcat => {
-                let mut n = self.text.len().min(1 << 20);
-                while n > 0 && n < self.text.len() && self.text[n] & 0xc0 == 0x80 {
-                    n -= 1;
-                }
-                Value::str(String::from_utf8_lossy(&self.text[..n]).into_owned())
+            f @ (AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp) => {
+                self.spread.result(f, self.count)
             }
+            AggFunc::GroupConcat | AggFunc::JsonArray | AggFunc::JsonObject => self.list(a, env),
             AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => Value::UInt(self.bits),
         })
+    }
+
+    /// The text of all values, sorted, limited and cut.
+    fn list(&self, a: &Aggregate, env: &StatementEnv) -> Value {
+        let (Some(options), false) = (&a.list, self.items.is_empty()) else {
+            return Value::Null;
+        };
+        let mut items: Vec<&Item> = self.items.iter().collect();
+        let keys = &a.args[a.args.len() - options.order.len()..];
+        items.sort_by(|x, y| {
+            for (i, desc) in options.order.iter().enumerate() {
+                let c = keys[i].ty.ty.collation;
+                let o = compare(x.key[i].as_ref(), y.key[i].as_ref(), c);
+                let o = if *desc { o.reverse() } else { o };
+                if o != Ordering::Equal {
+                    return o;
+                }
+            }
+            Ordering::Equal
+        });
+        let (skip, take) = options.limit.unwrap_or((0, u64::MAX));
+        let (open, separator, close) = match a.func {
+            AggFunc::JsonArray => ("[", ",", "]"),
+            AggFunc::JsonObject => ("{", ", ", "}"),
+            _ => ("", &*a.separator, ""),
+        };
+        let mut out = open.as_bytes().to_vec();
+        for (n, item) in items
+            .into_iter()
+            .skip(usize::try_from(skip).unwrap_or(usize::MAX))
+            .take(usize::try_from(take).unwrap_or(usize::MAX))
+            .enumerate()
+        {
+            if n > 0 {
+                out.extend_from_slice(separator.as_bytes());
+            }
+            out.extend_from_slice(&item.text);
+            if out.len() > options.max_len {
+                let mut end = options.max_len;
+                while end > 0 && out[end] & 0xc0 == 0x80 {
+                    end -= 1;
+                }
+                out.truncate(end);
+                env.warn(
+                    1260,
+                    format!("Row {} was cut by {}", n + 1, list_name(a.func)),
+                );
+                break;
+            }
+        }
+        out.extend_from_slice(close.as_bytes());
+        if a.ty.ty.collation == Collation::Binary {
+            return Value::bytes(out);
+        }
+        Value::str(String::from_utf8_lossy(&out).into_owned())
     }
 
     /// A value was found (for MIN and MAX along an index).
     pub fn decided(&self) -> bool {
         self.count > 0
     }
+}
+
+fn list_name(func: AggFunc) -> &'static str {
+    match func {
+        AggFunc::JsonArray => "JSON_ARRAYAGG()",
+        AggFunc::JsonObject => "JSON_OBJECTAGG()",
+        _ => "group_concat()",
+    }
+}
+
+/// What one row adds to the text.
+fn item_text(a: &Aggregate, args: &[Expr], values: &[Value]) -> Vec<u8> {
+    let mut out = Vec::new();
+    match (a.func, values) {
+        (AggFunc::JsonArray, [v]) => {
+            let mut text = String::new();
+            append_json(&args[0], v.as_ref(), &mut text);
+            out.extend_from_slice(text.as_bytes());
+        }
+        (AggFunc::JsonObject, [k, v]) => {
+            let mut text = String::from("\"");
+            escape_json(&k.as_ref().to_text(), &mut text);
+            text.push_str("\":");
+            append_json(&args[1], v.as_ref(), &mut text);
+            out.extend_from_slice(text.as_bytes());
+        }
+        (_, many) => {
+            for v in many {
+                v.as_ref().write_text(&mut out);
+            }
+        }
+    }
+    out
 }

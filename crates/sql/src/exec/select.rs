@@ -417,7 +417,7 @@ impl SelectPlan {
                     }
                     Ok(())
                 })?;
-                let values = finish(g, &accs)?;
+                let values = finish(g, &accs, ctx)?;
                 return self
                     .evaluating(txn, ctx, |ctx| emit_group(g, None, &[], &values, ctx, out))
                     .map(|_| ());
@@ -451,7 +451,7 @@ impl SelectPlan {
                 }
                 Ok(!(g.first_row_decides && accs.iter().all(Acc::decided)))
             })?;
-            let values = finish(g, &accs)?;
+            let values = finish(g, &accs, ctx)?;
             let row = first.unwrap_or_default();
             return self
                 .evaluating(txn, ctx, |ctx| {
@@ -596,7 +596,7 @@ impl SelectPlan {
         }
         if self.sort.is_empty() {
             for group in groups {
-                let values = finish(g, &group.accs)?;
+                let values = finish(g, &group.accs, ctx)?;
                 if !emit_group(g, layout, &group.row, &values, ctx, out)? {
                     break;
                 }
@@ -606,7 +606,7 @@ impl SelectPlan {
         let mut finished = Vec::with_capacity(groups.len());
         let mut buf = SortBuffer::new(&self.sort, None, keep, ctx.env.max_memory);
         for group in groups {
-            let values = finish(g, &group.accs)?;
+            let values = finish(g, &group.accs, ctx)?;
             let access = GroupRow {
                 layout,
                 row: &group.row,
@@ -656,10 +656,10 @@ struct Group {
     level: usize,
 }
 
-fn finish(g: &GroupPlan, accs: &[Acc]) -> SqlResult<Vec<Value>> {
+fn finish(g: &GroupPlan, accs: &[Acc], ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
     accs.iter()
         .zip(&g.aggregates)
-        .map(|(acc, a)| acc.finish(a))
+        .map(|(acc, a)| acc.finish(a, ctx.env))
         .collect()
 }
 

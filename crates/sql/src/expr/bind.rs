@@ -6,7 +6,7 @@ use super::subquery::{as_subquery, not_a_row, row_items, wrong_columns};
 use super::types::{self, NO_LENGTH};
 use super::{
     AggFunc, Aggregate, ArithOp, Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType,
-    IntervalUnit, Scope, SubqueryUse,
+    IntervalUnit, ListOptions, Scope, SubqueryUse,
 };
 use crate::env::VariableScope;
 use crate::parse::{charset, mismatched_collation, subquery_number};
@@ -1237,10 +1237,12 @@ impl Binder<'_> {
             "bit_and" => Some(AggFunc::BitAnd),
             "bit_or" => Some(AggFunc::BitOr),
             "bit_xor" => Some(AggFunc::BitXor),
-            "std" | "stddev" | "stddev_pop" | "stddev_samp" | "variance" | "var_pop"
-            | "var_samp" | "json_arrayagg" | "json_objectagg" => {
-                return Err(SqlError::unsupported(format!("the function {name}")));
-            }
+            "std" | "stddev" | "stddev_pop" => Some(AggFunc::StdPop),
+            "stddev_samp" => Some(AggFunc::StdSamp),
+            "variance" | "var_pop" => Some(AggFunc::VarPop),
+            "var_samp" => Some(AggFunc::VarSamp),
+            "json_arrayagg" => Some(AggFunc::JsonArray),
+            "json_objectagg" => Some(AggFunc::JsonObject),
             _ => None,
         };
         if let Some(func) = agg {
@@ -1394,34 +1396,79 @@ impl Binder<'_> {
             ));
         }
         let several = func == AggFunc::GroupConcat || func == AggFunc::Count && distinct;
-        if list.is_empty() || args.len() > 1 && !several {
+        let pair = func == AggFunc::JsonObject;
+        if list.is_empty() || args.len() > 1 && !several && !pair || pair && args.len() != 2 {
             return Err(SqlError::syntax(format!(
                 "unexpected number of arguments of {name}()"
             )));
         }
         let mut separator: Box<str> = ",".into();
+        let values = args.len();
+        let mut order = Vec::new();
+        let mut limit = None;
         for c in clauses {
             match c {
                 FunctionArgumentClause::Separator(s) if func == AggFunc::GroupConcat => {
                     separator = s.clone().into_string().unwrap_or_default().into();
                 }
-                FunctionArgumentClause::OrderBy(_) => {
-                    return Err(SqlError::unsupported("ORDER BY in GROUP_CONCAT()"));
+                FunctionArgumentClause::OrderBy(keys) if func.is_list() && !pair => {
+                    for k in keys {
+                        // A number means an argument.
+                        let key = match inner.expr(&k.expr)? {
+                            Expr {
+                                kind: ExprKind::Literal(Value::Int(n)),
+                                ..
+                            } => {
+                                let i = usize::try_from(n).unwrap_or(0).wrapping_sub(1);
+                                match args.get(i).filter(|_| i < values) {
+                                    Some(a) => a.clone(),
+                                    None => return Err(inner.unknown_column(&n.to_string())),
+                                }
+                            }
+                            e => e,
+                        };
+                        args.push(key);
+                        order.push(k.options.sort == Some(ast::OrderBySort::Desc));
+                    }
+                }
+                FunctionArgumentClause::Limit(n) if func.is_list() && !pair => {
+                    let Expr {
+                        kind: ExprKind::Literal(Value::Int(n)),
+                        ..
+                    } = inner.expr(n)?
+                    else {
+                        return Err(SqlError::unsupported("this LIMIT in an aggregate"));
+                    };
+                    limit = Some((0, n as u64));
                 }
                 _ => return Err(SqlError::syntax(format!("unexpected clause in {name}()"))),
             }
         }
+        let list = func.is_list().then(|| {
+            let variables = &self.scope.env.variables;
+            let max = variables.system(VariableScope::Session, "group_concat_max_len");
+            Box::new(ListOptions {
+                order,
+                limit,
+                max_len: match max {
+                    Ok(Value::Int(n)) => n.max(4) as usize,
+                    Ok(Value::UInt(n)) => n.max(4) as usize,
+                    _ => 1 << 20,
+                },
+            })
+        });
         if matches!(func, AggFunc::Min | AggFunc::Max) {
             // Members compare by their texts here.
             args = args.into_iter().map(member_as_text).collect();
         }
-        let ty = types::aggregate(func, &args)?;
+        let ty = types::aggregate(func, &args[..values])?;
         // COUNT(x) of something that is never NULL counts rows.
         let a = Aggregate {
             func,
             distinct: distinct && !matches!(func, AggFunc::Min | AggFunc::Max),
             args,
             separator,
+            list,
             ty,
         };
         let mut all = collected.borrow_mut();

@@ -47,6 +47,7 @@ use bind::{Binder, bool_ty, make};
 pub use date::IntervalUnit;
 pub use eval::{Val, push_warning};
 pub use print::{arguments as call_arguments, print, print_default};
+pub(crate) use functions::json::{append_value as append_json, escape as escape_json};
 pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
 use subquery::{Runner, SubqueryPlanner};
 
@@ -188,6 +189,35 @@ pub enum AggFunc {
     BitAnd,
     BitOr,
     BitXor,
+    /// STD, STDDEV, STDDEV_POP.
+    StdPop,
+    StdSamp,
+    /// VARIANCE, VAR_POP.
+    VarPop,
+    VarSamp,
+    JsonArray,
+    JsonObject,
+}
+
+impl AggFunc {
+    /// It makes one text of all values.
+    pub fn is_list(self) -> bool {
+        matches!(
+            self,
+            AggFunc::GroupConcat | AggFunc::JsonArray | AggFunc::JsonObject
+        )
+    }
+}
+
+/// ORDER BY, LIMIT and the greatest length of an aggregate that makes a text of all values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListOptions {
+    /// For each sort key, whether it descends. The keys are the last arguments of the aggregate.
+    pub order: Vec<bool>,
+    /// Rows to leave out, and at most to take.
+    pub limit: Option<(u64, u64)>,
+    /// `group_concat_max_len`, bytes.
+    pub max_len: usize,
 }
 
 /// One aggregate call of a statement. Equal calls are collected once.
@@ -201,6 +231,8 @@ pub struct Aggregate {
     pub args: Vec<Expr>,
     /// Separator of GROUP_CONCAT.
     pub separator: Box<str>,
+    /// For those that make a text of all values.
+    pub list: Option<Box<ListOptions>>,
     /// Type of the result.
     pub ty: ExprType,
 }

@@ -429,6 +429,16 @@ pub fn aggregate(func: AggFunc, args: &[Expr]) -> SqlResult<ExprType> {
                 true,
             ),
         },
+        (AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp, Some(t)) => {
+            ExprType {
+                decimals: match t.class() {
+                    Class::Double => NOT_FIXED,
+                    _ => (t.scale() as u8 + DIV_PRECISION_INCREMENT).min(30),
+                },
+                ..ExprType::double(true)
+            }
+        }
+        (AggFunc::JsonArray | AggFunc::JsonObject, Some(_)) => ExprType::text(1 << 20, true),
         (AggFunc::GroupConcat, Some(_)) => {
             let (c, k) = collation_of(args.iter().map(|a| &a.ty), "group_concat")?;
             ExprType {

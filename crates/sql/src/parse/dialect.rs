@@ -1,5 +1,7 @@
-//! sqlparser's MySQL dialect with MySQL's own operator precedence, `!` and `MOD`.
+//! sqlparser's MySQL dialect with MySQL's own operator precedence, `!` and `MOD`, and the calls whose arguments are no plain
+//! lists ([`calls`]).
 
+use super::calls;
 use sqlparser::ast::{BinaryOperator, Expr};
 use sqlparser::dialect::{Dialect, MySqlDialect};
 use sqlparser::keywords::Keyword;
@@ -95,8 +97,13 @@ impl Dialect for Narwal {
             Token::ExclamationMark => 0,
             Token::Word(w) if w.quote_style.is_none() && w.keyword == Keyword::XOR => 7,
             Token::Word(w) if w.quote_style.is_none() && w.keyword == Keyword::MOD => 40,
+            Token::Word(_) if calls::is_sounds_like(parser) => 20,
             _ => return None,
         }))
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        calls::prefix(parser)
     }
 
     fn parse_infix(
@@ -105,6 +112,9 @@ impl Dialect for Narwal {
         expr: &Expr,
         precedence: u8,
     ) -> Option<Result<Expr, ParserError>> {
+        if calls::is_sounds_like(parser) {
+            return Some(calls::sounds_like(parser, expr, precedence));
+        }
         let op = if parser.parse_keyword(Keyword::DIV) {
             BinaryOperator::MyIntegerDivide
         } else if parser.parse_keyword(Keyword::MOD) {

@@ -2,6 +2,7 @@
 //!
 //! The `n`-th `?` of a statement (from 0) appears in expressions as `Value::Placeholder("?n")`.
 
+mod calls;
 mod ddl;
 mod dialect;
 mod dml;

@@ -14,10 +14,12 @@ mod value;
 use super::{ANY, Call, ExprType, Function, Typing, Val};
 use crate::expr::func::Func;
 use crate::expr::like::like;
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Expr, ExprKind, SubqueryUse};
 use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
 use path::{Path, PathFault, Place, walk};
-use value::{Fault, Kind, Node, escape, string_value};
+use value::{Fault, Kind, Node, string_value};
+
+pub(crate) use value::escape;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("json_array", (0, ANY), all_args, array)
@@ -184,11 +186,10 @@ fn is_bool(e: &Expr) -> bool {
         | ExprKind::Compare { .. }
         | ExprKind::Between { .. }
         | ExprKind::InList { .. }
-        | ExprKind::Exists(_)
-        | ExprKind::InSubquery { .. }
         | ExprKind::IsNull { .. }
         | ExprKind::IsBool { .. }
         | ExprKind::Like { .. } => true,
+        ExprKind::Subquery(s) => !matches!(s.used, SubqueryUse::Value),
         ExprKind::Func {
             func: Func::Isnull | Func::Regexp,
             ..
