@@ -568,7 +568,7 @@ impl SelectPlan {
         // The keys that several groups share are shown as in the last of these.
         let mut last: Vec<Value> = Vec::new();
         for (keys, group) in all {
-            let mut values = finish(g, &group.accs)?;
+            let mut values = finish(g, &group.accs, ctx)?;
             if group.level == g.keys.len() {
                 last = keys;
             }

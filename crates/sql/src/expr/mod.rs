@@ -46,8 +46,8 @@ pub use bind::bind;
 use bind::{Binder, bool_ty, make};
 pub use date::IntervalUnit;
 pub use eval::{Val, push_warning};
-pub use print::{arguments as call_arguments, print, print_default};
 pub(crate) use functions::json::{append_value as append_json, escape as escape_json};
+pub use print::{arguments as call_arguments, print, print_default};
 pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
 use subquery::{Runner, SubqueryPlanner};
 

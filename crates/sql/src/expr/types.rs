@@ -491,13 +491,10 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
             _ => any_null,
         }),
         Isnull => ExprType::int(false),
-<<<<<<< HEAD
         GetLock | ReleaseLock | IsFreeLock | IsUsedLock => ExprType::int(true),
         ReleaseAllLocks => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), false),
-=======
         Regexp => ExprType::int(any_null),
         Listed(f) => f.ty(args)?,
->>>>>>> cce9c1f (sql: functions in a registry by topic: JSON, REGEXP, checksums, encryption, addresses and many strings)
         MasterPosWait | MasterGtidWait => ExprType::bigint(false, true),
         BinlogGtidPos => ExprType::text(65_535, true),
         TimeToSec if fsp_of(0) > 0 => ExprType::decimal(7, fsp_of(0) as u32, true),

@@ -3,7 +3,7 @@
 use super::soundex::soundex;
 use super::{ANY, Call, Expr, ExprType, Function, Typing, Val, bytes, int, kind};
 use crate::expr::ExprKind;
-use crate::expr::eval::{Warn, with_text};
+use crate::expr::eval::Warn;
 use narwal_types::convert::{to_decimal, to_integer};
 use narwal_types::{Collation, SqlError, SqlResult, TypeKind, Value, ValueRef};
 
@@ -12,9 +12,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(" char_using", (2, ANY), char_using_type, char_using).takes_null(),
     Function::new("export_set", (3, 5), export_set_type, export_set),
     Function::new("format", (2, 3), format_type, format).takes_null(),
-    Function::new("lengthb", (1, 1), int, |c| {
-        Ok(Val::int(c.byte_length(0)))
-    }),
+    Function::new("lengthb", (1, 1), int, |c| Ok(Val::int(c.byte_length(0)))),
     Function::new(
         "load_file",
         (1, 1),
