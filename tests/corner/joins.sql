@@ -104,3 +104,16 @@ DELETE FROM big WHERE id IN (SELECT bid FROM small WHERE tag = 't1');
 SELECT COUNT(*), SUM(id) FROM big;
 UPDATE big SET pad = 'hit' WHERE id IN (SELECT bid FROM small WHERE id BETWEEN 10 AND 20);
 SELECT COUNT(*), SUM(id) FROM big WHERE pad = 'hit';
+-- EXISTS that can run once for all rows.
+SELECT COUNT(*), SUM(id) FROM big WHERE EXISTS (SELECT 1 FROM small WHERE small.bid = big.id AND small.tag = 't2');
+SELECT COUNT(*), SUM(id) FROM big WHERE NOT EXISTS (SELECT 1 FROM small WHERE small.bid = big.id AND small.tag = 't2');
+SELECT COUNT(*), SUM(id) FROM big WHERE EXISTS (SELECT 1 FROM small WHERE small.id = big.k AND small.bid = big.id + 9);
+SELECT COUNT(*), SUM(id) FROM big WHERE k > 5 AND EXISTS (SELECT 1 FROM small s JOIN c ON c.id = s.id WHERE s.bid = big.id);
+SELECT COUNT(*) FROM x WHERE EXISTS (SELECT 1 FROM x y WHERE y.a = x.a AND y.b = x.b);
+SELECT COUNT(*) FROM x WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.id = x.a);
+SELECT COUNT(*) FROM x WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.name = x.b AND c.city IS NOT NULL);
+SELECT a, b FROM x WHERE EXISTS (SELECT MAX(id) FROM c WHERE c.id = x.a) ORDER BY a, b;
+SELECT a, b FROM x WHERE EXISTS (SELECT id FROM c WHERE c.id = x.a AND c.id < x.a + 1) ORDER BY a, b;
+SELECT a, b FROM x WHERE EXISTS (SELECT id FROM c WHERE c.id = x.a GROUP BY id) OR b = 'x' ORDER BY a, b;
+DELETE FROM big WHERE EXISTS (SELECT 1 FROM small WHERE small.bid = big.id AND tag = 't3');
+SELECT COUNT(*), SUM(id) FROM big;

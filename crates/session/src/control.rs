@@ -8,7 +8,9 @@ use crate::session::{ClientSession, Completion};
 use crate::status;
 use crate::variables::VarValue;
 use narwal_engine::{Isolation, Table};
-use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{
+    OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, TypeKind, Value, ValueRef,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -272,6 +274,39 @@ impl ClientSession {
         };
         let expr = narwal_sql::parse_expression(text, &opts)?;
         narwal_sql::evaluate(&expr, &self.env)
+    }
+
+    /// Evaluates an expression that may hold subqueries, as in `SET @x = (SELECT ...)`.
+    pub(crate) fn evaluate_query(&mut self, text: &str) -> SqlResult<Value> {
+        if !text.to_ascii_lowercase().contains("select") {
+            return self.evaluate(text);
+        }
+        let text = format!("SELECT {text}");
+        let stmt = self.parse(&text)?;
+        let plan = self.plan(&stmt, &text)?;
+        self.check_table_locks(plan.needs())?;
+        let tableless = plan.is_tableless();
+        let kept = self.open.is_some();
+        let mut open = match self.open.take() {
+            Some(o) => o,
+            None => self.begin_transaction(None),
+        };
+        if !tableless {
+            open.txn.begin_statement(self.env.timestamp(), None);
+        }
+        let mut value = OneValue::default();
+        let db = self.instance.database();
+        let r = narwal_sql::execute(&plan, &[], &mut open.txn, db, &mut self.env, &mut value);
+        if !tableless {
+            match &r {
+                Ok(_) => open.txn.end_statement(),
+                Err(_) => open.txn.rollback_statement(),
+            }
+        }
+        if kept {
+            self.open = Some(open);
+        }
+        r.map(|_| value.0)
     }
 
     // ---- transactions ----
@@ -649,4 +684,24 @@ fn maintenance_grid() -> Grid {
             true,
         );
     g
+}
+
+/// Takes the first value of a result.
+#[derive(Default)]
+struct OneValue(Value);
+
+impl ResultSink for OneValue {
+    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        self.0 = values.first().map(ValueRef::to_value).unwrap_or_default();
+        Ok(())
+    }
+    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
 }

@@ -31,7 +31,9 @@ impl ClientSession {
         let mut checked = Vec::with_capacity(items.len());
         for item in items {
             let c = match item {
-                SetItem::User { name, expr } => Checked::User(name.clone(), self.evaluate(expr)?),
+                SetItem::User { name, expr } => {
+                    Checked::User(name.clone(), self.evaluate_query(expr)?)
+                }
                 // What the handshake accepts has to do here as well: a MariaDB server's replication connection says it
                 // again whenever it reconnects.
                 SetItem::Names {

@@ -60,6 +60,8 @@ pub struct SubPlan {
     pub plan: SelectPlan,
     /// What is asked.
     pub used: SubqueryUse,
+    /// Its number in the placeholders.
+    pub number: usize,
     /// What it sees of the query around.
     pub outer: Vec<Expr>,
     /// It depends on the row of the query around, or each run gives something else.
@@ -512,6 +514,24 @@ fn keys_compare(a: &Expr, b: &ExprType) -> bool {
         )
 }
 
+/// How operands are compared with a subquery's columns: collations, and whether by keys.
+pub fn comparison_of(
+    left: &[Expr],
+    columns: &[ExprType],
+    op: &str,
+) -> SqlResult<(Vec<Collation>, bool)> {
+    let collations = left
+        .iter()
+        .zip(columns)
+        .map(|(l, t)| {
+            let strings = [&l.ty, t].into_iter().filter(|t| t.is_string());
+            Ok(super::types::collation_of(strings.collect::<Vec<_>>(), op)?.0)
+        })
+        .collect::<SqlResult<Vec<_>>>()?;
+    let by_key = left.iter().zip(columns).all(|(l, t)| keys_compare(l, t));
+    Ok((collations, by_key))
+}
+
 /// The number of the subquery that an operand is, parentheses round it taken off.
 pub(super) fn as_subquery(ast: &Ast) -> Option<usize> {
     match ast {
@@ -599,15 +619,7 @@ impl Binder<'_> {
             SubqueryUse::Any(op) | SubqueryUse::All(op) | SubqueryUse::Row(op) => op.symbol(),
             _ => "in",
         };
-        let collations = left
-            .iter()
-            .zip(&p.columns)
-            .map(|(l, t)| {
-                let strings = [&l.ty, t].into_iter().filter(|t| t.is_string());
-                Ok(super::types::collation_of(strings.collect::<Vec<_>>(), op)?.0)
-            })
-            .collect::<SqlResult<Vec<_>>>()?;
-        let by_key = left.iter().zip(&p.columns).all(|(l, t)| keys_compare(l, t));
+        let (collations, by_key) = comparison_of(&left, &p.columns, op)?;
         let collation = collations.first().copied().unwrap_or_default();
         planner.compared(p.index, collations, by_key);
         let nullable = left.iter().any(|e| e.ty.nullable)

@@ -9,5 +9,6 @@ pub mod join_order;
 pub mod resolve;
 pub mod sarg;
 pub mod select;
+pub mod semi_join;
 pub mod set;
 pub mod write_join;

@@ -120,6 +120,25 @@ impl<'a> Subqueries<'a> {
             .any(|s| s.each_row && s.plan.reads_table(table))
     }
 
+    /// What the parser made of one.
+    pub fn ast_of(&self, index: usize) -> Option<&'a Select> {
+        let number = self.plans.borrow().get(index)?.number;
+        self.asts.iter().find(|(n, _)| *n == number).map(|(_, s)| s)
+    }
+
+    /// True if one gives groups.
+    pub fn is_grouped(&self, index: usize) -> bool {
+        let plans = self.plans.borrow();
+        plans.get(index).is_some_and(|s| s.plan.group.is_some())
+    }
+
+    /// Puts another plan in the place of one.
+    pub fn replace(&self, index: usize, plan: SubPlan) {
+        if let Some(p) = self.plans.borrow_mut().get_mut(index) {
+            *p = plan;
+        }
+    }
+
     /// The plans.
     pub fn into_plans(self) -> Vec<SubPlan> {
         self.plans.into_inner()
@@ -153,6 +172,7 @@ impl SubqueryPlanner for Subqueries<'_> {
         plans.push(SubPlan {
             plan,
             used,
+            number: n,
             outer: outer.clone(),
             each_row,
             volatile,
@@ -479,6 +499,19 @@ impl Resolver<'_> {
             && let Some(h) = having.take()
         {
             filter = all_of(filter.take().into_iter().chain([h]).collect());
+        }
+        if let Body::One(r, hints) = &body
+            && filter.as_ref().is_some_and(Expr::runs_each_row)
+            && matches!(r.rows, Rows::Stored)
+        {
+            let scope = Scope {
+                sources: &sources,
+                clause: Clause::Where,
+                planner: Some(&subqueries),
+                outer,
+                ..Scope::empty(env)
+            };
+            filter = self.semi_joins(filter.take(), &r.source.table, hints, &subqueries, &scope)?;
         }
         if !matches!(body, Body::Nothing) {
             (filter, late) = split_late(filter);
