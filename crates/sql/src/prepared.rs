@@ -129,7 +129,7 @@ impl Prepared {
     /// True if it never writes and takes no row locks.
     pub fn is_read_only(&self) -> bool {
         match &self.plan {
-            Plan::Select(s) => s.lock.is_none(),
+            Plan::Select(s) => !s.locks(),
             Plan::Do(_) | Plan::Checksum(_) | Plan::Explain(_) | Plan::ExplainJson(_) => true,
             Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) | Plan::WriteJoin(_) => false,
         }
@@ -323,7 +323,7 @@ fn select(
     ctx: &EvalCtx<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    if s.lock.is_some() || (ctx.env.locking_reads && s.reads_stored()) {
+    if s.locks() || (ctx.env.locking_reads && s.reads_stored()) {
         // What locking reads saw may not be durable yet: rows go out when it is.
         let mut rows: Vec<Vec<Value>> = Vec::new();
         let mut memory = 0u64;

@@ -401,6 +401,17 @@ impl TablePlan {
         }
     }
 
+    /// True if a query that it is made of has a locking clause.
+    pub fn queries_lock(&self) -> bool {
+        match &self.rows {
+            Rows::Stored | Rows::Virtual(_) | Rows::Working(_) => false,
+            Rows::Query(p) => p.locks(),
+            Rows::Set(u) => u.parts().any(SelectPlan::locks),
+            Rows::Recursive(r) => r.parts().any(SelectPlan::locks),
+            Rows::Join(j) => j.leaves.iter().any(|l| l.plan.queries_lock()),
+        }
+    }
+
     /// True if rows of this table are read.
     pub fn reads_table(&self, table: &Table) -> bool {
         match &self.rows {

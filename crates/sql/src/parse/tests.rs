@@ -173,6 +173,41 @@ fn joins_unions_and_subqueries() {
 }
 
 #[test]
+fn queries_put_together() {
+    let select = |t: &str| match parse(t).unwrap_or_else(|e| panic!("{t}: {e:?}")) {
+        Stmt::Select(s) => *s,
+        _ => panic!(),
+    };
+    let rest = |s: &Select| match &s.from {
+        Some(From::Set { rest, .. }) => rest.clone(),
+        _ => panic!("{s:?}"),
+    };
+    // INTERSECT binds tighter.
+    let s = select("SELECT 1 UNION SELECT 2 INTERSECT SELECT 3 EXCEPT ALL SELECT 4");
+    let parts = rest(&s);
+    let kinds: Vec<(SetKind, bool)> = parts.iter().map(|(o, _)| (o.kind, o.all)).collect();
+    assert_eq!(kinds, [(SetKind::Union, false), (SetKind::Except, true)]);
+    assert_eq!(rest(&parts[0].1)[0].0.kind, SetKind::Intersect);
+    // A parenthesis is a query only if it holds one.
+    let s = select(
+        "SELECT ((SELECT 1) + 2), x IN ((SELECT 1) UNION (SELECT 2)) FROM ((SELECT 1) UNION (SELECT 2)) t",
+    );
+    assert_eq!(s.subqueries.len(), 2);
+    assert!(matches!(&s.from, Some(From::Query { .. })));
+    let s = select("WITH RECURSIVE a (x) AS (SELECT 1), b AS (SELECT 2) SELECT * FROM a, b");
+    let with = s.with.unwrap();
+    assert!(with.recursive && with.ctes.len() == 2 && with.ctes[0].columns == ["x"]);
+    for bad in [
+        "SELECT 1 ORDER BY 1 UNION SELECT 2",
+        "SELECT 1 UNION",
+        "WITH a AS SELECT 1 SELECT 2",
+        "((SELECT 1)",
+    ] {
+        assert_eq!(parse(bad).unwrap_err().code, 1064, "{bad}");
+    }
+}
+
+#[test]
 fn insert_forms() {
     let Stmt::Insert(i) = parse("INSERT IGNORE t (a, b) VALUES (1, DEFAULT), (-2, DEFAULT(a)), (NULL, 'x''y') ON DUPLICATE KEY UPDATE a=VALUES(a), b=b+?").unwrap()
     else {

@@ -171,15 +171,18 @@ impl Line {
             }
             _ => None,
         };
+        // A value of the query around a subquery.
+        let around = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
         let refs = || -> Vec<String> {
             (0..n)
-                .map(|i| match values.get(i).and_then(|e| other(e)) {
-                    Some(e) => e.to_string().replace('`', ""),
-                    None => "const".to_string(),
+                .map(|i| match values.get(i).map(|e| (other(e), around(e))) {
+                    Some((Some(e), _)) => e.to_string().replace('`', ""),
+                    Some((None, true)) => "func".to_string(),
+                    _ => "const".to_string(),
                 })
                 .collect()
         };
-        let joined = values.iter().any(|e| other(e).is_some());
+        let joined = values.iter().any(|e| other(e).is_some() || around(e));
         let (kind, parts, refs) = match &a.lookup {
             Lookup::Point(_) if joined => ("eq_ref", n, refs()),
             Lookup::Point(_) if select => ("const", n, refs()),

@@ -495,11 +495,6 @@ impl Resolver<'_> {
         let mut late = None;
         let mut sorted_by_access = false;
         let mut table = None;
-        if group.is_none()
-            && let Some(h) = having.take()
-        {
-            filter = all_of(filter.take().into_iter().chain([h]).collect());
-        }
         if let Body::One(r, hints) = &body
             && filter.as_ref().is_some_and(Expr::runs_each_row)
             && matches!(r.rows, Rows::Stored)
@@ -512,6 +507,11 @@ impl Resolver<'_> {
                 ..Scope::empty(env)
             };
             filter = self.semi_joins(filter.take(), &r.source.table, hints, &subqueries, &scope)?;
+        }
+        if group.is_none()
+            && let Some(h) = having.take()
+        {
+            filter = all_of(filter.take().into_iter().chain([h]).collect());
         }
         if !matches!(body, Body::Nothing) {
             (filter, late) = split_late(filter);
@@ -847,6 +847,13 @@ impl SelectPlan {
                 wait: LockWait::Wait,
             })
         })
+    }
+
+    /// True if it, or a query inside of it, has a locking clause.
+    pub fn locks(&self) -> bool {
+        self.lock.is_some()
+            || self.subqueries.iter().any(|s| s.plan.locks())
+            || self.table.as_ref().is_some_and(TablePlan::queries_lock)
     }
 
     /// True if rows of this table are read.

@@ -1,0 +1,85 @@
+"""What EXPLAIN says of plans that must be so: joins and semi-joins that do not read the large side."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conftest import STAND_IN
+from support import Client
+
+pytestmark = pytest.mark.skipif(STAND_IN, reason="Narwal's own plans")
+
+
+@pytest.fixture(scope="module")
+def tables(narwal_server):
+    with Client(narwal_server) as client:
+        client.ok("CREATE DATABASE plans")
+        client.ok("USE plans")
+        client.ok("CREATE TABLE n (n INT PRIMARY KEY)")
+        client.ok(
+            "INSERT INTO n WITH RECURSIVE r AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 99) SELECT n FROM r"
+        )
+        client.ok("CREATE TABLE big (id INT PRIMARY KEY, k INT, v VARCHAR(10))")
+        client.ok("INSERT INTO big SELECT a.n * 100 + b.n, b.n, 'v' FROM n a, n b")
+        client.ok("CREATE TABLE small (id INT PRIMARY KEY, bid INT, f INT, KEY (f))")
+        client.ok("INSERT INTO small SELECT n, n * 7, n % 10 FROM n")
+        yield client
+        client.ok("DROP DATABASE plans")
+
+
+def plan(client, sql: str) -> list[tuple]:
+    """(select_type, table, type, key) of each row of EXPLAIN."""
+    return [(row[1], row[2], row[3], row[5]) for row in client.rows("EXPLAIN " + sql)]
+
+
+@pytest.mark.parametrize(
+    "tables_of",
+    ["small JOIN big ON big.id = small.bid", "big JOIN small ON big.id = small.bid", "big, small"],
+)
+def test_the_large_side_is_looked_up(tables, tables_of):
+    where = "small.f = 3" + (" AND big.id = small.bid" if "," in tables_of else "")
+    assert plan(tables, f"SELECT COUNT(*) FROM {tables_of} WHERE {where}") == [
+        ("SIMPLE", "small", "ref", "f"),
+        ("SIMPLE", "big", "eq_ref", "PRIMARY"),
+    ]
+
+
+def test_the_order_of_the_text_is_kept_on_demand(tables):
+    found = plan(tables, "SELECT STRAIGHT_JOIN COUNT(*) FROM big JOIN small ON big.id = small.bid WHERE small.f = 3")
+    assert [row[1] for row in found] == ["big", "small"]
+
+
+def test_an_outer_join_that_where_makes_an_inner_one(tables):
+    found = plan(tables, "SELECT COUNT(*) FROM big LEFT JOIN small ON big.id = small.bid WHERE small.f = 3")
+    assert [row[1] for row in found] == ["small", "big"]
+    found = plan(tables, "SELECT COUNT(*) FROM big LEFT JOIN small ON big.id = small.bid AND small.f = 3")
+    assert [row[1] for row in found] == ["big", "small"]
+
+
+def test_in_looks_up_what_the_subquery_gave(tables):
+    assert plan(tables, "SELECT COUNT(*) FROM big WHERE id IN (SELECT bid FROM small WHERE f = 3)") == [
+        ("PRIMARY", "big", "range", "PRIMARY"),
+        ("SUBQUERY", "small", "ref", "f"),
+    ]
+
+
+def test_exists_runs_once_where_that_reads_less(tables):
+    found = plan(tables, "SELECT COUNT(*) FROM big WHERE EXISTS (SELECT 1 FROM small WHERE bid = big.id AND f = 3)")
+    assert found[-1][:2] == ("SUBQUERY", "small")
+    # One row of the table around: the subquery runs for it alone.
+    found = plan(tables, "SELECT 1 FROM small WHERE id = 5 AND EXISTS (SELECT 1 FROM big WHERE big.id = small.bid)")
+    assert found[-1] == ("DEPENDENT SUBQUERY", "big", "eq_ref", "PRIMARY")
+
+
+def test_json(tables):
+    (text,), = tables.rows(
+        "EXPLAIN FORMAT=JSON SELECT small.id, (SELECT MAX(k) FROM big) FROM small JOIN big ON big.id = small.bid WHERE f = 3"
+    )
+    block = json.loads(text)["query_block"]
+    names = [step["table"]["table_name"] for step in block["nested_loop"]]
+    assert names == ["small", "big"]
+    assert block["nested_loop"][1]["table"]["access_type"] == "eq_ref"
+    assert block["nested_loop"][1]["table"]["ref"] == ["plans.small.bid"]
+    assert block["subqueries"][0]["query_block"]["select_id"] == 2
