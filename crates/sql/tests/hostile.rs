@@ -17,6 +17,12 @@ const SEEDS: &[&str] = &[
     "ALTER TABLE t ADD INDEX q (s(2), a), DROP INDEX q2",
     "EXPLAIN SELECT * FROM t WHERE a=1 ORDER BY id",
     "CREATE UNIQUE INDEX uu ON t (s)",
+    "WITH RECURSIVE r (n, m) AS (SELECT 1, 'x' UNION ALL SELECT n+1, m FROM r WHERE n < 5), q AS (SELECT a FROM t) SELECT r.n, q.a FROM r JOIN q ON q.a = r.n ORDER BY 1 LIMIT 3",
+    "(SELECT a, b FROM t WHERE a IN (SELECT b FROM t x WHERE x.id = t.id) LIMIT 2) UNION ALL ((SELECT 1, 2) EXCEPT (SELECT 3, 4)) INTERSECT SELECT 5, 6 ORDER BY 1",
+    "SELECT (SELECT MAX(b) FROM t y WHERE y.a = t.a) m, EXISTS (SELECT 1 FROM t z WHERE z.id > t.id) FROM t LEFT JOIN (SELECT id FROM t) d USING (id) WHERE (a, b) > ANY (SELECT 1, 2) OR (a, b) = (SELECT 1, 2) HAVING m > 1",
+    "SELECT a, b, SUM(id) FROM t WHERE NOT EXISTS (SELECT 1 FROM t u WHERE u.a = t.b) GROUP BY a, b WITH ROLLUP HAVING a IS NULL LIMIT 4",
+    "UPDATE t SET a = (SELECT COUNT(*) FROM t x WHERE x.id < t.id), s = (SELECT 'q') WHERE id IN (VALUES (1), (2)) ORDER BY id LIMIT 1",
+    "EXPLAIN FORMAT=JSON SELECT t.id FROM t JOIN t u ON u.id = t.a NATURAL LEFT JOIN t v WHERE t.b = 1",
 ];
 
 const BITS: &[&str] = &[
