@@ -1523,8 +1523,6 @@ fn binary_operator(e: &Ast) -> Option<Ast> {
     }
 }
 
-/// Collations that MariaDB has and Narwal doesn't, by their character set's prefix.
-
 /// A string literal behind an introducer such as `_latin1`: its bytes are text in that character set.
 fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
     let bytes = match &e.kind {
