@@ -1,11 +1,13 @@
 //! Databases and tables: the persistent definitions, and the catalog as one immutable version.
 
 use crate::table::Table;
+use crate::txn::definition_changed;
 use crate::{EngineError, Result};
 use narwal_types::{Collation, ColumnType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A database (schema).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,6 +238,8 @@ pub enum CatalogChange {
         db: String,
         /// Table.
         name: String,
+        /// The definition that the new one was made from. If it is not the table's any more, the statement fails with 1412.
+        was: Box<TableDef>,
         /// The new definition.
         def: TableDef,
     },
@@ -246,6 +250,8 @@ pub enum CatalogChange {
         db: String,
         /// Table.
         name: String,
+        /// As in [`CatalogChange::AlterTable`].
+        was: Box<TableDef>,
         /// The new definition.
         def: TableDef,
     },
@@ -257,6 +263,8 @@ pub enum CatalogChange {
         name: String,
         /// The value.
         next: u64,
+        /// The next value when `next` was chosen: if others have taken values since, theirs count too.
+        seen: u64,
     },
     /// Stores a named object of the layers above (users, grants), opaque to the engine.
     PutObject {
@@ -568,8 +576,16 @@ impl Catalog {
                 def.indexes.remove(at);
                 vec![LoggedChange::PutTable(def)]
             }
-            CatalogChange::AlterTable { db, name, mut def } => {
+            CatalogChange::AlterTable {
+                db,
+                name,
+                was,
+                mut def,
+            } => {
                 let t = table_of(self, &db, &name)?;
+                if t.def != *was {
+                    return Err(definition_changed());
+                }
                 self.check_name(&t, &def)?;
                 if !same_rows(&t.def, &def) {
                     return Err(EngineError::Catalog(format!(
@@ -590,8 +606,16 @@ impl Catalog {
                     .chain(built.into_iter().map(build))
                     .collect()
             }
-            CatalogChange::RebuildTable { db, name, mut def } => {
+            CatalogChange::RebuildTable {
+                db,
+                name,
+                was,
+                mut def,
+            } => {
                 let t = table_of(self, &db, &name)?;
+                if t.def != *was {
+                    return Err(definition_changed());
+                }
                 self.check_name(&t, &def)?;
                 self.give_ids(&mut def);
                 vec![
@@ -599,10 +623,17 @@ impl Catalog {
                     LoggedChange::PutTable(def),
                 ]
             }
-            CatalogChange::SetAutoIncrement { db, name, next } => {
+            CatalogChange::SetAutoIncrement {
+                db,
+                name,
+                next,
+                seen,
+            } => {
+                let t = table_of(self, &db, &name)?;
+                let now = t.counters.auto_increment.load(Ordering::Relaxed);
                 vec![LoggedChange::SetAutoIncrement {
-                    table: table_of(self, &db, &name)?.def.id,
-                    next,
+                    table: t.def.id,
+                    next: if now == seen { next } else { next.max(now) },
                 }]
             }
             CatalogChange::PutObject { key, value } => vec![LoggedChange::PutObject { key, value }],
@@ -687,8 +718,7 @@ impl Catalog {
             LoggedChange::BuildIndex { .. } => {}
             LoggedChange::SetAutoIncrement { table, next } => {
                 if let Some(t) = self.by_id.get(table) {
-                    use std::sync::atomic::Ordering::Relaxed;
-                    t.counters.auto_increment.store(*next, Relaxed);
+                    t.counters.auto_increment.store(*next, Ordering::Relaxed);
                 }
             }
             LoggedChange::PutObject { key, value } => {

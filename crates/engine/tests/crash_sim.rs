@@ -227,9 +227,41 @@ fn transaction(db: &Database, rng: &mut StdRng, before: &Model) -> Result<Option
     Ok((info.seq != 0).then_some(m))
 }
 
+/// ALTER TABLE that writes every row anew.
+fn rebuild(db: &Database, name: &str) -> Result<()> {
+    let def = db.catalog().table("d", name).unwrap().def.clone();
+    let change = CatalogChange::RebuildTable {
+        db: "d".into(),
+        name: name.into(),
+        was: Box::new(def.clone()),
+        def,
+    };
+    let statement = Ddl {
+        sql: format!("ALTER TABLE {name} FORCE"),
+        db: "d".into(),
+        changes: vec![change],
+        ..Ddl::default()
+    };
+    let mut fill = |fill: &mut TableFill<'_>| {
+        let (old, new) = (fill.old("d", name)?, fill.new_table("d", name)?);
+        fill.each_row(&old, &mut |fill, row| fill.insert(&new, row, &[1]))
+    };
+    db.ddl_filled(
+        statement,
+        &TxnOptions::default(),
+        FillRows::Local,
+        &mut fill,
+    )?;
+    Ok(())
+}
+
 fn change_schema(db: &Database, rng: &mut StdRng, before: &Model) -> Result<Model> {
     let mut m = before.clone();
     let (d, t) = ("d".to_owned(), "t".to_owned());
+    if rng.random_bool(0.4) {
+        rebuild(db, if rng.random_bool(0.5) { "t" } else { "h" })?;
+        return Ok(m);
+    }
     if rng.random_bool(0.2) {
         ddl(
             db,

@@ -469,6 +469,13 @@ impl ClientSession {
     pub(crate) fn ddl(&mut self, ddl: &DdlStmt, text: &str) -> SqlResult<Outcome> {
         let needs = narwal_sql::ddl_needs(ddl, &self.env)?;
         self.check_needs(&needs)?;
+        let select = match ddl {
+            DdlStmt::CreateTable(c) => c.select.clone(),
+            _ => None,
+        };
+        let select = select
+            .map(|s| self.plan(&Stmt::Select(s), text))
+            .transpose()?;
         self.implicit_commit()?;
         self.check_ddl_writable()?;
         self.check_table_locks(&needs)?;
@@ -477,8 +484,14 @@ impl ClientSession {
         let _permit = instance.read_lock.enter(true, &self.patience())?;
         self.process.stage(Stage::Ddl);
         let options = self.txn_options(self.settings.isolation, false);
-        let outcome =
-            narwal_sql::execute_ddl(ddl, text, self.instance.database(), &options, &self.env);
+        let outcome = narwal_sql::execute_ddl_with(
+            ddl,
+            text,
+            self.instance.database(),
+            &options,
+            &self.env,
+            select.as_ref(),
+        );
         let written = self.env.gtid_written.take();
         self.note_gtid(written.unwrap_or_default());
         let outcome = outcome?;

@@ -560,8 +560,10 @@ pub struct ForeignKeySpec {
 }
 
 /// CREATE TABLE.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CreateTable {
+    /// OR REPLACE.
+    pub or_replace: bool,
     /// IF NOT EXISTS.
     pub if_not_exists: bool,
     /// Name.
@@ -570,6 +572,10 @@ pub struct CreateTable {
     pub elements: TableElements,
     /// Options.
     pub options: TableOptions,
+    /// LIKE: the table to be like.
+    pub like: Option<TableName>,
+    /// AS: the SELECT that the rows come from.
+    pub select: Option<Box<Select>>,
 }
 
 /// Table options, those that were written.
@@ -685,7 +691,7 @@ pub enum AlterAction {
 }
 
 /// DDL.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum DdlStmt {
     /// CREATE TABLE.
     CreateTable(CreateTable),

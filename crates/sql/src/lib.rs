@@ -31,7 +31,7 @@ pub mod virtual_tables;
 mod year_text;
 
 pub use ast::Stmt;
-pub use ddl::{ddl_needs, execute_ddl};
+pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with};
 pub use env::{Condition, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel};
 pub use parse::{ParseOptions, parse_expression, parse_statement};
 pub use prepared::{Outcome, Prepared, evaluate, execute};

@@ -159,6 +159,33 @@ fn of_returning(r: Option<&ReturningPlan>) -> Arc<[ResultColumn]> {
     r.map_or_else(|| [].into(), |r| r.columns.clone())
 }
 
+impl Prepared {
+    /// Runs a SELECT and calls back with each row: its values go into a table.
+    pub(crate) fn each_row(
+        &self,
+        txn: &mut Transaction,
+        env: &StatementEnv,
+        each: &mut dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let Plan::Select(s) = &self.plan else {
+            return Err(SqlError::unsupported(
+                "rows of another statement than SELECT",
+            ));
+        };
+        let shared = Shared::default();
+        let ctx = EvalCtx::new(env, &[], &shared);
+        strictly(env, false, || {
+            s.run(txn, &ctx, each)?;
+            Ok(Outcome::Done {
+                affected: 0,
+                last_insert_id: 0,
+                info: String::new(),
+            })
+        })
+        .map(drop)
+    }
+}
+
 fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
     Ok(match stmt {
         Stmt::Select(s) => (Plan::Select(Box::new(r.select(s)?)), s.params),

@@ -216,15 +216,18 @@ impl Run<'_> {
             changes.push(CatalogChange::AlterTable {
                 db: old.db.clone(),
                 name: old.name.clone(),
+                was: Box::new(old.clone()),
                 def: def.clone(),
             });
         }
         if let (Some(n), Some(column)) = (next, table.auto_increment) {
+            let seen = self.db.auto_increment(table);
             let used = self.largest(table, column)?;
             changes.push(CatalogChange::SetAutoIncrement {
                 db: def.db.clone(),
                 name: def.name.clone(),
                 next: n.max(used.saturating_add(1)).max(1),
+                seen,
             });
         }
         match self.submit(self.default_db(), self.text.to_string(), changes, false) {
@@ -748,11 +751,13 @@ impl Run<'_> {
             if find(&to).is_some() {
                 return Err(table_exists(&to.1));
             }
+            let was = Box::new(def.clone());
             def.db.clone_from(&to.0);
             def.name.clone_from(&to.1);
             changes.push(CatalogChange::AlterTable {
                 db: from.0.clone(),
                 name: from.1.clone(),
+                was,
                 def: def.clone(),
             });
             now.insert(from, None);

@@ -4,7 +4,7 @@ use super::column::{check_auto_increment, check_row_size, column_def, invalid_de
 use super::database::reserved_schema;
 use super::index::{index_def, index_rank, note_twice};
 use super::{Run, constraint, db_of, err, unknown_database};
-use crate::ast::CreateTable;
+use crate::ast::{CreateTable, TableName};
 use crate::env::StatementEnv;
 use crate::sql_mode::SqlMode;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, IndexDef, TableDef};
@@ -18,7 +18,23 @@ impl Run<'_> {
         let Some(database) = self.catalog.database(db) else {
             return Err(unknown_database(db));
         };
-        if self.catalog.table(db, &c.table.name).is_some() {
+        if let Some(like) = &c.like
+            && (db_of(like, env)?, &like.name) == (db, &c.table.name)
+            && (c.or_replace || self.catalog.table(db, &like.name).is_none())
+        {
+            return Err(err(
+                1066,
+                b"42000",
+                format!("Not unique table/alias: '{}'", like.name),
+            ));
+        }
+        let mut changes = Vec::new();
+        if c.or_replace && self.catalog.table(db, &c.table.name).is_some() {
+            changes.push(CatalogChange::DropTable {
+                db: db.to_string(),
+                name: c.table.name.clone(),
+            });
+        } else if self.catalog.table(db, &c.table.name).is_some() {
             let text = format!("Table '{}' already exists", c.table.name);
             if c.if_not_exists {
                 env.note(1050, text);
@@ -26,26 +42,40 @@ impl Run<'_> {
             }
             return Err(err(1050, b"42S01", text));
         }
-        let def = self.table_def(c, db, database.collation)?;
-        self.submit(
-            self.default_db(),
-            self.text.to_string(),
-            vec![CatalogChange::CreateTable(def)],
-            false,
-        )?;
+        if c.select.is_some() {
+            return self.create_select(c, db, database.collation, changes);
+        }
+        let def = match &c.like {
+            Some(like) => self.like(like, db, &c.table.name)?,
+            None => self.table_def(c, db, database.collation)?,
+        };
+        changes.push(CatalogChange::CreateTable(def));
+        self.submit(self.default_db(), self.text.to_string(), changes, false)?;
         Ok(0)
     }
 
-    fn table_def(&self, c: &CreateTable, db: &str, default: Collation) -> SqlResult<TableDef> {
+    /// The definition of CREATE TABLE ... LIKE.
+    fn like(&self, like: &TableName, db: &str, name: &str) -> SqlResult<TableDef> {
+        table_name(name)?;
+        let mut def = self.table(like)?.def.clone();
+        def.db = db.to_string();
+        def.name = name.to_string();
+        def.auto_increment_start = 0;
+        def.created = u64::from(self.env.timestamp());
+        def.foreign_keys.clear();
+        def.indexes.iter_mut().for_each(|i| i.implied = false);
+        Ok(def)
+    }
+
+    pub(super) fn table_def(
+        &self,
+        c: &CreateTable,
+        db: &str,
+        default: Collation,
+    ) -> SqlResult<TableDef> {
         let env = self.env;
         let name = &c.table.name;
-        if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
-            return Err(err(
-                1103,
-                b"42000",
-                format!("Incorrect table name '{name}'"),
-            ));
-        }
+        table_name(name)?;
         let engine = engine_name(c.options.engine.as_deref(), name, env)?;
         let collation = c.options.collation.unwrap_or(default);
         if c.elements.columns.is_empty() {
@@ -129,6 +159,18 @@ impl Run<'_> {
         }
         Ok(def)
     }
+}
+
+/// A table may be called so.
+fn table_name(name: &str) -> SqlResult<()> {
+    if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
+        return Err(err(
+            1103,
+            b"42000",
+            format!("Incorrect table name '{name}'"),
+        ));
+    }
+    Ok(())
 }
 
 pub(super) fn engine_name(

@@ -3,6 +3,7 @@
 mod alter;
 mod column;
 mod constraint;
+mod create_select;
 mod create_table;
 mod database;
 mod drop;
@@ -12,7 +13,7 @@ mod rebuild;
 use crate::ast::{AlterAction, DdlStmt, TableName};
 use crate::env::StatementEnv;
 use crate::plan::resolve::no_such_table;
-use crate::prepared::Outcome;
+use crate::prepared::{Outcome, Prepared};
 use crate::privilege::{Needs, Privilege};
 use narwal_engine::{
     Catalog, CatalogChange, CommitInfo, Database, Ddl, EngineError, Table, TxnOptions,
@@ -48,7 +49,19 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
         privilege,
     };
     Ok(match stmt {
-        DdlStmt::CreateTable(c) => vec![on(&c.table, Privilege::Create)?],
+        DdlStmt::CreateTable(c) => {
+            let mut needs = vec![on(&c.table, Privilege::Create)?];
+            if c.or_replace {
+                needs.push(on(&c.table, Privilege::Drop)?);
+            }
+            if c.select.is_some() {
+                needs.push(on(&c.table, Privilege::Insert)?);
+            }
+            if let Some(like) = &c.like {
+                needs.push(on(like, Privilege::Select)?);
+            }
+            needs
+        }
         DdlStmt::DropTable { tables, .. } => tables
             .iter()
             .map(|t| on(t, Privilege::Drop))
@@ -96,6 +109,7 @@ struct Run<'a> {
     options: &'a TxnOptions,
     env: &'a StatementEnv,
     text: &'a str,
+    select: Option<&'a Prepared>,
     /// Rows that ALTER TABLE copied, and those that it left out for their keys.
     copied: Cell<(u64, u64)>,
 }
@@ -108,13 +122,49 @@ pub fn execute_ddl(
     options: &TxnOptions,
     env: &StatementEnv,
 ) -> SqlResult<Outcome> {
-    let catalog = db.catalog();
+    execute_ddl_with(stmt, text, db, options, env, None)
+}
+
+/// As [`execute_ddl`]; `select`: the plan of the SELECT that CREATE TABLE has its rows from.
+pub fn execute_ddl_with(
+    stmt: &DdlStmt,
+    text: &str,
+    db: &Database,
+    options: &TxnOptions,
+    env: &StatementEnv,
+    select: Option<&Prepared>,
+) -> SqlResult<Outcome> {
+    // A new definition is made from the present one, which another statement may have changed meanwhile.
+    for _ in 0..10 {
+        let catalog = db.catalog();
+        match attempt(stmt, text, db, &catalog, options, env, select) {
+            Err(e) if e.code == 1412 && db.catalog_version() != catalog.version => {}
+            done => return done,
+        }
+    }
+    Err(err(
+        1412,
+        b"HY000",
+        "Table definition has changed, please retry transaction",
+    ))
+}
+
+fn attempt(
+    stmt: &DdlStmt,
+    text: &str,
+    db: &Database,
+    catalog: &Catalog,
+    options: &TxnOptions,
+    env: &StatementEnv,
+    select: Option<&Prepared>,
+) -> SqlResult<Outcome> {
     let run = Run {
         db,
-        catalog: &catalog,
+        catalog,
         options,
         env,
         text,
+        select,
         copied: Cell::default(),
     };
     let affected = run.statement(stmt)?;
@@ -124,7 +174,8 @@ pub fn execute_ddl(
         info: if matches!(
             stmt,
             DdlStmt::CreateIndex { .. } | DdlStmt::DropIndex { .. } | DdlStmt::AlterTable { .. }
-        ) {
+        ) || run.select.is_some()
+        {
             format!(
                 "Records: {affected}  Duplicates: {}  Warnings: {}",
                 run.copied.get().1,

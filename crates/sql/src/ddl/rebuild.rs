@@ -48,15 +48,17 @@ enum Maker {
     Later,
 }
 
-struct Copy<'a> {
+/// Makes the rows of a new table.
+pub(super) struct Copy<'a> {
     run: &'a Run<'a>,
-    old: &'a Table,
+    /// The table that they come from, if it is one.
+    old: Option<&'a Table>,
     new: Arc<Table>,
     makers: Vec<Maker>,
     mode: StoreMode,
     checked: Vec<usize>,
     ignore: bool,
-    rows: u64,
+    pub(super) rows: u64,
     duplicates: u64,
 }
 
@@ -74,6 +76,7 @@ impl Run<'_> {
         let change = CatalogChange::RebuildTable {
             db: table.def.db.clone(),
             name: table.def.name.clone(),
+            was: Box::new(table.def.clone()),
             def,
         };
         let (mut rows, mut duplicates) = (0, 0);
@@ -85,16 +88,10 @@ impl Run<'_> {
         );
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let old = fill.old(&table.def.db, &table.def.name)?;
-            if old.def != table.def {
-                return Err(err(
-                    1412,
-                    b"HY000",
-                    "Table definition has changed, please retry transaction",
-                )
-                .into());
-            }
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
-            fill.each_row(&old, &mut |fill, row| copy.row(fill, row))?;
+            fill.each_row(&old, &mut |fill, row| {
+                copy.row(fill, &|i| Ok(old.layout.column(row, i)?))
+            })?;
             (rows, duplicates) = (copy.rows - copy.duplicates, copy.duplicates);
             Ok(())
         };
@@ -187,7 +184,7 @@ impl<'a> Copy<'a> {
             .collect();
         Ok(Copy {
             run,
-            old,
+            old: Some(old),
             makers,
             mode,
             checked,
@@ -198,7 +195,46 @@ impl<'a> Copy<'a> {
         })
     }
 
-    fn row(&mut self, fill: &mut TableFill<'_>, row: &[u8]) -> Result<(), EngineError> {
+    /// For the rows of a SELECT. `sources`: the SELECT's column that each column has its values from.
+    pub(super) fn of_select(
+        run: &'a Run<'a>,
+        new: Arc<Table>,
+        sources: &[Option<usize>],
+    ) -> SqlResult<Copy<'a>> {
+        let mode = store_mode(run.env, false, true);
+        let mut makers = Vec::with_capacity(sources.len());
+        for (i, s) in sources.iter().enumerate() {
+            let c = &new.def.columns[i];
+            makers.push(match s {
+                _ if c.generated.is_some() => Maker::Later,
+                Some(f) => Maker::Convert(*f),
+                None if matches!(c.default, DefaultDef::Expr(_)) => Maker::Later,
+                None if c.auto_increment => Maker::Number,
+                None => match first_value(run, &new, i, &mode) {
+                    Ok(v) => Maker::Const(v),
+                    Err(e) => Maker::Refuse(e),
+                },
+            });
+        }
+        Ok(Copy {
+            run,
+            old: None,
+            makers,
+            mode,
+            checked: (1..new.indexes.len()).collect(),
+            ignore: false,
+            rows: 0,
+            duplicates: 0,
+            new,
+        })
+    }
+
+    /// Makes and inserts a row from the values of the one that it comes from.
+    pub(super) fn row<'v>(
+        &mut self,
+        fill: &mut TableFill<'_>,
+        value: &dyn Fn(usize) -> SqlResult<ValueRef<'v>>,
+    ) -> Result<(), EngineError> {
         self.rows += 1;
         if self.rows & 0xff == 0 {
             self.run.env.check_interrupt()?;
@@ -206,10 +242,8 @@ impl<'a> Copy<'a> {
         let mut cells: Vec<Cell<'_>> = Vec::with_capacity(self.makers.len());
         for (i, m) in self.makers.iter().enumerate() {
             cells.push(match m {
-                Maker::Keep(f) => Cell::Ref(self.old.layout.column(row, *f)?),
-                Maker::Convert(f) => {
-                    Cell::Own(self.convert(i, *f, self.old.layout.column(row, *f)?)?)
-                }
+                Maker::Keep(f) => Cell::Ref(value(*f)?),
+                Maker::Convert(f) => Cell::Own(self.convert(i, *f, value(*f)?)?),
                 Maker::Const(v) => Cell::Ref(v.as_ref()),
                 Maker::Refuse(e) => return Err(e.clone().into()),
                 Maker::Later => Cell::Ref(ValueRef::Null),
@@ -265,15 +299,8 @@ impl<'a> Copy<'a> {
         let Some(rules) = rules(&self.new)? else {
             return Ok(());
         };
-        let ctx = EvalCtx {
-            env: self.run.env,
-            params: &[],
-            subqueries: &[],
-            outer: &[],
-            runner: None,
-            working: None,
-            shared: &Shared::default(),
-        };
+        let shared = Shared::default();
+        let ctx = EvalCtx::new(self.run.env, &[], &shared);
         let defaults = rules.defaults.iter().enumerate();
         let defaults = defaults.filter_map(|(i, e)| e.as_ref().map(|e| (i, e)));
         let generated = rules.generated.iter().map(|(i, e)| (*i, e));
@@ -305,7 +332,19 @@ impl<'a> Copy<'a> {
     fn convert(&self, column: usize, from: usize, v: ValueRef<'_>) -> SqlResult<Value> {
         let env = self.run.env;
         let def = &self.new.def.columns[column];
-        let old = &self.old.def.columns[from];
+        let target = store_target(&self.new, column);
+        let mut warn = WarnWith(|w| {
+            let level = if w.note {
+                crate::WarningLevel::Note
+            } else {
+                crate::WarningLevel::Warning
+            };
+            env.push_condition(level, w.code, w.message);
+        });
+        let Some(old) = self.old else {
+            return store(v, &target, self.rows, &self.mode, &mut warn);
+        };
+        let old = &old.def.columns[from];
         if v == ValueRef::Null && !def.nullable {
             let text = format!(
                 "Data truncated for column '{}' at row {}",
@@ -327,15 +366,6 @@ impl<'a> Copy<'a> {
             (true, false) => to_session_zone(v, env.time_zone_offset),
             _ => v,
         };
-        let target = store_target(&self.new, column);
-        let mut warn = WarnWith(|w| {
-            let level = if w.note {
-                crate::WarningLevel::Note
-            } else {
-                crate::WarningLevel::Warning
-            };
-            env.push_condition(level, w.code, w.message);
-        });
         if let (true, ValueRef::Str(s)) = (def.ty.is_integer(), v) {
             // Digits are taken up to what is none: 1e3 is 1.
             let digits = integer_prefix(s);

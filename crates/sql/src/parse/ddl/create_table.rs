@@ -2,39 +2,66 @@
 
 use super::P;
 use crate::ast::{CreateTable, DdlStmt, TableElements, TableOptions};
-use narwal_types::SqlResult;
+use narwal_types::{SqlError, SqlResult};
 use sqlparser::tokenizer::Token;
 
 impl P<'_> {
-    pub(super) fn create_table(&mut self) -> SqlResult<DdlStmt> {
+    /// Behind CREATE \[OR REPLACE\] TABLE.
+    pub(super) fn create_table(&mut self, or_replace: bool) -> SqlResult<DdlStmt> {
         let if_not_exists = self.if_not_exists()?;
-        let table = self.table_name()?;
-        if self.peek_kw("LIKE") {
-            return self.unsupported("CREATE TABLE ... LIKE");
-        }
-        if self.peek_kw("AS") || self.peek_kw("SELECT") {
-            return self.unsupported("CREATE TABLE ... SELECT");
-        }
-        self.expect_tok(&Token::LParen)?;
-        if self.peek_kw("LIKE") {
-            return self.unsupported("CREATE TABLE ... LIKE");
+        if or_replace && if_not_exists {
+            return Err(SqlError::new(
+                1221,
+                b"HY000",
+                "Incorrect usage of OR REPLACE and IF NOT EXISTS",
+            ));
         }
         let mut t = CreateTable {
+            or_replace,
             if_not_exists,
-            table,
+            table: self.table_name()?,
             elements: TableElements::default(),
             options: TableOptions::default(),
+            like: None,
+            select: None,
         };
-        loop {
-            self.create_element(&mut t.elements)?;
-            if !self.tok(&Token::Comma) {
-                break;
-            }
+        if self.kw("LIKE") {
+            t.like = Some(self.table_name()?);
+            return Ok(DdlStmt::CreateTable(t));
         }
-        self.expect_tok(&Token::RParen)?;
+        if *self.peek() == Token::LParen && !self.peek_kw_nth(1, "SELECT") {
+            self.next();
+            if self.kw("LIKE") {
+                t.like = Some(self.table_name()?);
+                self.expect_tok(&Token::RParen)?;
+                return Ok(DdlStmt::CreateTable(t));
+            }
+            loop {
+                self.create_element(&mut t.elements)?;
+                if !self.tok(&Token::Comma) {
+                    break;
+                }
+            }
+            self.expect_tok(&Token::RParen)?;
+        }
         self.table_options(&mut t.options)?;
-        if self.peek_kw("AS") || self.peek_kw("SELECT") || *self.peek() == Token::LParen {
-            return self.unsupported("CREATE TABLE ... SELECT");
+        if self.peek_kw("IGNORE") || self.peek_kw("REPLACE") {
+            return self.unsupported("CREATE TABLE ... IGNORE and REPLACE SELECT");
+        }
+        let select = self.kw("AS")
+            || ["SELECT", "WITH", "VALUES"].iter().any(|k| self.peek_kw(k))
+            || *self.peek() == Token::LParen;
+        if select {
+            t.select = Some(Box::new(self.select()?));
+        } else if t.elements == TableElements::default() {
+            return match self.peek() {
+                Token::EOF | Token::SemiColon => Err(SqlError::new(
+                    1113,
+                    b"42000",
+                    "A table must have at least 1 column",
+                )),
+                _ => Err(self.error()),
+            };
         }
         Ok(DdlStmt::CreateTable(t))
     }

@@ -18,11 +18,12 @@ pub(crate) use types::{charset, collation, is_text, mismatched_collation, too_bi
 impl P<'_> {
     pub(in crate::parse) fn ddl(&mut self) -> SqlResult<DdlStmt> {
         if self.kw("CREATE") {
-            if self.kw2("OR", "REPLACE") {
-                return self.unsupported("CREATE OR REPLACE");
-            }
+            let or_replace = self.kw2("OR", "REPLACE");
             if self.kw("TABLE") {
-                return self.create_table();
+                return self.create_table(or_replace);
+            }
+            if or_replace {
+                return self.unsupported("CREATE OR REPLACE");
             }
             if self.kw("DATABASE") || self.kw("SCHEMA") {
                 return self.create_database();

@@ -1,0 +1,165 @@
+//! CREATE TABLE ... SELECT: the columns that a SELECT's result becomes, and the rows.
+
+use super::Run;
+use super::rebuild::Copy;
+use crate::ast::{ColumnSpec, CreateTable};
+use crate::show::{quote_ident, show_create_table};
+use narwal_engine::{
+    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, Isolation, Table, TableFill,
+    TxnOptions,
+};
+use narwal_types::{
+    BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind, ValueRef,
+};
+
+impl Run<'_> {
+    pub(super) fn create_select(
+        &self,
+        c: &CreateTable,
+        db: &str,
+        default: Collation,
+        mut changes: Vec<CatalogChange>,
+    ) -> SqlResult<u64> {
+        let Some(select) = self.select else {
+            return Err(SqlError::unsupported("CREATE TABLE ... SELECT here"));
+        };
+        // Columns of the statement that the SELECT has too stand where they stand there.
+        let mut c = c.clone();
+        let mut given = std::mem::take(&mut c.elements.columns);
+        let mut sources = Vec::new();
+        let mut made = Vec::new();
+        for (i, result) in select.columns().iter().enumerate() {
+            let at = given
+                .iter()
+                .position(|g| g.def.name.eq_ignore_ascii_case(&result.name));
+            made.push(match at {
+                Some(at) => given.remove(at),
+                None => self.column_of(result)?,
+            });
+            sources.push(Some(i));
+        }
+        let first = given.len();
+        c.elements.columns = given;
+        c.elements.columns.append(&mut made);
+        sources.splice(0..0, std::iter::repeat_n(None, first));
+        let def = self.table_def(&c, db, default)?;
+
+        let shown = show_create_table(&*Table::made(def.clone())?, 0);
+        let (_, body) = shown.split_once(" (").unwrap_or_default();
+        let name = match &c.table.db {
+            Some(db) => format!("{}.{}", quote_ident(db), quote_ident(&c.table.name)),
+            None => quote_ident(&c.table.name),
+        };
+        let replace = if c.or_replace { "OR REPLACE " } else { "" };
+        let sql = format!("CREATE {replace}TABLE {name} ({body}");
+        changes.push(CatalogChange::CreateTable(def));
+        let ddl = self.ddl_of(self.default_db(), sql, changes, false);
+        let mut rows = 0;
+        let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
+            let new = fill.new_table(db, &c.table.name)?;
+            let mut copy = Copy::of_select(self, new, &sources)?;
+            // It must see what is committed, and nothing of this statement.
+            let mut txn = self.db.begin(TxnOptions {
+                isolation: Isolation::ReadCommitted,
+                ..self.options.clone()
+            });
+            select.each_row(&mut txn, self.env, &mut |row: &[ValueRef<'_>]| {
+                copy.row(fill, &|i| Ok(row[i])).map_err(|e| e.to_sql())
+            })?;
+            rows = copy.rows;
+            Ok(())
+        };
+        let how = FillRows::Logged { annotate: None };
+        let done = self.db.ddl_filled(ddl, self.options, how, &mut fill)?;
+        self.logged(done);
+        Ok(rows)
+    }
+
+    /// The column that a result column becomes.
+    fn column_of(&self, r: &ResultColumn) -> SqlResult<ColumnSpec> {
+        let stored = (!r.org_name.is_empty())
+            .then(|| self.catalog.table(&r.db, &r.org_table))
+            .flatten()
+            .and_then(|t| t.column(&r.org_name).map(|c| t.def.columns[c].clone()));
+        let def = match stored {
+            Some(mut def) => {
+                def.name.clone_from(&r.name);
+                def.nullable = r.nullable;
+                def.generated = None;
+                def.check = None;
+                if std::mem::take(&mut def.auto_increment) {
+                    def.default = DefaultDef::Text("0".into());
+                }
+                def
+            }
+            None => {
+                let (ty, display_width) = stored_type(r);
+                ColumnDef {
+                    name: r.name.clone(),
+                    ty,
+                    nullable: r.nullable,
+                    default: DefaultDef::None,
+                    auto_increment: false,
+                    on_update: None,
+                    comment: String::new(),
+                    display_width,
+                    generated: None,
+                    check: None,
+                }
+            }
+        };
+        Ok(ColumnSpec {
+            collation: def.ty.is_character().then_some(def.ty.collation),
+            def,
+            null_given: true,
+            default: None,
+            check: None,
+            generated: None,
+            bin: false,
+        })
+    }
+}
+
+/// The column type for values of an expression, with its display width.
+fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
+    let mut ty = r.ty;
+    if r.null_type {
+        ty.kind = TypeKind::Binary(0);
+        ty.collation = Collation::Binary;
+        return (ty, None);
+    }
+    let width = u8::try_from(r.length).ok().filter(|n| *n > 0);
+    match ty.kind {
+        _ if ty.is_integer() => {
+            ty.kind = if r.length < 10 && r.length > 0 {
+                TypeKind::Int
+            } else {
+                TypeKind::BigInt
+            };
+            (ty, width)
+        }
+        TypeKind::VarChar(_) | TypeKind::Text(_) | TypeKind::Char(_) => {
+            ty.kind = match r.length {
+                0 if matches!(ty.kind, TypeKind::VarChar(0) | TypeKind::Char(0)) => {
+                    TypeKind::Char(0)
+                }
+                0 => ty.kind,
+                n @ 1..=16_383 => TypeKind::VarChar(n as u16),
+                n @ 16_384..=4_194_303 if n <= 16_383 * 4 => TypeKind::Text(BlobSize::Medium),
+                0..=4_194_303 => TypeKind::Text(BlobSize::Medium),
+                _ => TypeKind::Text(BlobSize::Long),
+            };
+            (ty, None)
+        }
+        TypeKind::VarBinary(_) | TypeKind::Blob(_) | TypeKind::Binary(_) => {
+            ty.kind = match r.length {
+                0 => ty.kind,
+                n @ 1..=65_532 => TypeKind::VarBinary(n as u16),
+                0..=16_777_215 => TypeKind::Blob(BlobSize::Medium),
+                _ => TypeKind::Blob(BlobSize::Long),
+            };
+            (ty, None)
+        }
+        _ => (ty, None),
+    }
+}
