@@ -1,0 +1,351 @@
+//! The text format of LOAD DATA and SELECT ... INTO OUTFILE: fields and lines.
+
+use narwal_types::ValueRef;
+use std::io::{self, BufRead};
+
+/// FIELDS and LINES.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileFormat {
+    /// FIELDS TERMINATED BY.
+    pub separator: Vec<u8>,
+    /// ENCLOSED BY.
+    pub quote: Option<u8>,
+    /// OPTIONALLY ENCLOSED BY: only strings are written enclosed.
+    pub optionally: bool,
+    /// ESCAPED BY.
+    pub escape: Option<u8>,
+    /// LINES STARTING BY.
+    pub start: Vec<u8>,
+    /// LINES TERMINATED BY.
+    pub end: Vec<u8>,
+}
+
+impl Default for FileFormat {
+    fn default() -> Self {
+        FileFormat {
+            separator: b"\t".to_vec(),
+            quote: None,
+            optionally: false,
+            escape: Some(b'\\'),
+            start: Vec::new(),
+            end: b"\n".to_vec(),
+        }
+    }
+}
+
+impl FileFormat {
+    /// Appends one row. `is_text` says which values OPTIONALLY ENCLOSED BY encloses.
+    pub fn write(&self, values: &[ValueRef<'_>], is_text: &[bool], out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.start);
+        let mut text = Vec::new();
+        for (i, v) in values.iter().enumerate() {
+            if i > 0 {
+                out.extend_from_slice(&self.separator);
+            }
+            if v.is_null() {
+                match self.escape {
+                    Some(e) => out.extend_from_slice(&[e, b'N']),
+                    None => out.extend_from_slice(b"NULL"),
+                }
+                continue;
+            }
+            text.clear();
+            v.write_text(&mut text);
+            let quote = self
+                .quote
+                .filter(|_| !self.optionally || is_text.get(i) == Some(&true));
+            out.extend(quote);
+            // Enclosed, a separator is harmless, but not the enclosing byte.
+            let special = match quote {
+                Some(q) => Some(q),
+                None => self.separator.first().copied(),
+            };
+            let line = self.end.first().copied();
+            for b in &text {
+                if let Some(e) = self.escape
+                    && (*b == e || Some(*b) == special || Some(*b) == line || *b == 0)
+                {
+                    out.push(e);
+                    out.push(if *b == 0 { b'0' } else { *b });
+                } else {
+                    out.push(*b);
+                }
+            }
+            out.extend(quote);
+        }
+        out.extend_from_slice(&self.end);
+    }
+}
+
+/// Cuts a text into rows.
+pub struct RowReader<'a> {
+    format: &'a FileFormat,
+    input: &'a mut dyn BufRead,
+    /// Bytes that were looked at and not used.
+    ahead: Vec<u8>,
+}
+
+/// What ends a field.
+#[derive(PartialEq, Eq)]
+enum Stop {
+    Field,
+    Line,
+    End,
+}
+
+impl<'a> RowReader<'a> {
+    /// Reads from the start of a text.
+    pub fn new(format: &'a FileFormat, input: &'a mut dyn BufRead) -> Self {
+        RowReader {
+            format,
+            input,
+            ahead: Vec::new(),
+        }
+    }
+
+    fn byte(&mut self) -> io::Result<Option<u8>> {
+        if let Some(b) = self.ahead.pop() {
+            return Ok(Some(b));
+        }
+        let buf = self.input.fill_buf()?;
+        let Some(b) = buf.first().copied() else {
+            return Ok(None);
+        };
+        self.input.consume(1);
+        Ok(Some(b))
+    }
+
+    /// Consumes `what` if it comes next.
+    fn eat(&mut self, what: &[u8]) -> io::Result<bool> {
+        if what.is_empty() {
+            return Ok(false);
+        }
+        let mut seen = Vec::with_capacity(what.len());
+        for w in what {
+            let b = self.byte()?;
+            seen.extend(b);
+            if b != Some(*w) {
+                self.ahead.extend(seen.into_iter().rev());
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn at_end(&mut self) -> io::Result<bool> {
+        match self.byte()? {
+            None => Ok(true),
+            Some(b) => {
+                self.ahead.push(b);
+                Ok(false)
+            }
+        }
+    }
+
+    fn stop(&mut self) -> io::Result<Option<Stop>> {
+        let format = self.format;
+        if self.eat(&format.separator)? {
+            return Ok(Some(Stop::Field));
+        }
+        if self.eat(&format.end)? {
+            return Ok(Some(Stop::Line));
+        }
+        Ok(if self.at_end()? { Some(Stop::End) } else { None })
+    }
+
+    /// The next row: its fields, `None` for NULL. `None` at the end.
+    ///
+    /// # Errors
+    /// The input can't be read.
+    #[allow(clippy::type_complexity)]
+    pub fn next(&mut self) -> io::Result<Option<Vec<Option<Vec<u8>>>>> {
+        let format = self.format;
+        if !format.start.is_empty() {
+            while !self.eat(&format.start)? {
+                if self.byte()?.is_none() {
+                    return Ok(None);
+                }
+            }
+        }
+        if self.at_end()? {
+            return Ok(None);
+        }
+        let mut fields = Vec::new();
+        loop {
+            let (field, stop) = self.field()?;
+            fields.push(field);
+            if stop != Stop::Field {
+                return Ok(Some(fields));
+            }
+        }
+    }
+
+    /// Passes over a line, whatever is in it; false at the end.
+    ///
+    /// # Errors
+    /// The input can't be read.
+    pub fn skip(&mut self) -> io::Result<bool> {
+        Ok(self.next()?.is_some())
+    }
+
+    fn field(&mut self) -> io::Result<(Option<Vec<u8>>, Stop)> {
+        let format = self.format;
+        let mut out = Vec::new();
+        if let Some(q) = format.quote
+            && self.eat(&[q])?
+        {
+            loop {
+                let Some(b) = self.byte()? else {
+                    // Never closed: the quote belongs to the value.
+                    out.insert(0, q);
+                    return Ok((Some(out), Stop::End));
+                };
+                if b == q {
+                    if self.eat(&[q])? {
+                        out.push(q);
+                    } else if let Some(stop) = self.stop()? {
+                        return Ok((Some(out), stop));
+                    } else {
+                        out.push(q);
+                    }
+                } else if Some(b) == format.escape {
+                    self.escaped(&mut out)?;
+                } else {
+                    out.push(b);
+                }
+            }
+        }
+        let mut null = false;
+        let mut plain = true;
+        let stop = loop {
+            if let Some(stop) = self.stop()? {
+                break stop;
+            }
+            let Some(b) = self.byte()? else {
+                break Stop::End;
+            };
+            if Some(b) == format.escape {
+                plain = false;
+                null = self.escaped(&mut out)? && out.is_empty();
+                if null {
+                    continue;
+                }
+            } else {
+                out.push(b);
+            }
+        };
+        if null && out.is_empty() {
+            return Ok((None, stop));
+        }
+        if null {
+            // `\Nx` is not NULL.
+            out.insert(0, b'N');
+        }
+        if plain && format.quote.is_some() && out == b"NULL" {
+            return Ok((None, stop));
+        }
+        Ok((Some(out), stop))
+    }
+
+    /// What stands behind the escape byte; true for N, which is not added.
+    fn escaped(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
+        let Some(b) = self.byte()? else {
+            out.extend(self.format.escape);
+            return Ok(false);
+        };
+        match b {
+            b'0' => out.push(0),
+            b'b' => out.push(8),
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b'Z' => out.push(26),
+            b'N' if out.is_empty() => return Ok(true),
+            b => out.push(b),
+        }
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(format: &FileFormat, text: &[u8]) -> Vec<Vec<Option<String>>> {
+        let mut input = text;
+        let mut reader = RowReader::new(format, &mut input);
+        let mut all = Vec::new();
+        while let Some(row) = reader.next().unwrap() {
+            all.push(
+                row.into_iter()
+                    .map(|f| f.map(|f| String::from_utf8(f).unwrap()))
+                    .collect(),
+            );
+        }
+        all
+    }
+
+    fn row(fields: &[Option<&str>]) -> Vec<Option<String>> {
+        fields.iter().map(|f| f.map(String::from)).collect()
+    }
+
+    #[test]
+    fn plain_and_enclosed_fields() {
+        let tabs = FileFormat::default();
+        assert_eq!(
+            rows(&tabs, b"1\ta\\\tb\t\\N\n2\t\tNULL\n\nlast"),
+            [
+                row(&[Some("1"), Some("a\tb"), None]),
+                row(&[Some("2"), Some(""), Some("NULL")]),
+                row(&[Some("")]),
+                row(&[Some("last")]),
+            ]
+        );
+        let csv = FileFormat {
+            separator: b",".to_vec(),
+            quote: Some(b'"'),
+            end: b"\r\n".to_vec(),
+            ..FileFormat::default()
+        };
+        assert_eq!(
+            rows(&csv, b"\"a,\"\"b\"\"\",2,NULL\r\n\"x\r\ny\",\\N,\"NULL\"\r\n"),
+            [
+                row(&[Some("a,\"b\""), Some("2"), None]),
+                row(&[Some("x\r\ny"), None, Some("NULL")]),
+            ]
+        );
+        let starting = FileFormat {
+            start: b"xx".to_vec(),
+            ..FileFormat::default()
+        };
+        assert_eq!(
+            rows(&starting, b"xx1\nno\nabcxx2\n"),
+            [row(&[Some("1")]), row(&[Some("2")])]
+        );
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let values = [
+            ValueRef::Str(b"a\t\"\\\n,\0b"),
+            ValueRef::Null,
+            ValueRef::Int(5),
+        ];
+        for quote in [None, Some(b'"')] {
+            for separator in ["\t", ",", "||"] {
+                let format = FileFormat {
+                    quote,
+                    separator: separator.as_bytes().to_vec(),
+                    optionally: true,
+                    ..FileFormat::default()
+                };
+                let mut out = Vec::new();
+                format.write(&values, &[true, true, false], &mut out);
+                assert_eq!(
+                    rows(&format, &out),
+                    [row(&[Some("a\t\"\\\n,\0b"), None, Some("5")])]
+                );
+            }
+        }
+    }
+}
