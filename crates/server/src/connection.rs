@@ -610,10 +610,22 @@ impl Commands<'_> {
                     reader,
                     writer,
                 } = &mut c.chan;
-                let payload = reader.payload(body);
+                // LOAD DATA LOCAL reads more packets: its text must not stay in the reader's buffer.
+                let copied;
+                let loads = code == command::QUERY
+                    && c.caps.contains(Cap::LOCAL_FILES)
+                    && is_load(reader.payload(body.clone()));
+                let (payload, reader) = if loads {
+                    copied = reader.payload(body).to_vec();
+                    let timeout = self.session.timeouts().net_read;
+                    (&copied[..], Some((reader, timeout)))
+                } else {
+                    (reader.payload(body), None)
+                };
                 let mut sink = WireSink {
                     writer,
                     stream,
+                    reader,
                     state: &mut self.results,
                     definitions: None,
                     binary: false,
@@ -793,6 +805,13 @@ fn other(
         }
         _ => Err(unknown_command()),
     }
+}
+
+/// True for a text that begins with LOAD, comments left aside.
+fn is_load(sql: &[u8]) -> bool {
+    let sql = sql.trim_ascii_start();
+    sql.get(..4)
+        .is_some_and(|w| w.eq_ignore_ascii_case(b"LOAD"))
 }
 
 /// COM_REFRESH as the statement that does the same: bit by bit what is to be flushed.

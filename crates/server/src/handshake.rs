@@ -29,6 +29,7 @@ pub fn server_capabilities(tls: bool) -> Cap {
         | Cap::TRANSACTIONS
         | Cap::SECURE_CONNECTION
         | Cap::MULTI_STATEMENTS
+        | Cap::LOCAL_FILES
         | Cap::MULTI_RESULTS
         | Cap::PS_MULTI_RESULTS
         | Cap::PLUGIN_AUTH

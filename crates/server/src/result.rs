@@ -5,15 +5,16 @@
 
 use crate::backend::status;
 use crate::codec::{put_lenenc, put_lenenc_bytes};
-use crate::packet::PacketWriter;
+use crate::packet::{PacketReader, PacketWriter};
 use crate::protocol::{column_flag, wire};
-use crate::stream::Stream;
+use crate::stream::{Stream, Timed};
 use narwal_types::charset::latin1_text;
 use narwal_types::text::{write_i64, write_u64};
 use narwal_types::{Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult};
 use narwal_types::{DateTime, TypeKind, ValueRef};
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Collation id under which text is sent: utf8mb4_general_ci.
 pub const TEXT_COLLATION: u16 = 45;
@@ -400,6 +401,11 @@ impl ResultState {
     }
 }
 
+/// A packet of a client's file, at most.
+const MAX_FILE_PACKET: usize = 64 << 20;
+/// A client's file, at most: it is kept in memory.
+const MAX_LOCAL_FILE: usize = 1 << 30;
+
 /// Sends results to one client: a [`ResultSink`] over a connection's stream and buffers.
 #[derive(Debug)]
 pub struct WireSink<'a> {
@@ -407,6 +413,8 @@ pub struct WireSink<'a> {
     pub writer: &'a mut PacketWriter,
     /// What they are sent over.
     pub stream: &'a mut Stream,
+    /// Where a file that the client is asked for comes from.
+    pub reader: Option<(&'a mut PacketReader, Duration)>,
     /// Reused memory.
     pub state: &'a mut ResultState,
     /// What the client has of the statement that is executed, if it keeps that.
@@ -564,6 +572,48 @@ impl ResultSink for WireSink<'_> {
 
     fn flush(&mut self) -> SqlResult<()> {
         self.flush_now()
+    }
+
+    fn read_local_file(&mut self, name: &str) -> SqlResult<Vec<u8>> {
+        let Some((reader, timeout)) = self.reader.take() else {
+            return Err(narwal_types::no_local_files());
+        };
+        let mut request = vec![0xFB];
+        request.extend_from_slice(name.as_bytes());
+        self.writer.packet(&request);
+        self.flush_now()?;
+        reader.expect_seq(self.writer.seq());
+        let mut data = Vec::new();
+        let mut too_large = false;
+        loop {
+            let mut from = Timed {
+                stream: &mut *self.stream,
+                inside: timeout,
+            };
+            let at = reader.read(&mut from, MAX_FILE_PACKET).map_err(|e| {
+                self.broken = true;
+                tracing::debug!(error = %e, "no packet of a client's file");
+                SqlError::new(1158, b"08S01", "Got an error reading communication packets")
+            })?;
+            let piece = reader.payload(at);
+            if piece.is_empty() {
+                break;
+            }
+            too_large |= data.len() + piece.len() > MAX_LOCAL_FILE;
+            // The client sends all of it before it listens.
+            if !too_large {
+                data.extend_from_slice(piece);
+            }
+        }
+        self.writer.set_seq(reader.next_seq());
+        if too_large {
+            return Err(SqlError::new(
+                1038,
+                b"HY001",
+                "The client's file is longer than 1 GiB: load it in parts",
+            ));
+        }
+        Ok(data)
     }
 
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()> {

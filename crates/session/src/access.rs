@@ -168,6 +168,8 @@ pub(crate) fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, St
         Stmt::Insert(i) => &i.table,
         Stmt::Update(u) => &u.table.name,
         Stmt::Delete(d) => &d.table.name,
+        Stmt::LoadData(l) => &l.table,
+        Stmt::SelectInto(s) => &s.select.from.as_ref()?.first_table()?.name,
         Stmt::WriteJoin(w) => &w.select.from.as_ref()?.first_table()?.name,
         Stmt::Explain(inner, _) => return first_table(inner, env),
         Stmt::ChecksumTable(_) | Stmt::Do(_) | Stmt::Ddl(_) => return None,

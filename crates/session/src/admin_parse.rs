@@ -14,8 +14,8 @@ use narwal_types::{SqlError, SqlResult};
 pub(crate) fn is_admin(text: &str) -> bool {
     let (a, n, b, m) = leading_words(text);
     match &a[..n] {
-        b"SELECT" | b"INSERT" | b"UPDATE" | b"DELETE" | b"REPLACE" | b"DO" | b"CHECKSUM"
-        | b"TRUNCATE" | b"WITH" | b"VALUES" => false,
+        b"SELECT" | b"LOAD" | b"INSERT" | b"UPDATE" | b"DELETE" | b"REPLACE" | b"DO"
+        | b"CHECKSUM" | b"TRUNCATE" | b"WITH" | b"VALUES" => false,
         b"CREATE" => {
             matches!(&b[..m], b"USER" | b"ROLE")
                 || (&b[..m] == b"OR" && create_or_replace_user(text))
@@ -43,7 +43,7 @@ pub(crate) fn is_admin(text: &str) -> bool {
         b"SET" | b"SHOW" | b"USE" | b"BEGIN" | b"START" | b"COMMIT" | b"ROLLBACK"
         | b"SAVEPOINT" | b"RELEASE" | b"GRANT" | b"REVOKE" | b"KILL" | b"FLUSH" | b"CHECK"
         | b"OPTIMIZE" | b"REPAIR" | b"ANALYZE" | b"LOCK" | b"UNLOCK" | b"PREPARE" | b"EXECUTE"
-        | b"DEALLOCATE" | b"SHUTDOWN" | b"XA" | b"CALL" | b"HANDLER" | b"LOAD" | b"INSTALL"
+        | b"DEALLOCATE" | b"SHUTDOWN" | b"XA" | b"CALL" | b"HANDLER" | b"INSTALL"
         | b"UNINSTALL" | b"CHANGE" | b"STOP" | b"RESET" | b"PURGE" | b"HELP" | b"BINLOG"
         | b"FLASHBACK" | b"BACKUP" | b"CACHE" | b"SIGNAL" | b"RESIGNAL" | b"GET" => true,
         _ => false,

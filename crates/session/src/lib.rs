@@ -36,6 +36,7 @@ mod binlog_admin;
 mod charset;
 mod control;
 mod dump;
+mod files;
 mod flashback;
 mod information_schema;
 mod instance;

@@ -98,6 +98,9 @@ impl ClientSession {
             (SlotKind::Admin(Arc::new(admin)), 0, columns)
         } else {
             let stmt = self.parse(&code)?;
+            if matches!(stmt, Stmt::LoadData(_)) {
+                return Err(crate::sql_prepared::not_preparable());
+            }
             let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
             if let Stmt::Ddl(d) = stmt {
                 (SlotKind::Ddl(Arc::new(*d), counter), 0, Vec::new())

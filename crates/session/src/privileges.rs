@@ -71,6 +71,7 @@ impl PrivilegeSet {
     pub const RELOAD: PrivilegeSet = PrivilegeSet(1 << 6);
     pub const SHUTDOWN: PrivilegeSet = PrivilegeSet(1 << 7);
     pub const PROCESS: PrivilegeSet = PrivilegeSet(1 << 8);
+    pub const FILE: PrivilegeSet = PrivilegeSet(1 << 9);
     pub const REFERENCES: PrivilegeSet = PrivilegeSet(1 << 10);
     pub const INDEX: PrivilegeSet = PrivilegeSet(1 << 11);
     pub const ALTER: PrivilegeSet = PrivilegeSet(1 << 12);

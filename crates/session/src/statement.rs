@@ -237,10 +237,19 @@ impl ClientSession {
         if let Stmt::Ddl(d) = &stmt {
             return self.run_ddl(d, text, out, more);
         }
+        if let Stmt::SelectInto(s) = &stmt {
+            return self.select_into(s, text, out, more);
+        }
         let plan = match self.plan(&stmt, text) {
             Ok(p) => p,
             Err(e) => return self.fail(e),
         };
+        if let Stmt::LoadData(l) = &stmt {
+            match self.load_input(l, out) {
+                Ok(input) => *self.env.input.borrow_mut() = Some(input),
+                Err(e) => return self.fail(e),
+            }
+        }
         if plan.params() > 0 {
             return self.fail(crate::lex::syntax_near(code, code.find('?').unwrap_or(0)));
         }

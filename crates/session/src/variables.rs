@@ -677,7 +677,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def("lc_messages", Both, Enum(&["en_US"]), "en_US", Live),
     def("lc_time_names", Both, Enum(&["en_US"]), "en_US", Live),
     def("license", Global, Text, "Apache-2.0", Computed),
-    def("local_infile", Global, Bool, "OFF", Fixed),
+    def("local_infile", Global, Bool, "ON", Live),
     def("lock_wait_timeout", Both, UInt(0, YEAR, 1), "86400", Live),
     def("log_bin", Global, Bool, "ON", Computed),
     def("log_bin_basename", Global, Text, "", Computed),

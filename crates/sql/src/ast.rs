@@ -1,6 +1,7 @@
 //! Parsed statements. Expressions are sqlparser's; everything round them is our own, because MySQL's statement forms
 //! are many and we want exactly those.
 
+use crate::file_format::FileFormat;
 use narwal_engine::{ColumnDef, ForeignAction};
 pub use sqlparser::ast::Expr as AstExpr;
 
@@ -17,6 +18,10 @@ pub enum Stmt {
     Delete(Box<Delete>),
     /// UPDATE and DELETE of joins.
     WriteJoin(Box<WriteJoin>),
+    /// LOAD DATA: its text is [`crate::StatementEnv::input`].
+    LoadData(Box<LoadData>),
+    /// SELECT ... INTO: the session runs the SELECT and keeps its rows.
+    SelectInto(Box<SelectInto>),
     /// DO expr, ...
     Do(Vec<AstExpr>),
     /// CHECKSUM TABLE t, ...
@@ -46,7 +51,11 @@ impl Stmt {
     pub fn writes(&self) -> bool {
         matches!(
             self,
-            Stmt::Insert(_) | Stmt::Update(_) | Stmt::Delete(_) | Stmt::WriteJoin(_)
+            Stmt::Insert(_)
+                | Stmt::Update(_)
+                | Stmt::Delete(_)
+                | Stmt::WriteJoin(_)
+                | Stmt::LoadData(_)
         )
     }
 
@@ -70,6 +79,8 @@ impl Stmt {
             }
             Stmt::Update(_) => "Com_update",
             Stmt::Delete(_) => "Com_delete",
+            Stmt::LoadData(_) => "Com_load",
+            Stmt::SelectInto(_) => "Com_select",
             Stmt::WriteJoin(w) => match w.targets {
                 WriteTargets::Update(_) => "Com_update_multi",
                 WriteTargets::Delete(_) => "Com_delete_multi",
@@ -331,7 +342,7 @@ pub struct Select {
 
 impl Select {
     /// A plain SELECT of items from something.
-    pub fn of(items: Vec<SelectItem>, from: impl Into<Option<From>>) -> Select {
+    pub fn of(items: Vec<SelectItem>, from: impl std::convert::Into<Option<From>>) -> Select {
         Select {
             with: None,
             distinct: false,
@@ -466,6 +477,71 @@ pub struct WriteJoin {
     pub targets: WriteTargets,
     /// The join with its conditions, order and limit; no select list.
     pub select: Select,
+}
+
+/// LOAD DATA.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadData {
+    /// LOCAL: the client has the file.
+    pub local: bool,
+    /// INFILE.
+    pub file: String,
+    /// REPLACE.
+    pub replace: bool,
+    /// IGNORE.
+    pub ignore: bool,
+    /// Target.
+    pub table: TableName,
+    /// CHARACTER SET.
+    pub charset: Option<String>,
+    /// FIELDS and LINES.
+    pub format: FileFormat,
+    /// IGNORE n LINES.
+    pub skip: u64,
+    /// Where the fields go; `None` for all columns in their order.
+    pub fields: Option<Vec<LoadField>>,
+    /// SET.
+    pub set: Vec<Assignment>,
+    /// Subqueries of SET, as in [`Select::subqueries`].
+    pub subqueries: Vec<(usize, Select)>,
+}
+
+/// Where a field of LOAD DATA goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoadField {
+    /// A column.
+    Column(String),
+    /// A user variable.
+    Variable(String),
+}
+
+/// SELECT ... INTO.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SelectInto {
+    /// The SELECT.
+    pub select: Box<Select>,
+    /// Where its rows go.
+    pub into: Into,
+    /// INTO stands behind FROM: a deprecated place, if there is a FROM.
+    pub late: bool,
+}
+
+/// Where the rows of a SELECT go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Into {
+    /// User variables, of one row.
+    Variables(Vec<String>),
+    /// A file of rows.
+    Outfile {
+        /// Its name.
+        file: String,
+        /// CHARACTER SET.
+        charset: Option<String>,
+        /// FIELDS and LINES.
+        format: FileFormat,
+    },
+    /// A file of bare values.
+    Dumpfile(String),
 }
 
 /// What a [`WriteJoin`] does.

@@ -169,6 +169,8 @@ pub struct StatementEnv {
     pub gtid_written: RefCell<Option<String>>,
     /// Values of the `?` of the statement that is being planned, if they are known then: EXECUTE in SQL text.
     pub bound_params: RefCell<Vec<Value>>,
+    /// What LOAD DATA reads; it takes it.
+    pub input: RefCell<Option<Box<dyn std::io::BufRead + Send>>>,
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: std::cell::Cell<bool>,
     refused: RefCell<Option<SqlError>>,
@@ -207,6 +209,7 @@ impl StatementEnv {
             explicit_insert_id: std::cell::Cell::new(0),
             gtid_written: RefCell::new(None),
             bound_params: RefCell::new(Vec::new()),
+            input: RefCell::new(None),
             strict_expressions: std::cell::Cell::new(false),
             refused: RefCell::new(None),
             warnings: RefCell::new(Vec::new()),

@@ -150,7 +150,11 @@ impl<'a> RowReader<'a> {
         if self.eat(&format.end)? {
             return Ok(Some(Stop::Line));
         }
-        Ok(if self.at_end()? { Some(Stop::End) } else { None })
+        Ok(if self.at_end()? {
+            Some(Stop::End)
+        } else {
+            None
+        })
     }
 
     /// The next row: its fields, `None` for NULL. `None` at the end.
@@ -308,7 +312,10 @@ mod tests {
             ..FileFormat::default()
         };
         assert_eq!(
-            rows(&csv, b"\"a,\"\"b\"\"\",2,NULL\r\n\"x\r\ny\",\\N,\"NULL\"\r\n"),
+            rows(
+                &csv,
+                b"\"a,\"\"b\"\"\",2,NULL\r\n\"x\r\ny\",\\N,\"NULL\"\r\n"
+            ),
             [
                 row(&[Some("a,\"b\""), Some("2"), None]),
                 row(&[Some("x\r\ny"), None, Some("NULL")]),

@@ -19,6 +19,8 @@ pub mod ddl;
 pub mod env;
 mod exec;
 pub mod expr;
+pub mod file_format;
+mod load;
 pub mod parse;
 mod plan;
 pub mod prepared;

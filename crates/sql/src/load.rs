@@ -29,7 +29,9 @@ pub struct LoadPlan {
 /// Where a field of the text goes.
 enum Field {
     /// The n-th value of a row, and that column of the table.
-    Value { column: usize },
+    Value {
+        column: usize,
+    },
     Variable(String),
 }
 
@@ -37,7 +39,9 @@ impl Resolver<'_> {
     /// Plans LOAD DATA.
     pub fn load_data(&self, l: &LoadData) -> SqlResult<LoadPlan> {
         if l.format.separator.is_empty() && l.format.quote.is_none() {
-            return Err(SqlError::unsupported("LOAD DATA with fields of fixed width"));
+            return Err(SqlError::unsupported(
+                "LOAD DATA with fields of fixed width",
+            ));
         }
         let charset = l.charset.as_deref().map(str::to_ascii_lowercase);
         match charset.as_deref() {

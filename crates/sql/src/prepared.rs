@@ -3,6 +3,7 @@
 use crate::ast::{AstExpr, ExplainForm, Stmt};
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, NoRow, Scope, Shared, bind};
+use crate::load::LoadPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
 use crate::plan::explain;
 use crate::plan::resolve::Resolver;
@@ -23,6 +24,7 @@ enum Plan {
     Update(Box<UpdatePlan>),
     Delete(Box<DeletePlan>),
     WriteJoin(Box<WriteJoinPlan>),
+    Load(Box<LoadPlan>),
     Do(Vec<Expr>),
     /// Name as shown, and the table if it exists.
     Checksum(Vec<(String, Option<Arc<Table>>)>),
@@ -131,7 +133,11 @@ impl Prepared {
         match &self.plan {
             Plan::Select(s) => !s.locks(),
             Plan::Do(_) | Plan::Checksum(_) | Plan::Explain(_) | Plan::ExplainJson(_) => true,
-            Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_) | Plan::WriteJoin(_) => false,
+            Plan::Insert(_)
+            | Plan::Update(_)
+            | Plan::Delete(_)
+            | Plan::WriteJoin(_)
+            | Plan::Load(_) => false,
         }
     }
 
@@ -192,6 +198,8 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
         Stmt::Insert(i) => (Plan::Insert(Box::new(r.insert(i)?)), i.params),
         Stmt::Update(u) => (Plan::Update(Box::new(r.update(u)?)), u.params),
         Stmt::Delete(d) => (Plan::Delete(Box::new(r.delete(d)?)), d.params),
+        Stmt::LoadData(l) => (Plan::Load(Box::new(r.load_data(l)?)), 0),
+        Stmt::SelectInto(_) => return Err(SqlError::unsupported("SELECT ... INTO here")),
         Stmt::WriteJoin(w) => (Plan::WriteJoin(Box::new(r.write_join(w)?)), w.select.params),
         Stmt::Do(list) => {
             let scope = Scope::empty(r.env);
@@ -298,6 +306,7 @@ pub fn execute(
         Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Delete(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::WriteJoin(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
+        Plan::Load(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Do(list) => {
             for e in list {
                 e.eval(&ctx, &NoRow)?;

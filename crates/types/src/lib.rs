@@ -40,7 +40,7 @@ pub use convert::{SqlWarning, StoreMode, StoreTarget};
 pub use decimal::Decimal;
 pub use error::{SqlError, SqlResult};
 pub use member::{Bits, Member, Members};
-pub use result::{LateAnswer, OkInfo, ResultColumn, ResultSink};
+pub use result::{LateAnswer, OkInfo, ResultColumn, ResultSink, no_local_files};
 pub use row::RowLayout;
 pub use temporal::{Date, DateTime, Time};
 pub use value::{Value, ValueRef};

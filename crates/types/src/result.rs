@@ -71,8 +71,24 @@ pub trait ResultSink {
     fn end_rows(&mut self, warnings: u16, status: u16, more: bool) -> SqlResult<()>;
     /// A statement without rows succeeded.
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()>;
+    /// LOAD DATA LOCAL: asks the client for one of its files.
+    ///
+    /// # Errors
+    /// 4166 if the client sends none, or this sink has no client.
+    fn read_local_file(&mut self, _name: &str) -> SqlResult<Vec<u8>> {
+        Err(no_local_files())
+    }
     /// Sends what was given so far: a row that somebody is waiting for while the next one takes time.
     fn flush(&mut self) -> SqlResult<()> {
         Ok(())
     }
+}
+
+/// Error 4166.
+pub fn no_local_files() -> crate::SqlError {
+    crate::SqlError::new(
+        4166,
+        b"HY000",
+        "The used command is not allowed because the MariaDB server or client has disabled the local infile capability",
+    )
 }

@@ -20,6 +20,7 @@ impl Capabilities {
     pub const TRANSACTIONS: Self = Self(1 << 13);
     pub const SECURE_CONNECTION: Self = Self(1 << 15);
     pub const MULTI_STATEMENTS: Self = Self(1 << 16);
+    pub const LOCAL_FILES: Self = Self(1 << 7);
     pub const MULTI_RESULTS: Self = Self(1 << 17);
     pub const PS_MULTI_RESULTS: Self = Self(1 << 18);
     pub const PLUGIN_AUTH: Self = Self(1 << 19);

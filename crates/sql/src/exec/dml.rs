@@ -15,7 +15,7 @@ use crate::prepared::{Outcome, row_memory};
 use crate::returning::{Returned, ReturningPlan};
 use crate::{SqlMode, WarningLevel};
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
-use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, store};
+use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};
 use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -704,6 +704,21 @@ struct Inserter<'p> {
 }
 
 impl InsertPlan {
+    fn inserter<'p>(&'p self, ctx: &'p EvalCtx<'p>, several: bool) -> Inserter<'p> {
+        Inserter {
+            plan: self,
+            ctx,
+            mode: store_mode(ctx.env, self.ignore, several),
+            reserved: Reserved::default(),
+            rows_left: 0,
+            row_no: 0,
+            affected: 0,
+            duplicates: 0,
+            last_explicit: 0,
+            returned: self.returning.as_ref().map(ReturningPlan::begin),
+        }
+    }
+
     /// Runs it.
     pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
@@ -716,18 +731,7 @@ impl InsertPlan {
             RowSource::Values(rows) => rows.len() > 1,
             RowSource::Select(_) => true,
         };
-        let mut ins = Inserter {
-            plan: self,
-            ctx,
-            mode: store_mode(env, self.ignore, several),
-            reserved: Reserved::default(),
-            rows_left: 0,
-            row_no: 0,
-            affected: 0,
-            duplicates: 0,
-            last_explicit: 0,
-            returned: self.returning.as_ref().map(ReturningPlan::begin),
-        };
+        let mut ins = self.inserter(ctx, several);
         match &self.source {
             RowSource::Values(rows) => {
                 ins.rows_left = rows.len() as u64;
@@ -767,6 +771,61 @@ impl InsertPlan {
             last_insert_id: ins.reserved.first,
             info,
         })
+    }
+}
+
+/// Rows that come one by one, as values of the plan's given columns: LOAD DATA.
+pub struct LoadedRows<'p> {
+    inserter: Inserter<'p>,
+}
+
+impl<'p> LoadedRows<'p> {
+    pub fn new(plan: &'p InsertPlan, ctx: &'p EvalCtx<'p>) -> Self {
+        LoadedRows {
+            inserter: plan.inserter(ctx, true),
+        }
+    }
+
+    /// The default of a column, as a value to give.
+    pub fn default(&self, d: &DefaultValue) -> Value {
+        match d {
+            DefaultValue::Const(v) | DefaultValue::Missing(v) => v.clone(),
+            _ => Value::Null,
+        }
+    }
+
+    /// What a column gets for which the text has no field.
+    pub fn missing(&self, column: usize) -> Value {
+        let def = &self.inserter.plan.table.def.columns[column];
+        if def.nullable || def.auto_increment {
+            return Value::Null;
+        }
+        implicit_default(&def.ty)
+    }
+
+    /// Inserts a row.
+    pub fn add(&mut self, txn: &mut Transaction, values: &[Value]) -> SqlResult<()> {
+        self.inserter.rows_left = 1;
+        self.inserter.next(txn, None, Some(values))
+    }
+
+    /// What LOAD DATA answers.
+    pub fn finish(self, replace: bool) -> Outcome {
+        let ins = self.inserter;
+        let (deleted, skipped) = if replace {
+            (ins.duplicates, 0)
+        } else {
+            (0, ins.duplicates)
+        };
+        Outcome::Done {
+            affected: ins.affected,
+            last_insert_id: ins.reserved.first,
+            info: format!(
+                "Records: {}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {}",
+                ins.row_no,
+                ins.ctx.env.warning_count()
+            ),
+        }
     }
 }
 

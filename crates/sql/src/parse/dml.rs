@@ -98,7 +98,7 @@ impl P<'_> {
     }
 
     /// `[[db.]table.]column`: table, column.
-    fn column_name(&mut self) -> SqlResult<(Option<String>, String)> {
+    pub(super) fn column_name(&mut self) -> SqlResult<(Option<String>, String)> {
         let mut parts = vec![self.ident()?];
         while parts.len() < 3 && self.tok(&Token::Period) {
             let at = self.here();
@@ -111,7 +111,7 @@ impl P<'_> {
         Ok((parts.pop(), column))
     }
 
-    fn assignment(&mut self) -> SqlResult<Assignment> {
+    pub(super) fn assignment(&mut self) -> SqlResult<Assignment> {
         let (table, column) = self.column_name()?;
         if !self.tok(&Token::Assignment) {
             self.expect_tok(&Token::Eq)?;

@@ -6,6 +6,7 @@ mod calls;
 mod ddl;
 mod dialect;
 mod dml;
+mod load;
 mod query;
 mod select;
 mod subquery;
@@ -22,6 +23,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
 
 pub(crate) use ddl::{charset, collation, is_text, mismatched_collation, too_big};
+pub(crate) use load::null;
 pub(crate) use subquery::number as subquery_number;
 
 /// What parsing depends on.
@@ -48,6 +50,7 @@ pub fn parse_statement(text: &str, opts: &ParseOptions) -> SqlResult<Stmt> {
     with_parser(text, opts, |p| {
         let s = p.statement()?;
         p.end()?;
+        p.no_into()?;
         Ok(s)
     })
 }
@@ -90,6 +93,8 @@ pub(crate) struct P<'a> {
     end: usize,
     /// Open parentheses round a SELECT or a join.
     depth: usize,
+    /// INTO of the SELECT, whether it stands behind FROM, and its offset.
+    into: Option<(crate::ast::Into, bool, usize)>,
 }
 
 impl<'a> P<'a> {
@@ -201,6 +206,7 @@ impl<'a> P<'a> {
             subqueries,
             end: text.len(),
             depth: 0,
+            into: None,
         }
     }
 
@@ -475,6 +481,7 @@ impl<'a> P<'a> {
             "INSERT" | "REPLACE" => self.insert(),
             "UPDATE" => self.update(),
             "DELETE" => self.delete(),
+            "LOAD" => self.load_data(),
             "DO" => {
                 self.next();
                 Ok(Stmt::Do(self.comma_separated(Self::expr)?))
@@ -513,12 +520,10 @@ impl<'a> P<'a> {
             }
             "WITH" | "VALUES" => self.select_statement(),
             "TABLE" => self.unsupported(&format!("{word} statement")),
-            "CALL" | "HANDLER" | "LOAD" | "PREPARE" | "EXECUTE" | "DEALLOCATE" | "XA"
-            | "ANALYZE" | "OPTIMIZE" | "REPAIR" | "CHECK" | "LOCK" | "UNLOCK" | "INSTALL"
-            | "UNINSTALL" | "HELP" | "SIGNAL" | "RESIGNAL" | "GET" | "CACHE" | "BINLOG"
-            | "PURGE" | "CHANGE" | "START" | "STOP" | "RESET" | "BACKUP" | "SHUTDOWN" => {
-                self.unsupported(&word)
-            }
+            "CALL" | "HANDLER" | "PREPARE" | "EXECUTE" | "DEALLOCATE" | "XA" | "ANALYZE"
+            | "OPTIMIZE" | "REPAIR" | "CHECK" | "LOCK" | "UNLOCK" | "INSTALL" | "UNINSTALL"
+            | "HELP" | "SIGNAL" | "RESIGNAL" | "GET" | "CACHE" | "BINLOG" | "PURGE" | "CHANGE"
+            | "START" | "STOP" | "RESET" | "BACKUP" | "SHUTDOWN" => self.unsupported(&word),
             _ => Err(self.error()),
         }
     }

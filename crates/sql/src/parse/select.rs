@@ -3,7 +3,7 @@
 use super::{MAX_TABLES, P, is_reserved_word};
 use crate::ast::{
     AstExpr, From, IndexHint, IndexHintKind, Join, JoinKind, JoinOn, Limit, Locking, OrderItem,
-    Select, SelectItem, Stmt, TableName, TableRef,
+    Select, SelectInto, SelectItem, Stmt, TableName, TableRef,
 };
 use narwal_engine::LockWait;
 use narwal_types::{SqlError, SqlResult};
@@ -12,7 +12,15 @@ use sqlparser::tokenizer::Token;
 
 impl P<'_> {
     pub(super) fn select_statement(&mut self) -> SqlResult<Stmt> {
-        Ok(Stmt::Select(Box::new(self.select()?)))
+        let select = Box::new(self.select()?);
+        Ok(match self.into.take() {
+            Some((into, late, _)) => Stmt::SelectInto(Box::new(SelectInto {
+                late: late && select.from.is_some(),
+                select,
+                into,
+            })),
+            None => Stmt::Select(select),
+        })
     }
 
     /// A SELECT up to HAVING.
@@ -41,9 +49,7 @@ impl P<'_> {
             }
         }
         let items = self.comma_separated(Self::select_item)?;
-        if self.peek_kw("INTO") {
-            return self.unsupported("SELECT ... INTO");
-        }
+        self.select_into(false)?;
         let mut from = None;
         if self.kw("FROM") && !self.kw("DUAL") {
             from = Some(self.from(&mut 0)?);
@@ -92,16 +98,15 @@ impl P<'_> {
         let start = self.here();
         s.order_by = self.order_by()?;
         s.limit = self.limit()?;
-        if self.peek_kw("PROCEDURE") || self.peek_kw("INTO") {
-            return self.unsupported("SELECT ... INTO and PROCEDURE");
+        if self.peek_kw("PROCEDURE") {
+            return self.unsupported("PROCEDURE");
         }
+        self.select_into(true)?;
         if self.peek_kw("OFFSET") || self.peek_kw("FETCH") {
             return self.unsupported("OFFSET ... FETCH");
         }
         s.locking = self.locking()?;
-        if self.peek_kw("INTO") {
-            return self.unsupported("SELECT ... INTO");
-        }
+        self.select_into(true)?;
         s.subqueries.extend(self.subqueries_since(start));
         Ok(())
     }

@@ -132,6 +132,7 @@ pub(super) fn take(
         p.end = offset(close.span.start);
         let select = p.select()?;
         p.end()?;
+        p.no_into()?;
         let n = found.len();
         found.push(Subquery {
             start: offset(first.start),

@@ -1,0 +1,264 @@
+//! LOAD DATA and SELECT ... INTO: files on the server's host, files of the client's, and user variables.
+
+use crate::privileges::PrivilegeSet;
+use crate::session::{ClientSession, access_denied};
+use crate::session_vars::SessionVars;
+use crate::statement::Source;
+use narwal_sql::ast::{Into, LoadData, SelectInto};
+use narwal_sql::file_format::FileFormat;
+use narwal_sql::{Stmt, VariableSource};
+use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter, Cursor, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn io_error(code: u16, text: String, e: &std::io::Error) -> SqlError {
+    let number = e.raw_os_error().unwrap_or(0);
+    let reason = e.to_string();
+    let reason = reason.split(" (os error").next().unwrap_or_default();
+    SqlError::new(
+        code,
+        b"HY000",
+        format!("{text} (Errcode: {number} \"{reason}\")"),
+    )
+}
+
+impl ClientSession {
+    /// A file of the server's host that a statement names: the account may use files, and `secure_file_priv` allows it.
+    fn server_file(&mut self, name: &str, new: bool) -> SqlResult<PathBuf> {
+        if !self.account().global.has(PrivilegeSet::FILE) {
+            return Err(access_denied(&self.client, true));
+        }
+        let mut path = PathBuf::from(name);
+        if path.is_relative() {
+            let base = self.instance.global_value("datadir").show();
+            let db = self.env.db.as_deref().unwrap_or_default();
+            path = Path::new(&base).join(db).join(path);
+        }
+        let allowed = self.instance.global_value("secure_file_priv").show();
+        if !allowed.is_empty() {
+            // What the name means, symbolic links and all; a new file by its folder.
+            let real = if new {
+                path.parent().and_then(|p| p.canonicalize().ok())
+            } else {
+                path.canonicalize()
+                    .or_else(|_| path.parent().unwrap_or(&path).canonicalize())
+                    .ok()
+            };
+            let folder = Path::new(&allowed).canonicalize().ok();
+            let inside = matches!((&real, &folder), (Some(r), Some(f)) if r.starts_with(f));
+            if !inside {
+                return Err(SqlError::new(
+                    1290,
+                    b"HY000",
+                    "The MariaDB server is running with the --secure-file-priv option so it cannot execute this statement",
+                ));
+            }
+        }
+        Ok(path)
+    }
+
+    /// Opens what LOAD DATA reads.
+    pub(crate) fn load_input(
+        &mut self,
+        l: &LoadData,
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<Box<dyn BufRead + Send>> {
+        if l.local {
+            if !self.instance.global_value("local_infile").as_bool() {
+                return Err(narwal_types::no_local_files());
+            }
+            return Ok(Box::new(Cursor::new(out.read_local_file(&l.file)?)));
+        }
+        let path = self.server_file(&l.file, false)?;
+        let shown = path.display().to_string();
+        let text = || format!("Can't get stat of '{shown}'");
+        let meta = std::fs::metadata(&path).map_err(|e| io_error(13, text(), &e))?;
+        if !meta.is_file() {
+            return Err(SqlError::new(
+                1085,
+                b"HY000",
+                format!(
+                    "The file '{shown}' must be in the database directory or be readable by all"
+                ),
+            ));
+        }
+        let file =
+            File::open(&path).map_err(|e| io_error(29, format!("File '{shown}' not found"), &e))?;
+        Ok(Box::new(BufReader::with_capacity(1 << 17, file)))
+    }
+
+    /// Runs SELECT ... INTO.
+    pub(crate) fn select_into(
+        &mut self,
+        s: &SelectInto,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let select = Stmt::Select(s.select.clone());
+        let plan = match self.plan(&select, text) {
+            Ok(p) => p,
+            Err(e) => return self.fail(e),
+        };
+        let target = match &s.into {
+            Into::Variables(names) => {
+                if names.len() != plan.columns().len() {
+                    return self.fail(SqlError::new(
+                        1222,
+                        b"21000",
+                        "The used SELECT statements have a different number of columns",
+                    ));
+                }
+                Ok(Target::Variables(names.clone(), Vec::new()))
+            }
+            Into::Outfile {
+                charset, format, ..
+            } => match charset.as_deref().map(str::to_ascii_lowercase).as_deref() {
+                None | Some("utf8" | "utf8mb3" | "utf8mb4" | "binary") => self
+                    .new_file(&s.into)
+                    .map(|f| Target::Rows(f, format.clone(), Vec::new())),
+                Some(_) => Err(SqlError::unsupported("INTO OUTFILE ... CHARACTER SET")),
+            },
+            Into::Dumpfile(_) => self.new_file(&s.into).map(Target::Values),
+        };
+        let target = match target {
+            Ok(t) => t,
+            Err(e) => return self.fail(e),
+        };
+        let mut sink = IntoSink {
+            target,
+            rows: 0,
+            line: Vec::new(),
+        };
+        let from = Source::Text(&select);
+        self.run_plan(&plan, from, false, text, &[], &mut sink, false)?;
+        let rows = sink.rows;
+        if let Err(e) = sink.finish(&self.vars) {
+            return self.fail(e);
+        }
+        if s.late {
+            self.env.warn(
+                1287,
+                "'<select expression> INTO <destination>;' is deprecated and will be removed in a future release. Please use 'SELECT <select list> INTO <destination> FROM...' instead",
+            );
+        }
+        if rows == 0 && matches!(s.into, Into::Variables(_)) {
+            self.env
+                .warn(1329, "No data - zero rows fetched, selected, or processed");
+        }
+        self.finish_ok(rows, 0, String::new(), out, more)
+    }
+
+    fn new_file(&mut self, into: &Into) -> SqlResult<BufWriter<File>> {
+        let name = match into {
+            Into::Outfile { file, .. } | Into::Dumpfile(file) => file,
+            Into::Variables(_) => return Err(SqlError::unknown("no file")),
+        };
+        let path = self.server_file(name, true)?;
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(f) => Ok(BufWriter::new(f)),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Err(SqlError::new(
+                1086,
+                b"HY000",
+                format!("File '{name}' already exists"),
+            )),
+            Err(e) => Err(io_error(
+                1,
+                format!("Can't create/write to file '{}'", path.display()),
+                &e,
+            )),
+        }
+    }
+}
+
+/// Where rows go instead of to the client.
+enum Target {
+    Variables(Vec<String>, Vec<Value>),
+    /// The file, and which columns are strings.
+    Rows(BufWriter<File>, FileFormat, Vec<bool>),
+    Values(BufWriter<File>),
+}
+
+struct IntoSink {
+    target: Target,
+    rows: u64,
+    line: Vec<u8>,
+}
+
+impl IntoSink {
+    /// The rows have come and the statement stands: now they count.
+    fn finish(self, vars: &Arc<SessionVars>) -> SqlResult<()> {
+        match self.target {
+            Target::Variables(names, values) => {
+                for (name, value) in names.iter().zip(values) {
+                    vars.set_user(name, value);
+                }
+                Ok(())
+            }
+            Target::Rows(mut f, ..) | Target::Values(mut f) => {
+                f.flush().map_err(|e| write_error(&e))
+            }
+        }
+    }
+}
+
+fn write_error(e: &std::io::Error) -> SqlError {
+    io_error(3, "Error writing file".to_string(), e)
+}
+
+fn too_many_rows() -> SqlError {
+    SqlError::new(1172, b"42000", "Result consisted of more than one row")
+}
+
+impl ResultSink for IntoSink {
+    fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
+        if let Target::Rows(_, _, is_text) = &mut self.target {
+            *is_text = columns
+                .iter()
+                .map(|c| !c.ty.is_numeric() || c.null_type)
+                .collect();
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        self.rows += 1;
+        match &mut self.target {
+            Target::Variables(_, kept) => {
+                if self.rows > 1 {
+                    return Err(too_many_rows());
+                }
+                *kept = values.iter().map(ValueRef::to_value).collect();
+                Ok(())
+            }
+            Target::Rows(f, format, is_text) => {
+                self.line.clear();
+                format.write(values, is_text, &mut self.line);
+                f.write_all(&self.line).map_err(|e| write_error(&e))
+            }
+            Target::Values(f) => {
+                // As MariaDB, which notices the third.
+                if self.rows > 2 {
+                    return Err(too_many_rows());
+                }
+                self.line.clear();
+                for v in values {
+                    if !v.is_null() {
+                        v.write_text(&mut self.line);
+                    }
+                }
+                f.write_all(&self.line).map_err(|e| write_error(&e))
+            }
+        }
+    }
+
+    fn end_rows(&mut self, _warnings: u16, _status: u16, _more: bool) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn ok(&mut self, _info: &OkInfo, _status: u16, _more: bool) -> SqlResult<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+"""LOAD DATA [LOCAL] and SELECT ... INTO OUTFILE: the same files by Narwal and MariaDB, and back into equal tables."""
+
+from __future__ import annotations
+
+import pymysql
+import pytest
+
+from support import Client, differences
+
+FORMATS = {
+    "plain": "",
+    "csv": "FIELDS TERMINATED BY ',' ENCLOSED BY '\"' LINES TERMINATED BY '\\r\\n'",
+    "optional": "FIELDS TERMINATED BY ';' OPTIONALLY ENCLOSED BY '\\'' ESCAPED BY '!'",
+    "starting": "FIELDS TERMINATED BY '||' LINES STARTING BY '>>' TERMINATED BY '#\\n'",
+}
+ROWS = r"""(1, 'plain', 1.50, '2020-01-02', 2.5), (2, 'tab\tnewline\nend', NULL, NULL, NULL),
+    (3, 'quote "x" and ''y'', \\ ; , || >> ! #', -3.25, '1999-12-31', -0.125), (4, '', 0, NULL, 1e10), (5, NULL, 7, NULL, 0),
+    (6, 'NULL', 1, NULL, 1), (7, '\\N', 1, NULL, 1), (8, 'grüße 🐳', 1, NULL, 1)"""
+TABLE = "(id INT PRIMARY KEY, s VARCHAR(60), d DECIMAL(8,2), t DATE, f DOUBLE)"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    # Either server may run as another user.
+    tmp_path.chmod(0o777)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_files_are_equal_and_read_back(both, folder, name):
+    files = []
+    for number, client in enumerate(both):
+        client.ok(f"CREATE TABLE a {TABLE}")
+        client.ok(f"CREATE TABLE b {TABLE}")
+        client.ok(f"INSERT INTO a VALUES {ROWS}")
+        path = folder / f"{name}-{number}.txt"
+        answer = client.ok(f"SELECT * INTO OUTFILE '{path}' {FORMATS[name]} FROM a ORDER BY id")
+        assert answer.affected == 8
+        client.fails(f"SELECT 1 INTO OUTFILE '{path}'", 1086)
+        files.append(path.read_bytes())
+    assert files[0] == files[1]
+    loads = [client.run(f"LOAD DATA INFILE '{folder / f'{name}-0.txt'}' INTO TABLE b {FORMATS[name]}") for client in both]
+    assert not differences(*loads, ordered=True, texts=True)
+    tables = [client.rows("SELECT * FROM b ORDER BY id") for client in both]
+    assert tables[0] == tables[1]
+    assert tables[0] == both[0].rows("SELECT * FROM a ORDER BY id")
+
+
+LOADS = [
+    ("short", "1\ta\n2\n", "INTO TABLE t"),
+    ("long", "1\ta\t5\t2020-01-01\textra\n", "INTO TABLE t"),
+    ("bad number", "x\ta\t5\t\\N\n", "INTO TABLE t"),
+    ("bad date", "1\ta\t5\t2020-02-31\n", "INTO TABLE t"),
+    ("too long", "1\tmuch too long a text\t5\t\\N\n", "INTO TABLE t"),
+    ("repeated", "1\ta\t5\t\\N\n1\tb\t6\t\\N\n", "INTO TABLE t"),
+    ("repeated, replaced", "1\ta\t5\t\\N\n1\tb\t6\t\\N\n", "REPLACE INTO TABLE t"),
+    ("repeated, ignored", "1\ta\t5\t\\N\n1\tb\t6\t\\N\n2\tc\t7\t\\N\n", "IGNORE INTO TABLE t"),
+    ("bad and ignored", "1\tmuch too long a text\tx\t2020-02-31\n2\n3\ta\t1\t\\N\textra\n", "IGNORE INTO TABLE t"),
+    ("header", "id,s\n1,a\n2,b\n", "INTO TABLE t FIELDS TERMINATED BY ',' IGNORE 1 LINES (id, s)"),
+    ("all headers", "1\n2\n", "INTO TABLE t IGNORE 10 ROWS (id)"),
+    ("variables", "1\tx\t9\n2\ty\t8\n", "INTO TABLE t (id, @s, @n) SET s = CONCAT(@s, '!'), n = @n + 1"),
+    ("set of a column", "1\t5\n", "INTO TABLE t (id, n) SET s = CONCAT('n', n), d = '2021-01-01'"),
+    ("set default", "1\t5\n", "INTO TABLE t (id, @n) SET n = DEFAULT"),
+    ("order", "a\t1\n", "INTO TABLE t (s, id)"),
+    ("unknown column", "a\t1\n", "INTO TABLE t (s, nope)"),
+    ("unknown set", "a\t1\n", "INTO TABLE t (id) SET nope = 1"),
+    ("unknown table", "a\t1\n", "INTO TABLE nope"),
+    ("no end", "1\ta\t5\t\\N", "INTO TABLE t"),
+    ("empty", "", "INTO TABLE t"),
+    ("empty line", "\n", "INTO TABLE t (s)"),
+    ("escapes", "1\ta\\tb\\nc\\0d\\Z\\x\n", "INTO TABLE t (id, s)"),
+    ("quotes", '1,"a""b,"\n2,"x"y"\n3,NULL\n4,"NULL"\n', "INTO TABLE t FIELDS TERMINATED BY ',' ENCLOSED BY '\"' (id, s)"),
+    ("latin1", b"1\tgr\xfc\xdfe\n", "INTO TABLE t CHARACTER SET latin1 (id, s)"),
+    ("two bytes", "1\ta\n", "INTO TABLE t FIELDS ENCLOSED BY 'ab'"),
+]
+
+
+@pytest.mark.parametrize("mode", ["strict", "lax", "local"])
+def test_loads(both, folder, mode):
+    found = []
+    for number, (name, text, rest) in enumerate(LOADS):
+        path = folder / f"{number}.txt"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        answers, tables, warnings = [], [], []
+        for client in both:
+            if mode == "local":
+                client.close()
+                client.connection = pymysql.connect(
+                    host="127.0.0.1", port=client.server.port, user="root", database=client.database,
+                    charset="utf8mb4", autocommit=None, conv={}, local_infile=True,
+                )  # fmt: skip
+            client.ok("SET sql_mode = " + ("''" if mode == "lax" else "DEFAULT"))
+            client.ok("CREATE OR REPLACE TABLE t (id INT NOT NULL DEFAULT 7, s VARCHAR(10), n INT DEFAULT 3, d DATE, UNIQUE (id))")
+            answer = client.run(f"LOAD DATA {'LOCAL' * (mode == 'local')} INFILE '{path}' {rest}")
+            answers.append(answer)
+            warnings.append([row[:2] for row in client.rows("SHOW WARNINGS")] if answer.warnings else [])
+            tables.append(client.rows("SELECT * FROM t ORDER BY id, s"))
+        different = differences(*answers, ordered=True, texts=False)
+        if different or tables[0] != tables[1] or warnings[0] != warnings[1]:
+            found.append(f"{name}: {rest}\n  {different}\n  {tables}\n  {warnings}")
+    assert not found, "\n".join(found)
+
+
+def test_a_large_local_file(connect, folder):
+    path = folder / "large.txt"
+    with path.open("w") as f:
+        for n in range(60_000):
+            f.write(f"{n}\t{'x' * 300}\n")
+    client = connect(local_infile=True)
+    client.ok("CREATE TABLE large (id INT PRIMARY KEY, s VARCHAR(400))")
+    assert client.ok(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE large").affected == 60_000
+    assert client.value("SELECT SUM(id) FROM large") == str(sum(range(60_000)))
+    # The connection is in step with its client afterwards, also after an error.
+    client.fails(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE large (nope)", 1054)
+    assert client.value("SELECT 1") == "1"
+
+
+def test_who_may_not(narwal, connect, db, folder):
+    path = folder / "x.txt"
+    path.write_text("1\n")
+    client = connect(local_infile=True)
+    client.ok("CREATE TABLE t (id INT)")
+    client.ok("SET GLOBAL local_infile = OFF")
+    client.fails(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE t", 4166)
+    client.ok("SET GLOBAL local_infile = ON")
+    connect().fails(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE t", 4166)
+    client.ok("CREATE USER nofile")
+    client.ok(f"GRANT ALL ON {db}.* TO nofile")
+    try:
+        with Client(narwal, database=db, user="nofile", local_infile=True) as other:
+            other.fails(f"LOAD DATA INFILE '{path}' INTO TABLE t", 1045)
+            other.fails(f"SELECT 1 INTO OUTFILE '{folder / 'y.txt'}'", 1045)
+            other.fails(f"SELECT 1 INTO DUMPFILE '{folder / 'y.txt'}'", 1045)
+            assert other.ok(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE t").affected == 1
+    finally:
+        client.ok("DROP USER nofile")
