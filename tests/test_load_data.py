@@ -84,13 +84,15 @@ def test_loads(both, folder, mode):
         answers, tables, warnings = [], [], []
         for client in both:
             if mode == "local":
+                database = client.value("SELECT DATABASE()")
                 client.close()
                 client.connection = pymysql.connect(
-                    host="127.0.0.1", port=client.server.port, user="root", database=client.database,
+                    host="127.0.0.1", port=client.server.port, user="root", database=database,
                     charset="utf8mb4", autocommit=None, conv={}, local_infile=True,
                 )  # fmt: skip
             client.ok("SET sql_mode = " + ("''" if mode == "lax" else "DEFAULT"))
-            client.ok("CREATE OR REPLACE TABLE t (id INT NOT NULL DEFAULT 7, s VARCHAR(10), n INT DEFAULT 3, d DATE, UNIQUE (id))")
+            client.ok("DROP TABLE IF EXISTS t")
+            client.ok("CREATE TABLE t (id INT NOT NULL DEFAULT 7, s VARCHAR(10), n INT DEFAULT 3, d DATE, UNIQUE (id))")
             answer = client.run(f"LOAD DATA {'LOCAL' * (mode == 'local')} INFILE '{path}' {rest}")
             answers.append(answer)
             warnings.append([row[:2] for row in client.rows("SHOW WARNINGS")] if answer.warnings else [])

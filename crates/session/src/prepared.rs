@@ -99,7 +99,7 @@ impl ClientSession {
         } else {
             let stmt = self.parse(&code)?;
             if matches!(stmt, Stmt::LoadData(_)) {
-                return Err(crate::sql_prepared::not_preparable());
+                return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
             }
             let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
             if let Stmt::Ddl(d) = stmt {

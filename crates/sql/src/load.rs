@@ -18,11 +18,9 @@ pub struct LoadPlan {
     format: FileFormat,
     skip: u64,
     fields: Vec<Field>,
-    /// LOCAL: nobody could repeat it, so errors in values are warnings.
-    local: bool,
     latin1: bool,
     binary: bool,
-    /// IGNORE, or LOCAL without REPLACE.
+    /// IGNORE, or LOCAL without REPLACE: nobody could repeat that, so errors in values are warnings.
     pub ignore: bool,
 }
 
@@ -116,7 +114,6 @@ impl Resolver<'_> {
             format: l.format.clone(),
             skip: l.skip,
             fields,
-            local: l.local,
             latin1: charset.as_deref() == Some("latin1"),
             binary: charset.as_deref() == Some("binary"),
             ignore,
@@ -241,7 +238,6 @@ impl LoadPlan {
             }
             loaded.add(txn, &values)?;
         }
-        let _ = self.local;
         Ok(loaded.finish(self.insert.replace))
     }
 }

@@ -796,11 +796,12 @@ impl<'p> LoadedRows<'p> {
 
     /// What a column gets for which the text has no field.
     pub fn missing(&self, column: usize) -> Value {
-        let def = &self.inserter.plan.table.def.columns[column];
-        if def.nullable || def.auto_increment {
-            return Value::Null;
+        let plan = self.inserter.plan;
+        match &plan.defaults[column] {
+            DefaultValue::Const(Value::Null) | DefaultValue::Generate => Value::Null,
+            // As MariaDB: not the column's default, but its type's.
+            _ => implicit_default(&plan.table.def.columns[column].ty),
         }
-        implicit_default(&def.ty)
     }
 
     /// Inserts a row.

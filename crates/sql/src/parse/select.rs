@@ -49,7 +49,16 @@ impl P<'_> {
             }
         }
         let items = self.comma_separated(Self::select_item)?;
+        let before = self.into.is_some();
         self.select_into(false)?;
+        if !before
+            && self.into.is_some()
+            && ["UNION", "EXCEPT", "INTERSECT"]
+                .iter()
+                .any(|k| self.peek_kw(k))
+        {
+            return Err(self.error());
+        }
         let mut from = None;
         if self.kw("FROM") && !self.kw("DUAL") {
             from = Some(self.from(&mut 0)?);
