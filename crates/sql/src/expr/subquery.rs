@@ -87,13 +87,16 @@ pub struct SubqueryRows {
     pub has_null: bool,
 }
 
+/// Rows by the values that a subquery got, and bytes held.
+type Kept = (AHashMap<Vec<u8>, Rc<SubqueryRows>>, usize);
+
 /// A subquery in one run of the query around it.
 pub struct SubqueryRun<'a> {
     plan: &'a SubPlan,
     /// Its rows, if it runs once.
     once: Option<Rc<SubqueryRows>>,
     /// Rows by the outer values, and bytes held.
-    kept: RefCell<(AHashMap<Vec<u8>, Rc<SubqueryRows>>, usize)>,
+    kept: RefCell<Kept>,
 }
 
 /// Results of subqueries that see nothing of the queries around them: the same for the whole statement.

@@ -35,6 +35,22 @@ pub enum Body {
     Join(Vec<(Resolved, Vec<IndexHint>)>, Tree),
 }
 
+/// What a SELECT asks of its join.
+pub struct Joining<'a> {
+    /// WHERE.
+    pub filter: Option<Expr>,
+    /// See [`TablePlan::late`].
+    pub late: Option<Expr>,
+    /// Number of the statement's parameters.
+    pub params: usize,
+    /// Locks that its sources take.
+    pub lock: Option<LockSpec>,
+    /// Sources whose clustered keys stand behind the join's columns.
+    pub row_keys: &'a [usize],
+    /// The order of the text stays.
+    pub straight: bool,
+}
+
 /// A join before its conditions have found their places.
 pub enum Tree {
     /// A source by its position.
@@ -345,18 +361,22 @@ impl Resolver<'_> {
         leaves: Vec<(Resolved, Vec<IndexHint>)>,
         tree: Tree,
         sources: &[Source],
-        filter: Option<Expr>,
-        late: Option<Expr>,
-        params: usize,
-        (lock, row_keys): (Option<LockSpec>, &[usize]),
-        ordered: bool,
+        of: Joining<'_>,
     ) -> SqlResult<TablePlan> {
+        let Joining {
+            filter,
+            late,
+            params,
+            lock,
+            row_keys,
+            straight,
+        } = of;
         let mut owner = Vec::new();
         for (i, s) in sources.iter().enumerate() {
             owner.extend((0..s.table.columns().len()).map(|c| (i, c)));
         }
         let where_: Vec<Expr> = filter.iter().flat_map(conjuncts).cloned().collect();
-        let tree = if ordered {
+        let tree = if straight {
             tree
         } else {
             let inputs = Inputs {

@@ -1,7 +1,7 @@
 //! Binding and planning SELECT.
 
 use super::access::Access;
-use super::from::{Body, FromPlan, all_of, column_type};
+use super::from::{Body, FromPlan, Joining, all_of, column_type};
 use super::resolve::Resolver;
 use super::sarg::conjuncts;
 use crate::ast::{AstExpr, Limit, Select, SelectItem};
@@ -552,16 +552,15 @@ impl Resolver<'_> {
                 });
             }
             Body::Join(leaves, tree) => {
-                table = Some(self.join(
-                    leaves,
-                    tree,
-                    &sources,
-                    filter.take(),
-                    late.take(),
-                    s.params,
-                    (lock, &row_keys),
-                    s.straight,
-                )?);
+                let of = Joining {
+                    filter: filter.take(),
+                    late: late.take(),
+                    params: s.params,
+                    lock,
+                    row_keys: &row_keys,
+                    straight: s.straight,
+                };
+                table = Some(self.join(leaves, tree, &sources, of)?);
             }
             Body::Nothing => {}
         }
