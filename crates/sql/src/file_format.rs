@@ -162,7 +162,7 @@ impl<'a> RowReader<'a> {
     /// # Errors
     /// The input can't be read.
     #[allow(clippy::type_complexity)]
-    pub fn next(&mut self) -> io::Result<Option<Vec<Option<Vec<u8>>>>> {
+    pub fn next_row(&mut self) -> io::Result<Option<Vec<Option<Vec<u8>>>>> {
         let format = self.format;
         if !format.start.is_empty() {
             while !self.eat(&format.start)? {
@@ -189,7 +189,7 @@ impl<'a> RowReader<'a> {
     /// # Errors
     /// The input can't be read.
     pub fn skip(&mut self) -> io::Result<bool> {
-        Ok(self.next()?.is_some())
+        Ok(self.next_row()?.is_some())
     }
 
     fn field(&mut self) -> io::Result<(Option<Vec<u8>>, Stop)> {
@@ -279,7 +279,7 @@ mod tests {
         let mut input = text;
         let mut reader = RowReader::new(format, &mut input);
         let mut all = Vec::new();
-        while let Some(row) = reader.next().unwrap() {
+        while let Some(row) = reader.next_row().unwrap() {
             all.push(
                 row.into_iter()
                     .map(|f| f.map(|f| String::from_utf8(f).unwrap()))

@@ -184,7 +184,7 @@ impl LoadPlan {
         let mut loaded = LoadedRows::new(&self.insert, ctx);
         let strict = env.sql_mode.strict() && !self.ignore;
         let mut row_no = 0u64;
-        while let Some(fields) = reader.next().map_err(|e| read_error(&e))? {
+        while let Some(fields) = reader.next_row().map_err(|e| read_error(&e))? {
             row_no += 1;
             if fields.len() > self.fields.len() {
                 let text = format!(
