@@ -455,7 +455,7 @@ pub static VARIABLES: &[VariableDef] = &[
         Both,
         UInt(4, 1_073_741_824, 1),
         "1048576",
-        Inert,
+        Live,
     ),
     def("gtid_binlog_pos", Global, Text, "", Computed),
     def("gtid_binlog_state", Global, Text, "", State).needs(PrivilegeSet::REPLICATION_MASTER_ADMIN),

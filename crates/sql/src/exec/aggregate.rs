@@ -133,7 +133,10 @@ impl Acc {
         {
             return self.value(a, row.column(source, column)?);
         }
-        let v = arg.eval(ctx, row)?;
+        let v = match a.func {
+            AggFunc::Sum | AggFunc::Avg => arg.eval_unrounded(ctx, row)?,
+            _ => arg.eval_ref(ctx, row)?,
+        };
         self.value(a, v.as_ref())
     }
 
@@ -238,7 +241,7 @@ impl Acc {
             AggFunc::Count => Value::Int(self.count as i64),
             AggFunc::Sum | AggFunc::Avg if self.count == 0 => Value::Null,
             AggFunc::Sum if double => Value::Double(self.sum.doubles),
-            AggFunc::Sum => Value::Decimal(self.sum.exact()?),
+            AggFunc::Sum => Value::Decimal(self.sum.exact()?.round(a.ty.decimals)),
             AggFunc::Avg if double => Value::Double(self.sum.doubles / self.count as f64),
             AggFunc::Avg => self
                 .sum
@@ -319,7 +322,7 @@ fn list_name(func: AggFunc) -> &'static str {
     match func {
         AggFunc::JsonArray => "JSON_ARRAYAGG()",
         AggFunc::JsonObject => "JSON_OBJECTAGG()",
-        _ => "group_concat()",
+        _ => "GROUP_CONCAT()",
     }
 }
 

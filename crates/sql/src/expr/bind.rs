@@ -1151,6 +1151,10 @@ impl Binder<'_> {
             Func::Abs | Func::Round | Func::Truncate | Func::Ceiling | Func::Floor | Func::Sign => {
                 args.into_iter().map(hex_as_number).collect()
             }
+            Func::Char => args.into_iter().map(hex_as_number).collect(),
+            Func::Listed(f) if matches!(f.name, "chr" | " char_using") => {
+                args.into_iter().map(hex_as_number).collect()
+            }
             _ => args,
         };
         let ty = types::function(func, &args)?;
@@ -1403,6 +1407,13 @@ impl Binder<'_> {
             )));
         }
         let mut separator: Box<str> = ",".into();
+        let spread = matches!(
+            func,
+            AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp
+        );
+        if spread && distinct {
+            return Err(SqlError::syntax(format!("DISTINCT in {name}()")));
+        }
         let values = args.len();
         let mut order = Vec::new();
         let mut limit = None;
@@ -1578,7 +1589,7 @@ fn negate_literal(v: Value) -> Value {
         Value::Int(v) => Value::Int(-v),
         Value::UInt(v) if v == 1 << 63 => Value::Int(i64::MIN),
         Value::UInt(v) => Value::Decimal(Decimal::from(v).neg()),
-        Value::Double(f) => Value::Double(-f),
+        Value::Double(f) => Value::Double(0.0 - f),
         Value::Decimal(d) => Value::Decimal(d.neg()),
         v => v,
     }

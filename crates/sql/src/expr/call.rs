@@ -305,7 +305,7 @@ impl<'a> Call<'a, '_> {
         };
         let h: Vec<u32> = self.chars(hay).iter().map(weight).collect();
         let n: Vec<u32> = self.chars(needle).iter().map(weight).collect();
-        if from > h.len() {
+        if from > h.len() || from > 0 && from == h.len() {
             return Ok(Val::int(0));
         }
         if n.is_empty() {
@@ -561,7 +561,7 @@ impl<'a> Call<'a, '_> {
     }
 }
 
-pub(super) fn mix(s: u64) -> u64 {
+fn mix(s: u64) -> u64 {
     let mut z = s;
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

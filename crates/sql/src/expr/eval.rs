@@ -294,7 +294,7 @@ impl Expr {
                         }
                     }
                     Some(Num::Dec(d)) => Val::Ref(ValueRef::Decimal(d.neg())),
-                    Some(Num::Real(f)) => Val::Ref(ValueRef::Double(-f)),
+                    Some(Num::Real(f)) => Val::Ref(ValueRef::Double(0.0 - f)),
                 }
             }
             ExprKind::BitNot(e) => {
@@ -392,6 +392,15 @@ impl Expr {
                 Val::Owned(v)
             }
         })
+    }
+
+    /// The value with all digits that a quotient of exact numbers was computed to: what SUM and AVG add up.
+    pub(crate) fn eval_unrounded<'a>(
+        &'a self,
+        ctx: &EvalCtx<'a>,
+        row: &'a dyn RowAccess,
+    ) -> SqlResult<Val<'a>> {
+        self.eval_arith(ctx, row, true)
     }
 
     /// Arithmetic. A quotient of exact numbers keeps all computed digits inside of a larger expression (`raw`) and is rounded to
@@ -809,7 +818,8 @@ fn int_result<'a>(v: i128, unsigned: bool) -> SqlResult<Val<'a>> {
 
 fn real_result<'a>(v: f64) -> SqlResult<Val<'a>> {
     if v.is_finite() {
-        Ok(Val::Ref(ValueRef::Double(v)))
+        // Zero has no sign.
+        Ok(Val::Ref(ValueRef::Double(v + 0.0)))
     } else {
         Err(out_of_range("DOUBLE"))
     }

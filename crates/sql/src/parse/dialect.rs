@@ -3,7 +3,7 @@
 
 use super::calls;
 use sqlparser::ast::{BinaryOperator, Expr};
-use sqlparser::dialect::{Dialect, MySqlDialect};
+use sqlparser::dialect::{Dialect, MySqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
@@ -83,6 +83,14 @@ impl Dialect for Narwal {
 
     fn supports_bang_not_operator(&self) -> bool {
         true
+    }
+
+    // LIKE and REGEXP are tighter than comparisons.
+    fn prec_value(&self, prec: Precedence) -> u8 {
+        match prec {
+            Precedence::Like => 21,
+            p => MYSQL.prec_value(p),
+        }
     }
 
     /// From loose to tight: OR, XOR, AND, NOT, BETWEEN, comparisons, `|`, `&`, shifts, `+ -`, `* / DIV % MOD`, `^`.

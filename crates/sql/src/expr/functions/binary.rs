@@ -66,7 +66,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "uncompressed_length",
         (1, 1),
-        |t| Ok(kind(TypeKind::Int).with_nullable(t.nullable())),
+        |_| Ok(kind(TypeKind::Int)),
         uncompressed_length,
     ),
 ];
@@ -196,7 +196,7 @@ fn uncompressed_length<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             Some((head, _)) => Val::int((u32::from_le_bytes(*head) & 0x3fff_ffff) as i64),
             None => {
                 c.ctx.env.warn(1259, "ZLIB: Input data corrupted");
-                Val::int(0)
+                Val::NULL
             }
         }
     }))

@@ -34,7 +34,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     })
     .takes_null(),
     Function::new("is_ipv4_compat", (1, 1), bool, |c| {
-        let compat = |b: &[u8]| b[..12].iter().all(|x| *x == 0) && b[12..].iter().any(|x| *x != 0);
+        let compat = |b: &[u8]| b[..12].iter().all(|x| *x == 0) && b[12..] > [0, 0, 0, 1][..];
         Ok(Val::int(six_bytes(c, compat) as i64))
     })
     .takes_null(),
@@ -134,12 +134,24 @@ fn inet6_ntoa<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     }))
 }
 
-/// The longest run of zeros is `::`; an address that holds an IPv4 one shows it.
+/// The longest run of zeros is `::`, be it a single one; an address that holds an IPv4 one shows it.
 fn ipv6_text(a: Ipv6Addr) -> String {
     let s = a.segments();
     let v4 = || Ipv4Addr::new((s[6] >> 8) as u8, s[6] as u8, (s[7] >> 8) as u8, s[7] as u8);
     if s[..6].iter().all(|x| *x == 0) && s[6] != 0 {
         return format!("::{}", v4());
     }
-    a.to_string()
+    if s[..5] == [0; 5] && s[5] == 0xffff {
+        return format!("::ffff:{}", v4());
+    }
+    let run = |i: usize| s[i..].iter().take_while(|x| **x == 0).count();
+    let longest = (0..8).rev().max_by_key(|i| run(*i)).filter(|i| run(*i) > 0);
+    let hex = |part: &[u16]| {
+        let words: Vec<String> = part.iter().map(|x| format!("{x:x}")).collect();
+        words.join(":")
+    };
+    match longest {
+        Some(i) => format!("{}::{}", hex(&s[..i]), hex(&s[i + run(i)..])),
+        None => hex(&s),
+    }
 }

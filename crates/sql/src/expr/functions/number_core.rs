@@ -1,6 +1,6 @@
 //! The older numeric functions, by [`Func`].
 
-use crate::expr::call::{Call, mix, unit_interval};
+use crate::expr::call::{Call, unit_interval};
 use crate::expr::eval::{Num, Val, by_zero, num};
 use crate::expr::func::Func;
 use narwal_types::{Decimal, SqlError, SqlResult, ValueRef};
@@ -80,7 +80,7 @@ impl<'a> Call<'a, '_> {
                 if !self.args.is_empty() {
                     // A seed gives the same number for the same seed.
                     let seed = if self.v(0).is_null() { 0 } else { self.int(0) };
-                    return self.double(unit_interval(mix(seed as u64)));
+                    return self.double(seeded(seed as u32));
                 }
                 self.double(unit_interval(self.random()))
             }
@@ -102,7 +102,11 @@ impl<'a> Call<'a, '_> {
                     _ => x.ln(),
                 })
             }
-            (Pow, _) => self.double(self.f64(0).powf(self.f64(1))),
+            (Pow, _) => {
+                // No number at all is out of range too.
+                let r = self.f64(0).powf(self.f64(1));
+                self.double(if r.is_nan() { f64::INFINITY } else { r })
+            }
             (Atan, _) if self.args.len() == 2 => self.double(self.f64(0).atan2(self.f64(1))),
             (Cot, _) => {
                 let t = self.f64(0).tan();
@@ -151,4 +155,12 @@ pub(super) fn round_real(f: f64, places: i64, cut: bool) -> f64 {
         }
         op(x) / p
     }
+}
+
+/// The first number of MariaDB's generator with a seed: two remainders that move on together.
+fn seeded(seed: u32) -> f64 {
+    const MAX: u64 = 0x3fff_ffff;
+    let a = u64::from(seed.wrapping_mul(0x1_0001).wrapping_add(55_555_555)) % MAX;
+    let b = u64::from(seed.wrapping_mul(0x1000_0001)) % MAX;
+    ((a * 3 + b) % MAX) as f64 / MAX as f64
 }

@@ -497,7 +497,7 @@ fn substr_oracle<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn to_char_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     let is_date = t.arg(0).ty.is_temporal();
-    if !is_date && !t.arg(0).ty.is_string() && !t.arg(0).null {
+    if !is_date && (!t.arg(0).ty.is_string() || t.arg(0).null) {
         return Err(SqlError::new(
             3047,
             b"HY000",

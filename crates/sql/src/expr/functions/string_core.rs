@@ -113,6 +113,9 @@ impl<'a> Call<'a, '_> {
                     return Ok(Val::NULL);
                 }
                 let t = self.text(0);
+                if t.is_empty() {
+                    return Ok(Val::NULL);
+                }
                 let t = t.trim();
                 let (neg, digits) = match t.strip_prefix('-') {
                     Some(r) => (true, r),
@@ -272,7 +275,7 @@ impl<'a> Call<'a, '_> {
                     vec![b" ".to_vec()]
                 };
                 if pad.is_empty() {
-                    return self.string(Vec::new());
+                    return Ok(Val::NULL);
                 }
                 let fill: Vec<u8> = pad
                     .iter()

@@ -48,31 +48,19 @@ fn write(t: DateTime, format: &str) -> Result<String, &str> {
             rest.get(..e.len())
                 .is_some_and(|p| p.eq_ignore_ascii_case(e))
         }) {
-            let written = &rest[..e.len()];
             rest = &rest[e.len()..];
-            let cased = |name: &str| {
-                if written.starts_with(char::is_lowercase) {
-                    name.to_lowercase()
-                } else if written[1..].starts_with(char::is_lowercase) {
-                    name.to_string()
-                } else {
-                    name.to_uppercase()
-                }
-            };
             match *e {
                 "YYYY" | "RRRR" | "SYYYY" => out += &format!("{:04}", d.year),
                 "YYY" => out += &format!("{:03}", d.year % 1000),
                 "YY" | "RR" => out += &format!("{:02}", d.year % 100),
                 "Y" => out += &format!("{}", d.year % 10),
-                "MONTH" => out += &format!("{:<9}", cased(month_name(d.month).unwrap_or(""))),
-                "MON" => {
-                    out += &cased(month_name(d.month).and_then(|m| m.get(..3)).unwrap_or("00"))
-                }
+                "MONTH" => out += &format!("{:<9}", month_name(d.month).unwrap_or("")),
+                "MON" => out += month_name(d.month).and_then(|m| m.get(..3)).unwrap_or("00"),
                 "MM" => out += &format!("{:02}", d.month),
                 "DDD" => out += &format!("{:03}", d.day_of_year()),
                 "DD" => out += &format!("{:02}", d.day),
-                "DAY" => out += &format!("{:<9}", cased(date::day_name(&d))),
-                "DY" => out += &cased(date::day_name(&d).get(..3).unwrap_or("")),
+                "DAY" => out += &format!("{:<9}", date::day_name(&d)),
+                "DY" => out += date::day_name(&d).get(..3).unwrap_or(""),
                 "HH24" => out += &format!("{h:02}"),
                 "HH" | "HH12" => out += &format!("{:02}", (h + 11) % 12 + 1),
                 "MI" => out += &format!("{mi:02}"),

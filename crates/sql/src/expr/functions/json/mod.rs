@@ -422,11 +422,7 @@ fn detailed<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::NULL);
     };
     let mut out = String::new();
-    match &n.kind {
-        // A lone value stays in its line.
-        Kind::Array(a) if a.len() == 1 && !a[0].is_container() => n.write(false, &mut out),
-        _ => n.write_lines(tab, 0, &mut out),
-    }
+    n.write_lines(tab, 0, &mut out);
     c.string(out.into_bytes())
 }
 
@@ -623,9 +619,7 @@ fn holds(n: &Node<'_>, w: &Node<'_>) -> bool {
             n.member(&value::unescape(k))
                 .is_some_and(|have| holds(have, v))
         }),
-        (Kind::Array(_), Kind::Array(wanted)) => {
-            wanted.iter().all(|v| holds_element(n, v)) || holds_element(n, w)
-        }
+        (Kind::Array(_), Kind::Array(wanted)) => wanted.iter().all(|v| holds(n, v)),
         (Kind::Array(_), _) => holds_element(n, w),
         (Kind::Scalar(_), Kind::Scalar(_)) => n.same_scalar(w),
         _ => false,

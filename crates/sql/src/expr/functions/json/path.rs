@@ -88,7 +88,7 @@ impl Path {
                     p.at += 1;
                     if p.peek().is_none() {
                         // Something must follow.
-                        return Err(PathFault::Syntax(p.at));
+                        return Err(PathFault::Syntax(p.at + 1));
                     }
                     steps.push(Step::Deep);
                 }
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(Path::parse("a"), Err(PathFault::Syntax(1)));
         assert_eq!(Path::parse("$["), Err(PathFault::End));
         assert_eq!(Path::parse("$[a]"), Err(PathFault::Syntax(3)));
-        assert_eq!(Path::parse("$**"), Err(PathFault::Syntax(3)));
+        assert_eq!(Path::parse("$**"), Err(PathFault::Syntax(4)));
         assert_eq!(Path::parse("$.\"a\\"), Err(PathFault::End));
     }
 

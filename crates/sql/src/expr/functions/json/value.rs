@@ -148,6 +148,8 @@ impl<'t> Node<'t> {
         };
         match &self.kind {
             Kind::Scalar(s) => out.push_str(s),
+            // A lone scalar stays in its line.
+            Kind::Array(a) if a.len() == 1 && !a[0].is_container() => self.write(false, out),
             Kind::Array(a) => {
                 out.push('[');
                 for (i, v) in a.iter().enumerate() {
@@ -420,7 +422,7 @@ impl<'t> Parser<'t> {
         }
         let zero = self.peek() == Some(b'0');
         match self.digits() {
-            0 => return Err(self.bad()),
+            0 => return Err(Fault::Syntax(self.text.len().min(self.at + 1))),
             n if zero && n > 1 => {
                 self.at -= n - 1;
                 return Err(self.bad());
@@ -437,7 +439,7 @@ impl<'t> Parser<'t> {
                 self.at += 1;
             }
             if self.digits() == 0 {
-                return Err(self.bad());
+                return Err(Fault::Syntax(self.text.len().min(self.at + 1)));
             }
         }
         Ok(())

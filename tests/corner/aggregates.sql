@@ -1,0 +1,37 @@
+-- Aggregate functions: NULLs, empty groups, kinds of numbers, DISTINCT, ORDER BY inside.
+CREATE TABLE ta (id INT PRIMARY KEY, g INT, i INT, u BIGINT UNSIGNED, d DECIMAL(10,3), f DOUBLE, s VARCHAR(10), t DATE, b VARBINARY(4));
+INSERT INTO ta VALUES (1,1,10,1,1.100,1.5,'a','2020-01-01',x'01'),(2,1,20,2,2.200,2.5,'B','2020-02-01',x'02'),(3,1,20,3,NULL,NULL,'b',NULL,x'03'),(4,2,-5,18446744073709551615,-1.5,-0.5,'c','2019-01-01',NULL),(5,2,NULL,NULL,NULL,NULL,NULL,NULL,NULL),(6,3,7,7,7.777,1e10,'A ','2021-05-05',x'ff');
+SELECT count(*), count(i), count(DISTINCT i), sum(i), avg(i), min(i), max(i), sum(d), avg(d), sum(f), avg(f), min(s), max(s), min(t), max(t) FROM ta;
+SELECT g, count(*), count(i), sum(i), avg(i), min(i), max(i) FROM ta GROUP BY g ORDER BY g;
+SELECT g, std(i), stddev(i), stddev_pop(i), stddev_samp(i), variance(i), var_pop(i), var_samp(i) FROM ta GROUP BY g ORDER BY g;
+SELECT std(DISTINCT i) FROM ta;
+SELECT std(d), variance(d), var_samp(d), std(f), variance(u+0e0) FROM ta WHERE id < 4;
+SELECT std(i), var_samp(i), sum(i), avg(i), min(i), count(i), bit_and(i), bit_or(i), bit_xor(i), group_concat(i) FROM ta WHERE id > 100;
+SELECT bit_and(i), bit_or(i), bit_xor(i), bit_and(u), bit_or(u), bit_xor(u) FROM ta WHERE i > 0;
+SELECT bit_or(d), bit_xor(f) FROM ta WHERE id = 6;
+SELECT g, group_concat(i ORDER BY i DESC), group_concat(DISTINCT i ORDER BY i), group_concat(i ORDER BY id SEPARATOR '-'), group_concat(s ORDER BY s, id SEPARATOR '') FROM ta GROUP BY g ORDER BY g;
+SELECT group_concat(id,':',i ORDER BY id), group_concat(DISTINCT s ORDER BY s), group_concat(id ORDER BY i IS NULL, i, id DESC), group_concat(id ORDER BY g DESC, id ASC), group_concat(i ORDER BY 1) FROM ta;
+SELECT group_concat(id ORDER BY id LIMIT 2), group_concat(id ORDER BY id DESC LIMIT 1), group_concat(id LIMIT 0) FROM ta;
+SELECT group_concat(t ORDER BY t), group_concat(d ORDER BY d), group_concat(b ORDER BY b SEPARATOR '|') FROM ta;
+SELECT group_concat(NULL), group_concat('x'), group_concat(concat(s,i) ORDER BY id) FROM ta;
+SELECT count(DISTINCT g, i), count(DISTINCT s), count(DISTINCT NULL), count(NULL), count(1), count(DISTINCT t, d) FROM ta;
+SELECT sum(DISTINCT i), avg(DISTINCT i), min(DISTINCT i), max(DISTINCT s) FROM ta;
+SELECT sum('1.5'), avg('2') FROM ta WHERE id = 1;
+SELECT sum(u), avg(u), max(u), min(u) FROM ta;
+SELECT sum(i)+1, sum(i)*count(*), avg(i)/2, max(i)-min(i), concat(min(s),max(s)), if(count(*)>1,'many','one') FROM ta;
+SELECT g, sum(i) AS x FROM ta GROUP BY g HAVING x > 5 ORDER BY x;
+SELECT g, avg(i) FROM ta GROUP BY g HAVING count(*) > 1 AND avg(i) IS NOT NULL ORDER BY g;
+SELECT g % 2, count(*) FROM ta GROUP BY g % 2 ORDER BY 1;
+SELECT s, count(*) FROM ta GROUP BY s ORDER BY s;
+SELECT count(*) FROM ta GROUP BY g ORDER BY count(*) DESC, g;
+SELECT sum(i > 5), sum(i IS NULL), avg(i > 5), sum(NULL), avg(NULL), max(NULL) FROM ta;
+SELECT min(b), max(b), hex(min(b)), hex(max(b)) FROM ta;
+SELECT sum(t), avg(t) FROM ta WHERE id = 1;
+SELECT sum(sum(i)) FROM ta;
+SELECT id FROM ta WHERE sum(i) > 1;
+SELECT std();
+SELECT group_concat(i ORDER BY 9) FROM ta;
+SET group_concat_max_len = 5;
+-- sorted
+SELECT group_concat(s ORDER BY id) FROM ta;
+SET group_concat_max_len = DEFAULT;

@@ -1,0 +1,9 @@
+-- Internet addresses.
+SELECT inet_aton('1.2.3.4'), inet_aton('255.255.255.255'), inet_aton('1'), inet_aton('1.2'), inet_aton('1.2.3'), inet_aton('256.1.1.1'), inet_aton('1..2'), inet_aton('1.2.3.4.5'), inet_aton(''), inet_aton(NULL), inet_aton('a.b'), inet_aton('1.2.3.'), inet_aton('01.02.03.04');
+SELECT inet_ntoa(1), inet_ntoa(4294967295), inet_ntoa(4294967296), inet_ntoa(-1), inet_ntoa(NULL), inet_ntoa('16909060'), inet_ntoa(0), inet_ntoa(1.6);
+SELECT hex(inet6_aton('::1')), hex(inet6_aton('1.2.3.4')), hex(inet6_aton('2001:db8::1')), inet6_aton('bad'), inet6_aton(NULL), hex(inet6_aton('::ffff:1.2.3.4')), inet6_aton('1::2::3'), hex(inet6_aton('fe80::1:2:3:4')), inet6_aton('12345::'), inet6_aton('1:2:3:4:5:6:7'), hex(inet6_aton('1:2:3:4:5:6:7:8'));
+SELECT inet6_ntoa(inet6_aton('::1.2.3.4')), inet6_ntoa(inet6_aton('::ffff:1.2.3.4')), inet6_ntoa(inet6_aton('2001:db8::1')), inet6_ntoa(inet6_aton('1::')), inet6_ntoa(inet6_aton('::')), inet6_ntoa(inet6_aton('::1')), inet6_ntoa(NULL), inet6_ntoa(inet6_aton('1:0:0:2:0:0:0:3')), inet6_ntoa(inet6_aton('1.2.3.4'));
+SELECT inet6_ntoa(x'0102'), inet6_ntoa(x'01020304'), inet6_ntoa(inet6_aton('1:0:2:3:4:5:6:7')), inet6_ntoa(inet6_aton('0:0:1:0:0:0:0:0'));
+SELECT is_ipv4('1.2.3.4'), is_ipv4('1.2.3'), is_ipv4('01.2.3.4'), is_ipv4('256.1.1.1'), is_ipv4(''), is_ipv4(NULL), is_ipv4('1.2.3.4 '), is_ipv4('::1'), is_ipv4('1.2.3.04'), is_ipv4('1.2.3.0004');
+SELECT is_ipv6('::1'), is_ipv6('::'), is_ipv6('1:2:3:4:5:6:7::'), is_ipv6('1::2::3'), is_ipv6('::1.2.3.4'), is_ipv6('1.2.3.4'), is_ipv6(NULL), is_ipv6('g::'), is_ipv6('1:2:3:4:5:6:7:8:9'), is_ipv6(':1'), is_ipv6('::12345');
+SELECT is_ipv4_compat(inet6_aton('::1.2.3.4')), is_ipv4_compat(inet6_aton('::1')), is_ipv4_mapped(inet6_aton('::ffff:1.2.3.4')), is_ipv4_mapped(inet6_aton('::1.2.3.4')), is_ipv4_compat(NULL), is_ipv4_mapped(NULL);
