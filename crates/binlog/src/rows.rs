@@ -89,6 +89,12 @@ impl<'a> RowsEvent<'a> {
         self.flags & rows_flags::STMT_END != 0
     }
 
+    /// Whoever made it had `foreign_key_checks` on: cascades are not in the log.
+    #[must_use]
+    pub fn has_foreign_key_checks(&self) -> bool {
+        self.flags & rows_flags::NO_FOREIGN_KEY_CHECKS == 0
+    }
+
     /// Column `i` is in the (first) image.
     #[must_use]
     pub fn has_column(&self, i: usize) -> bool {

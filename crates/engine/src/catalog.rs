@@ -311,6 +311,7 @@ pub struct Catalog {
     pub(crate) objects: BTreeMap<String, Arc<str>>,
     pub(crate) next_table_id: u64,
     pub(crate) next_index_id: u32,
+    pub(crate) references: crate::foreign::References,
 }
 
 impl Catalog {
@@ -709,10 +710,19 @@ impl Catalog {
                 let table = Table::new(def.clone(), counters)?;
                 table.set_since(0, old.as_deref());
                 self.put_table(table);
+                if old.is_some_and(|t| !t.def.foreign_keys.is_empty())
+                    || !def.foreign_keys.is_empty()
+                    || !self.references.is_empty()
+                {
+                    self.refer();
+                }
             }
             LoggedChange::DropTable(id) => {
                 if let Some(t) = self.by_id.remove(id) {
                     self.forget_name(&t);
+                    if !t.def.foreign_keys.is_empty() {
+                        self.refer();
+                    }
                 }
             }
             LoggedChange::BuildIndex { .. } => {}
@@ -742,6 +752,17 @@ impl Catalog {
         }
         if m.is_empty() {
             self.tables.remove(&t.def.db);
+        }
+    }
+
+    /// Finds out again who refers to whom.
+    fn refer(&mut self) {
+        self.references = crate::foreign::references(self.by_id.values());
+        for (db, name) in self.references.keys() {
+            if let Some(t) = self.table(db, name) {
+                let told = &t.counters.referenced;
+                told.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
         }
     }
 
@@ -804,6 +825,7 @@ impl Catalog {
         for (k, v) in s.objects {
             c.objects.insert(k, v.into());
         }
+        c.refer();
         Ok(c)
     }
 }

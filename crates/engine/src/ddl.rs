@@ -22,6 +22,9 @@ use std::time::Duration;
 /// MariaDB's `lock_wait_timeout`: a day.
 const DEFINITION_LOCK_WAIT: Duration = Duration::from_secs(86_400);
 
+/// `foreign_key_checks=0` in a QUERY event's flags2.
+const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+
 fn touched(catalog: &Catalog, changes: &[CatalogChange]) -> Vec<u64> {
     let mut ids = Vec::new();
     let mut add = |db: &str, name: &str| ids.extend(catalog.table(db, name).map(|t| t.def.id));
@@ -185,6 +188,20 @@ impl Latest<'_> {
 
 /// The statement as it is logged.
 fn query<'a>(db: &Inner, ddl: &'a Ddl) -> DdlQuery<'a> {
+    let mut context = QueryContext {
+        sql_mode: ddl.sql_mode,
+        ..QueryContext::default()
+    };
+    let makes_keys = ddl.changes.iter().any(|c| match c {
+        CatalogChange::CreateTable(def)
+        | CatalogChange::AlterTable { def, .. }
+        | CatalogChange::RebuildTable { def, .. } => !def.foreign_keys.is_empty(),
+        _ => false,
+    });
+    if makes_keys || !db.catalog.load().references.is_empty() {
+        // What foreign keys forbid was looked at here, or was told not to be.
+        context.flags2 |= NO_FOREIGN_KEY_CHECKS;
+    }
     DdlQuery {
         server_id: db.options.server_id,
         timestamp: ddl.timestamp,
@@ -192,10 +209,7 @@ fn query<'a>(db: &Inner, ddl: &'a Ddl) -> DdlQuery<'a> {
         exec_time: 0,
         db: &ddl.db,
         sql: ddl.sql.as_bytes(),
-        context: QueryContext {
-            sql_mode: ddl.sql_mode,
-            ..QueryContext::default()
-        },
+        context,
         suppress_use: ddl.suppress_use,
     }
 }

@@ -44,6 +44,7 @@ pub mod error;
 mod fill;
 pub mod filter;
 mod folder;
+mod foreign;
 pub mod groups;
 pub mod image;
 mod local;
@@ -80,6 +81,7 @@ pub use error::{EngineError, Result};
 pub use fill::{FillRows, TableFill};
 pub use filter::BinlogFilter;
 pub use folder::{FolderLog, open_folder};
+pub use foreign::ForeignKeyMode;
 pub use groups::{
     BegunFile, FolderRecords, GroupHead, GroupKind, GroupReader, LiveRecords, Records,
 };

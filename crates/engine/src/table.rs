@@ -36,6 +36,8 @@ pub(crate) struct TableCounters {
     pub(crate) row_id: AtomicU64,
     /// Somebody was told that replicated changes look for its rows one by one.
     pub(crate) scan_told: AtomicBool,
+    /// A foreign key refers to the table, or did once.
+    pub(crate) referenced: AtomicBool,
 }
 
 /// A table at run time. `indexes[0]` is always the clustered index (the primary key, or the hidden one);
@@ -60,6 +62,8 @@ pub struct Table {
     /// Columns of row images that are not full; `None` without a usable key.
     pub(crate) image: Option<ImageColumns>,
     pub(crate) counters: Arc<TableCounters>,
+    /// Foreign keys in the definition's order.
+    pub(crate) foreign: Vec<crate::foreign::ForeignKey>,
     /// It has expressions: CHECK, generated columns, DEFAULT expressions.
     pub has_expressions: bool,
     /// What the layer above has made of the expressions, kept with this version of the table.
@@ -172,6 +176,7 @@ impl Table {
             Arc::new(c)
         });
         Ok(Arc::new(Table {
+            foreign: crate::foreign::of_table(&def, &indexes)?,
             layout: RowLayout::new(&types),
             hidden_pk: pk.is_none(),
             auto_increment: def.columns.iter().position(|c| c.auto_increment),
@@ -216,6 +221,12 @@ impl Table {
     #[must_use]
     pub fn log_columns(&self) -> Vec<ColumnMeta> {
         log_columns(&self.def)
+    }
+
+    /// Foreign keys may refer to the table.
+    #[must_use]
+    pub fn is_referenced(&self) -> bool {
+        self.counters.referenced.load(Ordering::Relaxed)
     }
 
     /// Position of a column by name, without case.

@@ -6,6 +6,7 @@
 
 use crate::base::BaseRow;
 use crate::db::Inner;
+use crate::foreign::ForeignKeyMode;
 use crate::image::RowImage;
 use crate::local::{Change, LocalMark, LocalRedo, new_builder};
 use crate::locks::{LockName, WaitPolicy};
@@ -18,7 +19,7 @@ use crate::state::Snapshot;
 use crate::table::{Table, finish_secondary_key, pk_of_secondary};
 use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
-use narwal_binlog::{DdlQuery, GroupBuilder, Gtid, GtidChoice, Mark, RowMetadata};
+use narwal_binlog::{DdlQuery, GroupBuilder, Gtid, GtidChoice, Mark, RowMetadata, rows_flags};
 use narwal_log::{LogError, Ticket};
 use narwal_types::key::successor;
 use smallvec::SmallVec;
@@ -351,6 +352,10 @@ pub struct Transaction {
     annotate: Option<Box<[u8]>>,
     /// Newest commit that a locking read of this transaction depends on.
     read_dependency: u64,
+    /// What changes do about foreign keys.
+    pub(crate) foreign_keys: ForeignKeyMode,
+    /// Cascades within cascades now.
+    pub(crate) cascade_depth: u32,
 }
 
 const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(50);
@@ -381,6 +386,8 @@ impl Transaction {
             timestamp: 0,
             annotate: None,
             read_dependency: 0,
+            foreign_keys: ForeignKeyMode::default(),
+            cascade_depth: 0,
         }
     }
 
@@ -419,6 +426,7 @@ impl Transaction {
             && self.oob.is_none();
         if untouched {
             self.snapshot = None;
+            self.foreign_keys = ForeignKeyMode::default();
             self.slot = self.slot.take().and_then(|s| self.db.registry.park(s));
             self.statement = StatementStart::None;
             self.annotate = None;
@@ -556,7 +564,7 @@ impl Transaction {
     }
 
     /// Locks the table's definition against DDL and checks that the caller's version of it is current.
-    fn lock_table(&mut self, table: &Arc<Table>) -> Result<()> {
+    pub(crate) fn lock_table(&mut self, table: &Arc<Table>) -> Result<()> {
         if self.tables.iter().any(|t| Arc::ptr_eq(t, table)) {
             return Ok(());
         }
@@ -595,7 +603,12 @@ impl Transaction {
         }
         self.make_room()?;
         if self.builder.is_none() {
-            self.builder = Some(new_builder(&self.db, narwal_log::HEADER_LEN));
+            let mut b = new_builder(&self.db, narwal_log::HEADER_LEN);
+            if !self.db.catalog.load().references.is_empty() {
+                // Cascades are logged, and parents were looked for: a replica need not, and must not.
+                b.set_rows_flags(rows_flags::NO_FOREIGN_KEY_CHECKS);
+            }
+            self.builder = Some(b);
         }
         if let Some(b) = &mut self.builder {
             b.set_timestamp(self.timestamp);
@@ -658,7 +671,39 @@ impl Transaction {
         Ok(newest.and_then(|(_, r)| r))
     }
 
-    /// Inserts a row image. `Duplicate` leaves the transaction as it was before the call (the existing row's unique key is locked).
+    /// Locks the row and returns its newest version, whatever the snapshot says.
+    pub(crate) fn lock_newest(
+        &mut self,
+        table: &Arc<Table>,
+        pk: &[u8],
+        mode: LockMode,
+    ) -> Result<Option<Row>> {
+        let index = table.indexes[0].id;
+        self.lock(self.db.locks.row_name(index, pk), mode, LockWait::Wait)?;
+        let key = full_key(index, pk);
+        if let Some(own) = self.own(&key)? {
+            return Ok(own);
+        }
+        let newest = self.db.state.load().get(index, &key, u64::MAX)?;
+        if let Some((seq, _)) = &newest {
+            self.read_dependency = self.read_dependency.max(*seq);
+        }
+        Ok(newest.and_then(|(_, r)| r))
+    }
+
+    /// Locks a value of a unique index.
+    pub(crate) fn lock_key(
+        &mut self,
+        table: &Table,
+        index: usize,
+        parts: &[u8],
+        mode: LockMode,
+    ) -> Result<()> {
+        let name = self.db.locks.row_name(table.indexes[index].id, parts);
+        self.lock(name, mode, LockWait::Wait)
+    }
+
+    /// Inserts a row image. Its parents must be there (1452). `Duplicate` leaves the transaction as it was before the call (the existing row's unique key is locked).
     pub fn insert(&mut self, table: &Arc<Table>, row: Vec<u8>) -> Result<()> {
         self.begin_write(table)?;
         let clustered = table.indexes[0].id;
@@ -696,6 +741,9 @@ impl Transaction {
             }
             finish_secondary_key(&mut parts, &pk)?;
             keys.push(full_key(table.indexes[i].id, &parts));
+        }
+        if !table.foreign.is_empty() {
+            self.check_parents(table, &row, None)?;
         }
         let row_id = table.hidden_pk.then_some(row_id);
         self.log_change(table, Change::Insert(&row), row_id)?;
@@ -804,7 +852,22 @@ impl Transaction {
     }
 
     /// Replaces `old` (as returned by `lock_row`, Exclusive) by `new`; the clustered key may change. `Duplicate` as in `insert`.
+    /// Rows that refer to it follow, or it is an error (1451).
     pub fn update(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row, new: Vec<u8>) -> Result<()> {
+        if !self.follows_foreign_keys(table) {
+            return self.update_row(table, pk, old, new);
+        }
+        let before = self.savepoint();
+        let image = new.clone();
+        self.update_row(table, pk, old, new)?;
+        let followed = self.follow(table, old, Some(&image));
+        if followed.is_err() {
+            self.rollback_to(&before);
+        }
+        followed
+    }
+
+    fn update_row(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row, new: Vec<u8>) -> Result<()> {
         self.begin_write(table)?;
         let clustered = table.indexes[0].id;
         let mut new_pk = Vec::with_capacity(pk.len());
@@ -856,6 +919,9 @@ impl Transaction {
             let id = table.indexes[i].id;
             changes.push((full_key(id, &from), full_key(id, &to)));
         }
+        if !table.foreign.is_empty() {
+            self.check_parents(table, &new, Some(old))?;
+        }
         let row_id = table.hidden_pk.then(|| row_id_of(pk));
         self.log_change(table, Change::Update(old, &new), row_id)?;
         if moved {
@@ -871,8 +937,21 @@ impl Transaction {
         self.make_room_behind()
     }
 
-    /// Deletes `old` (as returned by `lock_row`, Exclusive).
+    /// Deletes `old` (as returned by `lock_row`, Exclusive). Rows that refer to it follow, or it is an error (1451).
     pub fn delete(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row) -> Result<()> {
+        if !self.follows_foreign_keys(table) {
+            return self.delete_row(table, pk, old);
+        }
+        let before = self.savepoint();
+        self.delete_row(table, pk, old)?;
+        let followed = self.follow(table, old, None);
+        if followed.is_err() {
+            self.rollback_to(&before);
+        }
+        followed
+    }
+
+    fn delete_row(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row) -> Result<()> {
         self.begin_write(table)?;
         let mut keys: SmallVec<[FullKey; 4]> = SmallVec::new();
         for i in 1..table.indexes.len() {

@@ -856,6 +856,8 @@ impl Applier {
             .and_then(crate::charset::time_zone)
             .map_or_else(|| "+00:00".to_owned(), |z| z.1);
         s.vars.set_by_name("time_zone", VarValue::text(zone));
+        let checks = VarValue::Bool(!vars.no_foreign_key_checks);
+        s.vars.set_by_name("foreign_key_checks", checks);
         s.refresh_settings();
         s.set_db((!db.is_empty()).then(|| db.into()));
         if filters && !wanted_statement(s, &filter, db, sql) {
@@ -966,6 +968,8 @@ struct StatusVars {
     collation_server: Option<u16>,
     time_zone: Option<String>,
     micros: u32,
+    /// `foreign_key_checks=0`.
+    no_foreign_key_checks: bool,
 }
 
 impl StatusVars {
@@ -988,7 +992,11 @@ impl StatusVars {
         let mut vars = StatusVars::default();
         while !rest.is_empty() {
             match take(&mut rest, 1)?[0] {
-                0x00 | 0x0a => drop(take(&mut rest, 4)?),
+                0x00 => {
+                    let flags2 = number(take(&mut rest, 4)?);
+                    vars.no_foreign_key_checks = flags2 & 1 << 26 != 0;
+                }
+                0x0a => drop(take(&mut rest, 4)?),
                 0x01 => vars.sql_mode = Some(number(take(&mut rest, 8)?)),
                 // The old catalog has a NUL behind its text.
                 0x02 => {

@@ -13,7 +13,9 @@ use crate::privilege::{Needs, Privilege};
 use crate::returning::{Returned, ReturningPlan};
 use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
-use narwal_engine::{Catalog, Database, KeyRange, LockMode, ReadView, Table, Transaction};
+use narwal_engine::{
+    Catalog, Database, ForeignKeyMode, KeyRange, LockMode, ReadView, Table, Transaction,
+};
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -294,6 +296,11 @@ pub fn execute(
         ));
     }
     env.explicit_insert_id.set(0);
+    txn.set_foreign_keys(if env.foreign_key_checks {
+        ForeignKeyMode::Check
+    } else {
+        ForeignKeyMode::Off
+    });
     let env: &StatementEnv = env;
     let shared = Shared::default();
     let ctx = EvalCtx::new(env, params, &shared);

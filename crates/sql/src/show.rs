@@ -119,6 +119,9 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
             let _ = write!(out, " COMMENT {}", quoted(&i.comment));
         }
     }
+    for k in &def.foreign_keys {
+        let _ = write!(out, ",\n  {}", k.clause(&def.db));
+    }
     for c in &def.checks {
         let _ = write!(
             out,

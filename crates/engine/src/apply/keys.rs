@@ -13,6 +13,7 @@ use crate::table::Table;
 use narwal_binlog::{RowsEvent, RowsKind, TableMap};
 use smallvec::SmallVec;
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::atomic::Ordering;
 
 /// What a group touches.
 #[derive(Debug, Default)]
@@ -91,7 +92,11 @@ impl RowKeys {
         let Some(table) = &mapped.table else {
             return true;
         };
-        if event.column_count != mapped.columns.len() {
+        // What a cascade touches does not show.
+        if event.column_count != mapped.columns.len()
+            || (event.has_foreign_key_checks()
+                && (!table.foreign.is_empty() || table.counters.referenced.load(Ordering::Relaxed)))
+        {
             return false;
         }
         let mut reader = Reader {

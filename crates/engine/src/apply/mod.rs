@@ -22,6 +22,7 @@ pub use convert::TypeConversions;
 pub use keys::{RowKeys, TouchedKeys};
 
 use crate::catalog::Catalog;
+use crate::foreign::ForeignKeyMode;
 use crate::image::RowImage;
 use crate::table::Table;
 use crate::txn::Transaction;
@@ -146,6 +147,11 @@ impl RowApplier {
                 event.table_id
             ))
         })?;
+        txn.set_foreign_keys(if event.has_foreign_key_checks() {
+            ForeignKeyMode::Follow
+        } else {
+            ForeignKeyMode::Off
+        });
         change::apply(
             mapped,
             txn,

@@ -63,6 +63,8 @@ fn maker(name: &str) -> Maker {
         "STATISTICS" => tables::statistics,
         "KEY_COLUMN_USAGE" => tables::key_column_usage,
         "TABLE_CONSTRAINTS" => tables::table_constraints,
+        "REFERENTIAL_CONSTRAINTS" => tables::referential_constraints,
+        "CHECK_CONSTRAINTS" => tables::check_constraints,
         "PARTITIONS" => tables::partitions,
         "ENGINES" => server::engines,
         "CHARACTER_SETS" => server::character_sets,
@@ -80,7 +82,7 @@ fn maker(name: &str) -> Maker {
         "TABLE_PRIVILEGES" => grants::table_privileges,
         "NARWAL_BINLOG_READERS" => readers::rows,
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
-        // Of what Narwal has none: views, triggers, events, routines, foreign keys, checks, column privileges, files.
+        // Of what Narwal has none: views, triggers, events, routines, column privileges, files.
         _ => |_, _, _| Ok(Vec::new()),
     }
 }

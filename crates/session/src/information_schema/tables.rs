@@ -4,7 +4,7 @@ use super::{Rows, View};
 use crate::acl::Account;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
-use narwal_engine::{ColumnDef, IndexDef, Table};
+use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
@@ -273,8 +273,12 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
         Value::str(show::show_extra(c)),
         Value::str(column_privileges(account, t)),
         text(&c.comment),
-        text("NEVER"),
-        Value::Null,
+        text(if c.generated.is_some() {
+            "ALWAYS"
+        } else {
+            "NEVER"
+        }),
+        (c.generated.as_ref()).map_or(Value::Null, |g| text(&g.expr)),
     ]
 }
 
@@ -379,6 +383,92 @@ pub(super) fn key_column_usage(view: &View, _: &StatementEnv, wanted: &Wanted) -
                 ]);
             }
         }
+        for key in &t.def.foreign_keys {
+            for (n, (own, parent)) in key.columns.iter().zip(&key.parent_columns).enumerate() {
+                let n = Value::Int(n as i64 + 1);
+                rows.push(vec![
+                    text("def"),
+                    text(&t.def.db),
+                    text(&key.name),
+                    text("def"),
+                    text(&t.def.db),
+                    text(&t.def.name),
+                    text(own),
+                    n.clone(),
+                    n,
+                    text(&key.parent_db),
+                    text(&key.parent),
+                    text(parent),
+                ]);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// The name of the key that a foreign key refers to, if its parent is there.
+fn referenced_key(view: &View, key: &ForeignKeyDef) -> Option<String> {
+    let catalog = view.instance.database().catalog();
+    let parent = catalog.table(&key.parent_db, &key.parent)?;
+    show::show_indexes(parent)
+        .into_iter()
+        .find(|i| {
+            i.columns.len() >= key.parent_columns.len()
+                && i.columns
+                    .iter()
+                    .zip(&key.parent_columns)
+                    .all(|(p, n)| parent.columns()[p.column].name.eq_ignore_ascii_case(n))
+        })
+        .map(|i| i.name.clone())
+}
+
+pub(super) fn referential_constraints(
+    view: &View,
+    _: &StatementEnv,
+    wanted: &Wanted,
+) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    for t in constrained(view, wanted, 1, 9) {
+        for key in &t.def.foreign_keys {
+            rows.push(vec![
+                text("def"),
+                text(&t.def.db),
+                text(&key.name),
+                text("def"),
+                text(&key.parent_db),
+                referenced_key(view, key).map_or(Value::Null, |n| text(&n)),
+                text("NONE"),
+                text(key.on_update.name()),
+                text(key.on_delete.name()),
+                text(&t.def.name),
+                text(&key.parent),
+            ]);
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) fn check_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+    let mut rows = Vec::new();
+    for t in constrained(view, wanted, 1, 2) {
+        let mut add = |name: &str, level: &str, clause: &str| {
+            rows.push(vec![
+                text("def"),
+                text(&t.def.db),
+                text(&t.def.name),
+                text(name),
+                text(level),
+                text(clause),
+            ]);
+        };
+        for c in t.columns() {
+            if let Some(check) = &c.check {
+                add(&c.name, "Column", check);
+            }
+        }
+        for c in &t.def.checks {
+            add(&c.name, "Table", &c.expr);
+        }
     }
     Ok(rows)
 }
@@ -398,6 +488,21 @@ pub(super) fn table_constraints(view: &View, _: &StatementEnv, wanted: &Wanted) 
                 } else {
                     "UNIQUE"
                 }),
+            ]);
+        }
+        let checks = (t.columns().iter())
+            .filter_map(|c| c.check.as_ref().map(|_| &c.name))
+            .chain(t.def.checks.iter().map(|c| &c.name))
+            .map(|n| (n, "CHECK"));
+        let keys = (t.def.foreign_keys.iter()).map(|k| (&k.name, "FOREIGN KEY"));
+        for (name, kind) in checks.chain(keys) {
+            rows.push(vec![
+                text("def"),
+                text(&t.def.db),
+                text(name),
+                text(&t.def.db),
+                text(&t.def.name),
+                text(kind),
             ]);
         }
     }

@@ -3,10 +3,11 @@
 use super::column::{check_auto_increment, check_row_size, column_def};
 use super::create_table::engine_name;
 use super::database::reserved_schema;
+use super::foreign::after_alter;
 use super::index::{cant_drop, index_def, index_rank, note_twice, prefix_of};
 use super::{Run, constraint, db_of, err};
 use crate::ast::{
-    AlterAction, ColumnPlace, ColumnSpec, DropKind, IndexSpec, TableElements, TableName,
+    AlterAction, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec, TableElements, TableName,
 };
 use crate::exec::dml::duplicate_entry;
 use crate::parse::is_text;
@@ -38,6 +39,7 @@ struct Draft<'a> {
     dropped: Vec<String>,
     renamed: Vec<(String, String)>,
     added: Vec<IndexSpec>,
+    foreign: Vec<ForeignKeySpec>,
     collation: Collation,
     def: TableDef,
 }
@@ -193,7 +195,8 @@ impl Run<'_> {
                     && c.def.generated == old.columns[i].generated
                     && (c.def.check.is_none() || c.def.check == old.columns[i].check)
             })
-            && def.checks.iter().all(|c| old.checks.contains(c));
+            && def.checks.iter().all(|c| old.checks.contains(c))
+            && (draft.foreign.is_empty() || !self.env.foreign_key_checks);
         if !in_place {
             if sources.iter().any(|c| c.def.auto_increment) {
                 let now = self.db.auto_increment(table).max(1);
@@ -207,8 +210,9 @@ impl Run<'_> {
                 };
             }
             let sources: Vec<Option<usize>> = sources.iter().map(|c| c.from).collect();
-            let rows = self.rebuild(table, def, &sources, ignore)?;
-            return Ok(if copied { rows } else { 0 });
+            let verify = self.env.foreign_key_checks && !draft.foreign.is_empty();
+            let rows = self.rebuild(table, def, &sources, ignore, verify)?;
+            return Ok(if copied || verify { rows } else { 0 });
         }
         let changed = def != *old;
         let mut changes = Vec::new();
@@ -270,6 +274,7 @@ impl Run<'_> {
             dropped: Vec::new(),
             renamed: Vec::new(),
             added: Vec::new(),
+            foreign: Vec::new(),
             collation: old.collation,
             def: old.clone(),
         };
@@ -301,6 +306,10 @@ impl Run<'_> {
         d.def.collation = d.collation;
         self.columns(&mut d, actions, convert)?;
         self.indexes(&mut d)?;
+        let sources: Vec<Option<usize>> = d.columns.iter().map(|c| c.from).collect();
+        let checks = self.env.foreign_key_checks;
+        after_alter(self.catalog, old, &mut d.def, &sources, checks)?;
+        self.add_foreign_keys(&mut d.def, &d.foreign)?;
         check_auto_increment(&d.def.columns, &d.def.indexes)?;
         check_row_size(&d.def.columns)?;
         if d.def != *d.old {
@@ -513,8 +522,13 @@ impl Run<'_> {
             let made = constraint::checks(one, &d.def.checks, &d.old.name)?;
             d.def.checks.extend(made);
         }
-        if !elements.foreign_keys.is_empty() {
-            return Err(SqlError::unsupported("ALTER TABLE ... ADD FOREIGN KEY"));
+        for spec in &elements.foreign_keys {
+            let name = spec.name.as_ref().or(spec.index.as_ref());
+            let known = |n: &&String| d.def.foreign_keys.iter().any(|k| same(&k.name, n));
+            match name.filter(|n| spec.if_not_exists && known(n)) {
+                Some(n) => self.env.note(1061, format!("Duplicate key name '{n}'")),
+                None => d.foreign.push(spec.clone()),
+            }
         }
         for spec in &elements.columns {
             let name = &spec.def.name;
@@ -752,6 +766,18 @@ impl Run<'_> {
                 return Err(table_exists(&to.1));
             }
             let was = Box::new(def.clone());
+            let children = self.catalog.references_to(&from.0, &from.1);
+            if children.iter().any(|(t, _)| t.def.id != def.id) {
+                return Err(SqlError::unsupported(
+                    "a new name for a table that foreign keys refer to",
+                ));
+            }
+            for key in &mut def.foreign_keys {
+                if (key.parent_db.as_str(), key.parent.as_str()) == (&from.0, &from.1) {
+                    key.parent_db.clone_from(&to.0);
+                    key.parent.clone_from(&to.1);
+                }
+            }
             def.db.clone_from(&to.0);
             def.name.clone_from(&to.1);
             changes.push(CatalogChange::AlterTable {

@@ -8,7 +8,7 @@ use crate::ast::{CreateTable, TableName};
 use crate::env::StatementEnv;
 use crate::sql_mode::SqlMode;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, IndexDef, TableDef};
-use narwal_types::{Collation, SqlError, SqlResult};
+use narwal_types::{Collation, SqlResult};
 
 impl Run<'_> {
     pub(super) fn create_table(&self, c: &CreateTable) -> SqlResult<u64> {
@@ -138,7 +138,7 @@ impl Run<'_> {
         indexes.sort_by_key(|i| index_rank(i, &columns));
         check_auto_increment(&columns, &indexes)?;
         check_row_size(&columns)?;
-        let def = TableDef {
+        let mut def = TableDef {
             id: 0,
             db: db.to_string(),
             name: name.clone(),
@@ -154,9 +154,8 @@ impl Run<'_> {
             foreign_keys: Vec::new(),
         };
         constraint::check_expressions(&def)?;
-        if !c.elements.foreign_keys.is_empty() {
-            return Err(SqlError::unsupported("FOREIGN KEY"));
-        }
+        self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;
+        self.fits_children(&def)?;
         Ok(def)
     }
 }

@@ -16,10 +16,18 @@ impl Run<'_> {
         let mut changes = Vec::new();
         let mut names = Vec::new();
         let mut missing = Vec::new();
+        let mut going = Vec::new();
+        let mut refused = None;
         for t in tables {
             let db = db_of(t, self.env)?;
             match self.catalog.table(db, &t.name) {
-                Some(_) if !temporary => {
+                Some(table) if !temporary => {
+                    // One after the other: a parent can't go before its children.
+                    if let Err(e) = self.may_drop(table, &going) {
+                        refused.get_or_insert(e);
+                        continue;
+                    }
+                    going.push(table.clone());
                     let change = CatalogChange::DropTable {
                         db: db.to_string(),
                         name: t.name.clone(),
@@ -48,6 +56,9 @@ impl Run<'_> {
                 names.join(",")
             );
             self.submit(self.default_db(), sql, changes, false)?;
+        }
+        if let Some(e) = refused {
+            return Err(e);
         }
         if !missing.is_empty() {
             let text = format!("Unknown table '{}'", missing.join(","));

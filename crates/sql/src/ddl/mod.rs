@@ -7,6 +7,7 @@ mod create_select;
 mod create_table;
 mod database;
 mod drop;
+mod foreign;
 mod index;
 mod rebuild;
 
@@ -249,6 +250,7 @@ impl Run<'_> {
                 tables,
             } => self.drop_tables(*if_exists, *temporary, tables),
             DdlStmt::Truncate(t) => {
+                self.may_truncate(t)?;
                 let table = self.table(t)?;
                 let change = CatalogChange::TruncateTable {
                     db: table.def.db.clone(),

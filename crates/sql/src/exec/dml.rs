@@ -1097,7 +1097,7 @@ impl<'p> Inserter<'p> {
             if !plan.replace {
                 return self.update_duplicate(txn, &existing_pk, &old, &image);
             }
-            if index == last_unique(table) {
+            if index == last_unique(table) && !table.is_referenced() {
                 // As MariaDB, which updates a row that conflicts in the last unique key (a reader of
                 // the log sees an update then); an equal row in its place is one affected row.
                 self.give_back(&image)?;

@@ -30,7 +30,8 @@ pub struct Rules {
 /// Binds an expression that stands in a table's definition.
 pub fn bind_text(text: &str, table: &Arc<Table>) -> SqlResult<Expr> {
     // The text means the same in every session: it is bound under the default settings.
-    let env = StatementEnv::new(Arc::new(NoVariables));
+    let mut env = StatementEnv::new(Arc::new(NoVariables));
+    env.db = Some(table.def.db.as_str().into());
     let source = [Source::new(table.def.name.as_str(), table.clone())];
     let ast = parse_expression(&casts_as_parsed(text), &ParseOptions::default())?;
     bind(

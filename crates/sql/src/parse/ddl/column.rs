@@ -223,7 +223,7 @@ impl P<'_> {
         if let Some(f) = self.current_timestamp()? {
             return Ok(Ok(DefaultDef::CurrentTimestamp(f)));
         }
-        let e = if *self.peek() == Token::LParen {
+        let e = if *self.peek() == Token::LParen && !self.peek_kw_nth(1, "SELECT") {
             self.in_parentheses()?
         } else {
             // One operand: a constant, a column, a call.

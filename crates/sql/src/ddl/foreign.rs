@@ -1,0 +1,479 @@
+//! Foreign keys in DDL: what a definition needs, the indexes made for it, and what other tables' keys forbid.
+
+use super::index::index_def;
+use super::{Run, db_of, err};
+use crate::ast::{ForeignKeySpec, IndexSpec, TableName};
+use crate::show::quote_ident;
+use narwal_engine::{Catalog, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef};
+use narwal_types::{SqlError, SqlResult};
+use std::sync::Arc;
+
+/// Error 1005 with InnoDB's number for a foreign key that can't be.
+fn cant_create(def: &TableDef, number: u16) -> SqlError {
+    let what = match number {
+        121 => "Duplicate key on write or update",
+        _ => "Foreign key constraint is incorrectly formed",
+    };
+    err(
+        1005,
+        b"HY000",
+        format!(
+            "Can't create table `{}`.`{}` (errno: {number} \"{what}\")",
+            def.db, def.name
+        ),
+    )
+}
+
+fn column<'d>(def: &'d TableDef, name: &str) -> Option<(usize, &'d ColumnDef)> {
+    def.columns
+        .iter()
+        .enumerate()
+        .find(|(_, c)| c.name.eq_ignore_ascii_case(name))
+}
+
+/// True if an index begins with these columns, whole and in this order.
+fn begins_with(index: &IndexDef, columns: &[usize]) -> bool {
+    index.columns.len() >= columns.len()
+        && index
+            .columns
+            .iter()
+            .zip(columns)
+            .all(|(p, c)| p.column == *c && p.prefix.is_none())
+}
+
+/// Columns of the two tables that can refer to each other: equal types; strings may differ in length.
+fn comparable(a: &ColumnDef, b: &ColumnDef) -> bool {
+    if a.ty.is_string() && b.ty.is_string() {
+        let kind = |c: &ColumnDef| c.ty.is_character();
+        return kind(a) == kind(b) && a.ty.collation == b.ty.collation;
+    }
+    a.ty == b.ty
+}
+
+fn positions(def: &TableDef, names: &[String]) -> Option<Vec<usize>> {
+    names
+        .iter()
+        .map(|n| column(def, n).map(|(i, _)| i))
+        .collect()
+}
+
+impl Run<'_> {
+    /// Adds foreign keys to a definition that is otherwise complete, and the indexes that they need.
+    pub(super) fn add_foreign_keys(
+        &self,
+        def: &mut TableDef,
+        specs: &[ForeignKeySpec],
+    ) -> SqlResult<()> {
+        if specs.is_empty() {
+            return Ok(());
+        }
+        let mut number = 1 + def
+            .foreign_keys
+            .iter()
+            .filter_map(|k| {
+                k.name
+                    .strip_prefix(&format!("{}_ibfk_", def.name))?
+                    .parse()
+                    .ok()
+            })
+            .max()
+            .unwrap_or(0u64);
+        // All columns are looked at before anything else, as MariaDB does.
+        for s in specs {
+            for c in &s.columns {
+                if column(def, c).is_none() {
+                    return Err(err(
+                        1072,
+                        b"42000",
+                        format!("Key column '{c}' doesn't exist in table"),
+                    ));
+                }
+            }
+            if !s.parent_columns.is_empty() && s.parent_columns.len() != s.columns.len() {
+                return Err(err(
+                    1239,
+                    b"42000",
+                    format!(
+                        "Incorrect foreign key definition for '{}': Key reference and table reference don't match",
+                        s.name.as_deref().unwrap_or("foreign key without name")
+                    ),
+                ));
+            }
+        }
+        for s in specs {
+            self.need_index(def, s)?;
+        }
+        for s in specs {
+            let name = match s.name.as_ref().or(s.index.as_ref()) {
+                Some(n) => n.clone(),
+                None => {
+                    number += 1;
+                    format!("{}_ibfk_{}", def.name, number - 1)
+                }
+            };
+            let key = self.foreign_key(def, s, name)?;
+            def.foreign_keys.push(key);
+        }
+        def.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(())
+    }
+
+    /// Makes the index of a foreign key unless there is one. It takes the place of such an index made before.
+    fn need_index(&self, def: &mut TableDef, s: &ForeignKeySpec) -> SqlResult<()> {
+        let Some(columns) = positions(def, &s.columns) else {
+            return Ok(());
+        };
+        let named = s.name.as_ref().or(s.index.as_ref());
+        let declared = |i: &IndexDef| begins_with(i, &columns) && !(i.implied && named.is_some());
+        if def.indexes.iter().any(declared) {
+            return Ok(());
+        }
+        def.indexes.retain(|i| {
+            !(i.implied
+                && i.columns.len() <= columns.len()
+                && i.columns.iter().zip(&columns).all(|(p, c)| p.column == *c))
+        });
+        let spec = IndexSpec {
+            name: named.cloned(),
+            primary: false,
+            unique: false,
+            columns: s.columns.iter().map(|c| (c.clone(), None, false)).collect(),
+            comment: String::new(),
+        };
+        let mut index = index_def(&spec, &def.columns, &def.indexes, self.env)?;
+        index.implied = true;
+        def.indexes.push(index);
+        Ok(())
+    }
+
+    fn foreign_key(
+        &self,
+        def: &TableDef,
+        s: &ForeignKeySpec,
+        name: String,
+    ) -> SqlResult<ForeignKeyDef> {
+        let parent_db = s.parent.db.clone().unwrap_or_else(|| def.db.clone());
+        let taken = |k: &ForeignKeyDef| k.name.eq_ignore_ascii_case(&name);
+        if def.foreign_keys.iter().any(taken)
+            || self
+                .catalog
+                .tables(&def.db)
+                .filter(|t| t.def.name != def.name)
+                .any(|t| t.def.foreign_keys.iter().any(taken))
+        {
+            return Err(cant_create(def, 121));
+        }
+        let refused = || cant_create(def, 150);
+        let names = |names: &[String]| -> Vec<String> {
+            names
+                .iter()
+                .filter_map(|n| column(def, n).map(|(_, c)| c.name.clone()))
+                .collect()
+        };
+        let mut key = ForeignKeyDef {
+            name,
+            columns: names(&s.columns),
+            parent_db,
+            parent: s.parent.name.clone(),
+            parent_columns: s.parent_columns.clone(),
+            on_delete: s.on_delete,
+            on_update: s.on_update,
+        };
+        for c in &s.columns {
+            let Some((at, c)) = column(def, c) else {
+                return Err(refused());
+            };
+            let sets_null = [s.on_delete, s.on_update].contains(&ForeignAction::SetNull);
+            if sets_null && !c.nullable {
+                return Err(refused());
+            }
+            let changes = s.on_update == ForeignAction::Cascade || sets_null;
+            if c.generated.is_some() && changes {
+                let clause = match (s.on_update, s.on_delete) {
+                    (ForeignAction::Cascade, _) => "ON UPDATE CASCADE",
+                    (ForeignAction::SetNull, _) => "ON UPDATE SET NULL",
+                    _ => "ON DELETE SET NULL",
+                };
+                return Err(err(
+                    1905,
+                    b"HY000",
+                    format!("Cannot define foreign key with {clause} clause on a generated column"),
+                ));
+            }
+            if changes {
+                self.not_generated_from(def, at)?;
+            }
+        }
+        let own = key.parent_db == def.db && key.parent == def.name;
+        let parent = match self.catalog.table(&key.parent_db, &key.parent) {
+            _ if own => def,
+            Some(t) => &t.def,
+            None if self.env.foreign_key_checks => return Err(refused()),
+            None => return Ok(key),
+        };
+        if key.parent_columns.is_empty() {
+            return Err(refused());
+        }
+        fits(def, &key, parent).ok_or_else(refused)?;
+        let whole = positions(def, &key.columns)
+            .is_some_and(|c| def.indexes.iter().any(|i| begins_with(i, &c)));
+        if !whole {
+            return Err(refused());
+        }
+        key.parent_columns = key
+            .parent_columns
+            .iter()
+            .filter_map(|n| column(parent, n).map(|(_, c)| c.name.clone()))
+            .collect();
+        Ok(key)
+    }
+
+    /// A column that cascades change must not be what generated columns are made from: cascades make no values anew.
+    fn not_generated_from(&self, def: &TableDef, at: usize) -> SqlResult<()> {
+        let table = Table::made(TableDef {
+            foreign_keys: Vec::new(),
+            ..def.clone()
+        })?;
+        for c in &def.columns {
+            let Some(g) = &c.generated else { continue };
+            let mut uses = false;
+            crate::exec::rules::bind_text(&g.expr, &table)?
+                .for_each_column(&mut |c| uses |= c == at);
+            if !uses {
+                continue;
+            }
+            if g.stored {
+                return Err(err(
+                    1901,
+                    b"HY000",
+                    format!(
+                        "Function or expression '{}' cannot be used in the GENERATED ALWAYS AS clause of {}",
+                        def.columns[at].name,
+                        quote_ident(&c.name)
+                    ),
+                ));
+            }
+            return Err(SqlError::unsupported(
+                "cascades that change a column which a virtual column is made from",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A table that comes into being: the keys that wait for it must fit.
+    pub(super) fn fits_children(&self, def: &TableDef) -> SqlResult<()> {
+        for (child, number) in self.catalog.references_to(&def.db, &def.name) {
+            if self.env.foreign_key_checks
+                && fits(&child.def, &child.def.foreign_keys[number], def).is_none()
+            {
+                return Err(cant_create(def, 150));
+            }
+        }
+        Ok(())
+    }
+
+    /// Error 1451 if a table outside of `also` refers to the table.
+    pub(super) fn may_drop(&self, table: &Table, also: &[Arc<Table>]) -> SqlResult<()> {
+        if !self.env.foreign_key_checks {
+            return Ok(());
+        }
+        for (child, _) in self.catalog.references_to(&table.def.db, &table.def.name) {
+            if child.def.id != table.def.id && !also.iter().any(|t| t.def.id == child.def.id) {
+                return Err(err(
+                    1451,
+                    b"23000",
+                    "Cannot delete or update a parent row: a foreign key constraint fails",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Error 1701 if another table refers to the table.
+    pub(super) fn may_truncate(&self, t: &TableName) -> SqlResult<()> {
+        let table = self.table(t)?;
+        if !self.env.foreign_key_checks {
+            return Ok(());
+        }
+        let _ = db_of(t, self.env)?;
+        for (child, number) in self.catalog.references_to(&table.def.db, &table.def.name) {
+            if child.def.id != table.def.id {
+                let key = &child.def.foreign_keys[number];
+                return Err(err(
+                    1701,
+                    b"42000",
+                    format!(
+                        "Cannot truncate a table referenced in a foreign key constraint ({}.{}, CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {}.{} ({}))",
+                        quote_ident(&child.def.db),
+                        quote_ident(&child.def.name),
+                        quote_ident(&key.name),
+                        quoted(&key.columns),
+                        quote_ident(&key.parent_db),
+                        quote_ident(&key.parent),
+                        quoted(&key.parent_columns),
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names
+        .iter()
+        .map(|n| quote_ident(n))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The referenced columns exist, begin an index and have the right types.
+fn fits(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Option<()> {
+    let columns = positions(parent, &key.parent_columns)?;
+    parent.indexes.iter().find(|i| begins_with(i, &columns))?;
+    for (own, at) in key.columns.iter().zip(&columns) {
+        let (_, own) = column(def, own)?;
+        if !comparable(own, &parent.columns[*at]) {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// What an ALTER TABLE leaves of the foreign keys that a table has, and whether those that refer to it allow it. `sources`: the
+/// old column that each new one comes from.
+pub(super) fn after_alter(
+    catalog: &Catalog,
+    old: &TableDef,
+    new: &mut TableDef,
+    sources: &[Option<usize>],
+    checks: bool,
+) -> SqlResult<()> {
+    let own = |k: &ForeignKeyDef| k.parent_db == old.db && k.parent == old.name;
+    // The new name of an old column.
+    let moved = |new: &TableDef, name: &str| -> Option<(usize, usize)> {
+        let (at, _) = column(old, name)?;
+        let to = sources.iter().position(|s| *s == Some(at))?;
+        (to < new.columns.len()).then_some((at, to))
+    };
+    let mut keys = new.foreign_keys.clone();
+    for key in &mut keys {
+        let to_itself = own(key);
+        for name in &mut key.columns {
+            let Some((at, to)) = moved(new, name) else {
+                let gone = old
+                    .indexes
+                    .iter()
+                    .find(|i| i.columns.iter().any(|p| same(&old.columns[p.column].name, name)));
+                return Err(needed(gone.map_or(name.as_str(), |i| &i.name)));
+            };
+            if checks && !same_storage(&old.columns[at], &new.columns[to]) {
+                return Err(err(
+                    1832,
+                    b"HY000",
+                    format!(
+                        "Cannot change column '{name}': used in a foreign key constraint '{}'",
+                        key.name
+                    ),
+                ));
+            }
+            name.clone_from(&new.columns[to].name);
+        }
+        if to_itself {
+            for name in &mut key.parent_columns {
+                if let Some((_, to)) = moved(new, name) {
+                    name.clone_from(&new.columns[to].name);
+                }
+            }
+            key.parent_db.clone_from(&new.db);
+            key.parent.clone_from(&new.name);
+        }
+    }
+    new.foreign_keys = keys;
+    for (child, number) in catalog.references_to(&old.db, &old.name) {
+        let key = &child.def.foreign_keys[number];
+        if child.def.id == old.id {
+            continue;
+        }
+        if (&new.db, &new.name) != (&old.db, &old.name) {
+            return Err(SqlError::unsupported(
+                "a new name for a table that foreign keys refer to",
+            ));
+        }
+        for name in &key.parent_columns {
+            let Some((at, to)) = moved(new, name) else {
+                return Err(err(
+                    1829,
+                    b"HY000",
+                    format!(
+                        "Cannot drop column '{name}': needed in a foreign key constraint '{}' of table {}.{}",
+                        key.name,
+                        quote_ident(&child.def.db),
+                        quote_ident(&child.def.name)
+                    ),
+                ));
+            };
+            if !same(&new.columns[to].name, name) {
+                return Err(SqlError::unsupported(
+                    "a new name for a column that foreign keys refer to",
+                ));
+            }
+            if checks && !same_storage(&old.columns[at], &new.columns[to]) {
+                return Err(err(
+                    1833,
+                    b"HY000",
+                    format!(
+                        "Cannot change column '{name}': used in a foreign key constraint '{}' of table '{}.{}'",
+                        key.name, child.def.db, child.def.name
+                    ),
+                ));
+            }
+        }
+    }
+    // Indexes that a declared one has taken the place of.
+    let declared: Vec<IndexDef> = new.indexes.iter().filter(|i| !i.implied).cloned().collect();
+    new.indexes.retain(|i| {
+        let columns: Vec<usize> = i.columns.iter().map(|p| p.column).collect();
+        !(i.implied && declared.iter().any(|d| begins_with(d, &columns)))
+    });
+    let has = |names: &[String]| {
+        positions(new, names).is_some_and(|c| new.indexes.iter().any(|i| begins_with(i, &c)))
+    };
+    let gone = |names: &[String]| {
+        let columns = positions(old, names).unwrap_or_default();
+        old.indexes
+            .iter()
+            .find(|i| begins_with(i, &columns) && !new.indexes.iter().any(|n| same(&n.name, &i.name)))
+            .map_or("", |i| i.name.as_str())
+            .to_string()
+    };
+    for key in &new.foreign_keys {
+        if !has(&key.columns) {
+            return Err(needed(&gone(&key.columns)));
+        }
+    }
+    for (child, number) in catalog.references_to(&old.db, &old.name) {
+        let key = &child.def.foreign_keys[number];
+        if child.def.id != old.id && !has(&key.parent_columns) {
+            return Err(needed(&gone(&key.parent_columns)));
+        }
+    }
+    Ok(())
+}
+
+fn same(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b)
+}
+
+fn same_storage(a: &ColumnDef, b: &ColumnDef) -> bool {
+    a.ty == b.ty || (a.ty.is_string() && comparable(a, b))
+}
+
+/// Error 1553.
+fn needed(index: &str) -> SqlError {
+    err(
+        1553,
+        b"HY000",
+        format!("Cannot drop index '{index}': needed in a foreign key constraint"),
+    )
+}
