@@ -34,7 +34,7 @@ REPLACE INTO d3 (b) VALUES (1);
 INSERT INTO d3 (b) SELECT b + 1 FROM d3 LIMIT 2;
 SELECT * FROM d3;
 SET timestamp = 1700000000;
-CREATE TABLE d4 (a DATETIME DEFAULT (now()), b DATETIME DEFAULT (now() + INTERVAL 1 DAY), c DATE DEFAULT curdate(), d DATE DEFAULT (current_date), e VARCHAR(30) DEFAULT current_timestamp, f DATE DEFAULT current_timestamp, g BIGINT DEFAULT now(), h DATETIME DEFAULT current_timestamp ON UPDATE current_timestamp, i INT DEFAULT (year(a)), j VARCHAR(36) DEFAULT (left(uuid(), 0)));
+CREATE TABLE d4 (a DATETIME DEFAULT (now()), b DATETIME DEFAULT (now() + INTERVAL 1 DAY), c DATE DEFAULT curdate(), d DATE DEFAULT (current_date), e VARCHAR(30) DEFAULT current_timestamp, f DATE DEFAULT current_timestamp, g BIGINT DEFAULT now(), h DATETIME DEFAULT current_timestamp ON UPDATE current_timestamp, j VARCHAR(36) DEFAULT (left(uuid(), 0)));
 SHOW CREATE TABLE d4;
 INSERT INTO d4 () VALUES ();
 SELECT * FROM d4;

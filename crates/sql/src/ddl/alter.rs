@@ -7,7 +7,8 @@ use super::foreign::after_alter;
 use super::index::{cant_drop, index_def, index_rank, note_twice, prefix_of};
 use super::{Run, constraint, db_of, err};
 use crate::ast::{
-    AlterAction, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec, TableElements, TableName,
+    AlterAction, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec, TableElements,
+    TableName,
 };
 use crate::exec::dml::duplicate_entry;
 use crate::parse::is_text;

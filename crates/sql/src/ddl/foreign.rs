@@ -139,6 +139,7 @@ impl Run<'_> {
             unique: false,
             columns: s.columns.iter().map(|c| (c.clone(), None, false)).collect(),
             comment: String::new(),
+            if_not_exists: false,
         };
         let mut index = index_def(&spec, &def.columns, &def.indexes, self.env)?;
         index.implied = true;
@@ -361,10 +362,11 @@ pub(super) fn after_alter(
         let to_itself = own(key);
         for name in &mut key.columns {
             let Some((at, to)) = moved(new, name) else {
-                let gone = old
-                    .indexes
-                    .iter()
-                    .find(|i| i.columns.iter().any(|p| same(&old.columns[p.column].name, name)));
+                let gone = old.indexes.iter().find(|i| {
+                    i.columns
+                        .iter()
+                        .any(|p| same(&old.columns[p.column].name, name))
+                });
                 return Err(needed(gone.map_or(name.as_str(), |i| &i.name)));
             };
             if checks && !same_storage(&old.columns[at], &new.columns[to]) {
@@ -443,7 +445,9 @@ pub(super) fn after_alter(
         let columns = positions(old, names).unwrap_or_default();
         old.indexes
             .iter()
-            .find(|i| begins_with(i, &columns) && !new.indexes.iter().any(|n| same(&n.name, &i.name)))
+            .find(|i| {
+                begins_with(i, &columns) && !new.indexes.iter().any(|n| same(&n.name, &i.name))
+            })
             .map_or("", |i| i.name.as_str())
             .to_string()
     };

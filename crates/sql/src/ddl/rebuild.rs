@@ -8,7 +8,7 @@ use crate::expr::{EvalCtx, RowAccess, Shared};
 use crate::plan::dml::{store_mode, store_target};
 use narwal_engine::{
     CatalogChange, DefaultDef, EngineError, FillRows, KeyRange, ReadView, Table, TableDef,
-    TableFill,
+    TableFill, Transaction,
 };
 use narwal_types::convert::{StoreMode, WarnWith, implicit_default, store};
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef};
@@ -60,6 +60,8 @@ pub(super) struct Copy<'a> {
     ignore: bool,
     pub(super) rows: u64,
     duplicates: u64,
+    /// Looks for the parents that new foreign keys want, and keeps them locked.
+    verifier: Option<&'a mut Transaction>,
 }
 
 impl Run<'_> {
@@ -71,7 +73,9 @@ impl Run<'_> {
         def: TableDef,
         sources: &[Option<usize>],
         ignore: bool,
+        verify: bool,
     ) -> SqlResult<u64> {
+        let mut verifier = verify.then(|| self.db.begin(self.options.clone()));
         let (db, name) = (def.db.clone(), def.name.clone());
         let change = CatalogChange::RebuildTable {
             db: table.def.db.clone(),
@@ -89,6 +93,7 @@ impl Run<'_> {
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let old = fill.old(&table.def.db, &table.def.name)?;
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
+            copy.verifier = verifier.as_mut();
             fill.each_row(&old, &mut |fill, row| {
                 copy.row(fill, &|i| Ok(old.layout.column(row, i)?))
             })?;
@@ -191,6 +196,7 @@ impl<'a> Copy<'a> {
             ignore,
             rows: 0,
             duplicates: 0,
+            verifier: None,
             new,
         })
     }
@@ -279,6 +285,9 @@ impl<'a> Copy<'a> {
             fill.observe_auto_increment(&self.new, used);
         }
         let image = self.new.row(&values)?;
+        if let Some(v) = &mut self.verifier {
+            v.check_foreign_keys(&self.new, &image)?;
+        }
         match fill.insert(&self.new, &image, &self.checked) {
             Err(EngineError::Duplicate { .. }) if self.ignore => {
                 self.duplicates += 1;

@@ -435,8 +435,11 @@ impl UpdatePlan {
                 match done {
                     Ok(c) => changed += u64::from(c),
                     Err(e) if self.ignore && ignorable(&e) => {
-                        skipped += 1;
-                        env.warn_error(&e);
+                        // MariaDB says nothing of foreign keys here.
+                        if !matches!(e.code, 1451 | 1452) {
+                            skipped += 1;
+                            env.warn_error(&e);
+                        }
                     }
                     Err(e) => return Err(e),
                 }
@@ -630,7 +633,13 @@ impl DeletePlan {
                     }
                     pending.push((pk.to_vec(), old.clone()));
                 } else {
-                    delete_row(txn, table, pk, old, ctx.env)?;
+                    match delete_row(txn, table, pk, old, ctx.env) {
+                        Err(e) if self.ignore && e.code == 1451 => {
+                            ctx.env.warn_error(&e);
+                            return Ok(true);
+                        }
+                        r => r?,
+                    }
                 }
                 if let (Some(r), Some(to)) = (&self.returning, &mut returned) {
                     r.add(to, table, old, ctx)?;
