@@ -167,6 +167,7 @@ impl Run<'_> {
         let copied = retyped
             || ignore
             || (primary(old) && !primary(&def))
+            || def.checks.iter().any(|c| !old.checks.contains(c))
             || actions.iter().any(|a| {
                 matches!(a, AlterAction::OrderBy)
                     || matches!(a, AlterAction::Algorithm(a) if a == "COPY")

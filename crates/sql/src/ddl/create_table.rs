@@ -29,7 +29,10 @@ impl Run<'_> {
             ));
         }
         let mut changes = Vec::new();
-        if c.or_replace && self.catalog.table(db, &c.table.name).is_some() {
+        if c.or_replace
+            && let Some(there) = self.catalog.table(db, &c.table.name)
+        {
+            self.may_drop(there, &[])?;
             changes.push(CatalogChange::DropTable {
                 db: db.to_string(),
                 name: c.table.name.clone(),

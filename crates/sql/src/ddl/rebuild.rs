@@ -232,6 +232,7 @@ impl<'a> Copy<'a> {
             rows: 0,
             duplicates: 0,
             new,
+            verifier: None,
         })
     }
 
