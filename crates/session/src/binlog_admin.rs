@@ -104,7 +104,12 @@ impl ClientSession {
         let Value::DateTime(t) = value else {
             return Ok(());
         };
-        let seconds = t.unix_micros().div_euclid(1_000_000) - i64::from(self.env.time_zone_offset);
+        let seconds = self
+            .env
+            .time_zone
+            .utc(t.unix_micros())
+            .0
+            .div_euclid(1_000_000);
         let Ok(seconds) = u64::try_from(seconds) else {
             return Ok(());
         };

@@ -1,6 +1,6 @@
 //! Names of character sets, collations and time zones that a session can ask for.
 
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::{SqlError, SqlResult, Zone};
 
 /// The canonical name of a connection character set. Narwal speaks UTF-8 only; `ascii` is a part of it, and `utf8mb3`
 /// clients get what they would of a utf8mb4 column.
@@ -69,14 +69,17 @@ pub(crate) fn from_handshake(id: u16) -> (&'static str, &'static str) {
     }
 }
 
-/// Seconds east of UTC and the canonical name: `SYSTEM` (which is UTC: Narwal reads no zone files), `UTC`, or an
-/// offset from -12:59 to +14:00.
-pub(crate) fn time_zone(name: &str) -> Option<(i32, String)> {
+/// A time zone and its canonical name: `SYSTEM` (which is UTC, whatever the machine's is), an offset from -12:59 to +13:00, or a
+/// region of the IANA database.
+pub(crate) fn time_zone(name: &str) -> Option<(Zone, String)> {
     if name.eq_ignore_ascii_case("system") {
-        return Some((0, "SYSTEM".into()));
+        return Some((Zone::UTC, "SYSTEM".into()));
     }
-    if name.eq_ignore_ascii_case("utc") || name.eq_ignore_ascii_case("etc/utc") {
-        return Some((0, name.to_ascii_uppercase()));
+    if name.eq_ignore_ascii_case("utc") {
+        return Some((Zone::UTC, "UTC".into()));
+    }
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Zone::region(name).map(|(z, n)| (z, n.to_string()));
     }
     let b = name.as_bytes();
     let sign = match b.first()? {
@@ -99,7 +102,10 @@ pub(crate) fn time_zone(name: &str) -> Option<(i32, String)> {
     if !(-(12 * 3600 + 59 * 60)..=13 * 3600).contains(&seconds) {
         return None;
     }
-    Some((seconds, format!("{}{h:02}:{m:02}", name.get(..1)?)))
+    Some((
+        Zone::Offset(seconds),
+        format!("{}{h:02}:{m:02}", name.get(..1)?),
+    ))
 }
 
 #[cfg(test)]
@@ -108,9 +114,17 @@ mod tests {
 
     #[test]
     fn time_zones() {
-        assert_eq!(time_zone("+05:30"), Some((19800, "+05:30".into())));
-        assert_eq!(time_zone("-8:00"), Some((-28800, "-08:00".into())));
-        assert_eq!(time_zone("system"), Some((0, "SYSTEM".into())));
+        assert_eq!(
+            time_zone("+05:30"),
+            Some((Zone::Offset(19800), "+05:30".into()))
+        );
+        assert_eq!(
+            time_zone("-8:00"),
+            Some((Zone::Offset(-28800), "-08:00".into()))
+        );
+        assert_eq!(time_zone("system"), Some((Zone::UTC, "SYSTEM".into())));
+        let paris = time_zone("europe/paris").map(|z| z.1);
+        assert_eq!(paris.as_deref(), Some("Europe/Paris"));
         for bad in [
             "+13:01",
             "+1",
@@ -118,7 +132,7 @@ mod tests {
             "+05:60",
             "",
             "+",
-            "Europe/Paris",
+            "Europe/Nowhere",
             "+é:00",
             "-13:00",
         ] {

@@ -244,8 +244,9 @@ impl ClientSession {
     pub(crate) fn refresh_settings(&mut self) {
         let v = |name: &str| self.vars.value(name);
         let sql_mode = SqlMode::parse(v("sql_mode").as_str()).unwrap_or(SqlMode::DEFAULT);
-        let zone = charset::time_zone(v("time_zone").as_str()).map_or(0, |z| z.0);
-        if sql_mode != self.env.sql_mode || zone != self.env.time_zone_offset {
+        let zone =
+            charset::time_zone(v("time_zone").as_str()).map_or(narwal_types::Zone::UTC, |z| z.0);
+        if sql_mode != self.env.sql_mode || zone != self.env.time_zone {
             self.plan_generation += 1;
         }
         self.settings = Settings {
@@ -288,7 +289,7 @@ impl ClientSession {
         self.env.foreign_key_checks = v("foreign_key_checks").as_bool();
         self.env.max_memory = v("max_session_mem_used").as_u64();
         self.env.sql_mode = sql_mode;
-        self.env.time_zone_offset = zone;
+        self.env.time_zone = zone;
         if self.settings.statement_time_micros > 0 {
             self.instance.start_watchdog();
         }

@@ -1874,7 +1874,9 @@ fn markdown() -> String {
             Kind::SqlMode => "SQL modes".into(),
             Kind::Charset => "character set".into(),
             Kind::Collation => "collation".into(),
-            Kind::TimeZone => "`SYSTEM`, `UTC`, `-12:59` to `+13:00`".into(),
+            Kind::TimeZone => {
+                "`SYSTEM` (UTC), `-12:59` to `+13:00`, names such as `Europe/Berlin`".into()
+            }
             Kind::Engine => "InnoDB, Narwal".into(),
         };
         let effect = match d.effect {

@@ -588,6 +588,8 @@ pub struct ColumnSpec {
     pub generated: Option<(AstExpr, bool)>,
     /// BINARY: the collation by code points of the column's character set.
     pub bin: bool,
+    /// JSON: its text has to be valid unless a CHECK of its own says something else.
+    pub json: bool,
 }
 
 /// What stands between the parentheses of CREATE TABLE, and behind ADD and MODIFY in ALTER TABLE.

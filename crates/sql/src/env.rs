@@ -118,8 +118,8 @@ pub struct StatementEnv {
     pub db: Option<Arc<str>>,
     /// `sql_mode`.
     pub sql_mode: SqlMode,
-    /// Session time zone, seconds east of UTC.
-    pub time_zone_offset: i32,
+    /// Session time zone.
+    pub time_zone: narwal_types::Zone,
     /// The statement's time, microseconds since 1970 UTC: all NOW() of a statement are equal.
     pub now_micros: i64,
     /// CONNECTION_ID().
@@ -184,7 +184,7 @@ impl StatementEnv {
         StatementEnv {
             db: None,
             sql_mode: SqlMode::DEFAULT,
-            time_zone_offset: 0,
+            time_zone: narwal_types::Zone::UTC,
             now_micros: 0,
             connection_id: 0,
             user: "".into(),

@@ -83,7 +83,7 @@ impl ReturningPlan {
                 Out::Column { column, timestamp } => {
                     let v = layout.column(row, *column)?;
                     Ok(if *timestamp {
-                        to_session_zone(v, ctx.env.time_zone_offset).to_value()
+                        to_session_zone(v, ctx.env.time_zone).to_value()
                     } else {
                         v.to_value()
                     })

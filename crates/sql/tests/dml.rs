@@ -255,13 +255,13 @@ fn updates_and_deletes() {
 fn on_update_current_timestamp() {
     let mut c = Conn::new();
     c.ok("CREATE TABLE t (id INT PRIMARY KEY, v INT, ts TIMESTAMP(3) NOT NULL DEFAULT '2000-01-01 00:00:00' ON UPDATE CURRENT_TIMESTAMP(3))");
-    c.env.time_zone_offset = 3600;
+    c.env.time_zone = narwal_types::Zone::Offset(3600);
     c.ok("INSERT INTO t (id, v) VALUES (1, 1)");
     c.ok("UPDATE t SET v=1");
     assert_eq!(c.rows("SELECT v FROM t WHERE ts < '2001-01-01'"), "1");
     c.ok("UPDATE t SET v=2");
     assert_eq!(c.rows("SELECT ts FROM t"), "2023-11-14 23:13:20.123");
-    c.env.time_zone_offset = 0;
+    c.env.time_zone = narwal_types::Zone::UTC;
     assert_eq!(c.rows("SELECT ts FROM t"), "2023-11-14 22:13:20.123");
     assert_eq!(
         c.rows("SELECT id FROM t WHERE ts='2023-11-14 22:13:20.123'"),

@@ -10,7 +10,7 @@ use crate::temporal_parse::{
 };
 use crate::{
     Bits, Charset, ColumnType, Date, DateTime, Decimal, Member, Members, SqlError, SqlResult, Time,
-    TypeKind, Value, ValueRef,
+    TypeKind, Value, ValueRef, Zone,
 };
 
 /// A condition for the diagnostics area that is not an error.
@@ -85,8 +85,8 @@ pub struct StoreMode {
     pub null_to_default: bool,
     /// Which dates are valid.
     pub dates: DateRules,
-    /// Session time zone, seconds east of UTC: TIMESTAMP is stored in UTC.
-    pub time_zone_offset: i32,
+    /// Session time zone: TIMESTAMP is stored in UTC.
+    pub time_zone: Zone,
 }
 
 /// True if [`store`] would return the value unchanged: then it may be written to a row as it is, without a copy.
@@ -689,21 +689,30 @@ impl Store<'_> {
         let value = if let TypeKind::Timestamp(_) = self.t.ty.kind
             && !t.is_zero()
         {
-            let us = t.unix_micros() - self.mode.time_zone_offset as i64 * SECOND;
+            let (us, exists) = self.mode.time_zone.utc(t.unix_micros());
             let utc = (t.date.is_real() && us >= SECOND && us / SECOND <= i32::MAX as i64)
                 .then(|| DateTime::from_unix_micros(us, fsp))
                 .flatten();
             match utc {
-                Some(u) => u,
-                None if self.mode.strict => {
+                Some(u) if exists => u,
+                // The hour that the clocks skip.
+                Some(u) if !self.mode.strict => {
+                    let message = format!(
+                        "Invalid TIMESTAMP value in column '{}' at row {}",
+                        self.t.column, self.row_no
+                    );
+                    self.warnings.push(warning(1299, message));
+                    u
+                }
+                _ if self.mode.strict => {
                     return Err(self.incorrect(1292, "datetime", &v.to_text()));
                 }
-                // A date that exists, but beyond the type's range (or in the hour that a time zone skips).
-                None if t.date.is_real() => {
+                // A date that exists, but beyond the type's range.
+                _ if t.date.is_real() => {
                     let e = self.out_of_range();
                     return self.or(e, Value::DateTime(zero));
                 }
-                None => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
+                _ => return self.bad_temporal("datetime", v, Value::DateTime(zero)),
             }
         } else {
             t
@@ -1251,7 +1260,7 @@ mod tests {
         };
         let mut mode = StoreMode {
             strict: true,
-            time_zone_offset: 3600,
+            time_zone: Zone::Offset(3600),
             ..Default::default()
         };
         let mut w: Vec<SqlWarning> = Vec::new();

@@ -14,6 +14,7 @@
 //! | `key.rs` | order-preserving index keys |
 //! | `member.rs` | [`Members`], [`Member`], [`Bits`]: values of ENUM, SET and BIT |
 //! | `convert.rs` | storing a value into a column: coercion, range, strict mode |
+//! | `zone.rs` | [`Zone`]: time zones |
 //! | `error.rs` | [`SqlError`]: error code, SQLSTATE, message |
 //! | `result.rs` | [`ResultSink`]: where result sets go |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -32,6 +33,7 @@ pub mod temporal;
 pub mod temporal_parse;
 pub mod text;
 pub mod value;
+pub mod zone;
 
 pub use charset::Charset;
 pub use collation::Collation;
@@ -44,3 +46,4 @@ pub use result::{LateAnswer, OkInfo, ResultColumn, ResultSink, no_local_files};
 pub use row::RowLayout;
 pub use temporal::{Date, DateTime, Time};
 pub use value::{Value, ValueRef};
+pub use zone::Zone;

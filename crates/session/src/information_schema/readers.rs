@@ -23,7 +23,7 @@ pub(super) fn rows(view: &View, env: &StatementEnv, _: &Wanted) -> SqlResult<Row
                 Value::str(r.user),
                 Value::str(r.host),
                 Value::UInt(u64::from(r.server_id)),
-                unix_time(r.since, env.time_zone_offset),
+                unix_time(r.since, env.time_zone),
                 yes(r.by_gtid),
                 yes(r.semi_sync),
                 Value::str(r.file),

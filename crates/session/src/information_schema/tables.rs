@@ -8,7 +8,7 @@ use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
-use narwal_types::{Collation, DateTime, SqlResult, TypeKind, Value};
+use narwal_types::{Collation, DateTime, SqlResult, TypeKind, Value, Zone};
 use std::sync::Arc;
 
 fn text(s: &str) -> Value {
@@ -112,16 +112,16 @@ fn average_row_length(t: &Table) -> u64 {
 }
 
 /// Seconds since 1970 as a DATETIME in a time zone; NULL for 0.
-pub(super) fn unix_time(seconds: u64, zone_offset: i32) -> Value {
+pub(super) fn unix_time(seconds: u64, zone: Zone) -> Value {
     if seconds == 0 {
         return Value::Null;
     }
-    let local = seconds as i64 + i64::from(zone_offset);
-    DateTime::from_unix_micros(local * 1_000_000, 0).map_or(Value::Null, Value::DateTime)
+    DateTime::from_unix_micros(zone.local(seconds as i64 * 1_000_000), 0)
+        .map_or(Value::Null, Value::DateTime)
 }
 
 /// Engine to Temporary: what SHOW TABLE STATUS and TABLES tell of a table.
-pub(crate) fn table_status(instance: &Instance, t: &Table, zone_offset: i32) -> Vec<Value> {
+pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Value> {
     let engine = instance.database();
     let virtual_table = t.def.db == INFORMATION_SCHEMA;
     let rows = if virtual_table {
@@ -149,7 +149,7 @@ pub(crate) fn table_status(instance: &Instance, t: &Table, zone_offset: i32) -> 
         } else {
             Value::Null
         },
-        unix_time(t.def.created, zone_offset),
+        unix_time(t.def.created, zone),
         Value::Null,
         Value::Null,
         text(t.def.collation.name()),
@@ -164,7 +164,7 @@ pub(crate) fn table_status(instance: &Instance, t: &Table, zone_offset: i32) -> 
 pub(super) fn tables(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
     let row = |t: &Table, kind: &str| {
         let mut row = vec![text("def"), text(&t.def.db), text(&t.def.name), text(kind)];
-        row.extend(table_status(&view.instance, t, env.time_zone_offset));
+        row.extend(table_status(&view.instance, t, env.time_zone));
         row
     };
     let mut rows: Rows = asked_virtual(wanted, 1, 2)
@@ -515,7 +515,7 @@ pub(super) fn partitions(view: &View, env: &StatementEnv, wanted: &Wanted) -> Sq
     let stored = asked(view, wanted, 1, 2);
     let made = asked_virtual(wanted, 1, 2);
     for t in made.into_iter().chain(&stored) {
-        let status = table_status(&view.instance, t, env.time_zone_offset);
+        let status = table_status(&view.instance, t, env.time_zone);
         let mut row = vec![text("def"), text(&t.def.db), text(&t.def.name)];
         row.extend(std::iter::repeat_n(Value::Null, 9));
         // Rows, average and data length; MariaDB gives no maximum here.

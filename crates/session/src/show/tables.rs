@@ -162,7 +162,7 @@ impl ClientSession {
             .text("Comment", 2048)
             .uint("Max_index_length", true)
             .text_null("Temporary", 1);
-        let zone = self.env.time_zone_offset;
+        let zone = self.env.time_zone;
         for t in self.tables_of(&db) {
             if !filter.may_match(&t.def.name) {
                 continue;

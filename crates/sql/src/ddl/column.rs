@@ -5,11 +5,12 @@ use crate::ast::ColumnSpec;
 use crate::env::StatementEnv;
 use crate::parse::{is_text, too_big};
 use crate::plan::dml::store_mode;
+use crate::show::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::temporal::fraction_bytes;
 use narwal_types::{
-    BlobSize, Collation, Decimal, Member, Members, SqlError, SqlResult, TypeKind, Value,
+    BlobSize, Collation, Decimal, Member, Members, SqlError, SqlResult, TypeKind, Value, Zone,
 };
 
 pub(super) fn invalid_default(column: &str) -> SqlError {
@@ -40,6 +41,8 @@ pub(super) fn column_def(
     let mut def = spec.def.clone();
     if let Some(e) = &spec.check {
         def.check = Some(constraint::column_check(e, &def.name, table)?);
+    } else if spec.json {
+        def.check = Some(format!("json_valid({})", quote_ident(&def.name)));
     }
     if let Some((e, stored)) = &spec.generated {
         def.generated = Some(GeneratedDef {
@@ -106,7 +109,7 @@ pub(super) fn column_def(
             let mut mode = store_mode(env, false, false);
             mode.strict = true;
             // TIMESTAMP defaults are kept as written, in the session's time zone.
-            mode.time_zone_offset = 0;
+            mode.time_zone = Zone::UTC;
             let target = StoreTarget {
                 ty: &def.ty,
                 nullable: def.nullable,

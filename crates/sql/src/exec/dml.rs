@@ -71,11 +71,11 @@ impl Cell<'_> {
 /// CURRENT_TIMESTAMP for a column, as it is stored: TIMESTAMP in UTC, DATETIME in the session's time zone.
 pub(crate) fn stored_now(table: &Table, column: usize, fsp: u8, env: &StatementEnv) -> Value {
     let ty = &table.def.columns[column].ty;
-    let offset = match ty.kind {
-        TypeKind::Timestamp(_) => 0,
-        _ => i64::from(env.time_zone_offset) * 1_000_000,
+    let now = match ty.kind {
+        TypeKind::Timestamp(_) => env.now_micros,
+        _ => env.time_zone.local(env.now_micros),
     };
-    DateTime::from_unix_micros(env.now_micros + offset, 6).map_or(Value::Null, |t| {
+    DateTime::from_unix_micros(now, 6).map_or(Value::Null, |t| {
         let t = t.truncate(fsp);
         match ty.kind {
             TypeKind::Date => Value::Date(t.date),
@@ -349,9 +349,7 @@ pub fn duplicate_entry(
             }
             Ok(v) => {
                 let v = match ty.kind {
-                    TypeKind::Timestamp(_) => {
-                        super::select::to_session_zone(v, env.time_zone_offset)
-                    }
+                    TypeKind::Timestamp(_) => super::select::to_session_zone(v, env.time_zone),
                     _ => v,
                 };
                 v.write_text(&mut text);

@@ -9,7 +9,7 @@ use crate::prepared::row_memory;
 use ahash::{AHashMap, AHashSet};
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};
-use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, Value, ValueRef, Zone};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -30,10 +30,10 @@ pub struct Sent {
 }
 
 /// A TIMESTAMP value in the session's time zone.
-pub fn to_session_zone(v: ValueRef<'_>, offset: i32) -> ValueRef<'_> {
+pub fn to_session_zone(v: ValueRef<'_>, zone: Zone) -> ValueRef<'_> {
     match v {
-        ValueRef::DateTime(t) if offset != 0 && !t.date.is_zero() => {
-            DateTime::from_unix_micros(t.unix_micros() + i64::from(offset) * 1_000_000, t.fsp)
+        ValueRef::DateTime(t) if !zone.is_utc() && !t.date.is_zero() => {
+            DateTime::from_unix_micros(zone.local(t.unix_micros()), t.fsp)
                 .map_or(ValueRef::Null, ValueRef::DateTime)
         }
         v => v,
@@ -118,7 +118,7 @@ impl Output<'_, '_> {
         }
         let mut computed = self.computed.iter();
         let mut values: SmallVec<[ValueRef<'_>; 12]> = SmallVec::new();
-        let offset = ctx.env.time_zone_offset;
+        let zone = ctx.env.time_zone;
         for i in &self.plan.items {
             values.push(match i {
                 Out::Column { column, timestamp } => {
@@ -127,7 +127,7 @@ impl Output<'_, '_> {
                         _ => ValueRef::Null,
                     };
                     if *timestamp {
-                        to_session_zone(v, offset)
+                        to_session_zone(v, zone)
                     } else {
                         v
                     }

@@ -193,7 +193,7 @@ impl<'a> Call<'a, '_> {
     }
 
     pub(in crate::expr) fn local_now(&self) -> i64 {
-        self.ctx.env.now_micros + self.ctx.env.time_zone_offset as i64 * SECOND
+        self.ctx.env.time_zone.local(self.ctx.env.now_micros)
     }
 
     pub(in crate::expr) fn fsp(&self) -> u8 {

@@ -4,7 +4,6 @@ use super::eval::Warn;
 use crate::env::StatementEnv;
 use narwal_types::charset::latin1_text;
 use narwal_types::convert::{number_parts, to_decimal, to_f64};
-use narwal_types::temporal::SECOND;
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
 use narwal_types::{Collation, DateTime, Decimal, Time, ValueRef};
 use std::cmp::Ordering;
@@ -141,7 +140,7 @@ fn compare_temporal(a: ValueRef<'_>, b: ValueRef<'_>, env: &StatementEnv) -> Ord
 
 /// A time on the statement's date.
 pub fn on_today(t: Time, env: &StatementEnv) -> DateTime {
-    let local = env.now_micros + env.time_zone_offset as i64 * SECOND;
+    let local = env.time_zone.local(env.now_micros);
     let day = local.div_euclid(narwal_types::temporal::DAY) * narwal_types::temporal::DAY;
     DateTime::from_unix_micros(day + t.micros, t.fsp).unwrap_or_default()
 }

@@ -708,8 +708,8 @@ fn as_seen<'a>(v: ValueRef<'a>, ctx: &EvalCtx<'_>) -> Val<'a> {
 /// TIMESTAMP values are stored in UTC and seen in the session's time zone.
 fn to_local<'a>(v: ValueRef<'a>, ctx: &EvalCtx<'_>) -> ValueRef<'a> {
     match v {
-        ValueRef::DateTime(t) if ctx.env.time_zone_offset != 0 && !t.is_zero() => {
-            let us = t.unix_micros() + ctx.env.time_zone_offset as i64 * SECOND;
+        ValueRef::DateTime(t) if !ctx.env.time_zone.is_utc() && !t.is_zero() => {
+            let us = ctx.env.time_zone.local(t.unix_micros());
             ValueRef::DateTime(DateTime::from_unix_micros(us, t.fsp).unwrap_or(t))
         }
         v => v,

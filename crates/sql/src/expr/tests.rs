@@ -322,7 +322,7 @@ fn warnings_of_mariadb() {
 fn timestamps_are_seen_in_the_time_zone() {
     let f = fixture();
     let mut env = env();
-    env.time_zone_offset = 2 * 3600;
+    env.time_zone = narwal_types::Zone::Offset(2 * 3600);
     let text = |t: &str| f.eval(t, &env, &[]).unwrap().0.to_text();
     assert_eq!(text("ts"), "2024-02-03 12:11:12");
     assert_eq!(text("dt"), "2024-02-03 10:11:12.345");

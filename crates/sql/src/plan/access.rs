@@ -271,7 +271,7 @@ impl Access {
             let mut tmp = Value::Null;
             let v = const_value(e, ctx, &mut tmp)?;
             let ty = &types[part.column];
-            match fit(v, ty, ctx.env.time_zone_offset) {
+            match fit(v, ty, ctx.env.time_zone) {
                 Fit::Exact(v) => key::encode_value(v, ty, part, &mut out)?,
                 Fit::Unusable => return Ok(PointKey::Scan),
                 _ => return Ok(PointKey::Nothing),

@@ -174,7 +174,7 @@ pub fn store_mode(env: &crate::StatementEnv, ignore: bool, many: bool) -> StoreM
             no_zero_date: m.has(crate::SqlMode::NO_ZERO_DATE),
             allow_invalid: m.has(crate::SqlMode::ALLOW_INVALID_DATES),
         },
-        time_zone_offset: env.time_zone_offset,
+        time_zone: env.time_zone,
     }
 }
 

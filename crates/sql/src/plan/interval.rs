@@ -6,7 +6,7 @@ use narwal_types::convert::{self, NoWarnings};
 use narwal_types::key::{self, KeyPart};
 use narwal_types::{
     Bits, Collation, ColumnType, Date, DateTime, Decimal, Member, Members, SqlResult, TypeKind,
-    Value, ValueRef,
+    Value, ValueRef, Zone,
 };
 
 /// Encoded keys of one part from `start` (included) to `end` (excluded; `None` = to the end).
@@ -79,8 +79,8 @@ fn scalar(v: &Value) -> ValueRef<'static> {
     }
 }
 
-/// Places a constant among the values of a column. `offset`: session time zone, seconds.
-pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, offset: i32) -> Fit<'a> {
+/// Places a constant among the values of a column. `zone`: the session's.
+pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, zone: Zone) -> Fit<'a> {
     if let ValueRef::Null = v {
         return Fit::Null;
     }
@@ -150,7 +150,7 @@ pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, offset: i32) -> Fit<'a> {
                 },
                 _ => return Fit::Unusable,
             };
-            fit_datetime(t, ty.kind, offset)
+            fit_datetime(t, ty.kind, zone)
         }
         TypeKind::Time(fsp) => match v {
             ValueRef::Time(t) if t.micros % unit(fsp) as i64 == 0 => Fit::Exact(v),
@@ -201,7 +201,14 @@ fn unit(fsp: u8) -> u64 {
     10u64.pow(6 - u32::from(fsp.min(6)))
 }
 
-fn fit_datetime(t: DateTime, kind: TypeKind, offset: i32) -> Fit<'static> {
+/// The zone's offset changes within a day of the moment.
+fn near_change(zone: Zone, utc: i64) -> bool {
+    const DAY: i64 = narwal_types::temporal::DAY;
+    let offset = |t: i64| zone.local(t) - t;
+    offset(utc - DAY) != offset(utc + DAY)
+}
+
+fn fit_datetime(t: DateTime, kind: TypeKind, zone: Zone) -> Fit<'static> {
     if !t.date.is_real() {
         return Fit::Unusable;
     }
@@ -221,7 +228,12 @@ fn fit_datetime(t: DateTime, kind: TypeKind, offset: i32) -> Fit<'static> {
             if !t.micros.is_multiple_of(unit(fsp)) {
                 return Fit::Unusable;
             }
-            let utc = t.unix_micros() - i64::from(offset) * 1_000_000;
+            let local = t.unix_micros();
+            let (utc, exists) = zone.utc(local);
+            // A region's clock shows some times twice and others never: those are compared row by row.
+            if !exists || matches!(zone, Zone::Region(_)) && near_change(zone, utc) {
+                return Fit::Unusable;
+            }
             // 1970-01-01 00:00:01 to 2038-01-19 03:14:07 UTC.
             if !(1_000_000..=2_147_483_647_999_999).contains(&utc) {
                 return Fit::Unusable;
@@ -362,7 +374,7 @@ impl Builder<'_> {
     }
 
     fn fit<'v>(&self, v: ValueRef<'v>) -> Fit<'v> {
-        fit(v, self.ty, self.ctx.env.time_zone_offset)
+        fit(v, self.ty, self.ctx.env.time_zone)
     }
 
     /// Values of at least (`above`) or at most `v`; not `v` itself if it is not `inclusive`.

@@ -92,7 +92,7 @@ pub fn const_value<'a>(
 fn lookable(e: &Expr, ty: &ColumnType) -> bool {
     match &e.kind {
         ExprKind::Literal(v) => !matches!(
-            super::interval::fit(v.as_ref(), ty, 0),
+            super::interval::fit(v.as_ref(), ty, narwal_types::Zone::UTC),
             super::interval::Fit::Unusable
         ),
         _ => true,

@@ -156,6 +156,7 @@ impl P<'_> {
             check,
             generated,
             bin: ty.bin,
+            json: ty.json,
         });
         Ok(())
     }

@@ -11,6 +11,8 @@ pub(super) struct ParsedType {
     pub(super) collation: Option<Collation>,
     /// BINARY: the collation by code points of whatever the character set is.
     pub(super) bin: bool,
+    /// JSON: text with a check.
+    pub(super) json: bool,
     /// SERIAL: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
     pub(super) serial: bool,
     /// Display width of an integer, if one was given.
@@ -46,6 +48,7 @@ impl P<'_> {
         let mut unsigned = false;
         let mut collation = None;
         let mut bin = false;
+        let mut json = false;
         let mut serial = false;
         let mut width = None;
         let kind = match word.as_str() {
@@ -214,8 +217,13 @@ impl P<'_> {
                     ));
                 }
             },
-            "JSON" | "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" | "UUID"
-            | "INET4" | "INET6" => {
+            "JSON" => {
+                json = true;
+                collation = Some(Collation::Utf8mb4Bin);
+                TypeKind::Text(BlobSize::Long)
+            }
+            "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" | "UUID" | "INET4"
+            | "INET6" => {
                 return self.unsupported(&format!("type {word}"));
             }
             _ => return Err(self.error_at(at)),
@@ -246,6 +254,7 @@ impl P<'_> {
             unsigned,
             collation,
             bin,
+            json,
             serial,
             width,
         })
