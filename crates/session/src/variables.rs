@@ -1902,10 +1902,7 @@ fn markdown() -> String {
 
 /// SQL modes that would change what statements mean and that Narwal does not have.
 fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
-    const CHANGES_MEANING: [&str; 15] = [
-        "REAL_AS_FLOAT",
-        "PIPES_AS_CONCAT",
-        "ANSI_QUOTES",
+    const CHANGES_MEANING: [&str; 11] = [
         "POSTGRESQL",
         "ORACLE",
         "MSSQL",
@@ -1913,7 +1910,6 @@ fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
         "MAXDB",
         "MYSQL323",
         "MYSQL40",
-        "ANSI",
         "HIGH_NOT_PRECEDENCE",
         "EMPTY_STRING_IS_NULL",
         "SIMULTANEOUS_ASSIGNMENT",

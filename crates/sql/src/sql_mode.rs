@@ -45,6 +45,7 @@ pub const SQL_MODE_NAMES: [&str; 35] = [
 
 #[allow(missing_docs)]
 impl SqlMode {
+    pub const REAL_AS_FLOAT: SqlMode = SqlMode(1);
     pub const PIPES_AS_CONCAT: SqlMode = SqlMode(1 << 1);
     pub const ANSI_QUOTES: SqlMode = SqlMode(1 << 2);
     pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);

@@ -13,7 +13,10 @@ static MYSQL: MySqlDialect = MySqlDialect {};
 
 /// The dialect that expressions are parsed in.
 #[derive(Debug)]
-pub(super) struct Narwal;
+pub(super) struct Narwal {
+    /// PIPES_AS_CONCAT: `||` binds tighter than `^`.
+    pub(super) pipes_as_concat: bool,
+}
 
 impl Dialect for Narwal {
     // sqlparser asks for the type where it has no method.
@@ -96,6 +99,7 @@ impl Dialect for Narwal {
     /// From loose to tight: OR, XOR, AND, NOT, BETWEEN, comparisons, `|`, `&`, shifts, `+ -`, `* / DIV % MOD`, `^`.
     fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
         Some(Ok(match &parser.peek_token_ref().token {
+            Token::StringConcat if self.pipes_as_concat => 47,
             Token::StringConcat => 5,
             Token::Overlap => 10,
             Token::Pipe => 22,

@@ -29,7 +29,7 @@ pub(crate) use subquery::number as subquery_number;
 /// What parsing depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ParseOptions {
-    /// NO_BACKSLASH_ESCAPES and ANSI_QUOTES matter.
+    /// NO_BACKSLASH_ESCAPES, ANSI_QUOTES, PIPES_AS_CONCAT and REAL_AS_FLOAT matter.
     pub sql_mode: SqlMode,
 }
 
@@ -42,7 +42,20 @@ const MAX_TABLES: usize = 61;
 /// Operators in one chain (`a OR b OR c ...`) at most: such a chain is a deep tree.
 const MAX_CHAIN: usize = 1000;
 
-static DIALECT: dialect::Narwal = dialect::Narwal;
+static DIALECT: dialect::Narwal = dialect::Narwal {
+    pipes_as_concat: false,
+};
+static CONCAT_DIALECT: dialect::Narwal = dialect::Narwal {
+    pipes_as_concat: true,
+};
+
+fn dialect(sql_mode: SqlMode) -> &'static dialect::Narwal {
+    if sql_mode.has(SqlMode::PIPES_AS_CONCAT) {
+        &CONCAT_DIALECT
+    } else {
+        &DIALECT
+    }
+}
 
 /// Parses one statement (without its semicolon). Statements that this crate does not run are error 1235,
 /// anything else is a syntax error 1064.
@@ -77,7 +90,7 @@ fn with_parser<T>(
     } else {
         text
     };
-    f(&mut P::new(&text)?)
+    f(&mut P::new(&text, opts.sql_mode)?)
 }
 
 /// The parser of one statement.
@@ -95,12 +108,14 @@ pub(crate) struct P<'a> {
     depth: usize,
     /// INTO of the SELECT, whether it stands behind FROM, and its offset.
     into: Option<(crate::ast::Into, bool, usize)>,
+    /// `REAL` is FLOAT.
+    real_as_float: bool,
 }
 
 impl<'a> P<'a> {
-    fn new(text: &'a str) -> SqlResult<Self> {
+    fn new(text: &'a str, sql_mode: SqlMode) -> SqlResult<Self> {
         let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(text.len() / 4 + 4);
-        Tokenizer::new(&DIALECT, text)
+        Tokenizer::new(dialect(sql_mode), text)
             .tokenize_with_location_into_buf(&mut tokens)
             .map_err(|e| {
                 let at = offset_in(&line_starts(text), text, e.location);
@@ -183,9 +198,11 @@ impl<'a> P<'a> {
         let lines = line_starts(text);
         let mut subqueries = Vec::new();
         if has_subquery && !is_ddl(&tokens) {
-            (tokens, subqueries) = subquery::take(text, &lines, tokens, params, 0)?;
+            (tokens, subqueries) = subquery::take(text, &lines, tokens, params, sql_mode, 0)?;
         }
-        Ok(Self::of_tokens(text, lines, tokens, subqueries, params))
+        Ok(Self::of_tokens(
+            text, lines, tokens, subqueries, params, sql_mode,
+        ))
     }
 
     /// A parser of tokens that were numbered and whose subqueries were taken out.
@@ -195,9 +212,10 @@ impl<'a> P<'a> {
         tokens: Vec<TokenWithSpan>,
         subqueries: Vec<subquery::Subquery>,
         params: usize,
+        sql_mode: SqlMode,
     ) -> Self {
         P {
-            p: Parser::new(&DIALECT)
+            p: Parser::new(dialect(sql_mode))
                 .with_recursion_limit(MAX_NESTING)
                 .with_tokens_with_locations(tokens),
             text,
@@ -205,6 +223,7 @@ impl<'a> P<'a> {
             params,
             subqueries,
             end: text.len(),
+            real_as_float: sql_mode.has(SqlMode::REAL_AS_FLOAT),
             depth: 0,
             into: None,
         }

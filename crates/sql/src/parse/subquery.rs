@@ -5,6 +5,7 @@
 
 use super::P;
 use crate::ast::Select;
+use crate::sql_mode::SqlMode;
 use narwal_types::{SqlError, SqlResult};
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
@@ -81,6 +82,7 @@ pub(super) fn take(
     lines: &[usize],
     tokens: Vec<TokenWithSpan>,
     params: usize,
+    sql_mode: SqlMode,
     depth: usize,
 ) -> SqlResult<(Vec<TokenWithSpan>, Vec<Subquery>)> {
     if depth > MAX_DEPTH {
@@ -127,8 +129,8 @@ pub(super) fn take(
         };
         let first = inside.first().map_or(Span::empty(), |t| t.span);
         let offset = |l| super::offset_in(lines, text, l);
-        let (inside, subqueries) = take(text, lines, inside, params, depth + 1)?;
-        let mut p = P::of_tokens(text, lines.to_vec(), inside, subqueries, params);
+        let (inside, subqueries) = take(text, lines, inside, params, sql_mode, depth + 1)?;
+        let mut p = P::of_tokens(text, lines.to_vec(), inside, subqueries, params, sql_mode);
         p.end = offset(close.span.start);
         let select = p.select()?;
         p.end()?;

@@ -128,6 +128,7 @@ impl P<'_> {
                 }
             }
             "FLOAT4" => TypeKind::Float,
+            "REAL" if self.real_as_float => TypeKind::Float,
             "DOUBLE" | "REAL" | "FLOAT8" => {
                 if word == "DOUBLE" {
                     self.kw("PRECISION");
