@@ -11,7 +11,6 @@ use crate::ast::{
     TableName,
 };
 use crate::exec::dml::duplicate_entry;
-use crate::parse::is_text;
 use crate::plan::resolve::no_such_table;
 use crate::show::quote_ident;
 use crate::virtual_tables::INFORMATION_SCHEMA;
@@ -408,7 +407,7 @@ impl Run<'_> {
                 }
                 Some(AlterAction::RenameColumn { to, .. }) => column.def.name.clone_from(to),
                 _ => {
-                    if let Some(c) = convert.filter(|_| is_text(column.def.ty.kind)) {
+                    if let Some(c) = convert.filter(|_| column.def.ty.has_charset()) {
                         let spec = ColumnSpec {
                             collation: Some(c),
                             ..plain_spec(column.def.clone(), None)
@@ -821,12 +820,13 @@ fn insert_at(
 /// A column as it is, to be checked again.
 fn plain_spec(def: ColumnDef, default: Option<crate::ast::AstExpr>) -> ColumnSpec {
     ColumnSpec {
-        collation: is_text(def.ty.kind).then_some(def.ty.collation),
+        collation: def.ty.has_charset().then_some(def.ty.collation),
         def,
         null_given: true,
         default,
         check: None,
         bin: false,
+        json: false,
         generated: None,
     }
 }

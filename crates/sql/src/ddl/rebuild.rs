@@ -370,10 +370,10 @@ impl<'a> Copy<'a> {
         let mut mode = self.mode;
         let v = match (utc(old.ty.kind), utc(def.ty.kind)) {
             (true, true) => {
-                mode.time_zone_offset = 0;
+                mode.time_zone = narwal_types::Zone::UTC;
                 v
             }
-            (true, false) => to_session_zone(v, env.time_zone_offset),
+            (true, false) => to_session_zone(v, env.time_zone),
             _ => v,
         };
         if let (true, ValueRef::Str(s)) = (def.ty.is_integer(), v) {
