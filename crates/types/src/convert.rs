@@ -567,7 +567,10 @@ impl Store<'_> {
             let mut shown: String = bytes[good..]
                 .iter()
                 .take(6)
-                .map(|b| format!("\\x{b:02X}"))
+                .map(|b| match b {
+                    0x20..=0x7e => char::from(*b).to_string(),
+                    b => format!("\\x{b:02X}"),
+                })
                 .collect();
             if bytes.len() - good > 6 {
                 shown.push_str("...");

@@ -16,6 +16,7 @@
 //! CHAR is written without trailing spaces. MariaDB writes BINARY without its trailing zero bytes; Narwal keeps them (readers
 //! take both: they pad what is short), so that a value can be borrowed from the row.
 
+use crate::charset::latin1_text;
 use crate::decimal::Decimal;
 use crate::temporal::{self, Date, DateTime, Time};
 use crate::{Bits, Charset, ColumnType, Member, Members, SqlError, SqlResult, TypeKind, ValueRef};
@@ -296,6 +297,9 @@ impl Col {
                     1901..=2155 => (y - 1900) as u8,
                     _ => return Err(out_of_range(i)),
                 });
+            }
+            (Enc::Str { .. }, ValueRef::Latin1(s)) => {
+                return self.encode(i, ValueRef::Str(latin1_text(s).as_bytes()), out);
             }
             (Enc::Str { len, strip }, ValueRef::Str(s) | ValueRef::Bytes(s)) => {
                 let mut s = s;

@@ -6,7 +6,6 @@ use super::func::Func;
 use super::{EvalCtx, Expr, RowAccess};
 use narwal_types::collation::{char_count, char_prefix};
 use narwal_types::convert::{self, to_f64, to_i64, to_integer};
-use narwal_types::temporal::SECOND;
 use narwal_types::temporal_parse::DateRules;
 use narwal_types::{
     Charset, Collation, Date, DateTime, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,

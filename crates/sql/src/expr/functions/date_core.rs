@@ -19,7 +19,7 @@ impl<'a> Call<'a, '_> {
                 let now = std::time::SystemTime::now()
                     .duration_since(std::time::UNIX_EPOCH)
                     .map_or(0, |d| d.as_micros() as i64);
-                self.moment(now + env.time_zone_offset as i64 * SECOND)
+                self.moment(env.time_zone.local(now))
             }
             Date => Ok(self
                 .datetime(0)
@@ -135,9 +135,9 @@ impl<'a> Call<'a, '_> {
                     .checked_mul(&Decimal::from(SECOND))
                     .and_then(|d| d.to_i64())
                     .filter(|us| (0..=i32::MAX as i64 * SECOND + 999_999).contains(us));
-                let Some(t) = us.and_then(|us| {
-                    DateTime::from_unix_micros(us + env.time_zone_offset as i64 * SECOND, 6)
-                }) else {
+                let Some(t) =
+                    us.and_then(|us| DateTime::from_unix_micros(env.time_zone.local(us), 6))
+                else {
                     return Ok(Val::NULL);
                 };
                 if self.args.len() > 1 {
@@ -154,7 +154,7 @@ impl<'a> Call<'a, '_> {
                 let Some(t) = self.datetime(0) else {
                     return Ok(Val::NULL);
                 };
-                let us = t.unix_micros() - env.time_zone_offset as i64 * SECOND;
+                let us = env.time_zone.utc(t.unix_micros()).0;
                 let ok = t.date.is_real() && (0..=i32::MAX as i64 * SECOND + 999_999).contains(&us);
                 let us = if ok { us } else { 0 };
                 Ok(if self.expr.ty.ty.is_integer() {
