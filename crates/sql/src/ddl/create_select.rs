@@ -109,13 +109,14 @@ impl Run<'_> {
             }
         };
         Ok(ColumnSpec {
-            collation: def.ty.is_character().then_some(def.ty.collation),
+            collation: def.ty.has_charset().then_some(def.ty.collation),
             def,
             null_given: true,
             default: None,
             check: None,
             generated: None,
             bin: false,
+            json: false,
         })
     }
 }
