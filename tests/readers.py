@@ -1,6 +1,6 @@
 """Change-data-capture clients that run as processes and print JSON lines, and a workload for them to read.
 
-`scripts/cdc_clients` (part of `scripts/setup`) builds those in tests/cdc into .cdc. A test whose client is missing fails
+`scripts/test_clients` (part of `scripts/setup`) builds those in tests/cdc into .clients. A test whose client is missing fails
 and says so: none is skipped.
 """
 
@@ -20,16 +20,16 @@ from support import Client
 from test_binlog_export import ALL_TYPES, ALL_VALUES
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILT = ROOT / ".cdc"
+BUILT = ROOT / ".clients"
 
 
 def built(name: str) -> Path:
-    """The folder of a client that scripts/cdc_clients has built."""
+    """The folder of a client that scripts/test_clients has built."""
     folder = BUILT / name
     if not (folder / "stamp").exists():
         error = BUILT / f"{name}.error"
-        why = error.read_text(errors="replace")[-3000:] if error.exists() else "scripts/cdc_clients has not been run"
-        pytest.fail(f"the change-data-capture client '{name}' is not built; scripts/setup builds it:\n{why}", pytrace=False)
+        why = error.read_text(errors="replace")[-3000:] if error.exists() else "scripts/test_clients has not been run"
+        pytest.fail(f"the client '{name}' is not built; scripts/setup builds it:\n{why}", pytrace=False)
     return folder
 
 

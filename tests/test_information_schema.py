@@ -258,7 +258,7 @@ def test_nesting_has_limits(narwal, db):
 
 def driver() -> Path | None:
     """MariaDB's JDBC driver, if ./setup has fetched it (with Debezium)."""
-    return next(iter(sorted((ROOT / ".cdc").rglob("mariadb-java-client-*.jar"))), None)
+    return next(iter(sorted((ROOT / ".clients").rglob("mariadb-java-client-*.jar"))), None)
 
 
 @pytest.mark.skipif(driver() is None or not shutil.which("javac"), reason="no JDBC driver or no Java: see ./setup")

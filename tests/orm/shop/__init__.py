@@ -1,0 +1,1 @@
+"""The sample application of the Django tour."""
