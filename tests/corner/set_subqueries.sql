@@ -1,0 +1,26 @@
+-- Subqueries in SET.
+CREATE TABLE t (i INT PRIMARY KEY, s VARCHAR(20));
+INSERT INTO t VALUES (1, 'one'), (2, 'two'), (30, 'thirty');
+SET @a = (SELECT MAX(i) FROM t), @b = (SELECT 5) + 1;
+SELECT @a, @b;
+SET @c = (SELECT i FROM t WHERE i > 100);
+SELECT @c;
+SET @d = (SELECT i FROM t);
+SET @e = EXISTS (SELECT 1 FROM t WHERE i = 2), @f = 2 IN (SELECT i FROM t), @g = 3 > ALL (SELECT i FROM t);
+SELECT @e, @f, @g;
+SET @h = (SELECT nothing FROM t);
+SET @h = (SELECT i FROM nowhere);
+SET @h = (SELECT i, s FROM t LIMIT 1);
+SET @i = CONCAT('select ', (SELECT s FROM t WHERE i = 2));
+SELECT @i;
+SET sql_mode = (SELECT CONCAT(@@sql_mode, ',PIPES_AS_CONCAT'));
+SELECT @@sql_mode LIKE '%PIPES_AS_CONCAT%';
+SET max_statement_time = (SELECT MIN(i) FROM t);
+SELECT @@max_statement_time = 1;
+BEGIN;
+INSERT INTO t VALUES (40, 'forty');
+SET @j = (SELECT MAX(i) FROM t);
+SELECT @j, @@in_transaction;
+ROLLBACK;
+SET @k = (SELECT MAX(i) FROM t);
+SELECT @k;
