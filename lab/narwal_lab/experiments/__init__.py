@@ -16,11 +16,12 @@ from .network import NetworkDurability
 from .purge import Purge
 from .recovery import Recovery
 from .replication import Replication
+from .tpcc import Tpcc
 
 ALL: list[type[Experiment]] = sorted(
     [
         Contention, Durability, Ferry, Figures, InsertBench, Large, LogCost, Memory, Micro, NetworkDurability, Purge, Recovery,
-        Replication,
+        Replication, Tpcc,
     ],
     key=lambda kind: kind.letter,
 )  # fmt: skip
