@@ -401,12 +401,12 @@ impl ClientSession {
         }
     }
 
-    fn set_value(&self, v: &SetValue) -> SqlResult<Value> {
+    fn set_value(&mut self, v: &SetValue) -> SqlResult<Value> {
         match v {
             SetValue::Word(s) | SetValue::Str(s) => Ok(Value::str(s.as_str())),
             SetValue::Expr(e) => match e.parse::<i64>() {
                 Ok(i) => Ok(Value::Int(i)),
-                Err(_) => self.evaluate(e),
+                Err(_) => self.evaluate_query(e),
             },
             SetValue::Default => Ok(Value::Null),
         }
