@@ -124,7 +124,7 @@ impl Conn {
             ddl_needs(d, &self.env)?;
             return match execute_ddl(d, sql, &self.db, &self.options(), &self.env)? {
                 Outcome::Done { affected, info, .. } => Ok(Out::Done(affected, 0, info)),
-                Outcome::Rows { .. } => unreachable!(),
+                Outcome::Rows { .. } | Outcome::Returned { .. } => unreachable!(),
             };
         }
         let catalog = self.db.catalog();
@@ -162,6 +162,10 @@ impl Conn {
         let out = match r? {
             Outcome::Rows { found_rows, .. } => {
                 self.env.found_rows = found_rows;
+                Out::Rows(sink.rows)
+            }
+            Outcome::Returned { rows, .. } => {
+                rows.send(&mut sink)?;
                 Out::Rows(sink.rows)
             }
             Outcome::Done {
