@@ -693,6 +693,7 @@ pub enum DropKind {
 
 /// One action of ALTER TABLE.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant)] // They are few and short-lived.
 pub enum AlterAction {
     /// ADD of columns, indexes and constraints.
     Add {

@@ -146,8 +146,7 @@ fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
                 }
                 0 => ty.kind,
                 n @ 1..=16_383 => TypeKind::VarChar(n as u16),
-                n @ 16_384..=4_194_303 if n <= 16_383 * 4 => TypeKind::Text(BlobSize::Medium),
-                0..=4_194_303 => TypeKind::Text(BlobSize::Medium),
+                16_384..=4_194_303 => TypeKind::Text(BlobSize::Medium),
                 _ => TypeKind::Text(BlobSize::Long),
             };
             (ty, None)
@@ -156,7 +155,7 @@ fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
             ty.kind = match r.length {
                 0 => ty.kind,
                 n @ 1..=65_532 => TypeKind::VarBinary(n as u16),
-                0..=16_777_215 => TypeKind::Blob(BlobSize::Medium),
+                65_533..=16_777_215 => TypeKind::Blob(BlobSize::Medium),
                 _ => TypeKind::Blob(BlobSize::Long),
             };
             (ty, None)

@@ -95,7 +95,7 @@ impl Run<'_> {
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;
             copy.verifier = verifier.as_mut();
             fill.each_row(&old, &mut |fill, row| {
-                copy.row(fill, &|i| Ok(old.layout.column(row, i)?))
+                copy.row(fill, &|i| old.layout.column(row, i))
             })?;
             (rows, duplicates) = (copy.rows - copy.duplicates, copy.duplicates);
             Ok(())
