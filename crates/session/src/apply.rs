@@ -1213,6 +1213,7 @@ mod tests {
                 collation_server: Some(8),
                 time_zone: Some("+02:00".into()),
                 micros: 1,
+                no_foreign_key_checks: false,
             }
         );
         for n in [3, 8, 16, 20, 27, 33] {

@@ -145,8 +145,8 @@ pub(super) fn column_def(
 fn check_members(def: &ColumnDef, of: Members, env: &StatementEnv) -> SqlResult<()> {
     let list = of.list();
     for (i, m) in list.iter().enumerate() {
-        let twin = |o: &&Box<str>| def.ty.collation.equal(o.as_bytes(), m.as_bytes());
-        if let Some(first) = list[..i].iter().find(twin) {
+        let equal = |o: &str| def.ty.collation.equal(o.as_bytes(), m.as_bytes());
+        if let Some(first) = list[..i].iter().find(|o| equal(o)) {
             let text = format!(
                 "Column '{}' has duplicated value '{first}' in {}",
                 def.name,

@@ -234,7 +234,8 @@ impl P<'_> {
     }
 }
 
-/// Takes a constant for one, whatever parentheses are round it.
+/// Takes a constant for one, whatever parentheses are round it; else gives the expression back.
+#[allow(clippy::result_large_err)] // No error: the other of two results, taken apart at once.
 fn constant(e: AstExpr) -> Result<DefaultDef, AstExpr> {
     let number = |e: &AstExpr| match e {
         AstExpr::Value(v) => match &v.value {

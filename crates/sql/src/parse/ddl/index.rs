@@ -15,10 +15,8 @@ impl P<'_> {
     /// `[CONSTRAINT [name]] PRIMARY KEY | UNIQUE [KEY|INDEX] [name] | KEY|INDEX [name]` with columns and options.
     pub(super) fn index_spec(&mut self) -> SqlResult<IndexSpec> {
         let mut constraint = None;
-        if self.kw("CONSTRAINT") {
-            if !(self.peek_kw("PRIMARY") || self.peek_kw("UNIQUE")) {
-                constraint = Some(self.ident()?);
-            }
+        if self.kw("CONSTRAINT") && !(self.peek_kw("PRIMARY") || self.peek_kw("UNIQUE")) {
+            constraint = Some(self.ident()?);
         }
         let mut spec = IndexSpec {
             name: None,
