@@ -31,7 +31,7 @@ SELECT SUM(sal) / COUNT(*), SUM(sal * 2) - 1, MAX(sal) - MIN(sal), AVG(bonus) * 
 -- later
 SELECT GROUP_CONCAT(id ORDER BY id) FROM e WHERE dept = 'dev';
 -- later
-SELECT STD(sal) IS NULL, BIT_AND(sal), BIT_OR(sal), BIT_XOR(sal) FROM e;
+SELECT ROUND(STD(sal), 6), BIT_AND(sal), BIT_OR(sal), BIT_XOR(sal) FROM e;
 SELECT e.id, e.* FROM e WHERE e.id = 1;
 SELECT x.id FROM e AS x WHERE x.dept = 'hr';
 SELECT x.id FROM e x ORDER BY x.sal, x.id LIMIT 1;

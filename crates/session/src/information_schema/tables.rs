@@ -196,7 +196,7 @@ pub(crate) fn column_privileges(account: &Account, t: &Table) -> String {
 
 /// A column's DEFAULT as an expression, as MariaDB's COLUMN_DEFAULT has it: the text NULL where NULL is the default,
 /// strings in quotes.
-fn default_expression(c: &ColumnDef) -> Value {
+pub(crate) fn default_expression(c: &ColumnDef) -> Value {
     match show::show_default(c) {
         None if c.nullable => text("NULL"),
         None => Value::Null,

@@ -3,7 +3,8 @@
 use crate::acl;
 use crate::admin::{Filter, TableRef};
 use crate::information_schema::tables::{
-    column_privileges, index_part, table_status, visible_databases, visible_tables,
+    column_privileges, default_expression, index_part, table_status, visible_databases,
+    visible_tables,
 };
 use crate::information_schema::{self, definition};
 use crate::privileges::PrivilegeSet;
@@ -213,7 +214,12 @@ impl ClientSession {
             row.extend([
                 Value::str(if c.nullable { "YES" } else { "NO" }),
                 Value::str(show::show_key(&t, i)),
-                opt(show::show_default(c)),
+                match c.ty.kind {
+                    TypeKind::Text(_) | TypeKind::Blob(_) if show::show_default(c).is_some() => {
+                        default_expression(c)
+                    }
+                    _ => opt(show::show_default(c)),
+                },
                 Value::str(show::show_extra(c)),
             ]);
             if full {

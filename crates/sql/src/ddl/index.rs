@@ -151,7 +151,8 @@ pub(super) fn index_def(
 /// A note if an index says what another one says.
 pub(super) fn note_twice(index: &IndexDef, others: &[IndexDef], env: &StatementEnv) {
     let twice = |o: &IndexDef| {
-        o.name != "PRIMARY" && o.unique == index.unique && o.columns == index.columns
+        // One that a foreign key brought goes for it.
+        o.name != "PRIMARY" && !o.implied && o.unique == index.unique && o.columns == index.columns
     };
     if index.name != "PRIMARY" && others.iter().any(twice) {
         env.note(

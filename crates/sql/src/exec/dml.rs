@@ -116,6 +116,11 @@ impl<'a> Storer<'a> {
 
     /// Converts a value to the column's domain.
     pub(super) fn convert<'v>(&self, column: usize, v: Cell<'v>) -> SqlResult<Cell<'v>> {
+        self.convert_with(column, v, true)
+    }
+
+    /// As `convert`, with or without notes.
+    fn convert_with<'v>(&self, column: usize, v: Cell<'v>, notes: bool) -> SqlResult<Cell<'v>> {
         let def = &self.table.def.columns[column];
         if fits(v.as_ref(), &def.ty, def.nullable) {
             return Ok(v);
@@ -125,7 +130,11 @@ impl<'a> Storer<'a> {
             &store_target(self.table, column),
             self.row_no,
             &self.mode,
-            &mut WarnWith(|w| warn(self.ctx.env, w)),
+            &mut WarnWith(|w: SqlWarning| {
+                if notes || !w.note {
+                    warn(self.ctx.env, w);
+                }
+            }),
         )?))
     }
 
@@ -190,7 +199,8 @@ impl<'a> Storer<'a> {
                 };
                 let v = e.eval(self.ctx, &row)?;
                 self.ctx.env.check_refused()?;
-                self.convert(*column, Cell::Own(v))?
+                // Nobody has written a value that could be noted.
+                self.convert_with(*column, Cell::Own(v), false)?
             };
             image = patched(layout, &image, &[(*column, v)])?;
         }
@@ -370,19 +380,7 @@ pub fn duplicate_entry(
 pub(super) fn ignorable(e: &SqlError) -> bool {
     matches!(
         e.code,
-        1048 | 1062
-            | 1264
-            | 1265
-            | 1292
-            | 1364
-            | 1366
-            | 1406
-            | 1411
-            | 1451
-            | 1452
-            | 1526
-            | 1690
-            | 4025
+        1048 | 1062 | 1264 | 1265 | 1292 | 1364 | 1366 | 1406 | 1411 | 1451 | 1452 | 1526 | 4025
     )
 }
 

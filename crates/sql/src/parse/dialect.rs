@@ -127,6 +127,14 @@ impl Dialect for Narwal {
         if calls::is_sounds_like(parser) {
             return Some(calls::sounds_like(parser, expr, precedence));
         }
+        if let Some(negated) = regexp_follows(parser) {
+            return Some(parser.parse_subexpr(precedence).map(|pattern| Expr::RLike {
+                negated,
+                expr: Box::new(expr.clone()),
+                pattern: Box::new(pattern),
+                regexp: true,
+            }));
+        }
         let op = if parser.parse_keyword(Keyword::DIV) {
             BinaryOperator::MyIntegerDivide
         } else if parser.parse_keyword(Keyword::MOD) {
@@ -144,4 +152,18 @@ impl Dialect for Narwal {
                 }),
         )
     }
+}
+
+/// Takes `[NOT] REGEXP` or `RLIKE` if that is next; whether there was a NOT. (sqlparser takes a NULL behind it for part of it.)
+fn regexp_follows(parser: &mut Parser) -> Option<bool> {
+    let is = |n: usize, k: Keyword| matches!(&parser.peek_nth_token_ref(n).token, Token::Word(w) if w.quote_style.is_none() && w.keyword == k);
+    let negated = is(0, Keyword::NOT);
+    let n = usize::from(negated);
+    if !(is(n, Keyword::REGEXP) || is(n, Keyword::RLIKE)) {
+        return None;
+    }
+    for _ in 0..=n {
+        parser.advance_token();
+    }
+    Some(negated)
 }
