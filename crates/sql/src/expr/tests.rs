@@ -255,10 +255,6 @@ fn errors_of_mariadb() {
             "sum(i) over ()",
             "1235 (42000) This version of Narwal doesn't yet support 'window functions'",
         ),
-        (
-            "'a' regexp 'b'",
-            "1235 (42000) This version of Narwal doesn't yet support 'REGEXP'",
-        ),
     ] {
         assert_eq!(f.text(text, &[]), want, "{text}");
     }

@@ -87,7 +87,7 @@ fn errors() {
     assert_eq!(code("SELECT a FROM t FULL JOIN u"), 1235);
     assert_eq!(code("SELECT a FROM (SELECT 1)"), 1248);
     assert_eq!(code("SELECT a FROM t LEFT JOIN u"), 1064);
-    assert_eq!(code("SELECT 1 LIMIT 1 UNION SELECT 2"), 1221);
+    assert_eq!(code("SELECT 1 LIMIT 1 UNION SELECT 2"), 1064);
     assert_eq!(code("SELECT (SELECT 1"), 1064);
     assert_eq!(
         code(&format!("{}SELECT 1{}", "(".repeat(5000), ")".repeat(5000))),
