@@ -55,13 +55,14 @@ def test_alembic(databases, tmp_path):
     compare(*seen)
 
 
-def test_django(databases):
+@pytest.mark.parametrize("uuid", ["", pytest.param("1", marks=pytest.mark.xfail(strict=True, reason="the type UUID is refused"))])
+def test_django(databases, uuid):
     """In a process of its own for each server: Django has one set of settings."""
     seen = []
     for server, name in databases:
         done = subprocess.run(
             [sys.executable, DJANGO], capture_output=True, text=True, timeout=300,
-            env={**os.environ, "DATABASE_PORT": str(server.port), "DATABASE_NAME": name},
+            env={**os.environ, "DATABASE_PORT": str(server.port), "DATABASE_NAME": name, "TOUR_UUID": uuid},
         )  # fmt: skip
         assert done.returncode == 0, f"{server.name}\n{done.stderr[-6000:]}"
         seen.append(json.loads(done.stdout))
@@ -85,7 +86,16 @@ def hibernate() -> list:
     return ["java", "-cp", f"{folder}/tour.jar:{folder}/lib/*", "Tour"]
 
 
-@pytest.mark.parametrize("client", [node, go, sqlx, hibernate], ids=["mysql2 and Sequelize", "go-sql-driver", "sqlx", "Hibernate and Connector/J"])
+def not_yet(client, name: str, reason: str):
+    return pytest.param(client, id=name, marks=pytest.mark.xfail(strict=True, reason=reason))
+
+
+@pytest.mark.parametrize("client", [
+    not_yet(node, "mysql2 and Sequelize", "no extended metadata, by which mysql2 knows a JSON column; no CLIENT_SESSION_TRACK, by which it reads an OK's text"),
+    not_yet(go, "go-sql-driver", "`i + ?` of a prepared statement is a DOUBLE here, whatever the parameter's type"),
+    pytest.param(sqlx, id="sqlx"),
+    not_yet(hibernate, "Hibernate and Connector/J", "sequences and the type UUID are refused"),
+])
 def test_other_languages(databases, client):
     seen = []
     for server, name in databases:

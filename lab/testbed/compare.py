@@ -33,8 +33,8 @@ class _Side:
     def __init__(self, port: int, name: str, timeout: float):
         self.name = name
         self.c = Connection(port, raw=True, timeout=timeout)
-        # As stored; the same instant the same text.
-        self.c.query("SET character_set_results = NULL")
+        # The same text, whatever its column's character set; the same instant the same text.
+        self.c.query("SET character_set_results = utf8mb4")
         self.c.query("SET time_zone = '+00:00'")
 
     def names(self, sql: str) -> list[str]:

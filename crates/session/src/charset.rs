@@ -69,43 +69,9 @@ pub(crate) fn from_handshake(id: u16) -> (&'static str, &'static str) {
     }
 }
 
-/// A time zone and its canonical name: `SYSTEM` (which is UTC, whatever the machine's is), an offset from -12:59 to +13:00, or a
-/// region of the IANA database.
+/// See [`Zone::parse`].
 pub(crate) fn time_zone(name: &str) -> Option<(Zone, String)> {
-    if name.eq_ignore_ascii_case("system") {
-        return Some((Zone::UTC, "SYSTEM".into()));
-    }
-    if name.eq_ignore_ascii_case("utc") {
-        return Some((Zone::UTC, "UTC".into()));
-    }
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return Zone::region(name).map(|(z, n)| (z, n.to_string()));
-    }
-    let b = name.as_bytes();
-    let sign = match b.first()? {
-        b'+' => 1,
-        b'-' => -1,
-        _ => return None,
-    };
-    let (h, m) = name[1..].split_once(':')?;
-    if h.is_empty() || h.len() > 2 || m.is_empty() || m.len() > 2 {
-        return None;
-    }
-    if !h.bytes().chain(m.bytes()).all(|c| c.is_ascii_digit()) {
-        return None;
-    }
-    let (h, m): (i32, i32) = (h.parse().ok()?, m.parse().ok()?);
-    if m > 59 {
-        return None;
-    }
-    let seconds = sign * (h * 3600 + m * 60);
-    if !(-(12 * 3600 + 59 * 60)..=13 * 3600).contains(&seconds) {
-        return None;
-    }
-    Some((
-        Zone::Offset(seconds),
-        format!("{}{h:02}:{m:02}", name.get(..1)?),
-    ))
+    Zone::parse(name)
 }
 
 #[cfg(test)]

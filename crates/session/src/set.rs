@@ -25,6 +25,14 @@ enum Checked {
     Charset(&'static str),
 }
 
+/// Collations that there are not, and that SET NAMES takes for the default one.
+const CLIENT_COLLATIONS: &[&str] = &[
+    "utf8mb4_unicode_ci",
+    "utf8mb4_unicode_520_ci",
+    "utf8mb4_uca1400_ai_ci",
+    "utf8mb4_0900_ai_ci",
+];
+
 impl ClientSession {
     /// Runs a SET statement: all values are evaluated and checked first, then all are assigned.
     pub(crate) fn set_variables(&mut self, items: &[SetItem]) -> SqlResult<()> {
@@ -44,6 +52,17 @@ impl ClientSession {
                         1105,
                         "Narwal speaks UTF-8: SET NAMES latin1 is taken for SET NAMES utf8mb4",
                     );
+                    Checked::Names("utf8mb4", "utf8mb4_general_ci")
+                }
+                // What a client's library asks for by itself (sqlx): only the comparison of literals depends on it.
+                SetItem::Names {
+                    charset: Some(name),
+                    collation: Some(collation),
+                } if name.eq_ignore_ascii_case("utf8mb4")
+                    && CLIENT_COLLATIONS.contains(&&*collation.to_ascii_lowercase()) =>
+                {
+                    self.env
+                        .warn(1105, format!("{collation} is taken for utf8mb4_general_ci"));
                     Checked::Names("utf8mb4", "utf8mb4_general_ci")
                 }
                 SetItem::Names { charset, collation } => {

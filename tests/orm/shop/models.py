@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 
 from django.db import models
@@ -15,7 +16,8 @@ class Category(models.Model):
 
 
 class Product(models.Model):
-    code = models.UUIDField(default=uuid.uuid4, unique=True)
+    # MariaDB has a type for it since 10.7, which Narwal does not have yet.
+    code = models.UUIDField(default=uuid.uuid4, unique=True) if os.environ.get("TOUR_UUID") else models.IntegerField(unique=True)
     name = models.CharField(max_length=100, db_index=True)
     description = models.TextField(blank=True)
     price = models.DecimalField(max_digits=10, decimal_places=2)

@@ -4,11 +4,14 @@ use super::{ANY, Call, ExprType, Function, Typing, Val, kind};
 use crate::expr::compare::compare;
 use crate::expr::date::Interval;
 use crate::expr::{Coercibility, Expr, ExprKind, types};
-use narwal_types::{Collation, Date, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{
+    Collation, Date, DateTime, SqlError, SqlResult, TypeKind, Value, ValueRef, Zone,
+};
 use std::cmp::Ordering;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("add_months", (2, 2), add_months_type, add_months),
+    Function::new("convert_tz", (3, 3), convert_tz_type, convert_tz),
     Function::new(
         "current_role",
         (0, 0),
@@ -150,6 +153,32 @@ fn get_format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         .iter()
         .position(|n| *n == which);
     Ok(at.map_or(Val::NULL, |i| Val::text(formats[i].to_string())))
+}
+
+fn convert_tz_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(kind(TypeKind::DateTime(match t.arg(0).ty.kind {
+        TypeKind::DateTime(f) | TypeKind::Timestamp(f) | TypeKind::Time(f) => f,
+        TypeKind::Date => 0,
+        _ => 6,
+    })))
+}
+
+/// Beyond what a TIMESTAMP can hold nothing is converted.
+fn convert_tz<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let zone = |i: usize| Zone::parse(&c.v(i).to_text()).map(|z| z.0);
+    let (Some(t), Some(from), Some(to)) = (c.datetime(0), zone(1), zone(2)) else {
+        return Ok(Val::NULL);
+    };
+    let (utc, _) = from.utc(t.unix_micros());
+    if !(1_000_000..=(i64::from(i32::MAX)) * 1_000_000 + 999_999).contains(&utc) {
+        return Ok(Val::Owned(Value::DateTime(t)));
+    }
+    let fsp = match c.expr.ty.ty.kind {
+        TypeKind::DateTime(f) => f,
+        _ => 6,
+    };
+    Ok(DateTime::from_unix_micros(to.local(utc), fsp)
+        .map_or(Val::NULL, |t| Val::Owned(Value::DateTime(t))))
 }
 
 fn add_months_type(t: &Typing<'_>) -> SqlResult<ExprType> {
