@@ -853,7 +853,7 @@ impl Applier {
         let zone = vars
             .time_zone
             .as_deref()
-            .and_then(crate::charset::time_zone)
+            .and_then(narwal_types::Zone::parse)
             .map_or_else(|| "+00:00".to_owned(), |z| z.1);
         s.vars.set_by_name("time_zone", VarValue::text(zone));
         let checks = VarValue::Bool(!vars.no_foreign_key_checks);

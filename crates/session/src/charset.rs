@@ -1,6 +1,6 @@
 //! Names of character sets, collations and time zones that a session can ask for.
 
-use narwal_types::{SqlError, SqlResult, Zone};
+use narwal_types::{SqlError, SqlResult};
 
 /// The canonical name of a connection character set. Narwal speaks UTF-8 only; `ascii` is a part of it, and `utf8mb3`
 /// clients get what they would of a utf8mb4 column.
@@ -69,42 +69,9 @@ pub(crate) fn from_handshake(id: u16) -> (&'static str, &'static str) {
     }
 }
 
-/// See [`Zone::parse`].
-pub(crate) fn time_zone(name: &str) -> Option<(Zone, String)> {
-    Zone::parse(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn time_zones() {
-        assert_eq!(
-            time_zone("+05:30"),
-            Some((Zone::Offset(19800), "+05:30".into()))
-        );
-        assert_eq!(
-            time_zone("-8:00"),
-            Some((Zone::Offset(-28800), "-08:00".into()))
-        );
-        assert_eq!(time_zone("system"), Some((Zone::UTC, "SYSTEM".into())));
-        let paris = time_zone("europe/paris").map(|z| z.1);
-        assert_eq!(paris.as_deref(), Some("Europe/Paris"));
-        for bad in [
-            "+13:01",
-            "+1",
-            "5:30",
-            "+05:60",
-            "",
-            "+",
-            "Europe/Nowhere",
-            "+é:00",
-            "-13:00",
-        ] {
-            assert_eq!(time_zone(bad), None, "{bad}");
-        }
-    }
 
     #[test]
     fn character_sets() {

@@ -16,7 +16,7 @@ use crate::variables::VarValue;
 use ahash::AHashMap;
 use narwal_engine::{Isolation, OnDone, Reserved, RowImage};
 use narwal_sql::{SqlMode, StatementEnv};
-use narwal_types::{ResultSink, SqlError, SqlResult, Value};
+use narwal_types::{ResultSink, SqlError, SqlResult, Value, Zone};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -244,8 +244,7 @@ impl ClientSession {
     pub(crate) fn refresh_settings(&mut self) {
         let v = |name: &str| self.vars.value(name);
         let sql_mode = SqlMode::parse(v("sql_mode").as_str()).unwrap_or(SqlMode::DEFAULT);
-        let zone =
-            charset::time_zone(v("time_zone").as_str()).map_or(narwal_types::Zone::UTC, |z| z.0);
+        let zone = Zone::parse(v("time_zone").as_str()).map_or(Zone::UTC, |z| z.0);
         if sql_mode != self.env.sql_mode || zone != self.env.time_zone {
             self.plan_generation += 1;
         }

@@ -1727,7 +1727,7 @@ impl VariableDef {
             },
             Kind::TimeZone => match value {
                 Value::Str(s) => {
-                    let name = crate::charset::time_zone(s)
+                    let name = narwal_types::Zone::parse(s)
                         .ok_or_else(|| {
                             SqlError::new(
                                 1298,

@@ -128,6 +128,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_and_offsets() {
+        assert_eq!(
+            Zone::parse("+05:30"),
+            Some((Zone::Offset(19800), "+05:30".into()))
+        );
+        assert_eq!(
+            Zone::parse("-8:00"),
+            Some((Zone::Offset(-28800), "-08:00".into()))
+        );
+        assert_eq!(Zone::parse("system"), Some((Zone::UTC, "SYSTEM".into())));
+        let paris = Zone::parse("europe/paris").map(|z| z.1);
+        assert_eq!(paris.as_deref(), Some("Europe/Paris"));
+        for bad in [
+            "+13:01",
+            "+1",
+            "5:30",
+            "+05:60",
+            "",
+            "+",
+            "Europe/Nowhere",
+            "+é:00",
+            "-13:00",
+        ] {
+            assert_eq!(Zone::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
     fn regions() {
         let (berlin, name) = Zone::region("europe/BERLIN").unwrap();
         assert_eq!(name, "Europe/Berlin");

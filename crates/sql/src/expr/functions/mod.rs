@@ -140,22 +140,20 @@ impl Function {
     }
 }
 
+/// The functions of each topic's file.
+static TOPICS: [&[Function]; 6] = [
+    string::FUNCTIONS,
+    binary::FUNCTIONS,
+    network::FUNCTIONS,
+    regexp::FUNCTIONS,
+    json::FUNCTIONS,
+    misc::FUNCTIONS,
+];
+
 /// Finds a function by its name in lower case.
 pub fn lookup(name: &str) -> Option<&'static Function> {
-    static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> = LazyLock::new(|| {
-        [
-            string::FUNCTIONS,
-            binary::FUNCTIONS,
-            network::FUNCTIONS,
-            regexp::FUNCTIONS,
-            json::FUNCTIONS,
-            misc::FUNCTIONS,
-        ]
-        .into_iter()
-        .flatten()
-        .map(|f| (f.name, f))
-        .collect()
-    });
+    static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> =
+        LazyLock::new(|| TOPICS.into_iter().flatten().map(|f| (f.name, f)).collect());
     BY_NAME.get(name).copied()
 }
 
@@ -234,17 +232,7 @@ mod tests {
 
     #[test]
     fn no_name_twice() {
-        let all: Vec<&Function> = [
-            string::FUNCTIONS,
-            binary::FUNCTIONS,
-            network::FUNCTIONS,
-            regexp::FUNCTIONS,
-            json::FUNCTIONS,
-            misc::FUNCTIONS,
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let all: Vec<&Function> = TOPICS.into_iter().flatten().collect();
         for f in &all {
             assert_eq!(
                 all.iter().filter(|g| g.name == f.name).count(),
