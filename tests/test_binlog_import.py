@@ -203,8 +203,7 @@ def test_statement_events_are_refused_with_their_place(source, own_narwal):
     "definition, word",
     [
         ("c VARCHAR(5) CHARACTER SET latin2", "latin2"),
-        ("c VARCHAR(5) COLLATE utf8mb4_unicode_ci", "utf8mb4_unicode_ci"),
-        ("i INET6", "INET6"),
+        ("c VARCHAR(5) COLLATE utf8mb4_swedish_ci", "utf8mb4_swedish_ci"),
         ("g POINT", "POINT"),
     ],
 )  # fmt: skip
@@ -236,14 +235,14 @@ def test_failure_resume_and_append(source, own_narwal):
         client.ok("CREATE DATABASE d")
         client.ok("CREATE TABLE d.t (a INT PRIMARY KEY)")
         client.ok("INSERT INTO d.t VALUES (1)")
-        client.ok("CREATE VIEW d.v AS SELECT a FROM d.t")
+        client.ok("CREATE PROCEDURE d.p() SELECT 1")
         client.ok("INSERT INTO d.t VALUES (2)")
         client.ok("FLUSH BINARY LOGS")
         client.ok("INSERT INTO d.t VALUES (3)")
         primary.stop()
     server = own_narwal(start=False)
     error = refused(server, index(primary))
-    assert "CREATE" in error and "VIEW" in error and "--resume" in error
+    assert "CREATE" in error and "PROCEDURE" in error and "--resume" in error
     # Somebody's folder by that name is not touched.
     done = run_import(server, "--resume", "--skip-unsupported", index(primary))
     assert done.returncode == 0, done.stderr

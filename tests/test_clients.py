@@ -638,3 +638,12 @@ def test_a_second_server_on_the_same_folder_is_refused(own_narwal):
 def test_root_comes_only_from_this_machine(narwal, connect):
     hosts = {row[0] for row in connect().rows("SELECT CURRENT_USER()")}
     assert hosts <= {"root@localhost", "root@127.0.0.1", "root@::1"}
+
+
+def test_expressions_of_great_depth(narwal):
+    """The longest chain of operators that is taken needs no more stack than there is."""
+    with Client(narwal) as client:
+        for chain in ("-".join(["1"] * 1000), " OR ".join(["1 = 2"] * 500), "(" * 150 + "1" + ")" * 150):
+            client.ok(f"SELECT {chain}")
+            client.ok(f"SET @deep = {chain}")
+        client.fails("SELECT " + "-".join(["1"] * 1100), 1436)

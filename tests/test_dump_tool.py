@@ -21,7 +21,7 @@ VALUES = r"""INSERT INTO types VALUES
   (2, 0, 9223372036854775807, 0.000001, -0.1, -1e-10, '', '', '', '', '', '', '0001-01-01', '00:00:00',
    '9999-12-31 23:59:59.999999', '1970-01-02 00:00:01', 1901),
   (3, NULL, NULL, NULL, NULL, NULL, NULL, '\Z%_', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"""
-TABLES = ["plain", "types", "`odd ``name`", "empty"]
+TABLES = ["plain", "types", "`odd ``name`", "empty", "numbers"]
 
 
 def fill(client: Client) -> None:
@@ -32,6 +32,8 @@ def fill(client: Client) -> None:
     client.ok("CREATE TABLE `odd ``name` (`a b` INT, `select` TEXT)")
     client.ok("INSERT INTO `odd ``name` VALUES (1, 'x'), (2, NULL)")
     client.ok("CREATE TABLE empty (a INT)")
+    client.ok("CREATE SEQUENCE numbers START 7 INCREMENT 3 CACHE 5 COMMENT 'of each one'")
+    client.ok("DO NEXTVAL(numbers)")
 
 
 def tool(server, *args: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 
+from conftest import COMMON, PRIMARY
 from support import Client
 
 ORPHANS = "SELECT COUNT(*) FROM c LEFT JOIN p ON p.id = c.pid WHERE c.pid IS NOT NULL AND p.id IS NULL"
@@ -138,3 +139,17 @@ def test_cascades_survive_a_crash(own_narwal):
         assert [client.rows(f"SELECT * FROM {t} ORDER BY id") for t in "pcd"] == before
         assert client.run("INSERT INTO c (pid) VALUES (999)").error == 1452
         assert client.run("INSERT INTO g (a, k) VALUES (9, -1)").error == 4025
+
+
+def test_a_narwal_replica_makes_the_cascades_of_mariadb(lab, own, own_narwal_replica):
+    source = own(lab.replica([*COMMON, *PRIMARY, "--log-bin=bin", "--binlog-format=ROW"], log=True))
+    replica = own_narwal_replica(*PRIMARY)
+    replica.follow(source.port)
+    with Client(source) as client:
+        make(client, "fk_in")
+        history(client)
+    replica.catch_up(source.port, 20)
+    with Client(replica) as mine, Client(source) as theirs:
+        for table in "pcde":
+            sql = f"SELECT * FROM fk_in.{table} ORDER BY id"
+            assert mine.rows(sql) == theirs.rows(sql), table

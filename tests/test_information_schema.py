@@ -300,3 +300,38 @@ def test_pymysql_reads_a_schema(narwal, db):
         assert rows[1][8] == 40
         cursor.execute("SHOW VARIABLES LIKE 'BINLOG_ROW_METADATA';")
         assert cursor.fetchall() == (("binlog_row_metadata", "FULL"),)
+
+
+def test_the_schema_mysql(narwal, mariadb):
+    """Names and types of the columns that tools ask for, and the rows of an account with grants."""
+    db = "of_mysql"
+    with Client(narwal) as ours, Client(mariadb) as theirs:
+        for client in (ours, theirs):
+            client.run(f"DROP DATABASE IF EXISTS {db}")
+            client.run("DROP USER IF EXISTS asked@'10.%'")
+            client.ok(f"CREATE DATABASE {db}")
+            client.ok(f"CREATE TABLE {db}.t (id INT)")
+            client.ok("CREATE USER asked@'10.%' IDENTIFIED BY 'x'")
+            client.ok("GRANT SELECT, PROCESS ON *.* TO asked@'10.%'")
+            client.ok(f"GRANT INSERT, CREATE VIEW ON {db}.* TO asked@'10.%'")
+            client.ok(f"GRANT SELECT, CREATE VIEW ON {db}.t TO asked@'10.%'")
+        for table in (
+            "user db tables_priv columns_priv procs_priv proxies_priv roles_mapping global_priv func proc event plugin servers "
+            "help_category help_keyword help_relation help_topic time_zone time_zone_name gtid_slave_pos"
+        ).split():
+            sql = f"SELECT * FROM mysql.{table} WHERE 1 = 0"
+            assert ours.run(sql).columns == theirs.run(sql).columns, table
+        for sql in (
+            "SELECT User, Host, Password, Select_priv, Insert_priv, Process_priv, Grant_priv, Super_priv, plugin, is_role, ssl_type,"
+            " max_connections, password_expired FROM mysql.user WHERE User = 'asked'",
+            f"SELECT * FROM mysql.db WHERE Db = '{db}'",
+            f"SELECT Host, Db, User, Table_name, Table_priv, Column_priv FROM mysql.tables_priv WHERE Db = '{db}'",
+            "SELECT * FROM mysql.proc WHERE db NOT IN ('mysql', 'sys')",  # where a package may have some
+            "SELECT * FROM mysql.event",
+        ):
+            assert ours.rows(sql) == theirs.rows(sql), sql
+        ours.fails("SELECT * FROM mysql.nothing", 1146)
+        ours.fails("DELETE FROM mysql.user", 1146)
+        for client in (ours, theirs):
+            client.ok(f"DROP DATABASE {db}")
+            client.ok("DROP USER asked@'10.%'")

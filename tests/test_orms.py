@@ -55,7 +55,7 @@ def test_alembic(databases, tmp_path):
     compare(*seen)
 
 
-@pytest.mark.parametrize("uuid", ["", pytest.param("1", marks=pytest.mark.xfail(strict=True, reason="the type UUID is refused"))])
+@pytest.mark.parametrize("uuid", ["", "1"])
 def test_django(databases, uuid):
     """In a process of its own for each server: Django has one set of settings."""
     seen = []
@@ -86,15 +86,11 @@ def hibernate() -> list:
     return ["java", "-cp", f"{folder}/tour.jar:{folder}/lib/*", "Tour"]
 
 
-def not_yet(client, name: str, reason: str):
-    return pytest.param(client, id=name, marks=pytest.mark.xfail(strict=True, reason=reason))
-
-
 @pytest.mark.parametrize("client", [
-    not_yet(node, "mysql2 and Sequelize", "no extended metadata, by which mysql2 knows a JSON column; no CLIENT_SESSION_TRACK, by which it reads an OK's text"),
-    not_yet(go, "go-sql-driver", "`i + ?` of a prepared statement is a DOUBLE here, whatever the parameter's type"),
+    pytest.param(node, id="mysql2 and Sequelize"),
+    pytest.param(go, id="go-sql-driver"),
     pytest.param(sqlx, id="sqlx"),
-    not_yet(hibernate, "Hibernate and Connector/J", "sequences and the type UUID are refused"),
+    pytest.param(hibernate, id="Hibernate and Connector/J"),
 ])
 def test_other_languages(databases, client):
     seen = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +85,39 @@ def test_json(tables):
     assert block["nested_loop"][1]["table"]["access_type"] == "eq_ref"
     assert block["nested_loop"][1]["table"]["ref"] == ["plans.small.bid"]
     assert block["subqueries"][0]["query_block"]["select_id"] == 2
+
+
+def extra(client, sql: str) -> list[tuple]:
+    """(table, key, Extra) of each row of EXPLAIN."""
+    return [(row[2], row[5], row[9]) for row in client.rows("EXPLAIN " + sql)]
+
+
+def test_an_index_alone_answers(tables):
+    assert extra(tables, "SELECT bid FROM small WHERE f = 3") == [("small", "f", "Using where")]
+    assert extra(tables, "SELECT id, f FROM small WHERE f = 3") == [("small", "f", "Using where; Using index")]
+    assert extra(tables, "SELECT SUM(f) FROM small") == [("small", "f", "Using index")]
+    assert extra(tables, "SELECT SUM(f) FROM small IGNORE INDEX (f)")[0][1] is None
+
+
+def test_ends_and_groups_along_an_index(tables):
+    assert extra(tables, "SELECT MIN(f), MAX(f) FROM small") == [(None, None, "Select tables optimized away")]
+    assert extra(tables, "SELECT f, COUNT(*) FROM small GROUP BY f") == [("small", "f", "Using index")]
+    assert extra(tables, "SELECT DISTINCT f FROM small") == [("small", "f", "Using index")]
+    assert "filesort" in extra(tables, "SELECT bid, COUNT(*) FROM small GROUP BY bid")[0][2]
+
+
+def test_analyze_counts_different_values(tables):
+    different = int(tables.value("SELECT COUNT(DISTINCT f) FROM small"))
+    assert tables.rows("ANALYZE TABLE small")[0][3] == "OK"
+    found = {row[2]: row[6] for row in tables.rows("SHOW INDEX FROM small")}
+    assert int(found["f"]) == different
+    assert found["PRIMARY"] == tables.value("SELECT COUNT(*) FROM small")
+
+
+def test_a_sort_beyond_its_buffer_leaves_no_file(narwal_server, tables):
+    tables.ok("SET sort_buffer_size = 1024")
+    ids = [int(row[0]) for row in tables.rows("SELECT id FROM big ORDER BY -id")]
+    assert ids == list(range(9999, -1, -1))
+    tables.ok("SET sort_buffer_size = DEFAULT")
+    open_files = [os.readlink(f) for f in Path(f"/proc/{narwal_server.process.pid}/fd").iterdir() if f.is_symlink()]
+    assert not [f for f in open_files if f.endswith("(deleted)")]

@@ -89,11 +89,11 @@ def test_types_and_character_sets(source, replica, kind):
         c.ok("CREATE DATABASE d" + ("" if kind == "mariadb" else " CHARACTER SET latin1"))
         c.ok("CREATE TABLE d.t (k VARCHAR(20) PRIMARY KEY, c CHAR(5), e ENUM('é','b') NOT NULL, s SET('x','ü'), b BIT(10), x TEXT,"
              " u VARCHAR(20) CHARACTER SET utf8mb4, w CHAR(9) CHARACTER SET utf8mb3, a CHAR(3) CHARACTER SET ascii COLLATE ascii_bin,"
-             " l TEXT COLLATE latin1_bin)")  # fmt: skip
-        c.ok("INSERT INTO d.t VALUES ('é', 'ü€', 'É', 'ü,x', 513, 'naïve', '🐎', 'é日', 'abc', 'ß'), ('z', '', 'b', '', NULL, '', NULL, 'z', '', 'Z')")
+             " l TEXT COLLATE latin1_bin, id UUID DEFAULT '018f0000-0000-7000-8000-00000000ff00', v4 INET4, v6 INET6, KEY (id), KEY (v4))")  # fmt: skip
+        c.ok("INSERT INTO d.t VALUES ('é', 'ü€', 'É', 'ü,x', 513, 'naïve', '🐎', 'é日', 'abc', 'ß', NULL, '1.2.0.0', 'fe80::'), ('z', '', 'b', '', NULL, '', NULL, 'z', '', 'Z', REPEAT('0', 32), NULL, '::')")
         c.ok("INSERT INTO d.t (k) VALUES ('Ö'), ('plain')")
         c.ok("UPDATE d.t SET c = CONCAT(k, '!'), e = 2, s = 3, b = b + 1 WHERE k = 'E'")
-        c.ok("UPDATE d.t SET k = 'ÿ' WHERE k = 'ö'")
+        c.ok("UPDATE d.t SET k = 'ÿ', id = '123e4567-e89b-12d3-a456-426655440000', v4 = '10.0.0.0', v6 = '::1' WHERE k = 'ö'")
         c.ok("DELETE FROM d.t WHERE k = 'Z'")
         c.ok("CREATE TABLE d.no_key (v VARCHAR(10), e ENUM('a','b') COLLATE utf8mb4_bin)")
         c.ok("INSERT INTO d.no_key VALUES ('é', 'a'), ('é', 'a'), (NULL, NULL)")
@@ -102,7 +102,7 @@ def test_types_and_character_sets(source, replica, kind):
     follower.follow(primary.port)
     assert follower.same(primary.port).rows == 5
     with Client(primary) as a, Client(follower) as b:
-        for sql in ("SHOW CREATE DATABASE d", "SHOW CREATE TABLE d.t", "SELECT HEX(k), HEX(c), e, e+0, s, HEX(x) FROM d.t ORDER BY k"):
+        for sql in ("SHOW CREATE DATABASE d", "SHOW CREATE TABLE d.t", "SELECT HEX(k), HEX(c), e, e+0, s, HEX(x), id, v4, v6 FROM d.t ORDER BY k"):
             assert a.rows(sql) == b.rows(sql)
 
 

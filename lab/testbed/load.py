@@ -144,12 +144,21 @@ class Load:
         with self._turn:
             self._quiet = True
             assert self._turn.wait_for(lambda: not self._working, 120)
+        if self.lossy:  # a writer that paused when its server was killed does not know yet what that took
+            self._forget_lost(self.look(self.server, "").marks)
         try:
             yield
         finally:
             with self._turn:
                 self._quiet = False
                 self._turn.notify_all()
+
+    def _forget_lost(self, found: dict[int, int]) -> None:
+        for w, mark in self.marks.items():
+            n = found.get(w, -1)
+            if n < mark.acknowledged:
+                mark.acknowledged = mark.sent = n
+                mark.places = {k: v for k, v in mark.places.items() if k <= n}
 
     @contextlib.contextmanager
     def no_definitions(self):

@@ -28,6 +28,7 @@ pub mod event_type {
     pub const WRITE_ROWS_V2: u8 = 30;
     pub const UPDATE_ROWS_V2: u8 = 31;
     pub const DELETE_ROWS_V2: u8 = 32;
+    pub const XA_PREPARE: u8 = 38;
     pub const ANNOTATE_ROWS: u8 = 160;
     pub const BINLOG_CHECKPOINT: u8 = 161;
     pub const GTID: u8 = 162;
@@ -58,6 +59,10 @@ pub mod gtid_flags {
     pub const ALLOW_PARALLEL: u8 = 0x08;
     /// The transaction waited for a row lock.
     pub const WAITED: u8 = 0x10;
+    /// The group prepares an XA transaction, whose name follows.
+    pub const PREPARED_XA: u8 = 0x40;
+    /// The group commits or rolls back a prepared XA transaction, whose name follows.
+    pub const COMPLETED_XA: u8 = 0x80;
     /// The group is a DDL statement.
     pub const DDL: u8 = 0x20;
 }

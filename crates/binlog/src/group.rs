@@ -9,8 +9,9 @@ use crate::event::{
 };
 use crate::gtid::Gtid;
 use crate::template::TableMapTemplate;
+use crate::xid::Xid;
 
-/// Bytes of the GTID event that starts every group.
+/// Bytes of the GTID event that starts every group, but for those of XA transactions, which have its name in it.
 pub const GTID_EVENT_LEN: usize = 42;
 /// Size at which a rows event is closed and the next begun, in bytes, header and checksum included.
 pub const DEFAULT_ROW_EVENT_MAX_SIZE: u32 = 8192;
@@ -565,6 +566,66 @@ impl GroupBuilder {
         ))
     }
 
+    /// Ends the last statement and the group with what prepares an XA transaction: XA END and XA_PREPARE. `query` says which
+    /// connection does it, with which settings; its own text is not used.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_xa_prepare(
+        mut self,
+        xid: &Xid,
+        query: &DdlQuery<'_>,
+    ) -> Result<PendingGroup, BinlogError> {
+        self.end_statement();
+        self.set_timestamp(query.timestamp);
+        let sql = format!("XA END {xid}");
+        self.put_query(&DdlQuery {
+            sql: sql.as_bytes(),
+            ..*query
+        })?;
+        let body = xid.prepare_body();
+        self.check_room("event group", HEADER_LEN + body.len() + CHECKSUM_LEN)?;
+        let start = self.buf.len();
+        self.put_header(event_type::XA_PREPARE, 0);
+        self.buf.extend_from_slice(&body);
+        self.put_end(start);
+        Ok(self
+            .into_pending(
+                gtid_flags::TRANSACTIONAL | gtid_flags::ALLOW_PARALLEL | gtid_flags::PREPARED_XA,
+                None,
+            )
+            .naming(xid))
+    }
+
+    /// The group of XA COMMIT (`commit`) or XA ROLLBACK of a prepared transaction: a QUERY event, for which `query` says as in
+    /// [`finish_xa_prepare`](Self::finish_xa_prepare).
+    ///
+    /// # Errors
+    /// As [`ddl`](Self::ddl).
+    pub fn xa_end(
+        reserve: usize,
+        xid: &Xid,
+        commit: bool,
+        query: &DdlQuery<'_>,
+    ) -> Result<PendingGroup, BinlogError> {
+        let mut group = Self::new(reserve, query.server_id);
+        group.set_timestamp(query.timestamp);
+        let sql = format!("XA {} {xid}", if commit { "COMMIT" } else { "ROLLBACK" });
+        group.put_query(&DdlQuery {
+            sql: sql.as_bytes(),
+            ..*query
+        })?;
+        Ok(group
+            .into_pending(
+                gtid_flags::STANDALONE
+                    | gtid_flags::TRANSACTIONAL
+                    | gtid_flags::ALLOW_PARALLEL
+                    | gtid_flags::COMPLETED_XA,
+                None,
+            )
+            .naming(xid))
+    }
+
     fn put_query(&mut self, query: &DdlQuery<'_>) -> Result<(), BinlogError> {
         let db_len = u8::try_from(query.db.len())
             .map_err(|_| BinlogError::Invalid("database name of more than 255 bytes"))?;
@@ -725,6 +786,18 @@ pub struct PendingGroup {
 }
 
 impl PendingGroup {
+    /// Puts an XA transaction's name into the GTID event, instead of the zeros behind the flags.
+    fn naming(mut self, xid: &Xid) -> Self {
+        let start = self.reserve;
+        let body_end = start + GTID_EVENT_LEN - CHECKSUM_LEN;
+        let name = xid.in_gtid();
+        let flags_end = start + HEADER_LEN + 13;
+        let len = GTID_EVENT_LEN + name.len() - (body_end - flags_end);
+        self.buf.splice(flags_end..body_end, name);
+        put_u32(&mut self.buf, start + SIZE_AT, len as u32);
+        self
+    }
+
     /// Bytes of the whole group, drained events included.
     #[must_use]
     pub fn group_len(&self) -> u64 {

@@ -29,6 +29,7 @@ mod rows;
 mod table_map;
 mod template;
 mod value;
+mod xid;
 
 pub use column::{ColumnMeta, column_type};
 pub use compressed::{decompressed_body, uncompressed_type};
@@ -56,3 +57,4 @@ pub use rows::{RowChange, RowIter, RowsEvent, RowsKind};
 pub use table_map::TableMap;
 pub use template::{RowMetadata, TableMapTemplate};
 pub use value::{metadata_len, value_len};
+pub use xid::{MAX_XID_PART, XaPrepare, Xid};

@@ -48,6 +48,7 @@ impl TableBuilder {
             created: 0,
             checks: Vec::new(),
             foreign_keys: Vec::new(),
+            sequence: false,
         };
         TableBuilder { def, error: None }
     }

@@ -2,6 +2,7 @@
 
 use crate::table::Table;
 use crate::txn::definition_changed;
+use crate::views::ViewDef;
 use crate::{EngineError, Result};
 use narwal_types::{Collation, ColumnType};
 use serde::{Deserialize, Serialize};
@@ -188,6 +189,9 @@ pub struct TableDef {
     /// Foreign keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKeyDef>,
+    /// It is a sequence: a table of one row, see [`crate::SequenceRow`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sequence: bool,
 }
 
 /// A change of the catalog, applied atomically with its QUERY event.
@@ -266,6 +270,15 @@ pub enum CatalogChange {
         /// The next value when `next` was chosen: if others have taken values since, theirs count too.
         seen: u64,
     },
+    /// CREATE VIEW, or a new definition of the view of that name.
+    PutView(ViewDef),
+    /// DROP VIEW; no error if it is missing.
+    DropView {
+        /// Database.
+        db: String,
+        /// View.
+        name: String,
+    },
     /// Stores a named object of the layers above (users, grants), opaque to the engine.
     PutObject {
         /// E.g. `user/root@localhost`.
@@ -309,6 +322,7 @@ pub struct Catalog {
     pub(crate) tables: BTreeMap<String, BTreeMap<String, Arc<Table>>>,
     pub(crate) by_id: ahash::HashMap<u64, Arc<Table>>,
     pub(crate) objects: BTreeMap<String, Arc<str>>,
+    pub(crate) views: BTreeMap<String, BTreeMap<String, Arc<ViewDef>>>,
     pub(crate) next_table_id: u64,
     pub(crate) next_index_id: u32,
     pub(crate) references: crate::foreign::References,
@@ -379,6 +393,11 @@ pub(crate) enum LoggedChange {
         value: String,
     },
     DeleteObject(String),
+    PutView(ViewDef),
+    DropView {
+        db: String,
+        name: String,
+    },
     SetReplicaState {
         slave_pos: Option<String>,
         channel: Option<(u32, Option<(String, u64)>)>,
@@ -408,6 +427,8 @@ pub(crate) struct StoredCatalog {
     pub(crate) databases: Vec<DatabaseDef>,
     pub(crate) tables: Vec<StoredTable>,
     pub(crate) objects: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) views: Vec<ViewDef>,
     pub(crate) next_table_id: u64,
     pub(crate) next_index_id: u32,
 }
@@ -419,6 +440,8 @@ pub(crate) struct StoredTable {
     pub(crate) auto_increment: u64,
     pub(crate) row_id: u64,
     pub(crate) rows: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stats: Option<crate::table::TableStats>,
 }
 
 /// Whether rows of the one definition are rows of the other: then ALTER TABLE need not touch them.
@@ -502,12 +525,7 @@ impl Catalog {
                 if self.database(&def.db).is_none() {
                     return Err(missing("database", &def.db));
                 }
-                if self.table(&def.db, &def.name).is_some() {
-                    return Err(EngineError::Catalog(format!(
-                        "table {}.{} already exists",
-                        def.db, def.name
-                    )));
-                }
+                self.check_free(&def.db, &def.name)?;
                 if def.created == 0 {
                     def.created = created;
                 }
@@ -637,6 +655,16 @@ impl Catalog {
                     next: if now == seen { next } else { next.max(now) },
                 }]
             }
+            CatalogChange::PutView(v) => {
+                if self.database(&v.db).is_none() {
+                    return Err(missing("database", &v.db));
+                }
+                if self.view(&v.db, &v.name).is_none() {
+                    self.check_free(&v.db, &v.name)?;
+                }
+                vec![LoggedChange::PutView(v)]
+            }
+            CatalogChange::DropView { db, name } => vec![LoggedChange::DropView { db, name }],
             CatalogChange::PutObject { key, value } => vec![LoggedChange::PutObject { key, value }],
             CatalogChange::DeleteObject { key } => vec![LoggedChange::DeleteObject(key)],
             CatalogChange::SetReplicaState { slave_pos, channel } => {
@@ -665,13 +693,18 @@ impl Catalog {
         if self.database(&def.db).is_none() {
             return Err(missing("database", &def.db));
         }
-        match self.table(&def.db, &def.name) {
-            Some(t) if t.def.id != old.def.id => Err(EngineError::Catalog(format!(
-                "table {}.{} already exists",
-                def.db, def.name
-            ))),
-            _ => Ok(()),
+        if (&old.def.db, &old.def.name) == (&def.db, &def.name) {
+            return Ok(());
         }
+        self.check_free(&def.db, &def.name)
+    }
+
+    /// No table and no view has the name. If one has, another statement made it since this one was planned.
+    fn check_free(&self, db: &str, name: &str) -> Result<()> {
+        if self.has(db, name) {
+            return Err(definition_changed());
+        }
+        Ok(())
     }
 
     fn give_ids(&mut self, def: &mut TableDef) {
@@ -693,13 +726,19 @@ impl Catalog {
             }
             LoggedChange::DropDatabase(name) => {
                 self.databases.remove(name);
+                self.views.remove(name);
             }
+            LoggedChange::PutView(v) => self.put_view(v.clone()),
+            LoggedChange::DropView { db, name } => self.remove_view(db, name),
             LoggedChange::PutTable(def) => {
                 let old = self.by_id.get(&def.id).cloned();
                 if let Some(t) = &old {
                     self.forget_name(t);
                 }
                 let counters = old.as_ref().map(|t| t.counters.clone());
+                if let Some(c) = counters.as_ref().filter(|_| def.sequence) {
+                    c.sequence.forget();
+                }
                 self.next_table_id = self.next_table_id.max(def.id + 1);
                 let ids = def
                     .indexes
@@ -743,7 +782,7 @@ impl Catalog {
     }
 
     /// Takes a table's name away, unless another table has it by now.
-    fn forget_name(&mut self, t: &Table) {
+    pub(crate) fn forget_name(&mut self, t: &Table) {
         let Some(m) = self.tables.get_mut(&t.def.db) else {
             return;
         };
@@ -766,7 +805,7 @@ impl Catalog {
         }
     }
 
-    fn put_table(&mut self, t: Arc<Table>) {
+    pub(crate) fn put_table(&mut self, t: Arc<Table>) {
         self.by_id.insert(t.def.id, t.clone());
         self.tables
             .entry(t.def.db.clone())
@@ -788,12 +827,19 @@ impl Catalog {
                     auto_increment: t.counters.auto_increment.load(Relaxed),
                     row_id: t.counters.row_id.load(Relaxed),
                     rows: t.counters.rows.load(Relaxed),
+                    stats: t.stats().map(|s| (*s).clone()),
                 })
                 .collect(),
             objects: self
                 .objects
                 .iter()
                 .map(|(k, v)| (k.clone(), v.to_string()))
+                .collect(),
+            views: self
+                .views
+                .values()
+                .flat_map(|m| m.values())
+                .map(|v| (**v).clone())
                 .collect(),
             next_table_id: self.next_table_id,
             next_index_id: self.next_index_id,
@@ -820,10 +866,16 @@ impl Catalog {
                 .store(t.auto_increment, Relaxed);
             table.counters.row_id.store(t.row_id, Relaxed);
             table.counters.rows.store(t.rows, Relaxed);
+            if let Some(stats) = t.stats {
+                table.set_stats(stats);
+            }
             c.put_table(table);
         }
         for (k, v) in s.objects {
             c.objects.insert(k, v.into());
+        }
+        for v in s.views {
+            c.put_view(v);
         }
         c.refer();
         Ok(c)

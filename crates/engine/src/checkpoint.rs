@@ -17,6 +17,7 @@ use crate::memtable::Memtable;
 use crate::replica::StoredReplica;
 use crate::run::RunEntry;
 use crate::state::{Layer, State};
+use crate::xa::StoredPrepared;
 use crate::{EngineError, Result};
 use narwal_binlog::{VirtualConfig, VirtualFiles};
 use redb::TableDefinition;
@@ -41,6 +42,9 @@ pub(crate) struct CheckpointMeta {
     /// What was applied of other servers' logs up to commit `seq`.
     #[serde(default)]
     pub(crate) replica: StoredReplica,
+    /// XA transactions that were prepared and not ended after commit `seq`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) prepared: Vec<StoredPrepared>,
 }
 
 impl CheckpointMeta {
@@ -128,7 +132,7 @@ fn freeze(db: &Inner) -> Frozen {
     let latest = db.latest_catalog.lock();
     let fresh = Arc::new(Memtable::new());
     let mut index = db.binlog.index.lock();
-    let (layers, seq, lsn, binlog, current, replica) =
+    let (layers, seq, lsn, binlog, current, replica, prepared) =
         db.log.with_order_state(|order: &mut Order, at| {
             order.active = fresh.clone();
             // Still under the order mutex: whoever sees a later sequence number published sees this state too.
@@ -144,6 +148,7 @@ fn freeze(db: &Inner) -> Frozen {
                 order.binlog.to_bytes(),
                 current,
                 replica,
+                crate::xa::to_stored(&order.prepared),
             )
         });
     let meta = CheckpointMeta {
@@ -153,6 +158,7 @@ fn freeze(db: &Inner) -> Frozen {
         binlog: to_hex(&binlog),
         catalog: latest.to_stored(),
         replica: replica.to_stored(),
+        prepared,
     };
     Frozen {
         layers,

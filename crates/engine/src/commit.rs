@@ -14,13 +14,15 @@ use crate::db::{Inner, Order};
 use crate::groups::Oob;
 use crate::locks::drop_aside;
 use crate::memtable::Memtable;
+use crate::oob::OobHold;
 use crate::packed::{PackedBody, unpack};
 use crate::replica::{Origin, ReplicaMove, local_gtid};
 use crate::run::RunMeta;
 use crate::spilled::Spilled;
 use crate::state::Layer;
 use crate::txn::{CommitInfo, Reserved, Transaction, TxnOptions, binlog_err};
-use crate::writeset::WriteSet;
+use crate::writeset::{RowDeltas, WriteSet};
+use crate::xa::{Prepare, StoredStep, XaStep};
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidChoice, PendingGroup, Placement};
 use narwal_log::{HEADER_LEN, RecordKind, ReserveError, Ticket};
@@ -42,6 +44,8 @@ pub(crate) struct Place {
     pub(crate) memtable: Arc<Memtable>,
     /// A State record should follow: [`crate::binlog::state_due`], once this record is handed over.
     pub(crate) state_due: bool,
+    /// Of a transaction that was prepared: keeps its record.
+    pub(crate) hold: Option<OobHold>,
 }
 
 impl Place {
@@ -88,6 +92,9 @@ pub(crate) struct Annex {
     /// The GTID that it has there, if the record's events don't say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gtid: Option<(u32, u32, u64)>,
+    /// It prepares an XA transaction, or ends a prepared one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) xa: Option<StoredStep>,
 }
 
 fn is_zero(n: &u32) -> bool {
@@ -107,6 +114,7 @@ impl Annex {
             && self.oob.is_none()
             && self.local_oob.is_none()
             && self.origin.is_none()
+            && self.xa.is_none()
         {
             return Ok(Vec::new());
         }
@@ -141,7 +149,7 @@ impl Annex {
 }
 
 /// The spilled part of a write set. All of it follows from the chunks: it only saves their replay.
-#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Spill {
     /// The run files, newest first.
     pub(crate) runs: Vec<RunMeta>,
@@ -192,6 +200,7 @@ pub(crate) fn reserve(
     first_chunk: u64,
     layer: Option<NewLayer<'_>>,
     moves: &ReplicaMove<'_>,
+    xa: Option<&XaStep>,
 ) -> Result<Place> {
     let (kind, body) = match packed {
         Some(p) => (RecordKind::PackedCommit, p.len()),
@@ -199,7 +208,7 @@ pub(crate) fn reserve(
         None => (RecordKind::AnnexCommit, prefix_len + events_len as usize),
     };
     let time = crate::binlog::now();
-    let (ticket, (seq, (placement, state_due), memtable)) = db
+    let (ticket, (seq, (placement, state_due), memtable, hold)) = db
         .log
         .reserve_checked(
             kind,
@@ -213,7 +222,8 @@ pub(crate) fn reserve(
                 if let Some(l) = layer {
                     l.put(db, order, at.seq);
                 }
-                (at.seq, placed, memtable)
+                let hold = xa.and_then(|x| x.place(db, order, at.lsn, first_chunk));
+                (at.seq, placed, memtable, hold)
             },
         )
         .map_err(|e| match e {
@@ -226,6 +236,7 @@ pub(crate) fn reserve(
         placement: Some(placement),
         memtable,
         state_due,
+        hold,
     })
 }
 
@@ -252,8 +263,10 @@ pub(crate) fn reserve_local(
     body: usize,
     layer: Option<NewLayer<'_>>,
     moves: &ReplicaMove<'_>,
+    xa: Option<&XaStep>,
+    first_chunk: u64,
 ) -> Result<Place> {
-    let (ticket, (seq, state_due, memtable)) =
+    let (ticket, (seq, state_due, memtable, hold)) =
         db.log
             .reserve(RecordKind::LocalCommit, body, |at, order: &mut Order| {
                 order.replica.moved(at.seq, None, moves);
@@ -261,7 +274,8 @@ pub(crate) fn reserve_local(
                 if let Some(l) = layer {
                     l.put(db, order, at.seq);
                 }
-                (at.seq, order.track.due(at.lsn), memtable)
+                let hold = xa.and_then(|x| x.place(db, order, at.lsn, first_chunk));
+                (at.seq, order.track.due(at.lsn), memtable, hold)
             })?;
     Ok(Place {
         ticket,
@@ -269,6 +283,7 @@ pub(crate) fn reserve_local(
         placement: None,
         memtable,
         state_due,
+        hold,
     })
 }
 
@@ -398,21 +413,62 @@ pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInf
     })
 }
 
+/// A transaction that has its place in the log; its record is not handed over yet.
+pub(crate) struct Logged {
+    pub(crate) place: Place,
+    pub(crate) buf: Vec<u8>,
+    /// Its rows are a layer of the store already.
+    pub(crate) layered: bool,
+    /// By how much it changes the number of rows of each clustered index.
+    deltas: RowDeltas,
+    times: [Duration; 2],
+}
+
+impl Logged {
+    pub(crate) fn new(place: Place, buf: Vec<u8>, layered: bool, deltas: RowDeltas) -> Self {
+        Logged {
+            place,
+            buf,
+            layered,
+            deltas,
+            times: Default::default(),
+        }
+    }
+}
+
 /// All steps of a commit but the wait. `placed` is called when it has its place.
 pub(crate) fn commit_reserved(
     db: &Arc<Inner>,
     txn: &mut Transaction,
     placed: impl FnOnce(),
 ) -> Result<Reserved> {
+    match log_changes(db, txn, None)? {
+        Some(logged) => {
+            placed();
+            Ok(land(db, txn, logged))
+        }
+        None => {
+            // Nothing was written. What locking reads saw must not be lost after this answer.
+            let waited = txn.wait_reads_durable();
+            txn.release();
+            waited?;
+            Ok(Reserved::default())
+        }
+    }
+}
+
+/// Gives a transaction's events their place in the log: those of a commit, or with `prepare` of XA PREPARE. `None`: there are
+/// none.
+pub(crate) fn log_changes(
+    db: &Arc<Inner>,
+    txn: &mut Transaction,
+    prepare: Option<&Prepare<'_>>,
+) -> Result<Option<Logged>> {
     txn.end_statement();
     let builder = txn.builder.take().filter(|b| !b.is_empty());
     let mut local = txn.local.take().filter(|l| !l.builder.is_empty());
     if builder.is_none() && local.is_none() {
-        // Nothing was written. What locking reads saw must not be lost after this answer.
-        let waited = txn.wait_reads_durable();
-        txn.release();
-        waited?;
-        return Ok(Reserved::default());
+        return Ok(None);
     }
     let began = Instant::now();
     db.admit(txn.oob.is_some())?;
@@ -420,13 +476,16 @@ pub(crate) fn commit_reserved(
     let admitted = began.elapsed();
     let oob = txn.name_chunks()?;
     let deltas = txn.writes.row_deltas();
-    let layered = txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES);
+    let layered = prepare.is_none() && becomes_layer(txn, oob.is_some());
+    let step = prepare.map(|p| XaStep::Prepared(p.xid.clone()));
     let mut annex = Annex {
         row_ids: std::mem::take(&mut txn.row_ids),
         oob,
-        spill: spill_of(txn),
+        spill: (prepare.is_none().then(|| spill_of(txn))).flatten(),
+        xa: step.as_ref().map(XaStep::to_stored),
         ..Annex::default()
     };
+    let first_chunk = annex.oob.as_ref().map_or(0, |o| o.first);
     let public = txn.options.log_bin && builder.is_some();
     annex.set_origin(&txn.options, !public);
     let prefix = match &mut local {
@@ -445,12 +504,16 @@ pub(crate) fn commit_reserved(
     let (place, buf) = match builder {
         Some(builder) if txn.options.log_bin => {
             db.counters.cache_use.fetch_add(1, Ordering::Relaxed);
-            let group = builder.finish().map_err(binlog_err)?;
+            let group = match prepare {
+                None => builder.finish(),
+                Some(p) => builder.finish_xa_prepare(p.xid, &p.query),
+            }
+            .map_err(binlog_err)?;
             let group_len = group.group_len();
             // Outside every lock, and before the place is known: that needs the length. What was sent out of band is
             // not in it, and the rest is small.
             let packed = (db.options.compression.as_ref())
-                .filter(|_| txn.oob.is_none())
+                .filter(|_| txn.oob.is_none() && prepare.is_none())
                 .and_then(|how| PackedBody::pack(how, &prefix, group.unstamped()));
             let place = reserve(
                 db,
@@ -459,9 +522,10 @@ pub(crate) fn commit_reserved(
                 prefix.len(),
                 packed.as_ref(),
                 &txn.options.gtid,
-                annex.oob.as_ref().map_or(0, |o| o.first),
+                first_chunk,
                 layer,
                 &moves,
+                step.as_ref(),
             )?;
             db.counters
                 .group_bytes
@@ -475,12 +539,33 @@ pub(crate) fn commit_reserved(
         mut builder => {
             let events = builder.as_mut().map_or(&[][..], |b| b.finish_local());
             let buf = local_record(&prefix, events);
-            let place = reserve_local(db, buf.len() - HEADER_LEN, layer, &moves)?;
+            let body = buf.len() - HEADER_LEN;
+            let place = reserve_local(db, body, layer, &moves, step.as_ref(), first_chunk)?;
             (place, buf)
         }
     };
-    placed();
-    let placed = began.elapsed();
+    let times = [admitted, began.elapsed()];
+    Ok(Some(Logged {
+        times,
+        ..Logged::new(place, buf, layered, deltas)
+    }))
+}
+
+/// Whether a transaction's write set becomes a layer of the store as it is.
+pub(crate) fn becomes_layer(txn: &Transaction, large: bool) -> bool {
+    txn.writes.has_runs() || (large && txn.writes.bytes() > LAYER_BYTES)
+}
+
+/// Puts a transaction's rows into the store, hands its record over and releases its locks.
+pub(crate) fn land(db: &Arc<Inner>, txn: &mut Transaction, logged: Logged) -> Reserved {
+    let began = Instant::now();
+    let Logged {
+        place,
+        buf,
+        layered,
+        deltas,
+        times: [admitted, placed],
+    } = logged;
     for t in &txn.tables {
         if let Some(delta) = deltas.get(&t.indexes[0].id).filter(|d| **d != 0) {
             t.counters.rows.fetch_add(*delta, Ordering::Relaxed);
@@ -502,7 +587,7 @@ pub(crate) fn commit_reserved(
         db.counters.oob_commits.fetch_add(1, Ordering::Relaxed);
     }
     db.log.fill(&place.ticket, buf);
-    let filled = began.elapsed();
+    let filled = placed + began.elapsed();
     if layered {
         // It may have millions of locks: nobody behind it in the log should wait for their release. Its snapshot may be
         // the last that keeps memtables from long ago.
@@ -511,18 +596,13 @@ pub(crate) fn commit_reserved(
         }
         txn.release();
     }
-    let released = began.elapsed();
-    if place.state_due {
-        crate::binlog::state_due(db);
-    }
-    db.note_progress(&place);
+    let released = placed + began.elapsed();
+    let reserved = follow_up(db, place);
     if layered {
         db.want_checkpoint();
-    }
-    if layered {
         let ms = |d: Duration| d.as_secs_f64() * 1000.0;
         tracing::debug!(
-            seq = place.seq,
+            seq = reserved.seq,
             admitted = ms(admitted),
             placed = ms(placed),
             filled = ms(filled),
@@ -530,9 +610,18 @@ pub(crate) fn commit_reserved(
             "large transaction on its way to the log, times in ms"
         );
     }
-    Ok(Reserved {
+    reserved
+}
+
+/// What comes behind handing a record over.
+pub(crate) fn follow_up(db: &Inner, place: Place) -> Reserved {
+    if place.state_due {
+        crate::binlog::state_due(db);
+    }
+    db.note_progress(&place);
+    Reserved {
         seq: place.seq,
         gtid: place.placement.map(|p| p.gtid),
         ticket: Some(place.ticket),
-    })
+    }
 }

@@ -19,6 +19,7 @@ use crate::run::RunCache;
 use crate::snapshot::SnapshotRegistry;
 use crate::state::{Layer, Snapshot, State};
 use crate::txn::{CommitInfo, KillFlag, Reserved, Transaction, TxnOptions};
+use crate::xa::{Branches, PreparedList};
 use crate::{BinlogFilter, EngineError, Result, RowMetadata};
 use arc_swap::ArcSwap;
 use narwal_binlog::{VirtualConfig, VirtualFiles};
@@ -159,6 +160,8 @@ pub(crate) struct Order {
     pub(crate) track: Track,
     pub(crate) active: Arc<Memtable>,
     pub(crate) replica: ReplicaState,
+    /// XA transactions that are prepared and not ended.
+    pub(crate) prepared: PreparedList,
 }
 
 impl std::fmt::Debug for Memtable {
@@ -226,6 +229,8 @@ pub(crate) struct Inner {
     pub(crate) oob: Arc<OobRegistry>,
     /// Out-of-band commits that no checkpoint covers yet.
     pub(crate) oob_committed: Mutex<Vec<(u64, OobHold)>>,
+    /// XA transactions by name.
+    pub(crate) xa: Mutex<Branches>,
     pub(crate) binlog: Binlog,
     /// When the last checkpoint ended, or the database was opened.
     checkpointed: Mutex<Instant>,
@@ -502,6 +507,8 @@ impl Inner {
         if let Err(e) = &checkpoint {
             tracing::warn!("no checkpoint at close ({e}); the next start replays the log instead");
         }
+        // They stand in the log; here they hold on to the store itself.
+        drop(std::mem::take(&mut *self.xa.lock()));
         let mut closed = self.log.close().map_err(EngineError::from);
         if let Some(flat) = &self.flat
             && closed.is_ok()
@@ -630,7 +637,7 @@ impl Database {
                 .map_err(|e| io("making the base in", e))?;
         }
         let meta = read_meta(&redb)?;
-        let (from, catalog, binlog, replica) = match meta {
+        let (from, catalog, binlog, replica, prepared) = match meta {
             Some(m) => {
                 let binlog = from_hex(&m.binlog)
                     .ok_or_else(|| EngineError::Corrupt("binlog state in the base".into()))
@@ -643,6 +650,7 @@ impl Database {
                     Catalog::from_stored(m.catalog)?,
                     binlog,
                     ReplicaState::from_stored(&m.replica, m.seq)?,
+                    crate::xa::from_stored(&m.prepared)?,
                 )
             }
             None => (
@@ -650,6 +658,7 @@ impl Database {
                 Catalog::new(),
                 VirtualFiles::new(config),
                 ReplicaState::default(),
+                PreparedList::default(),
             ),
         };
         let base_files = binlog.clone();
@@ -681,7 +690,7 @@ impl Database {
             registry: oob_registry.clone(),
             limit: spill_bytes(&options),
         };
-        let mut recovery = Recovery::new(base, catalog, binlog, replica, spill);
+        let mut recovery = Recovery::new(base, catalog, binlog, replica, prepared, spill);
         recovery.reconcile = tail.map(Reconcile::new);
         let mut log_options = LogOptions::new(log_dir.clone());
         log_options.disk = disk.clone();
@@ -750,6 +759,7 @@ impl Database {
             catalog,
             binlog,
             replica,
+            prepared,
             reconcile,
             ..
         } = recovery;
@@ -786,6 +796,7 @@ impl Database {
             track,
             active: state.active.clone(),
             replica,
+            prepared: prepared.clone(),
         };
         let log = opened.start(order).map_err(EngineError::from)?;
         if let Some(flat) = &flat {
@@ -819,6 +830,7 @@ impl Database {
             run_cache,
             oob: oob_registry,
             oob_committed: Mutex::new(oob_committed),
+            xa: Mutex::default(),
             checkpoint: Mutex::new(None),
             checkpoint_error: Mutex::new(None),
             wake: Mutex::new(Wake::default()),
@@ -834,6 +846,7 @@ impl Database {
         inner
             .registry
             .set_source(move || weak.upgrade().map_or(0, |db| db.log.visible_seq()));
+        crate::xa::resume(&inner, &prepared)?;
         if from.is_none() {
             // The first checkpoint fixes where replay starts: a log that lost its head is noticed.
             inner.run_checkpoint()?;

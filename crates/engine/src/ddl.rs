@@ -284,9 +284,10 @@ fn log(
                 annex.oob.as_ref().map_or(0, |o| o.first),
                 layer,
                 &moves,
+                None,
             )?
         } else {
-            reserve_local(db, prefix.len().max(4), layer, &moves)?
+            reserve_local(db, prefix.len().max(4), layer, &moves, None, 0)?
         };
         if let Some(latest) = latest {
             latest.made_at(place.seq);

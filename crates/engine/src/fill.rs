@@ -5,14 +5,16 @@
 //! there is nothing, and what was written for a statement that fails or dies is dead. The rows that ALTER TABLE writes are
 //! local events, which replicas do not see: they run the statement. Those of CREATE TABLE ... SELECT are part of its group.
 
+use crate::apply::RowApplier;
 use crate::catalog::Catalog;
 use crate::db::Inner;
+use crate::memtable::full_key;
 use crate::scan::Scan;
 use crate::table::Table;
 use crate::txn::{Isolation, KeyRange, Transaction, TxnOptions};
 use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
-use narwal_binlog::DdlQuery;
+use narwal_binlog::{DdlQuery, RowsEvent};
 use std::sync::Arc;
 
 /// How the rows are logged.
@@ -32,7 +34,9 @@ pub struct TableFill<'a> {
     db: &'a Arc<Inner>,
     before: &'a Catalog,
     after: &'a Catalog,
-    txn: Transaction,
+    pub(crate) txn: Transaction,
+    /// Rows of the old table, if it is a temporary one.
+    pub(crate) old_rows: WriteSet,
 }
 
 impl<'a> TableFill<'a> {
@@ -59,6 +63,7 @@ impl<'a> TableFill<'a> {
             before,
             after,
             txn,
+            old_rows: WriteSet::default(),
         }
     }
 
@@ -92,6 +97,33 @@ impl<'a> TableFill<'a> {
         find(self.after, db, name)
     }
 
+    /// Applies a row event of another server to a table that the statement makes.
+    ///
+    /// # Errors
+    /// As [`RowApplier::rows`].
+    pub fn apply(
+        &mut self,
+        rows: &mut RowApplier,
+        event: &RowsEvent<'_>,
+        timestamp: u32,
+    ) -> Result<u64> {
+        Ok(rows.rows(&mut self.txn, event, timestamp)?.rows)
+    }
+
+    /// The tables as the statement makes them.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        self.after
+    }
+
+    /// Takes a row away that stands in the way of one to be inserted, by its clustered key.
+    pub fn remove(&mut self, table: &Arc<Table>, pk: &[u8]) -> Result<()> {
+        match self.txn.own(&full_key(table.indexes[0].id, pk))? {
+            Some(Some(row)) => self.txn.delete(table, pk, &row),
+            _ => Ok(()),
+        }
+    }
+
     /// Inserts a row image into a table that the statement makes. `checked`: the numbers of the unique secondary indexes that
     /// may find a duplicate; the primary key always may.
     ///
@@ -117,10 +149,21 @@ impl<'a> TableFill<'a> {
         table: &Arc<Table>,
         each: &mut dyn FnMut(&mut Self, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let none = WriteSet::default();
+        let rows = std::mem::take(&mut self.old_rows);
+        let done = self.each_row_of(&rows, table, each);
+        self.old_rows = rows;
+        done
+    }
+
+    fn each_row_of(
+        &mut self,
+        rows: &WriteSet,
+        table: &Arc<Table>,
+        each: &mut dyn FnMut(&mut Self, &[u8]) -> Result<()>,
+    ) -> Result<()> {
         let state = self.db.state.load_full();
         let all = KeyRange::all();
-        let mut scan = Scan::new(&none, state, u64::MAX, table, 0, all, false, false)?;
+        let mut scan = Scan::new(rows, state, u64::MAX, table, 0, all, false, false)?;
         while let Some(item) = scan.next()? {
             each(self, item.row)?;
         }

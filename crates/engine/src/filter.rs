@@ -80,7 +80,9 @@ impl BinlogFilter {
                     continue;
                 }
                 CatalogChange::CreateTable(def) => (&def.db, &def.name),
+                CatalogChange::PutView(v) => (&v.db, &v.name),
                 CatalogChange::DropTable { db, name }
+                | CatalogChange::DropView { db, name }
                 | CatalogChange::TruncateTable { db, name } => (db, name),
                 CatalogChange::CreateIndex { db, table, .. }
                 | CatalogChange::DropIndex { db, table, .. } => (db, table),

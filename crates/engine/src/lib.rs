@@ -24,6 +24,8 @@
 //! | `backup/` | copies of a running database, and what becomes of them |
 //! | `classic/` | two logs instead of one, for comparison |
 //! | `builder.rs` | tables, rows and keys for programs without SQL |
+//! | `sequence.rs` | sequences: numbers taken in commits of their own |
+//! | `temporary.rs` | a session's temporary tables |
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -54,17 +56,22 @@ mod memtable;
 mod oob;
 pub mod packed;
 mod recovery;
+mod redo;
 mod replica;
 #[allow(dead_code, unused_imports)]
 mod run;
 mod scan;
+mod sequence;
 mod snapshot;
 mod spilled;
 mod state;
 pub mod table;
 mod table_locks;
+mod temporary;
 pub mod txn;
+mod views;
 mod writeset;
+pub mod xa;
 
 pub use binlog::{
     BinlogFile, BinlogPosition, BinlogStats, GtidFilter, LogStretch, PurgeReport, ReadStart,
@@ -91,9 +98,12 @@ pub use narwal_binlog::RowMetadata;
 pub use narwal_log::{Gate, GateStats, Held, LogError, OnDone};
 pub use packed::{Compression, unpack};
 pub use replica::{Origin, ReplicaState};
-pub use table::{Index, Table};
+pub use sequence::{SequenceRow, SetValue, not_for_sequences};
+pub use table::{Index, Table, TableStats};
 pub use table_locks::TableLocks;
+pub use temporary::{Fill, TemporaryTables};
 pub use txn::{
     CommitInfo, Isolation, KeyRange, KillFlag, LockMode, LockWait, ReadView, Reserved, Row,
     Savepoint, Scan, ScanItem, Transaction, TxnOptions,
 };
+pub use views::{CheckOption, ViewAlgorithm, ViewDef};

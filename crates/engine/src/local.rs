@@ -80,6 +80,9 @@ impl Transaction {
         change: Change<'_>,
         row_id: Option<u64>,
     ) -> Result<()> {
+        if table.temporary {
+            return Ok(());
+        }
         let public = self.logs(table);
         let builder = if public {
             self.builder.as_mut()

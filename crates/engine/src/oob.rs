@@ -139,7 +139,7 @@ impl Transaction {
         }
     }
 
-    fn live_savepoints(&mut self) -> Vec<Arc<SavepointAt>> {
+    pub(crate) fn live_savepoints(&mut self) -> Vec<Arc<SavepointAt>> {
         self.savepoints.retain(|s| s.strong_count() > 0);
         self.savepoints.iter().filter_map(|s| s.upgrade()).collect()
     }
@@ -289,6 +289,24 @@ impl Transaction {
         let c = &self.db.counters;
         c.spills.fetch_add(1, Ordering::Relaxed);
         c.spill_bytes.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// [`make_room`](Self::make_room) of a transaction whose events are in the log already; `id` names its run files.
+    pub(crate) fn make_room_redoing(&mut self, id: Lsn) -> Result<()> {
+        if self.writes.bytes() > self.db.spill_bytes() {
+            let place = SpillPlace {
+                disk: self.db.disk.clone(),
+                dir: self.db.spill_dir.clone(),
+                id,
+                cache: self.db.run_cache.clone(),
+                interrupt: None,
+            };
+            self.writes.spill(&place, &[], SpillEnd::default())?;
+        }
+        if self.locks.len() > self.lock_spill_at {
+            self.spill_locks()?;
+        }
         Ok(())
     }
 

@@ -7,11 +7,11 @@ use crate::base::BaseGen;
 use crate::binlog::replay::Replay;
 use crate::catalog::{Catalog, LoggedChange};
 use crate::classic::Reconcile;
-use crate::commit::{Spill, split_record};
-use crate::groups::{Chunk, Oob};
+use crate::commit::{Annex, Spill, split_record};
+use crate::groups::Oob;
 use crate::memtable::{Memtable, Payload, full_key};
-use crate::oob::{OobHold, OobRegistry, chunk_list};
-use crate::packed::unpack_chunk;
+use crate::oob::{OobHold, OobRegistry};
+use crate::redo;
 use crate::replica::ReplicaState;
 use crate::run::{Run, RunCache};
 use crate::scan::Scan;
@@ -21,10 +21,9 @@ use crate::state::{Layer, State};
 use crate::table::{Table, finish_secondary_key};
 use crate::txn::{KeyRange, Row, RowInner};
 use crate::writeset::{SpillEnd, SpillPlace, WriteSet};
+use crate::xa::{PreparedAt, PreparedList, XaStep};
 use crate::{EngineError, Result};
-use narwal_binlog::{Event, EventReader, RowsEvent, RowsKind};
 use narwal_log::{DirRecords, Disk, Lsn, RecordKind, RecordRef};
-use narwal_types::ValueRef;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -56,6 +55,8 @@ pub(crate) struct Recovery {
     pub(crate) catalog: Catalog,
     pub(crate) binlog: Replay,
     pub(crate) replica: ReplicaState,
+    /// XA transactions that are prepared and not ended.
+    pub(crate) prepared: PreparedList,
     pub(crate) commits: u64,
     registry: SnapshotRegistry,
     spill: RecoverySpill,
@@ -73,6 +74,7 @@ impl Recovery {
         catalog: Catalog,
         binlog: Replay,
         replica: ReplicaState,
+        prepared: PreparedList,
         spill: RecoverySpill,
     ) -> Self {
         Recovery {
@@ -84,6 +86,7 @@ impl Recovery {
             catalog,
             binlog,
             replica,
+            prepared,
             commits: 0,
             registry: SnapshotRegistry::new(),
             spill,
@@ -144,24 +147,70 @@ impl Recovery {
         if annex.changes.iter().any(|c| !c.is_replica_state()) {
             self.catalog.version += 1;
         }
+        let xa = annex.xa.as_ref().map(XaStep::parse).transpose()?;
+        match xa {
+            // Its rows come with what ends it.
+            Some(XaStep::Prepared(xid)) => {
+                let needed = annex.oob.as_ref().map_or(record.lsn, |o| o.first);
+                let at = PreparedAt {
+                    lsn: record.lsn,
+                    needed: needed.min(record.lsn),
+                };
+                self.prepared.insert(xid, at);
+                self.commits += 1;
+                return Ok(());
+            }
+            Some(XaStep::Ended { xid, at, commit }) => {
+                if let Some(at) = self.prepared.remove(&xid) {
+                    // Until a checkpoint knows of the end, what was prepared may be needed again.
+                    let hold = self.spill.registry.hold(at.needed);
+                    self.holds.push((record.seq, hold));
+                }
+                if !commit {
+                    self.commits += 1;
+                    return Ok(());
+                }
+                let log = DirRecords::open(self.spill.disk.clone(), &self.spill.log_dir);
+                let (kind, body) = redo::record(&log, at).map_err(|e| place(e.to_string()))?;
+                let prepared = split_record(kind, &body)?;
+                return self.apply_changes(
+                    record,
+                    prepared.annex,
+                    annex.spill.as_ref(),
+                    [prepared.events, prepared.local],
+                );
+            }
+            None => {}
+        }
+        let spill = annex.spill.clone();
+        self.apply_changes(record, annex, spill.as_ref(), [parts.events, parts.local])
+    }
+
+    /// Applies the row changes that `record` makes good: `annex` and events (those for readers, local ones) are of the record
+    /// that has them.
+    fn apply_changes(
+        &mut self,
+        record: &RecordRef<'_>,
+        annex: Annex,
+        spill: Option<&Spill>,
+        [events, local]: [&[u8]; 2],
+    ) -> Result<()> {
+        let place =
+            |e: String| EngineError::Corrupt(format!("log record at LSN {}: {e}", record.lsn));
         let mut target = Target {
             seq: record.seq,
             set: None,
             skip: 0,
         };
         if let Some(oob) = annex.oob.as_ref().or(annex.local_oob.as_ref()) {
-            self.apply_oob(oob, annex.spill.as_ref(), &mut target)
-                .map_err(|e| {
-                    if matches!(e, EngineError::Corrupt(_)) {
-                        self.lost = Some(record.lsn);
-                    }
-                    place(e.to_string())
-                })?;
+            self.apply_oob(oob, spill, &mut target).map_err(|e| {
+                if matches!(e, EngineError::Corrupt(_)) {
+                    self.lost = Some(record.lsn);
+                }
+                place(e.to_string())
+            })?;
         }
-        for (events, row_ids) in [
-            (parts.events, annex.row_ids),
-            (parts.local, annex.local_row_ids),
-        ] {
+        for (events, row_ids) in [(events, annex.row_ids), (local, annex.local_row_ids)] {
             self.apply_events(events, &mut row_ids.into_iter(), &mut target)
                 .map_err(|e| place(e.to_string()))?;
         }
@@ -210,32 +259,8 @@ impl Recovery {
             target.set = Some(set);
         }
         let records = DirRecords::open(self.spill.disk.clone(), &self.spill.log_dir);
-        let mut read = |lsn, buf: &mut Vec<u8>| Ok(records.read_at(lsn, buf)?.kind);
-        let chunks = chunk_list(oob, &mut read)?;
-        let (mut buf, mut at) = (Vec::new(), 0);
-        for (lsn, len) in chunks {
-            at += len;
-            if at <= covered {
-                continue;
-            }
-            if at - len < covered {
-                return Err(EngineError::Corrupt(
-                    "its runs do not end where a chunk ends".into(),
-                ));
-            }
-            let kind = read(lsn, &mut buf)?;
-            unpack_chunk(&mut buf)?;
-            let chunk = Chunk::parse(&buf)
-                .ok()
-                .filter(|c| kind == RecordKind::Chunk && c.events.len() as u64 == len)
-                .ok_or_else(|| {
-                    EngineError::Corrupt(format!("the record at LSN {lsn} is not its chunk"))
-                })?;
-            let mut row_ids = chunk
-                .row_ids
-                .chunks_exact(8)
-                .map(|b| b.try_into().map_or(0, u64::from_le_bytes));
-            self.apply_events(chunk.events, &mut row_ids, target)?;
+        redo::chunks(&records, oob, covered, |events, row_ids| {
+            self.apply_events(events, row_ids, target)?;
             if let Some(set) = &mut target.set
                 && set.bytes() > self.spill.limit
             {
@@ -248,8 +273,8 @@ impl Recovery {
                 };
                 set.spill(&place, &[], SpillEnd::default())?;
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn open_runs(&self, spill: &Spill) -> Result<Vec<Arc<Run>>> {
@@ -265,173 +290,80 @@ impl Recovery {
     fn apply_events(
         &self,
         events: &[u8],
-        row_ids: &mut impl Iterator<Item = u64>,
+        row_ids: &mut dyn Iterator<Item = u64>,
         target: &mut Target,
     ) -> Result<()> {
-        let corrupt = |e: narwal_binlog::BinlogError| EngineError::Corrupt(e.to_string());
-        // The record's own checksum was verified by the log.
-        for event in EventReader::new(events).trusting_checksums() {
-            let event = event.map_err(corrupt)?;
-            if let Event::Rows(rows) = event.decode().map_err(corrupt)? {
-                let table = self
-                    .catalog
-                    .table_by_id(rows.table_id)
-                    .cloned()
-                    .ok_or_else(|| {
-                        EngineError::Corrupt(format!("rows of unknown table id {}", rows.table_id))
-                    })?;
-                self.apply_rows(&table, &rows, row_ids, target)?;
-            }
+        let mut replay = Replayed {
+            recovery: self,
+            target,
+        };
+        redo::events(events, row_ids, &mut replay)
+    }
+
+    fn build_index(&self, table: u64, index: u32, seq: u64) -> Result<()> {
+        let table = self.catalog.table_by_id(table).ok_or_else(|| {
+            EngineError::Corrupt(format!("an index is made on the unknown table id {table}"))
+        })?;
+        let keys = index_keys(&self.state, table, index)?.0;
+        for key in keys {
+            self.state.active.put(
+                &full_key(index, &key),
+                seq,
+                Payload::Present,
+                &self.registry,
+            );
         }
         Ok(())
     }
+}
 
-    fn apply_rows(
-        &self,
-        table: &Arc<Table>,
-        rows: &RowsEvent<'_>,
-        row_ids: &mut impl Iterator<Item = u64>,
-        target: &mut Target,
-    ) -> Result<()> {
-        if rows.column_count != table.columns().len() {
-            return Err(EngineError::Corrupt(format!(
-                "rows of {} columns for table {}.{} of {}",
-                rows.column_count,
-                table.def.db,
-                table.def.name,
-                table.columns().len()
-            )));
-        }
-        let full = rows.is_full_image();
-        let mut data = rows.data;
-        let (mut old, mut new) = (Vec::new(), Vec::new());
-        while !data.is_empty() {
-            let mut image = |present: &[u8]| -> Result<&[u8]> {
-                let n = if full {
-                    table.layout.row_len(data)?
-                } else {
-                    table.layout.partial_len(data, present)?
-                };
-                let (row, rest) = data
-                    .split_at_checked(n)
-                    .ok_or_else(|| EngineError::Corrupt("a row image is cut short".into()))?;
-                if n == 0 {
-                    return Err(EngineError::Corrupt("a rows event without columns".into()));
-                }
-                data = rest;
-                Ok(row)
-            };
-            let (before, after) = match (rows.kind, rows.present_after) {
-                (RowsKind::Write, _) => (None, Some(image(rows.present)?)),
-                (RowsKind::Update, Some(present)) => {
-                    (Some(image(rows.present)?), Some(image(present)?))
-                }
-                _ => (Some(image(rows.present)?), None),
-            };
-            let row_id = if table.hidden_pk {
-                let id = row_ids
-                    .next()
-                    .ok_or_else(|| EngineError::Corrupt("the annex has too few row ids".into()))?;
-                table.counters.row_id.fetch_max(id + 1, Ordering::Relaxed);
-                Some(id)
-            } else {
-                None
-            };
-            if target.skip > 0 {
-                target.skip -= 1;
-                continue;
-            }
-            if full {
-                self.apply_row(table, before, after, row_id, target)?;
-                continue;
-            }
-            let Some(before) = before else {
-                return Err(EngineError::Corrupt("an inserted row lacks columns".into()));
-            };
-            self.stored_row(table, rows, before, row_id, &mut old, target)?;
-            if let (Some(after), Some(present)) = (after, rows.present_after) {
-                new.clear();
-                table
-                    .layout
-                    .complete(Some(&old), present, after, &mut new)?;
-                self.apply_row(table, Some(&old), Some(&new), row_id, target)?;
-            } else {
-                self.apply_row(table, Some(&old), None, row_id, target)?;
-            }
-        }
-        Ok(())
+/// Rows on their way into the store that is being rebuilt.
+struct Replayed<'a> {
+    recovery: &'a Recovery,
+    target: &'a mut Target,
+}
+
+impl redo::Rows for Replayed<'_> {
+    fn table(&self, id: u64) -> Option<Arc<Table>> {
+        self.recovery.catalog.table_by_id(id).cloned()
     }
 
-    /// Puts into `old` the full row that a partial before image is of, as it is at this point of the replay.
-    fn stored_row(
-        &self,
-        table: &Arc<Table>,
-        rows: &RowsEvent<'_>,
-        before: &[u8],
-        row_id: Option<u64>,
-        old: &mut Vec<u8>,
-        target: &Target,
-    ) -> Result<()> {
-        old.clear();
-        table.layout.complete(None, rows.present, before, old)?;
-        if (0..rows.column_count).all(|i| rows.has_column(i)) {
-            return Ok(());
-        }
-        let mut pk = Vec::with_capacity(16);
-        match row_id {
-            Some(id) => pk.extend_from_slice(&id.to_be_bytes()),
-            None => table.primary_key(old, &mut pk)?,
-        }
+    fn skip(&mut self) -> bool {
+        let skip = self.target.skip > 0;
+        self.target.skip = self.target.skip.saturating_sub(1);
+        skip
+    }
+
+    fn newest(&mut self, table: &Arc<Table>, pk: &[u8]) -> Result<Option<Row>> {
         let index = table.indexes[0].id;
-        let key = full_key(index, &pk);
-        let own = match &target.set {
+        let key = full_key(index, pk);
+        let own = match &self.target.set {
             Some(set) => set.get(&key)?,
             None => None,
         };
-        let found = match own {
+        Ok(match own {
             Some(Payload::Row(r)) => Some(Row(RowInner::Memory(r))),
             Some(_) => None,
-            None => self.state.get(index, &key, u64::MAX)?.and_then(|(_, r)| r),
-        };
-        let Some(row) = found else {
-            return Err(EngineError::Corrupt(format!(
-                "a changed row of {}.{} is not in the table",
-                table.def.db, table.def.name
-            )));
-        };
-        old.clear();
-        old.extend_from_slice(&row);
-        let mut logged = Vec::with_capacity(before.len());
-        table.layout.cut(old, rows.present, &mut logged)?;
-        if logged != before {
-            return Err(EngineError::Corrupt(format!(
-                "a changed row of {}.{} is not as it was when it was changed",
-                table.def.db, table.def.name
-            )));
-        }
-        Ok(())
+            None => {
+                let found = self.recovery.state.get(index, &key, u64::MAX)?;
+                found.and_then(|(_, r)| r)
+            }
+        })
     }
 
-    fn apply_row(
-        &self,
+    fn change(
+        &mut self,
         table: &Arc<Table>,
         before: Option<&[u8]>,
         after: Option<&[u8]>,
         row_id: Option<u64>,
-        target: &mut Target,
     ) -> Result<()> {
-        let pk_of = |row: &[u8]| -> Result<Vec<u8>> {
-            let mut pk = Vec::with_capacity(16);
-            match row_id {
-                Some(id) => pk.extend_from_slice(&id.to_be_bytes()),
-                None => table.primary_key(row, &mut pk)?,
-            }
-            Ok(pk)
-        };
-        let memtable = &self.state.active;
+        let (recovery, target) = (self.recovery, &mut *self.target);
+        let pk_of = |row: &[u8]| redo::clustered_key(table, row, row_id);
+        let memtable = &recovery.state.active;
         let mut put = |index: u32, key: &[u8], p: Payload| match &mut target.set {
             Some(set) => set.put(full_key(index, key), p, 0),
-            None => memtable.put(&full_key(index, key), target.seq, p, &self.registry),
+            None => memtable.put(&full_key(index, key), target.seq, p, &recovery.registry),
         };
         let old = before
             .map(|row| pk_of(row).map(|pk| (row, pk)))
@@ -451,7 +383,12 @@ impl Recovery {
             }
         }
         if let Some((row, pk)) = &new {
-            table.counters.rows.fetch_add(1, Ordering::Relaxed);
+            if table.def.sequence {
+                // The row takes the place of the one that is there.
+                table.counters.rows.store(1, Ordering::Relaxed);
+            } else {
+                table.counters.rows.fetch_add(1, Ordering::Relaxed);
+            }
             put(table.indexes[0].id, pk, Payload::Row(Arc::from(*row)));
             for i in 1..table.indexes.len() {
                 let mut key = Vec::new();
@@ -459,33 +396,9 @@ impl Recovery {
                 finish_secondary_key(&mut key, pk)?;
                 put(table.indexes[i].id, &key, Payload::Present);
             }
-            if let (Some(c), None) = (table.auto_increment, before) {
-                let v = match table.layout.column(row, c)? {
-                    ValueRef::Int(v) => u64::try_from(v).unwrap_or(0),
-                    ValueRef::UInt(v) => v,
-                    _ => 0,
-                };
-                table
-                    .counters
-                    .auto_increment
-                    .fetch_max(v.saturating_add(1), Ordering::Relaxed);
+            if before.is_none() {
+                redo::observe_auto_increment(table, row)?;
             }
-        }
-        Ok(())
-    }
-
-    fn build_index(&self, table: u64, index: u32, seq: u64) -> Result<()> {
-        let table = self.catalog.table_by_id(table).ok_or_else(|| {
-            EngineError::Corrupt(format!("an index is made on the unknown table id {table}"))
-        })?;
-        let keys = index_keys(&self.state, table, index)?.0;
-        for key in keys {
-            self.state.active.put(
-                &full_key(index, &key),
-                seq,
-                Payload::Present,
-                &self.registry,
-            );
         }
         Ok(())
     }

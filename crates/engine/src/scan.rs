@@ -421,6 +421,74 @@ impl<'t> Scan<'t> {
         }
     }
 
+    /// Hands on all items that are left, until `f` says false: cheaper than one by one.
+    pub fn each<E: From<EngineError>>(
+        &mut self,
+        mut f: impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
+    ) -> std::result::Result<(), E> {
+        if self.index == 0 || self.keys_only {
+            while !self.only_base() {
+                match self.next()? {
+                    Some(item) => {
+                        if !f(item)? {
+                            return Ok(());
+                        }
+                    }
+                    None => return Ok(()),
+                }
+            }
+            return self.each_of_base(f);
+        }
+        while let Some(item) = self.next()? {
+            if !f(item)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The rest, which is in the base alone: entries are looked at where the base has them.
+    fn each_of_base<E: From<EngineError>>(
+        &mut self,
+        mut f: impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
+    ) -> std::result::Result<(), E> {
+        let (index, keys_only) = (self.index, self.keys_only);
+        let mut one = |k: &Guard, v: &Guard| -> std::result::Result<bool, E> {
+            let key = k.value();
+            let row = match index {
+                0 if !keys_only => split_value(v.value())?.1,
+                _ => &[],
+            };
+            let pk = clustered_key(index, key)?;
+            f(ScanItem { key, pk, row })
+        };
+        if let Some((k, v)) = self.base_next.take()
+            && !one(&k, &v)?
+        {
+            return Ok(());
+        }
+        let Some(range) = &mut self.base else {
+            return Ok(());
+        };
+        if self.reverse {
+            while let Some(item) = range.next_back() {
+                let (k, v) = item.map_err(base_err)?;
+                if !one(&k, &v)? {
+                    return Ok(());
+                }
+            }
+        } else {
+            for item in range {
+                let (k, v) = item.map_err(base_err)?;
+                if !one(&k, &v)? {
+                    return Ok(());
+                }
+            }
+        }
+        self.base = None;
+        Ok(())
+    }
+
     /// The next item, or `None` at the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<ScanItem<'_>>> {

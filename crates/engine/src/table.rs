@@ -3,6 +3,7 @@
 use crate::catalog::{ColumnDef, DefaultDef, TableDef};
 use crate::image::ImageColumns;
 use crate::{EngineError, Result};
+use arc_swap::ArcSwapOption;
 use narwal_binlog::{ColumnMeta, RowMetadata, TableMapTemplate};
 use narwal_types::key::{self, KeyPart};
 use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
@@ -25,6 +26,24 @@ pub struct Index {
     pub(crate) since: AtomicU64,
 }
 
+/// What ANALYZE TABLE found out about a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TableStats {
+    /// Rows then.
+    pub rows: u64,
+    /// For each index, by its id: how many different values its first part had, its first two parts, and so on. 0: not known.
+    pub distinct: Vec<(u32, Vec<u64>)>,
+}
+
+impl TableStats {
+    /// Different values of the first `parts` parts of an index, if known.
+    pub fn distinct(&self, index: u32, parts: usize) -> Option<u64> {
+        let (_, counts) = self.distinct.iter().find(|(id, _)| *id == index)?;
+        let n = counts.get(parts.checked_sub(1)?)?;
+        (*n > 0).then_some(*n)
+    }
+}
+
 /// Counters of a table that outlive changes of its definition.
 #[derive(Debug, Default)]
 pub(crate) struct TableCounters {
@@ -34,10 +53,14 @@ pub(crate) struct TableCounters {
     pub(crate) auto_increment: AtomicU64,
     /// Next hidden row id.
     pub(crate) row_id: AtomicU64,
+    /// Numbers of a sequence.
+    pub(crate) sequence: crate::sequence::SequenceState,
     /// Somebody was told that replicated changes look for its rows one by one.
     pub(crate) scan_told: AtomicBool,
     /// A foreign key refers to the table, or did once.
     pub(crate) referenced: AtomicBool,
+    /// What ANALYZE TABLE found last.
+    pub(crate) stats: ArcSwapOption<TableStats>,
 }
 
 /// A table at run time. `indexes[0]` is always the clustered index (the primary key, or the hidden one);
@@ -53,6 +76,8 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// True if rows are keyed by a hidden row id.
     pub hidden_pk: bool,
+    /// One of a session's temporary tables.
+    pub temporary: bool,
     /// Position of the AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
     /// With FULL metadata.
@@ -82,7 +107,7 @@ fn log_columns(def: &TableDef) -> Vec<ColumnMeta> {
             m.nullable = c.nullable;
             m.collation = if c.ty.has_charset() {
                 Some(c.ty.collation.id())
-            } else if c.ty.is_binary_string() {
+            } else if c.ty.is_binary_string() || c.ty.fixed().is_some() {
                 Some(Collation::Binary.id())
             } else {
                 None
@@ -96,6 +121,16 @@ fn log_columns(def: &TableDef) -> Vec<ColumnMeta> {
 }
 
 impl Table {
+    /// What ANALYZE TABLE found last, since the table was made.
+    pub fn stats(&self) -> Option<Arc<TableStats>> {
+        self.counters.stats.load_full()
+    }
+
+    /// Keeps what ANALYZE TABLE found; the next checkpoint stores it.
+    pub fn set_stats(&self, stats: TableStats) {
+        self.counters.stats.store(Some(Arc::new(stats)));
+    }
+
     /// The form of a table that is stored nowhere: its rows are made when they are read (virtual and derived tables).
     pub fn made(def: TableDef) -> Result<Arc<Table>> {
         let types: Vec<ColumnType> = def.columns.iter().map(|c| c.ty).collect();
@@ -179,6 +214,7 @@ impl Table {
             foreign: crate::foreign::of_table(&def, &indexes)?,
             layout: RowLayout::new(&types),
             hidden_pk: pk.is_none(),
+            temporary: crate::temporary::is_temporary(def.hidden_index_id),
             auto_increment: def.columns.iter().position(|c| c.auto_increment),
             image: ImageColumns::new(&def),
             indexes,

@@ -10,13 +10,15 @@ use crate::foreign::ForeignKeyMode;
 use crate::image::RowImage;
 use crate::local::{Change, LocalMark, LocalRedo, new_builder};
 use crate::locks::{LockName, WaitPolicy};
-use crate::memtable::{FullKey, Payload, full_key};
+use crate::memtable::{FullKey, Payload, full_key, index_of};
 use crate::oob::Oob;
 use crate::replica::Origin;
 pub use crate::scan::{Scan, ScanItem};
+use crate::sequence::not_for_sequences;
 use crate::snapshot::SnapshotSlot;
 use crate::state::Snapshot;
 use crate::table::{Table, finish_secondary_key, pk_of_secondary};
+use crate::temporary::{TemporaryRows, TemporaryTables, is_temporary};
 use crate::writeset::WriteSet;
 use crate::{EngineError, Result};
 use narwal_binlog::{DdlQuery, GroupBuilder, Gtid, GtidChoice, Mark, RowMetadata, rows_flags};
@@ -64,6 +66,8 @@ pub struct TxnOptions {
     /// Where the transaction comes from, if another server committed it first: [`crate::Database::replica_state`] advances
     /// with its commit, in the same log record.
     pub origin: Option<Arc<Origin>>,
+    /// The session's temporary tables.
+    pub temporary: Option<Arc<TemporaryTables>>,
     /// Ids of tables that the caller has locked with [`crate::Database::lock_tables`]: it passes its own locks.
     pub held_tables: Option<Arc<[u64]>>,
 }
@@ -158,6 +162,7 @@ impl Default for TxnOptions {
             log_bin: true,
             row_image: RowImage::default(),
             held_tables: None,
+            temporary: None,
             origin: None,
         }
     }
@@ -274,6 +279,8 @@ pub(crate) struct SavepointAt {
     /// Place in the event group; `None`: there was none yet.
     pub(crate) mark: Option<Mark>,
     local: Option<LocalMark>,
+    /// Positions in the rows of temporary tables, by their numbers.
+    pub(crate) temporary: Vec<(u32, u64)>,
 }
 
 /// Where a rollback of the running statement leads to.
@@ -348,7 +355,7 @@ pub struct Transaction {
     /// Savepoints that may still be used.
     pub(crate) savepoints: Vec<Weak<SavepointAt>>,
     statement: StatementStart,
-    timestamp: u32,
+    pub(crate) timestamp: u32,
     annotate: Option<Box<[u8]>>,
     /// Newest commit that a locking read of this transaction depends on.
     read_dependency: u64,
@@ -356,13 +363,18 @@ pub struct Transaction {
     pub(crate) foreign_keys: ForeignKeyMode,
     /// Cascades within cascades now.
     pub(crate) cascade_depth: u32,
+    /// Rows of the session's temporary tables.
+    pub(crate) temporary: Option<Box<TemporaryRows>>,
+    pub(crate) changed_temporary: bool,
+    /// Its changes stand in the log already.
+    redoing: bool,
 }
 
 const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(50);
 
 impl Transaction {
     pub(crate) fn new(db: Arc<Inner>, options: TxnOptions) -> Self {
-        Transaction {
+        let mut txn = Transaction {
             id: db.next_txn.fetch_add(1, Ordering::Relaxed),
             row_metadata: RowMetadata::from_u8(db.row_metadata.load(Ordering::Relaxed))
                 .unwrap_or_default(),
@@ -388,7 +400,23 @@ impl Transaction {
             read_dependency: 0,
             foreign_keys: ForeignKeyMode::default(),
             cascade_depth: 0,
-        }
+            temporary: None,
+            changed_temporary: false,
+            redoing: false,
+        };
+        txn.claim_temporary();
+        txn
+    }
+
+    /// A transaction whose changes stand in the log already: it takes their locks and keeps them for itself.
+    pub(crate) fn redoing(db: Arc<Inner>, options: TxnOptions) -> Self {
+        let options = TxnOptions {
+            read_only: true, // nothing is logged
+            ..options
+        };
+        let mut txn = Transaction::new(db, options);
+        txn.redoing = true;
+        txn
     }
 
     /// Starts a statement: remembers where to roll back to, and under READ COMMITTED takes a new snapshot at the next read.
@@ -400,6 +428,7 @@ impl Transaction {
             self.snapshot = None;
         }
         self.statement = StatementStart::Here;
+        self.claim_temporary();
     }
 
     /// Ends a successful statement (closes its row events).
@@ -423,8 +452,10 @@ impl Transaction {
             && self.writes.is_empty()
             && self.builder.is_none()
             && self.local.is_none()
-            && self.oob.is_none();
+            && self.oob.is_none()
+            && !self.changed_temporary;
         if untouched {
+            self.lend_temporary();
             self.snapshot = None;
             self.foreign_keys = ForeignKeyMode::default();
             self.slot = self.slot.take().and_then(|s| self.db.registry.park(s));
@@ -477,10 +508,13 @@ impl Transaction {
 
     /// Reads one row by clustered key in the snapshot (plus own writes).
     pub fn get(&mut self, table: &Arc<Table>, pk: &[u8]) -> Result<Option<Row>> {
-        self.ensure_snapshot();
-        self.check_made_before(table, 0)?;
         let index = table.indexes[0].id;
         let key = full_key(index, pk);
+        if table.temporary {
+            return Ok(self.own(&key)?.flatten());
+        }
+        self.ensure_snapshot();
+        self.check_made_before(table, 0)?;
         if let Some(own) = self.own(&key)? {
             return Ok(own);
         }
@@ -504,10 +538,11 @@ impl Transaction {
     /// This transaction's own version of a clustered key: `Some(None)` if it deleted it.
     #[inline]
     pub(crate) fn own(&self, key: &FullKey) -> Result<Option<Option<Row>>> {
-        if self.writes.is_empty() {
+        let writes = self.own_writes(index_of(key))?;
+        if writes.is_empty() {
             return Ok(None);
         }
-        Ok(self.writes.get(key)?.map(|p| match p {
+        Ok(writes.get(key)?.map(|p| match p {
             Payload::Row(r) => Some(Row(RowInner::Memory(r))),
             _ => None,
         }))
@@ -524,7 +559,7 @@ impl Transaction {
         keys_only: bool,
     ) -> Result<Scan<'_>> {
         let (state, seq) = match view {
-            ReadView::Snapshot => {
+            ReadView::Snapshot if !table.temporary => {
                 self.ensure_snapshot();
                 self.check_made_before(table, index)?;
                 match &self.snapshot {
@@ -532,10 +567,11 @@ impl Transaction {
                     None => (self.db.state.load_full(), u64::MAX),
                 }
             }
-            ReadView::Current => (self.db.state.load_full(), u64::MAX),
+            _ => (self.db.state.load_full(), u64::MAX),
         };
+        let id = table.indexes[0].id;
         Scan::new(
-            &self.writes,
+            self.own_writes(id)?,
             state,
             seq,
             table,
@@ -563,6 +599,16 @@ impl Transaction {
         Ok(())
     }
 
+    /// Locks a key that is to be written; those of temporary tables have no other takers.
+    #[inline]
+    fn lock_for_write(&mut self, index: u32, key: &[u8]) -> Result<()> {
+        if is_temporary(index) {
+            return Ok(());
+        }
+        let name = self.db.locks.row_name(index, key);
+        self.lock(name, LockMode::Exclusive, LockWait::Wait)
+    }
+
     /// Locks the table's definition against DDL and checks that the caller's version of it is current.
     pub(crate) fn lock_table(&mut self, table: &Arc<Table>) -> Result<()> {
         if self.tables.iter().any(|t| Arc::ptr_eq(t, table)) {
@@ -587,9 +633,15 @@ impl Transaction {
     }
 
     /// What every write does first.
-    fn begin_write(&mut self, table: &Arc<Table>) -> Result<()> {
+    pub(crate) fn begin_write(&mut self, table: &Arc<Table>) -> Result<()> {
+        if table.temporary {
+            if matches!(self.statement, StatementStart::Here) {
+                self.statement = StatementStart::At(self.savepoint());
+            }
+            return self.begin_temporary_write(table);
+        }
         if self.options.read_only {
-            return Err(EngineError::ReadOnly);
+            return self.begin_unlogged(table);
         }
         if let Some(m) = self.db.log.failed() {
             return Err(EngineError::LogFailed(m));
@@ -625,6 +677,15 @@ impl Transaction {
         Ok(())
     }
 
+    /// A write that nobody has to log, if the transaction is of that kind.
+    #[cold]
+    fn begin_unlogged(&mut self, table: &Arc<Table>) -> Result<()> {
+        match self.redoing {
+            true => self.lock_table(table),
+            false => Err(EngineError::ReadOnly),
+        }
+    }
+
     /// Locks a row and returns its newest version (own writes included), `None` if there is no such row (or it was
     /// skipped by SKIP LOCKED). The key stays locked even if absent. Fails with `WriteConflict` under REPEATABLE READ
     /// if a snapshot exists and the row's newest version is younger.
@@ -635,8 +696,11 @@ impl Transaction {
         mode: LockMode,
         wait: LockWait,
     ) -> Result<Option<Row>> {
-        self.lock_table(table)?;
         let index = table.indexes[0].id;
+        if table.temporary {
+            return Ok(self.own(&full_key(index, pk))?.flatten());
+        }
+        self.lock_table(table)?;
         match self.lock(self.db.locks.row_name(index, pk), mode, wait) {
             Err(EngineError::LockNotAvailable) if wait == LockWait::SkipLocked => return Ok(None),
             r => r?,
@@ -705,6 +769,9 @@ impl Transaction {
 
     /// Inserts a row image. Its parents must be there (1452). `Duplicate` leaves the transaction as it was before the call (the existing row's unique key is locked).
     pub fn insert(&mut self, table: &Arc<Table>, row: Vec<u8>) -> Result<()> {
+        if table.hidden_pk && table.def.sequence {
+            return self.insert_sequence_row(table, row);
+        }
         self.begin_write(table)?;
         let clustered = table.indexes[0].id;
         let mut pk = Vec::with_capacity(16);
@@ -718,11 +785,7 @@ impl Transaction {
         let key = full_key(clustered, &pk);
         // A hidden key too: commit puts a row's index entries one by one, and whoever finds one of them must wait for
         // the rest, or versions would not come in commit order.
-        self.lock(
-            self.db.locks.row_name(clustered, &pk),
-            LockMode::Exclusive,
-            LockWait::Wait,
-        )?;
+        self.lock_for_write(clustered, &pk)?;
         if !table.hidden_pk {
             let exists = match self.own(&key)? {
                 Some(own) => own.is_some(),
@@ -815,11 +878,7 @@ impl Transaction {
     /// Locks a unique secondary key and checks that it is free.
     fn check_unique(&mut self, table: &Arc<Table>, index: usize, parts: &[u8]) -> Result<()> {
         let id = table.indexes[index].id;
-        self.lock(
-            self.db.locks.row_name(id, parts),
-            LockMode::Exclusive,
-            LockWait::Wait,
-        )?;
+        self.lock_for_write(id, parts)?;
         self.check_free(table, index, parts)
     }
 
@@ -867,7 +926,16 @@ impl Transaction {
         followed
     }
 
-    fn update_row(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row, new: Vec<u8>) -> Result<()> {
+    pub(crate) fn update_row(
+        &mut self,
+        table: &Arc<Table>,
+        pk: &[u8],
+        old: &Row,
+        new: Vec<u8>,
+    ) -> Result<()> {
+        if table.hidden_pk && table.def.sequence {
+            return Err(not_for_sequences(table));
+        }
         self.begin_write(table)?;
         let clustered = table.indexes[0].id;
         let mut new_pk = Vec::with_capacity(pk.len());
@@ -879,11 +947,7 @@ impl Transaction {
         let moved = new_pk != pk;
         let key = full_key(clustered, &new_pk);
         if moved {
-            self.lock(
-                self.db.locks.row_name(clustered, &new_pk),
-                LockMode::Exclusive,
-                LockWait::Wait,
-            )?;
+            self.lock_for_write(clustered, &new_pk)?;
             let exists = match self.own(&key)? {
                 Some(own) => own.is_some(),
                 None => self.db.state.load().exists(clustered, &key)?,
@@ -904,11 +968,7 @@ impl Transaction {
             if table.indexes[i].unique && !same {
                 if !old_null {
                     // Whoever wants this value next must wait for this commit.
-                    self.lock(
-                        self.db.locks.row_name(table.indexes[i].id, &from),
-                        LockMode::Exclusive,
-                        LockWait::Wait,
-                    )?;
+                    self.lock_for_write(table.indexes[i].id, &from)?;
                 }
                 if !new_null {
                     self.check_unique(table, i, &to)?;
@@ -951,18 +1011,17 @@ impl Transaction {
         followed
     }
 
-    fn delete_row(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row) -> Result<()> {
+    pub(crate) fn delete_row(&mut self, table: &Arc<Table>, pk: &[u8], old: &Row) -> Result<()> {
+        if table.hidden_pk && table.def.sequence {
+            return Err(not_for_sequences(table));
+        }
         self.begin_write(table)?;
         let mut keys: SmallVec<[FullKey; 4]> = SmallVec::new();
         for i in 1..table.indexes.len() {
             let mut parts = Vec::with_capacity(32);
             let has_null = table.secondary_parts(i, old, &mut parts)?;
             if table.indexes[i].unique && !has_null {
-                self.lock(
-                    self.db.locks.row_name(table.indexes[i].id, &parts),
-                    LockMode::Exclusive,
-                    LockWait::Wait,
-                )?;
+                self.lock_for_write(table.indexes[i].id, &parts)?;
             }
             finish_secondary_key(&mut parts, pk)?;
             keys.push(full_key(table.indexes[i].id, &parts));
@@ -976,7 +1035,10 @@ impl Transaction {
         self.make_room_behind()
     }
 
-    fn put(&mut self, key: FullKey, payload: Payload, delta: i8) {
+    pub(crate) fn put(&mut self, key: FullKey, payload: Payload, delta: i8) {
+        if is_temporary(index_of(&key)) {
+            return self.put_temporary(key, payload, delta);
+        }
         self.writes.put(key, payload, delta);
     }
 
@@ -1017,6 +1079,7 @@ impl Transaction {
             row_ids: self.row_ids_total(),
             mark: self.builder.as_ref().map(GroupBuilder::mark),
             local: self.local_mark(),
+            temporary: self.temporary_places(),
         });
         // Only a transaction that grows large asks which of them are alive.
         if self.savepoints.len() >= 32 {
@@ -1030,6 +1093,7 @@ impl Transaction {
     pub fn rollback_to(&mut self, s: &Savepoint) {
         let s = &*s.0;
         self.writes.rollback_to(s.writes);
+        self.rollback_temporary(&s.temporary);
         match s.row_ids.checked_sub(self.row_ids_sent) {
             Some(kept) => self.row_ids.truncate(kept as usize),
             None => {
@@ -1075,7 +1139,9 @@ impl Transaction {
     /// (but see `LogFailed`: its fate is decided by what the disk kept).
     pub fn commit(mut self) -> Result<CommitInfo> {
         let db = self.db.clone();
-        crate::commit::commit(&db, &mut self)
+        let done = crate::commit::commit(&db, &mut self)?;
+        self.settle_temporary();
+        Ok(done)
     }
 
     /// Everything of [`Transaction::commit`] but the wait: when it returns, the place in the order is taken, the rows are
@@ -1097,6 +1163,7 @@ impl Transaction {
     pub fn commit_reserved_then(mut self, placed: impl FnOnce()) -> Result<Reserved> {
         let db = self.db.clone();
         let reserved = crate::commit::commit_reserved(&db, &mut self, placed)?;
+        self.settle_temporary();
         reserved.pass_on(&db);
         Ok(reserved)
     }
@@ -1117,6 +1184,19 @@ impl Transaction {
                 .wait_visible_or(seq, || self.options.interrupted())?;
         }
         Ok(())
+    }
+
+    /// Lets go of what it takes to read in a snapshot and to undo, but of no lock.
+    pub(crate) fn end_reading(&mut self) {
+        self.settle_temporary();
+        self.end_temporary();
+        self.savepoints.clear();
+        self.options.interrupt = None;
+        self.options.kill = None;
+        self.snapshot = None;
+        if let Some(s) = self.slot.take() {
+            self.db.registry.release(s);
+        }
     }
 
     /// Ends the hold on other transactions: row locks and the snapshot's claim.
@@ -1140,6 +1220,7 @@ impl Drop for Transaction {
             let used = &self.db.counters.cache_use;
             used.fetch_add(1, Ordering::Relaxed);
         }
+        self.end_temporary();
         self.release();
     }
 }

@@ -143,7 +143,7 @@ impl WriteSet {
 
     /// Sets a key. `delta`: by how much this changes the number of rows of a clustered index.
     pub(crate) fn put(&mut self, key: FullKey, payload: Payload, delta: i8) {
-        self.bytes += 2 * key.len() as u64 + payload.heap_bytes() + ENTRY_OVERHEAD;
+        self.bytes += 2 * half_cost(&key) + payload.heap_bytes();
         let before = match self.map.entry(key.clone()) {
             Entry::Vacant(e) => {
                 e.insert(Own { payload, delta });
@@ -193,8 +193,29 @@ impl WriteSet {
         while self.position() > position {
             self.undo_last();
         }
-        if self.undo.is_empty() {
+        if self.map.is_empty() {
             self.bytes = 0;
+        }
+    }
+
+    /// Makes what is in it stay: nothing before this place can be undone.
+    pub(crate) fn settle(&mut self) {
+        self.undo_base = self.position();
+        let kept = self.runs.is_empty();
+        for (key, before) in std::mem::take(&mut self.undo) {
+            let mut freed = half_cost(&key);
+            if let Some(own) = before {
+                freed += half_cost(&key) + own.payload.heap_bytes();
+            }
+            // A row that came and went: without runs there is nothing for its tombstone to hide.
+            if kept
+                && let Entry::Occupied(e) = self.map.entry(key)
+                && matches!(e.get().payload, Payload::Tombstone)
+            {
+                freed += half_cost(e.key());
+                e.remove();
+            }
+            self.bytes = self.bytes.saturating_sub(freed);
         }
     }
 
@@ -202,6 +223,10 @@ impl WriteSet {
         let Some((key, before)) = self.undo.pop() else {
             return;
         };
+        if let Some(own) = self.map.get(&key) {
+            let freed = 2 * half_cost(&key) + own.payload.heap_bytes();
+            self.bytes = self.bytes.saturating_sub(freed);
+        }
         match before {
             Some(own) => {
                 self.map.insert(key, own);
@@ -221,14 +246,14 @@ impl WriteSet {
         places: &[SpillEnd],
         end: SpillEnd,
     ) -> Result<u64> {
-        if self.undo.is_empty() {
+        if self.map.is_empty() {
             return Ok(0);
         }
         self.names_durable = false;
         let mut cuts: Vec<SpillEnd> = places
             .iter()
             .copied()
-            .filter(|p| (self.undo_base + 1..self.position()).contains(&p.writes))
+            .filter(|p| (self.undo_base..self.position()).contains(&p.writes))
             .collect();
         cuts.sort_unstable();
         cuts.dedup_by_key(|c| c.writes);
@@ -260,6 +285,10 @@ impl WriteSet {
         self.bytes = 0;
         let mut bytes = 0;
         while let Some((end, part)) = parts.pop() {
+            if part.is_empty() {
+                self.undo_base = end.writes;
+                continue;
+            }
             let path = place.dir.join(run_name(place.id, self.files));
             self.files += 1;
             let run = match write_run(place, &path, &part) {
@@ -293,7 +322,13 @@ impl WriteSet {
     fn restore(&mut self, end: SpillEnd, part: OwnMap) {
         for (key, mut own) in part {
             own.delta += self.map.get(&key).map_or(0, |o| o.delta);
-            self.bytes += 2 * key.len() as u64 + own.payload.heap_bytes() + ENTRY_OVERHEAD;
+            if end.writes == self.undo_base {
+                // Settled: it can't be undone.
+                self.bytes += half_cost(&key) + own.payload.heap_bytes();
+                self.map.insert(key, own);
+                continue;
+            }
+            self.bytes += 2 * half_cost(&key) + own.payload.heap_bytes();
             let before = self.map.insert(key.clone(), own);
             self.undo.push((key, before));
         }
@@ -445,6 +480,11 @@ fn row_deltas(map: &OwnMap) -> RowDeltas {
     sum
 }
 
+/// What a key takes in the map, or in the undo list.
+fn half_cost(key: &FullKey) -> u64 {
+    key.len() as u64 + ENTRY_OVERHEAD / 2
+}
+
 /// Name of a run file: the transaction's first LSN and a number.
 fn run_name(id: u64, number: u32) -> String {
     format!("{id:016x}-{number:06}.run")
@@ -471,7 +511,8 @@ mod tests {
     /// What the set holds, as plain maps: one for now and one per savepoint, with the set's place.
     type Model = BTreeMap<u32, Option<Vec<u8>>>;
 
-    fn check(set: &WriteSet, model: &Model, keys: u32) {
+    /// `settled`: a set that outlives transactions has nothing below it, so it may forget what is gone.
+    fn check(set: &WriteSet, model: &Model, keys: u32, settled: bool) {
         let mut rows = 0;
         for k in 0..keys {
             let got = set.get(&full_key(7, &(2 * k).to_be_bytes())).unwrap();
@@ -479,7 +520,12 @@ mod tests {
                 Payload::Row(r) => Some(r.to_vec()),
                 _ => None,
             });
-            assert_eq!(got, model.get(&k).cloned(), "key {k}");
+            let expected = model.get(&k).cloned();
+            if settled {
+                assert_eq!(got.flatten(), expected.flatten(), "key {k}");
+            } else {
+                assert_eq!(got, expected, "key {k}");
+            }
             rows += i64::from(model.get(&k).is_some_and(Option::is_some));
         }
         assert_eq!(set.row_deltas().get(&7).copied().unwrap_or(0), rows);
@@ -505,6 +551,9 @@ mod tests {
             let mut set = WriteSet::default();
             let mut now = Model::new();
             let mut saved: Vec<(u64, Model)> = Vec::new();
+            // Half of the sets outlive transactions.
+            let settles = seed % 2 == 0;
+            let mut settled = (0, Model::new());
             for step in 0..600u32 {
                 match rng.random_range(0..100) {
                     0..70 => {
@@ -532,9 +581,26 @@ mod tests {
                     79..83 => {
                         saved.pop();
                     }
+                    95..97 if settles => {
+                        saved.clear();
+                        if rng.random_bool(0.5) {
+                            set.rollback_to(settled.0);
+                            now = settled.1.clone();
+                        } else {
+                            set.settle();
+                            settled = (set.position(), now.clone());
+                        }
+                        if set.runs.is_empty() && set.undo.is_empty() {
+                            let bytes =
+                                |(k, o): (&FullKey, &Own)| half_cost(k) + o.payload.heap_bytes();
+                            assert_eq!(set.bytes, set.map.iter().map(bytes).sum::<u64>());
+                        }
+                        check(&set, &now, keys, settles);
+                    }
                     83..98 => {
                         let places: Vec<SpillEnd> = saved
                             .iter()
+                            .chain([&settled])
                             .map(|(writes, _)| SpillEnd {
                                 writes: *writes,
                                 ..SpillEnd::default()
@@ -547,10 +613,10 @@ mod tests {
                         }
                         set.spill(&place, &places, SpillEnd::default()).unwrap();
                     }
-                    _ => check(&set, &now, keys),
+                    _ => check(&set, &now, keys, settles),
                 }
             }
-            check(&set, &now, keys);
+            check(&set, &now, keys, settles);
             merges += set.runs.iter().filter(|r| r.level > 0).count();
             drop(set);
             assert!(disk.list(&dir).unwrap().is_empty(), "runs are left over");

@@ -12,7 +12,10 @@ use narwal_server::{
 };
 use narwal_session::variables::{Kind, VARIABLES, VarValue, lookup};
 use narwal_session::{ClientSession, ConnectOptions, Startup};
-use narwal_types::{LateAnswer, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::{
+    BulkValue, Collation, LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange,
+};
+use narwal_types::{SqlError, SqlResult, ValueRef};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -301,6 +304,8 @@ fn connect_options(info: ConnectInfo) -> ConnectOptions {
         found_rows: info.found_rows,
         multi_statements: info.multi_statements,
         interactive: info.interactive,
+        session_track: info.session_track,
+        compressed: info.compressed,
         killer: None,
     }
 }
@@ -318,6 +323,8 @@ impl Session for Client {
             handle: p.handle,
             params: p.params,
             columns: p.columns,
+            cursor: p.cursor,
+            bulk: p.bulk,
         })
     }
 
@@ -325,9 +332,20 @@ impl Session for Client {
         &mut self,
         handle: u32,
         params: &[ValueRef<'_>],
+        types: &[(u8, u8)],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        self.0.execute(handle, params, out)
+        self.0.execute(handle, params, types, out)
+    }
+
+    fn execute_bulk(
+        &mut self,
+        handle: u32,
+        values: &[BulkValue<'_>],
+        types: &[(u8, u8)],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        self.0.execute_bulk(handle, values, types, out)
     }
 
     fn answer_through(&mut self, late: Arc<dyn LateAnswer>) {
@@ -360,6 +378,14 @@ impl Session for Client {
 
     fn set_multi_statements(&mut self, on: bool) {
         self.0.set_multi_statements(on);
+    }
+
+    fn results_collation(&self) -> Option<Collation> {
+        self.0.results_collation()
+    }
+
+    fn take_changes(&mut self) -> Vec<SessionChange> {
+        self.0.take_changes()
     }
 
     fn status_flags(&self) -> u16 {

@@ -45,7 +45,7 @@ impl Local {
 
     /// Executes it.
     pub fn execute(&mut self, handle: u32, values: &[ValueRef<'_>]) -> SqlResult<()> {
-        self.0.execute(handle, values, &mut Gather(Vec::new()))
+        self.0.execute(handle, values, &[], &mut Gather(Vec::new()))
     }
 
     /// Forgets it.

@@ -24,12 +24,8 @@ mod kind {
     pub(super) const INCIDENT: u8 = 26;
     pub(super) const ANONYMOUS_GTID: u8 = 34;
     pub(super) const GTID_MYSQL: u8 = 33;
-    pub(super) const XA_PREPARE: u8 = 38;
     pub(super) const START_ENCRYPTION: u8 = 164;
 }
-
-/// Bits of a GTID event's `flags2`: XA PREPARE, and what ends a prepared transaction.
-const XA: u8 = 0x40 | 0x80;
 
 /// Bit of an artificial GTID_LIST: everything up to UNTIL was sent.
 const UNTIL_REACHED: u8 = 1;
@@ -565,14 +561,6 @@ impl Assembler {
     /// Why a group may not be applied; of a large one `events` are only the first.
     fn objection(&self, head: &GroupHead, events: &[u8], whole: bool) -> Option<(u16, String)> {
         let gtid = head.gtid;
-        if head.flags2 & XA != 0 {
-            return Some((
-                errno::NOT_SUPPORTED,
-                format!(
-                    "group {gtid} is an XA transaction of several steps, which this version of Narwal doesn't yet support"
-                ),
-            ));
-        }
         let mut text = self.out_of_order(gtid)?;
         if whole && let Some(comparison) = self.compared(gtid, events) {
             text.push_str(comparison);
@@ -664,7 +652,7 @@ impl Assembler {
         open.head.bytes += u64::from(header.event_size);
         let plain = uncompressed_type(header.event_type).unwrap_or(header.event_type);
         let end = match plain {
-            event_type::XID | kind::XA_PREPARE => Some(End::Commit),
+            event_type::XID | event_type::XA_PREPARE => Some(End::Commit),
             event_type::QUERY if open.head.standalone => Some(End::Commit),
             event_type::QUERY if header.event_type == event_type::QUERY => {
                 let Event::Query(query) = raw.decode().map_err(|e| malformed(&e))? else {

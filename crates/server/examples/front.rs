@@ -61,6 +61,7 @@ impl Backend for Front {
                 multiple_key: false,
                 auto_increment: false,
                 null_type: false,
+                json: false,
             }],
             selects: Vec::new(),
         }))
@@ -107,12 +108,14 @@ impl Session for Fixed {
             } else {
                 Vec::new()
             },
+            ..PreparedInfo::default()
         })
     }
     fn execute(
         &mut self,
         handle: u32,
         _params: &[ValueRef<'_>],
+        _types: &[(u8, u8)],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         match self.selects.get(handle as usize) {

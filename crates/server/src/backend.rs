@@ -2,7 +2,10 @@
 //! implements these traits knows no packets.
 
 use crate::kill::KillHandle;
-use narwal_types::{LateAnswer, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::{
+    BulkValue, Collation, LateAnswer, ResultColumn, ResultSink, SessionChange, SqlError, SqlResult,
+    ValueRef,
+};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -73,6 +76,10 @@ pub struct ConnectInfo {
     pub ignore_space: bool,
     /// CLIENT_INTERACTIVE: `interactive_timeout` in place of `wait_timeout`.
     pub interactive: bool,
+    /// CLIENT_COMPRESS: the connection is compressed from the first command on.
+    pub compressed: bool,
+    /// CLIENT_SESSION_TRACK: the client wants to be told what changes in its session.
+    pub session_track: bool,
 }
 
 /// Server-wide limits, read when a connection begins.
@@ -159,6 +166,10 @@ pub struct PreparedInfo {
     pub params: u16,
     /// Columns of its result set; empty if it has none (or its shape is only known at execution).
     pub columns: Vec<ResultColumn>,
+    /// Its rows may be kept for a cursor.
+    pub cursor: bool,
+    /// [`Session::execute_bulk`] may run it.
+    pub bulk: bool,
 }
 
 /// One client's session. Called by the connection's own thread only.
@@ -170,13 +181,28 @@ pub trait Session: Send {
     /// Parses and plans a statement.
     fn prepare(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo>;
 
-    /// Runs a prepared statement with as many parameters as it has.
+    /// Runs a prepared statement with as many parameters as it has. `types`: MYSQL_TYPE_* and flags that they were bound
+    /// with.
     fn execute(
         &mut self,
         handle: u32,
         params: &[ValueRef<'_>],
+        types: &[(u8, u8)],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()>;
+
+    /// Runs a prepared statement for many sets of parameters, whose values follow one another: all of it or nothing, with
+    /// one result.
+    fn execute_bulk(
+        &mut self,
+        handle: u32,
+        values: &[BulkValue<'_>],
+        types: &[(u8, u8)],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        let _ = (handle, values, types, out);
+        Err(SqlError::unsupported("COM_STMT_BULK_EXECUTE"))
+    }
 
     /// Forgets a prepared statement.
     fn close_statement(&mut self, handle: u32);
@@ -213,6 +239,17 @@ pub trait Session: Send {
     fn settle(&mut self, later: bool) -> SqlResult<bool> {
         let _ = later;
         Ok(false)
+    }
+
+    /// What results are sent under now: at the start, and after [`Session::reset`] and [`Session::change_user`]. Other
+    /// changes are told to the sink.
+    fn results_collation(&self) -> Option<Collation> {
+        Some(Collation::default())
+    }
+
+    /// What is to be told of the session with an OK packet that the front makes itself.
+    fn take_changes(&mut self) -> Vec<SessionChange> {
+        Vec::new()
     }
 
     /// Current status flags ([`status`]).

@@ -1,33 +1,26 @@
 //! One connection from its greeting to its end: authentication, then a command at a time.
 
 use crate::auth::{self, NATIVE, SCRAMBLE_LEN, SHA2, access_denied, native, sha2};
-use crate::backend::{
-    Account, AuthMethod, Backend, ConnectInfo, Limits, Peer, PreparedInfo, RawPackets, Session,
-    Timeouts,
-};
+use crate::backend::{Account, AuthMethod, ConnectInfo, Limits, Peer, Session, Timeouts};
 use crate::codec::Cursor;
+use crate::definition::{Form, put_column};
 use crate::handshake::{self, Answer, Login, MAX_HANDSHAKE_PACKET};
 use crate::kill::KillHandle;
 use crate::late::Late;
 use crate::packet::{PacketReader, PacketWriter, ReadError};
-use crate::params::Statement;
 use crate::protocol::{Capabilities as Cap, command, mariadb_capability};
-use crate::result::{ResultState, WireSink, put_column, put_err, put_ok, put_parameter};
+use crate::raw_channel::RawChannel;
+use crate::result::{ResultState, WireSink, put_changes, put_err, put_ok};
 use crate::server::Shared;
+use crate::statements::{self, Statements};
 use crate::stream::{Socket, Stream, Timed};
-use narwal_types::{OkInfo, SqlError, SqlResult, ValueRef};
-use smallvec::SmallVec;
-use std::collections::HashMap;
-use std::io::{self, Read};
+use narwal_types::{OkInfo, SqlError, SqlResult};
+use std::io;
 use std::mem::take;
 use std::ops::Range;
-use std::os::fd::BorrowedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// MariaDB's name for "the statement prepared last", so that a client need not wait for its id.
-const LAST_STATEMENT: u32 = u32::MAX;
 
 /// Bytes after which a connection's traffic is counted, so that busy connections don't contend for a counter.
 const TRAFFIC_STEP: u64 = 64 << 10;
@@ -83,19 +76,11 @@ fn packet_too_large() -> SqlError {
     )
 }
 
-fn unknown_statement(id: u32, command: &str) -> SqlError {
-    SqlError::new(
-        1243,
-        b"HY000",
-        format!("Unknown prepared statement handler ({id}) given to {command}"),
-    )
-}
-
 /// The parts of a connection that move packets.
-struct Channel {
-    stream: Stream,
-    reader: PacketReader,
-    writer: PacketWriter,
+pub(crate) struct Channel {
+    pub(crate) stream: Stream,
+    pub(crate) reader: PacketReader,
+    pub(crate) writer: PacketWriter,
 }
 
 impl Channel {
@@ -117,8 +102,8 @@ impl Channel {
         Ok(self.reader.payload(at).to_vec())
     }
 
-    fn error(&mut self, e: &SqlError) {
-        put_err(self.writer.begin(), e);
+    fn error(&mut self, e: &SqlError, form: Form) {
+        put_err(self.writer.begin(), e, form);
         self.writer.finish();
     }
 
@@ -128,7 +113,7 @@ impl Channel {
 
     /// Tells the client, as far as it still listens, and ends.
     fn refuse(&mut self, e: SqlError) -> End {
-        self.error(&e);
+        self.error(&e, Form::default());
         let _ = self.flush();
         self.stream.goodbye();
         End::Told(e)
@@ -220,22 +205,30 @@ fn run(
     *had_session = true;
     tracing::debug!(connection = c.id, user, host = %c.peer.host, "connected");
     c.chan.stream.authenticated();
-    let late = c.chan.stream.answer_late();
+    let zipped = c.caps.contains(Cap::COMPRESS);
+    let late = c.chan.stream.answer_late().filter(|_| !zipped);
     if let Some(l) = &late {
         session.answer_through(l.clone());
     }
     let mut commands = Commands {
-        session,
         late,
         statements: Statements::default(),
-        results: ResultState::new(c.mariadb_caps & mariadb_capability::CACHE_METADATA != 0),
+        results: ResultState::new(
+            c.mariadb_caps & mariadb_capability::CACHE_METADATA != 0,
+            Form {
+                extended: c.mariadb_caps & mariadb_capability::EXTENDED_METADATA != 0,
+                results: session.results_collation(),
+            },
+        ),
+        session,
         kill,
         deprecate_eof: c.caps.contains(Cap::DEPRECATE_EOF),
     };
-    let status = commands.session.status_flags();
-    put_ok(c.chan.writer.begin(), 0, &OkInfo::default(), status);
-    c.chan.writer.finish();
+    commands.ok(&mut c);
     c.chan.flush()?;
+    if zipped {
+        c.chan.stream.start_zip();
+    }
     let end = commands.run(&mut c);
     c.chan.stream.goodbye();
     // The session goes first: whoever waits for this connection to end finds its locks and its transaction gone.
@@ -357,6 +350,8 @@ impl Connection<'_> {
             multi_statements: login.caps.contains(Cap::MULTI_STATEMENTS),
             ignore_space: login.caps.contains(Cap::IGNORE_SPACE),
             interactive: login.caps.contains(Cap::INTERACTIVE),
+            session_track: login.caps.contains(Cap::SESSION_TRACK),
+            compressed: login.caps.contains(Cap::COMPRESS),
         })
     }
 
@@ -417,70 +412,6 @@ impl Connection<'_> {
 
 fn bad_handshake() -> SqlError {
     SqlError::new(1043, b"08S01", "Bad handshake")
-}
-
-/// Prepared statements by the ids that the client knows.
-#[derive(Default)]
-struct Statements {
-    by_id: HashMap<u32, Statement, std::hash::BuildHasherDefault<IdHasher>>,
-    /// The last id given out. Ids are not used twice, as long as there are new ones.
-    last: u32,
-    /// False if the last COM_STMT_PREPARE failed: "the last statement" then means none.
-    last_valid: bool,
-}
-
-/// Statement ids are small distinct numbers; they need no mixing.
-#[derive(Default)]
-struct IdHasher(u64);
-
-impl std::hash::Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &b in bytes {
-            self.0 = self.0 << 8 | u64::from(b);
-        }
-    }
-    fn write_u32(&mut self, n: u32) {
-        self.0 = u64::from(n);
-    }
-}
-
-impl Statements {
-    fn add(&mut self, statement: Statement) -> u32 {
-        loop {
-            self.last = if self.last >= LAST_STATEMENT - 1 {
-                1
-            } else {
-                self.last + 1
-            };
-            if !self.by_id.contains_key(&self.last) {
-                break;
-            }
-        }
-        self.last_valid = true;
-        self.by_id.insert(self.last, statement);
-        self.last
-    }
-
-    #[inline]
-    fn get(&mut self, id: u32) -> Option<&mut Statement> {
-        let id = self.resolve(id)?;
-        self.by_id.get_mut(&id)
-    }
-
-    fn resolve(&self, id: u32) -> Option<u32> {
-        match id {
-            LAST_STATEMENT => self.last_valid.then_some(self.last),
-            id => Some(id),
-        }
-    }
-
-    fn clear(&mut self) {
-        self.by_id.clear();
-        self.last_valid = false;
-    }
 }
 
 struct Commands<'a> {
@@ -578,14 +509,14 @@ impl Commands<'_> {
                     l.take_back(writer);
                 }
                 writer.start_over(seq);
-                c.chan.error(&e);
+                c.chan.error(&e, self.results.form);
             }
         }
     }
 
     fn command(&mut self, c: &mut Connection<'_>, at: Range<usize>) -> Result<(), End> {
         let Some(&code) = c.chan.reader.payload(at.clone()).first() else {
-            c.chan.error(&unknown_command());
+            c.chan.error(&unknown_command(), self.results.form);
             return Ok(());
         };
         let body = at.start + 1..at.end;
@@ -631,6 +562,10 @@ impl Commands<'_> {
                     binary: false,
                     deprecate_eof: self.deprecate_eof,
                     multi_results: true,
+                    holds: false,
+                    held: None,
+                    opened: None,
+                    local_file: false,
                     answered: false,
                     broken: false,
                 };
@@ -638,16 +573,33 @@ impl Commands<'_> {
                     command::QUERY => {
                         sink.multi_results = c.caps.contains(Cap::MULTI_RESULTS);
                         let done = self.session.query(payload, &mut sink);
+                        sink.end_local_file();
                         done.and_then(|()| sink.check_answered())
                             .map(|()| Reply::Sent)
                     }
                     command::STMT_EXECUTE => {
                         sink.binary = true;
                         sink.multi_results = c.caps.contains(Cap::PS_MULTI_RESULTS);
-                        let done =
-                            execute(&mut *self.session, &mut self.statements, payload, &mut sink);
+                        let done = statements::execute(
+                            &mut *self.session,
+                            &mut self.statements,
+                            payload,
+                            &mut sink,
+                        );
                         done.and_then(|()| sink.check_answered())
                             .map(|()| Reply::Sent)
+                    }
+                    command::STMT_BULK_EXECUTE
+                        if c.mariadb_caps & mariadb_capability::BULK_OPERATIONS != 0 =>
+                    {
+                        sink.binary = true;
+                        statements::bulk_execute(
+                            &mut *self.session,
+                            &mut self.statements,
+                            payload,
+                            &mut sink,
+                        )
+                        .map(|()| Reply::Sent)
                     }
                     _ => other(
                         &mut *self.session,
@@ -662,14 +614,20 @@ impl Commands<'_> {
         };
         match outcome {
             Ok(Reply::Sent | Reply::None) => {}
-            Ok(Reply::Ok) => {
-                let status = self.session.status_flags();
-                put_ok(c.chan.writer.begin(), 0, &OkInfo::default(), status);
-                c.chan.writer.finish();
-            }
-            Err(e) => c.chan.error(&e),
+            Ok(Reply::Ok) => self.ok(c),
+            Err(e) => c.chan.error(&e, self.results.form),
         }
         Ok(())
+    }
+
+    /// An OK packet with nothing in it but what the session tells.
+    fn ok(&mut self, c: &mut Connection<'_>) {
+        let mut changes = Vec::new();
+        put_changes(&mut changes, &self.session.take_changes());
+        let status = self.session.status_flags();
+        let out = c.chan.writer.begin();
+        put_ok(out, 0, &OkInfo::default(), status, &changes);
+        c.chan.writer.finish();
     }
 
     fn change_user(&mut self, c: &mut Connection<'_>, body: Range<usize>) -> Result<(), End> {
@@ -685,9 +643,8 @@ impl Commands<'_> {
         self.statements.clear();
         match self.session.change_user(info) {
             Ok(()) => {
-                let status = self.session.status_flags();
-                put_ok(c.chan.writer.begin(), 0, &OkInfo::default(), status);
-                c.chan.writer.finish();
+                self.results.form.results = self.session.results_collation();
+                self.ok(c);
                 Ok(())
             }
             Err(e) => Err(c.chan.refuse(e)),
@@ -718,17 +675,17 @@ fn other(
             Ok(Reply::Ok)
         }
         command::STMT_PREPARE => {
-            statements.last_valid = false;
+            statements.forget_last();
             let info = session.prepare(payload)?;
-            prepared(session, statements, &info, &mut sink);
+            statements::prepared(session, statements, &info, &mut sink);
             Ok(Reply::Sent)
         }
         command::STMT_CLOSE => {
-            let id = Cursor::new(payload)
+            if let Some(s) = Cursor::new(payload)
                 .u32()
                 .ok()
-                .and_then(|id| statements.resolve(id));
-            if let Some(s) = id.and_then(|id| statements.by_id.remove(&id)) {
+                .and_then(|id| statements.remove(id))
+            {
                 session.close_statement(s.handle);
             }
             Ok(Reply::None)
@@ -736,8 +693,8 @@ fn other(
         command::STMT_RESET => {
             let id = Cursor::new(payload).u32()?;
             match statements.get(id) {
-                Some(s) => s.reset(),
-                None => return Err(unknown_statement(id, "mysqld_stmt_reset")),
+                Some(s) => s.reset_all(),
+                None => return Err(statements::unknown(id, "mysqld_stmt_reset")),
             }
             Ok(Reply::Ok)
         }
@@ -751,7 +708,10 @@ fn other(
             }
             Ok(Reply::None)
         }
-        command::STMT_FETCH => Err(SqlError::unsupported("cursors")),
+        command::STMT_FETCH => {
+            statements::fetch(session, statements, payload, &mut sink)?;
+            Ok(Reply::Sent)
+        }
         command::SET_OPTION => {
             match Cursor::new(payload).u16()? {
                 0 => session.set_multi_statements(true),
@@ -765,6 +725,7 @@ fn other(
         command::RESET_CONNECTION => {
             sink.state.changed = true;
             session.reset()?;
+            sink.state.form.results = session.results_collation();
             statements.clear();
             Ok(Reply::Ok)
         }
@@ -794,7 +755,7 @@ fn other(
             let columns = session.field_list(text(table)?, text(c.rest())?)?;
             for column in &columns {
                 let out = sink.writer.begin();
-                put_column(out, column);
+                put_column(out, column, sink.state.form);
                 // The default value, which nothing reads any more: NULL.
                 out.push(0xFB);
                 sink.writer.finish();
@@ -836,246 +797,11 @@ fn refresh(what: u8) -> SqlResult<String> {
     }
 }
 
-fn prepared(
-    session: &dyn Session,
-    statements: &mut Statements,
-    info: &PreparedInfo,
-    sink: &mut WireSink<'_>,
-) {
-    let mut statement = Statement::new(info.handle, info.params);
-    statement.definitions = sink.state.definitions(&info.columns);
-    let id = statements.add(statement);
-    let status = session.status_flags();
-    let out = sink.writer.begin();
-    out.push(0);
-    out.extend_from_slice(&id.to_le_bytes());
-    out.extend_from_slice(&(info.columns.len() as u16).to_le_bytes());
-    out.extend_from_slice(&info.params.to_le_bytes());
-    out.extend_from_slice(&[0; 3]);
-    sink.writer.finish();
-    if info.params > 0 {
-        for _ in 0..info.params {
-            put_parameter(sink.writer.begin());
-            sink.writer.finish();
-        }
-        sink.definitions_end(0, status);
-    }
-    if !info.columns.is_empty() {
-        for column in &info.columns {
-            put_column(sink.writer.begin(), column);
-            sink.writer.finish();
-        }
-        sink.definitions_end(0, status);
-    }
-}
-
-/// COM_STMT_EXECUTE.
-fn execute(
-    session: &mut dyn Session,
-    statements: &mut Statements,
-    payload: &[u8],
-    sink: &mut WireSink<'_>,
-) -> SqlResult<()> {
-    let mut c = Cursor::new(payload);
-    let id = c.u32()?;
-    let cursor = c.u8()?;
-    let iterations = c.u32()?;
-    let Some(s) = statements.get(id) else {
-        return Err(unknown_statement(id, "mysqld_stmt_execute"));
-    };
-    if cursor != 0 {
-        return Err(SqlError::unsupported("cursors"));
-    }
-    if iterations != 1 {
-        return Err(crate::params::wrong_arguments());
-    }
-    sink.definitions = s.definitions.take();
-    let result = bind_and_execute(session, s, c.rest(), sink);
-    s.definitions = sink.definitions.take();
-    if s.has_long_data() {
-        s.reset();
-    }
-    result
-}
-
-fn bind_and_execute(
-    session: &mut dyn Session,
-    s: &mut Statement,
-    body: &[u8],
-    sink: &mut WireSink<'_>,
-) -> SqlResult<()> {
-    let (nulls, values) = s.bind(body)?;
-    let mut params: SmallVec<[ValueRef<'_>; 8]> = SmallVec::new();
-    s.values(nulls, values, &mut params)?;
-    session.execute(s.handle, &params, sink)
-}
-
-/// Bytes that gather before they are sent, for a session that speaks its own protocol: those send much.
-const RAW_FLUSH_AT: usize = 256 * 1024;
-
-/// What a session that speaks its own protocol writes to and reads from.
-struct RawChannel<'a> {
-    chan: &'a mut Channel,
-    timeouts: Timeouts,
-    /// Bytes sent, for the traffic count.
-    backend: &'a dyn Backend,
-    /// Is told while something is sent.
-    kill: &'a KillHandle,
-    /// What has arrived of the client's next packet. Never waited for: a client that sends half a packet (PyPI's
-    /// mysql-replication leaves a byte too many behind COM_BINLOG_DUMP) must not hold up what is sent to it.
-    incoming: Vec<u8>,
-    /// The connection's reader has handed over what it had read ahead. What is left of it in the end is dropped.
-    took_rest: bool,
-    /// `wait` has found that there is something to read.
-    readable: bool,
-}
-
-/// Most bytes of a packet that a client may send meanwhile; acknowledgements have less than 300.
-const MAX_INCOMING: usize = 64 * 1024;
-
-impl<'a> RawChannel<'a> {
-    fn new(
-        chan: &'a mut Channel,
-        timeouts: Timeouts,
-        backend: &'a dyn Backend,
-        kill: &'a KillHandle,
-    ) -> Self {
-        chan.writer.keep_buffer(2 * RAW_FLUSH_AT);
-        RawChannel {
-            chan,
-            timeouts,
-            backend,
-            kill,
-            incoming: Vec::new(),
-            took_rest: false,
-            readable: false,
-        }
-    }
-
-    /// The length, with its header, of the packet that `incoming` begins with, if it is complete.
-    fn complete(&mut self) -> Option<usize> {
-        if !self.took_rest {
-            self.took_rest = true;
-            self.incoming = self.chan.reader.take_rest();
-        }
-        let header = self.incoming.first_chunk::<4>()?;
-        let n = 4 + (u32::from_le_bytes(*header) & 0x00ff_ffff) as usize;
-        (self.incoming.len() >= n).then_some(n)
-    }
-}
-
-impl Drop for RawChannel<'_> {
-    fn drop(&mut self) {
-        self.chan.writer.keep_buffer(0);
-    }
-}
-
-/// The stream, with a word to those who may kill the connection while bytes go out.
-struct Streaming<'a> {
-    stream: &'a mut Stream,
-    kill: &'a KillHandle,
-}
-
-impl io::Write for Streaming<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.kill.set_streaming(true);
-        let sent = self.stream.write(bytes);
-        self.kill.set_streaming(false);
-        sent
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.kill.set_streaming(true);
-        let sent = self.stream.flush();
-        self.kill.set_streaming(false);
-        sent
-    }
-}
-
-impl RawPackets for RawChannel<'_> {
-    fn write_packet(&mut self, parts: &[&[u8]]) -> io::Result<()> {
-        let Channel { stream, writer, .. } = &mut *self.chan;
-        let mut stream = Streaming {
-            stream,
-            kill: self.kill,
-        };
-        writer.packet_of(parts, &mut stream, RAW_FLUSH_AT)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let Channel { stream, writer, .. } = &mut *self.chan;
-        writer.flush(&mut Streaming {
-            stream,
-            kill: self.kill,
-        })?;
-        self.backend.traffic(0, self.chan.writer.take_sent());
-        Ok(())
-    }
-
-    fn reset_sequence(&mut self) {
-        self.chan.writer.set_seq(1);
-    }
-
-    fn wait(
-        &mut self,
-        wake: BorrowedFd<'_>,
-        timeout: Option<Duration>,
-    ) -> io::Result<(bool, bool)> {
-        if self.complete().is_some() {
-            return Ok((true, false));
-        }
-        let (readable, woken) = self.chan.stream.wait(wake, timeout)?;
-        self.readable |= readable;
-        Ok((readable, woken))
-    }
-
-    fn read_packet(&mut self, buf: &mut Vec<u8>) -> io::Result<bool> {
-        loop {
-            if let Some(n) = self.complete() {
-                buf.clear();
-                buf.extend_from_slice(&self.incoming[4..n]);
-                self.incoming.drain(..n);
-                return Ok(true);
-            }
-            if self.incoming.len() > MAX_INCOMING {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "the client sends long packets while it is sent to",
-                ));
-            }
-            if !std::mem::take(&mut self.readable) {
-                return Ok(false);
-            }
-            // Something has arrived, but with TLS it need not be the client's data; and zero would mean "for ever".
-            let once = Duration::from_millis(1);
-            self.chan
-                .stream
-                .set_timeouts(once, self.timeouts.net_write)?;
-            let mut piece = [0; 4096];
-            match self.chan.stream.read(&mut piece) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(n) => self.incoming.extend_from_slice(&piece[..n]),
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        io::ErrorKind::WouldBlock
-                            | io::ErrorKind::TimedOut
-                            | io::ErrorKind::Interrupted
-                    ) =>
-                {
-                    return Ok(false);
-                }
-                Err(e) => return Err(e),
-            }
-        }
-    }
-}
-
 /// Sends an error to a client that gets no connection at all, in place of the greeting.
 pub(crate) fn turn_away(socket: &Socket, e: &SqlError) {
     use std::io::Write;
     let mut writer = PacketWriter::new();
-    put_err(writer.begin(), e);
+    put_err(writer.begin(), e, Form::default());
     writer.finish();
     let mut wire = Vec::new();
     let _ = writer.flush(&mut wire);

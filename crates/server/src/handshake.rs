@@ -14,7 +14,9 @@ const MAX_ATTRIBUTES: usize = 128;
 const DEFAULT_COLLATION: u8 = 45;
 
 /// What the server can do of what only MariaDB's dialect has.
-pub const MARIADB_CAPABILITIES: u32 = mariadb_capability::CACHE_METADATA;
+pub const MARIADB_CAPABILITIES: u32 = mariadb_capability::BULK_OPERATIONS
+    | mariadb_capability::EXTENDED_METADATA
+    | mariadb_capability::CACHE_METADATA;
 
 /// What the server can do. CLIENT_LONG_PASSWORD is left out: that is how a server says that it speaks MariaDB's
 /// dialect, and that the greeting's last reserved bytes are MariaDB's own capabilities ([`MARIADB_CAPABILITIES`]).
@@ -30,11 +32,13 @@ pub fn server_capabilities(tls: bool) -> Cap {
         | Cap::SECURE_CONNECTION
         | Cap::MULTI_STATEMENTS
         | Cap::LOCAL_FILES
+        | Cap::COMPRESS
         | Cap::MULTI_RESULTS
         | Cap::PS_MULTI_RESULTS
         | Cap::PLUGIN_AUTH
         | Cap::CONNECT_ATTRS
         | Cap::PLUGIN_AUTH_LENENC_CLIENT_DATA
+        | Cap::SESSION_TRACK
         | Cap::DEPRECATE_EOF;
     if tls {
         caps |= Cap::SSL;

@@ -4,6 +4,7 @@
 //! an OK and sleeps again for the next command costs two thread switches. Instead it leaves the answer here and waits for
 //! the next command at once; the thread that finishes the group sends the answers of all of it.
 
+use crate::definition::Form;
 use crate::packet::PacketWriter;
 use crate::result::put_err;
 use crate::stream::Socket;
@@ -117,7 +118,7 @@ impl LateAnswer for Late {
             if let Err(e) = outcome {
                 let mut writer = PacketWriter::new();
                 writer.set_seq(answer.seq);
-                put_err(writer.begin(), &e);
+                put_err(writer.begin(), &e, Form::default());
                 writer.finish();
                 writer.take_unsent(&mut answer.packets);
             }

@@ -10,21 +10,28 @@
 //! | `handshake.rs` | greeting, login, COM_CHANGE_USER |
 //! | `auth/` | challenges, the cache of `caching_sha2_password`, the RSA key |
 //! | `tls.rs`, `stream.rs` | certificate and TLS; sockets with their timeouts |
-//! | `params.rs`, `result.rs` | binary parameters in; rows, OK and ERR out |
+//! | `params.rs`, `result.rs`, `definition.rs` | binary parameters in; rows, OK and ERR, column definitions out |
+//! | `statements.rs`, `held.rs` | prepared statements: execution, cursors and the rows they hold, bulk |
+//! | `raw_channel.rs`, `zip.rs` | sessions that speak their own protocol; CLIENT_COMPRESS |
 //! | `kill.rs` | how a connection is ended from outside |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod auth;
 pub mod backend;
 mod connection;
+pub mod definition;
 pub mod handshake;
+pub mod held;
 pub mod kill;
 mod late;
 pub mod params;
+mod raw_channel;
 pub mod result;
 pub mod server;
+mod statements;
 pub mod stream;
 pub mod tls;
+pub mod zip;
 
 pub use backend::{
     Account, AuthMethod, Backend, ConnectInfo, Limits, Peer, PreparedInfo, RawPackets, Session,

@@ -4,9 +4,10 @@
 //! MariaDB knowledge base, "COM_STMT_EXECUTE".
 
 use crate::codec::Cursor;
+use crate::definition::Definitions;
+use crate::held::HeldRows;
 use crate::protocol::wire;
-use crate::result::Definitions;
-use narwal_types::{Date, DateTime, Decimal, SqlError, SqlResult, Time, ValueRef};
+use narwal_types::{BulkValue, Date, DateTime, Decimal, SqlError, SqlResult, Time, ValueRef};
 
 const UNSIGNED: u8 = 0x80;
 const DAY_MICROS: u64 = 86_400_000_000;
@@ -27,6 +28,12 @@ pub struct Statement {
     long_bytes: usize,
     /// The column definitions that the client has, if it keeps them.
     pub definitions: Option<Definitions>,
+    /// It may be executed with a cursor.
+    pub may_hold: bool,
+    /// It may be executed for many sets of parameters.
+    pub bulk: bool,
+    /// The rows of its open cursor.
+    pub rows: Option<HeldRows>,
     /// An error of COM_STMT_SEND_LONG_DATA, which has no answer; the next execution reports it.
     deferred: Option<SqlError>,
 }
@@ -46,11 +53,22 @@ impl Statement {
         }
     }
 
-    /// Forgets long data (COM_STMT_RESET, or after an execution).
+    /// COM_STMT_RESET: forgets long data and the open cursor.
+    pub fn reset_all(&mut self) {
+        self.reset();
+        self.rows = None;
+    }
+
+    /// Forgets long data.
     pub fn reset(&mut self) {
         self.long_data.clear();
         self.long_bytes = 0;
         self.deferred = None;
+    }
+
+    /// MYSQL_TYPE_* and flags of each parameter, as they were bound.
+    pub fn types(&self) -> &[(u8, u8)] {
+        &self.types
     }
 
     /// True if there is anything that [`Statement::reset`] would forget.
@@ -102,13 +120,31 @@ impl Statement {
         let mut c = Cursor::new(body);
         let nulls = c.bytes(n.div_ceil(8))?;
         if c.u8()? != 0 {
-            let raw = c.bytes(n * 2)?;
-            self.types.clear();
-            self.types.extend(raw.chunks_exact(2).map(|t| (t[0], t[1])));
+            self.bind_types(&mut c)?;
         } else if self.types.len() != n {
             return Err(wrong_arguments());
         }
         Ok((nulls, c.rest()))
+    }
+
+    /// Reads the types of all parameters, and remembers them.
+    pub fn bind_types(&mut self, c: &mut Cursor<'_>) -> SqlResult<()> {
+        let raw = c.bytes(usize::from(self.params) * 2)?;
+        self.types.clear();
+        self.types.extend(raw.chunks_exact(2).map(|t| (t[0], t[1])));
+        Ok(())
+    }
+
+    /// Reads one parameter of COM_STMT_BULK_EXECUTE: what it is, and its value if it has one.
+    pub fn bulk_value<'v>(&self, param: usize, c: &mut Cursor<'v>) -> SqlResult<BulkValue<'v>> {
+        let (ty, flags) = self.types[param];
+        Ok(match c.u8()? {
+            0 => BulkValue::Value(read_value(c, ty, flags & UNSIGNED != 0)?),
+            1 => BulkValue::Value(ValueRef::Null),
+            2 => BulkValue::Default,
+            3 => BulkValue::Ignore,
+            _ => return Err(wrong_arguments()),
+        })
     }
 
     /// Reads the values bound by [`Statement::bind`] into `out`.

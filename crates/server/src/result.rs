@@ -5,39 +5,85 @@
 
 use crate::backend::status;
 use crate::codec::{put_lenenc, put_lenenc_bytes};
+use crate::definition::{Definitions, Form, column_wire_type, put_column};
+use crate::held::HeldRows;
 use crate::packet::{PacketReader, PacketWriter};
-use crate::protocol::{column_flag, wire};
+use crate::protocol::wire;
 use crate::stream::{Stream, Timed};
 use narwal_types::charset::latin1_text;
+use narwal_types::convert::fixed_text;
 use narwal_types::text::{write_i64, write_u64};
-use narwal_types::{Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult};
-use narwal_types::{DateTime, TypeKind, ValueRef};
+use narwal_types::{
+    Charset, Collation, OkInfo, ResultColumn, ResultSink, SessionChange, SqlError, SqlResult,
+};
+use narwal_types::{DateTime, ValueRef};
 use std::io;
+use std::mem::take;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Collation id under which text is sent: utf8mb4_general_ci.
-pub const TEXT_COLLATION: u16 = 45;
-/// Collation id of everything that is not text.
-pub const BINARY_COLLATION: u16 = 63;
-/// Longest encoding of one utf8mb4 character, in bytes.
-const BYTES_PER_CHAR: u32 = 4;
-
 /// Appends an OK packet's payload. `header` is 0x00, or 0xFE where it ends a result set.
-pub fn put_ok(out: &mut Vec<u8>, header: u8, info: &OkInfo, status: u16) {
+/// `changes` are those of the session, as [`put_changes`] writes them.
+pub fn put_ok(out: &mut Vec<u8>, header: u8, info: &OkInfo, status: u16, changes: &[u8]) {
+    let status = if changes.is_empty() {
+        status
+    } else {
+        status | status::SESSION_STATE_CHANGED
+    };
     out.push(header);
     put_lenenc(out, info.affected_rows);
     put_lenenc(out, info.last_insert_id);
     out.extend_from_slice(&status.to_le_bytes());
     out.extend_from_slice(&info.warnings.to_le_bytes());
-    if !info.info.is_empty() {
+    if !info.info.is_empty() || !changes.is_empty() {
         // The documentation says "to the end of the packet"; servers and clients have always used a length.
         put_lenenc_bytes(out, info.info.as_bytes());
+    }
+    if !changes.is_empty() {
+        put_lenenc_bytes(out, changes);
+    }
+}
+
+/// Appends what has changed in a session, as an OK packet carries it.
+pub fn put_changes(out: &mut Vec<u8>, changes: &[SessionChange]) {
+    const VARIABLES: u8 = 0;
+    const SCHEMA: u8 = 1;
+    const STATE: u8 = 2;
+    const CHARACTERISTICS: u8 = 4;
+    const TRANSACTION: u8 = 5;
+    let mut block = Vec::new();
+    for change in changes {
+        block.clear();
+        let kind = match change {
+            SessionChange::Variable(name, value) => {
+                put_lenenc_bytes(&mut block, name.as_bytes());
+                put_lenenc_bytes(&mut block, value.as_bytes());
+                VARIABLES
+            }
+            SessionChange::Schema(db) => {
+                put_lenenc_bytes(&mut block, db.as_bytes());
+                SCHEMA
+            }
+            SessionChange::State => {
+                block.push(b'1');
+                STATE
+            }
+            SessionChange::Characteristics(text) => {
+                put_lenenc_bytes(&mut block, text.as_bytes());
+                CHARACTERISTICS
+            }
+            SessionChange::Transaction(state) => {
+                put_lenenc_bytes(&mut block, state);
+                TRANSACTION
+            }
+        };
+        out.push(kind);
+        put_lenenc_bytes(out, &block);
     }
 }
 
 /// Appends an ERR packet's payload. The message is cut at 512 bytes, as clients' buffers expect.
-pub fn put_err(out: &mut Vec<u8>, e: &SqlError) {
+pub fn put_err(out: &mut Vec<u8>, e: &SqlError, form: Form) {
     out.push(0xFF);
     out.extend_from_slice(&e.code.to_le_bytes());
     out.push(b'#');
@@ -46,7 +92,7 @@ pub fn put_err(out: &mut Vec<u8>, e: &SqlError) {
     while !e.message.is_char_boundary(end) {
         end -= 1;
     }
-    out.extend_from_slice(&e.message.as_bytes()[..end]);
+    out.extend_from_slice(&form.message(&e.message[..end]));
 }
 
 /// Appends the classic EOF packet's payload.
@@ -56,130 +102,11 @@ pub fn put_eof(out: &mut Vec<u8>, warnings: u16, status: u16) {
     out.extend_from_slice(&status.to_le_bytes());
 }
 
-fn is_text(ty: &ColumnType) -> bool {
-    ty.has_charset() && ty.collation != Collation::Binary
-}
-
-/// Display length in bytes.
-fn display_bytes(c: &ResultColumn) -> u32 {
-    if c.length == 0 && is_text(&c.ty) && matches!(c.ty.kind, TypeKind::Text(_)) {
-        // Its limit is in bytes, but a client that sizes a buffer by it may get as many characters.
-        c.ty.display_length().saturating_mul(BYTES_PER_CHAR)
-    } else if c.length == 0 {
-        c.ty.display_length()
-    } else if is_text(&c.ty) {
-        c.length.saturating_mul(BYTES_PER_CHAR)
-    } else {
-        c.length
-    }
-}
-
-fn column_flags(c: &ResultColumn, ty: u8) -> u16 {
-    let mut flags = 0;
-    let mut set = |on: bool, flag: u16| {
-        if on {
-            flags |= flag;
-        }
-    };
-    set(!c.nullable, column_flag::NOT_NULL);
-    set(c.primary_key, column_flag::PRI_KEY);
-    set(c.unique_key, column_flag::UNIQUE_KEY);
-    set(c.multiple_key, column_flag::MULTIPLE_KEY);
-    set(
-        c.primary_key || c.unique_key || c.multiple_key,
-        column_flag::PART_KEY,
-    );
-    set(c.auto_increment, column_flag::AUTO_INCREMENT);
-    set(c.ty.unsigned, column_flag::UNSIGNED);
-    set(ty == wire::BLOB, column_flag::BLOB);
-    let temporal = matches!(
-        c.ty.kind,
-        TypeKind::Date | TypeKind::Time(_) | TypeKind::DateTime(_) | TypeKind::Timestamp(_)
-    );
-    let bytes = matches!(
-        c.ty.kind,
-        TypeKind::Char(_)
-            | TypeKind::VarChar(_)
-            | TypeKind::Binary(_)
-            | TypeKind::VarBinary(_)
-            | TypeKind::Text(_)
-            | TypeKind::Blob(_)
-            | TypeKind::Enum(_)
-            | TypeKind::Set(_)
-    ) && c.ty.collation.is_bin();
-    set(temporal || bytes || c.null_type, column_flag::BINARY);
-    set(matches!(c.ty.kind, TypeKind::Enum(_)), column_flag::ENUM);
-    set(matches!(c.ty.kind, TypeKind::Set(_)), column_flag::SET);
-    set(matches!(c.ty.kind, TypeKind::Bit(_)), column_flag::UNSIGNED);
-    set(
-        matches!(c.ty.kind, TypeKind::Timestamp(_)),
-        column_flag::TIMESTAMP,
-    );
-    flags
-}
-
-fn column_wire_type(c: &ResultColumn) -> u8 {
-    if c.null_type {
-        wire::NULL
-    } else {
-        c.ty.mysql_type()
-    }
-}
-
-/// Appends a column definition's payload (protocol 4.1).
-pub fn put_column(out: &mut Vec<u8>, c: &ResultColumn) {
-    let ty = column_wire_type(c);
-    put_lenenc_bytes(out, b"def");
-    put_lenenc_bytes(out, c.db.as_bytes());
-    put_lenenc_bytes(out, c.table.as_bytes());
-    put_lenenc_bytes(out, c.org_table.as_bytes());
-    put_lenenc_bytes(out, c.name.as_bytes());
-    put_lenenc_bytes(out, c.org_name.as_bytes());
-    out.push(0x0C);
-    let collation = if is_text(&c.ty) && !c.null_type {
-        TEXT_COLLATION
-    } else {
-        BINARY_COLLATION
-    };
-    out.extend_from_slice(&collation.to_le_bytes());
-    let length = if c.null_type {
-        c.length
-    } else {
-        display_bytes(c)
-    };
-    out.extend_from_slice(&length.to_le_bytes());
-    out.push(ty);
-    out.extend_from_slice(&column_flags(c, ty).to_le_bytes());
-    // "Not fixed" is 31 for floating point and 39 elsewhere.
-    let float = matches!(ty, wire::FLOAT | wire::DOUBLE);
-    out.push(if float {
-        c.decimals.min(31)
-    } else {
-        c.decimals
-    });
-    out.extend_from_slice(&[0, 0]);
-}
-
-/// Appends the definition of a parameter marker, which says nothing about it.
-pub fn put_parameter(out: &mut Vec<u8>) {
-    put_lenenc_bytes(out, b"def");
-    for name in [&b""[..], b"", b"", b"?", b""] {
-        put_lenenc_bytes(out, name);
-    }
-    out.push(0x0C);
-    out.extend_from_slice(&BINARY_COLLATION.to_le_bytes());
-    out.extend_from_slice(&0u32.to_le_bytes());
-    out.push(wire::VAR_STRING);
-    out.extend_from_slice(&column_flag::BINARY.to_le_bytes());
-    out.extend_from_slice(&[0, 0, 0]);
-}
-
-/// Digits after the point that are shown as such, as in ROUND(x, 2); 0 and 31 or more leave it to the number.
-const FIXED: std::ops::RangeInclusive<u8> = 1..=30;
+/// Digits after the point that are shown as such, as in ROUND(x, 2); 31 or more leave it to the number.
+const FIXED: std::ops::RangeInclusive<u8> = 0..=30;
 
 fn put_fixed(out: &mut Vec<u8>, x: f64, decimals: u8) {
-    let text = format!("{x:.*}", usize::from(decimals));
-    put_lenenc_bytes(out, text.as_bytes());
+    put_lenenc_bytes(out, fixed_text(x, decimals).as_bytes());
 }
 
 /// Lets `write` append, with a length prefix of one byte put before it. What it appends is at most 250 bytes.
@@ -344,36 +271,48 @@ fn client_gone(e: io::Error) -> SqlError {
 struct RowColumn {
     ty: u8,
     decimals: u8,
+    /// What its text is converted to.
+    charset: Option<Charset>,
 }
 
-/// The column definitions that a client has of a prepared statement: it is sent only others
-/// (MARIADB_CLIENT_CACHE_METADATA).
-#[derive(Debug, Default)]
-pub struct Definitions {
-    /// Their payloads, one behind the other.
-    sent: Vec<u8>,
-    /// The columns that they are known to be those of, without a look at each.
-    of: Option<Arc<[ResultColumn]>>,
-}
-
-impl Definitions {
-    /// What COM_STMT_PREPARE has told.
-    fn new(columns: &[ResultColumn]) -> Self {
-        let mut this = Definitions::default();
-        this.replace(columns);
-        this
-    }
-
-    /// Takes over a result's columns. True if their definitions are not those that the client has.
-    fn replace(&mut self, columns: &[ResultColumn]) -> bool {
-        self.of = None;
-        let mut now = Vec::new();
-        for c in columns {
-            put_column(&mut now, c);
+fn encode_row(out: &mut Vec<u8>, values: &[ValueRef<'_>], columns: &[RowColumn], binary: bool) {
+    debug_assert_eq!(values.len(), columns.len());
+    if !binary {
+        for (v, c) in values.iter().zip(columns) {
+            put_text_value(out, v, c.decimals);
         }
-        let other = now != self.sent;
-        self.sent = now;
-        other
+        return;
+    }
+    out.push(0);
+    let nulls = out.len();
+    out.resize(nulls + (values.len() + 9) / 8, 0);
+    for (i, (v, c)) in values.iter().zip(columns).enumerate() {
+        if v.is_null() {
+            out[nulls + (i + 2) / 8] |= 1 << ((i + 2) % 8);
+        } else {
+            put_binary_value(out, v, c.ty, c.decimals);
+        }
+    }
+}
+
+/// Error 3, or what comes nearest to it: the rows of a cursor can't be kept.
+fn no_room(e: &io::Error) -> SqlError {
+    SqlError::new(
+        3,
+        b"HY000",
+        format!("Error writing a temporary file for the rows of a cursor: {e}"),
+    )
+}
+
+/// Text in another character set; `None` for what may stay as it is.
+fn in_charset(v: &ValueRef<'_>, to: Charset) -> Option<Vec<u8>> {
+    match v {
+        ValueRef::Str(s) if s.is_ascii() => None,
+        ValueRef::Str(s) => Some(to.to_client(s).into_owned()),
+        ValueRef::Latin1(s) if to == Charset::Latin1 => Some(s.to_vec()),
+        ValueRef::Latin1(s) => Some(to.to_client(latin1_text(s).as_bytes()).into_owned()),
+        ValueRef::Member(m) => Some(to.to_client(m.text().as_bytes()).into_owned()),
+        _ => None,
     }
 }
 
@@ -381,30 +320,38 @@ impl Definitions {
 #[derive(Debug, Default)]
 pub struct ResultState {
     columns: Vec<RowColumn>,
+    /// Some column's text is converted.
+    converts: bool,
+    /// Rows are not just sent: converted, or kept for a cursor.
+    special: bool,
     caches_definitions: bool,
+    /// The form of results.
+    pub form: Form,
+    /// What has changed in the session since an OK packet could tell.
+    changes: Vec<u8>,
     /// A statement without rows has run: the session's settings may be others now.
     pub changed: bool,
 }
 
 impl ResultState {
     /// `caches_definitions`: MARIADB_CLIENT_CACHE_METADATA, a result begins by saying whether column definitions follow.
-    pub fn new(caches_definitions: bool) -> Self {
+    pub fn new(caches_definitions: bool, form: Form) -> Self {
         ResultState {
             caches_definitions,
+            form,
             ..ResultState::default()
         }
     }
 
     /// What is to be remembered of a statement that was prepared.
     pub fn definitions(&self, columns: &[ResultColumn]) -> Option<Definitions> {
-        self.caches_definitions.then(|| Definitions::new(columns))
+        self.caches_definitions
+            .then(|| Definitions::new(columns, self.form))
     }
 }
 
 /// A packet of a client's file, at most.
 const MAX_FILE_PACKET: usize = 64 << 20;
-/// A client's file, at most: it is kept in memory.
-const MAX_LOCAL_FILE: usize = 1 << 30;
 
 /// Sends results to one client: a [`ResultSink`] over a connection's stream and buffers.
 #[derive(Debug)]
@@ -425,6 +372,14 @@ pub struct WireSink<'a> {
     pub deprecate_eof: bool,
     /// CLIENT_MULTI_RESULTS (or PS_MULTI_RESULTS for a prepared statement): several results may be sent.
     pub multi_results: bool,
+    /// Rows are kept for COM_STMT_FETCH instead of being sent.
+    pub holds: bool,
+    /// Those of the result that has begun, with its columns.
+    pub held: Option<(Vec<ResultColumn>, HeldRows)>,
+    /// Those of the result that has ended.
+    pub opened: Option<HeldRows>,
+    /// The client is sending a file.
+    pub local_file: bool,
     /// Set once a result has begun: a client must not wait for an answer that never comes.
     pub answered: bool,
     /// Set once the stream has failed.
@@ -462,7 +417,8 @@ impl WireSink<'_> {
                 warnings,
                 ..OkInfo::default()
             };
-            put_ok(self.writer.begin(), 0xFE, &info, status);
+            let changes = take(&mut self.state.changes);
+            put_ok(self.writer.begin(), 0xFE, &info, status, &changes);
         } else {
             put_eof(self.writer.begin(), warnings, status);
         }
@@ -478,14 +434,22 @@ impl WireSink<'_> {
         }
     }
 
+    /// Reads and forgets what is left of a client's file: the client sends all of it before it listens.
+    pub fn end_local_file(&mut self) {
+        let mut piece = Vec::new();
+        while self.local_file && matches!(self.read_local_file(&mut piece), Ok(true)) {
+            piece.clear();
+        }
+    }
+
     /// An ERR packet.
     pub fn error(&mut self, e: &SqlError) {
-        put_err(self.writer.begin(), e);
+        put_err(self.writer.begin(), e, self.state.form);
         self.writer.finish();
     }
 
     /// The beginning of a result set, with or without its column definitions.
-    fn header(&mut self, columns: &[ResultColumn], with_definitions: bool) {
+    fn header(&mut self, columns: &[ResultColumn], with_definitions: bool, status: u16) {
         self.answered = true;
         let out = self.writer.begin();
         put_lenenc(out, columns.len() as u64);
@@ -495,17 +459,70 @@ impl WireSink<'_> {
         self.writer.finish();
         if with_definitions {
             for c in columns {
-                put_column(self.writer.begin(), c);
+                put_column(self.writer.begin(), c, self.state.form);
                 self.writer.finish();
             }
         }
+        self.definitions_end(0, status);
+    }
+
+    /// Takes over the columns of the rows that follow.
+    fn describe(&mut self, columns: &[ResultColumn]) {
         self.state.columns.clear();
         self.state.columns.extend(columns.iter().map(|c| RowColumn {
             ty: column_wire_type(c),
             decimals: c.decimals,
+            charset: self.state.form.converts_to(c),
         }));
+        self.state.converts = self.state.columns.iter().any(|c| c.charset.is_some());
+        self.state.special = self.state.converts || self.holds;
+    }
+
+    fn begin(&mut self, columns: &[ResultColumn], with_definitions: bool) {
+        self.describe(columns);
         // The status is that of the end of the result set; clients don't act on this one.
-        self.definitions_end(0, status::AUTOCOMMIT);
+        self.header(columns, with_definitions, status::AUTOCOMMIT);
+    }
+
+    /// The result's columns are told when its rows are all there: its execution may fail until then.
+    fn hold(&mut self, columns: &[ResultColumn]) {
+        self.describe(columns);
+        self.held = Some((columns.to_vec(), HeldRows::default()));
+    }
+
+    fn end_held(&mut self, warnings: u16, status: u16) -> SqlResult<()> {
+        let Some((columns, mut rows)) = self.held.take() else {
+            return Ok(());
+        };
+        rows.finish().map_err(|e| no_room(&e))?;
+        let form = self.state.form;
+        let with_definitions = match &mut self.definitions {
+            Some(d) => d.replace(&columns, form),
+            None => true,
+        };
+        let status = status | status::CURSOR_EXISTS;
+        self.header(&columns, with_definitions, status);
+        if self.deprecate_eof {
+            self.eof(warnings, status);
+        }
+        self.opened = Some(rows);
+        self.flush_if_full()
+    }
+
+    /// Sends the next row of an open cursor; false if there is none.
+    pub fn held_row(&mut self, rows: &mut HeldRows) -> SqlResult<bool> {
+        let found = rows.next(self.writer.begin());
+        match found {
+            Ok(true) => {
+                self.writer.finish();
+                self.flush_if_full()?;
+                Ok(true)
+            }
+            other => {
+                self.writer.abandon();
+                other.map_err(|e| no_room(&e))
+            }
+        }
     }
 
     fn more(&self, status: u16, more: bool) -> u16 {
@@ -515,57 +532,100 @@ impl WireSink<'_> {
             status & !status::MORE_RESULTS
         }
     }
+
+    #[inline]
+    fn put_row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        encode_row(
+            self.writer.begin(),
+            values,
+            &self.state.columns,
+            self.binary,
+        );
+        self.writer.finish();
+        self.flush_if_full()
+    }
+
+    /// A row that is converted, kept, or both.
+    #[cold]
+    fn special_row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        if self.state.converts {
+            self.converted_row(values)
+        } else {
+            self.keep_or_put(values)
+        }
+    }
+
+    fn keep_or_put(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        let Some((_, rows)) = &mut self.held else {
+            return self.put_row(values);
+        };
+        let (columns, binary) = (&self.state.columns, self.binary);
+        rows.push(|out| encode_row(out, values, columns, binary))
+            .map_err(|e| no_room(&e))
+    }
+
+    /// A row whose text goes into another character set.
+    fn converted_row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        let texts: Vec<Option<Vec<u8>>> = values
+            .iter()
+            .zip(&self.state.columns)
+            .map(|(v, c)| c.charset.and_then(|to| in_charset(v, to)))
+            .collect();
+        let row: Vec<ValueRef<'_>> = values
+            .iter()
+            .zip(&texts)
+            .map(|(v, t)| t.as_ref().map_or(*v, |t| ValueRef::Bytes(t)))
+            .collect();
+        self.keep_or_put(&row)
+    }
 }
 
 impl ResultSink for WireSink<'_> {
     fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
+        if self.holds {
+            self.hold(columns);
+            return Ok(());
+        }
         let with_definitions = match &mut self.definitions {
-            Some(d) => d.replace(columns),
+            Some(d) => d.replace(columns, self.state.form),
             None => true,
         };
-        self.header(columns, with_definitions);
+        self.begin(columns, with_definitions);
         Ok(())
     }
 
     fn begin_plan_rows(&mut self, columns: &Arc<[ResultColumn]>) -> SqlResult<()> {
+        if self.holds {
+            self.hold(columns);
+            return Ok(());
+        }
         let Some(d) = &mut self.definitions else {
-            self.header(columns, true);
+            self.begin(columns, true);
             return Ok(());
         };
-        let known = d.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, columns));
-        let with_definitions = !known && d.replace(columns);
+        let form = self.state.form;
+        let known = (d.of.as_ref()).is_some_and(|(of, f)| Arc::ptr_eq(of, columns) && *f == form);
+        let with_definitions = !known && d.replace(columns, form);
         if !known {
-            d.of = Some(columns.clone());
+            d.of = Some((columns.clone(), form));
         }
-        self.header(columns, with_definitions);
+        self.begin(columns, with_definitions);
         Ok(())
     }
 
     #[inline]
     fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
         debug_assert_eq!(values.len(), self.state.columns.len());
-        let out = self.writer.begin();
-        if self.binary {
-            out.push(0);
-            let nulls = out.len();
-            out.resize(nulls + (values.len() + 9) / 8, 0);
-            for (i, (v, c)) in values.iter().zip(&self.state.columns).enumerate() {
-                if v.is_null() {
-                    out[nulls + (i + 2) / 8] |= 1 << ((i + 2) % 8);
-                } else {
-                    put_binary_value(out, v, c.ty, c.decimals);
-                }
-            }
-        } else {
-            for (v, c) in values.iter().zip(&self.state.columns) {
-                put_text_value(out, v, c.decimals);
-            }
+        if self.state.special {
+            return self.special_row(values);
         }
-        self.writer.finish();
-        self.flush_if_full()
+        self.put_row(values)
     }
 
     fn end_rows(&mut self, warnings: u16, status: u16, more: bool) -> SqlResult<()> {
+        if self.held.is_some() {
+            return self.end_held(warnings, status);
+        }
         self.eof(warnings, self.more(status, more));
         self.flush_if_full()
     }
@@ -574,53 +634,60 @@ impl ResultSink for WireSink<'_> {
         self.flush_now()
     }
 
-    fn read_local_file(&mut self, name: &str) -> SqlResult<Vec<u8>> {
-        let Some((reader, timeout)) = self.reader.take() else {
+    fn set_results(&mut self, collation: Option<Collation>) {
+        self.state.form.results = collation;
+    }
+
+    fn session_changes(&mut self, changes: &[SessionChange]) {
+        put_changes(&mut self.state.changes, changes);
+    }
+
+    fn open_local_file(&mut self, name: &str) -> SqlResult<()> {
+        let Some((reader, _)) = &mut self.reader else {
             return Err(narwal_types::no_local_files());
         };
         let mut request = vec![0xFB];
         request.extend_from_slice(name.as_bytes());
         self.writer.packet(&request);
-        self.flush_now()?;
         reader.expect_seq(self.writer.seq());
-        let mut data = Vec::new();
-        let mut too_large = false;
-        loop {
-            let mut from = Timed {
-                stream: &mut *self.stream,
-                inside: timeout,
-            };
-            let at = reader.read(&mut from, MAX_FILE_PACKET).map_err(|e| {
-                self.broken = true;
-                tracing::debug!(error = %e, "no packet of a client's file");
-                SqlError::new(1158, b"08S01", "Got an error reading communication packets")
-            })?;
-            let piece = reader.payload(at);
-            if piece.is_empty() {
-                break;
-            }
-            too_large |= data.len() + piece.len() > MAX_LOCAL_FILE;
-            // The client sends all of it before it listens.
-            if !too_large {
-                data.extend_from_slice(piece);
-            }
+        self.local_file = true;
+        self.flush_now()
+    }
+
+    fn read_local_file(&mut self, into: &mut Vec<u8>) -> SqlResult<bool> {
+        let Some((reader, timeout)) = &mut self.reader else {
+            return Ok(false);
+        };
+        if !self.local_file {
+            return Ok(false);
         }
-        self.writer.set_seq(reader.next_seq());
-        if too_large {
-            return Err(SqlError::new(
-                1038,
-                b"HY001",
-                "The client's file is longer than 1 GiB: load it in parts",
-            ));
+        let mut from = Timed {
+            stream: &mut *self.stream,
+            inside: *timeout,
+        };
+        let at = reader.read(&mut from, MAX_FILE_PACKET).map_err(|e| {
+            self.broken = true;
+            self.local_file = false;
+            tracing::debug!(error = %e, "no packet of a client's file");
+            SqlError::new(1158, b"08S01", "Got an error reading communication packets")
+        })?;
+        let piece = reader.payload(at);
+        if piece.is_empty() {
+            self.local_file = false;
+            self.writer.set_seq(reader.next_seq());
+            return Ok(false);
         }
-        Ok(data)
+        into.extend_from_slice(piece);
+        Ok(true)
     }
 
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()> {
+        self.end_local_file();
         self.answered = true;
         self.state.changed = true;
         let status = self.more(status, more);
-        put_ok(self.writer.begin(), 0x00, info, status);
+        let changes = take(&mut self.state.changes);
+        put_ok(self.writer.begin(), 0x00, info, status, &changes);
         self.writer.finish();
         self.flush_if_full()
     }

@@ -34,7 +34,8 @@ pub struct ServerConfig {
     pub tls_files: Option<(PathBuf, PathBuf)>,
     /// Offer TLS.
     pub tls: bool,
-    /// Stack of a connection's thread, in bytes. Only what is used takes memory.
+    /// Stack of a connection's thread, in bytes: room for the deepest expression that the parser takes. Only what is used
+    /// takes memory.
     pub thread_stack: usize,
 }
 
@@ -47,7 +48,7 @@ impl ServerConfig {
             key_dir: key_dir.into(),
             tls_files: None,
             tls: true,
-            thread_stack: 2 << 20,
+            thread_stack: 8 << 20,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::late::Late;
 use crate::packet::PacketSource;
+use crate::zip::Zipped;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -127,7 +128,9 @@ pub enum Stream {
     Clear(Wire),
     /// Through TLS.
     Tls(Box<rustls::StreamOwned<rustls::ServerConnection, Wire>>),
-    /// Only for the moment in which a stream changes from clear to TLS.
+    /// Compressed, over one of the others.
+    Zipped(Box<Zipped>),
+    /// Only for the moment in which a stream changes its kind.
     Gone,
 }
 
@@ -165,6 +168,7 @@ impl Stream {
         match self {
             Stream::Clear(w) => Some(w),
             Stream::Tls(t) => Some(&mut t.sock),
+            Stream::Zipped(z) => z.under.wire(),
             Stream::Gone => None,
         }
     }
@@ -187,6 +191,12 @@ impl Stream {
         }
         *self = Stream::Tls(Box::new(stream));
         Ok(())
+    }
+
+    /// Goes on compressed.
+    pub fn start_zip(&mut self) {
+        let under = std::mem::replace(self, Stream::Gone);
+        *self = Stream::Zipped(Box::new(Zipped::new(under)));
     }
 
     /// Name of the TLS cipher suite in use (IANA's, which for TLS 1.3 is OpenSSL's too), if TLS is.
@@ -244,6 +254,13 @@ impl Stream {
         wake: BorrowedFd<'_>,
         timeout: Option<Duration>,
     ) -> io::Result<(bool, bool)> {
+        if let Stream::Zipped(z) = self {
+            return if z.has_rest() {
+                Ok((true, false))
+            } else {
+                z.under.wait(wake, timeout)
+            };
+        }
         // What TLS has read ahead is not seen by poll.
         if let Stream::Tls(t) = self
             && t.conn
@@ -278,6 +295,9 @@ impl Stream {
 
     /// Says goodbye where that is part of the protocol: TLS clients take a bare end for an attack.
     pub fn goodbye(&mut self) {
+        if let Stream::Zipped(z) = self {
+            return z.under.goodbye();
+        }
         if let Stream::Tls(t) = self {
             t.conn.send_close_notify();
             let _ = t.flush();
@@ -315,6 +335,7 @@ impl Read for Stream {
         match self {
             Stream::Clear(w) => w.read(buf),
             Stream::Tls(t) => t.read(buf),
+            Stream::Zipped(z) => z.read(buf),
             Stream::Gone => Err(io::ErrorKind::NotConnected.into()),
         }
     }
@@ -326,6 +347,7 @@ impl Write for Stream {
         match self {
             Stream::Clear(w) => w.write(buf),
             Stream::Tls(t) => t.write(buf),
+            Stream::Zipped(z) => z.write(buf),
             Stream::Gone => Err(io::ErrorKind::NotConnected.into()),
         }
     }
@@ -334,6 +356,7 @@ impl Write for Stream {
         match self {
             Stream::Clear(_) => Ok(()),
             Stream::Tls(t) => t.flush(),
+            Stream::Zipped(z) => z.flush(),
             Stream::Gone => Ok(()),
         }
     }

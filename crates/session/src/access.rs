@@ -31,6 +31,10 @@ impl ClientSession {
                 continue;
             }
             let wanted = PrivilegeSet::from(n.privilege);
+            if let Some(t) = &n.through {
+                self.check_through(&account, n, t)?;
+                continue;
+            }
             if account.global.has(wanted) {
                 continue;
             }
@@ -47,7 +51,7 @@ impl ClientSession {
             // All that is missing for this table, in MariaDB's order.
             let missing = needs[i..]
                 .iter()
-                .filter(|m| m.db == n.db && m.table == n.table)
+                .filter(|m| m.db == n.db && m.table == n.table && m.through.is_none())
                 .map(|m| PrivilegeSet::from(m.privilege))
                 .filter(|p| !have.has(*p))
                 .fold(PrivilegeSet::NONE, PrivilegeSet::with);
@@ -137,11 +141,7 @@ impl ClientSession {
 
     pub(crate) fn refuse_write(&mut self, read_only: bool) -> SqlResult<()> {
         if read_only {
-            return Err(SqlError::new(
-                1792,
-                b"25006",
-                "Cannot execute statement in a READ ONLY transaction",
-            ));
+            return Err(read_only_transaction());
         }
         self.refuse_under_read_only()
     }
@@ -161,7 +161,16 @@ impl ClientSession {
     }
 }
 
-/// Database and table that a statement is about.
+/// Error 1792.
+pub(crate) fn read_only_transaction() -> SqlError {
+    SqlError::new(
+        1792,
+        b"25006",
+        "Cannot execute statement in a READ ONLY transaction",
+    )
+}
+
+/// Database and table that a statement is about, unless it is a temporary one.
 pub(crate) fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, String)> {
     let name = match stmt {
         Stmt::Select(s) => &s.from.as_ref()?.first_table()?.name,
@@ -178,5 +187,8 @@ pub(crate) fn first_table(stmt: &Stmt, env: &StatementEnv) -> Option<(String, St
         .db
         .clone()
         .or_else(|| env.db.as_deref().map(String::from))?;
+    if env.temporary_table(&db, &name.name).is_some() {
+        return None;
+    }
     Some((db, name.name.clone()))
 }

@@ -164,6 +164,8 @@ pub(crate) enum Show {
         filter: Filter,
     },
     CreateTable(TableRef),
+    CreateView(TableRef),
+    CreateSequence(TableRef),
     CreateDatabase {
         if_not_exists: bool,
         name: String,
@@ -347,6 +349,8 @@ pub(crate) enum Admin {
     Prepared(crate::sql_prepared::SqlPrepared),
     /// SHUTDOWN.
     Shutdown,
+    /// XA.
+    Xa(crate::xa::Statement),
 }
 
 impl Admin {
@@ -369,7 +373,9 @@ impl Admin {
                 Show::TableStatus { .. } => "Com_show_table_status",
                 Show::Columns { .. } => "Com_show_fields",
                 Show::Index { .. } => "Com_show_keys",
-                Show::CreateTable(_) => "Com_show_create_table",
+                Show::CreateTable(_) | Show::CreateView(_) | Show::CreateSequence(_) => {
+                    "Com_show_create_table"
+                }
                 Show::CreateDatabase { .. } => "Com_show_create_db",
                 Show::CreateUser(_) => "Com_show_create_user",
                 Show::Variables { .. } => "Com_show_variables",
@@ -424,6 +430,7 @@ impl Admin {
             Admin::UnlockTables => "Com_unlock_tables",
             Admin::Prepared(p) => p.counter(),
             Admin::Shutdown => "Com_shutdown",
+            Admin::Xa(statement) => statement.counter(),
         }
     }
 

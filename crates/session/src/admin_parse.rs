@@ -181,6 +181,7 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
             Admin::Flashback(c.string()?)
         }
         "FLUSH" => flush(&mut c)?,
+        "XA" => Admin::Xa(crate::xa::parse(&mut c)?),
         "CHECK" | "ANALYZE" | "OPTIMIZE" | "REPAIR" => maintenance(&mut c, &first)?,
         "PURGE" => purge(&mut c)?,
         "BACKUP" => backup(&mut c)?,
@@ -945,6 +946,10 @@ fn show(c: &mut Cursor<'_>) -> SqlResult<Show> {
         "CREATE" => {
             if c.eat_kw("TABLE") {
                 Show::CreateTable(table_ref(c)?)
+            } else if c.eat_kw("VIEW") {
+                Show::CreateView(table_ref(c)?)
+            } else if c.eat_kw("SEQUENCE") {
+                Show::CreateSequence(table_ref(c)?)
             } else if c.eat_kw("DATABASE") || c.eat_kw("SCHEMA") {
                 let if_not_exists = c.eat_kws(&["IF", "NOT", "EXISTS"]);
                 Show::CreateDatabase {

@@ -11,6 +11,7 @@
 //! Only changes of rows are taken: a statement that changes rows (`binlog_format` STATEMENT or MIXED) is refused.
 
 use crate::acl::Account;
+use crate::apply_made::Made;
 use crate::instance::{ConnectOptions, Instance};
 use crate::privileges::PrivilegeSet;
 use crate::read_lock::Patience;
@@ -24,6 +25,7 @@ use narwal_binlog::{
 };
 use narwal_engine::apply::RowApplier;
 pub use narwal_engine::apply::TypeConversions;
+use narwal_engine::xa::{XaContext, Xid};
 use narwal_engine::{
     Catalog, Database, Ddl, EngineError, Isolation, Origin, Reserved, Savepoint, Transaction,
     TxnOptions,
@@ -54,7 +56,6 @@ mod code {
     pub(super) const PRE_GA_DELETE_ROWS: u8 = 22;
     pub(super) const INCIDENT: u8 = 26;
     pub(super) const ROWS_QUERY: u8 = 29;
-    pub(super) const XA_PREPARE: u8 = 38;
     pub(super) const PARTIAL_UPDATE_ROWS: u8 = 39;
     pub(super) const TRANSACTION_PAYLOAD: u8 = 40;
     pub(super) const BINLOG_CHECKPOINT: u8 = 161;
@@ -77,7 +78,7 @@ pub struct ApplyError {
 }
 
 impl ApplyError {
-    fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         ApplyError {
             code: 0,
             message: message.into(),
@@ -194,6 +195,10 @@ struct Group {
     annotate: Option<Vec<u8>>,
     rows: u64,
     timestamp: u32,
+    /// Who prepares it, if it is an XA transaction.
+    about: XaContext,
+    /// It began with a statement that makes a table.
+    made: Option<Box<Made>>,
 }
 
 /// What a group's events have come to.
@@ -211,6 +216,8 @@ pub struct Ready {
     timestamp: u32,
     rows: u64,
     txn: Option<Box<Transaction>>,
+    /// It is prepared instead: its name, and by whom.
+    xa: Option<(Xid, XaContext)>,
 }
 
 impl Ready {
@@ -362,6 +369,8 @@ impl Applier {
             annotate: None,
             rows: 0,
             timestamp: 0,
+            about: XaContext::default(),
+            made: None,
         });
         Ok(())
     }
@@ -454,7 +463,16 @@ impl Applier {
             }
         };
         if let Some(txn) = ready.txn {
-            let reserved = txn.commit_reserved_then(&mut call)?;
+            let reserved = match ready.xa {
+                // Nothing of it is left here: no name is kept.
+                Some(_) if txn.is_read_only() => Reserved::default(),
+                Some((xid, about)) => {
+                    let reserved = self.db.xa_begin(&xid)?.prepare(*txn, &about)?;
+                    call();
+                    reserved
+                }
+                None => txn.commit_reserved_then(&mut call)?,
+            };
             if reserved.seq != 0 {
                 // Without a GTID all of its tables are filtered here: a local commit, which moved the replica state.
                 applied.nothing = reserved.gtid.is_none();
@@ -490,6 +508,7 @@ impl Applier {
             timestamp,
             rows: 0,
             txn: None,
+            xa: None,
         };
         self.commit_ready(ready, || ())
     }
@@ -521,6 +540,14 @@ impl Applier {
             return Err(ApplyError::new("an event outside of a group"));
         };
         group.timestamp = header.timestamp;
+        if let Some(made) = &mut group.made {
+            return match event.decode()? {
+                Event::Xid(_) => self.make_table().map(Some),
+                Event::Query(q) if q.sql == b"COMMIT" => self.make_table().map(Some),
+                Event::Query(q) => Err(statement_format().of(&String::from_utf8_lossy(q.sql))),
+                _ => made.keep(event).map(|()| None),
+            };
+        }
         if header.event_type == event_type::TABLE_MAP
             && self.rows.known_map(&self.catalog, event.body)
         {
@@ -574,7 +601,11 @@ impl Applier {
                 }
                 Ok(None)
             }
-            Event::Xid(_) => self.finish().map(Some),
+            Event::Xid(_) => self.finish(None).map(Some),
+            Event::Unknown(event_type::XA_PREPARE) => match event.xa_prepare()? {
+                Some(prepare) if !prepare.one_phase => self.finish(Some(prepare.xid)).map(Some),
+                _ => self.finish(None).map(Some),
+            },
             Event::Query(q) => self.query(&header, &q),
             Event::Unknown(kind) => self.other(kind, &header, event.body),
             Event::Heartbeat(_) | Event::GtidList { .. } => Ok(None),
@@ -615,9 +646,6 @@ impl Applier {
             )),
             code::INCIDENT => Err(ApplyError::new(
                 "the source lost events here (INCIDENT event): what follows does not continue what came before",
-            )),
-            code::XA_PREPARE => Err(ApplyError::unsupported(
-                "prepared XA transactions are not supported",
             )),
             code::PARTIAL_UPDATE_ROWS => Err(ApplyError::unsupported(
                 "partial updates of JSON are not supported (binlog_row_value_options on the source)",
@@ -689,8 +717,8 @@ impl Applier {
         }
     }
 
-    /// The group's last event has come.
-    fn finish(&mut self) -> Result<Executed, ApplyError> {
+    /// The group's last event has come; with `xid` it prepares an XA transaction of that name.
+    fn finish(&mut self, xid: Option<Xid>) -> Result<Executed, ApplyError> {
         let Some(group) = self.group.take() else {
             return Err(ApplyError::new("a commit outside of a group"));
         };
@@ -701,6 +729,7 @@ impl Applier {
             timestamp: group.timestamp,
             rows: group.rows,
             txn: group.txn.map(Box::new),
+            xa: xid.map(|xid| (xid, group.about)),
         }))
     }
 
@@ -746,12 +775,12 @@ impl Applier {
                 group.begun = true;
                 return Ok(None);
             }
-            ["COMMIT", ..] => return self.finish().map(Some),
+            ["COMMIT", ..] => return self.finish(None).map(Some),
             ["ROLLBACK", rest @ ..] if !rest.iter().any(|w| w.starts_with("TO")) => {
                 // What could not be rolled back on the source stands in groups of its own.
                 group.txn = None;
                 group.rows = 0;
-                return self.finish().map(Some);
+                return self.finish(None).map(Some);
             }
             ["SAVEPOINT", ..] => {
                 let name = unquote(&sql["SAVEPOINT".len()..]);
@@ -772,20 +801,26 @@ impl Applier {
                 return Ok(None);
             }
             ["RELEASE", "SAVEPOINT", ..] => return Ok(None),
-            ["XA", ..] => {
-                return Err(ApplyError::unsupported("XA transactions are not supported").of(sql));
+            // The group's own XA_PREPARE decides.
+            ["XA", "START" | "BEGIN" | "END", ..] => {
+                group.begun = true;
+                group.about = XaContext {
+                    thread_id: q.thread_id,
+                    timestamp: header.timestamp,
+                    db: String::from_utf8_lossy(q.db).into_owned(),
+                    sql_mode: vars.sql_mode.unwrap_or(SqlMode::DEFAULT.0),
+                };
+                return Ok(None);
             }
             _ => {}
         }
         let alone = group.standalone.unwrap_or(!group.begun);
         if !alone {
-            return Err(match words.as_slice() {
-                ["CREATE", ..] => ApplyError::unsupported(
-                    "CREATE TABLE ... SELECT, which is one group on the source, is not supported",
-                ),
-                _ => statement_format(),
+            if matches!(words.as_slice(), ["CREATE", ..]) && group.txn.is_none() {
+                group.made = Some(Box::new(Made::new(header, q)));
+                return Ok(None);
             }
-            .of(sql));
+            return Err(statement_format().of(sql));
         }
         match words.first().copied().unwrap_or_default() {
             "INSERT" | "UPDATE" | "DELETE" | "REPLACE" | "LOAD" | "CALL" | "WITH" | "SELECT" => {
@@ -796,17 +831,54 @@ impl Applier {
         let Some(group) = self.group.take() else {
             return Ok(None);
         };
+        self.run_statement(header, group, q).map(Some)
+    }
+
+    /// The end of a group that makes a table.
+    fn make_table(&mut self) -> Result<Executed, ApplyError> {
+        let Some(mut group) = self.group.take() else {
+            return Err(ApplyError::new("a commit outside of a group"));
+        };
+        let Some(mut made) = group.made.take() else {
+            return Err(ApplyError::new("a group without its statement"));
+        };
+        let applier = RowApplier::new(self.options.compare)
+            .idempotent(self.options.idempotent)
+            .converting(self.options.conversions);
+        let (rows, count) = made.rows(applier);
+        *self.session()?.env.made_rows.borrow_mut() = Some(rows);
+        let done = self.run_statement(&made.header, group, &made.query());
+        *self.session()?.env.made_rows.borrow_mut() = None;
+        let mut done = done?;
+        if let Executed::Done(applied) = &mut done {
+            applied.rows = count.load(Ordering::Relaxed);
+        }
+        Ok(done)
+    }
+
+    /// Runs the statement that a group consists of.
+    fn run_statement(
+        &mut self,
+        header: &EventHeader,
+        group: Group,
+        q: &QueryEvent<'_>,
+    ) -> Result<Executed, ApplyError> {
+        let vars = StatusVars::parse(q.status_vars)?;
+        let sql = text(q.sql, vars.charset_client)?;
+        let sql = trim(&sql);
+        let words = first_words(sql);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let db = String::from_utf8_lossy(q.db).into_owned();
         let sql = self.replaced(sql, &words, &vars);
         let nothing = self
             .statement(header, &group, q, &db, &sql, &words, &vars)
             .map_err(|e| e.of(&sql))?;
-        Ok(Some(Executed::Done(Applied {
+        Ok(Executed::Done(Applied {
             gtid: group.gtid,
             rows: 0,
             statement: true,
             nothing,
-        })))
+        }))
     }
 
     /// Runs a statement with the event's settings. True if it was logged without effect.
@@ -826,7 +898,9 @@ impl Applier {
             this.log_without_effect(group, sql, db, sql_mode, q.thread_id)
                 .map(|()| true)
         };
-        if self.options.ignore_databases.contains(db)
+        // What was prepared is ended, whatever the default database is.
+        let xa = words.first() == Some(&"XA");
+        if !xa && self.options.ignore_databases.contains(db)
             || words.first() == Some(&"DO")
             || changes_nothing(words)
         {
@@ -843,6 +917,9 @@ impl Applier {
             )));
         }
         let (strict, filters) = (self.options.strict, self.filters);
+        let leaves_out = filters
+            || !self.options.ignore_databases.is_empty()
+            || !self.options.ignore_tables.is_empty();
         let filter = self.options.filter.clone();
         let s = self.session()?;
         let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
@@ -860,7 +937,7 @@ impl Applier {
         s.vars.set_by_name("foreign_key_checks", checks);
         s.refresh_settings();
         s.set_db((!db.is_empty()).then(|| db.into()));
-        if filters && !wanted_statement(s, &filter, db, sql) {
+        if filters && !xa && !wanted_statement(s, &filter, db, sql) {
             return without_effect(self);
         }
         s.applying = Some(Applying {
@@ -884,6 +961,8 @@ impl Applier {
             Ok(()) => {}
             // It failed there as well, after it had done a part.
             Err(e) if q.error_code != 0 && e.code == q.error_code => {}
+            // Nothing of it was prepared here.
+            Err(e) if xa && e.code == 1397 && leaves_out => return without_effect(self),
             Err(e) if e.code == 1235 && self.options.skip_unsupported && skippable(words) => {
                 self.note(format!("logged without effect: {}", words.join(" ")));
                 return without_effect(self);

@@ -2,12 +2,15 @@
 
 use crate::acl;
 use crate::admin::{Admin, Flush, Maintenance, SetScope, Show, TableLock, TableRef};
+use crate::information_schema::Definitions;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::{ClientSession, Completion};
 use crate::status;
+use crate::transaction::NextTransaction;
 use crate::variables::VarValue;
-use narwal_engine::{Isolation, Table};
+use narwal_engine::{Isolation, Table, Transaction, ViewDef};
+use narwal_sql::{VirtualTables, view};
 use narwal_types::{
     OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, TypeKind, Value, ValueRef,
 };
@@ -77,6 +80,9 @@ impl ClientSession {
                 Answer::Done { .. } => Vec::new(),
             },
             Admin::Maintain { .. } => maintenance_grid().columns,
+            Admin::Xa(crate::xa::Statement::Recover(as_sql)) => {
+                crate::xa::recover_columns(*as_sql).columns
+            }
             Admin::Flashback(_) => crate::flashback::columns().columns,
             Admin::Backup(words) => Self::backup_columns(words).columns,
             _ => Vec::new(),
@@ -84,6 +90,9 @@ impl ClientSession {
     }
 
     fn answer(&mut self, admin: &Admin, text: &str) -> SqlResult<Answer> {
+        if matches!(admin, Admin::Rollback { .. }) {
+            self.refuse_in_xa()?;
+        }
         if admin.commits_implicitly() {
             self.commit_open()?;
         }
@@ -114,6 +123,7 @@ impl ClientSession {
                 Ok(DONE)
             }
             Admin::Savepoint(name) => {
+                self.refuse_behind_xa_end()?;
                 self.savepoint(name);
                 Ok(DONE)
             }
@@ -259,6 +269,10 @@ impl ClientSession {
                 self.unlock_tables()?;
                 Ok(DONE)
             }
+            Admin::Xa(statement) => Ok(match self.xa(statement)? {
+                Some(grid) => Answer::Rows(grid),
+                None => DONE,
+            }),
             Admin::Shutdown => {
                 self.need_any(PrivilegeSet::SHUTDOWN)?;
                 self.instance.shutdown()?;
@@ -285,6 +299,9 @@ impl ClientSession {
         let stmt = self.parse(&text)?;
         let plan = self.plan(&stmt, &text)?;
         self.check_table_locks(plan.needs())?;
+        if !plan.needs().is_empty() {
+            self.refuse_behind_xa_end()?;
+        }
         let tableless = plan.is_tableless();
         let kept = self.open.is_some();
         let mut open = match self.open.take() {
@@ -318,20 +335,25 @@ impl ClientSession {
         if snapshot && open.isolation != Isolation::ReadCommitted {
             open.txn.ensure_snapshot();
         }
+        open.snapshot = snapshot;
         self.open = Some(open);
         self.explicit = true;
+        self.track.begin();
+        self.track.touched(snapshot, false);
     }
 
-    /// Isolation and access mode of the open transaction, for AND CHAIN.
-    fn transaction_setup(&self) -> Option<(Isolation, bool)> {
-        self.open.as_ref().map(|o| (o.isolation, o.read_only))
+    /// Isolation and access mode of the open transaction, and what was said of them, for AND CHAIN.
+    fn transaction_setup(&self) -> Option<(Isolation, bool, NextTransaction)> {
+        self.open
+            .as_ref()
+            .map(|o| (o.isolation, o.read_only, o.said))
     }
 
     fn complete(
         &mut self,
         chain: Option<bool>,
         release: Option<bool>,
-        setup: Option<(Isolation, bool)>,
+        setup: Option<(Isolation, bool, NextTransaction)>,
     ) {
         let by_default = self.settings.completion;
         let release = release.unwrap_or(by_default == Completion::Release && chain.is_none());
@@ -339,11 +361,14 @@ impl ClientSession {
         if release {
             self.release = true;
         } else if chain {
-            if let Some((isolation, read_only)) = setup {
+            if let Some((isolation, read_only, _)) = setup {
                 self.next.isolation = Some(isolation);
                 self.next.read_only = Some(read_only);
             }
             self.start_transaction(None, false);
+            if let (Some(open), Some((_, _, said))) = (&mut self.open, setup) {
+                open.said = said;
+            }
         }
     }
 
@@ -404,7 +429,7 @@ impl ClientSession {
     ) -> SqlResult<()> {
         match scope {
             SetScope::Default => {
-                if self.open.is_some() {
+                if self.open.is_some() || self.xa.is_some() {
                     return Err(SqlError::new(
                         1568,
                         b"25001",
@@ -417,13 +442,16 @@ impl ClientSession {
                 if read_only.is_some() {
                     self.next.read_only = read_only;
                 }
+                self.track.characteristics();
             }
             SetScope::Session => {
                 if let Some(n) = name {
                     self.vars.set_by_name("tx_isolation", VarValue::text(n));
+                    self.track.variable_named("tx_isolation");
                 }
                 if let Some(r) = read_only {
                     self.vars.set_by_name("tx_read_only", VarValue::Bool(r));
+                    self.track.variable_named("tx_read_only");
                 }
                 self.refresh_settings();
             }
@@ -525,15 +553,16 @@ impl ClientSession {
             Maintenance::Analyze => "analyze",
             Maintenance::Optimize => "optimize",
         };
-        if op != Maintenance::Check {
-            self.refuse_under_read_only()?;
-        }
         let mut g = maintenance_grid();
         for t in tables {
             let db = match &t.db {
                 Some(d) => d.clone(),
                 None => self.env.require_db()?.to_string(),
             };
+            let temporary = self.env.temporary_table(&db, &t.name);
+            if op != Maintenance::Check && temporary.is_none() {
+                self.refuse_under_read_only()?;
+            }
             let account = self.account();
             let have = account.on_table(&db, &t.name);
             let wanted = if op == Maintenance::Check {
@@ -542,7 +571,7 @@ impl ClientSession {
                 PrivilegeSet::SELECT.with(PrivilegeSet::INSERT)
             };
             let missing = wanted.without(have);
-            if !missing.is_empty() {
+            if !missing.is_empty() && temporary.is_none() {
                 return Err(acl::table_denied(
                     &missing.names().join(", "),
                     &account,
@@ -560,13 +589,17 @@ impl ClientSession {
                     Value::str(text),
                 ]);
             };
-            let table = self
-                .instance
-                .database()
-                .catalog()
-                .table(&db, &t.name)
-                .cloned();
-            let Some(table) = table else {
+            let stored = || {
+                let catalog = self.instance.database().catalog();
+                catalog.table(&db, &t.name).cloned()
+            };
+            if temporary.is_none()
+                && let Some(v) = self.instance.database().catalog().view(&db, &t.name)
+            {
+                self.maintain_view(op, v, &mut line);
+                continue;
+            }
+            let Some(table) = temporary.or_else(stored) else {
                 line("Error", &format!("Table '{full}' doesn't exist"));
                 line("status", "Operation failed");
                 continue;
@@ -585,13 +618,13 @@ impl ClientSession {
                         line("status", "Operation failed");
                     }
                 },
-                Maintenance::Analyze => {
-                    line(
-                        "note",
-                        "The optimizer's row counts are always current; nothing to do",
-                    );
-                    line("status", "OK");
-                }
+                Maintenance::Analyze => match self.analyze_table(&table) {
+                    Ok(()) => line("status", "OK"),
+                    Err(e) => {
+                        line("Error", &e.message);
+                        line("status", "Operation failed");
+                    }
+                },
                 Maintenance::Optimize => {
                     line(
                         "note",
@@ -604,15 +637,48 @@ impl ClientSession {
         Ok(g)
     }
 
-    /// Compares every secondary index with the rows, in one snapshot.
-    fn check_table(&mut self, table: &Arc<Table>) -> SqlResult<Vec<String>> {
-        use narwal_engine::{KeyRange, ReadView};
+    /// The same of a view: it can be read, and that is all there is to it.
+    fn maintain_view(&self, op: Maintenance, v: &ViewDef, line: &mut dyn FnMut(&str, &str)) {
+        let db = self.instance.database();
+        if op != Maintenance::Check {
+            let e = view::wrong_kind(&v.db, &v.name, "BASE TABLE");
+            line("Error", &e.message);
+            line("status", "Operation failed");
+            return;
+        }
+        let tables = Some(&Definitions as &dyn VirtualTables);
+        match view::describe(v, db, &db.catalog(), &self.env, tables) {
+            Ok(_) => line("status", "OK"),
+            Err(e) => {
+                line("Error", &e.message);
+                line("error", "Corrupt");
+            }
+        }
+    }
+
+    /// A transaction that reads the tables as they are now.
+    fn snapshot(&self) -> Transaction {
         let mut txn = self
             .instance
             .database()
             .begin(self.txn_options(Isolation::RepeatableRead, true));
         txn.begin_statement(self.env.timestamp(), None);
         txn.ensure_snapshot();
+        txn
+    }
+
+    /// Counts the different values of a table's indexes, in one snapshot.
+    fn analyze_table(&mut self, table: &Arc<Table>) -> SqlResult<()> {
+        let mut txn = self.snapshot();
+        let stats = narwal_sql::analyze(&mut txn, table, &self.env)?;
+        table.set_stats(stats);
+        Ok(())
+    }
+
+    /// Compares every secondary index with the rows, in one snapshot.
+    fn check_table(&mut self, table: &Arc<Table>) -> SqlResult<Vec<String>> {
+        use narwal_engine::{KeyRange, ReadView};
+        let mut txn = self.snapshot();
         let mut rows = 0u64;
         // Sum over (index number, key, clustered key) hashes, as the rows say they must be.
         let mut expected = vec![0u64; table.indexes.len()];

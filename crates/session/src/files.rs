@@ -9,7 +9,7 @@ use narwal_sql::file_format::FileFormat;
 use narwal_sql::{Stmt, VariableSource};
 use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Cursor, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,17 +59,18 @@ impl ClientSession {
         Ok(path)
     }
 
-    /// Opens what LOAD DATA reads.
+    /// Opens what LOAD DATA reads; `None` for what the client sends while it is read.
     pub(crate) fn load_input(
         &mut self,
         l: &LoadData,
         out: &mut dyn ResultSink,
-    ) -> SqlResult<Box<dyn BufRead + Send>> {
+    ) -> SqlResult<Option<Box<dyn BufRead + Send>>> {
         if l.local {
             if !self.instance.global_value("local_infile").as_bool() {
                 return Err(narwal_types::no_local_files());
             }
-            return Ok(Box::new(Cursor::new(out.read_local_file(&l.file)?)));
+            out.open_local_file(&l.file)?;
+            return Ok(None);
         }
         let path = self.server_file(&l.file, false)?;
         let shown = path.display().to_string();
@@ -86,7 +87,7 @@ impl ClientSession {
         }
         let file =
             File::open(&path).map_err(|e| io_error(29, format!("File '{shown}' not found"), &e))?;
-        Ok(Box::new(BufReader::with_capacity(1 << 17, file)))
+        Ok(Some(Box::new(BufReader::with_capacity(1 << 17, file))))
     }
 
     /// Runs SELECT ... INTO.

@@ -330,6 +330,10 @@ impl ClientSession {
             let event = one(&step.map)?;
             let map = as_map(&event)?;
             let name = format!("{}.{}", map.db, map.table);
+            if (db.catalog().table(map.db, map.table)).is_some_and(|t| t.def.sequence) {
+                // Numbers that were taken stay taken.
+                continue;
+            }
             let mut applier = RowApplier::new(true);
             txn.begin_statement(step.timestamp, None);
             let applied = applier

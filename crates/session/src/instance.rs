@@ -367,6 +367,10 @@ pub struct ConnectOptions {
     pub multi_statements: bool,
     /// CLIENT_INTERACTIVE.
     pub interactive: bool,
+    /// CLIENT_COMPRESS: the connection is compressed.
+    pub compressed: bool,
+    /// CLIENT_SESSION_TRACK: the client wants to be told what changes in its session.
+    pub session_track: bool,
     /// Ends the connection or its statement from outside.
     pub killer: Option<Killer>,
 }
@@ -388,6 +392,8 @@ impl ConnectOptions {
             found_rows: false,
             multi_statements: true,
             interactive: false,
+            compressed: false,
+            session_track: false,
             killer: None,
         }
     }

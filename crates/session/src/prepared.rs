@@ -5,13 +5,16 @@ use crate::admin_parse;
 use crate::lex::LexOptions;
 use crate::process::Command;
 use crate::session::ClientSession;
-use crate::statement::{Source, empty_query, keeps_diagnostics, trim, unwrap, utf8};
+use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, unwrap, utf8};
 use crate::status;
 use narwal_sql::ast::DdlStmt;
-use narwal_sql::{Prepared, SqlMode, Stmt};
-use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
+use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// The generation of a plan that was made for other types of parameters: never the session's.
+const RETYPED: u64 = u64::MAX;
 
 /// What a prepared statement looks like to the client.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,6 +25,10 @@ pub struct PreparedInfo {
     pub params: u16,
     /// Columns of its result set, empty if there is none.
     pub columns: Vec<ResultColumn>,
+    /// Its rows may be kept for a cursor.
+    pub cursor: bool,
+    /// [`ClientSession::execute_bulk`] may run it.
+    pub bulk: bool,
 }
 
 /// A prepared statement.
@@ -41,9 +48,31 @@ pub(crate) enum SlotKind {
         keeps_diagnostics: bool,
         /// `plan_generation` of the session when it was planned.
         generation: u64,
+        /// Types of the parameters that it was planned for, if columns of its result depend on them.
+        types: Vec<ParamType>,
     },
     Ddl(Arc<DdlStmt>, usize),
     Admin(Arc<Admin>),
+}
+
+impl Slot {
+    /// Takes over the types of parameters, if the statement's result depends on them.
+    #[inline]
+    fn retype(&mut self, params: &[ValueRef<'_>], wire_types: &[(u8, u8)]) {
+        let SlotKind::Sql {
+            types, generation, ..
+        } = &mut self.kind
+        else {
+            return;
+        };
+        for (i, (now, v)) in types.iter_mut().zip(params).enumerate() {
+            let given = ParamType::of(wire_types.get(i).map_or(0, |t| t.0), v);
+            if given != *now {
+                *now = given;
+                *generation = RETYPED;
+            }
+        }
+    }
 }
 
 impl ClientSession {
@@ -52,7 +81,9 @@ impl ClientSession {
         let now = self.instance.processes.now();
         self.process.begin(Command::Prepare, sql, now);
         self.begin_statement(status::STMT_PREPARE, false);
-        let r = self.prepare_text(sql);
+        let r = self
+            .client_text(sql)
+            .and_then(|text| self.prepare_text(text.as_bytes()));
         self.process.end(self.instance.processes.now());
         match r {
             Ok(i) => Ok(i),
@@ -84,6 +115,7 @@ impl ClientSession {
             return Err(crate::lex::syntax_near(text, text.find(';').unwrap_or(0)));
         }
         let code = unwrap(text, no_backslash);
+        let (mut cursor, mut bulk) = (false, false);
         let (kind, params, columns) = if admin_parse::is_admin(&code) {
             if has_placeholder(&code, self.lex_options()) {
                 return Err(SqlError::unsupported(
@@ -95,6 +127,7 @@ impl ClientSession {
                 return Err(crate::sql_prepared::not_preparable());
             }
             let columns = self.admin_columns(&admin)?;
+            cursor = matches!(admin, Admin::Show(_));
             (SlotKind::Admin(Arc::new(admin)), 0, columns)
         } else {
             let stmt = self.parse(&code)?;
@@ -105,7 +138,15 @@ impl ClientSession {
             if let Stmt::Ddl(d) = stmt {
                 (SlotKind::Ddl(Arc::new(*d), counter), 0, Vec::new())
             } else {
-                let plan = self.plan(&stmt, text)?;
+                cursor = matches!(stmt, Stmt::Select(_));
+                bulk = crate::bulk::is_bulk(&stmt);
+                let mut plan = self.plan(&stmt, text)?;
+                let mut types = Vec::new();
+                if plan.depends_on_param_types() {
+                    // What is told of it now is what it would be with NULLs.
+                    types = vec![ParamType::Null; plan.params()];
+                    plan = self.plan_typed(&stmt, text, &types)?;
+                }
                 let (params, columns) = (plan.params(), plan.columns().to_vec());
                 (
                     SlotKind::Sql {
@@ -113,6 +154,7 @@ impl ClientSession {
                         writes: stmt.writes(),
                         keeps_diagnostics: keeps_diagnostics(&stmt),
                         generation: self.plan_generation,
+                        types,
                         stmt: Arc::new(stmt),
                         plan: Arc::new(plan),
                     },
@@ -144,17 +186,46 @@ impl ClientSession {
             handle: self.last_handle,
             params,
             columns,
+            cursor,
+            bulk,
         })
     }
 
-    /// Runs a prepared statement with as many parameters as it has.
+    /// Plans a statement whose parameters have these types.
+    fn plan_typed(&mut self, stmt: &Stmt, text: &str, types: &[ParamType]) -> SqlResult<Prepared> {
+        *self.env.param_types.borrow_mut() = types.to_vec();
+        let plan = self.plan(stmt, text);
+        self.env.param_types.borrow_mut().clear();
+        plan
+    }
+
+    /// Plans a prepared statement anew, in the default database of its preparation.
+    pub(crate) fn plan_slot(&mut self, handle: u32, text: &str) -> SqlResult<Prepared> {
+        let Some(Slot {
+            kind: SlotKind::Sql { stmt, types, .. },
+            db,
+            ..
+        }) = self.prepared.get(&handle)
+        else {
+            return Err(table_changed());
+        };
+        let (stmt, types) = (stmt.clone(), types.clone());
+        let current = std::mem::replace(&mut self.env.db, db.clone());
+        let fresh = self.plan_typed(&stmt, text, &types);
+        self.env.db = current;
+        fresh
+    }
+
+    /// Runs a prepared statement with as many parameters as it has. `wire_types`: the protocol's types (MYSQL_TYPE_*) and
+    /// flags that they were bound with.
     pub fn execute(
         &mut self,
         handle: u32,
         params: &[ValueRef<'_>],
+        wire_types: &[(u8, u8)],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        let Some(slot) = self.prepared.get(&handle) else {
+        let Some(slot) = self.prepared.get_mut(&handle) else {
             return Err(SqlError::new(
                 1243,
                 b"HY000",
@@ -163,13 +234,32 @@ impl ClientSession {
                 ),
             ));
         };
+        slot.retype(params, wire_types);
         let text = slot.text.clone();
         let now = self.instance.processes.now();
         self.process.begin(Command::Execute, text.as_bytes(), now);
         self.process.counters.add(status::STMT_EXECUTE, 1);
-        let r = self.execute_slot(handle, &text, params, out, false);
+        let r = self.execute_converted(handle, &text, params, wire_types, out);
         self.process.end(self.instance.processes.now());
         r
+    }
+
+    /// Runs a prepared statement with parameters in the client's character set.
+    pub(crate) fn execute_converted(
+        &mut self,
+        handle: u32,
+        text: &str,
+        params: &[ValueRef<'_>],
+        wire_types: &[(u8, u8)],
+        out: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        match self.client_params(params, wire_types) {
+            None => self.execute_slot(handle, text, params, out, false),
+            Some(values) => {
+                let params: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
+                self.execute_slot(handle, text, &params, out, false)
+            }
+        }
     }
 
     pub(crate) fn execute_slot(
@@ -194,31 +284,28 @@ impl ClientSession {
                 self.run_ddl(&d, text, out, more)
             }
             SlotKind::Sql {
-                stmt,
                 plan,
                 counter,
                 writes,
                 keeps_diagnostics,
                 generation,
+                ..
             } => {
                 let (counter, writes, keep) = (*counter, *writes, *keeps_diagnostics);
                 let mut plan = plan.clone();
-                let bound = !self.env.bound_params.borrow().is_empty();
+                let bound = !self.env.bound_params.borrow().is_empty()
+                    || !self.env.param_defaults.borrow().is_empty();
                 let stale = bound
                     || *generation != self.plan_generation
                     || plan.catalog_version() != self.instance.database().catalog_version();
-                let stmt = stale.then(|| (stmt.clone(), slot.db.clone()));
+                let retyped = *generation == RETYPED;
                 self.begin_statement(counter, keep);
-                if let Some((stmt, db)) = stmt {
-                    // The plan keeps the default database of its preparation.
-                    let current = std::mem::replace(&mut self.env.db, db);
-                    let fresh = self.plan(&stmt, text);
-                    self.env.db = current;
-                    match fresh {
+                if stale {
+                    match self.plan_slot(handle, text) {
                         Ok(p) => plan = Arc::new(p),
                         Err(e) => return self.fail(e),
                     }
-                    if !bound {
+                    if !bound && !retyped {
                         self.process.counters.add(status::STMT_REPREPARE, 1);
                     }
                     let current_generation = self.plan_generation;

@@ -77,9 +77,13 @@ impl PrivilegeSet {
     pub const ALTER: PrivilegeSet = PrivilegeSet(1 << 12);
     pub const SHOW_DATABASES: PrivilegeSet = PrivilegeSet(1 << 13);
     pub const SUPER: PrivilegeSet = PrivilegeSet(1 << 14);
+    pub const CREATE_TEMPORARY_TABLES: PrivilegeSet = PrivilegeSet(1 << 15);
     pub const LOCK_TABLES: PrivilegeSet = PrivilegeSet(1 << 16);
     pub const REPLICATION_SLAVE: PrivilegeSet = PrivilegeSet(1 << 18);
     pub const BINLOG_MONITOR: PrivilegeSet = PrivilegeSet(1 << 19);
+    pub const CREATE_VIEW: PrivilegeSet = PrivilegeSet(1 << 20);
+    pub const SHOW_VIEW: PrivilegeSet = PrivilegeSet(1 << 21);
+    pub const SET_USER: PrivilegeSet = PrivilegeSet(1 << 29);
     pub const CREATE_USER: PrivilegeSet = PrivilegeSet(1 << 24);
     pub const CONNECTION_ADMIN: PrivilegeSet = PrivilegeSet(1 << 31);
     pub const READ_ONLY_ADMIN: PrivilegeSet = PrivilegeSet(1 << 32);
@@ -195,6 +199,8 @@ impl From<TablePrivilege> for PrivilegeSet {
             TablePrivilege::Drop => PrivilegeSet::DROP,
             TablePrivilege::Index => PrivilegeSet::INDEX,
             TablePrivilege::Alter => PrivilegeSet::ALTER,
+            TablePrivilege::CreateTemporary => PrivilegeSet::CREATE_TEMPORARY_TABLES,
+            TablePrivilege::CreateView => PrivilegeSet::CREATE_VIEW,
         }
     }
 }
@@ -209,6 +215,9 @@ mod tests {
             (PrivilegeSet::SELECT, "SELECT"),
             (PrivilegeSet::DROP, "DROP"),
             (PrivilegeSet::PROCESS, "PROCESS"),
+            (PrivilegeSet::CREATE_VIEW, "CREATE VIEW"),
+            (PrivilegeSet::SHOW_VIEW, "SHOW VIEW"),
+            (PrivilegeSet::SET_USER, "SET USER"),
             (PrivilegeSet::ALTER, "ALTER"),
             (PrivilegeSet::SHOW_DATABASES, "SHOW DATABASES"),
             (PrivilegeSet::SUPER, "SUPER"),

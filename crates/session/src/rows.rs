@@ -50,6 +50,7 @@ pub(crate) fn column(
         multiple_key: false,
         auto_increment: false,
         null_type: false,
+        json: false,
     }
 }
 

@@ -8,15 +8,18 @@ use crate::lex::LexOptions;
 use crate::prepared::Slot;
 use crate::process::{Command, Identity, Process};
 use crate::session_vars::SessionVars;
-use crate::statement::{trim, utf8};
+use crate::statement::trim;
 use crate::status;
 use crate::table_locks::Locked;
+use crate::text_plans::TextPlans;
+use crate::track::Tracker;
 use crate::transaction::{NextTransaction, Open};
 use crate::variables::VarValue;
+use crate::xa::Xa;
 use ahash::AHashMap;
 use narwal_engine::{Isolation, OnDone, Reserved, RowImage};
 use narwal_sql::{SqlMode, StatementEnv};
-use narwal_types::{ResultSink, SqlError, SqlResult, Value, Zone};
+use narwal_types::{Charset, Collation, ResultSink, SqlError, SqlResult, Value, Zone};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -31,6 +34,8 @@ pub mod flags {
     pub const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
     /// The open transaction is READ ONLY.
     pub const IN_TRANS_READONLY: u16 = 0x2000;
+    /// ANSI_QUOTES is in the SQL mode.
+    pub const ANSI_QUOTES: u16 = 0x8000;
 }
 
 /// A session's network timeouts.
@@ -59,6 +64,8 @@ pub(crate) struct Settings {
     pub gtid_domain_id: u32,
     pub server_id: u32,
     pub statement_time_micros: u64,
+    /// `narwal_text_plan_cache_size`.
+    pub text_plans: usize,
     pub completion: Completion,
     pub sql_mode: SqlMode,
     pub timeouts: SessionTimeouts,
@@ -79,9 +86,11 @@ pub struct ClientSession {
     pub(crate) vars: Arc<SessionVars>,
     pub(crate) env: StatementEnv,
     pub(crate) settings: Settings,
-    pub(crate) open: Option<Open>,
+    pub(crate) open: Option<Box<Open>>,
+    /// The XA branch that the session works on, or has prepared.
+    pub(crate) xa: Option<Xa>,
     /// A transaction of its own for each SELECT outside of others: the last one's, as good as new.
-    pub(crate) reader: Option<Open>,
+    pub(crate) reader: Option<Box<Open>>,
     /// BEGIN was said (as opposed to autocommit=0).
     pub(crate) explicit: bool,
     pub(crate) next: NextTransaction,
@@ -101,6 +110,8 @@ pub struct ClientSession {
     /// So many conditions at the head of the diagnostics area are those of the statement before.
     pub(crate) inherited: usize,
     pub(crate) values: Vec<Value>,
+    /// Plans of statements that come as text.
+    pub(crate) text_plans: TextPlans,
     /// The group that an applier runs in this session.
     pub(crate) applying: Option<crate::apply::Applying>,
     /// The session is an applier's: its account is not one of the accounts.
@@ -115,6 +126,12 @@ pub struct ClientSession {
     pub(crate) answer_is_last: bool,
     /// A commit that nobody has waited for yet.
     pub(crate) pending: Option<Reserved>,
+    /// What the client is told of the session with its answers.
+    pub(crate) track: Tracker,
+    /// `character_set_client`.
+    pub(crate) client_charset: Charset,
+    /// `character_set_results`, with the collation that results are described with.
+    pub(crate) results: Option<Collation>,
 }
 
 impl ClientSession {
@@ -151,6 +168,7 @@ impl ClientSession {
         let process = Arc::new(process);
         let vars = Arc::new(SessionVars::new(instance.clone(), client.id));
         let mut env = StatementEnv::new(vars.clone());
+        env.tmp_dir = std::path::Path::new(&vars.value("tmpdir").show()).into();
         env.connection_id = u64::from(client.id);
         env.interrupt = process.interrupt.clone();
         env.version = instance.version().clone();
@@ -171,6 +189,7 @@ impl ClientSession {
                 gtid_domain_id: 0,
                 server_id: 1,
                 statement_time_micros: 0,
+                text_plans: 0,
                 completion: Completion::NoChain,
                 sql_mode: SqlMode::DEFAULT,
                 timeouts: SessionTimeouts {
@@ -184,6 +203,7 @@ impl ClientSession {
             vars,
             env,
             open: None,
+            xa: None,
             reader: None,
             explicit: false,
             next: NextTransaction::default(),
@@ -197,6 +217,7 @@ impl ClientSession {
             release: false,
             inherited: 0,
             values: Vec::new(),
+            text_plans: TextPlans::default(),
             applying: None,
             internal,
             locked: None,
@@ -204,6 +225,9 @@ impl ClientSession {
             late: None,
             answer_is_last: false,
             pending: None,
+            track: Tracker::default(),
+            client_charset: Charset::Utf8mb4,
+            results: Some(Collation::default()),
         };
         s.start_as_client()?;
         Ok(s)
@@ -215,29 +239,34 @@ impl ClientSession {
         self.env.current_user =
             format!("{}@{}", self.client.account_user, self.client.account_host).into();
         self.env.client_found_rows = self.client.found_rows;
-        let (cs, coll) = charset::from_handshake(self.client.collation);
-        self.set_names(cs, coll);
+        self.set_names(charset::from_handshake(self.client.collation));
         if self.client.interactive {
             let v = self.vars.value("interactive_timeout");
             self.vars.set_by_name("wait_timeout", v);
         }
-        self.refresh_settings();
         self.set_db(None);
+        self.track.start(self.client.session_track);
+        self.refresh_settings();
         if let Some(db) = self.client.db.clone().filter(|d| !d.is_empty()) {
             self.use_db(&db)?;
         }
         Ok(())
     }
 
-    pub(crate) fn set_names(&mut self, charset: &'static str, collation: &'static str) {
-        self.vars
-            .set_by_name("character_set_client", VarValue::text(charset));
-        self.vars
-            .set_by_name("character_set_results", VarValue::text(charset));
-        self.vars
-            .set_by_name("character_set_connection", VarValue::text(charset));
-        self.vars
-            .set_by_name("collation_connection", VarValue::text(collation));
+    /// SET NAMES.
+    pub(crate) fn set_names(&mut self, collation: Collation) {
+        let charset = collation.charset().name();
+        self.results = Some(collation);
+        self.track.results_changed();
+        for (name, value) in [
+            ("character_set_client", charset),
+            ("character_set_results", charset),
+            ("character_set_connection", charset),
+            ("collation_connection", collation.name()),
+        ] {
+            self.vars.set_by_name(name, VarValue::text(value));
+            self.track.variable_named(name);
+        }
     }
 
     /// Takes over the session variables after they changed.
@@ -245,8 +274,20 @@ impl ClientSession {
         let v = |name: &str| self.vars.value(name);
         let sql_mode = SqlMode::parse(v("sql_mode").as_str()).unwrap_or(SqlMode::DEFAULT);
         let zone = Zone::parse(v("time_zone").as_str()).map_or(Zone::UTC, |z| z.0);
-        if sql_mode != self.env.sql_mode || zone != self.env.time_zone {
+        let collation =
+            Collation::from_name(v("collation_connection").as_str()).unwrap_or_default();
+        if sql_mode != self.env.sql_mode
+            || zone != self.env.time_zone
+            || collation != self.env.collation
+        {
             self.plan_generation += 1;
+        }
+        let charset = |name: &str| Charset::from_name(self.vars.value(name).as_str());
+        self.client_charset = charset("character_set_client").unwrap_or(Charset::Utf8mb4);
+        let results = charset("character_set_results");
+        if results != self.results.map(Collation::charset) {
+            self.results = results.map(Charset::default_collation);
+            self.track.results_changed();
         }
         self.settings = Settings {
             autocommit: v("autocommit").as_bool(),
@@ -264,6 +305,7 @@ impl ClientSession {
             gtid_domain_id: v("gtid_domain_id").as_u64() as u32,
             server_id: v("server_id").as_u64() as u32,
             statement_time_micros: (v("max_statement_time").as_f64() * 1e6) as u64,
+            text_plans: v("narwal_text_plan_cache_size").as_u64() as usize,
             completion: match v("completion_type").as_str() {
                 "CHAIN" => Completion::Chain,
                 "RELEASE" => Completion::Release,
@@ -287,8 +329,11 @@ impl ClientSession {
         self.env.check_constraints = v("check_constraint_checks").as_bool();
         self.env.foreign_key_checks = v("foreign_key_checks").as_bool();
         self.env.max_memory = v("max_session_mem_used").as_u64();
+        self.env.sort_memory = v("sort_buffer_size").as_u64();
         self.env.sql_mode = sql_mode;
         self.env.time_zone = zone;
+        self.env.collation = collation;
+        self.track.configure(&self.vars);
         if self.settings.statement_time_micros > 0 {
             self.instance.start_watchdog();
         }
@@ -313,7 +358,7 @@ impl ClientSession {
     }
 
     fn query_text(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
-        let text = utf8(sql, self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))?;
+        let text = self.client_text(sql)?;
         let text: &str = &text;
         if !text.contains(';') {
             return self.run_text(trim(text), out, false);
@@ -353,22 +398,28 @@ impl ClientSession {
         let now = self.instance.processes.now();
         self.process.begin(Command::ResetConnection, b"", now);
         self.forget();
-        let (cs, coll) = charset::from_handshake(self.client.collation);
-        self.set_names(cs, coll);
+        self.set_names(charset::from_handshake(self.client.collation));
+        self.track.start(self.client.session_track);
         self.refresh_settings();
         self.process.end(self.instance.processes.now());
         Ok(())
     }
 
     fn forget(&mut self) {
+        self.forget_xa();
         self.rollback_open();
         self.reader = None;
+        if self.env.temporary.take().is_some() {
+            // Names mean other tables now.
+            self.plan_generation += 1;
+        }
         self.release_table_locks();
         self.release_global_read_lock();
         self.next = NextTransaction::default();
         let n = self.prepared.len() as u64;
         self.prepared.clear();
         self.named.clear();
+        self.text_plans.clear();
         self.instance.named_locks.release_all(self.client.id);
         self.instance
             .prepared_statements
@@ -413,20 +464,29 @@ impl ClientSession {
         self.multi_statements = on;
     }
 
+    /// The collation that results are sent under; `None` leaves text as its columns have it.
+    pub fn results_collation(&self) -> Option<Collation> {
+        self.results
+    }
+
     /// Current server status flags ([`flags`]).
     pub fn status_flags(&self) -> u16 {
         let mut f = 0;
         if self.settings.autocommit {
             f |= flags::AUTOCOMMIT;
         }
-        if let Some(o) = &self.open {
+        let open = self.open.as_ref().map(|o| o.read_only);
+        if let Some(read_only) = open.or_else(|| self.xa.as_ref().map(Xa::read_only)) {
             f |= flags::IN_TRANS;
-            if o.read_only {
+            if read_only {
                 f |= flags::IN_TRANS_READONLY;
             }
         }
         if self.settings.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) {
             f |= flags::NO_BACKSLASH_ESCAPES;
+        }
+        if self.settings.sql_mode.has(SqlMode::ANSI_QUOTES) {
+            f |= flags::ANSI_QUOTES;
         }
         f
     }
@@ -463,6 +523,7 @@ impl ClientSession {
 
     pub(crate) fn set_db(&mut self, db: Option<Arc<str>>) {
         self.env.db = db.clone();
+        self.track.schema();
         *self.vars.db.lock() = db.clone();
         self.process.identity.lock().db = db;
     }
@@ -487,6 +548,7 @@ impl ClientSession {
 
 impl Drop for ClientSession {
     fn drop(&mut self) {
+        self.forget_xa();
         self.rollback_open();
         self.release_table_locks();
         self.release_global_read_lock();

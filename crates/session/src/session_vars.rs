@@ -14,7 +14,11 @@ use std::time::Duration;
 /// Variables of one session. Shared with the statements that it runs; written by its own thread.
 pub(crate) struct SessionVars {
     pub instance: Arc<Instance>,
-    connection_id: u32,
+    pub(crate) connection_id: u32,
+    /// LASTVAL of sequences, by the ids of their tables.
+    pub(crate) last_values: Mutex<AHashMap<u64, i64>>,
+    /// Tables that LOCK TABLES ... WRITE has locked, by id.
+    pub(crate) held_tables: Mutex<Option<Arc<[u64]>>>,
     state: Mutex<State>,
     /// The statement's time, microseconds since 1970.
     pub now_micros: AtomicI64,
@@ -44,6 +48,8 @@ impl SessionVars {
         SessionVars {
             instance,
             connection_id,
+            last_values: Mutex::default(),
+            held_tables: Mutex::new(None),
             state: Mutex::new(State {
                 base,
                 changed: AHashMap::new(),
@@ -74,6 +80,7 @@ impl SessionVars {
         self.warning_count.store(0, Ordering::Relaxed);
         self.error_count.store(0, Ordering::Relaxed);
         self.last_gtid.lock().clear();
+        self.last_values.lock().clear();
         self.gtid_seq_no.store(0, Ordering::Relaxed);
     }
 
@@ -116,7 +123,8 @@ impl SessionVars {
         }
     }
 
-    fn database_collation(&self) -> narwal_types::Collation {
+    /// The default database's collation.
+    pub(crate) fn database_collation(&self) -> narwal_types::Collation {
         let db = self.db.lock().clone();
         db.and_then(|db| {
             self.instance
@@ -228,6 +236,28 @@ impl VariableSource for SessionVars {
 
     fn set_user(&self, name: &str, value: Value) {
         self.state.lock().user.insert(name.to_lowercase(), value);
+    }
+
+    fn find_sequence(&self, db: &str, name: &str) -> SqlResult<()> {
+        self.sequence(db, name).map(drop)
+    }
+
+    fn next_value(&self, db: &str, name: &str) -> SqlResult<i64> {
+        self.take_value(db, name)
+    }
+
+    fn last_value(&self, db: &str, name: &str) -> SqlResult<Option<i64>> {
+        self.last_taken(db, name)
+    }
+
+    fn keep_last_value(&self, db: &str, name: &str, last: i64) {
+        if let Ok(table) = self.sequence(db, name) {
+            self.last_values.lock().insert(table.def.id, last);
+        }
+    }
+
+    fn set_value(&self, db: &str, name: &str, to: (i64, bool, i64)) -> SqlResult<bool> {
+        self.go_on_from(db, name, to)
     }
 
     fn get_lock(

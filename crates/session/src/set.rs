@@ -7,9 +7,10 @@ use crate::charset;
 use crate::instance::inert_text;
 use crate::replica::FILTER_VARIABLES;
 use crate::session::ClientSession;
+use crate::track;
 use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef};
 use narwal_sql::VariableSource;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 use std::sync::atomic::Ordering;
 
 /// An assignment that has been checked.
@@ -20,18 +21,33 @@ enum Checked {
     /// A filter variable of a connection.
     Filter(String, &'static str, String),
     User(String, Value),
-    Names(&'static str, &'static str),
+    Names(Collation),
     /// SET CHARACTER SET.
-    Charset(&'static str),
+    Charset(Charset),
 }
 
-/// Collations that there are not, and that SET NAMES takes for the default one.
-const CLIENT_COLLATIONS: &[&str] = &[
-    "utf8mb4_unicode_ci",
-    "utf8mb4_unicode_520_ci",
-    "utf8mb4_uca1400_ai_ci",
-    "utf8mb4_0900_ai_ci",
-];
+/// MySQL's default collation, which there is not: SET NAMES takes it for MariaDB's.
+const MYSQL_COLLATION: &str = "utf8mb4_0900_ai_ci";
+
+/// False for what is often set between statements and no plan looks at.
+fn plans_depend_on(item: &SetItem) -> bool {
+    match item {
+        SetItem::User { .. } => false,
+        SetItem::System { name, .. } => ![
+            "autocommit",
+            "tx_isolation",
+            "tx_read_only",
+            "transaction_isolation",
+            "transaction_read_only",
+            "timestamp",
+            "insert_id",
+            "last_insert_id",
+        ]
+        .iter()
+        .any(|n| name.eq_ignore_ascii_case(n)),
+        SetItem::Names { .. } | SetItem::Charset(_) => true,
+    }
+}
 
 impl ClientSession {
     /// Runs a SET statement: all values are evaluated and checked first, then all are assigned.
@@ -42,33 +58,21 @@ impl ClientSession {
                 SetItem::User { name, expr } => {
                     Checked::User(name.clone(), self.evaluate_query(expr)?)
                 }
-                // What the handshake accepts has to do here as well: a MariaDB server's replication connection says it
-                // again whenever it reconnects.
-                SetItem::Names {
-                    charset: Some(name),
-                    collation: None,
-                } if name.eq_ignore_ascii_case("latin1") => {
-                    self.env.warn(
-                        1105,
-                        "Narwal speaks UTF-8: SET NAMES latin1 is taken for SET NAMES utf8mb4",
-                    );
-                    Checked::Names("utf8mb4", "utf8mb4_general_ci")
-                }
                 // What a client's library asks for by itself (sqlx): only the comparison of literals depends on it.
                 SetItem::Names {
                     charset: Some(name),
                     collation: Some(collation),
                 } if name.eq_ignore_ascii_case("utf8mb4")
-                    && CLIENT_COLLATIONS.contains(&&*collation.to_ascii_lowercase()) =>
+                    && collation.eq_ignore_ascii_case(MYSQL_COLLATION) =>
                 {
                     self.env
                         .warn(1105, format!("{collation} is taken for utf8mb4_general_ci"));
-                    Checked::Names("utf8mb4", "utf8mb4_general_ci")
+                    Checked::Names(Collation::default())
                 }
                 SetItem::Names { charset, collation } => {
                     names(charset.as_deref(), collation.as_deref())?
                 }
-                SetItem::Charset(None) => Checked::Charset("utf8mb4"),
+                SetItem::Charset(None) => Checked::Charset(Charset::Utf8mb4),
                 SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
                 SetItem::System { scope, name, value } => self.check_system(*scope, name, value)?,
             };
@@ -77,16 +81,24 @@ impl ClientSession {
         let mut refresh = false;
         for c in checked {
             match c {
-                Checked::User(name, value) => self.vars.set_user(&name, value),
-                Checked::Names(cs, coll) => self.set_names(cs, coll),
+                Checked::User(name, value) => {
+                    self.vars.set_user(&name, value);
+                    self.track.state_changed();
+                }
+                Checked::Names(coll) => {
+                    self.set_names(coll);
+                    refresh = true;
+                }
                 Checked::Charset(cs) => {
-                    for n in ["character_set_client", "character_set_results"] {
-                        self.vars.set_by_name(n, VarValue::text(cs));
+                    self.set_names(cs.default_collation());
+                    let coll = self.vars.database_collation();
+                    for (name, value) in [
+                        ("character_set_connection", coll.charset().name()),
+                        ("collation_connection", coll.name()),
+                    ] {
+                        self.vars.set_by_name(name, VarValue::text(value));
                     }
-                    self.vars
-                        .set_by_name("character_set_connection", VarValue::text("utf8mb4"));
-                    self.vars
-                        .set_by_name("collation_connection", VarValue::text("utf8mb4_general_ci"));
+                    refresh = true;
                 }
                 Checked::Global(i, v) => self.instance.set_global(i, v),
                 Checked::State(name, v) => self.set_state(name, v)?,
@@ -94,6 +106,7 @@ impl ClientSession {
                     self.instance.set_replica_filter(&connection, name, &text)?;
                 }
                 Checked::Session(i, v) => {
+                    self.track.variable(i);
                     self.set_session(i, v)?;
                     refresh = true;
                 }
@@ -101,6 +114,9 @@ impl ClientSession {
         }
         if refresh {
             self.refresh_settings();
+        }
+        if items.iter().any(plans_depend_on) {
+            self.text_plans.clear();
         }
         Ok(())
     }
@@ -112,14 +128,14 @@ impl ClientSession {
                 self.commit_open()?;
             }
             "character_set_connection" => {
-                let coll = charset::default_collation(v.as_str());
+                let coll = charset::charset(v.as_str())?.default_collation();
                 self.vars
-                    .set_by_name("collation_connection", VarValue::text(coll));
+                    .set_by_name("collation_connection", VarValue::text(coll.name()));
             }
             "collation_connection" => {
-                let (_, cs) = charset::collation(v.as_str())?;
+                let cs = charset::collation(v.as_str())?.charset();
                 self.vars
-                    .set_by_name("character_set_connection", VarValue::text(cs));
+                    .set_by_name("character_set_connection", VarValue::text(cs.name()));
             }
             _ => {}
         }
@@ -282,7 +298,7 @@ impl ClientSession {
         if d.effect == Effect::State {
             return self.check_state(d, value);
         }
-        let accepted = match value {
+        let mut accepted = match value {
             SetValue::Default if global => Accepted {
                 value: d.default_value(),
                 truncated: None,
@@ -293,9 +309,15 @@ impl ClientSession {
             },
             other => {
                 let v = self.set_value(other)?;
+                if d.name == "session_track_system_variables" {
+                    track::check_watched(&v)?;
+                }
                 d.accept(&v)?
             }
         };
+        if d.name == "session_track_system_variables" {
+            accepted.value = VarValue::text(track::watched_names(accepted.value.as_str())?);
+        }
         if let Some(t) = &accepted.truncated {
             self.env.warn(1292, t.as_str());
         }
@@ -434,22 +456,26 @@ impl ClientSession {
 
 fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Checked> {
     let Some(name) = charset else {
-        return Ok(Checked::Names("utf8mb4", "utf8mb4_general_ci"));
+        return Ok(Checked::Names(Collation::default()));
     };
     let cs = charset::charset(name)?;
     let coll = match collation {
-        None => charset::default_collation(cs),
+        None => cs.default_collation(),
         Some(c) => {
-            let (coll, of) = charset::collation(c)?;
-            if of != cs {
+            let coll = charset::collation(c)?;
+            if coll.charset() != cs {
                 return Err(SqlError::new(
                     1253,
                     b"42000",
-                    format!("COLLATION '{coll}' is not valid for CHARACTER SET '{cs}'"),
+                    format!(
+                        "COLLATION '{}' is not valid for CHARACTER SET '{}'",
+                        coll.name(),
+                        cs.name()
+                    ),
                 ));
             }
             coll
         }
     };
-    Ok(Checked::Names(cs, coll))
+    Ok(Checked::Names(coll))
 }

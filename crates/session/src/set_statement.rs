@@ -68,8 +68,10 @@ impl ClientSession {
                 }
             }
         };
+        self.announce_results(out);
         let r = self.run_text(statement, out, more);
         self.put_back(before);
+        self.announce_results(out);
         r
     }
 
@@ -121,6 +123,7 @@ impl ClientSession {
         if let Some(id) = before.last_insert_id {
             self.env.last_insert_id = id;
         }
+        self.text_plans.clear();
         self.refresh_settings();
     }
 }

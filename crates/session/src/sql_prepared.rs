@@ -5,8 +5,18 @@ use crate::lex::Cursor;
 use crate::prepared::SlotKind;
 use crate::session::ClientSession;
 use crate::status;
+use narwal_sql::ParamDefault;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::atomic::Ordering;
+
+/// What stands behind USING.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Using {
+    /// An expression.
+    Value(String),
+    /// DEFAULT or IGNORE.
+    LeftOut(ParamDefault),
+}
 
 /// One of these statements. Texts of expressions stand as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,9 +24,9 @@ pub(crate) enum SqlPrepared {
     /// PREPARE name FROM expression.
     Prepare { name: String, from: String },
     /// EXECUTE name USING ...
-    Execute { name: String, using: Vec<String> },
+    Execute { name: String, using: Vec<Using> },
     /// EXECUTE IMMEDIATE expression USING ...
-    Immediate { from: String, using: Vec<String> },
+    Immediate { from: String, using: Vec<Using> },
     /// DEALLOCATE PREPARE, DROP PREPARE.
     Deallocate(String),
 }
@@ -58,16 +68,16 @@ pub(crate) fn execute(c: &mut Cursor<'_>) -> SqlResult<SqlPrepared> {
     })
 }
 
-fn using(c: &mut Cursor<'_>) -> SqlResult<Vec<String>> {
+fn using(c: &mut Cursor<'_>) -> SqlResult<Vec<Using>> {
     let mut out = Vec::new();
     if c.eat_kw("USING") {
         loop {
-            if c.is_kw("DEFAULT") || c.is_kw("IGNORE") {
-                return Err(SqlError::unsupported(
-                    "EXECUTE ... USING DEFAULT and IGNORE",
-                ));
-            }
-            out.push(c.expression_text()?.to_string());
+            let text = c.expression_text()?;
+            out.push(match text.to_ascii_uppercase().as_str() {
+                "DEFAULT" => Using::LeftOut(ParamDefault::Default),
+                "IGNORE" => Using::LeftOut(ParamDefault::Ignore),
+                _ => Using::Value(text.to_string()),
+            });
             if !c.eat_punct(b',') {
                 break;
             }
@@ -115,6 +125,7 @@ impl ClientSession {
                 match self.prepare_from(from) {
                     Ok(handle) => {
                         self.named.insert(name.to_lowercase(), handle);
+                        self.track.state_changed();
                         self.finish_ok(0, 0, "Statement prepared".to_string(), out, more)
                     }
                     Err(e) => self.fail(e),
@@ -136,6 +147,7 @@ impl ClientSession {
                 if !self.drop_named(name) {
                     return self.fail(unknown(name, "DEALLOCATE PREPARE"));
                 }
+                self.track.state_changed();
                 self.finish_ok(0, 0, String::new(), out, more)
             }
         }
@@ -159,13 +171,16 @@ impl ClientSession {
     fn execute_using(
         &mut self,
         handle: u32,
-        using: &[String],
+        using: &[Using],
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
         let values = using
             .iter()
-            .map(|e| self.evaluate(e))
+            .map(|u| match u {
+                Using::Value(e) => self.evaluate(e),
+                Using::LeftOut(_) => Ok(Value::Null),
+            })
             .collect::<SqlResult<Vec<Value>>>();
         let values = match values {
             Ok(v) => v,
@@ -188,8 +203,16 @@ impl ClientSession {
         }
         let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
         *self.env.bound_params.borrow_mut() = values.clone();
+        *self.env.param_defaults.borrow_mut() = using
+            .iter()
+            .map(|u| match u {
+                Using::Value(_) => None,
+                Using::LeftOut(d) => Some(*d),
+            })
+            .collect();
         let r = self.execute_slot(handle, &text, &refs, out, more);
         self.env.bound_params.borrow_mut().clear();
+        self.env.param_defaults.borrow_mut().clear();
         r
     }
 

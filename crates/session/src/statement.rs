@@ -3,7 +3,6 @@
 use crate::access::first_table;
 use crate::admin_parse;
 use crate::information_schema::InformationSchema;
-use crate::prepared::{Slot, SlotKind};
 use crate::process::Stage;
 use crate::session::{ClientSession, is_virtual};
 use crate::status;
@@ -131,6 +130,9 @@ impl ClientSession {
     ) -> SqlResult<()> {
         self.env.row_count = affected as i64;
         self.end_success();
+        if self.track.due {
+            self.announce(out);
+        }
         out.ok(
             &OkInfo {
                 affected_rows: affected,
@@ -155,6 +157,10 @@ impl ClientSession {
         self.env.found_rows = found_rows;
         self.process.counters.add(status::ROWS_SENT, rows);
         self.end_success();
+        if self.track.due {
+            self.track.sent_rows();
+            self.announce(out);
+        }
         out.end_rows(self.own_warnings(), self.status_flags(), more)
     }
 
@@ -201,6 +207,9 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
+        if let Some(r) = self.run_by_shape(text, out, more) {
+            return r;
+        }
         let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
         let code = unwrap(text, no_backslash);
         let code: &str = trim(&code);
@@ -246,7 +255,7 @@ impl ClientSession {
         };
         if let Stmt::LoadData(l) = &stmt {
             match self.load_input(l, out) {
-                Ok(input) => *self.env.input.borrow_mut() = Some(input),
+                Ok(input) => *self.env.input.borrow_mut() = input,
                 Err(e) => return self.fail(e),
             }
         }
@@ -261,20 +270,8 @@ impl ClientSession {
     fn plan_again(&mut self, from: &Source<'_>, text: &str) -> SqlResult<Prepared> {
         match from {
             Source::Text(stmt) => self.plan(stmt, text),
-            Source::Handle(handle) => {
-                let (stmt, db) = match self.prepared.get(handle) {
-                    Some(Slot {
-                        kind: SlotKind::Sql { stmt, .. },
-                        db,
-                        ..
-                    }) => (stmt.clone(), db.clone()),
-                    _ => return Err(table_changed()),
-                };
-                let current = std::mem::replace(&mut self.env.db, db);
-                let fresh = self.plan(&stmt, text);
-                self.env.db = current;
-                fresh
-            }
+            Source::Shape(stmt, values) => self.plan_with_slots(stmt, text, values),
+            Source::Handle(handle) => self.plan_slot(*handle, text),
         }
     }
 
@@ -291,7 +288,7 @@ impl ClientSession {
         more: bool,
     ) -> SqlResult<()> {
         self.process.stage(Stage::Executing);
-        if writes
+        if plan.writes_stored()
             && let Err(e) = self
                 .check_writable()
                 .and_then(|()| self.wait_for_read_lock())
@@ -304,6 +301,12 @@ impl ClientSession {
             return self.fail(e);
         }
         if let Err(e) = self.check_table_locks(plan.needs()) {
+            return self.fail(e);
+        }
+        if self.xa.is_some()
+            && !plan.needs().is_empty()
+            && let Err(e) = self.refuse_behind_xa_end()
+        {
             return self.fail(e);
         }
         self.process.stage(Stage::Executing);
@@ -338,7 +341,7 @@ impl ClientSession {
         // A DDL statement came between the plan and the table's definition lock. The lock is held now: the newest
         // definition stays. Nothing was written or sent yet.
         let mut tries = 0;
-        while matches!(&r, Err(e) if e.code == 1412) && tries < 3 {
+        while matches!(&r, Err(e) if e.code == 1412) && tries < 3 && !plan.consumes_input() {
             tries += 1;
             open.txn.rollback_statement();
             let fresh = match self.plan_again(&from, text) {
@@ -387,6 +390,7 @@ impl ClientSession {
                     open.txn.rollback();
                     self.explicit = false;
                     self.process.counters.add(status::ROLLBACKS, 1);
+                    self.xa_lost(e.code);
                 } else {
                     if !tableless {
                         open.txn.rollback_statement();
@@ -400,7 +404,10 @@ impl ClientSession {
         };
         if kept {
             self.open = Some(open);
-        } else if !open.txn.is_read_only() {
+            if self.track.due && !tableless {
+                self.track.touched(plan.reads_tables(), writes);
+            }
+        } else if !open.txn.is_read_only() || open.txn.changed_temporary() {
             self.process.stage(Stage::Commit);
             self.answer_is_last = !more && matches!(outcome, Outcome::Done { .. });
             if let Err(e) = self.commit_transaction(open.txn) {
@@ -476,8 +483,18 @@ impl ClientSession {
     }
 
     pub(crate) fn ddl(&mut self, ddl: &DdlStmt, text: &str) -> SqlResult<Outcome> {
-        let needs = narwal_sql::ddl_needs(ddl, &self.env)?;
+        let mut needs = narwal_sql::ddl_needs(ddl, &self.env)?;
         self.check_needs(&needs)?;
+        let settled;
+        let ddl = match ddl {
+            DdlStmt::CreateView(v) => {
+                let (v, reads) = self.settle_view(v)?;
+                needs.extend(reads);
+                settled = DdlStmt::CreateView(Box::new(v));
+                &settled
+            }
+            d => d,
+        };
         let select = match ddl {
             DdlStmt::CreateTable(c) => c.select.clone(),
             _ => None,
@@ -485,12 +502,24 @@ impl ClientSession {
         let select = select
             .map(|s| self.plan(&Stmt::Select(s), text))
             .transpose()?;
-        self.implicit_commit()?;
-        self.check_ddl_writable()?;
-        self.check_table_locks(&needs)?;
-        self.refuse_under_read_lock()?;
+        let temporary = narwal_sql::is_temporary_ddl(ddl, &self.env);
+        if ddl.keeps_transaction() {
+            self.enter_temporary()?;
+        } else {
+            self.implicit_commit()?;
+        }
+        if let Some(s) = &select {
+            self.check_table_locks(s.needs())?;
+        }
         let instance = self.instance.clone();
-        let _permit = instance.read_lock.enter(true, &self.patience())?;
+        let _permit = if temporary {
+            None
+        } else {
+            self.check_ddl_writable()?;
+            self.check_table_locks(&needs)?;
+            self.refuse_under_read_lock()?;
+            Some(instance.read_lock.enter(true, &self.patience())?)
+        };
         self.process.stage(Stage::Ddl);
         let options = self.txn_options(self.settings.isolation, false);
         let outcome = narwal_sql::execute_ddl_with(
@@ -500,7 +529,12 @@ impl ClientSession {
             &options,
             &self.env,
             select.as_ref(),
+            self.open.as_mut().map(|o| &mut o.txn),
         );
+        if self.env.temporary.is_some() {
+            // Names mean other tables now.
+            self.plan_generation += 1;
+        }
         let written = self.env.gtid_written.take();
         self.note_gtid(written.unwrap_or_default());
         let outcome = outcome?;
@@ -513,15 +547,36 @@ impl ClientSession {
     }
 }
 
+impl ClientSession {
+    /// Before CREATE and DROP TEMPORARY TABLE: an open transaction goes on, and lends its rows of temporary tables.
+    fn enter_temporary(&mut self) -> SqlResult<()> {
+        if self.open.as_ref().is_some_and(|o| o.read_only) {
+            return Err(crate::access::read_only_transaction());
+        }
+        let tables = self.env.temporary.get_or_insert_with(|| {
+            // It does not know of them.
+            self.reader = None;
+            Default::default()
+        });
+        if let Some(o) = &mut self.open {
+            o.txn.set_temporary(tables);
+            o.txn.lend_temporary();
+        }
+        Ok(())
+    }
+}
+
 /// Where a plan comes from, to make it anew.
 pub(crate) enum Source<'a> {
     /// Statement text.
     Text(&'a Stmt),
+    /// Statement text without the literals that are slots, and their values.
+    Shape(&'a Stmt, &'a [Value]),
     /// A prepared statement.
     Handle(u32),
 }
 
-fn table_changed() -> SqlError {
+pub(crate) fn table_changed() -> SqlError {
     SqlError::new(
         1412,
         b"HY000",

@@ -107,6 +107,8 @@ pub(crate) const NAMES: &[&str] = &[
     "Handler_savepoint",
     "Handler_savepoint_rollback",
     "Max_statement_time_exceeded",
+    "Narwal_text_plan_cache_hits",
+    "Narwal_text_plan_cache_misses",
     "Questions",
     "Rows_sent",
 ];
@@ -155,6 +157,8 @@ positions! {
     SAVEPOINTS = "Handler_savepoint",
     SAVEPOINT_ROLLBACKS = "Handler_savepoint_rollback",
     STATEMENT_TIMEOUTS = "Max_statement_time_exceeded",
+    TEXT_PLAN_HITS = "Narwal_text_plan_cache_hits",
+    TEXT_PLAN_MISSES = "Narwal_text_plan_cache_misses",
     QUESTIONS = "Questions",
     ROWS_SENT = "Rows_sent",
 }

@@ -46,6 +46,8 @@ impl LockedTables {
 pub(crate) struct Locked {
     /// Database, name, id, and whether it is for writing.
     tables: Vec<(String, String, u64, bool)>,
+    /// Views: database, name, and whether for writing.
+    views: Vec<(String, String, bool)>,
     /// Ids of those for writing.
     pub held: Arc<[u64]>,
     _write: Option<TableLocks>,
@@ -121,6 +123,7 @@ impl ClientSession {
         let Some(locked) = self.locked.take() else {
             return;
         };
+        *self.vars.held_tables.lock() = None;
         let all = &self.instance.locked_tables;
         let mut write = all.write.lock();
         for id in locked.held.iter() {
@@ -143,8 +146,20 @@ impl ClientSession {
         self.process.stage(Stage::WaitingForTableLock);
         let until = self.patience().until;
         let mut names: Vec<(String, String, bool)> = Vec::new();
+        let mut views = Vec::new();
         for t in tables {
             let (db, name) = self.lockable(&t.table)?;
+            let catalog = self.instance.database().catalog();
+            if let Some(v) = catalog.view(&db, &name) {
+                for (db, name) in narwal_sql::view::base_tables(v, &catalog) {
+                    match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
+                        Some(known) => known.2 |= t.write,
+                        None => names.push((db, name, t.write)),
+                    }
+                }
+                views.push((db, name, t.write));
+                continue;
+            }
             match names.iter_mut().find(|(d, n, _)| *d == db && *n == name) {
                 // Under two aliases: once is enough, with the stronger of both.
                 Some(known) => known.2 |= t.write,
@@ -153,7 +168,7 @@ impl ClientSession {
         }
         loop {
             let ids = self.ids_of(&names)?;
-            let locked = self.lock_ids(ids, until)?;
+            let mut locked = self.lock_ids(ids, until)?;
             // A table may have been dropped and made anew while this waited.
             let now = self.ids_of(&names)?;
             let same = now.len() == locked.tables.len()
@@ -168,6 +183,8 @@ impl ClientSession {
                 all.writes.fetch_add(1, Ordering::SeqCst);
             }
             drop(write);
+            locked.views = views;
+            *self.vars.held_tables.lock() = Some(locked.held.clone());
             self.locked = Some(locked);
             return Ok(());
         }
@@ -234,6 +251,7 @@ impl ClientSession {
             }
         };
         Ok(Locked {
+            views: Vec::new(),
             tables,
             held,
             _write: write,
@@ -283,7 +301,10 @@ impl ClientSession {
                 if n.table.is_empty() {
                     return Err(active_locks());
                 }
-                match locked.tables.iter().find(|t| t.0 == n.db && t.1 == n.table) {
+                let of_table = locked.tables.iter().map(|(d, t, _, write)| (d, t, *write));
+                let of_view = locked.views.iter().map(|(d, v, write)| (d, v, *write));
+                let found = (of_table.chain(of_view)).find(|t| *t.0 == n.db && *t.1 == n.table);
+                match found {
                     None => {
                         return Err(SqlError::new(
                             1100,

@@ -22,6 +22,10 @@ pub(crate) struct Open {
     pub txn: Transaction,
     pub read_only: bool,
     pub isolation: Isolation,
+    /// What was said of it when it began.
+    pub said: NextTransaction,
+    /// WITH CONSISTENT SNAPSHOT.
+    pub snapshot: bool,
     pub savepoints: Vec<(String, Savepoint)>,
 }
 
@@ -51,27 +55,33 @@ impl ClientSession {
             gtid: self.gtid_choice(),
             log_bin: self.settings.log_bin,
             row_image: self.settings.row_image,
+            temporary: self.env.temporary.clone(),
             held_tables: self.locked.as_ref().map(|l| l.held.clone()),
             origin: self.applying.as_ref().and_then(|a| a.origin.clone()),
         }
     }
 
     /// A new transaction with the session's settings, or those that SET TRANSACTION left for the next one.
-    pub(crate) fn begin_transaction(&mut self, read_only: Option<bool>) -> Open {
+    pub(crate) fn begin_transaction(&mut self, read_only: Option<bool>) -> Box<Open> {
         let next = std::mem::take(&mut self.next);
         let isolation = next.isolation.unwrap_or(self.settings.isolation);
-        let read_only = read_only
-            .or(next.read_only)
-            .unwrap_or(self.settings.read_only);
-        Open {
+        let said_read_only = read_only.or(next.read_only);
+        let read_only = said_read_only.unwrap_or(self.settings.read_only);
+        // In a box: each statement takes it out of the session and puts it back.
+        Box::new(Open {
             txn: self
                 .instance
                 .database()
                 .begin(self.txn_options(isolation, read_only)),
             read_only,
             isolation,
+            said: NextTransaction {
+                read_only: said_read_only,
+                ..next
+            },
+            snapshot: false,
             savepoints: Vec::new(),
-        }
+        })
     }
 
     pub(crate) fn commit_transaction(&mut self, mut txn: Transaction) -> SqlResult<()> {
@@ -134,8 +144,9 @@ impl ClientSession {
         }
     }
 
-    /// Commits the open transaction, if there is one.
+    /// Commits the open transaction, if there is one. That of an XA branch ends by XA statements only (1399).
     pub(crate) fn commit_open(&mut self) -> SqlResult<()> {
+        self.refuse_in_xa()?;
         self.explicit = false;
         if let Some(o) = self.open.take() {
             self.process.stage(Stage::Commit);

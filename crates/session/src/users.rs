@@ -438,7 +438,7 @@ impl ClientSession {
                 }
                 if is_grant
                     && !set.has(PrivilegeSet::CREATE)
-                    && self.instance.database().catalog().table(db, t).is_none()
+                    && !self.instance.database().catalog().has(db, t)
                 {
                     return Err(SqlError::new(
                         1146,

@@ -893,6 +893,13 @@ pub static VARIABLES: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def(
+        "narwal_text_plan_cache_size",
+        Both,
+        UInt(0, 65_536, 1),
+        "64",
+        Live,
+    ),
+    def(
         "narwal_transaction_memory",
         Global,
         UInt(0, MAX, 1),
@@ -1110,15 +1117,21 @@ pub static VARIABLES: &[VariableDef] = &[
     def("server_id", Both, UInt(1, 4_294_967_295, 1), "1", Live)
         .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
         .session_needs(PrivilegeSet::BINLOG_REPLAY),
-    def("session_track_schema", Both, Bool, "OFF", Inert),
-    def("session_track_state_change", Both, Bool, "OFF", Inert),
-    def("session_track_system_variables", Both, Text, "", Inert),
+    def("session_track_schema", Both, Bool, "ON", Live),
+    def("session_track_state_change", Both, Bool, "OFF", Live),
+    def(
+        "session_track_system_variables",
+        Both,
+        Text,
+        "autocommit,character_set_client,character_set_connection,character_set_results,time_zone",
+        Live,
+    ),
     def(
         "session_track_transaction_info",
         Both,
         Enum(&["OFF", "STATE", "CHARACTERISTICS"]),
         "OFF",
-        Inert,
+        Live,
     ),
     def("skip_external_locking", Global, Bool, "ON", Startup),
     def("skip_name_resolve", Global, Bool, "ON", Startup),
@@ -1269,7 +1282,7 @@ pub static VARIABLES: &[VariableDef] = &[
         Both,
         UInt(1024, MAX, 1),
         "2097152",
-        Inert,
+        Live,
     ),
     def("sql_auto_is_null", Both, Bool, "OFF", Fixed),
     def("sql_big_selects", Both, Bool, "ON", Inert),
@@ -1369,8 +1382,8 @@ pub static VARIABLES: &[VariableDef] = &[
         "thread_stack",
         Global,
         UInt(131_072, MAX, 1024),
-        "2097152",
-        Startup,
+        "8388608",
+        Inert,
     ),
     def("time_format", Global, Text, "%H:%i:%s", Startup),
     def("time_zone", Both, Kind::TimeZone, "SYSTEM", Live),
@@ -1712,17 +1725,11 @@ impl VariableDef {
                 ok(VarValue::text(mode.names()))
             }
             Kind::Charset => match value {
-                Value::Str(s) => {
-                    let name = crate::charset::charset(s)?;
-                    ok(VarValue::text(name))
-                }
+                Value::Str(s) => ok(VarValue::text(crate::charset::charset(s)?.name())),
                 _ => Err(wrong_type(self.name)),
             },
             Kind::Collation => match value {
-                Value::Str(s) => {
-                    let (name, _) = crate::charset::collation(s)?;
-                    ok(VarValue::text(name))
-                }
+                Value::Str(s) => ok(VarValue::text(crate::charset::collation(s)?.name())),
                 _ => Err(wrong_type(self.name)),
             },
             Kind::TimeZone => match value {

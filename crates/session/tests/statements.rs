@@ -222,6 +222,7 @@ fn prepared_statements() {
         c.0.execute(
             p.handle,
             &[ValueRef::Int(i), ValueRef::Str(name.as_bytes())],
+            &[],
             &mut m,
         )
         .unwrap();
@@ -238,7 +239,7 @@ fn prepared_statements() {
     );
     let get = |c: &mut common::Conn, id: i64| {
         let mut m = Memory::default();
-        c.0.execute(q.handle, &[ValueRef::Int(id)], &mut m)
+        c.0.execute(q.handle, &[ValueRef::Int(id)], &[], &mut m)
             .map(|()| m.0[0].rows.clone())
     };
     assert_eq!(get(&mut c, 2).unwrap(), [["1", "n1"]]);
@@ -248,12 +249,15 @@ fn prepared_statements() {
     c.run("drop table t");
     assert_eq!(get(&mut c, 3).unwrap_err().code, 1146);
     let mut m = Memory::default();
-    assert_eq!(c.0.execute(q.handle, &[], &mut m).unwrap_err().code, 1146);
+    assert_eq!(
+        c.0.execute(q.handle, &[], &[], &mut m).unwrap_err().code,
+        1146
+    );
     c.0.close_statement(q.handle);
     assert_eq!(get(&mut c, 3).unwrap_err().code, 1243);
     // Control statements can be prepared too, parameters in them can't.
     let b = c.0.prepare(b"begin").unwrap();
-    c.0.execute(b.handle, &[], &mut m).unwrap();
+    c.0.execute(b.handle, &[], &[], &mut m).unwrap();
     assert_eq!(c.0.status_flags(), flags::AUTOCOMMIT | flags::IN_TRANS);
     assert_eq!(c.0.prepare(b"set @a = ?").unwrap_err().code, 1235);
     assert_eq!(

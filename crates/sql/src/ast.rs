@@ -99,6 +99,11 @@ impl Stmt {
                 DdlStmt::DropIndex { .. } => "Com_drop_index",
                 DdlStmt::AlterTable { .. } => "Com_alter_table",
                 DdlStmt::RenameTable { .. } => "Com_rename_table",
+                DdlStmt::CreateView(_) => "Com_create_view",
+                DdlStmt::DropView { .. } => "Com_drop_view",
+                DdlStmt::CreateSequence { .. } => "Com_create_sequence",
+                DdlStmt::AlterSequence { .. } => "Com_alter_sequence",
+                DdlStmt::DropSequence { .. } => "Com_drop_sequence",
             },
         }
     }
@@ -129,8 +134,19 @@ pub struct TableRef {
 pub struct IndexHint {
     /// Kind.
     pub kind: IndexHintKind,
+    /// What it is for; `None` for all.
+    pub scope: Option<IndexHintScope>,
     /// Index names.
     pub indexes: Vec<String>,
+}
+
+/// What an index hint is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum IndexHintScope {
+    Join,
+    OrderBy,
+    GroupBy,
 }
 
 /// Kind of an index hint.
@@ -277,6 +293,18 @@ pub struct Join {
     pub kind: JoinKind,
     /// Condition.
     pub on: JoinOn,
+    /// STRAIGHT_JOIN: the left side is read first.
+    pub straight: bool,
+}
+
+impl From {
+    /// True if a STRAIGHT_JOIN is among its joins.
+    pub fn is_straight(&self) -> bool {
+        match self {
+            From::Join(j) => j.straight || j.left.is_straight() || j.right.is_straight(),
+            _ => false,
+        }
+    }
 }
 
 /// Which rows without a partner stay.
@@ -640,6 +668,8 @@ pub struct ForeignKeySpec {
 /// CREATE TABLE.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTable {
+    /// TEMPORARY.
+    pub temporary: bool,
     /// OR REPLACE.
     pub or_replace: bool,
     /// IF NOT EXISTS.
@@ -652,8 +682,69 @@ pub struct CreateTable {
     pub options: TableOptions,
     /// LIKE: the table to be like.
     pub like: Option<TableName>,
+    /// What becomes of a SELECT's row whose key is taken.
+    pub duplicates: Duplicates,
     /// AS: the SELECT that the rows come from.
     pub select: Option<Box<Select>>,
+}
+
+/// What CREATE VIEW does about a view of that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewCreation {
+    /// Fails.
+    New,
+    /// OR REPLACE.
+    OrReplace,
+    /// IF NOT EXISTS.
+    IfNotExists,
+    /// ALTER VIEW: there must be one.
+    Alter,
+}
+
+/// Who the definer of a view is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Definer {
+    /// CURRENT_USER, or nothing was said.
+    CurrentUser,
+    /// An account: name and host.
+    Account(String, String),
+}
+
+/// CREATE VIEW and ALTER VIEW.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateView {
+    /// What if there is one.
+    pub creation: ViewCreation,
+    /// ALGORITHM, if given.
+    pub algorithm: Option<narwal_engine::ViewAlgorithm>,
+    /// DEFINER.
+    pub definer: Option<Definer>,
+    /// SQL SECURITY INVOKER (true) or DEFINER, if given.
+    pub invoker: Option<bool>,
+    /// Name.
+    pub view: TableName,
+    /// Names of its columns, if given.
+    pub columns: Vec<String>,
+    /// The SELECT.
+    pub select: Box<Select>,
+    /// The SELECT as written, with the CHECK OPTION.
+    pub source: String,
+    /// WITH CHECK OPTION.
+    pub check: narwal_engine::CheckOption,
+    /// What the SELECT came to where it was planned ([`crate::view::settle`]).
+    pub settled: Option<crate::view::Settled>,
+}
+
+/// What CREATE TABLE ... SELECT does about rows with the same key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// It fails.
+    #[default]
+    Refuse,
+    /// IGNORE: the first one stays, with a warning.
+    Ignore,
+    /// REPLACE: the last one stays.
+    Replace,
 }
 
 /// Table options, those that were written.
@@ -778,7 +869,7 @@ pub enum DdlStmt {
     DropTable {
         /// IF EXISTS.
         if_exists: bool,
-        /// TEMPORARY was written: no Narwal table is temporary.
+        /// TEMPORARY was written: others are not meant.
         temporary: bool,
         /// Tables.
         tables: Vec<TableName>,
@@ -835,6 +926,15 @@ pub enum DdlStmt {
         /// The renames, one after the other.
         pairs: Vec<(TableName, TableName)>,
     },
+    /// CREATE VIEW and ALTER VIEW.
+    CreateView(Box<CreateView>),
+    /// DROP VIEW.
+    DropView {
+        /// IF EXISTS.
+        if_exists: bool,
+        /// Views.
+        views: Vec<TableName>,
+    },
     /// ALTER TABLE.
     AlterTable {
         /// IGNORE: rows that can't be kept go, values are made to fit.
@@ -846,4 +946,64 @@ pub enum DdlStmt {
         /// Actions.
         actions: Vec<AlterAction>,
     },
+    /// CREATE SEQUENCE.
+    CreateSequence {
+        /// OR REPLACE.
+        or_replace: bool,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// Name.
+        name: TableName,
+        /// What was said about it.
+        options: SequenceOptions,
+    },
+    /// ALTER SEQUENCE.
+    AlterSequence {
+        /// IF EXISTS.
+        if_exists: bool,
+        /// Name.
+        name: TableName,
+        /// What changes.
+        options: SequenceOptions,
+    },
+    /// DROP SEQUENCE.
+    DropSequence {
+        /// IF EXISTS.
+        if_exists: bool,
+        /// Sequences.
+        names: Vec<TableName>,
+    },
+}
+
+/// Options of a sequence, those that were written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SequenceOptions {
+    /// START WITH.
+    pub start: Option<i64>,
+    /// INCREMENT BY.
+    pub increment: Option<i64>,
+    /// MINVALUE; NO MINVALUE is `Some(None)`.
+    pub min: Option<Option<i64>>,
+    /// MAXVALUE; NO MAXVALUE is `Some(None)`.
+    pub max: Option<Option<i64>>,
+    /// CACHE; NOCACHE is 0.
+    pub cache: Option<i64>,
+    /// CYCLE or NOCYCLE.
+    pub cycle: Option<bool>,
+    /// RESTART \[WITH\].
+    pub restart: Option<Option<i64>>,
+    /// COMMENT and ENGINE.
+    pub table: TableOptions,
+}
+
+impl DdlStmt {
+    /// It does not commit the open transaction: TEMPORARY is written in it.
+    #[must_use]
+    pub fn keeps_transaction(&self) -> bool {
+        match self {
+            DdlStmt::CreateTable(c) => c.temporary,
+            DdlStmt::DropTable { temporary, .. } => *temporary,
+            _ => false,
+        }
+    }
 }

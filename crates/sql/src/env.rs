@@ -1,7 +1,10 @@
 //! What a statement knows about its session: [`StatementEnv`], and where variables come from: [`VariableSource`].
 
+use crate::privilege::Needs;
 use crate::sql_mode::SqlMode;
-use narwal_types::{SqlError, SqlResult, Value};
+use crate::{ParamDefault, ParamType};
+use narwal_engine::{EngineError, TableFill};
+use narwal_types::{Collation, SqlError, SqlResult, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,6 +72,24 @@ pub trait VariableSource: Send + Sync {
     fn lock_owner(&self, _name: &[u8]) -> Option<u32> {
         None
     }
+    /// Fails (4089, 4091) unless there is such a sequence.
+    fn find_sequence(&self, _db: &str, _name: &str) -> SqlResult<()> {
+        Ok(())
+    }
+    /// NEXTVAL(): the sequence's next number. Error 4084 if it has run out.
+    fn next_value(&self, _db: &str, _name: &str) -> SqlResult<i64> {
+        Err(SqlError::unsupported("NEXTVAL here"))
+    }
+    /// LASTVAL(): the last number that this session got from it.
+    fn last_value(&self, _db: &str, _name: &str) -> SqlResult<Option<i64>> {
+        Ok(None)
+    }
+    /// ALTER SEQUENCE has made it anew: LASTVAL() of this session goes on to be this.
+    fn keep_last_value(&self, _db: &str, _name: &str, _last: i64) {}
+    /// SETVAL(): number, whether it counts as used, round; false if the sequence is past it.
+    fn set_value(&self, _db: &str, _name: &str, _to: (i64, bool, i64)) -> SqlResult<bool> {
+        Err(SqlError::unsupported("SETVAL here"))
+    }
     /// BINLOG_GTID_POS(): the GTID position at an offset of a binary log file; `None` if there is no such place.
     fn binlog_gtid_pos(&self, _file: &str, _offset: u64) -> SqlResult<Option<String>> {
         Ok(None)
@@ -111,6 +132,17 @@ impl VariableSource for NoVariables {
     fn set_user(&self, _name: &str, _value: Value) {}
 }
 
+/// Inserts the rows of a table that is made.
+pub type FillTable = dyn FnMut(&mut TableFill<'_>) -> Result<(), EngineError> + Send;
+
+/// Rows of a table that is made, see [`StatementEnv::made_rows`].
+pub struct MadeRows {
+    /// The statement as the client wrote it, for the log.
+    pub annotate: Option<Vec<u8>>,
+    /// Inserts them.
+    pub fill: Box<FillTable>,
+}
+
 /// The session's state as one statement sees it. The session owns it and refreshes it before each statement:
 /// `now_micros`, and the results of the statement before (`last_insert_id`, `row_count`, `found_rows`).
 pub struct StatementEnv {
@@ -150,6 +182,10 @@ pub struct StatementEnv {
     pub max_allowed_packet: u64,
     /// Rows that a sort, a hash table or a list of candidates may hold in memory, in bytes.
     pub max_memory: u64,
+    /// `sort_buffer_size`, bytes: what a sort holds in memory; the rest goes to temporary files.
+    pub sort_memory: u64,
+    /// `tmpdir`: where these are.
+    pub tmp_dir: Arc<std::path::Path>,
     /// `max_error_count`.
     pub max_error_count: usize,
     /// `sql_select_limit`: applies to SELECT without LIMIT.
@@ -158,6 +194,8 @@ pub struct StatementEnv {
     pub interrupt: Arc<AtomicBool>,
     /// Variables.
     pub variables: Arc<dyn VariableSource>,
+    /// Temporary tables, once there have been any.
+    pub temporary: Option<Arc<narwal_engine::TemporaryTables>>,
     /// Set by `LAST_INSERT_ID(expr)` while the statement runs: the session takes it over afterwards.
     pub last_insert_id_set: std::cell::Cell<Option<u64>>,
     /// State of RAND() without a seed.
@@ -167,10 +205,27 @@ pub struct StatementEnv {
     pub explicit_insert_id: std::cell::Cell<u64>,
     /// Set by a DDL statement that was logged: its GTID. The session takes it over afterwards.
     pub gtid_written: RefCell<Option<String>>,
+    /// Rows for the table that the next CREATE TABLE makes: the rest of another server's CREATE TABLE ... SELECT.
+    pub made_rows: RefCell<Option<MadeRows>>,
     /// Values of the `?` of the statement that is being planned, if they are known then: EXECUTE in SQL text.
     pub bound_params: RefCell<Vec<Value>>,
+    /// Values of the slots of the statement that is being planned ([`crate::shape`]), of which their types count: its `?`
+    /// stand for slots. Empty for other statements.
+    pub slots: RefCell<Vec<Value>>,
+    /// `collation_connection`: that of literals, and of texts that functions make of other things.
+    pub collation: Collation,
+    /// Types of the `?` of the statement that is being planned, if they are known then.
+    pub param_types: RefCell<Vec<ParamType>>,
+    /// Which `?` of the statement that is being planned have no value, but stand for a default.
+    pub param_defaults: RefCell<Vec<Option<ParamDefault>>>,
+    /// How many `?` were bound while statements were planned.
+    pub(crate) params_bound: std::cell::Cell<usize>,
+    /// Some column of a result has a type that depends on a `?` of the statement that is being planned.
+    pub(crate) params_typed: std::cell::Cell<bool>,
     /// What LOAD DATA reads; it takes it.
     pub input: RefCell<Option<Box<dyn std::io::BufRead + Send>>>,
+    /// Sequences that expressions bound since the last plan use, as privileges needed.
+    pub(crate) sequences_used: RefCell<Vec<Needs>>,
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: std::cell::Cell<bool>,
     refused: RefCell<Option<SqlError>>,
@@ -200,16 +255,27 @@ impl StatementEnv {
             foreign_key_checks: true,
             max_allowed_packet: 16 << 20,
             max_memory: 256 << 20,
+            sort_memory: 2 << 20,
+            tmp_dir: std::env::temp_dir().into(),
             max_error_count: 64,
             select_limit: u64::MAX,
             interrupt: Arc::new(AtomicBool::new(false)),
             variables,
+            temporary: None,
             last_insert_id_set: std::cell::Cell::new(None),
             rand_state: std::cell::Cell::new(0x9E37_79B9_7F4A_7C15),
             explicit_insert_id: std::cell::Cell::new(0),
             gtid_written: RefCell::new(None),
+            made_rows: RefCell::new(None),
             bound_params: RefCell::new(Vec::new()),
+            slots: RefCell::new(Vec::new()),
+            collation: Collation::Utf8mb4GeneralCi,
+            param_types: RefCell::new(Vec::new()),
+            param_defaults: RefCell::new(Vec::new()),
+            params_bound: std::cell::Cell::new(0),
+            params_typed: std::cell::Cell::new(false),
             input: RefCell::new(None),
+            sequences_used: RefCell::default(),
             strict_expressions: std::cell::Cell::new(false),
             refused: RefCell::new(None),
             warnings: RefCell::new(Vec::new()),

@@ -7,10 +7,12 @@
 //! | `parse/` | the statement parsers, over sqlparser's tokens and expressions |
 //! | `expr/` | bound expressions and their evaluation |
 //! | `plan/` | access paths: which index, which key ranges |
+//! | `param_type.rs` | [`ParamType`]: how a parameter was bound |
 //! | `exec/` | running SELECT, INSERT, UPDATE, DELETE |
 //! | `prepared.rs` | [`Prepared`]: a statement bound and planned once |
 //! | `ddl/` | CREATE, DROP, TRUNCATE and so on as catalog changes |
 //! | `show.rs` | SHOW CREATE TABLE and the like |
+//! | `shape.rs` | what statements have in common that differ in their literals |
 //! | `env.rs` | [`StatementEnv`]: the session as a statement sees it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -21,21 +23,28 @@ mod exec;
 pub mod expr;
 pub mod file_format;
 mod load;
+mod param_type;
 pub mod parse;
 mod plan;
 pub mod prepared;
 pub mod privilege;
 mod returning;
+pub mod shape;
 pub mod show;
 pub mod sql_mode;
 pub mod text;
+pub mod view;
 pub mod virtual_tables;
 mod year_text;
 
 pub use ast::Stmt;
-pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with};
-pub use env::{Condition, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel};
+pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
+pub use env::{
+    Condition, MadeRows, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel,
+};
+pub use param_type::{ParamDefault, ParamType};
 pub use parse::{ParseOptions, parse_expression, parse_statement};
+pub use plan::statistics::analyze;
 pub use prepared::{Outcome, Prepared, evaluate, execute};
 pub use privilege::{Needs, Privilege};
 pub use returning::Returned;

@@ -9,8 +9,8 @@ use crate::plan::dml::{InsertPlan, RowSource, StoreValue};
 use crate::plan::resolve::Resolver;
 use crate::prepared::Outcome;
 use narwal_engine::Transaction;
-use narwal_types::{SqlError, SqlResult, Value, ValueRef};
-use std::io;
+use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
+use std::io::{self, BufRead, Read};
 
 /// A planned LOAD DATA.
 pub struct LoadPlan {
@@ -58,10 +58,7 @@ impl Resolver<'_> {
             Some(f) => f.clone(),
             None => {
                 let db = self.db_of(&l.table)?.to_string();
-                let table = self
-                    .catalog
-                    .table(&db, &l.table.name)
-                    .ok_or_else(|| crate::plan::resolve::no_such_table(&db, &l.table.name))?;
+                let table = self.stored(&db, &l.table.name, crate::Privilege::Insert)?;
                 table
                     .columns()
                     .iter()
@@ -142,6 +139,39 @@ fn read_error(e: &io::Error) -> SqlError {
     )
 }
 
+/// A client's file, piece by piece.
+struct SentFile<'a> {
+    sink: &'a mut dyn ResultSink,
+    piece: Vec<u8>,
+    /// Bytes of `piece` that were read.
+    read: usize,
+}
+
+impl BufRead for SentFile<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.read == self.piece.len() {
+            self.piece.clear();
+            self.read = 0;
+            self.sink
+                .read_local_file(&mut self.piece)
+                .map_err(io::Error::other)?;
+        }
+        Ok(&self.piece[self.read..])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.read += bytes;
+    }
+}
+
+impl Read for SentFile<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.fill_buf()?.read(buf)?;
+        self.consume(n);
+        Ok(n)
+    }
+}
+
 impl LoadPlan {
     fn value(&self, bytes: Vec<u8>) -> Value {
         if self.binary {
@@ -157,13 +187,25 @@ impl LoadPlan {
         }
     }
 
-    /// Runs it over the session's input.
-    pub(crate) fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+    /// Runs it over the session's input, or over the file that the sink's client sends.
+    pub(crate) fn run(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
         let env = ctx.env;
-        let Some(mut input) = env.input.borrow_mut().take() else {
-            return Err(SqlError::unknown("LOAD DATA without its data"));
+        let mut input = env.input.borrow_mut().take();
+        let mut sent = SentFile {
+            sink,
+            piece: Vec::new(),
+            read: 0,
         };
-        let mut reader = RowReader::new(&self.format, &mut *input);
+        let input: &mut dyn BufRead = match &mut input {
+            Some(file) => &mut **file,
+            None => &mut sent,
+        };
+        let mut reader = RowReader::new(&self.format, input);
         for _ in 0..self.skip {
             if !reader.skip().map_err(|e| read_error(&e))? {
                 break;

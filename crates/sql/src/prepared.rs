@@ -1,12 +1,12 @@
 //! A statement bound and planned once, and its execution.
 
-use crate::ast::{AstExpr, ExplainForm, Stmt};
+use crate::ast::{AstExpr, ExplainForm, Stmt, TableRef};
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, NoRow, Scope, Shared, bind};
 use crate::load::LoadPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
 use crate::plan::explain;
-use crate::plan::resolve::Resolver;
+use crate::plan::resolve::{Resolver, no_such_table};
 use crate::plan::select::SelectPlan;
 use crate::plan::write_join::WriteJoinPlan;
 use crate::privilege::{Needs, Privilege};
@@ -17,7 +17,6 @@ use narwal_engine::{
     Catalog, Database, ForeignKeyMode, KeyRange, LockMode, ReadView, Table, Transaction,
 };
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
-use std::cell::RefCell;
 use std::sync::Arc;
 
 enum Plan {
@@ -28,8 +27,8 @@ enum Plan {
     WriteJoin(Box<WriteJoinPlan>),
     Load(Box<LoadPlan>),
     Do(Vec<Expr>),
-    /// Name as shown, and the table if it exists.
-    Checksum(Vec<(String, Option<Arc<Table>>)>),
+    /// Name as shown, and the table, or what is wrong with it.
+    Checksum(Vec<(String, SqlResult<Arc<Table>>)>),
     /// Rows made when it was planned.
     Explain(Vec<Vec<Value>>),
     /// The same in JSON.
@@ -40,9 +39,13 @@ enum Plan {
 pub struct Prepared {
     version: u64,
     params: usize,
+    typed: bool,
     columns: Arc<[ResultColumn]>,
     needs: Vec<Needs>,
+    writes_stored: bool,
     plan: Plan,
+    /// A SELECT that takes row locks.
+    locks: bool,
 }
 
 /// What a statement did.
@@ -83,16 +86,21 @@ impl Prepared {
         env: &StatementEnv,
         virtual_tables: Option<&dyn VirtualTables>,
     ) -> SqlResult<Prepared> {
-        let mut r = Resolver {
-            db,
-            catalog,
-            env,
-            virtual_tables,
-            needs: RefCell::default(),
-            ctes: Default::default(),
-            row_keys: RefCell::default(),
-        };
-        let (plan, params) = plan(stmt, &mut r)?;
+        let mut r = Resolver::new(db, catalog, env, virtual_tables);
+        env.params_typed.set(false);
+        env.sequences_used.borrow_mut().clear();
+        let (plan, params) = plan(stmt, &mut r).map_err(|e| match stmt {
+            Stmt::Select(_) | Stmt::Do(_) => e,
+            // Statements that write open a sequence as the tables that they use.
+            _ => match env.sequences_used.borrow().last() {
+                Some(s) if e.code == 4091 => no_such_table(&s.db, &s.table),
+                _ => e,
+            },
+        })?;
+        for used in env.sequences_used.borrow_mut().drain(..) {
+            r.need(&used.db, &used.table, used.privilege);
+        }
+        let needs = r.needs.into_inner();
         let columns = match &plan {
             Plan::Select(s) => s.columns.clone(),
             Plan::Insert(i) => of_returning(i.returning.as_ref()),
@@ -107,10 +115,13 @@ impl Prepared {
             _ => [].into(),
         };
         Ok(Prepared {
+            locks: matches!(&plan, Plan::Select(s) if s.locks()),
             version: catalog.version,
             params,
+            typed: env.params_typed.get(),
             columns,
-            needs: r.needs.into_inner(),
+            writes_stored: needs.iter().any(|n| n.privilege != Privilege::Select),
+            needs,
             plan,
         })
     }
@@ -125,6 +136,12 @@ impl Prepared {
         self.params
     }
 
+    /// True if columns of the result have types that depend on those of parameters
+    /// ([`StatementEnv::param_types`]).
+    pub fn depends_on_param_types(&self) -> bool {
+        self.typed
+    }
+
     /// Columns of the result set; empty if there is none.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
@@ -133,7 +150,7 @@ impl Prepared {
     /// True if it never writes and takes no row locks.
     pub fn is_read_only(&self) -> bool {
         match &self.plan {
-            Plan::Select(s) => !s.locks(),
+            Plan::Select(_) => !self.locks,
             Plan::Do(_) | Plan::Checksum(_) | Plan::Explain(_) | Plan::ExplainJson(_) => true,
             Plan::Insert(_)
             | Plan::Update(_)
@@ -152,9 +169,28 @@ impl Prepared {
         }
     }
 
+    /// True if it shows or copies rows of tables.
+    pub fn reads_tables(&self) -> bool {
+        match &self.plan {
+            Plan::Select(_) => !self.is_tableless(),
+            Plan::Insert(i) => matches!(i.source, RowSource::Select(_)),
+            _ => false,
+        }
+    }
+
+    /// True for LOAD DATA: it can't begin again.
+    pub fn consumes_input(&self) -> bool {
+        matches!(&self.plan, Plan::Load(_))
+    }
+
     /// True for SELECT ... FOR UPDATE.
     pub fn locks_for_update(&self) -> bool {
         matches!(&self.plan, Plan::Select(s) if s.lock.is_some_and(|l| l.mode == LockMode::Exclusive))
+    }
+
+    /// True if it changes rows of tables that are not temporary, or takes numbers from sequences.
+    pub fn writes_stored(&self) -> bool {
+        self.writes_stored
     }
 
     /// Privileges that it needs.
@@ -198,7 +234,10 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
     Ok(match stmt {
         Stmt::Select(s) => (Plan::Select(Box::new(r.select(s)?)), s.params),
         Stmt::Insert(i) => (Plan::Insert(Box::new(r.insert(i)?)), i.params),
-        Stmt::Update(u) => (Plan::Update(Box::new(r.update(u)?)), u.params),
+        Stmt::Update(u) => match r.update_of_join_view(u)? {
+            Some(w) => (Plan::WriteJoin(Box::new(r.write_join(&w)?)), u.params),
+            None => (Plan::Update(Box::new(r.update(u)?)), u.params),
+        },
         Stmt::Delete(d) => (Plan::Delete(Box::new(r.delete(d)?)), d.params),
         Stmt::LoadData(l) => (Plan::Load(Box::new(r.load_data(l)?)), 0),
         Stmt::SelectInto(_) => return Err(SqlError::unsupported("SELECT ... INTO here")),
@@ -218,24 +257,27 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
             let mut out = Vec::new();
             for t in tables {
                 let db = r.db_of(t)?.to_string();
-                r.need(&db, &t.name, Privilege::Select);
-                out.push((
-                    format!("{db}.{}", t.name),
-                    r.catalog.table(&db, &t.name).cloned(),
-                ));
+                let table = r.stored(&db, &t.name, Privilege::Select);
+                out.push((format!("{db}.{}", t.name), table));
             }
             (Plan::Checksum(out), 0)
         }
         Stmt::Explain(inner, form) => {
             let (p, n) = plan(inner, r)?;
+            let written = |t: &TableRef| match (&p, r.view_named(t)) {
+                // The table under a view.
+                (Plan::Update(u), Some(_)) => u.target.table.def.name.clone(),
+                (Plan::Delete(d), Some(_)) => d.target.table.def.name.clone(),
+                _ => t.alias.clone().unwrap_or(t.name.name.clone()),
+            };
             let alias = match &**inner {
                 Stmt::Select(s) => s
                     .from
                     .as_ref()
                     .and_then(|f| f.first_table())
                     .map(|t| t.alias.clone().unwrap_or_else(|| t.name.name.clone())),
-                Stmt::Update(u) => Some(u.table.alias.clone().unwrap_or(u.table.name.name.clone())),
-                Stmt::Delete(d) => Some(d.table.alias.clone().unwrap_or(d.table.name.name.clone())),
+                Stmt::Update(u) => Some(written(&u.table)),
+                Stmt::Delete(d) => Some(written(&d.table)),
                 Stmt::Insert(i) => Some(i.table.name.clone()),
                 _ => None,
             }
@@ -306,14 +348,14 @@ pub fn execute(
     let ctx = EvalCtx::new(env, params, &shared);
     match &prepared.plan {
         Plan::Select(s) if has_year(&prepared.columns) => {
-            select(s, txn, &ctx, &mut YearText::new(sink))
+            select(s, prepared.locks, txn, &ctx, &mut YearText::new(sink))
         }
-        Plan::Select(s) => select(s, txn, &ctx, sink),
+        Plan::Select(s) => select(s, prepared.locks, txn, &ctx, sink),
         Plan::Insert(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Delete(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::WriteJoin(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
-        Plan::Load(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
+        Plan::Load(p) => strictly(env, p.ignore, || p.run(txn, &ctx, sink)),
         Plan::Do(list) => {
             for e in list {
                 e.eval(&ctx, &NoRow)?;
@@ -329,13 +371,10 @@ pub fn execute(
             let mut rows = Vec::new();
             for (name, table) in tables {
                 let sum = match table {
-                    Some(t) => Value::Int(checksum(txn, t, &ctx)? as i64),
-                    None => {
-                        env.push_condition(
-                            crate::WarningLevel::Error,
-                            1146,
-                            format!("Table '{name}' doesn't exist"),
-                        );
+                    Ok(t) => Value::Int(checksum(txn, t, &ctx)? as i64),
+                    Err(e) => {
+                        let error = crate::WarningLevel::Error;
+                        env.push_condition(error, e.code, e.message.clone());
                         Value::Null
                     }
                 };
@@ -362,11 +401,12 @@ fn strictly(
 
 fn select(
     s: &SelectPlan,
+    locks: bool,
     txn: &mut Transaction,
     ctx: &EvalCtx<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    if s.locks() || (ctx.env.locking_reads && s.reads_stored()) {
+    if locks || (ctx.env.locking_reads && s.reads_stored()) {
         // What locking reads saw may not be durable yet: rows go out when it is.
         let mut rows: Vec<Vec<Value>> = Vec::new();
         let mut memory = 0u64;

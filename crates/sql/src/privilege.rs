@@ -9,9 +9,11 @@ pub enum Privilege {
     Update,
     Delete,
     Create,
+    CreateTemporary,
     Drop,
     Index,
     Alter,
+    CreateView,
 }
 
 /// One needed privilege.
@@ -23,4 +25,17 @@ pub struct Needs {
     pub table: String,
     /// The privilege.
     pub privilege: Privilege,
+    /// For a table under a view: the view that is open.
+    pub through: Option<Box<Through>>,
+}
+
+/// The view that a privilege is needed through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Through {
+    /// The account whose privilege it is, name and host; `None`: the session's (SQL SECURITY INVOKER).
+    pub account: Option<(String, String)>,
+    /// The view's database.
+    pub db: String,
+    /// The view.
+    pub view: String,
 }

@@ -30,7 +30,8 @@ pub fn show_indexes(table: &Table) -> Vec<&IndexDef> {
 /// SHOW CREATE TABLE's second column. `auto_increment`: the table's next value, shown if above 1.
 pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
     let def = &table.def;
-    let mut out = format!("CREATE TABLE {} (\n", quote_ident(&def.name));
+    let temporary = if table.temporary { "TEMPORARY " } else { "" };
+    let mut out = format!("CREATE {temporary}TABLE {} (\n", quote_ident(&def.name));
     for (i, c) in def.columns.iter().enumerate() {
         if i > 0 {
             out.push_str(",\n");
@@ -134,7 +135,9 @@ pub fn show_create_table(table: &Table, auto_increment: u64) -> String {
     if auto_increment > 1 && table.auto_increment.is_some() {
         let _ = write!(out, " AUTO_INCREMENT={auto_increment}");
     }
-    if def.collation == Collation::Binary {
+    if def.sequence {
+        out.push_str(" SEQUENCE=1");
+    } else if def.collation == Collation::Binary {
         out.push_str(" DEFAULT CHARSET=binary");
     } else {
         let _ = write!(

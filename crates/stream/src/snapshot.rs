@@ -546,17 +546,20 @@ fn snapshot_table<K: Sink>(
     for i in 0..defined.rows.len() {
         let column = defined.text(i, 0).unwrap_or_default();
         // As text a FLOAT loses digits.
-        let float = defined.text(i, 1).is_some_and(|t| t.starts_with("float"));
+        let kind = defined.text(i, 1).unwrap_or_default();
+        let float = kind.starts_with("float");
         if defined.text(i, 3).as_deref() == Some("PRI") {
             primary_key.push(i);
         }
         if i > 0 {
             list.push(',');
         }
-        match float {
-            true => list.push_str(&format!("CAST({} AS DOUBLE)", name(&column))),
-            false => list.push_str(&name(&column)),
-        }
+        list.push_str(&match kind.as_str() {
+            _ if float => format!("CAST({} AS DOUBLE)", name(&column)),
+            // The log has their bytes.
+            "uuid" | "inet4" | "inet6" => format!("CAST({} AS BINARY)", name(&column)),
+            _ => name(&column),
+        });
         names.push(column);
         floats.push(float);
     }

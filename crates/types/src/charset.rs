@@ -121,6 +121,35 @@ impl Charset {
             .into()
     }
 
+    /// UTF-8 of text that a client sent in this character set: a question mark for what is no character of it. What is not
+    /// UTF-8 in a set that is stays as it is.
+    pub fn from_client(self, s: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Charset::Latin1 if !s.is_ascii() => Cow::Owned(latin1_text(s).into_bytes()),
+            Charset::Ascii if !s.is_ascii() => Cow::Owned(
+                s.iter()
+                    .map(|b| if b.is_ascii() { *b } else { b'?' })
+                    .collect(),
+            ),
+            _ => Cow::Borrowed(s),
+        }
+    }
+
+    /// UTF-8 as a client that wants this character set gets it: a question mark for each character beyond the set.
+    pub fn to_client(self, s: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Charset::Latin1 => self.encode(s),
+            Charset::Ascii | Charset::Utf8mb3 => match std::str::from_utf8(s) {
+                Ok(text) => match self.replaced(text) {
+                    Cow::Borrowed(t) => Cow::Borrowed(t.as_bytes()),
+                    Cow::Owned(t) => Cow::Owned(t.into_bytes()),
+                },
+                Err(_) => Cow::Borrowed(s),
+            },
+            Charset::Utf8mb4 | Charset::Binary => Cow::Borrowed(s),
+        }
+    }
+
     /// The bytes of UTF-8 text in this character set; a question mark for what it does not have.
     pub fn encode(self, s: &[u8]) -> Cow<'_, [u8]> {
         if self != Charset::Latin1 || s.is_ascii() {
@@ -195,5 +224,16 @@ mod tests {
         assert_eq!(f(Charset::Ascii, "aé"), 1);
         assert_eq!(f(Charset::Utf8mb4, "a😀"), 5);
         assert_eq!(Charset::Ascii.replaced("aé😀"), "a??");
+    }
+
+    #[test]
+    fn to_clients_and_back() {
+        let to = |c: Charset, s: &'static str| c.to_client(s.as_bytes()).into_owned();
+        assert_eq!(to(Charset::Latin1, "é€Ж"), b"\xe9\x80?");
+        assert_eq!(to(Charset::Ascii, "aé😀"), b"a??");
+        assert_eq!(to(Charset::Utf8mb3, "é😀"), "é?".as_bytes());
+        assert_eq!(&*Charset::Latin1.from_client(b"\xe9\x80"), "é€".as_bytes());
+        assert_eq!(&*Charset::Ascii.from_client(b"a\xe9"), b"a?");
+        assert_eq!(&*Charset::Binary.from_client(b"\xe9"), b"\xe9");
     }
 }

@@ -16,8 +16,10 @@ use latin1::{GENERAL_CI, GENERAL_CS, GERMAN1, IDENTITY, SWEDISH};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::OnceLock;
+use uca::{Uca, Version};
 
 mod latin1;
+mod uca;
 
 /// A collation Narwal can compare and sort by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
@@ -47,6 +49,30 @@ pub enum Collation {
     AsciiBin,
     AsciiGeneralNopadCi,
     AsciiNopadBin,
+    Utf8mb4UnicodeCi,
+    Utf8mb4UnicodeNopadCi,
+    Utf8mb4Unicode520Ci,
+    Utf8mb4Unicode520NopadCi,
+    Utf8mb4Uca1400AiCi,
+    Utf8mb4Uca1400AiCs,
+    Utf8mb4Uca1400AsCi,
+    Utf8mb4Uca1400AsCs,
+    Utf8mb4Uca1400NopadAiCi,
+    Utf8mb4Uca1400NopadAiCs,
+    Utf8mb4Uca1400NopadAsCi,
+    Utf8mb4Uca1400NopadAsCs,
+    Utf8mb3UnicodeCi,
+    Utf8mb3UnicodeNopadCi,
+    Utf8mb3Unicode520Ci,
+    Utf8mb3Unicode520NopadCi,
+    Utf8mb3Uca1400AiCi,
+    Utf8mb3Uca1400AiCs,
+    Utf8mb3Uca1400AsCi,
+    Utf8mb3Uca1400AsCs,
+    Utf8mb3Uca1400NopadAiCi,
+    Utf8mb3Uca1400NopadAiCs,
+    Utf8mb3Uca1400NopadAsCi,
+    Utf8mb3Uca1400NopadAsCs,
 }
 
 /// How a collation weighs characters.
@@ -60,7 +86,19 @@ enum Rule {
     Ascii,
     /// A weight for each byte of latin1.
     Latin1(&'static [u8; 256]),
+    /// The Unicode Collation Algorithm.
+    Uca(Uca),
 }
+
+const fn uca(version: Version, levels: &'static [u8]) -> Uca {
+    Uca { version, levels }
+}
+const V400_AI: Uca = uca(Version::V400, &[0]);
+const V520_AI: Uca = uca(Version::V520, &[0]);
+const V1400_AI_CI: Uca = uca(Version::V1400, &[0]);
+const V1400_AI_CS: Uca = uca(Version::V1400, &[0, 2]);
+const V1400_AS_CI: Uca = uca(Version::V1400, &[0, 1]);
+const V1400_AS_CS: Uca = uca(Version::V1400, &[0, 1, 2]);
 
 /// What there is to know about a collation.
 struct Info {
@@ -92,7 +130,7 @@ const fn info(
 }
 
 /// All collations, in the order of the enum.
-static ALL: [Info; 20] = {
+static ALL: [Info; 44] = {
     use Charset::{Ascii, Binary, Latin1, Utf8mb3, Utf8mb4};
     use Collation as C;
     [
@@ -226,6 +264,198 @@ static ALL: [Info; 20] = {
             "ascii_nopad_bin",
             Ascii,
             Rule::Bytes,
+            false,
+        ),
+        info(
+            C::Utf8mb4UnicodeCi,
+            224,
+            "utf8mb4_unicode_ci",
+            Utf8mb4,
+            Rule::Uca(V400_AI),
+            true,
+        ),
+        info(
+            C::Utf8mb4UnicodeNopadCi,
+            1248,
+            "utf8mb4_unicode_nopad_ci",
+            Utf8mb4,
+            Rule::Uca(V400_AI),
+            false,
+        ),
+        info(
+            C::Utf8mb4Unicode520Ci,
+            246,
+            "utf8mb4_unicode_520_ci",
+            Utf8mb4,
+            Rule::Uca(V520_AI),
+            true,
+        ),
+        info(
+            C::Utf8mb4Unicode520NopadCi,
+            1270,
+            "utf8mb4_unicode_520_nopad_ci",
+            Utf8mb4,
+            Rule::Uca(V520_AI),
+            false,
+        ),
+        info(
+            C::Utf8mb4Uca1400AiCi,
+            2304,
+            "utf8mb4_uca1400_ai_ci",
+            Utf8mb4,
+            Rule::Uca(V1400_AI_CI),
+            true,
+        ),
+        info(
+            C::Utf8mb4Uca1400AiCs,
+            2305,
+            "utf8mb4_uca1400_ai_cs",
+            Utf8mb4,
+            Rule::Uca(V1400_AI_CS),
+            true,
+        ),
+        info(
+            C::Utf8mb4Uca1400AsCi,
+            2306,
+            "utf8mb4_uca1400_as_ci",
+            Utf8mb4,
+            Rule::Uca(V1400_AS_CI),
+            true,
+        ),
+        info(
+            C::Utf8mb4Uca1400AsCs,
+            2307,
+            "utf8mb4_uca1400_as_cs",
+            Utf8mb4,
+            Rule::Uca(V1400_AS_CS),
+            true,
+        ),
+        info(
+            C::Utf8mb4Uca1400NopadAiCi,
+            2308,
+            "utf8mb4_uca1400_nopad_ai_ci",
+            Utf8mb4,
+            Rule::Uca(V1400_AI_CI),
+            false,
+        ),
+        info(
+            C::Utf8mb4Uca1400NopadAiCs,
+            2309,
+            "utf8mb4_uca1400_nopad_ai_cs",
+            Utf8mb4,
+            Rule::Uca(V1400_AI_CS),
+            false,
+        ),
+        info(
+            C::Utf8mb4Uca1400NopadAsCi,
+            2310,
+            "utf8mb4_uca1400_nopad_as_ci",
+            Utf8mb4,
+            Rule::Uca(V1400_AS_CI),
+            false,
+        ),
+        info(
+            C::Utf8mb4Uca1400NopadAsCs,
+            2311,
+            "utf8mb4_uca1400_nopad_as_cs",
+            Utf8mb4,
+            Rule::Uca(V1400_AS_CS),
+            false,
+        ),
+        info(
+            C::Utf8mb3UnicodeCi,
+            192,
+            "utf8mb3_unicode_ci",
+            Utf8mb3,
+            Rule::Uca(V400_AI),
+            true,
+        ),
+        info(
+            C::Utf8mb3UnicodeNopadCi,
+            1216,
+            "utf8mb3_unicode_nopad_ci",
+            Utf8mb3,
+            Rule::Uca(V400_AI),
+            false,
+        ),
+        info(
+            C::Utf8mb3Unicode520Ci,
+            214,
+            "utf8mb3_unicode_520_ci",
+            Utf8mb3,
+            Rule::Uca(V520_AI),
+            true,
+        ),
+        info(
+            C::Utf8mb3Unicode520NopadCi,
+            1238,
+            "utf8mb3_unicode_520_nopad_ci",
+            Utf8mb3,
+            Rule::Uca(V520_AI),
+            false,
+        ),
+        info(
+            C::Utf8mb3Uca1400AiCi,
+            2048,
+            "utf8mb3_uca1400_ai_ci",
+            Utf8mb3,
+            Rule::Uca(V1400_AI_CI),
+            true,
+        ),
+        info(
+            C::Utf8mb3Uca1400AiCs,
+            2049,
+            "utf8mb3_uca1400_ai_cs",
+            Utf8mb3,
+            Rule::Uca(V1400_AI_CS),
+            true,
+        ),
+        info(
+            C::Utf8mb3Uca1400AsCi,
+            2050,
+            "utf8mb3_uca1400_as_ci",
+            Utf8mb3,
+            Rule::Uca(V1400_AS_CI),
+            true,
+        ),
+        info(
+            C::Utf8mb3Uca1400AsCs,
+            2051,
+            "utf8mb3_uca1400_as_cs",
+            Utf8mb3,
+            Rule::Uca(V1400_AS_CS),
+            true,
+        ),
+        info(
+            C::Utf8mb3Uca1400NopadAiCi,
+            2052,
+            "utf8mb3_uca1400_nopad_ai_ci",
+            Utf8mb3,
+            Rule::Uca(V1400_AI_CI),
+            false,
+        ),
+        info(
+            C::Utf8mb3Uca1400NopadAiCs,
+            2053,
+            "utf8mb3_uca1400_nopad_ai_cs",
+            Utf8mb3,
+            Rule::Uca(V1400_AI_CS),
+            false,
+        ),
+        info(
+            C::Utf8mb3Uca1400NopadAsCi,
+            2054,
+            "utf8mb3_uca1400_nopad_as_ci",
+            Utf8mb3,
+            Rule::Uca(V1400_AS_CI),
+            false,
+        ),
+        info(
+            C::Utf8mb3Uca1400NopadAsCs,
+            2055,
+            "utf8mb3_uca1400_nopad_as_cs",
+            Utf8mb3,
+            Rule::Uca(V1400_AS_CS),
             false,
         ),
     ]
@@ -488,13 +718,19 @@ impl Collation {
         matches!(self.info().rule, Rule::Bytes) || self.info().rule == Rule::Latin1(&IDENTITY)
     }
 
-    /// A collation by name, in any case (`utf8_` counts as `utf8mb3_`); `None` for one that Narwal doesn't have.
-    pub fn from_name(name: &str) -> Option<Self> {
+    /// A collation by name, in any case (`utf8_` counts as `utf8mb3_`, `uca1400_` as `utf8mb4_uca1400_`); `None` for one that Narwal doesn't have.
+    pub fn from_name(given: &str) -> Option<Self> {
+        let name = given;
         let of_utf8 = name
             .get(..5)
             .filter(|p| p.eq_ignore_ascii_case("utf8_"))
             .map(|_| format!("utf8mb3_{}", &name[5..]));
-        let name = of_utf8.as_deref().unwrap_or(name);
+        let bare = name
+            .get(..8)
+            .filter(|p| p.eq_ignore_ascii_case("uca1400_"))
+            .map(|_| format!("utf8mb4_{name}"));
+        let name = of_utf8.or(bare);
+        let name = name.as_deref().unwrap_or(given);
         ALL.iter()
             .find(|i| i.name.eq_ignore_ascii_case(name))
             .map(|i| i.collation)
@@ -519,8 +755,44 @@ impl Collation {
     /// True if the collation holds two characters equal.
     pub fn chars_equal(self, a: u32, b: u32) -> bool {
         a == b
-            || !matches!(self.info().rule, Rule::Bytes)
-                && self.char_weight(a) == self.char_weight(b)
+            || match self.info().rule {
+                Rule::Bytes => false,
+                Rule::Uca(u) => u.chars_equal(a, b),
+                _ => self.char_weight(a) == self.char_weight(b),
+            }
+    }
+
+    /// Weights of a string do not come character by character: one may have several, and several together others than alone.
+    pub fn expands(self) -> bool {
+        matches!(self.info().rule, Rule::Uca(_))
+    }
+
+    /// The name that collations of several character sets share, as lists of collations show it.
+    pub fn shared_name(self) -> Option<&'static str> {
+        let (_, rest) = self.name().split_once('_')?;
+        rest.starts_with("uca1400_").then_some(rest)
+    }
+
+    /// The weights of a string as WEIGHT_STRING() shows them; `None` for [`Collation::Binary`], where they are the bytes.
+    pub fn weight_string(self, s: &[u8]) -> Option<Vec<u8>> {
+        let rule = self.info().rule;
+        let mut out = Vec::new();
+        match rule {
+            Rule::Bytes if self == Collation::Binary => return None,
+            // By code point, three bytes each.
+            Rule::Bytes => {
+                for c in String::from_utf8_lossy(s).chars() {
+                    out.extend_from_slice(&u32::from(c).to_be_bytes()[1..]);
+                }
+            }
+            Rule::Uca(u) => u.weight_string(s, &mut out),
+            _ => {
+                for c in String::from_utf8_lossy(s).chars() {
+                    out.extend_from_slice(&self.char_weight(u32::from(c)).to_be_bytes());
+                }
+            }
+        }
+        Some(out)
     }
 
     /// Compares two strings.
@@ -528,6 +800,7 @@ impl Collation {
         let info = self.info();
         match info.rule {
             Rule::Bytes if !info.pad => a.cmp(b),
+            Rule::Uca(u) => u.compare(a, b, info.pad),
             Rule::Latin1(_) | Rule::Ascii => {
                 let (a, b) = (Weights::new(a, info.rule), Weights::new(b, info.rule));
                 if info.pad { cmp_padded(a, b) } else { a.cmp(b) }
@@ -587,6 +860,7 @@ impl Collation {
     pub fn sort_key(self, s: &[u8], out: &mut Vec<u8>) {
         let info = self.info();
         match info.rule {
+            Rule::Uca(u) => u.sort_key(s, info.pad, out),
             Rule::General if info.pad => padded_key(GeneralWeights { s: trim_spaces(s) }, out),
             Rule::General => nopad_key(GeneralWeights { s }, out),
             Rule::Latin1(_) | Rule::Ascii if info.pad => {
@@ -673,6 +947,22 @@ fn latin1_weight(table: &[u8; 256], cp: u32) -> u16 {
     }
 }
 
+/// The first character of a string that is not empty, and its length in bytes; U+FFFD for a byte that is not UTF-8.
+fn split_char(s: &[u8]) -> (u32, usize) {
+    let n = match s[0] {
+        0..=0x7f => return (u32::from(s[0]), 1),
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => 1,
+    };
+    let c = s.get(..n).and_then(|c| std::str::from_utf8(c).ok());
+    match c.and_then(|c| c.chars().next()) {
+        Some(c) => (c as u32, n),
+        None => (u32::from(REPLACEMENT), 1),
+    }
+}
+
 /// Weights of the characters of UTF-8 under the rules with small tables.
 struct Weights<'a> {
     s: &'a [u8],
@@ -688,18 +978,8 @@ impl<'a> Weights<'a> {
 impl Iterator for Weights<'_> {
     type Item = u16;
     fn next(&mut self) -> Option<u16> {
-        let b = *self.s.first()?;
-        let n = match b {
-            0xc2..=0xdf => 2,
-            0xe0..=0xef => 3,
-            0xf0..=0xf4 => 4,
-            _ => 1,
-        };
-        let c = self.s.get(..n).and_then(|c| std::str::from_utf8(c).ok());
-        let (cp, n) = match c.and_then(|c| c.chars().next()) {
-            Some(c) => (c as u32, n),
-            None => (REPLACEMENT as u32, 1),
-        };
+        self.s.first()?;
+        let (cp, n) = split_char(self.s);
         self.s = &self.s[n..];
         Some(match self.rule {
             Rule::Latin1(table) => latin1_weight(table, cp),
@@ -803,7 +1083,11 @@ mod tests {
             Collation::from_name("utf8_bin"),
             Some(Collation::Utf8mb3Bin)
         );
-        assert_eq!(Collation::from_name("utf8mb4_unicode_ci"), None);
+        assert_eq!(
+            Collation::from_name("uca1400_as_CS"),
+            Some(Collation::Utf8mb4Uca1400AsCs)
+        );
+        assert_eq!(Collation::from_name("utf8mb4_danish_ci"), None);
     }
 
     /// Short strings over few characters, so that equal ones and common beginnings occur.
@@ -822,6 +1106,11 @@ mod tests {
                 Just('😀'),
                 Just('\0'),
                 Just('\u{7f}'),
+                Just('ß'),
+                Just('\u{301}'),
+                Just('l'),
+                Just('·'),
+                Just('\u{2fa1d}'),
                 any::<char>()
             ],
             0..6,

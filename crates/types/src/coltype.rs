@@ -1,6 +1,6 @@
 //! What a column may hold.
 
-use crate::{Collation, Members};
+use crate::{Collation, FixedKind, Members};
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
@@ -56,6 +56,8 @@ pub enum TypeKind {
     Set(Members),
     /// `BIT(width)`, 1 to 64.
     Bit(u8),
+    /// UUID, INET4, INET6.
+    Fixed(FixedKind),
 }
 
 /// A column's type: kind, sign and collation.
@@ -149,6 +151,35 @@ impl ColumnType {
             self.kind,
             TypeKind::Binary(_) | TypeKind::VarBinary(_) | TypeKind::Blob(_)
         )
+    }
+
+    /// UUID, INET4 or INET6.
+    pub fn fixed(&self) -> Option<FixedKind> {
+        match self.kind {
+            TypeKind::Fixed(k) => Some(k),
+            _ => None,
+        }
+    }
+
+    /// True if values may become those of another type: UUID, INET4 and INET6 come of strings and become strings only.
+    pub fn may_become(&self, to: &ColumnType) -> bool {
+        match (self.fixed(), to.fixed()) {
+            (None, None) => true,
+            (Some(_), None) => to.is_string(),
+            (None, Some(_)) => self.is_string(),
+            (a, b) => a == b,
+        }
+    }
+
+    /// The type's name without its lengths, as in messages about types that don't go together.
+    pub fn family_name(&self) -> String {
+        let name = self.sql_name();
+        let word = name.split(['(', ' ']).next().unwrap_or_default();
+        if self.unsigned {
+            format!("{word} unsigned")
+        } else {
+            word.to_string()
+        }
     }
 
     /// ENUM or SET.
@@ -288,6 +319,7 @@ impl ColumnType {
             TypeKind::Set(m) => (0xfe, smallvec![0xf8, m.set_bytes()]),
             // Odd bits, whole bytes.
             TypeKind::Bit(n) => (0x10, smallvec![n % 8, n / 8]),
+            TypeKind::Fixed(k) => Self::fixed_string_meta(k.bytes() as u32),
         }
     }
 
@@ -309,6 +341,7 @@ impl ColumnType {
             TypeKind::Double => 5,
             TypeKind::Decimal(..) => 246,
             TypeKind::Char(_) | TypeKind::Binary(_) | TypeKind::Enum(_) | TypeKind::Set(_) => 254,
+            TypeKind::Fixed(_) => 254,
             TypeKind::Bit(_) => 16,
             TypeKind::VarChar(_) | TypeKind::VarBinary(_) => 253,
             TypeKind::Text(_) | TypeKind::Blob(_) => 252,
@@ -374,6 +407,7 @@ impl ColumnType {
             TypeKind::Enum(m) => member_list("enum", m),
             TypeKind::Set(m) => member_list("set", m),
             TypeKind::Bit(n) => format!("bit({n})"),
+            TypeKind::Fixed(k) => k.name().to_string(),
         }
     }
 
@@ -398,6 +432,7 @@ impl ColumnType {
             TypeKind::Enum(m) => (m.enum_chars() as u32).saturating_mul(MAX_CHAR_BYTES),
             TypeKind::Set(m) => (m.set_chars() as u32).saturating_mul(MAX_CHAR_BYTES),
             TypeKind::Bit(n) => n as u32,
+            TypeKind::Fixed(k) => u32::from(k.chars()) * MAX_CHAR_BYTES,
             TypeKind::Char(n) | TypeKind::VarChar(n) => n as u32 * MAX_CHAR_BYTES,
             _ => self.max_bytes().unwrap_or(0).min(u32::MAX as u64) as u32,
         }

@@ -9,8 +9,8 @@ use crate::temporal_parse::{
     DateRules, datetime_from_number, parse_datetime, parse_time, time_from_number,
 };
 use crate::{
-    Bits, Charset, ColumnType, Date, DateTime, Decimal, Member, Members, SqlError, SqlResult, Time,
-    TypeKind, Value, ValueRef, Zone,
+    Bits, Charset, ColumnType, Date, DateTime, Decimal, Fixed, FixedKind, Member, Members,
+    SqlError, SqlResult, Time, TypeKind, Value, ValueRef, Zone,
 };
 
 /// A condition for the diagnostics area that is not an error.
@@ -117,6 +117,7 @@ pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
             m.of == of && m.set == matches!(ty.kind, TypeKind::Set(_))
         }
         (ValueRef::Bits(b), TypeKind::Bit(n)) => b.width == n,
+        (ValueRef::Fixed(f), TypeKind::Fixed(k)) => f.kind == k,
         _ => false,
     }
 }
@@ -177,6 +178,7 @@ pub fn implicit_default(ty: &ColumnType) -> Value {
             of,
         }),
         TypeKind::Bit(width) => Value::Bits(Bits { value: 0, width }),
+        TypeKind::Fixed(k) => Value::Fixed(Fixed::zero(k)),
         _ => Value::Int(0),
     }
 }
@@ -280,6 +282,7 @@ impl Store<'_> {
             return Ok(implicit_default(self.t.ty));
         }
         let text;
+        let bytes;
         let v = match v {
             ValueRef::Latin1(s) => {
                 text = latin1_text(s);
@@ -296,6 +299,14 @@ impl Store<'_> {
             }
             ValueRef::Bits(b) if self.t.ty.is_member() || !self.t.ty.is_string() => {
                 ValueRef::UInt(b.value)
+            }
+            // Byte strings get the bytes, other strings the text.
+            ValueRef::Fixed(f) if self.t.ty.is_binary_string() => {
+                bytes = f;
+                ValueRef::Bytes(bytes.bytes())
+            }
+            ValueRef::Fixed(f) if !self.t.ty.is_string() && self.t.ty.fixed().is_none() => {
+                return Err(self.cannot_cast(f.kind.name()));
             }
             v => v,
         };
@@ -316,6 +327,7 @@ impl Store<'_> {
             TypeKind::Enum(of) => self.member(v, of, false),
             TypeKind::Set(of) => self.member(v, of, true),
             TypeKind::Bit(n) => self.bits(v, n),
+            TypeKind::Fixed(k) => self.fixed(v, k),
         }
     }
 
@@ -369,6 +381,46 @@ impl Store<'_> {
         };
         let e = self.truncated();
         self.or(e, value(number))
+    }
+
+    /// Error 4078: no value of such a type becomes one of the column's.
+    fn cannot_cast(&self, from: &str) -> SqlError {
+        SqlError::cannot_cast(
+            from,
+            &self.t.ty.family_name(),
+            self.t.db,
+            self.t.table,
+            self.t.column,
+        )
+    }
+
+    /// A text that is no value of the type becomes NULL outside of strict mode, or zeros where NULL is not allowed; a number zeros.
+    fn fixed(&mut self, v: ValueRef<'_>, kind: FixedKind) -> SqlResult<Value> {
+        let found = match v {
+            ValueRef::Str(s) => Fixed::parse(kind, s),
+            ValueRef::Bytes(s) => Fixed::from_bytes(kind, s),
+            v => {
+                let e = self.cannot_cast(&type_name(v));
+                self.or(e, Value::Null)?;
+                None
+            }
+        };
+        match found {
+            Some(f) => Ok(Value::Fixed(f)),
+            None => {
+                let e = self.incorrect(1292, kind.name(), &shown(v));
+                let text = matches!(
+                    v,
+                    ValueRef::Str(_) | ValueRef::Bytes(_) | ValueRef::Fixed(_)
+                );
+                let kept = if self.t.nullable && text {
+                    Value::Null
+                } else {
+                    Value::Fixed(Fixed::zero(kind))
+                };
+                self.or(e, kept)
+            }
+        }
     }
 
     fn bits(&mut self, v: ValueRef<'_>, width: u8) -> SqlResult<Value> {
@@ -441,7 +493,11 @@ impl Store<'_> {
                 n as i128 + (us >= 500_000) as i128
             }
             // Made numbers or text before.
-            ValueRef::Null | ValueRef::Member(_) | ValueRef::Bits(_) | ValueRef::Latin1(_) => 0,
+            ValueRef::Null
+            | ValueRef::Member(_)
+            | ValueRef::Bits(_)
+            | ValueRef::Fixed(_)
+            | ValueRef::Latin1(_) => 0,
         };
         let (lo, hi) = self
             .t
@@ -794,6 +850,42 @@ impl Store<'_> {
     }
 }
 
+/// A value in a message: bytes beyond ASCII as `\xNN`.
+pub fn shown(v: ValueRef<'_>) -> String {
+    match v {
+        ValueRef::Bytes(b) => b
+            .iter()
+            .map(|b| match b {
+                0x20..=0x7e => char::from(*b).to_string(),
+                b => format!("\\x{b:02X}"),
+            })
+            .collect(),
+        v => v.to_text(),
+    }
+}
+
+/// The type of a value as messages name it.
+fn type_name(v: ValueRef<'_>) -> String {
+    let kind = match v {
+        ValueRef::Int(n) if i32::try_from(n).is_ok() => TypeKind::Int,
+        ValueRef::Int(_) | ValueRef::UInt(_) => TypeKind::BigInt,
+        ValueRef::Float(_) => TypeKind::Float,
+        ValueRef::Double(_) => TypeKind::Double,
+        ValueRef::Decimal(d) => TypeKind::Decimal(d.precision(), d.scale()),
+        ValueRef::Date(_) => TypeKind::Date,
+        ValueRef::Time(t) => TypeKind::Time(t.fsp),
+        ValueRef::DateTime(t) => TypeKind::DateTime(t.fsp),
+        ValueRef::Bits(b) => TypeKind::Bit(b.width),
+        ValueRef::Member(m) if m.set => TypeKind::Set(m.of),
+        ValueRef::Member(m) => TypeKind::Enum(m.of),
+        ValueRef::Fixed(f) => TypeKind::Fixed(f.kind),
+        ValueRef::Null | ValueRef::Str(_) | ValueRef::Bytes(_) | ValueRef::Latin1(_) => {
+            TypeKind::VarChar(0)
+        }
+    };
+    ColumnType::new(kind).family_name()
+}
+
 fn saturate(d: &Decimal) -> i128 {
     d.to_i128().unwrap_or(if d.is_negative() {
         i128::MIN
@@ -899,6 +991,7 @@ pub fn to_f64(v: ValueRef<'_>, w: &mut dyn Warnings) -> f64 {
         }
         ValueRef::Member(m) => m.number as f64,
         ValueRef::Bits(b) => b.value as f64,
+        ValueRef::Fixed(_) => 0.0,
         ValueRef::Latin1(s) => to_f64(ValueRef::Str(latin1_text(s).as_bytes()), w),
     }
 }
@@ -931,6 +1024,7 @@ pub fn to_decimal(v: ValueRef<'_>, w: &mut dyn Warnings) -> Decimal {
         }
         ValueRef::Member(m) => m.number.into(),
         ValueRef::Bits(b) => b.value.into(),
+        ValueRef::Fixed(_) => Decimal::ZERO,
         ValueRef::Latin1(s) => to_decimal(ValueRef::Str(latin1_text(s).as_bytes()), w),
     }
 }
@@ -964,9 +1058,27 @@ pub fn to_integer(v: ValueRef<'_>, w: &mut dyn Warnings) -> i128 {
         ValueRef::Date(d) => d.to_number() as i128,
         ValueRef::Member(m) => m.number as i128,
         ValueRef::Bits(b) => b.value as i128,
+        ValueRef::Fixed(_) => 0,
         ValueRef::Latin1(s) => to_integer(ValueRef::Str(latin1_text(s).as_bytes()), w),
         v @ (ValueRef::Time(_) | ValueRef::DateTime(_)) => saturate(&to_decimal(v, w)),
     }
+}
+
+/// A number with a fixed count of digits behind the point: its shortest form, filled with zeros or rounded.
+pub fn fixed_text(x: f64, decimals: u8) -> String {
+    let decimals = usize::from(decimals);
+    // There is no negative zero.
+    let x = if x == 0.0 { 0.0 } else { x };
+    let mut text = x.to_string();
+    let digits = text.split_once('.').map_or(0, |(_, f)| f.len());
+    if digits > decimals {
+        return format!("{x:.decimals$}");
+    }
+    if digits == 0 && decimals > 0 && x.is_finite() {
+        text.push('.');
+    }
+    text.extend(std::iter::repeat_n('0', decimals - digits));
+    text
 }
 
 /// A value as a signed integer, saturating at its ends. See [`to_integer`].
@@ -992,6 +1104,7 @@ pub fn to_bool(v: ValueRef<'_>, w: &mut dyn Warnings) -> Option<bool> {
         ValueRef::Int(v) => v != 0,
         ValueRef::UInt(v) => v != 0,
         ValueRef::Decimal(d) => !d.is_zero(),
+        ValueRef::Fixed(f) => f.is_true(),
         v => to_f64(v, w) != 0.0,
     })
 }
@@ -1107,6 +1220,19 @@ mod tests {
         Err(format!(
             "{code} (22007) Incorrect {kind} value: '{v}' for column `x1`.`t`.`c` at row 1"
         ))
+    }
+
+    #[test]
+    fn fixed_digits() {
+        for (x, decimals, text) in [
+            (0.5, 2, "0.50"),
+            (0.125, 2, "0.12"),
+            (-0.0, 1, "0.0"),
+            (1e15 + 1.0, 0, "1000000000000001"),
+            (18_446_744_073_709_551_615.0, 1, "18446744073709552000.0"),
+        ] {
+            assert_eq!(super::fixed_text(x, decimals), text);
+        }
     }
 
     #[test]

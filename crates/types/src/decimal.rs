@@ -279,6 +279,37 @@ impl Wide {
     }
 }
 
+/// The digits of a number of at most 18 in the binary form, as one integer.
+fn small_binary(bytes: &[u8], precision: u8, scale: u8, mask: u8) -> Option<u64> {
+    let mut at = 0;
+    let mut out = 0u64;
+    let mut group = |digits: usize| -> Option<()> {
+        let n = GROUP_BYTES[digits] as usize;
+        let mut v = 0u32;
+        for (i, b) in bytes.get(at..at + n)?.iter().enumerate() {
+            let sign = if at + i == 0 { 0x80 } else { 0 };
+            v = v << 8 | u32::from(b ^ mask ^ sign);
+        }
+        at += n;
+        if v >= POW10[digits] {
+            return None;
+        }
+        out = out * u64::from(POW10[digits]) + u64::from(v);
+        Some(())
+    };
+    let (int, scale) = (usize::from(precision - scale), usize::from(scale));
+    let groups = [int % 9, if int >= 9 { 9 } else { 0 }];
+    let more = [if scale >= 9 { 9 } else { 0 }, scale % 9];
+    // Of 18 digits before or behind the point there are two whole groups.
+    let twice = [usize::from(int == 18) * 9, usize::from(scale == 18) * 9];
+    for digits in groups.into_iter().chain(twice).chain(more) {
+        if digits > 0 {
+            group(digits)?;
+        }
+    }
+    Some(out)
+}
+
 fn digits_of(limb: u32) -> usize {
     POW10[1..]
         .iter()
@@ -466,6 +497,73 @@ impl Decimal {
             d.limbs[k / 9] += 9 * POW10[k % 9];
         }
         d
+    }
+
+    /// The number times 10^scale, if it has at most 18 digits.
+    #[inline]
+    pub fn unscaled(&self) -> Option<i64> {
+        if self.limbs[2..].iter().any(|l| *l != 0) {
+            return None;
+        }
+        let v = (u64::from(self.limbs[1]) * BASE + u64::from(self.limbs[0])) as i64;
+        Some(if self.neg { -v } else { v })
+    }
+
+    /// Appends bytes that compare as the numbers do, equal for equal numbers of any scale; no such key is the beginning of
+    /// another.
+    ///
+    /// ```text
+    /// 1 byte: 0x80 + number of 9-digit groups before the point | groups, 4 bytes each, big-endian |
+    /// behind the point: 0x01 and a group of 9 digits, as often as one that is not 0 follows | 0x00
+    /// ```
+    ///
+    /// All bytes are inverted below 0.
+    pub fn push_order_key(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        let w = self.wide();
+        let (int, _, whole) = w.div_pow10(self.scale as usize);
+        let n = int.len();
+        out.push(0x80 + n as u8);
+        for limb in int.0[..n].iter().rev() {
+            out.extend_from_slice(&limb.to_be_bytes());
+        }
+        if !whole {
+            // Five groups hold all digits behind the point.
+            let shift = 45 - self.scale as usize;
+            let fraction = int
+                .mul_pow10(self.scale as usize)
+                .and_then(|i| w.sub(&i).mul_pow10(shift))
+                .unwrap_or(Wide([0; W]));
+            let used = 5 - fraction.0[..5].iter().take_while(|l| **l == 0).count();
+            for limb in fraction.0[..5].iter().rev().take(used) {
+                out.push(1);
+                out.extend_from_slice(&limb.to_be_bytes());
+            }
+        }
+        out.push(0);
+        if self.neg {
+            for b in &mut out[start..] {
+                *b = !*b;
+            }
+        }
+    }
+
+    /// As [`Decimal::push_order_key`], for an integer.
+    pub fn push_int_order_key(v: i64, out: &mut Vec<u8>) {
+        let start = out.len();
+        let m = v.unsigned_abs();
+        let groups = [m / (BASE * BASE), m / BASE % BASE, m % BASE];
+        let skip = groups.iter().take_while(|g| **g == 0).count();
+        out.push(0x80 + (3 - skip) as u8);
+        for g in &groups[skip..] {
+            out.extend_from_slice(&(*g as u32).to_be_bytes());
+        }
+        out.push(0);
+        if v < 0 {
+            for b in &mut out[start..] {
+                *b = !*b;
+            }
+        }
     }
 
     /// Digits after the point.
@@ -785,6 +883,14 @@ impl Decimal {
         }
         let neg = bytes[0] & 0x80 == 0;
         let mask = if neg { 0xffu8 } else { 0 };
+        if precision <= 18 {
+            let v = small_binary(bytes, precision, scale, mask)?;
+            return Some(Decimal {
+                limbs: [(v % BASE) as u32, (v / BASE) as u32, 0, 0, 0, 0, 0, 0],
+                scale,
+                neg: neg && v != 0,
+            });
+        }
         let mut at = 0;
         let mut w = Wide([0; W]);
         let mut group = |w: &mut Wide, digits: usize| -> Option<()> {

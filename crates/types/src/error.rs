@@ -16,6 +16,15 @@ pub struct SqlError {
 }
 
 impl SqlError {
+    /// Error 4078: no value of such a type (`from`) becomes one of the column's (`to`).
+    pub fn cannot_cast(from: &str, to: &str, db: &str, table: &str, column: &str) -> Self {
+        Self::new(
+            4078,
+            b"HY000",
+            format!("Cannot cast '{from}' as '{to}' in assignment of `{db}`.`{table}`.`{column}`"),
+        )
+    }
+
     /// An error by its parts.
     pub fn new(code: u16, sqlstate: &[u8; 5], message: impl Into<Box<str>>) -> Self {
         SqlError {

@@ -199,6 +199,12 @@ fn encode_not_null(
             };
             Bits { width: n, ..b }.write(out);
         }
+        TypeKind::Fixed(k) => match v {
+            ValueRef::Fixed(f) if f.kind == k => {
+                out.extend_from_slice(&f.sort_bytes()[..k.bytes()]);
+            }
+            _ => return Err(mismatch(ty)),
+        },
     }
     Ok(())
 }

@@ -13,6 +13,7 @@
 //! | `row.rs` | [`RowLayout`]: the row image of row events, which is also the stored row |
 //! | `key.rs` | order-preserving index keys |
 //! | `member.rs` | [`Members`], [`Member`], [`Bits`]: values of ENUM, SET and BIT |
+//! | `fixed.rs` | [`Fixed`]: values of UUID, INET4 and INET6 |
 //! | `convert.rs` | storing a value into a column: coercion, range, strict mode |
 //! | `zone.rs` | [`Zone`]: time zones |
 //! | `error.rs` | [`SqlError`]: error code, SQLSTATE, message |
@@ -25,7 +26,9 @@ pub mod coltype;
 pub mod convert;
 pub mod decimal;
 pub mod error;
+pub mod fixed;
 pub mod key;
+pub mod key_decode;
 pub mod member;
 pub mod result;
 pub mod row;
@@ -41,9 +44,10 @@ pub use coltype::{BlobSize, ColumnType, TypeKind};
 pub use convert::{SqlWarning, StoreMode, StoreTarget};
 pub use decimal::Decimal;
 pub use error::{SqlError, SqlResult};
+pub use fixed::{Fixed, FixedKind};
 pub use member::{Bits, Member, Members};
-pub use result::{LateAnswer, OkInfo, ResultColumn, ResultSink, no_local_files};
+pub use result::{LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange, no_local_files};
 pub use row::RowLayout;
 pub use temporal::{Date, DateTime, Time};
-pub use value::{Value, ValueRef};
+pub use value::{BulkValue, Value, ValueRef};
 pub use zone::Zone;

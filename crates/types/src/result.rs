@@ -1,6 +1,6 @@
 //! Where result sets go: implemented by the wire protocol and by tests.
 
-use crate::{ColumnType, SqlResult, ValueRef};
+use crate::{Collation, ColumnType, SqlResult, ValueRef};
 use std::sync::Arc;
 
 /// A column of a result set.
@@ -34,6 +34,8 @@ pub struct ResultColumn {
     pub auto_increment: bool,
     /// True for the NULL literal's column (protocol type MYSQL_TYPE_NULL).
     pub null_type: bool,
+    /// True for text that is known to be JSON (MARIADB_CLIENT_EXTENDED_METADATA).
+    pub json: bool,
 }
 
 /// What an OK packet says.
@@ -47,6 +49,21 @@ pub struct OkInfo {
     pub warnings: u16,
     /// Human-readable information, e.g. `Records: 3  Duplicates: 0  Warnings: 0`.
     pub info: String,
+}
+
+/// What has changed in a session: told to a client that tracks it (CLIENT_SESSION_TRACK).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionChange {
+    /// A system variable was set: its name, and its value as text.
+    Variable(&'static str, String),
+    /// The default database, empty if there is none.
+    Schema(String),
+    /// Something that another session would not have: variables, prepared statements, temporary tables.
+    State,
+    /// Eight marks that say what the open transaction is and did.
+    Transaction([u8; 8]),
+    /// The statements that would begin such a transaction again.
+    Characteristics(String),
 }
 
 /// Sends the answer to a commit that the connection's thread has not waited for.
@@ -71,12 +88,23 @@ pub trait ResultSink {
     fn end_rows(&mut self, warnings: u16, status: u16, more: bool) -> SqlResult<()>;
     /// A statement without rows succeeded.
     fn ok(&mut self, info: &OkInfo, status: u16, more: bool) -> SqlResult<()>;
+    /// What the client is to be told with the `ok` or `end_rows` that follows.
+    fn session_changes(&mut self, _changes: &[SessionChange]) {}
+    /// `character_set_results` is another from here on: the collation that stands for it, `None` for text as it is stored.
+    fn set_results(&mut self, _collation: Option<Collation>) {}
     /// LOAD DATA LOCAL: asks the client for one of its files.
     ///
     /// # Errors
     /// 4166 if the client sends none, or this sink has no client.
-    fn read_local_file(&mut self, _name: &str) -> SqlResult<Vec<u8>> {
+    fn open_local_file(&mut self, _name: &str) -> SqlResult<()> {
         Err(no_local_files())
+    }
+    /// Appends the next piece of that file; false at its end.
+    ///
+    /// # Errors
+    /// The client is gone.
+    fn read_local_file(&mut self, _into: &mut Vec<u8>) -> SqlResult<bool> {
+        Ok(false)
     }
     /// Sends what was given so far: a row that somebody is waiting for while the next one takes time.
     fn flush(&mut self) -> SqlResult<()> {

@@ -11,7 +11,7 @@
 //! Values: integers little-endian at their width; FLOAT and DOUBLE IEEE little-endian; DECIMAL in packed digit groups; YEAR one
 //! byte; DATE 3 bytes; TIME2, DATETIME2, TIMESTAMP2 as in [`crate::temporal`]; CHAR, VARCHAR, BINARY and VARBINARY with a length of
 //! one byte if the column holds at most 255 bytes, else two; TEXT and BLOB with a length of 1 to 4 bytes; ENUM and SET their
-//! number, little-endian, in as many bytes as all members need; BIT its bits, big-endian.
+//! number, little-endian, in as many bytes as all members need; BIT its bits, big-endian; UUID, INET4 and INET6 as BINARY.
 //!
 //! CHAR is written without trailing spaces. MariaDB writes BINARY without its trailing zero bytes; Narwal keeps them (readers
 //! take both: they pad what is short), so that a value can be borrowed from the row.
@@ -19,7 +19,10 @@
 use crate::charset::latin1_text;
 use crate::decimal::Decimal;
 use crate::temporal::{self, Date, DateTime, Time};
-use crate::{Bits, Charset, ColumnType, Member, Members, SqlError, SqlResult, TypeKind, ValueRef};
+use crate::{
+    Bits, Charset, ColumnType, Fixed, FixedKind, Member, Members, SqlError, SqlResult, TypeKind,
+    ValueRef,
+};
 
 pub mod partial;
 
@@ -55,6 +58,8 @@ enum Enc {
     Enum(Members),
     Set(Members),
     Bit(u8),
+    /// Bytes behind one that tells how many; those missing at the end are zeros.
+    Fixed(FixedKind),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -162,6 +167,7 @@ impl Col {
             TypeKind::Enum(m) => (Enc::Enum(m), m.enum_bytes()),
             TypeKind::Set(m) => (Enc::Set(m), m.set_bytes()),
             TypeKind::Bit(n) => (Enc::Bit(n), Bits::bytes_of(n) as u8),
+            TypeKind::Fixed(k) => (Enc::Fixed(k), 0),
         };
         let enc = match enc {
             Enc::Str { len, strip } if ty.collation.charset() == Charset::Latin1 => {
@@ -195,6 +201,7 @@ impl Col {
     fn prefix_len(&self) -> usize {
         match self.enc {
             Enc::Str { len, .. } | Enc::Bytes { len } | Enc::Latin1 { len, .. } => len as usize,
+            Enc::Fixed(_) => 1,
             _ => 0,
         }
     }
@@ -236,6 +243,7 @@ impl Col {
                 }
                 ValueRef::Bits(Bits { value, width })
             }
+            Enc::Fixed(k) => ValueRef::Fixed(Fixed::padded(k, b.get(1..)?)?),
         })
     }
 
@@ -347,6 +355,10 @@ impl Col {
                     return Err(out_of_range(i));
                 }
                 Bits { width, ..b }.write(out);
+            }
+            (Enc::Fixed(k), ValueRef::Fixed(f)) if f.kind == k => {
+                out.push(k.bytes() as u8);
+                out.extend_from_slice(f.bytes());
             }
             _ => return Err(mismatch(i, &self.ty)),
         }
@@ -485,6 +497,32 @@ impl RowLayout {
         self.span(row, i)
             .and_then(|(a, b)| self.cols[i].decode(&row[a..b]))
             .ok_or_else(damaged)
+    }
+
+    /// The value of an integer column as [`RowLayout::column`] has it, in one step; `None` for NULL, other columns, and what
+    /// does not fit.
+    #[inline]
+    pub fn int(&self, row: &[u8], i: usize) -> Option<i64> {
+        let c = self.cols.get(i)?;
+        let signed = match c.enc {
+            Enc::Int(_) => true,
+            Enc::UInt(_) => false,
+            _ => return None,
+        };
+        if row.len() < self.bitmap || self.is_null(row, i) {
+            return None;
+        }
+        let (a, b) = self.span(row, i)?;
+        let b = &row[a..b];
+        match (b.len(), signed) {
+            (4, true) => Some(i64::from(i32::from_le_bytes(b.try_into().ok()?))),
+            (8, true) => Some(i64::from_le_bytes(b.try_into().ok()?)),
+            (n, true) => {
+                let shift = 64 - 8 * n as u32;
+                Some(((read_le(b) << shift) as i64) >> shift)
+            }
+            (_, false) => i64::try_from(read_le(b)).ok(),
+        }
     }
 
     /// All values in order; replaces the content of `out`.

@@ -184,7 +184,9 @@ impl Date {
 
     /// MySQL's day number: `TO_DAYS()`, 1 for 0000-01-01.
     pub fn day_number(&self) -> i64 {
-        self.unix_days() + 719_528
+        // The year 0 counts as no leap year.
+        let before_march = self.year == 0 && self.month <= 2;
+        self.unix_days() + 719_528 + i64::from(before_march)
     }
 
     /// 0 = Monday to 6 = Sunday (`WEEKDAY()`).

@@ -131,6 +131,7 @@ impl ValueRef<'_> {
             ValueRef::Date(d) => d.write(out),
             ValueRef::Member(m) => m.write(out),
             ValueRef::Bits(b) => b.write(out),
+            ValueRef::Fixed(f) => f.write(out),
             ValueRef::Latin1(s) => out.extend_from_slice(latin1_text(s).as_bytes()),
             ValueRef::Time(t) => t.write(out),
             ValueRef::DateTime(t) => t.write(out),

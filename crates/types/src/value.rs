@@ -1,7 +1,7 @@
 //! One SQL value, owned ([`Value`]) or borrowed from a row ([`ValueRef`]).
 
 use crate::charset::latin1_text;
-use crate::{Bits, Date, DateTime, Decimal, Member, Time};
+use crate::{Bits, Date, DateTime, Decimal, Fixed, Member, Time};
 
 /// An owned SQL value. The variant is the value's own domain, not a column's type.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,6 +33,8 @@ pub enum Value {
     Member(Member),
     /// A value of a BIT column: a number where a number is wanted, else its bytes.
     Bits(Bits),
+    /// UUID, INET4, INET6.
+    Fixed(Fixed),
 }
 
 /// A SQL value that borrows its bytes. Variants as in [`Value`].
@@ -54,8 +56,20 @@ pub enum ValueRef<'a> {
     DateTime(DateTime),
     Member(Member),
     Bits(Bits),
+    Fixed(Fixed),
     /// Text of a latin1 column as it is stored, with bytes beyond ASCII (other text of such a column is a `Str`).
     Latin1(&'a [u8]),
+}
+
+/// A parameter of a statement that is executed for many sets of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BulkValue<'a> {
+    /// A value.
+    Value(ValueRef<'a>),
+    /// The column's default.
+    Default,
+    /// As if the column were not named.
+    Ignore,
 }
 
 impl Value {
@@ -90,6 +104,7 @@ impl Value {
             Value::DateTime(v) => ValueRef::DateTime(*v),
             Value::Member(v) => ValueRef::Member(*v),
             Value::Bits(v) => ValueRef::Bits(*v),
+            Value::Fixed(v) => ValueRef::Fixed(*v),
         }
     }
 }
@@ -116,6 +131,7 @@ impl ValueRef<'_> {
             ValueRef::DateTime(v) => Value::DateTime(v),
             ValueRef::Member(v) => Value::Member(v),
             ValueRef::Bits(v) => Value::Bits(v),
+            ValueRef::Fixed(v) => Value::Fixed(v),
             ValueRef::Latin1(v) => Value::Str(latin1_text(v).into()),
         }
     }

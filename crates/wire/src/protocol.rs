@@ -12,6 +12,7 @@ impl Capabilities {
     pub const FOUND_ROWS: Self = Self(1 << 1);
     pub const LONG_FLAG: Self = Self(1 << 2);
     pub const CONNECT_WITH_DB: Self = Self(1 << 3);
+    pub const COMPRESS: Self = Self(1 << 5);
     pub const IGNORE_SPACE: Self = Self(1 << 8);
     pub const PROTOCOL_41: Self = Self(1 << 9);
     pub const INTERACTIVE: Self = Self(1 << 10);
@@ -26,6 +27,7 @@ impl Capabilities {
     pub const PLUGIN_AUTH: Self = Self(1 << 19);
     pub const CONNECT_ATTRS: Self = Self(1 << 20);
     pub const PLUGIN_AUTH_LENENC_CLIENT_DATA: Self = Self(1 << 21);
+    pub const SESSION_TRACK: Self = Self(1 << 23);
     pub const DEPRECATE_EOF: Self = Self(1 << 24);
 }
 
@@ -40,6 +42,10 @@ impl Capabilities {
 /// Capabilities that only MariaDB's dialect has: its servers and clients leave out [`Capabilities::LONG_PASSWORD`] and send
 /// these in the last four reserved bytes of greeting and answer.
 pub mod mariadb_capability {
+    /// MARIADB_CLIENT_STMT_BULK_OPERATIONS: COM_STMT_BULK_EXECUTE, a statement for many sets of parameters.
+    pub const BULK_OPERATIONS: u32 = 1 << 2;
+    /// MARIADB_CLIENT_EXTENDED_METADATA: a column definition says more of the type where its number does not.
+    pub const EXTENDED_METADATA: u32 = 1 << 3;
     /// MARIADB_CLIENT_CACHE_METADATA: the column definitions of a prepared statement are sent again only if they have changed.
     pub const CACHE_METADATA: u32 = 1 << 4;
 }
@@ -88,6 +94,8 @@ pub mod command {
     pub const STMT_FETCH: u8 = 28;
     pub const BINLOG_DUMP_GTID: u8 = 30;
     pub const RESET_CONNECTION: u8 = 31;
+    /// MariaDB's own.
+    pub const STMT_BULK_EXECUTE: u8 = 0xFA;
 }
 
 /// Column and parameter types (MYSQL_TYPE_*).
@@ -147,10 +155,18 @@ pub mod status {
     pub const AUTOCOMMIT: u16 = 0x0002;
     /// Another result follows. Set by the front, never by a session.
     pub const MORE_RESULTS: u16 = 0x0008;
+    /// The result's rows are asked for by COM_STMT_FETCH. Set by the front, never by a session; as the next.
+    pub const CURSOR_EXISTS: u16 = 0x0040;
+    /// They have all been sent.
+    pub const LAST_ROW_SENT: u16 = 0x0080;
     /// NO_BACKSLASH_ESCAPES is in the SQL mode.
     pub const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
     /// The open transaction is READ ONLY.
     pub const IN_TRANS_READONLY: u16 = 0x2000;
+    /// The OK packet says what has changed in the session. Set by the front, never by a session.
+    pub const SESSION_STATE_CHANGED: u16 = 0x4000;
+    /// ANSI_QUOTES is in the SQL mode.
+    pub const ANSI_QUOTES: u16 = 0x8000;
 }
 
 #[cfg(test)]
@@ -167,6 +183,7 @@ mod tests {
             (Capabilities::FOUND_ROWS, Cap::CLIENT_FOUND_ROWS),
             (Capabilities::LONG_FLAG, Cap::CLIENT_LONG_FLAG),
             (Capabilities::CONNECT_WITH_DB, Cap::CLIENT_CONNECT_WITH_DB),
+            (Capabilities::COMPRESS, Cap::CLIENT_COMPRESS),
             (Capabilities::IGNORE_SPACE, Cap::CLIENT_IGNORE_SPACE),
             (Capabilities::PROTOCOL_41, Cap::CLIENT_PROTOCOL_41),
             (Capabilities::INTERACTIVE, Cap::CLIENT_INTERACTIVE),
@@ -186,6 +203,7 @@ mod tests {
                 Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA,
                 Cap::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA,
             ),
+            (Capabilities::SESSION_TRACK, Cap::CLIENT_SESSION_TRACK),
             (Capabilities::DEPRECATE_EOF, Cap::CLIENT_DEPRECATE_EOF),
         ];
         for (ours, theirs) in caps {
@@ -280,6 +298,18 @@ mod tests {
             (
                 status::NO_BACKSLASH_ESCAPES,
                 StatusFlags::SERVER_STATUS_NO_BACKSLASH_ESCAPES,
+            ),
+            (
+                status::CURSOR_EXISTS,
+                StatusFlags::SERVER_STATUS_CURSOR_EXISTS,
+            ),
+            (
+                status::LAST_ROW_SENT,
+                StatusFlags::SERVER_STATUS_LAST_ROW_SENT,
+            ),
+            (
+                status::SESSION_STATE_CHANGED,
+                StatusFlags::SERVER_SESSION_STATE_CHANGED,
             ),
             (
                 status::IN_TRANS_READONLY,

@@ -25,7 +25,7 @@ use crate::column::{column_type as t, real_type};
 use crate::compressed::{decompressed_body, uncompressed_type};
 use crate::decode::{Event, QueryEvent, RawEvent};
 use crate::error::BinlogError;
-use crate::event::event_flags;
+use crate::event::{event_flags, event_type};
 use crate::gtid::Gtid;
 use crate::rows::{RowsEvent, RowsKind, bit};
 use crate::table_map::TableMap;
@@ -262,10 +262,10 @@ impl ContentHasher {
         Ok(())
     }
 
-    /// An event of a type that this crate does not read: parts of statements (INTVAR, RAND, USER_VAR), XA, loading.
+    /// An event of a type that this crate does not read: parts of statements (INTVAR, RAND, USER_VAR), loading.
     fn other(&mut self, code: u8, body: &[u8]) {
-        const BINLOG_CHECKPOINT: u8 = 161;
-        if code == BINLOG_CHECKPOINT {
+        // A transaction that is prepared here changes what it would change; its name stands in the GTID event.
+        if matches!(code, event_type::BINLOG_CHECKPOINT | event_type::XA_PREPARE) {
             return;
         }
         self.end_run();
@@ -292,8 +292,9 @@ impl ContentHasher {
         let verb = text::verb(&said);
         if matches!(
             verb,
-            b"begin" | b"commit" | b"rollback" | b"savepoint" | b"release" | b"start" | b"xa" | b""
-        ) {
+            b"begin" | b"commit" | b"rollback" | b"savepoint" | b"release" | b"start" | b""
+        ) || verb == b"xa" && !text::ends_xa(&said)
+        {
             return;
         }
         self.end_run();

@@ -76,6 +76,12 @@ pub(super) fn verb(normal: &[u8]) -> &[u8] {
     normal.split(|&b| b == b' ').nth(1).unwrap_or_default()
 }
 
+/// Of a normal text whose verb is `xa`: it ends a prepared transaction, which is more than a frame around changes.
+pub(super) fn ends_xa(normal: &[u8]) -> bool {
+    let second = normal.split(|&b| b == b' ').nth(2);
+    matches!(second, Some(b"commit" | b"rollback"))
+}
+
 fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80
 }

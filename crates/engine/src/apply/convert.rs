@@ -149,6 +149,10 @@ pub(super) fn conversion(
                 prefix: prefix_of(max),
                 width,
             },
+            TypeKind::Fixed(kind) => Conversion::Pad {
+                prefix: 1,
+                width: kind.bytes() as u16,
+            },
             _ if ty.is_character() && ty.collation.charset() == Charset::Latin1 => Conversion::Same,
             TypeKind::Char(_) | TypeKind::VarChar(_) => Conversion::Text {
                 prefix: prefix_of(max),

@@ -5,7 +5,7 @@ use super::{Check, Finding};
 use crate::commit::Spill;
 use crate::groups::{FolderRecords, GroupHead, GroupKind, GroupReader, Records};
 use crate::{EngineError, Result};
-use narwal_binlog::{Event, EventReader, VirtualConfig, VirtualFiles, gtid_flags};
+use narwal_binlog::{Event, EventReader, VirtualConfig, VirtualFiles, event_type, gtid_flags};
 use narwal_log::{FIRST_LSN, Lsn, parse_segment_name};
 
 /// So many events of a group pass between two looks at the progress.
@@ -310,7 +310,7 @@ impl Structure {
                     self.ended = true;
                 }
             }
-            Event::Xid(_) if group => self.ended = true,
+            Event::Xid(_) | Event::Unknown(event_type::XA_PREPARE) if group => self.ended = true,
             other => return Err(format!("an event that does not belong here: {other:.100?}")),
         }
         if group && !self.first && !matches!(event, Event::Gtid(_)) {

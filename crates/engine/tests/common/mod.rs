@@ -83,6 +83,7 @@ pub fn table_def(name: &str, pk: bool, unique_c: bool) -> TableDef {
         created: 0,
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        sequence: false,
     }
 }
 

@@ -8,7 +8,7 @@ use super::select::Selection;
 use super::values::{Cell, identifier, literal, string_len};
 use super::{Events, Output, Trouble};
 use crate::Failure;
-use narwal_binlog::{ColumnMeta, Event, RowsKind, column_type, event_flags};
+use narwal_binlog::{ColumnMeta, Event, RowsKind, column_type, event_flags, gtid_flags};
 use narwal_engine::GroupHead;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -56,6 +56,18 @@ fn names_needed(head: &GroupHead, table: &Mapped) -> Result<(), Trouble> {
     Err(Failure::Run(format!(
         "can't make SQL of {}: the log does not name the columns of {}.{} (binlog_row_metadata was not FULL)",
         head.gtid, table.db, table.table
+    ))
+    .into())
+}
+
+/// The rows of a prepared transaction count once another group has committed it, if one does.
+fn refuse_xa(head: &GroupHead) -> Result<(), Trouble> {
+    if head.flags2 & (gtid_flags::PREPARED_XA | gtid_flags::COMPLETED_XA) == 0 {
+        return Ok(());
+    }
+    Err(Failure::Run(format!(
+        "can't make SQL of {}: it prepares or ends an XA transaction",
+        head.gtid
     ))
     .into())
 }
@@ -225,6 +237,7 @@ impl<W: Write> Output for Redo<W> {
         events: &mut dyn Events,
         selection: &Selection,
     ) -> Result<(), Trouble> {
+        refuse_xa(head)?;
         let mut tables = Tables::default();
         let mut text = Vec::new();
         let mut any = false;
@@ -309,6 +322,7 @@ impl<W: Write> Output for Flashback<W> {
         events: &mut dyn Events,
         selection: &Selection,
     ) -> Result<(), Trouble> {
+        refuse_xa(head)?;
         let mut tables = Tables::default();
         let mut any = false;
         while let Some(bytes) = events.next_event()? {

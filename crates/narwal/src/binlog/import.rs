@@ -519,11 +519,6 @@ impl<'a> Import<'a> {
                 let Event::Gtid(g) = raw.decode().map_err(|e| e.to_string())? else {
                     return Err("a GTID event that is none".into());
                 };
-                if g.flags2 & 0xc0 != 0 {
-                    self.gtid = Some(g.gtid);
-                    self.group_at = event.offset;
-                    return Err("XA transactions are not supported".into());
-                }
                 let standalone = g.flags2 & narwal_binlog::gtid_flags::STANDALONE != 0;
                 self.begin(g.gtid, Some(standalone), event.offset)
             }

@@ -7,8 +7,8 @@ use super::values::{Cell, identifier, pseudo, type_text};
 use super::{Events, Output, Trouble, localtime};
 use narwal_binlog::{
     CHECKSUM_LEN, Event, EventHeader, FDE_LEN, GtidState, HEADER_LEN, MAGIC, QueryContext,
-    QueryEvent, RawEvent, RowsEvent, RowsKind, event_flags, format_description_event, gtid_flags,
-    gtid_list_event, gtid_list_event_len, rows_flags, stamp_event,
+    QueryEvent, RawEvent, RowsEvent, RowsKind, XaPrepare, event_flags, format_description_event,
+    gtid_flags, gtid_list_event, gtid_list_event_len, rows_flags, stamp_event,
 };
 use narwal_engine::GroupHead;
 use std::io::{self, Write};
@@ -197,7 +197,10 @@ impl<W: Write> Print<W> {
             gtid.seq
         )?;
         if !has(gtid_flags::STANDALONE) {
-            self.out.write_all(b"START TRANSACTION\n/*!*/;\n")?;
+            match event.xid() {
+                Ok(Some(xid)) => writeln!(self.out, "XA START {xid}/*!*/;")?,
+                _ => self.out.write_all(b"START TRANSACTION\n/*!*/;\n")?,
+            }
         }
         Ok(())
     }
@@ -532,7 +535,12 @@ impl<W: Write> Output for Print<W> {
                 }
                 Event::Unknown(code) => {
                     self.raw_line(&event, at)?;
-                    writeln!(self.out, "Event of type {code}")?;
+                    match event.xa_prepare() {
+                        Ok(Some(XaPrepare { xid, .. })) => {
+                            write!(self.out, "XID = {xid}\nXA PREPARE {xid}\n/*!*/;\n")?;
+                        }
+                        _ => writeln!(self.out, "Event of type {code}")?,
+                    }
                 }
                 _ => {}
             }

@@ -103,6 +103,7 @@ fn copy(
         local.query(sql)?;
     }
     make_tables(connection, plan, local)?;
+    make_views(connection, plan, local)?;
     let total = plan.tables.iter().map(|t| t.bytes).sum();
     let mut progress = Progress::new(total, true);
     let mut throttle = Throttle::new(args.max_rate.unwrap_or(0) << 20);
@@ -151,6 +152,34 @@ fn make_tables(connection: &mut Connection, plan: &Plan, local: &mut Local) -> R
         "of the source, this can't be copied:\n  {}\nchange it there, or leave it out with --ignore-table=DB.TABLE or --ignore-db=NAME",
         problems.join("\n  ")
     )))
+}
+
+/// Makes the views, those that read others behind them. One that can't be made is left out: no row is missing by that.
+fn make_views(connection: &mut Connection, plan: &Plan, local: &mut Local) -> Result<(), Failure> {
+    let mut waiting = Vec::with_capacity(plan.views.len());
+    for (db, view) in &plan.views {
+        let full = format!("{}.{}", name(db), name(view));
+        let found = connection
+            .query(&format!("SHOW CREATE VIEW {full}"))
+            .map_err(asking)?;
+        waiting.push((full, found.text(0, 1).unwrap_or_default()));
+    }
+    loop {
+        let before = waiting.len();
+        let mut failed = Vec::new();
+        for (full, sql) in std::mem::take(&mut waiting) {
+            if let Err(e) = local.run(&sql) {
+                failed.push(text(&e));
+                waiting.push((full, sql));
+            }
+        }
+        if waiting.len() == before {
+            for ((full, _), why) in waiting.iter().zip(&failed) {
+                eprintln!("narwal: left out: view {full}: {why}");
+            }
+            return Ok(());
+        }
+    }
 }
 
 fn rows(

@@ -60,6 +60,8 @@ pub struct Plan {
     pub databases: Vec<(String, String, String)>,
     /// Tables, in no order that matters.
     pub tables: Vec<TablePlan>,
+    /// Views: database and name.
+    pub views: Vec<(String, String)>,
     /// What is left out, a line each: nothing is missing in the tables by that.
     pub left_out: Vec<String>,
     /// What can't be copied, a line each.
@@ -125,7 +127,7 @@ pub fn look(connection: &mut Connection, args: &ReplicaArgs) -> Result<Plan, Fai
         }
         match kind.as_str() {
             "VIEW" => {
-                plan.left_out.push(format!("view {full}"));
+                plan.views.push((db, table));
                 continue;
             }
             "SEQUENCE" => {

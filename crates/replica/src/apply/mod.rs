@@ -167,6 +167,7 @@ fn spawn<'s>(
 ) -> std::io::Result<()> {
     std::thread::Builder::new()
         .name(name.to_owned())
+        .stack_size(crate::STATEMENT_STACK)
         .spawn_scoped(scope, work)
         .map(|_| ())
 }

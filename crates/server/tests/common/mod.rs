@@ -114,6 +114,7 @@ pub fn column(name: &str, ty: ColumnType) -> ResultColumn {
         multiple_key: false,
         auto_increment: false,
         null_type: false,
+        json: false,
     }
 }
 
@@ -295,12 +296,14 @@ impl Session for FakeSession {
             handle: self.next,
             params,
             columns,
+            ..PreparedInfo::default()
         })
     }
     fn execute(
         &mut self,
         handle: u32,
         params: &[ValueRef<'_>],
+        _types: &[(u8, u8)],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         let sql = self

@@ -7,15 +7,19 @@
 //! | `tables.rs` | SCHEMATA, TABLES, COLUMNS, STATISTICS, the constraints, PARTITIONS |
 //! | `server.rs` | ENGINES, character sets, PROCESSLIST, variables, status, PLUGINS |
 //! | `grants.rs` | the privilege tables |
+//! | `views.rs` | VIEWS |
+//! | `mysql.rs`, `mysql.sql` | the schema `mysql` |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
 //!
 //! NARWAL_REPLICA_STATUS is made by [`crate::replica::show`], with SHOW ALL SLAVES STATUS.
 
 mod columns;
 mod grants;
+mod mysql;
 mod readers;
 mod server;
 pub(crate) mod tables;
+mod views;
 
 use crate::acl::{Account, Acl};
 use crate::instance::Instance;
@@ -50,6 +54,8 @@ pub(crate) struct View {
     pub process: Arc<Process>,
     /// TLS version and cipher.
     pub tls: (String, String),
+    /// The connection is compressed.
+    pub compressed: bool,
     /// The snapshot of the open transaction.
     pub snapshot: Option<u64>,
 }
@@ -60,6 +66,7 @@ fn maker(name: &str) -> Maker {
         "SCHEMATA" => tables::schemata,
         "TABLES" => tables::tables,
         "COLUMNS" => tables::columns,
+        "VIEWS" => views::views,
         "STATISTICS" => tables::statistics,
         "KEY_COLUMN_USAGE" => tables::key_column_usage,
         "TABLE_CONSTRAINTS" => tables::table_constraints,
@@ -82,7 +89,7 @@ fn maker(name: &str) -> Maker {
         "TABLE_PRIVILEGES" => grants::table_privileges,
         "NARWAL_BINLOG_READERS" => readers::rows,
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
-        // Of what Narwal has none: views, triggers, events, routines, column privileges, files.
+        // Of what Narwal has none: triggers, events, routines, column privileges, files.
         _ => |_, _, _| Ok(Vec::new()),
     }
 }
@@ -112,6 +119,7 @@ fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
                     created: 0,
                     checks: Vec::new(),
                     foreign_keys: Vec::new(),
+                    sequence: false,
                 };
                 // The definitions are constants; a test makes them all.
                 Some((name, Table::made(def).ok()?))
@@ -130,11 +138,30 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Arc<Table>> {
     definitions().values()
 }
 
+/// Definitions of virtual tables without rows: to find out the columns of views.
+pub(crate) struct Definitions;
+
+impl VirtualTables for Definitions {
+    fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
+        let table = match db {
+            mysql::MYSQL => mysql::definition(name)?.clone(),
+            _ if db.eq_ignore_ascii_case(INFORMATION_SCHEMA) => definition(name)?.clone(),
+            _ => return None,
+        };
+        Some((table, Arc::new(|_, _| Ok(Vec::new()))))
+    }
+}
+
 /// The hook that plans look virtual tables up by.
 pub(crate) struct InformationSchema<'s>(pub &'s ClientSession);
 
 impl VirtualTables for InformationSchema<'_> {
     fn table(&self, db: &str, name: &str) -> Option<(Arc<Table>, VirtualRows)> {
+        if db == mysql::MYSQL {
+            let table = mysql::definition(name)?.clone();
+            let (view, of) = (self.0.view(), table.clone());
+            return Some((table, Arc::new(move |_, _| mysql::rows(&view, &of))));
+        }
         if !db.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
             return None;
         }
@@ -156,6 +183,7 @@ impl ClientSession {
             vars: self.vars.clone(),
             process: self.process.clone(),
             tls: self.client.tls.clone().unwrap_or_default(),
+            compressed: self.client.compressed,
             snapshot: self.open.as_ref().and_then(|o| o.txn.snapshot_seq()),
         }
     }

@@ -7,7 +7,7 @@ use crate::variables::Effect;
 use crate::variables::{Kind, Scope, VARIABLES, VarValue};
 use narwal_sql::virtual_tables::Wanted;
 use narwal_sql::{StatementEnv, VariableScope};
-use narwal_types::{Decimal, SqlResult, Value};
+use narwal_types::{Collation, Decimal, SqlResult, Value};
 
 fn text(s: &str) -> Value {
     Value::str(s)
@@ -31,16 +31,15 @@ pub(super) fn collations(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Ro
 }
 
 pub(super) fn applicability(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
-    Ok(show::all_collations()
-        .rows
-        .into_iter()
-        .map(|r| {
+    Ok(Collation::all()
+        .map(|c| {
+            let default = c.charset().default_collation() == c;
             vec![
-                r[0].clone(),
-                r[1].clone(),
-                r[0].clone(),
-                r[2].clone(),
-                r[3].clone(),
+                text(c.shared_name().unwrap_or(c.name())),
+                text(c.charset().name()),
+                text(c.name()),
+                Value::Int(i64::from(c.id())),
+                text(if default { "Yes" } else { "" }),
             ]
         })
         .collect())

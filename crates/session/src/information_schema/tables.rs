@@ -4,14 +4,15 @@ use super::{Rows, View};
 use crate::acl::Account;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
-use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table};
+use narwal_engine::{ColumnDef, ForeignKeyDef, IndexDef, Table, ViewDef};
 use narwal_sql::StatementEnv;
 use narwal_sql::show;
+use narwal_sql::view::describe;
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
 use narwal_types::{Collation, DateTime, SqlResult, TypeKind, Value, Zone};
 use std::sync::Arc;
 
-fn text(s: &str) -> Value {
+pub(super) fn text(s: &str) -> Value {
     Value::str(s)
 }
 
@@ -46,6 +47,44 @@ pub(crate) fn visible_tables(instance: &Instance, account: &Account, db: &str) -
         .filter(|t| !account.on_table(db, &t.def.name).is_empty())
         .cloned()
         .collect()
+}
+
+/// The views of a database that an account sees.
+pub(crate) fn visible_views(instance: &Instance, account: &Account, db: &str) -> Vec<Arc<ViewDef>> {
+    instance
+        .database()
+        .catalog()
+        .views(db)
+        .filter(|v| !account.on_table(db, &v.name).is_empty())
+        .cloned()
+        .collect()
+}
+
+/// The views that a statement asks about.
+pub(super) fn asked_views(
+    view: &View,
+    wanted: &Wanted,
+    schema: usize,
+    table: usize,
+) -> Vec<Arc<ViewDef>> {
+    let mut out = Vec::new();
+    for d in view.instance.database().catalog().databases() {
+        if same(wanted.value(schema), &d.name) {
+            let all = visible_views(&view.instance, &view.account, &d.name);
+            out.extend(
+                all.into_iter()
+                    .filter(|v| same(wanted.value(table), &v.name)),
+            );
+        }
+    }
+    out
+}
+
+/// A view as a table; one that can't be read any more is a warning.
+fn described(view: &View, v: &ViewDef, env: &StatementEnv) -> SqlResult<Arc<Table>> {
+    let db = view.instance.database();
+    describe(v, db, &db.catalog(), env, Some(&super::Definitions))
+        .inspect_err(|e| env.warn_error(e))
 }
 
 /// The stored tables that a statement asks about, as far as it says so in these columns.
@@ -94,6 +133,15 @@ pub(super) fn schemata(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlRes
         }
     }
     Ok(rows)
+}
+
+/// BASE TABLE or SEQUENCE.
+pub(crate) fn table_type(t: &Table) -> &'static str {
+    if t.def.sequence {
+        "SEQUENCE"
+    } else {
+        "BASE TABLE"
+    }
 }
 
 /// A rough length of a row in bytes: fixed columns at their width, strings at a quarter of their maximum.
@@ -161,6 +209,13 @@ pub(crate) fn table_status(instance: &Instance, t: &Table, zone: Zone) -> Vec<Va
     ]
 }
 
+/// The same of a view.
+pub(crate) fn view_status(comment: &str) -> Vec<Value> {
+    let mut row = vec![Value::Null; 19];
+    row[16] = text(comment);
+    row
+}
+
 pub(super) fn tables(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
     let row = |t: &Table, kind: &str| {
         let mut row = vec![text("def"), text(&t.def.db), text(&t.def.name), text(kind)];
@@ -174,8 +229,17 @@ pub(super) fn tables(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlRes
     rows.extend(
         asked(view, wanted, 1, 2)
             .iter()
-            .map(|t| row(t, "BASE TABLE")),
+            .map(|t| row(t, table_type(t))),
     );
+    for v in asked_views(view, wanted, 1, 2) {
+        let mut row = vec![text("def"), text(&v.db), text(&v.name), text("VIEW")];
+        let comment = match described(view, &v, env) {
+            Ok(_) => "VIEW".into(),
+            Err(e) => e.message,
+        };
+        row.extend(view_status(&comment));
+        rows.push(row);
+    }
     Ok(rows)
 }
 
@@ -282,7 +346,7 @@ fn column_row(account: &Account, t: &Table, i: usize, c: &ColumnDef) -> Vec<Valu
     ]
 }
 
-pub(super) fn columns(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
+pub(super) fn columns(view: &View, env: &StatementEnv, wanted: &Wanted) -> SqlResult<Rows> {
     let may = PrivilegeSet::SELECT
         .with(PrivilegeSet::INSERT)
         .with(PrivilegeSet::UPDATE)
@@ -301,6 +365,13 @@ pub(super) fn columns(view: &View, _: &StatementEnv, wanted: &Wanted) -> SqlResu
             of(&t);
         }
     }
+    for v in asked_views(view, wanted, 1, 2) {
+        if view.account.on_table(&v.db, &v.name).has_any(may)
+            && let Ok(t) = described(view, &v, env)
+        {
+            of(&t);
+        }
+    }
     Ok(rows)
 }
 
@@ -311,14 +382,15 @@ pub(crate) fn index_part(instance: &Instance, t: &Table, ix: &IndexDef, n: usize
     let c = &t.columns()[part.column];
     // The row count is exact for the whole of a unique index; what is not known is not guessed.
     let last = n + 1 == ix.columns.len();
+    let analyzed = t.stats().and_then(|s| s.distinct(ix.id, n + 1));
     vec![
         Value::Int(n as i64 + 1),
         text(&c.name),
         text(if part.desc { "D" } else { "A" }),
-        if ix.unique && last {
-            Value::Int(instance.database().table_rows(t) as i64)
-        } else {
-            Value::Null
+        match analyzed {
+            _ if ix.unique && last => Value::Int(instance.database().table_rows(t) as i64),
+            Some(n) => Value::Int(n as i64),
+            None => Value::Null,
         },
         part.prefix
             .map_or(Value::Null, |p| Value::Int(i64::from(p))),

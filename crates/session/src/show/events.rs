@@ -7,8 +7,8 @@ use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
 use narwal_binlog::{
-    Event, EventReader, FDE_LEN, GtidState, MAGIC, RawEvent, RowsEvent, event_flags, event_type,
-    gtid_flags, rows_flags, uncompressed_type,
+    Event, EventReader, FDE_LEN, GtidState, MAGIC, RawEvent, RowsEvent, XaPrepare, event_flags,
+    event_type, gtid_flags, rows_flags, uncompressed_type,
 };
 use narwal_engine::{EngineError, ReadStart};
 use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, ValueRef};
@@ -211,6 +211,7 @@ fn type_name(event_type: u8) -> &'static str {
         14 => "User var",
         event_type::FORMAT_DESCRIPTION => "Format_desc",
         event_type::XID => "Xid",
+        event_type::XA_PREPARE => "XA_prepare",
         event_type::TABLE_MAP => "Table_map",
         event_type::WRITE_ROWS_V1 => "Write_rows_v1",
         event_type::UPDATE_ROWS_V1 => "Update_rows_v1",
@@ -243,10 +244,10 @@ fn text(bytes: &[u8]) -> String {
 fn info(raw: &RawEvent<'_>) -> String {
     match raw.decode() {
         Ok(Event::Gtid(g)) => {
-            let begin = if g.flags2 & gtid_flags::STANDALONE != 0 {
-                ""
-            } else {
-                "BEGIN "
+            let begin = match raw.xid() {
+                _ if g.flags2 & gtid_flags::STANDALONE != 0 => String::new(),
+                Ok(Some(xid)) => format!("XA START {xid} "),
+                _ => "BEGIN ".to_owned(),
             };
             match g.commit_id {
                 Some(id) => format!("{begin}GTID {} cid={id}", g.gtid),
@@ -267,6 +268,14 @@ fn info(raw: &RawEvent<'_>) -> String {
             }
         }
         Ok(Event::Xid(id)) => format!("COMMIT /* xid={id} */"),
+        Ok(Event::Unknown(event_type::XA_PREPARE)) => match raw.xa_prepare() {
+            Ok(Some(XaPrepare { one_phase, xid })) => {
+                let verb = if one_phase { "COMMIT" } else { "PREPARE" };
+                let end = if one_phase { " ONE PHASE" } else { "" };
+                format!("XA {verb} {xid}{end}")
+            }
+            _ => String::new(),
+        },
         _ => String::new(),
     }
 }

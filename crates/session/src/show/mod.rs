@@ -37,6 +37,8 @@ impl ClientSession {
             } => self.show_columns(*full, table, filter),
             Show::Index { table, filter } => self.show_index(table, filter),
             Show::CreateTable(t) => self.show_create_table(t),
+            Show::CreateView(t) => self.show_create_view(t),
+            Show::CreateSequence(t) => self.show_create_sequence(t),
             Show::CreateDatabase {
                 if_not_exists,
                 name,

@@ -235,7 +235,8 @@ pub(crate) fn status_pairs(
     }
     pairs.push(("Ssl_cipher".into(), view.tls.1.clone()));
     pairs.push(("Ssl_version".into(), view.tls.0.clone()));
-    pairs.push(("Compression".into(), "OFF".into()));
+    let compressed = if view.compressed { "ON" } else { "OFF" };
+    pairs.push(("Compression".into(), compressed.into()));
     pairs.sort();
     pairs.dedup_by(|a, b| a.0 == b.0);
     pairs.retain(|(n, _)| filter.may_match(n));
@@ -276,6 +277,9 @@ pub(crate) fn collations(filter: &Filter) -> SqlResult<Grid> {
     Ok(g)
 }
 
+/// How much longer than strings MariaDB's sort keys are where characters expand.
+const SORTLEN: i64 = 8;
+
 /// All collations.
 pub(crate) fn all_collations() -> Grid {
     let mut g = Grid::new();
@@ -286,6 +290,15 @@ pub(crate) fn all_collations() -> Grid {
         .text("Compiled", 3)
         .int("Sortlen", false);
     for c in Collation::all() {
+        if let Some(name) = c.shared_name() {
+            // Once for all character sets.
+            if c.charset() == Charset::Utf8mb4 {
+                let mut row = vec![Value::str(name), Value::Null, Value::Null, Value::Null];
+                row.extend([Value::str("Yes"), Value::Int(SORTLEN)]);
+                g.row(row);
+            }
+            continue;
+        }
         let default = c.charset().default_collation() == c;
         g.row(vec![
             Value::str(c.name()),
@@ -293,7 +306,7 @@ pub(crate) fn all_collations() -> Grid {
             Value::Int(i64::from(c.id())),
             Value::str(if default { "Yes" } else { "" }),
             Value::str("Yes"),
-            Value::Int(1),
+            Value::Int(if c.expands() { SORTLEN } else { 1 }),
         ]);
     }
     g

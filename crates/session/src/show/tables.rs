@@ -3,17 +3,17 @@
 use crate::acl;
 use crate::admin::{Filter, TableRef};
 use crate::information_schema::tables::{
-    column_privileges, default_expression, index_part, table_status, visible_databases,
-    visible_tables,
+    column_privileges, default_expression, index_part, table_status, table_type, view_status,
+    visible_databases, visible_tables, visible_views,
 };
-use crate::information_schema::{self, definition};
+use crate::information_schema::{self, InformationSchema, definition};
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::{ClientSession, is_virtual, unknown_database};
 use crate::show::{opt, title};
-use narwal_engine::Table;
-use narwal_sql::show;
+use narwal_engine::{Catalog, Table, ViewDef};
 use narwal_sql::virtual_tables::INFORMATION_SCHEMA;
+use narwal_sql::{show, view};
 use narwal_types::{BlobSize, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
@@ -62,6 +62,9 @@ impl ClientSession {
                 )
             });
         }
+        if let Some(table) = self.env.temporary_table(&db, &t.name) {
+            return Ok(table);
+        }
         let account = self.account();
         if !account.on_table(&db, &t.name).has_any(needed) {
             return Err(acl::table_denied(
@@ -72,12 +75,20 @@ impl ClientSession {
                 &t.name,
             ));
         }
-        self.instance
-            .database()
-            .catalog()
+        let catalog = self.instance.database().catalog();
+        if let Some(v) = catalog.view(&db, &t.name) {
+            return self.described(v, &catalog);
+        }
+        catalog
             .table(&db, &t.name)
             .cloned()
             .ok_or_else(|| no_table(&db, &t.name))
+    }
+
+    /// A view as a table.
+    fn described(&self, v: &ViewDef, catalog: &Arc<Catalog>) -> SqlResult<Arc<Table>> {
+        let db = self.instance.database();
+        view::describe(v, db, catalog, &self.env, Some(&InformationSchema(self)))
     }
 
     pub(super) fn show_databases(&mut self, filter: &Filter) -> SqlResult<Grid> {
@@ -121,14 +132,27 @@ impl ClientSession {
         if full {
             g.text("Table_type", 64);
         }
-        for t in self.tables_of(&db) {
-            let mut row = vec![Value::str(t.def.name.as_str())];
+        let kind = if is_virtual(&db) {
+            "SYSTEM VIEW"
+        } else {
+            "BASE TABLE"
+        };
+        let mut names: Vec<(String, &str)> = self
+            .tables_of(&db)
+            .iter()
+            .map(|t| {
+                (
+                    t.def.name.clone(),
+                    if is_virtual(&db) { kind } else { table_type(t) },
+                )
+            })
+            .collect();
+        names.extend(self.views_of(&db).iter().map(|v| (v.name.clone(), "VIEW")));
+        names.sort_unstable();
+        for (name, kind) in names {
+            let mut row = vec![Value::str(name)];
             if full {
-                row.push(Value::str(if is_virtual(&db) {
-                    "SYSTEM VIEW"
-                } else {
-                    "BASE TABLE"
-                }));
+                row.push(Value::str(kind));
             }
             g.row(row);
         }
@@ -164,12 +188,29 @@ impl ClientSession {
             .uint("Max_index_length", true)
             .text_null("Temporary", 1);
         let zone = self.env.time_zone;
+        let mut rows: Vec<(String, Vec<Value>)> = Vec::new();
         for t in self.tables_of(&db) {
-            if !filter.may_match(&t.def.name) {
-                continue;
+            if filter.may_match(&t.def.name) {
+                rows.push((t.def.name.clone(), table_status(&self.instance, &t, zone)));
             }
-            let mut row = vec![Value::str(t.def.name.as_str())];
-            row.extend(table_status(&self.instance, &t, zone));
+        }
+        let catalog = self.instance.database().catalog();
+        for v in self.views_of(&db) {
+            if filter.may_match(&v.name) {
+                let comment = match self.described(&v, &catalog) {
+                    Ok(_) => "VIEW".to_string(),
+                    Err(e) => {
+                        self.env.warn_error(&e);
+                        e.message.to_string()
+                    }
+                };
+                rows.push((v.name.clone(), view_status(&comment)));
+            }
+        }
+        rows.sort_by(|a, b| a.0.cmp(&b.0));
+        for (name, status) in rows {
+            let mut row = vec![Value::str(name)];
+            row.extend(status);
             g.row(row);
         }
         filter.apply(&mut g)?;
@@ -268,7 +309,64 @@ impl ClientSession {
         Ok(g)
     }
 
+    /// The views that the account sees in a database.
+    fn views_of(&mut self, db: &str) -> Vec<Arc<ViewDef>> {
+        let account = self.account();
+        visible_views(&self.instance, &account, db)
+    }
+
+    /// SHOW CREATE VIEW.
+    pub(super) fn show_create_view(&mut self, table: &TableRef) -> SqlResult<Grid> {
+        let db = match &table.db {
+            Some(d) => d.clone(),
+            None => self.env.require_db()?.to_string(),
+        };
+        let catalog = self.instance.database().catalog();
+        let account = self.account();
+        let have = account.on_table(&db, &table.name);
+        let missing = PrivilegeSet::SELECT
+            .with(PrivilegeSet::SHOW_VIEW)
+            .without(have);
+        if !missing.is_empty() && !is_virtual(&db) {
+            let host = &self.client.host;
+            let what = missing.names().join(", ");
+            return Err(acl::table_denied(&what, &account, host, &db, &table.name));
+        }
+        let Some(v) = catalog.view(&db, &table.name) else {
+            return Err(match catalog.table(&db, &table.name) {
+                Some(_) => view::wrong_kind(&db, &table.name, "VIEW"),
+                None => no_table(&db, &table.name),
+            });
+        };
+        if let Err(e) = self.described(v, &catalog) {
+            self.env.warn_error(&e);
+        }
+        let mut g = Grid::new();
+        g.text("View", 64)
+            .text("Create View", 1024)
+            .text("character_set_client", 32)
+            .text("collation_connection", 64);
+        g.row(vec![
+            Value::str(v.name.as_str()),
+            Value::str(view::show_create(v, self.env.db.as_deref())?),
+            Value::str(v.charset.0.as_str()),
+            Value::str(v.charset.1.as_str()),
+        ]);
+        Ok(g)
+    }
+
     pub(super) fn show_create_table(&mut self, table: &TableRef) -> SqlResult<Grid> {
+        let db = table.db.as_deref().or(self.env.db.as_deref());
+        if let Some(db) = db
+            && self
+                .instance
+                .database()
+                .catalog()
+                .view(db, &table.name)
+                .is_some()
+        {
+            return self.show_create_view(table);
+        }
         let t = self.table_named(table, "SHOW", PrivilegeSet::ALL_TABLE)?;
         let next = if t.auto_increment.is_some() {
             self.instance.database().auto_increment(&t)
@@ -281,6 +379,22 @@ impl ClientSession {
         g.row(vec![
             Value::str(t.def.name.as_str()),
             Value::str(show::show_create_table(&t, next)),
+        ]);
+        Ok(g)
+    }
+
+    pub(super) fn show_create_sequence(&mut self, table: &TableRef) -> SqlResult<Grid> {
+        let t = self.table_named(table, "SHOW", PrivilegeSet::ALL_TABLE)?;
+        if !t.def.sequence {
+            return Err(narwal_sql::ddl::not_a_sequence(4089, &t));
+        }
+        let row = narwal_sql::ddl::sequence_row(self.instance.database(), &t)?;
+        let mut g = Grid::new();
+        g.text("Table", 64)
+            .any("Create Table", TypeKind::Text(BlobSize::Medium), false);
+        g.row(vec![
+            Value::str(t.def.name.as_str()),
+            Value::str(narwal_sql::ddl::show_create_sequence(&t, &row)),
         ]);
         Ok(g)
     }

@@ -16,7 +16,7 @@ use crate::show::quote_ident;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table, TableDef,
-    same_rows,
+    ViewDef, same_rows,
 };
 use narwal_types::{Collation, SqlError, SqlResult, TypeKind};
 use std::collections::HashMap;
@@ -117,6 +117,30 @@ impl Run<'_> {
         ignore: bool,
     ) -> SqlResult<u64> {
         let old = &table.def;
+        if let [AlterAction::RenameTo(to)] = actions
+            && !table.temporary
+            && !self.catalog.references_to(&old.db, &old.name).is_empty()
+        {
+            // Keys of other tables follow.
+            let from = TableName {
+                db: Some(old.db.to_string()),
+                name: old.name.to_string(),
+            };
+            return self.rename_tables(false, &[(from, to.clone())]);
+        }
+        let about_rows = |a: &AlterAction| {
+            !matches!(
+                a,
+                AlterAction::Options(_)
+                    | AlterAction::RenameTo(_)
+                    | AlterAction::KeysNoOp
+                    | AlterAction::Algorithm(_)
+                    | AlterAction::Lock(_)
+            )
+        };
+        if old.sequence && actions.iter().any(about_rows) {
+            return Err(super::sequence::wrong_structure(table));
+        }
         let draft = self.draft(old, actions)?;
         let mut next = None;
         let mut only_copy = false;
@@ -158,13 +182,32 @@ impl Run<'_> {
             }
         }
         let sources = draft.columns;
+        for c in &sources {
+            if let Some(was) = c.from.map(|f| &old.columns[f])
+                && !was.ty.may_become(&c.def.ty)
+            {
+                let (from, to) = (was.ty.family_name(), c.def.ty.family_name());
+                return Err(SqlError::cannot_cast(
+                    &from,
+                    &to,
+                    &old.db,
+                    &old.name,
+                    &c.def.name,
+                ));
+            }
+        }
         let retyped = sources.iter().any(|c| {
             c.from
                 .is_some_and(|f| copies_in_mariadb(&old.columns[f], &c.def))
         });
         let primary = |d: &TableDef| d.indexes.iter().any(|i| i.name == "PRIMARY");
+        // A temporary table is copied for anything but a new name.
+        let temporary = table.temporary
+            && !(actions.iter())
+                .all(|a| matches!(a, AlterAction::RenameTo(_) | AlterAction::KeysNoOp));
         let copied = retyped
             || ignore
+            || temporary
             || (primary(old) && !primary(&def))
             || def.checks.iter().any(|c| !old.checks.contains(c))
             || actions.iter().any(|a| {
@@ -189,6 +232,7 @@ impl Run<'_> {
             ));
         }
         let in_place = same_rows(old, &def)
+            && !temporary
             && sources.iter().enumerate().all(|(i, c)| {
                 c.from == Some(i)
                     && (c.def.nullable || !old.columns[i].nullable)
@@ -294,7 +338,7 @@ impl Run<'_> {
                         return Err(cant_rename(from, (db, &to.name)));
                     }
                     if (db, to.name.as_str()) != (old.db.as_str(), old.name.as_str())
-                        && self.catalog.table(db, &to.name).is_some()
+                        && self.catalog.has(db, &to.name)
                     {
                         return Err(table_exists(&to.name));
                     }
@@ -744,6 +788,7 @@ impl Run<'_> {
     ) -> SqlResult<u64> {
         // What the names before this pair have come to mean.
         let mut now: HashMap<(String, String), Option<TableDef>> = HashMap::new();
+        let mut views: HashMap<(String, String), Option<Arc<ViewDef>>> = HashMap::new();
         let mut changes = Vec::new();
         for (from, to) in pairs {
             let from = (db_of(from, self.env)?.to_string(), from.name.clone());
@@ -752,6 +797,39 @@ impl Run<'_> {
                 Some(found) => found.clone(),
                 None => self.catalog.table(&at.0, &at.1).map(|t| t.def.clone()),
             };
+            let view = match views.get(&from) {
+                Some(v) => v.clone(),
+                None => self.catalog.view(&from.0, &from.1).cloned(),
+            };
+            let taken = |at: &(String, String)| match views.get(at) {
+                Some(v) => v.is_some(),
+                None => self.catalog.view(&at.0, &at.1).is_some(),
+            };
+            if let Some(view) = view {
+                if from.0 != to.0 {
+                    return Err(err(
+                        1450,
+                        b"HY000",
+                        format!(
+                            "Changing schema from '{}' to '{}' is not allowed",
+                            from.0, to.0
+                        ),
+                    ));
+                }
+                if find(&to).is_some() || taken(&to) {
+                    return Err(table_exists(&to.1));
+                }
+                let mut def = (*view).clone();
+                def.name.clone_from(&to.1);
+                changes.push(CatalogChange::DropView {
+                    db: from.0.clone(),
+                    name: from.1.clone(),
+                });
+                changes.push(CatalogChange::PutView(def.clone()));
+                views.insert(from, None);
+                views.insert(to, Some(def.into()));
+                continue;
+            }
             let Some(mut def) = find(&from) else {
                 let e = no_such_table(&from.0, &from.1);
                 if !if_exists {
@@ -763,15 +841,38 @@ impl Run<'_> {
             if self.catalog.database(&to.0).is_none() {
                 return Err(cant_rename((&from.0, &from.1), (&to.0, &to.1)));
             }
-            if find(&to).is_some() {
+            if find(&to).is_some() || taken(&to) {
                 return Err(table_exists(&to.1));
             }
             let was = Box::new(def.clone());
             let children = self.catalog.references_to(&from.0, &from.1);
-            if children.iter().any(|(t, _)| t.def.id != def.id) {
-                return Err(SqlError::unsupported(
-                    "a new name for a table that foreign keys refer to",
-                ));
+            // Their keys follow.
+            let mut followers: Vec<((String, String), TableDef)> = Vec::new();
+            for (child, _) in children.iter().filter(|(t, _)| t.def.id != def.id) {
+                if followers.iter().any(|(_, f)| f.id == child.def.id) {
+                    continue; // for another of its keys
+                }
+                let name = (child.def.db.clone(), child.def.name.clone());
+                let was = find(&name).filter(|found| found.id == child.def.id);
+                let Some(was) = was else {
+                    return Err(SqlError::unsupported(
+                        "new names for a table and for one that refers to it in one statement",
+                    ));
+                };
+                let mut follows = was.clone();
+                for key in &mut follows.foreign_keys {
+                    if (key.parent_db.as_str(), key.parent.as_str()) == (&from.0, &from.1) {
+                        key.parent_db.clone_from(&to.0);
+                        key.parent.clone_from(&to.1);
+                    }
+                }
+                changes.push(CatalogChange::AlterTable {
+                    db: name.0.clone(),
+                    name: name.1.clone(),
+                    was: Box::new(was),
+                    def: follows.clone(),
+                });
+                followers.push((name, follows));
             }
             for key in &mut def.foreign_keys {
                 if (key.parent_db.as_str(), key.parent.as_str()) == (&from.0, &from.1) {
@@ -789,6 +890,9 @@ impl Run<'_> {
             });
             now.insert(from, None);
             now.insert(to, Some(def));
+            for (name, follows) in followers {
+                now.insert(name, Some(follows));
+            }
         }
         if !changes.is_empty() {
             self.submit(self.default_db(), self.text.to_string(), changes, false)?;

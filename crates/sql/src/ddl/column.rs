@@ -53,7 +53,12 @@ pub(super) fn column_def(
     if let Some(e) = &spec.default {
         def.default = match constraint::literal_default(e, def.ty.is_numeric()) {
             Some(text) => DefaultDef::Text(text),
-            None => DefaultDef::Expr(constraint::default(e, &def.name, table)?),
+            None => {
+                let text = constraint::default(e, &def.name, table)?;
+                // A sequence without a database is one of the default database.
+                let own = format!("val({}.", quote_ident(env.db.as_deref().unwrap_or(db)));
+                DefaultDef::Expr(text.replace("val(``.", &own))
+            }
         };
     }
     if is_text(def.ty.kind) {
@@ -214,6 +219,7 @@ pub(super) fn check_row_size(columns: &[ColumnDef]) -> SqlResult<()> {
             TypeKind::Enum(m) => u64::from(m.enum_bytes()),
             TypeKind::Set(m) => u64::from(m.set_bytes()),
             TypeKind::Bit(n) => u64::from(n.div_ceil(8)),
+            TypeKind::Fixed(k) => k.bytes() as u64,
         };
     }
     if bytes > 65_535 {

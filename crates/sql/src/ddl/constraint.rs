@@ -4,7 +4,7 @@ use super::err;
 use crate::ast::{AstExpr, CheckSpec};
 use crate::exec::rules::bind_text;
 use crate::expr::func::Func;
-use crate::expr::{Expr, ExprKind, print};
+use crate::expr::{Expr, ExprKind, print, unqualified};
 use crate::show::quote_ident;
 use narwal_engine::{CheckDef, DefaultDef, Table, TableDef};
 use narwal_types::{SqlError, SqlResult};
@@ -91,21 +91,25 @@ pub(super) fn default(e: &AstExpr, column: &str, table: &str) -> SqlResult<Strin
             Err(SqlError::unsupported("variables in a DEFAULT"))
         }
         Some(Unfit::Name(n)) => Err(forbidden(&n, Clause::Default, column)),
-        None => Ok(crate::expr::print_default(e)),
+        None => Ok(crate::expr::print_default(&unqualified(e))),
     }
 }
 
 fn text(e: &AstExpr, clause: Clause, name: &str, table: &str) -> SqlResult<String> {
     Err(match (unfit(e, table), clause) {
-        (None, _) => return Ok(print(e).text),
+        (None, _) => return Ok(print(&unqualified(e)).text),
         (Some(Unfit::Name(n)), _) => forbidden(&n, clause, name),
-        (Some(Unfit::Subquery), Clause::Check) => err(
-            1970,
-            b"42000",
-            "CHECK does not support subqueries or stored functions",
-        ),
+        (Some(Unfit::Subquery), Clause::Check) => not_in_check(),
         (Some(Unfit::Subquery), _) => forbidden("select ...", clause, name),
     })
+}
+
+fn not_in_check() -> SqlError {
+    err(
+        1970,
+        b"42000",
+        "CHECK does not support subqueries or stored functions",
+    )
 }
 
 fn forbidden(what: &str, clause: Clause, name: &str) -> SqlError {
@@ -218,7 +222,18 @@ fn check_expression(
     column: Option<usize>,
     fixed: bool,
 ) -> SqlResult<()> {
-    let e = bind_text(text, table).map_err(|e| bind_error(e, clause, name))?;
+    let e = bind_text(text, table).map_err(|e| {
+        // That a function has no place here counts before what types it is used with.
+        match matches!(e.code, 4078 | 4079).then(|| forbidden_call(text, table, clause)) {
+            Some(Some(what)) => forbidden(&what, clause, name),
+            _ => bind_error(e, clause, name),
+        }
+    })?;
+    match sequence_function(&e) {
+        Some(_) if clause == Clause::Check => return Err(not_in_check()),
+        Some(f) if clause == Clause::Generated => return Err(forbidden(f, clause, name)),
+        _ => {}
+    }
     if let Some(what) = not_allowed(&e, clause == Clause::Default) {
         let virtual_column = clause == Clause::Generated && !fixed;
         if virtual_column && not_allowed(&e, true).is_none() {
@@ -254,6 +269,16 @@ fn check_expression(
         }
     }
     Ok(())
+}
+
+/// The first call without arguments in an expression that its definition must not contain.
+fn forbidden_call(text: &str, table: &Arc<Table>, clause: Clause) -> Option<String> {
+    text.match_indices("()").find_map(|(at, _)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let start = text[..at].trim_end_matches(is_name).len();
+        let call = bind_text(&text[start..at + 2], table).ok()?;
+        not_allowed(&call, clause == Clause::Default)
+    })
 }
 
 /// An error of binding as it is called in a definition.
@@ -318,6 +343,21 @@ fn find(e: &Expr, session: bool, found: &mut Option<String>) {
     if found.is_none() {
         e.for_each_child(&mut |c| find(c, session, found));
     }
+}
+
+/// The first function of sequences in it, as messages call it.
+fn sequence_function(e: &Expr) -> Option<&'static str> {
+    let mut found = match &e.kind {
+        ExprKind::Func { func, .. } => match func.name() {
+            "nextval" => Some("nextval()"),
+            "lastval" => Some("lastval()"),
+            "setval" => Some("setval()"),
+            _ => None,
+        },
+        _ => None,
+    };
+    e.for_each_child(&mut |c| found = found.or_else(|| sequence_function(c)));
+    found
 }
 
 /// Functions that no definition may contain.

@@ -2,11 +2,9 @@
 
 use super::Run;
 use super::rebuild::Copy;
-use crate::ast::{ColumnSpec, CreateTable};
-use crate::show::{quote_ident, show_create_table};
+use crate::ast::{ColumnSpec, CreateTable, Duplicates};
 use narwal_engine::{
-    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, Isolation, Table, TableFill,
-    TxnOptions,
+    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, Isolation, TableFill, TxnOptions,
 };
 use narwal_types::{
     BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind, ValueRef,
@@ -44,41 +42,49 @@ impl Run<'_> {
         sources.splice(0..0, std::iter::repeat_n(None, first));
         let def = self.table_def(&c, db, default)?;
 
-        let shown = show_create_table(&*Table::made(def.clone())?, 0);
-        let (_, body) = shown.split_once(" (").unwrap_or_default();
-        let name = match &c.table.db {
-            Some(db) => format!("{}.{}", quote_ident(db), quote_ident(&c.table.name)),
-            None => quote_ident(&c.table.name),
-        };
-        let replace = if c.or_replace { "OR REPLACE " } else { "" };
-        let sql = format!("CREATE {replace}TABLE {name} ({body}");
+        let sql = self.written_out(&c.table, c.or_replace, &def)?;
         changes.push(CatalogChange::CreateTable(def));
         let ddl = self.ddl_of(self.default_db(), sql, changes, false);
-        let mut rows = 0;
+        let (mut rows, mut duplicates) = (0, 0);
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let new = fill.new_table(db, &c.table.name)?;
-            let mut copy = Copy::of_select(self, new, &sources)?;
-            // It must see what is committed, and nothing of this statement.
-            let mut txn = self.db.begin(TxnOptions {
-                isolation: Isolation::ReadCommitted,
-                ..self.options.clone()
-            });
-            select.each_row(&mut txn, self.env, &mut |row: &[ValueRef<'_>]| {
-                copy.row(fill, &|i| Ok(row[i])).map_err(|e| e.to_sql())
-            })?;
-            rows = copy.rows;
+            let mut copy = Copy::of_select(self, new, &sources, c.duplicates)?;
+            let mut row =
+                |row: &[ValueRef<'_>]| copy.row(fill, &|i| Ok(row[i])).map_err(|e| e.to_sql());
+            match self.open {
+                Some(open) => open(&mut |txn| {
+                    txn.begin_statement(self.env.timestamp(), None);
+                    let done = select.each_row(txn, self.env, &mut row);
+                    txn.end_statement();
+                    txn.lend_temporary();
+                    done
+                })?,
+                None => {
+                    // It must see what is committed, and nothing of this statement.
+                    let mut txn = self.db.begin(TxnOptions {
+                        isolation: Isolation::ReadCommitted,
+                        ..self.options.clone()
+                    });
+                    select.each_row(&mut txn, self.env, &mut row)?;
+                }
+            }
+            (rows, duplicates) = (copy.rows, copy.duplicates);
             Ok(())
         };
         let how = FillRows::Logged { annotate: None };
-        let done = self.db.ddl_filled(ddl, self.options, how, &mut fill)?;
-        self.logged(done);
-        Ok(rows)
+        self.submit_filled(ddl, how, &mut fill)?;
+        self.copied.set((rows, duplicates));
+        // A replaced row counts twice.
+        Ok(match c.duplicates {
+            Duplicates::Replace => rows + duplicates,
+            _ => rows - duplicates,
+        })
     }
 
     /// The column that a result column becomes.
     fn column_of(&self, r: &ResultColumn) -> SqlResult<ColumnSpec> {
         let stored = (!r.org_name.is_empty())
-            .then(|| self.catalog.table(&r.db, &r.org_table))
+            .then(|| self.source(&r.db, &r.org_table))
             .flatten()
             .and_then(|t| t.column(&r.org_name).map(|c| t.def.columns[c].clone()));
         let def = match stored {
@@ -87,6 +93,10 @@ impl Run<'_> {
                 def.nullable = r.nullable;
                 def.generated = None;
                 def.check = None;
+                if def.default == DefaultDef::Null {
+                    // As if nothing was said: a primary key may make it NOT NULL.
+                    def.default = DefaultDef::None;
+                }
                 if std::mem::take(&mut def.auto_increment) {
                     def.default = DefaultDef::Text("0".into());
                 }
@@ -111,7 +121,7 @@ impl Run<'_> {
         Ok(ColumnSpec {
             collation: def.ty.has_charset().then_some(def.ty.collation),
             def,
-            null_given: true,
+            null_given: false,
             default: None,
             check: None,
             generated: None,
@@ -122,7 +132,7 @@ impl Run<'_> {
 }
 
 /// The column type for values of an expression, with its display width.
-fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
+pub(crate) fn stored_type(r: &ResultColumn) -> (ColumnType, Option<u8>) {
     let mut ty = r.ty;
     if r.null_type {
         ty.kind = TypeKind::Binary(0);

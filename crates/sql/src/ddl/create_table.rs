@@ -3,24 +3,30 @@
 use super::column::{check_auto_increment, check_row_size, column_def, invalid_default};
 use super::database::reserved_schema;
 use super::index::{index_def, index_rank, note_twice};
+use super::sequence::{out_of_range, row_of};
 use super::{Run, constraint, db_of, err, unknown_database};
-use crate::ast::{CreateTable, TableName};
+use crate::ast::{CreateTable, SequenceOptions, TableName};
 use crate::env::StatementEnv;
 use crate::sql_mode::SqlMode;
-use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, IndexDef, TableDef};
-use narwal_types::{Collation, SqlResult};
+use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
+use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {
     pub(super) fn create_table(&self, c: &CreateTable) -> SqlResult<u64> {
         let env = self.env;
         let db = db_of(&c.table, env)?;
         reserved_schema(db, env)?;
-        let Some(database) = self.catalog.database(db) else {
-            return Err(unknown_database(db));
+        let default = match self.catalog.database(db) {
+            Some(database) => database.collation,
+            None if c.temporary => Collation::default(),
+            None => return Err(unknown_database(db)),
         };
+        if c.temporary && !c.elements.foreign_keys.is_empty() {
+            return Err(self.no_foreign_keys(db, &c.table.name));
+        }
         if let Some(like) = &c.like
             && (db_of(like, env)?, &like.name) == (db, &c.table.name)
-            && (c.or_replace || self.catalog.table(db, &like.name).is_none())
+            && (c.or_replace || c.temporary || self.catalog.table(db, &like.name).is_none())
         {
             return Err(err(
                 1066,
@@ -28,39 +34,83 @@ impl Run<'_> {
                 format!("Not unique table/alias: '{}'", like.name),
             ));
         }
-        let mut changes = Vec::new();
-        if c.or_replace
-            && let Some(there) = self.catalog.table(db, &c.table.name)
-        {
-            self.may_drop(there, &[])?;
-            changes.push(CatalogChange::DropTable {
-                db: db.to_string(),
-                name: c.table.name.clone(),
-            });
-        } else if self.catalog.table(db, &c.table.name).is_some() {
-            let text = format!("Table '{}' already exists", c.table.name);
-            if c.if_not_exists {
-                env.note(1050, text);
-                return Ok(0);
-            }
-            return Err(err(1050, b"42S01", text));
-        }
+        let room = self.make_room(db, &c.table.name, c.or_replace, c.if_not_exists)?;
+        let Some(mut changes) = room else {
+            return Ok(0);
+        };
         if c.select.is_some() {
-            return self.create_select(c, db, database.collation, changes);
+            return self.create_select(c, db, default, changes);
         }
         let def = match &c.like {
             Some(like) => self.like(like, db, &c.table.name)?,
-            None => self.table_def(c, db, database.collation)?,
+            None => self.table_def(c, db, default)?,
         };
+        let sql = match &c.like {
+            // A replica does not have it.
+            Some(like)
+                if self
+                    .env
+                    .temporary_table(db_of(like, env)?, &like.name)
+                    .is_some() =>
+            {
+                self.written_out(&c.table, c.or_replace, &def)?
+            }
+            _ => self.text.to_string(),
+        };
+        if def.sequence {
+            if c.temporary {
+                return Err(SqlError::unsupported("temporary sequences"));
+            }
+            // LIKE takes over nothing of the other one's numbers.
+            let row = row_of(&SequenceOptions::default(), None)
+                .ok_or_else(|| out_of_range(db, &c.table.name))?;
+            return self.put_sequence(def, &row, changes);
+        }
         changes.push(CatalogChange::CreateTable(def));
-        self.submit(self.default_db(), self.text.to_string(), changes, false)?;
+        if let Some(rows) = &mut *env.made_rows.borrow_mut() {
+            let ddl = self.ddl_of(self.default_db(), sql, changes, false);
+            let annotate = rows.annotate.as_deref();
+            self.submit_filled(ddl, FillRows::Logged { annotate }, &mut *rows.fill)?;
+            return Ok(0);
+        }
+        self.submit(self.default_db(), sql, changes, false)?;
         Ok(0)
+    }
+
+    /// The changes that make room for a new table; `None` if there is one that stays.
+    pub(super) fn make_room(
+        &self,
+        db: &str,
+        name: &str,
+        or_replace: bool,
+        if_not_exists: bool,
+    ) -> SqlResult<Option<Vec<CatalogChange>>> {
+        if !self.catalog.has(db, name) {
+            return Ok(Some(Vec::new()));
+        }
+        if or_replace && let Some(there) = self.catalog.table(db, name) {
+            self.may_drop(there, &[])?;
+            return Ok(Some(vec![CatalogChange::DropTable {
+                db: db.to_string(),
+                name: name.to_string(),
+            }]));
+        }
+        let text = format!("Table '{name}' already exists");
+        if if_not_exists {
+            self.env.note(1050, text);
+            return Ok(None);
+        }
+        Err(err(1050, b"42S01", text))
     }
 
     /// The definition of CREATE TABLE ... LIKE.
     fn like(&self, like: &TableName, db: &str, name: &str) -> SqlResult<TableDef> {
         table_name(name)?;
-        let mut def = self.table(like)?.def.clone();
+        let from = db_of(like, self.env)?;
+        let mut def = match self.source(from, &like.name) {
+            Some(table) => table.def.clone(),
+            None => self.table(like)?.def.clone(),
+        };
         def.db = db.to_string();
         def.name = name.to_string();
         def.auto_increment_start = 0;
@@ -155,6 +205,7 @@ impl Run<'_> {
             created: u64::from(env.timestamp()),
             checks: constraint::checks(&c.elements.checks, &[], name)?,
             foreign_keys: Vec::new(),
+            sequence: false,
         };
         constraint::check_expressions(&def)?;
         self.add_foreign_keys(&mut def, &c.elements.foreign_keys)?;

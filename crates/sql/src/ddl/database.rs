@@ -64,7 +64,11 @@ impl Run<'_> {
                     }
                     return Err(err(1008, b"HY000", text));
                 }
-                let tables = self.catalog.tables(name).count() as u64;
+                let dropped: Vec<_> = self.catalog.tables(name).cloned().collect();
+                for table in &dropped {
+                    self.may_drop(table, &dropped)?;
+                }
+                let tables = dropped.len() as u64;
                 self.submit(
                     name,
                     self.text.to_string(),

@@ -16,9 +16,10 @@ impl Run<'_> {
         let mut changes = Vec::new();
         let mut names = Vec::new();
         let mut missing = Vec::new();
+        let mut views = Vec::new();
         let mut going = Vec::new();
         let mut refused = None;
-        for t in tables {
+        for t in self.drop_temporary(tables)? {
             let db = db_of(t, self.env)?;
             match self.catalog.table(db, &t.name) {
                 Some(table) if !temporary => {
@@ -46,6 +47,9 @@ impl Run<'_> {
                         quote_ident(&t.name)
                     });
                 }
+                _ if !temporary && self.catalog.view(db, &t.name).is_some() => {
+                    views.push(format!("{db}.{}", t.name));
+                }
                 _ => missing.push(format!("{db}.{}", t.name)),
             }
         }
@@ -59,6 +63,13 @@ impl Run<'_> {
         }
         if let Some(e) = refused {
             return Err(e);
+        }
+        if !views.is_empty() {
+            let text = format!("'{}' is a view", views.join(","));
+            if !if_exists {
+                return Err(err(1965, b"42S02", text));
+            }
+            self.env.note(1965, text);
         }
         if !missing.is_empty() {
             let text = format!("Unknown table '{}'", missing.join(","));

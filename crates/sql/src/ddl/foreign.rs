@@ -233,6 +233,7 @@ impl Run<'_> {
     fn not_generated_from(&self, def: &TableDef, at: usize) -> SqlResult<()> {
         let table = Table::made(TableDef {
             foreign_keys: Vec::new(),
+            sequence: false,
             ..def.clone()
         })?;
         for c in &def.columns {

@@ -36,8 +36,9 @@ impl Run<'_> {
             name: index.to_string(),
             if_exists,
         };
-        // Rows copied for it are not told.
-        self.alter(table, &[drop], false).map(|_| 0)
+        // Rows copied for it are not told, but those of a temporary table.
+        let copied = self.alter(table, &[drop], false)?;
+        Ok(if table.temporary { copied } else { 0 })
     }
 }
 

@@ -10,19 +10,28 @@ mod drop;
 mod foreign;
 mod index;
 mod rebuild;
+mod sequence;
+mod temporary;
+mod view;
 
-use crate::ast::{AlterAction, DdlStmt, TableName};
+use crate::ast::{AlterAction, DdlStmt, TableName, ViewCreation};
 use crate::env::StatementEnv;
-use crate::plan::resolve::no_such_table;
+pub use crate::plan::resolve::no_such_table;
 use crate::prepared::{Outcome, Prepared};
 use crate::privilege::{Needs, Privilege};
+use crate::view::wrong_kind;
 use narwal_engine::{
-    Catalog, CatalogChange, CommitInfo, Database, Ddl, EngineError, Table, TxnOptions,
+    Catalog, CatalogChange, CommitInfo, Database, Ddl, EngineError, Table, TemporaryTables,
+    Transaction, TxnOptions,
 };
 use narwal_types::{SqlError, SqlResult};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
+pub(crate) use create_select::stored_type;
 pub(crate) use index::index_rank;
+pub use sequence::{not_a_sequence, sequence_row, show_create_sequence, unknown_sequence};
+pub use temporary::is_temporary_ddl;
 
 fn err(code: u16, state: &[u8; 5], text: impl Into<Box<str>>) -> SqlError {
     SqlError::new(code, state, text)
@@ -42,28 +51,58 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
             db: db_of(t, env)?.to_string(),
             table: t.name.clone(),
             privilege,
+            through: None,
         })
     };
     let database = |name: &str, privilege| Needs {
         db: name.to_string(),
         table: String::new(),
         privilege,
+        through: None,
+    };
+    let temporary = |t: &TableName| -> SqlResult<bool> {
+        Ok(env.temporary_table(db_of(t, env)?, &t.name).is_some())
     };
     Ok(match stmt {
         DdlStmt::CreateTable(c) => {
-            let mut needs = vec![on(&c.table, Privilege::Create)?];
-            if c.or_replace {
+            let mut needs = match c.temporary {
+                true => vec![database(db_of(&c.table, env)?, Privilege::CreateTemporary)],
+                false => vec![on(&c.table, Privilege::Create)?],
+            };
+            if c.or_replace && !c.temporary {
                 needs.push(on(&c.table, Privilege::Drop)?);
             }
-            if c.select.is_some() {
+            if c.select.is_some() && !c.temporary {
                 needs.push(on(&c.table, Privilege::Insert)?);
             }
-            if let Some(like) = &c.like {
+            if let Some(like) = &c.like
+                && !temporary(like)?
+            {
                 needs.push(on(like, Privilege::Select)?);
             }
             needs
         }
-        DdlStmt::DropTable { tables, .. } => tables
+        _ if is_temporary_ddl(stmt, env) => Vec::new(),
+        DdlStmt::DropTable { tables, .. } => {
+            let mut needs = Vec::new();
+            for t in tables {
+                if !temporary(t)? {
+                    needs.push(on(t, Privilege::Drop)?);
+                }
+            }
+            needs
+        }
+        DdlStmt::CreateSequence {
+            name, or_replace, ..
+        } => {
+            let mut needs = vec![on(name, Privilege::Create)?];
+            if *or_replace {
+                needs.push(on(name, Privilege::Drop)?);
+            }
+            needs
+        }
+        DdlStmt::AlterSequence { name, .. } => vec![on(name, Privilege::Alter)?],
+        DdlStmt::DropSequence { names, .. } => names
             .iter()
             .map(|t| on(t, Privilege::Drop))
             .collect::<SqlResult<_>>()?,
@@ -80,6 +119,17 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
         DdlStmt::CreateIndex { table, .. } | DdlStmt::DropIndex { table, .. } => {
             vec![on(table, Privilege::Index)?]
         }
+        DdlStmt::CreateView(v) => {
+            let mut needs = vec![on(&v.view, Privilege::CreateView)?];
+            if matches!(v.creation, ViewCreation::OrReplace | ViewCreation::Alter) {
+                needs.push(on(&v.view, Privilege::Drop)?);
+            }
+            needs
+        }
+        DdlStmt::DropView { views, .. } => views
+            .iter()
+            .map(|t| on(t, Privilege::Drop))
+            .collect::<SqlResult<_>>()?,
         DdlStmt::AlterTable { table, actions, .. } => {
             let mut needs = vec![on(table, Privilege::Alter)?];
             for a in actions {
@@ -104,13 +154,22 @@ pub fn ddl_needs(stmt: &DdlStmt, env: &StatementEnv) -> SqlResult<Vec<Needs>> {
     })
 }
 
+/// Calls back with the open transaction.
+type InOpen<'a> = &'a dyn Fn(&mut dyn FnMut(&mut Transaction) -> SqlResult<()>) -> SqlResult<()>;
+
 struct Run<'a> {
     db: &'a Database,
+    /// The stored tables.
+    base: &'a Catalog,
+    /// The tables that the statement is about: `base`, or the temporary ones.
     catalog: &'a Catalog,
+    temporary: Option<Arc<TemporaryTables>>,
     options: &'a TxnOptions,
     env: &'a StatementEnv,
     text: &'a str,
     select: Option<&'a Prepared>,
+    /// Runs something in the open transaction, if there is one.
+    open: Option<InOpen<'a>>,
     /// Rows that ALTER TABLE copied, and those that it left out for their keys.
     copied: Cell<(u64, u64)>,
 }
@@ -123,10 +182,11 @@ pub fn execute_ddl(
     options: &TxnOptions,
     env: &StatementEnv,
 ) -> SqlResult<Outcome> {
-    execute_ddl_with(stmt, text, db, options, env, None)
+    execute_ddl_with(stmt, text, db, options, env, None, None)
 }
 
-/// As [`execute_ddl`]; `select`: the plan of the SELECT that CREATE TABLE has its rows from.
+/// As [`execute_ddl`]; `select`: the plan of the SELECT that CREATE TABLE has its rows from; `open`: the transaction that
+/// goes on around a statement about temporary tables, and that the SELECT is part of.
 pub fn execute_ddl_with(
     stmt: &DdlStmt,
     text: &str,
@@ -134,11 +194,21 @@ pub fn execute_ddl_with(
     options: &TxnOptions,
     env: &StatementEnv,
     select: Option<&Prepared>,
+    open: Option<&mut Transaction>,
 ) -> SqlResult<Outcome> {
+    let open = open.map(RefCell::new);
+    let in_open = |run: &mut dyn FnMut(&mut Transaction) -> SqlResult<()>| match &open {
+        Some(txn) => run(&mut txn.borrow_mut()),
+        None => Ok(()),
+    };
+    let in_open: Option<InOpen<'_>> = match open {
+        Some(_) => Some(&in_open),
+        None => None,
+    };
     // A new definition is made from the present one, which another statement may have changed meanwhile.
     for _ in 0..10 {
         let catalog = db.catalog();
-        match attempt(stmt, text, db, &catalog, options, env, select) {
+        match attempt(stmt, text, db, &catalog, options, env, select, in_open) {
             Err(e) if e.code == 1412 && db.catalog_version() != catalog.version => {}
             done => return done,
         }
@@ -150,22 +220,29 @@ pub fn execute_ddl_with(
     ))
 }
 
+#[allow(clippy::too_many_arguments)]
 fn attempt(
     stmt: &DdlStmt,
     text: &str,
     db: &Database,
-    catalog: &Catalog,
+    base: &Arc<Catalog>,
     options: &TxnOptions,
     env: &StatementEnv,
     select: Option<&Prepared>,
+    open: Option<InOpen<'_>>,
 ) -> SqlResult<Outcome> {
+    let temporary = temporary::target(stmt, env)?;
+    let catalog = temporary::catalog_of(temporary.as_deref(), base);
     let run = Run {
         db,
-        catalog,
+        base,
+        catalog: &catalog,
+        temporary,
         options,
         env,
         text,
         select,
+        open,
         copied: Cell::default(),
     };
     let affected = run.statement(stmt)?;
@@ -177,9 +254,10 @@ fn attempt(
             DdlStmt::CreateIndex { .. } | DdlStmt::DropIndex { .. } | DdlStmt::AlterTable { .. }
         ) || run.select.is_some()
         {
+            let (rows, duplicates) = run.copied.get();
+            let records = if run.select.is_some() { rows } else { affected };
             format!(
-                "Records: {affected}  Duplicates: {}  Warnings: {}",
-                run.copied.get().1,
+                "Records: {records}  Duplicates: {duplicates}  Warnings: {}",
                 env.warning_count()
             )
         } else {
@@ -196,6 +274,9 @@ impl Run<'_> {
         changes: Vec<CatalogChange>,
         suppress_use: bool,
     ) -> Result<(), EngineError> {
+        if let Some(t) = &self.temporary {
+            return t.ddl(self.db, changes, self.options, None);
+        }
         let ddl = self.ddl_of(db, sql, changes, suppress_use);
         self.logged(self.db.ddl(ddl, self.options)?);
         Ok(())
@@ -235,7 +316,10 @@ impl Run<'_> {
         let db = db_of(t, self.env)?;
         self.catalog
             .table(db, &t.name)
-            .ok_or_else(|| no_such_table(db, &t.name))
+            .ok_or_else(|| match self.catalog.view(db, &t.name) {
+                Some(_) => wrong_kind(db, &t.name, "BASE TABLE"),
+                None => no_such_table(db, &t.name),
+            })
     }
 
     fn statement(&self, stmt: &DdlStmt) -> SqlResult<u64> {
@@ -250,8 +334,15 @@ impl Run<'_> {
                 tables,
             } => self.drop_tables(*if_exists, *temporary, tables),
             DdlStmt::Truncate(t) => {
+                let db = db_of(t, self.env)?;
+                if self.catalog.view(db, &t.name).is_some() {
+                    return Err(no_such_table(db, &t.name));
+                }
                 self.may_truncate(t)?;
                 let table = self.table(t)?;
+                if table.def.sequence {
+                    return Err(narwal_engine::not_for_sequences(table).to_sql());
+                }
                 let change = CatalogChange::TruncateTable {
                     db: table.def.db.clone(),
                     name: table.def.name.clone(),
@@ -276,7 +367,21 @@ impl Run<'_> {
                 table,
                 actions,
             } => self.alter_table(*ignore, *if_exists, table, actions),
+            DdlStmt::CreateView(v) => self.create_view(v),
+            DdlStmt::DropView { if_exists, views } => self.drop_views(*if_exists, views),
             DdlStmt::RenameTable { if_exists, pairs } => self.rename_tables(*if_exists, pairs),
+            DdlStmt::CreateSequence {
+                or_replace,
+                if_not_exists,
+                name,
+                options,
+            } => self.create_sequence(*or_replace, *if_not_exists, name, options),
+            DdlStmt::AlterSequence {
+                if_exists,
+                name,
+                options,
+            } => self.alter_sequence(*if_exists, name, options),
+            DdlStmt::DropSequence { if_exists, names } => self.drop_sequences(*if_exists, names),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! ALTER TABLE that writes every row anew.
 
 use super::{Run, err};
+use crate::ast::Duplicates;
 use crate::exec::dml::{duplicate_entry, stored_now};
 use crate::exec::rules::{check_failed, rules};
 use crate::exec::select::to_session_zone;
@@ -57,9 +58,9 @@ pub(super) struct Copy<'a> {
     makers: Vec<Maker>,
     mode: StoreMode,
     checked: Vec<usize>,
-    ignore: bool,
+    duplicate: Duplicates,
     pub(super) rows: u64,
-    duplicates: u64,
+    pub(super) duplicates: u64,
     /// Looks for the parents that new foreign keys want, and keeps them locked.
     verifier: Option<&'a mut Transaction>,
 }
@@ -100,10 +101,7 @@ impl Run<'_> {
             (rows, duplicates) = (copy.rows - copy.duplicates, copy.duplicates);
             Ok(())
         };
-        let done = self
-            .db
-            .ddl_filled(ddl, self.options, FillRows::Local, &mut fill)?;
-        self.logged(done);
+        self.submit_filled(ddl, FillRows::Local, &mut fill)?;
         self.copied.set((rows, duplicates));
         Ok(rows + duplicates)
     }
@@ -193,7 +191,10 @@ impl<'a> Copy<'a> {
             makers,
             mode,
             checked,
-            ignore,
+            duplicate: match ignore {
+                true => Duplicates::Ignore,
+                false => Duplicates::Refuse,
+            },
             rows: 0,
             duplicates: 0,
             verifier: None,
@@ -206,8 +207,9 @@ impl<'a> Copy<'a> {
         run: &'a Run<'a>,
         new: Arc<Table>,
         sources: &[Option<usize>],
+        duplicate: Duplicates,
     ) -> SqlResult<Copy<'a>> {
-        let mode = store_mode(run.env, false, true);
+        let mode = store_mode(run.env, duplicate == Duplicates::Ignore, true);
         let mut makers = Vec::with_capacity(sources.len());
         for (i, s) in sources.iter().enumerate() {
             let c = &new.def.columns[i];
@@ -228,7 +230,7 @@ impl<'a> Copy<'a> {
             makers,
             mode,
             checked: (1..new.indexes.len()).collect(),
-            ignore: false,
+            duplicate,
             rows: 0,
             duplicates: 0,
             new,
@@ -289,18 +291,29 @@ impl<'a> Copy<'a> {
         if let Some(v) = &mut self.verifier {
             v.check_foreign_keys(&self.new, &image)?;
         }
-        match fill.insert(&self.new, &image, &self.checked) {
-            Err(EngineError::Duplicate { .. }) if self.ignore => {
-                self.duplicates += 1;
-                Ok(())
-            }
-            Err(EngineError::Duplicate { index, .. }) => {
+        loop {
+            let (index, pk) = match fill.insert(&self.new, &image, &self.checked) {
+                Err(EngineError::Duplicate { index, existing_pk }) => (index, existing_pk),
+                done => return done,
+            };
+            let env = self.run.env;
+            let entry = || {
                 let ix = &self.new.indexes[index];
                 let parts = ix.parts.iter().map(|p| (p.column, p.prefix));
-                let env = self.run.env;
-                Err(duplicate_entry(&self.new, &ix.name, parts, &image, env).into())
+                duplicate_entry(&self.new, &ix.name, parts, &image, env)
+            };
+            match self.duplicate {
+                Duplicates::Refuse => return Err(entry().into()),
+                Duplicates::Replace => fill.remove(&self.new, &pk)?,
+                Duplicates::Ignore => {
+                    if self.old.is_none() {
+                        env.warn_error(&entry());
+                    }
+                    self.duplicates += 1;
+                    return Ok(());
+                }
             }
-            r => r,
+            self.duplicates += 1;
         }
     }
 

@@ -1,43 +1,61 @@
 //! Aggregate functions.
 
+use super::key_table::KeyTable;
 use super::order::{compare, push_key};
 use crate::env::StatementEnv;
 use crate::expr::{AggFunc, Aggregate, EvalCtx, Expr, RowAccess, append_json, escape_json};
-use ahash::AHashSet;
 use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_u64};
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
 
-/// A sum of exact numbers, cheap while they are integers.
-#[derive(Debug, Clone, Copy, Default)]
+/// A sum: exact numbers of one scale are added as integers.
+#[derive(Debug, Clone, Default)]
 struct Sum {
-    ints: i128,
-    decimals: Decimal,
+    /// Times 10^scale.
+    units: i128,
+    scale: u8,
+    /// What was not added to `units`.
+    decimals: Option<Box<Decimal>>,
     doubles: f64,
 }
 
+#[cold]
+fn sum_out_of_range() -> SqlError {
+    SqlError::new(1690, b"22003", "DECIMAL value is out of range in 'sum'")
+}
+
 impl Sum {
-    fn add(&mut self, v: ValueRef<'_>, double: bool) -> SqlResult<()> {
-        match v {
-            ValueRef::Int(i) if !double => self.ints += i128::from(i),
-            ValueRef::UInt(i) if !double => self.ints += i128::from(i),
-            v if double => self.doubles += to_f64(v, &mut NoWarnings),
-            v => {
-                self.decimals = self
-                    .decimals
-                    .checked_add(&to_decimal(v, &mut NoWarnings))
-                    .ok_or_else(|| {
-                        SqlError::new(1690, b"22003", "DECIMAL value is out of range in 'sum'")
-                    })?;
+    fn add(&mut self, v: ValueRef<'_>, double: bool, first: bool) -> SqlResult<()> {
+        if double {
+            self.doubles += to_f64(v, &mut NoWarnings);
+            return Ok(());
+        }
+        let (units, scale) = match v {
+            ValueRef::Int(i) => (Some(i128::from(i)), 0),
+            ValueRef::UInt(i) => (Some(i128::from(i)), 0),
+            ValueRef::Decimal(d) => (d.unscaled().map(i128::from), d.scale()),
+            _ => (None, 0),
+        };
+        if first {
+            self.scale = scale;
+        }
+        match units {
+            Some(units) if scale == self.scale => self.units += units,
+            _ => {
+                let d = to_decimal(v, &mut NoWarnings);
+                let sum = self.decimals.get_or_insert_default();
+                **sum = sum.checked_add(&d).ok_or_else(sum_out_of_range)?;
             }
         }
         Ok(())
     }
 
     fn exact(&self) -> SqlResult<Decimal> {
-        let i = Decimal::from_i128(self.ints, 0);
-        i.checked_add(&self.decimals)
-            .ok_or_else(|| SqlError::new(1690, b"22003", "DECIMAL value is out of range in 'sum'"))
+        let d = Decimal::from_i128(self.units, self.scale);
+        match &self.decimals {
+            Some(more) => d.checked_add(more).ok_or_else(sum_out_of_range),
+            None => Ok(d),
+        }
     }
 }
 
@@ -77,42 +95,68 @@ struct Item {
     text: Vec<u8>,
 }
 
+/// What an aggregate needs besides the number of values.
+#[derive(Debug, Clone)]
+enum State {
+    Nothing,
+    Sum(Sum),
+    Best(Value),
+    Spread(Spread),
+    Bits(u64),
+}
+
 /// The state of one aggregate in one group.
 #[derive(Debug, Clone)]
 pub struct Acc {
     count: u64,
-    sum: Sum,
-    spread: Spread,
-    best: Value,
+    state: State,
+    /// What all values are needed for.
+    all: Option<Box<All>>,
+}
+
+/// All values of a group.
+#[derive(Debug, Clone, Default)]
+struct All {
     /// Rows of a text of all values.
     items: Vec<Item>,
-    bits: u64,
-    seen: Option<AHashSet<Vec<u8>>>,
-    /// Bytes that `seen` takes, roughly.
+    /// With DISTINCT.
+    seen: Option<KeyTable>,
+    /// Bytes that they take, roughly.
     held: u64,
+    /// The key of the current row.
+    key: Vec<u8>,
 }
 
 impl Acc {
     /// The empty state.
     pub fn new(a: &Aggregate) -> Self {
+        let distinct = a.distinct && !matches!(a.func, AggFunc::Min | AggFunc::Max);
         Acc {
             count: 0,
-            sum: Sum::default(),
-            spread: Spread::default(),
-            best: Value::Null,
-            items: Vec::new(),
-            bits: if a.func == AggFunc::BitAnd {
-                u64::MAX
-            } else {
-                0
+            state: match a.func {
+                AggFunc::Count
+                | AggFunc::GroupConcat
+                | AggFunc::JsonArray
+                | AggFunc::JsonObject => State::Nothing,
+                AggFunc::Sum | AggFunc::Avg => State::Sum(Sum::default()),
+                AggFunc::Min | AggFunc::Max => State::Best(Value::Null),
+                AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => {
+                    State::Spread(Spread::default())
+                }
+                AggFunc::BitAnd => State::Bits(u64::MAX),
+                AggFunc::BitOr | AggFunc::BitXor => State::Bits(0),
             },
-            seen: (a.distinct && !matches!(a.func, AggFunc::Min | AggFunc::Max))
-                .then(AHashSet::new),
-            held: 0,
+            all: (distinct || a.list.is_some()).then(|| {
+                Box::new(All {
+                    seen: distinct.then(KeyTable::default),
+                    ..All::default()
+                })
+            }),
         }
     }
 
     /// Takes in one row.
+    #[inline]
     pub fn update(
         &mut self,
         a: &Aggregate,
@@ -124,20 +168,51 @@ impl Acc {
                 self.count += 1;
                 return Ok(());
             }
-            [one] if self.seen.is_none() && a.list.is_none() => one,
+            [one] if self.all.is_none() => one,
             _ => return self.update_many(a, row, ctx),
         };
         // A plain column is read without going through the evaluator.
         if let Some((source, column)) = arg.as_column()
             && !matches!(arg.ty.ty.kind, TypeKind::Timestamp(_))
         {
+            if let Some(v) = row.int(source, column)
+                && self.int(a, arg, v)
+            {
+                return Ok(());
+            }
             return self.value(a, row.column(source, column)?);
         }
         let v = match a.func {
-            AggFunc::Sum | AggFunc::Avg => arg.eval_unrounded(ctx, row)?,
+            AggFunc::Sum
+            | AggFunc::Avg
+            | AggFunc::StdPop
+            | AggFunc::StdSamp
+            | AggFunc::VarPop
+            | AggFunc::VarSamp => arg.eval_unrounded(ctx, row)?,
             _ => arg.eval_ref(ctx, row)?,
         };
         self.value(a, v.as_ref())
+    }
+
+    /// Takes in an integer; false if that takes the long way.
+    #[inline]
+    fn int(&mut self, a: &Aggregate, arg: &Expr, v: i64) -> bool {
+        match (&mut self.state, a.func) {
+            (State::Nothing, AggFunc::Count) => {}
+            (State::Sum(s), _) if a.ty.ty.kind != TypeKind::Double => s.units += i128::from(v),
+            (State::Best(Value::Int(best)), f) if !arg.ty.ty.unsigned => {
+                let better = match f {
+                    AggFunc::Min => v < *best,
+                    _ => v > *best,
+                };
+                if better {
+                    *best = v;
+                }
+            }
+            _ => return false,
+        }
+        self.count += 1;
+        true
     }
 
     fn update_many(
@@ -146,8 +221,14 @@ impl Acc {
         row: &dyn RowAccess,
         ctx: &EvalCtx<'_>,
     ) -> SqlResult<()> {
+        if let ([one], AggFunc::Count) = (a.args.as_slice(), a.func) {
+            let v = one.eval_ref(ctx, row)?;
+            if !v.is_null() && self.is_new(&[(v.as_ref(), one.ty.ty.collation)], ctx)? {
+                self.count += 1;
+            }
+            return Ok(());
+        }
         let mut values = Vec::with_capacity(a.args.len());
-        let mut key = Vec::new();
         let sort_keys = a.list.as_ref().map_or(0, |l| l.order.len());
         let (args, by) = a.args.split_at(a.args.len() - sort_keys);
         for (i, arg) in args.iter().enumerate() {
@@ -158,32 +239,28 @@ impl Acc {
             if v.is_null() && !may_be_null {
                 return Ok(());
             }
-            push_key(v.as_ref(), arg.ty.ty.collation, &mut key);
             values.push(v);
         }
-        if let Some(seen) = &mut self.seen {
-            self.held += key.len() as u64 + 48;
-            if !seen.insert(key) {
+        if a.distinct {
+            let keys: Vec<_> = (values.iter().zip(args))
+                .map(|(v, arg)| (v.as_ref(), arg.ty.ty.collation))
+                .collect();
+            if !self.is_new(&keys, ctx)? {
                 return Ok(());
             }
-            if self.held > ctx.env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the values of a DISTINCT aggregate",
-                ));
-            }
         }
-        if a.list.is_some() {
+        if a.list.is_some()
+            && let Some(all) = &mut self.all
+        {
             let text = item_text(a, args, &values);
             let key = by
                 .iter()
                 .map(|e| e.eval(ctx, row))
                 .collect::<SqlResult<Vec<_>>>()?;
-            self.held += text.len() as u64 + 48 * (1 + key.len() as u64);
-            self.items.push(Item { key, text });
+            all.held += text.len() as u64 + 48 * (1 + key.len() as u64);
+            all.items.push(Item { key, text });
             self.count += 1;
-            if self.held > ctx.env.max_memory {
+            if all.held > ctx.env.max_memory {
                 return Err(SqlError::new(
                     1038,
                     b"HY001",
@@ -200,35 +277,59 @@ impl Acc {
         Ok(())
     }
 
+    /// With DISTINCT: true if these values were not there yet.
+    fn is_new(
+        &mut self,
+        values: &[(ValueRef<'_>, Collation)],
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<bool> {
+        let Some(all) = &mut self.all else {
+            return Ok(true);
+        };
+        all.key.clear();
+        for (v, collation) in values {
+            push_key(*v, *collation, &mut all.key);
+        }
+        let new = all.seen.as_mut().is_none_or(|s| s.insert(&all.key).1);
+        if new {
+            all.held += all.key.len() as u64 + 32;
+            if all.held > ctx.env.max_memory {
+                return Err(SqlError::new(
+                    1038,
+                    b"HY001",
+                    "Out of memory for the values of a DISTINCT aggregate",
+                ));
+            }
+        }
+        Ok(new)
+    }
+
     fn value(&mut self, a: &Aggregate, v: ValueRef<'_>) -> SqlResult<()> {
         if v.is_null() {
             return Ok(());
         }
-        match a.func {
-            AggFunc::Count => {}
-            AggFunc::Sum | AggFunc::Avg => {
-                self.sum.add(v, a.ty.ty.kind == TypeKind::Double)?;
-            }
-            AggFunc::Min | AggFunc::Max => {
+        match &mut self.state {
+            State::Nothing => {}
+            State::Sum(s) => s.add(v, a.ty.ty.kind == TypeKind::Double, self.count == 0)?,
+            State::Best(best) => {
                 let want = if a.func == AggFunc::Min {
                     Ordering::Less
                 } else {
                     Ordering::Greater
                 };
-                if self.best.is_null() || compare(v, self.best.as_ref(), a.ty.ty.collation) == want
-                {
-                    self.best = v.to_value();
+                if best.is_null() || compare(v, best.as_ref(), a.ty.ty.collation) == want {
+                    *best = v.to_value();
                 }
             }
-            AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => {
-                let v = to_f64(v, &mut NoWarnings);
-                self.spread.add(v, self.count + 1);
+            State::Spread(s) => s.add(to_f64(v, &mut NoWarnings), self.count + 1),
+            State::Bits(bits) => {
+                let v = to_u64(v, &mut NoWarnings);
+                match a.func {
+                    AggFunc::BitAnd => *bits &= v,
+                    AggFunc::BitOr => *bits |= v,
+                    _ => *bits ^= v,
+                }
             }
-            // Collected by `update_many`.
-            AggFunc::GroupConcat | AggFunc::JsonArray | AggFunc::JsonObject => {}
-            AggFunc::BitAnd => self.bits &= to_u64(v, &mut NoWarnings),
-            AggFunc::BitOr => self.bits |= to_u64(v, &mut NoWarnings),
-            AggFunc::BitXor => self.bits ^= to_u64(v, &mut NoWarnings),
         }
         self.count += 1;
         Ok(())
@@ -237,32 +338,32 @@ impl Acc {
     /// The result.
     pub fn finish(&self, a: &Aggregate, env: &StatementEnv) -> SqlResult<Value> {
         let double = a.ty.ty.kind == TypeKind::Double;
-        Ok(match a.func {
-            AggFunc::Count => Value::Int(self.count as i64),
-            AggFunc::Sum | AggFunc::Avg if self.count == 0 => Value::Null,
-            AggFunc::Sum if double => Value::Double(self.sum.doubles),
-            AggFunc::Sum => Value::Decimal(self.sum.exact()?.round(a.ty.decimals)),
-            AggFunc::Avg if double => Value::Double(self.sum.doubles / self.count as f64),
-            AggFunc::Avg => self
-                .sum
+        Ok(match (&self.state, a.func) {
+            (State::Nothing, AggFunc::Count) => Value::Int(self.count as i64),
+            (State::Nothing, _) => self.list(a, env),
+            (State::Sum(_), _) if self.count == 0 => Value::Null,
+            (State::Sum(s), AggFunc::Sum) if double => Value::Double(s.doubles),
+            (State::Sum(s), AggFunc::Sum) => Value::Decimal(s.exact()?.round(a.ty.decimals)),
+            (State::Sum(s), _) if double => Value::Double(s.doubles / self.count as f64),
+            (State::Sum(s), _) => s
                 .exact()?
                 .checked_div(&Decimal::from(self.count), a.ty.decimals + 6)
                 .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals))),
-            AggFunc::Min | AggFunc::Max => self.best.clone(),
-            f @ (AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp) => {
-                self.spread.result(f, self.count)
-            }
-            AggFunc::GroupConcat | AggFunc::JsonArray | AggFunc::JsonObject => self.list(a, env),
-            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => Value::UInt(self.bits),
+            (State::Best(v), _) => v.clone(),
+            (State::Spread(s), f) => s.result(f, self.count),
+            (State::Bits(bits), _) => Value::UInt(*bits),
         })
     }
 
     /// The text of all values, sorted, limited and cut.
     fn list(&self, a: &Aggregate, env: &StatementEnv) -> Value {
-        let (Some(options), false) = (&a.list, self.items.is_empty()) else {
+        let (Some(options), Some(all)) = (&a.list, &self.all) else {
             return Value::Null;
         };
-        let mut items: Vec<&Item> = self.items.iter().collect();
+        if all.items.is_empty() {
+            return Value::Null;
+        }
+        let mut items: Vec<&Item> = all.items.iter().collect();
         let keys = &a.args[a.args.len() - options.order.len()..];
         items.sort_by(|x, y| {
             for (i, desc) in options.order.iter().enumerate() {

@@ -144,7 +144,7 @@ impl<'a> Storer<'a> {
     {
         Ok(match &e.kind {
             ExprKind::Literal(v) => Cell::Ref(v.as_ref()),
-            ExprKind::Param(i) => match self.ctx.params.get(*i) {
+            ExprKind::Param(i) | ExprKind::Slot(i) => match self.ctx.params.get(*i) {
                 Some(v) => Cell::Ref(v.as_ref()),
                 None => Cell::Ref(ValueRef::Null),
             },
@@ -251,7 +251,7 @@ impl<'a> Storer<'a> {
                 }
                 StoreValue::Default(d) => self.default(s.column, d)?,
                 StoreValue::Expr(e) => match &e.kind {
-                    ExprKind::Literal(_) | ExprKind::Param(_) => {
+                    ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_) => {
                         self.convert(s.column, self.eval(e, &NoRow)?)?
                     }
                     _ => {
@@ -380,7 +380,19 @@ pub fn duplicate_entry(
 pub(super) fn ignorable(e: &SqlError) -> bool {
     matches!(
         e.code,
-        1048 | 1062 | 1264 | 1265 | 1292 | 1364 | 1366 | 1406 | 1411 | 1451 | 1452 | 1526 | 4025
+        1048 | 1062
+            | 1264
+            | 1265
+            | 1292
+            | 1364
+            | 1366
+            | 1369
+            | 1406
+            | 1411
+            | 1451
+            | 1452
+            | 1526
+            | 4025
     )
 }
 
@@ -509,7 +521,11 @@ impl UpdatePlan {
             row_no,
         };
         let new = touch(table, &self.on_update, new, ctx.env)?;
-        storer.finish(new).map(Some)
+        let new = storer.finish(new)?;
+        if let Some(c) = &self.check {
+            c.test(table, &new, ctx)?;
+        }
+        Ok(Some(new))
     }
 
     fn write(
@@ -928,7 +944,9 @@ impl<'p> Inserter<'p> {
                     }
                     StoreValue::Expr(e) => {
                         let v = match e.kind {
-                            ExprKind::Literal(_) | ExprKind::Param(_) => storer.eval(e, &NoRow)?,
+                            ExprKind::Literal(_) | ExprKind::Param(_) | ExprKind::Slot(_) => {
+                                storer.eval(e, &NoRow)?
+                            }
                             _ => Cell::Own(
                                 storer
                                     .eval(
@@ -1007,6 +1025,9 @@ impl<'p> Inserter<'p> {
         drop(refs);
         drop(cells);
         let image = storer.finish(image)?;
+        if let Some(c) = &plan.check {
+            c.test(table, &image, self.ctx)?;
+        }
         self.insert(txn, image)
     }
 
@@ -1170,6 +1191,9 @@ impl<'p> Inserter<'p> {
             row_no: self.row_no,
         };
         let new = storer.finish(touch(table, &plan.on_update, new, env)?)?;
+        if let Some(c) = &plan.check {
+            c.test(table, &new, self.ctx)?;
+        }
         if let Some(c) = table.auto_increment {
             observe(txn, table, c, &new)?;
         }

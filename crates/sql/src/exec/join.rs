@@ -1,12 +1,13 @@
 //! Running joins: nested loops from left to right. An inner source is looked up by an index for each outer row if one
 //! fits; else it is read once, kept in memory, and searched by a hash of the columns that must be equal.
 
+use super::key_table::KeyTable;
 use super::order::push_key;
 use super::rows::{Flow, LockSpec, TablePlan};
 use crate::expr::{EvalCtx, Expr, RowAccess};
-use ahash::AHashMap;
 use narwal_engine::{LockMode, LockWait, Transaction};
 use narwal_types::{Collation, RowLayout, SqlError, SqlResult, Value, ValueRef};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -19,6 +20,8 @@ pub struct JoinPlan {
     pub leaves: Vec<Leaf>,
     /// For each column: its source, and its position there.
     pub owner: Vec<(usize, usize)>,
+    /// For each column: whether anything behind the join looks at it. Others are NULL in its rows.
+    pub wanted: Vec<bool>,
     /// How the sources are joined.
     pub root: Node,
     /// Some conditions of its nodes run subqueries.
@@ -45,16 +48,31 @@ pub struct Leaf {
 pub const ROW_KEY: usize = usize::MAX;
 
 impl Leaf {
-    /// A row as it is kept while it is the current one.
-    fn held(&self, row: &[u8], pk: &[u8]) -> Vec<u8> {
-        if !self.keyed {
-            return row.to_vec();
+    /// Appends a row as it is kept.
+    fn hold(&self, row: &[u8], pk: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(row);
+        if self.keyed {
+            out.extend_from_slice(pk);
+            out.extend_from_slice(&(pk.len() as u32).to_le_bytes());
         }
-        let mut held = Vec::with_capacity(row.len() + pk.len() + 4);
-        held.extend_from_slice(row);
-        held.extend_from_slice(pk);
-        held.extend_from_slice(&(pk.len() as u32).to_le_bytes());
-        held
+    }
+}
+
+/// Rows back to back.
+#[derive(Default)]
+struct RowList {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl RowList {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn get(&self, n: usize) -> &[u8] {
+        let start = if n == 0 { 0 } else { self.ends[n - 1] };
+        &self.bytes[start..self.ends[n]]
     }
 }
 
@@ -112,11 +130,41 @@ pub enum Node {
     },
 }
 
+/// No further row.
+const NONE: u32 = u32::MAX;
+
 /// Rows of a kept source.
+#[derive(Default)]
 struct Cache {
-    rows: Vec<Box<[u8]>>,
-    /// Positions by key.
-    found: AHashMap<Vec<u8>, Vec<u32>>,
+    rows: RowList,
+    keys: KeyTable,
+    /// For each key its first and last row.
+    of_key: Vec<(u32, u32)>,
+    /// For each row the next one with its key.
+    next: Vec<u32>,
+}
+
+impl Cache {
+    fn memory(&self) -> u64 {
+        let rows = self.rows.bytes.len() + 8 * self.rows.ends.len();
+        self.keys.memory() + (rows + 8 * self.of_key.len() + 4 * self.next.len()) as u64
+    }
+}
+
+/// The current row of a source.
+#[derive(Default)]
+struct Current {
+    /// False if NULLs stand for it.
+    is_row: bool,
+    bytes: Vec<u8>,
+}
+
+impl Current {
+    fn set(&mut self, row: &[u8]) {
+        self.is_row = true;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(row);
+    }
 }
 
 /// What happens with each joined row. False = enough.
@@ -126,25 +174,42 @@ type Next<'n, 'p> = dyn FnMut(&mut Run<'p>, &mut Transaction) -> SqlResult<bool>
 struct Run<'p> {
     plan: &'p JoinPlan,
     ctx: &'p EvalCtx<'p>,
-    /// The current row of each source; `None` if NULLs stand for it.
-    rows: Vec<Option<Vec<u8>>>,
+    /// The current row of each source.
+    rows: Vec<Current>,
     caches: Vec<Option<Rc<Cache>>>,
+    /// For each source what its conditions get as parameters, kept for the next time.
+    params: Vec<Vec<Value>>,
     steps: u32,
 }
 
 /// The current rows as one.
 struct Joined<'r> {
     plan: &'r JoinPlan,
-    rows: &'r [Option<Vec<u8>>],
+    rows: &'r [Current],
 }
 
 impl RowAccess for Joined<'_> {
     fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
         let (leaf, column) = self.plan.owner[column];
-        match &self.rows[leaf] {
-            Some(row) if column == ROW_KEY => Ok(ValueRef::Bytes(row_key(row))),
-            Some(row) => self.plan.leaves[leaf].plan.table.layout.column(row, column),
-            None => Ok(ValueRef::Null),
+        let row = &self.rows[leaf];
+        if !row.is_row {
+            return Ok(ValueRef::Null);
+        }
+        if column == ROW_KEY {
+            return Ok(ValueRef::Bytes(row_key(&row.bytes)));
+        }
+        let layout = &self.plan.leaves[leaf].plan.table.layout;
+        layout.column(&row.bytes, column)
+    }
+
+    fn int(&self, _source: usize, column: usize) -> Option<i64> {
+        let (leaf, column) = self.plan.owner[column];
+        let row = &self.rows[leaf];
+        let layout = &self.plan.leaves[leaf].plan.table.layout;
+        if row.is_row {
+            layout.int(&row.bytes, column)
+        } else {
+            None
         }
     }
 }
@@ -161,8 +226,9 @@ impl JoinPlan {
         let mut run = Run {
             plan: self,
             ctx,
-            rows: self.leaves.iter().map(|_| None).collect(),
+            rows: self.leaves.iter().map(|_| Current::default()).collect(),
             caches: self.leaves.iter().map(|_| None).collect(),
+            params: self.leaves.iter().map(|_| Vec::new()).collect(),
             steps: 0,
         };
         // Derived tables are read before the loops begin: within them, each would stand on the stack of all around it.
@@ -177,13 +243,50 @@ impl JoinPlan {
         run.node(txn, &self.root, &mut |run, txn| {
             image.clear();
             let row = run.joined();
-            let values = (0..self.owner.len())
-                .map(|c| row.column(0, c))
-                .collect::<SqlResult<Vec<_>>>()?;
+            let mut values: SmallVec<[ValueRef<'_>; 24]> = SmallVec::new();
+            for (c, wanted) in self.wanted.iter().enumerate() {
+                values.push(match wanted {
+                    true => row.column(0, c)?,
+                    false => ValueRef::Null,
+                });
+            }
             layout.encode(&values, &mut image)?;
             f(txn, &image)
         })?;
         Ok(())
+    }
+
+    /// Tells which of its columns are looked at: sources may do with an index that has these.
+    pub fn wants(&mut self, columns: &[usize]) {
+        for (wanted, (_, column)) in self.wanted.iter_mut().zip(&self.owner) {
+            *wanted = *column == ROW_KEY;
+        }
+        for c in columns {
+            self.wanted[*c] = true;
+        }
+        let mut read = self.wanted.clone();
+        let mut add = |e: &Expr| e.for_each_column(&mut |c| read[c] = true);
+        self.root.for_each_condition(&mut add);
+        for leaf in &self.leaves {
+            leaf.outer.iter().for_each(&mut add);
+            if let Some(kept) = &leaf.kept {
+                kept.on.iter().for_each(&mut add);
+                let others = kept.hash.iter().flat_map(|h| &h.others);
+                others.for_each(&mut add);
+            }
+        }
+        let owned = read.iter().zip(&self.owner).filter(|(read, _)| **read);
+        let owned: Vec<(usize, usize)> = owned.map(|(_, o)| *o).collect();
+        for (i, leaf) in self.leaves.iter_mut().enumerate() {
+            // Locked rows are read as a whole.
+            if leaf.lock.is_some() || !leaf.plan.is_stored() {
+                continue;
+            }
+            let own = owned.iter().filter(|(l, _)| *l == i).map(|(_, c)| *c);
+            let hash = leaf.kept.iter().flat_map(|k| &k.hash);
+            let keys = hash.flat_map(|h| h.columns.iter().map(|(c, _)| *c));
+            leaf.plan.wants(own.chain(keys).collect());
+        }
     }
 
     /// Positions of the sources, in the order in which they are read.
@@ -209,6 +312,29 @@ impl JoinPlan {
 }
 
 impl Node {
+    /// Calls `f` for the conditions that are checked here, not by a source.
+    fn for_each_condition(&self, f: &mut dyn FnMut(&Expr)) {
+        match self {
+            Node::Leaf(_) => {}
+            Node::Inner { left, right, on } => {
+                on.iter().for_each(&mut *f);
+                left.for_each_condition(f);
+                right.for_each_condition(f);
+            }
+            Node::Outer {
+                left,
+                right,
+                before,
+                after,
+                ..
+            } => {
+                before.iter().chain(after).for_each(&mut *f);
+                left.for_each_condition(f);
+                right.for_each_condition(f);
+            }
+        }
+    }
+
     /// True if a condition's subqueries run for each row.
     pub fn runs_each_row(&self) -> bool {
         let any = |l: &[Expr]| l.iter().any(Expr::runs_each_row);
@@ -309,7 +435,7 @@ impl<'p> Run<'p> {
                     return Ok(true);
                 }
                 for l in leaves {
-                    run.rows[*l] = None;
+                    run.rows[*l].is_row = false;
                 }
                 next(run, txn)
             }),
@@ -326,52 +452,81 @@ impl<'p> Run<'p> {
         if let Some(kept) = &leaf.kept {
             return self.kept(txn, i, kept, next);
         }
-        let mut params = Vec::new();
+        let mut params = std::mem::take(&mut self.params[i]);
         let mut ctx = *self.ctx;
         if !leaf.outer.is_empty() {
-            params.reserve(ctx.params.len() + leaf.outer.len());
-            params.extend_from_slice(ctx.params);
+            if params.is_empty() {
+                params.extend_from_slice(ctx.params);
+            }
+            params.truncate(ctx.params.len());
             for e in &leaf.outer {
                 params.push(e.eval(self.ctx, &self.joined())?);
             }
             ctx.params = &params;
         }
+        let more = self.looked_up(txn, i, &ctx, next);
+        self.params[i] = params;
+        more
+    }
+
+    /// Reads a source by its access path.
+    fn looked_up(
+        &mut self,
+        txn: &mut Transaction,
+        i: usize,
+        ctx: &EvalCtx<'_>,
+        next: &mut Next<'_, 'p>,
+    ) -> SqlResult<bool> {
+        let leaf = &self.plan.leaves[i];
         if let Some(spec) = self.lock_of(leaf) {
             let mut more = true;
-            leaf.plan
-                .lock(txn, &ctx, spec, false, &mut |txn, pk, row| {
-                    self.rows[i] = Some(leaf.held(row, pk));
-                    self.step()?;
-                    more = next(self, txn)?;
-                    Ok(more)
-                })?;
+            leaf.plan.lock(txn, ctx, spec, false, &mut |txn, pk, row| {
+                let current = &mut self.rows[i];
+                current.is_row = true;
+                current.bytes.clear();
+                leaf.hold(row, pk, &mut current.bytes);
+                self.step()?;
+                more = next(self, txn)?;
+                Ok(more)
+            })?;
             return Ok(more);
         }
-        let portion: RefCell<(Vec<Vec<u8>>, usize)> = RefCell::default();
+        if let Some(row) = leaf.plan.read_point(txn, ctx)? {
+            let Some(row) = row else { return Ok(true) };
+            self.rows[i].set(&row);
+            drop(row);
+            self.step()?;
+            return next(self, txn);
+        }
+        let portion: RefCell<RowList> = RefCell::default();
         let more = RefCell::new(true);
         let mut hand_on = |txn: &mut Transaction| {
-            let (rows, _) = portion.take();
-            for row in rows {
-                self.rows[i] = Some(row);
+            let mut rows = portion.take();
+            for n in 0..rows.len() {
+                self.rows[i].set(rows.get(n));
                 self.step()?;
                 if !next(self, txn)? {
                     more.replace(false);
                     break;
                 }
             }
+            rows.bytes.clear();
+            rows.ends.clear();
+            portion.replace(rows);
             Ok(())
         };
         leaf.plan.read_pausing(
             txn,
-            &ctx,
+            ctx,
             &mut |row| {
                 if !*more.borrow() {
                     return Ok(Flow::Enough);
                 }
                 let mut p = portion.borrow_mut();
-                p.1 += row.len();
-                p.0.push(row.to_vec());
-                Ok(if p.0.len() >= PORTION.0 || p.1 >= PORTION.1 {
+                p.bytes.extend_from_slice(row);
+                let end = p.bytes.len();
+                p.ends.push(end);
+                Ok(if p.len() >= PORTION.0 || end >= PORTION.1 {
                     Flow::Pause
                 } else {
                     Flow::More
@@ -401,30 +556,41 @@ impl<'p> Run<'p> {
                 c
             }
         };
-        let mut all = 0..cache.rows.len();
-        let mut some = [].iter();
-        if let Some(hash) = &kept.hash {
-            all = 0..0;
-            let mut key = Vec::new();
-            for (e, (_, collation)) in hash.others.iter().zip(&hash.columns) {
-                let v = e.eval(self.ctx, &self.joined())?;
-                if v.is_null() {
+        let mut at = match (&kept.hash, cache.rows.len()) {
+            (None, 0) => NONE,
+            (None, _) => 0,
+            (Some(hash), _) => {
+                let mut key = Vec::with_capacity(32);
+                if !self.hash_key(hash, &mut key)? {
                     return Ok(true);
                 }
-                push_key(v.as_ref(), *collation, &mut key);
+                cache.keys.get(&key).map_or(NONE, |k| cache.of_key[k].0)
             }
-            if let Some(found) = cache.found.get(&key) {
-                some = found.iter();
-            }
-        }
-        for at in all.chain(some.map(|n| *n as usize)) {
+        };
+        while at != NONE {
             self.step()?;
-            let row = self.rows[i].get_or_insert_with(Vec::new);
-            row.clear();
-            row.extend_from_slice(&cache.rows[at]);
+            self.rows[i].set(cache.rows.get(at as usize));
             if self.all(txn, &kept.on)? && !next(self, txn)? {
                 return Ok(false);
             }
+            at = match &kept.hash {
+                Some(_) => cache.next[at as usize],
+                None if (at as usize) + 1 < cache.rows.len() => at + 1,
+                None => NONE,
+            };
+        }
+        Ok(true)
+    }
+
+    /// The key by which the current rows look for partners; false if it has a NULL.
+    fn hash_key(&self, hash: &Hash, key: &mut Vec<u8>) -> SqlResult<bool> {
+        for (e, (_, collation)) in hash.others.iter().zip(&hash.columns) {
+            let row = self.joined();
+            let v = e.eval_ref(self.ctx, &row)?;
+            if v.is_null() {
+                return Ok(false);
+            }
+            push_key(v.as_ref(), *collation, key);
         }
         Ok(true)
     }
@@ -433,23 +599,12 @@ impl<'p> Run<'p> {
     fn fill(&mut self, txn: &mut Transaction, i: usize, kept: &Kept) -> SqlResult<Cache> {
         let leaf = &self.plan.leaves[i];
         let plan = &leaf.plan;
-        let mut cache = Cache {
-            rows: Vec::new(),
-            found: AHashMap::new(),
-        };
-        let mut used = 0u64;
+        let mut cache = Cache::default();
+        let mut key = Vec::new();
         let max = self.ctx.env.max_memory;
         let mut take = |row: &[u8], pk: &[u8]| {
-            used += (row.len() + pk.len()) as u64 + 64;
-            if used > max {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the rows of a join; an index on the joined columns saves them",
-                ));
-            }
             if let Some(hash) = &kept.hash {
-                let mut key = Vec::new();
+                key.clear();
                 for (c, collation) in &hash.columns {
                     let v = plan.table.layout.column(row, *c)?;
                     if v.is_null() {
@@ -457,10 +612,25 @@ impl<'p> Run<'p> {
                     }
                     push_key(v, *collation, &mut key);
                 }
-                let at = u32::try_from(cache.rows.len()).unwrap_or(u32::MAX);
-                cache.found.entry(key).or_default().push(at);
+                let at = u32::try_from(cache.rows.len()).unwrap_or(NONE);
+                match cache.keys.insert(&key) {
+                    (_, true) => cache.of_key.push((at, at)),
+                    (k, false) => {
+                        let last = std::mem::replace(&mut cache.of_key[k].1, at);
+                        cache.next[last as usize] = at;
+                    }
+                }
+                cache.next.push(NONE);
             }
-            cache.rows.push(leaf.held(row, pk).into());
+            leaf.hold(row, pk, &mut cache.rows.bytes);
+            cache.rows.ends.push(cache.rows.bytes.len());
+            if cache.memory() > max {
+                return Err(SqlError::new(
+                    1038,
+                    b"HY001",
+                    "Out of memory for the rows of a join; an index on the joined columns saves them",
+                ));
+            }
             Ok(true)
         };
         match self.lock_of(leaf) {

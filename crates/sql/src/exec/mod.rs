@@ -2,11 +2,17 @@
 
 pub mod aggregate;
 pub mod dml;
+pub mod group_index;
+pub mod grouping;
+pub mod index_rows;
 pub mod join;
+pub mod key_table;
 pub mod order;
 pub mod rows;
 pub mod rules;
 pub mod select;
 pub mod set;
+pub mod spill;
+pub mod view_check;
 pub mod write;
 pub mod write_join;

@@ -1,9 +1,12 @@
 //! Sorting rows, and byte keys for grouping and DISTINCT.
 
+use super::spill::{SpillFile, SpillReader};
+use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, RowAccess};
 use narwal_types::charset::latin1_text;
-use narwal_types::{Collation, Decimal, RowLayout, SqlError, SqlResult, Value, ValueRef};
-use std::cmp::Ordering;
+use narwal_types::{Collation, Decimal, SqlResult, ValueRef};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 fn as_decimal(v: ValueRef<'_>) -> Option<Decimal> {
     match v {
@@ -28,7 +31,9 @@ fn as_f64(v: ValueRef<'_>) -> Option<f64> {
 
 /// Order of two values of one expression, NULL first.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>, collation: Collation) -> Ordering {
-    use ValueRef::{Bits, Bytes, Date, DateTime, Int, Latin1, Member, Null, Str, Time, UInt};
+    use ValueRef::{
+        Bits, Bytes, Date, DateTime, Fixed, Int, Latin1, Member, Null, Str, Time, UInt,
+    };
     match (a, b) {
         (Null, Null) => Ordering::Equal,
         (Null, _) => Ordering::Less,
@@ -40,6 +45,7 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>, collation: Collation) -> Orderi
         (Date(x), Date(y)) => x.cmp(&y),
         (Member(x), Member(y)) => x.number.cmp(&y.number),
         (Bits(x), Bits(y)) => x.value.cmp(&y.value),
+        (Fixed(x), Fixed(y)) => x.cmp(&y),
         (Time(x), Time(y)) => x.micros.cmp(&y.micros),
         (DateTime(x), DateTime(y)) => (x.date, x.micros).cmp(&(y.date, y.micros)),
         (Latin1(x), _) => compare(Str(latin1_text(x).as_bytes()), b, collation),
@@ -127,11 +133,72 @@ pub fn push_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) {
         ValueRef::Latin1(s) => push_key(ValueRef::Str(latin1_text(s).as_bytes()), collation, out),
         ValueRef::Member(m) => push_key(ValueRef::UInt(m.number), collation, out),
         ValueRef::Bits(b) => push_key(ValueRef::UInt(b.value), collation, out),
+        ValueRef::Fixed(f) => {
+            out.push(9);
+            out.extend_from_slice(&f.sort_bytes());
+        }
         ValueRef::DateTime(t) => {
             out.push(8);
             out.extend_from_slice(&t.date.pack().to_be_bytes());
             out.extend_from_slice(&t.micros.to_be_bytes());
         }
+    }
+}
+
+/// Appends bytes that compare as [`compare`] does for values of one expression, NULL first; no such key is the beginning of
+/// another.
+pub fn push_order_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) {
+    match v {
+        ValueRef::Null => out.push(0),
+        ValueRef::Int(i) => {
+            out.push(1);
+            Decimal::push_int_order_key(i, out);
+        }
+        ValueRef::UInt(u) => match i64::try_from(u) {
+            Ok(i) => push_order_key(ValueRef::Int(i), collation, out),
+            Err(_) => push_order_key(ValueRef::Decimal(u.into()), collation, out),
+        },
+        ValueRef::Decimal(d) => {
+            out.push(1);
+            d.push_order_key(out);
+        }
+        ValueRef::Float(f) => push_order_key(ValueRef::Double(f64::from(f)), collation, out),
+        ValueRef::Double(f) => {
+            out.push(2);
+            let b = (f + 0.0).to_bits();
+            let b = if b >> 63 == 1 { !b } else { b | 1 << 63 };
+            out.extend_from_slice(&b.to_be_bytes());
+        }
+        ValueRef::Str(s) => {
+            out.push(3);
+            collation.sort_key(s, out);
+        }
+        ValueRef::Bytes(s) => {
+            out.push(3);
+            Collation::Binary.sort_key(s, out);
+        }
+        ValueRef::Latin1(s) => {
+            push_order_key(ValueRef::Str(latin1_text(s).as_bytes()), collation, out);
+        }
+        ValueRef::Fixed(f) => {
+            out.push(7);
+            out.extend_from_slice(&f.sort_bytes());
+        }
+        ValueRef::Date(d) => {
+            out.push(4);
+            out.extend_from_slice(&d.pack().to_be_bytes());
+        }
+        ValueRef::Time(t) => {
+            out.push(5);
+            out.extend_from_slice(&(t.micros as u64 ^ 1 << 63).to_be_bytes());
+        }
+        ValueRef::DateTime(t) => {
+            out.push(6);
+            out.extend_from_slice(&t.date.pack().to_be_bytes());
+            out.extend_from_slice(&t.micros.to_be_bytes());
+        }
+        ValueRef::Member(m) => push_order_key(ValueRef::UInt(m.number), collation, out),
+        ValueRef::Bits(b) => push_order_key(ValueRef::UInt(b.value), collation, out),
     }
 }
 
@@ -145,63 +212,200 @@ pub struct SortKey {
 }
 
 impl SortKey {
-    /// The column, if it is a plain one: read from the stored row when comparing, not copied. TIMESTAMP in UTC
-    /// sorts as in any other time zone of fixed offset.
-    fn column(&self) -> Option<usize> {
-        self.expr.as_column().map(|(_, c)| c)
-    }
-
-    fn collation(&self) -> Collation {
-        self.expr.ty.ty.collation
+    /// Appends a row's key. A TIMESTAMP column is taken in UTC.
+    fn push(&self, access: &dyn RowAccess, ctx: &EvalCtx<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
+        let start = out.len();
+        let collation = self.expr.ty.ty.collation;
+        match self.expr.as_column() {
+            Some((source, column)) => {
+                push_order_key(access.column(source, column)?, collation, out);
+            }
+            None => push_order_key(self.expr.eval_ref(ctx, access)?.as_ref(), collation, out),
+        }
+        if self.desc {
+            for b in &mut out[start..] {
+                *b = !*b;
+            }
+        }
+        Ok(())
     }
 }
 
+/// A row in memory: its key, payload and image stand one behind the other.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
+    /// The first bytes of the key, which decide most comparisons.
+    prefix: u64,
     start: usize,
-    row: usize,
-    end: usize,
-    /// Position among the rows pushed: computed keys are found by it.
-    number: usize,
+    key: u32,
+    payload: u32,
+    row: u32,
 }
 
-/// Rows kept for sorting, each with a payload (a clustered key or a group number).
+impl Slot {
+    fn key<'a>(&self, arena: &'a [u8]) -> &'a [u8] {
+        &arena[self.start..self.start + self.key as usize]
+    }
+
+    fn end(&self) -> usize {
+        self.start + (self.key + self.payload + self.row) as usize
+    }
+}
+
+/// Runs that are merged into one when there are so many.
+const MAX_RUNS: usize = 128;
+
+/// What [`SortBuffer::drain`] hands on: payload, row, and whether its keys are those of the row before. False = enough.
+pub type OnSorted<'f> = dyn FnMut(&[u8], &[u8], bool) -> SqlResult<bool> + 'f;
+
+/// Rows to be sorted, each with a payload (a clustered key or a group number). What does not fit into `sort_buffer_size` is
+/// sorted in portions, which go to a temporary file and are merged at the end.
 pub struct SortBuffer<'p> {
     keys: &'p [SortKey],
-    layout: Option<&'p RowLayout>,
     arena: Vec<u8>,
     slots: Vec<Slot>,
-    computed: Vec<Value>,
-    computed_per_row: usize,
     /// Rows that can matter at most (LIMIT).
     keep: usize,
+    /// A key above which no row matters.
+    bound: Option<Vec<u8>>,
     pushed: u64,
     max_memory: u64,
-    used: u64,
+    folder: std::sync::Arc<std::path::Path>,
+    spilled: Option<Spilled>,
+}
+
+/// Sorted runs in a file.
+struct Spilled {
+    file: SpillFile,
+    /// Where each begins and ends.
+    runs: Vec<(u64, u64)>,
+}
+
+/// A run while it is merged, with its current row.
+struct Cursor {
+    reader: SpillReader,
+    record: Vec<u8>,
+    lens: [usize; 3],
+}
+
+impl Cursor {
+    /// Goes to the next row; false at the end.
+    fn next(&mut self, file: &SpillFile) -> SqlResult<bool> {
+        let mut head = [0u8; 12];
+        if !self.reader.read(file, &mut head)? {
+            return Ok(false);
+        }
+        for (len, b) in self.lens.iter_mut().zip(head.chunks_exact(4)) {
+            *len = b.try_into().map_or(0, u32::from_le_bytes) as usize;
+        }
+        self.record.resize(self.lens.iter().sum(), 0);
+        self.reader.read(file, &mut self.record)
+    }
+
+    fn key(&self) -> &[u8] {
+        &self.record[..self.lens[0]]
+    }
+}
+
+/// A run's place in the heap of a merge: by key, then by age.
+struct Head(Cursor, usize);
+
+impl Ord for Head {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.0.key(), self.1).cmp(&(other.0.key(), other.1))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Head {}
+
+impl Spilled {
+    fn record(&mut self, key: &[u8], payload: &[u8], row: &[u8]) -> SqlResult<()> {
+        for part in [key, payload, row] {
+            self.file.write(&(part.len() as u32).to_le_bytes())?;
+        }
+        for part in [key, payload, row] {
+            self.file.write(part)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `f` with all rows of the runs in order.
+    fn merge(
+        file: &SpillFile,
+        runs: &[(u64, u64)],
+        f: &mut dyn FnMut(&Cursor) -> SqlResult<bool>,
+    ) -> SqlResult<()> {
+        let mut heap = BinaryHeap::with_capacity(runs.len());
+        for (n, (start, end)) in runs.iter().enumerate() {
+            let mut c = Cursor {
+                reader: SpillReader::new(*start, *end),
+                record: Vec::new(),
+                lens: [0; 3],
+            };
+            if c.next(file)? {
+                heap.push(Reverse(Head(c, n)));
+            }
+        }
+        while let Some(mut top) = heap.peek_mut() {
+            if !f(&top.0.0)? {
+                break;
+            }
+            if !top.0.0.next(file)? {
+                std::collections::binary_heap::PeekMut::pop(top);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one run of all, in a new file.
+    fn merge_all(&mut self, folder: &std::path::Path, env: &StatementEnv) -> SqlResult<()> {
+        let mut to = Spilled {
+            file: SpillFile::new(folder)?,
+            runs: Vec::new(),
+        };
+        let mut n = 0u32;
+        Spilled::merge(&self.file, &self.runs, &mut |c| {
+            n = n.wrapping_add(1);
+            if n & 0xfff == 0 {
+                env.check_interrupt()?;
+            }
+            let (key, rest) = c.record.split_at(c.lens[0]);
+            let (payload, row) = rest.split_at(c.lens[1]);
+            to.record(key, payload, row)?;
+            Ok(true)
+        })?;
+        to.file.flush()?;
+        to.runs.push((0, to.file.len()));
+        *self = to;
+        Ok(())
+    }
 }
 
 impl<'p> SortBuffer<'p> {
-    /// A buffer. `layout`: of the rows, if key columns can be read from them (not for groups).
-    pub fn new(
-        keys: &'p [SortKey],
-        layout: Option<&'p RowLayout>,
-        keep: usize,
-        max_memory: u64,
-    ) -> Self {
+    /// A buffer for at most `keep` rows of interest.
+    pub fn new(keys: &'p [SortKey], keep: usize, env: &StatementEnv) -> Self {
         SortBuffer {
-            computed_per_row: keys
-                .iter()
-                .filter(|k| layout.is_none() || k.column().is_none())
-                .count(),
             keys,
-            layout,
             arena: Vec::new(),
             slots: Vec::new(),
-            computed: Vec::new(),
-            pushed: 0,
             keep,
-            max_memory,
-            used: 0,
+            bound: None,
+            pushed: 0,
+            max_memory: env.sort_memory.min(env.max_memory),
+            folder: env.tmp_dir.clone(),
+            spilled: None,
         }
     }
 
@@ -215,45 +419,40 @@ impl<'p> SortBuffer<'p> {
     ) -> SqlResult<()> {
         self.pushed += 1;
         let start = self.arena.len();
-        self.arena.extend_from_slice(payload);
-        let at = self.arena.len();
-        self.arena.extend_from_slice(row);
-        let number = match self.computed_per_row {
-            0 => 0,
-            n => self.computed.len() / n,
-        };
+        for k in self.keys {
+            k.push(access, ctx, &mut self.arena)?;
+        }
+        let key = &self.arena[start..];
+        if self.bound.as_ref().is_some_and(|b| key >= b.as_slice()) {
+            self.arena.truncate(start);
+            return Ok(());
+        }
+        let mut prefix = [0; 8];
+        let n = key.len().min(8);
+        prefix[..n].copy_from_slice(&key[..n]);
         self.slots.push(Slot {
+            prefix: u64::from_be_bytes(prefix),
             start,
-            row: at,
-            end: self.arena.len(),
-            number,
+            key: key.len() as u32,
+            payload: payload.len() as u32,
+            row: row.len() as u32,
         });
-        if self.computed_per_row > 0 {
-            for k in self.keys {
-                if self.layout.is_none() || k.column().is_none() {
-                    let v = k.expr.eval(ctx, access)?;
-                    if let Value::Str(s) = &v {
-                        self.used += s.len() as u64;
-                    }
-                    self.computed.push(v);
-                }
-            }
-        }
-        self.used += (payload.len() + row.len() + 64 + self.computed_per_row * 64) as u64;
-        if self.keep < usize::MAX / 8 && self.slots.len() >= 4 * self.keep + 4096 {
+        self.arena.extend_from_slice(payload);
+        self.arena.extend_from_slice(row);
+        if self.keep < usize::MAX / 32 && self.slots.len() >= 2 * self.keep + 256 {
             self.prune();
         }
-        if self.used > self.max_memory {
+        if self.used() > self.max_memory {
             self.prune();
-            if self.used > self.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of sort memory, consider increasing server sort buffer size",
-                ));
+            if self.used() > self.max_memory {
+                self.spill(ctx.env)?;
             }
         }
         Ok(())
+    }
+
+    fn used(&self) -> u64 {
+        (self.arena.len() + self.slots.len() * size_of::<Slot>()) as u64
     }
 
     /// Drops rows that can't be among the first `keep`.
@@ -264,64 +463,52 @@ impl<'p> SortBuffer<'p> {
         self.sort();
         self.slots.truncate(self.keep);
         let mut arena = Vec::with_capacity(self.arena.len() / 2);
-        let mut computed = Vec::with_capacity(self.keep * self.computed_per_row);
-        for (number, s) in self.slots.iter_mut().enumerate() {
+        for s in &mut self.slots {
             let start = arena.len();
-            arena.extend_from_slice(&self.arena[s.start..s.end]);
-            let n = self.computed_per_row;
-            for v in &mut self.computed[s.number * n..(s.number + 1) * n] {
-                computed.push(std::mem::take(v));
-            }
-            *s = Slot {
-                start,
-                row: start + (s.row - s.start),
-                end: start + (s.end - s.start),
-                number,
-            };
+            arena.extend_from_slice(&self.arena[s.start..s.end()]);
+            s.start = start;
         }
         self.arena = arena;
-        self.computed = computed;
-        self.used =
-            (self.arena.len() + self.slots.len() * (64 + self.computed_per_row * 64)) as u64;
+        self.bound = self.slots.last().map(|s| s.key(&self.arena).to_vec());
     }
 
-    /// Sorts; stable, so that rows equal in all keys stay in the order they came.
-    pub fn sort(&mut self) {
-        if self.keys.is_empty() {
-            return;
-        }
-        let nk = self.keys.len();
-        let mut values: Vec<ValueRef<'_>> = Vec::with_capacity(self.slots.len() * nk);
-        for s in &self.slots {
-            let mut c = s.number * self.computed_per_row;
-            for k in self.keys {
-                match (self.layout, k.column()) {
-                    (Some(l), Some(col)) => values.push(
-                        l.column(&self.arena[s.row..s.end], col)
-                            .unwrap_or(ValueRef::Null),
-                    ),
-                    _ => {
-                        values.push(self.computed[c].as_ref());
-                        c += 1;
-                    }
-                }
-            }
-        }
-        let dirs: Vec<(Collation, bool)> =
-            self.keys.iter().map(|k| (k.collation(), k.desc)).collect();
-        let mut order: Vec<u32> = (0..self.slots.len() as u32).collect();
-        order.sort_by(|a, b| {
-            let (a, b) = (*a as usize * nk, *b as usize * nk);
-            for (i, (collation, desc)) in dirs.iter().enumerate() {
-                let o = compare(values[a + i], values[b + i], *collation);
-                if o != Ordering::Equal {
-                    return if *desc { o.reverse() } else { o };
-                }
-            }
-            Ordering::Equal
+    /// Sorts; rows equal in all keys stay in the order in which they came.
+    fn sort(&mut self) {
+        let arena = &self.arena;
+        self.slots.sort_unstable_by(|a, b| {
+            a.prefix
+                .cmp(&b.prefix)
+                .then_with(|| a.key(arena).cmp(b.key(arena)))
+                .then_with(|| a.start.cmp(&b.start))
         });
-        let sorted = order.iter().map(|i| self.slots[*i as usize]).collect();
-        self.slots = sorted;
+    }
+
+    /// Writes what is in memory as a sorted run.
+    fn spill(&mut self, env: &StatementEnv) -> SqlResult<()> {
+        env.check_interrupt()?;
+        self.sort();
+        let mut to = match self.spilled.take() {
+            Some(s) => s,
+            None => Spilled {
+                file: SpillFile::new(&self.folder)?,
+                runs: Vec::new(),
+            },
+        };
+        let start = to.file.len();
+        for s in &self.slots {
+            let (key, rest) = self.arena[s.start..s.end()].split_at(s.key as usize);
+            let (payload, row) = rest.split_at(s.payload as usize);
+            to.record(key, payload, row)?;
+        }
+        to.file.flush()?;
+        to.runs.push((start, to.file.len()));
+        if to.runs.len() >= MAX_RUNS {
+            to.merge_all(&self.folder, env)?;
+        }
+        self.spilled = Some(to);
+        self.slots.clear();
+        self.arena.clear();
+        Ok(())
     }
 
     /// Number of rows pushed.
@@ -329,27 +516,84 @@ impl<'p> SortBuffer<'p> {
         self.pushed
     }
 
-    /// True if two rows are equal in all keys. Only with a layout and plain columns as keys.
-    pub fn same_keys(&self, a: usize, b: usize) -> bool {
-        let Some(l) = self.layout else { return false };
-        let (a, b) = (self.get(a).1, self.get(b).1);
-        self.keys.iter().all(|k| match k.column() {
-            Some(c) => match (l.column(a, c), l.column(b, c)) {
-                (Ok(x), Ok(y)) => compare(x, y, k.collation()) == Ordering::Equal,
-                _ => false,
-            },
-            None => false,
-        })
+    /// Hands on the rows in order.
+    pub fn drain(mut self, ctx: &EvalCtx<'_>, f: &mut OnSorted<'_>) -> SqlResult<()> {
+        if self.spilled.is_some() && !self.slots.is_empty() {
+            self.spill(ctx.env)?;
+        }
+        let mut n = 0u32;
+        let mut step = || {
+            n = n.wrapping_add(1);
+            if n & 0xff == 0 {
+                ctx.env.check_interrupt()?;
+            }
+            SqlResult::Ok(())
+        };
+        if let Some(s) = &self.spilled {
+            let mut last: Option<Vec<u8>> = None;
+            return Spilled::merge(&s.file, &s.runs, &mut |c| {
+                step()?;
+                let same = last.as_deref() == Some(c.key());
+                if !same {
+                    let last = last.get_or_insert_default();
+                    last.clear();
+                    last.extend_from_slice(c.key());
+                }
+                let (payload, row) = c.record[c.lens[0]..].split_at(c.lens[1]);
+                f(payload, row, same)
+            });
+        }
+        if !self.keys.is_empty() {
+            self.sort();
+        }
+        let mut last: Option<Slot> = None;
+        for s in &self.slots {
+            step()?;
+            let same = last.is_some_and(|l| l.key(&self.arena) == s.key(&self.arena));
+            last = Some(*s);
+            let at = s.start + s.key as usize;
+            let (payload, row) = self.arena[at..s.end()].split_at(s.payload as usize);
+            if !f(payload, row, same)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key(v: ValueRef<'_>) -> Vec<u8> {
+        let mut out = Vec::new();
+        push_order_key(v, Collation::Utf8mb4GeneralCi, &mut out);
+        out
     }
 
-    /// Number of rows kept.
-    pub fn len(&self) -> usize {
-        self.slots.len()
+    fn decimal() -> impl Strategy<Value = Decimal> {
+        let text = "-?[0-9]{1,25}(\\.[0-9]{1,20})?";
+        prop_oneof![
+            text.prop_map(|s| Decimal::parse(&s).unwrap_or_default()),
+            any::<i64>().prop_map(Decimal::from),
+            (-20i64..20).prop_map(|i| Decimal::from_i128(i.into(), 1)),
+        ]
     }
 
-    /// Payload and row, in order.
-    pub fn get(&self, i: usize) -> (&[u8], &[u8]) {
-        let s = &self.slots[i];
-        (&self.arena[s.start..s.row], &self.arena[s.row..s.end])
+    proptest! {
+        #[test]
+        fn keys_of_numbers_have_their_order(a in decimal(), b in decimal()) {
+            let (x, y) = (ValueRef::Decimal(a), ValueRef::Decimal(b));
+            prop_assert_eq!(key(x).cmp(&key(y)), a.cmp(&b));
+            prop_assert!(key(x) == key(y) || !key(x).starts_with(&key(y)));
+        }
+
+        #[test]
+        fn keys_of_integers_are_those_of_decimals(a in any::<i64>(), small in -2000i64..2000) {
+            for i in [a, small] {
+                prop_assert_eq!(key(ValueRef::Int(i)), key(ValueRef::Decimal(i.into())));
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Reading a table by its access path: plain reads, and locking reads for SELECT ... FOR UPDATE, UPDATE and DELETE.
 
+use super::index_rows::{IndexRows, entry_width};
 use super::join::{JoinPlan, encode_made};
 use super::set::{RecursivePlan, SetPlan};
 use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, ImageRow, NoRow};
@@ -27,6 +28,16 @@ pub struct TablePlan {
     pub late: Option<Expr>,
     /// Where the rows are.
     pub rows: Rows,
+    /// Rows can be made of the index's entries.
+    pub cover: Option<Cover>,
+}
+
+/// An index that has all columns that are looked at.
+pub struct Cover {
+    /// How its entries become rows.
+    pub rows: IndexRows,
+    /// It has the columns of the condition too.
+    pub checks: bool,
 }
 
 /// Where a table's rows are.
@@ -134,7 +145,84 @@ impl TablePlan {
         Ok((Keys::Ranges(ranges), check))
     }
 
-    fn matches(&self, check: bool, row: &[u8], ctx: &EvalCtx<'_>) -> SqlResult<bool> {
+    /// Tells which columns are looked at besides those of its conditions: an index that has them all may do.
+    pub fn wants(&mut self, mut columns: Vec<usize>) {
+        let add = |list: &mut Vec<usize>, e: &Expr| e.for_each_column(&mut |c| list.push(c));
+        if let Some(late) = &self.late {
+            add(&mut columns, late);
+        }
+        let mut checked = columns.clone();
+        if let Some(f) = &self.filter {
+            add(&mut checked, f);
+        }
+        if let Rows::Join(join) = &mut self.rows {
+            join.wants(&checked);
+            return;
+        }
+        if !self.is_stored() {
+            return;
+        }
+        let a = &mut self.access;
+        if a.index == 0 && matches!(a.lookup, Lookup::Full) && !a.ordered {
+            let shortest = (1..self.table.indexes.len())
+                .filter(|i| a.allowed.get(*i).copied().unwrap_or(true))
+                .filter(|i| IndexRows::of(&self.table, *i, &checked).is_some())
+                .min_by_key(|i| entry_width(&self.table, *i));
+            if let Some(i) = shortest {
+                a.index = i;
+                a.reverse = false;
+            }
+        }
+        let of = |columns: &[usize], checks| {
+            let rows = IndexRows::of(&self.table, a.index, columns)?;
+            Some(Cover { rows, checks })
+        };
+        self.cover = of(&checked, true).or_else(|| match a.covers_filter {
+            true => of(&columns, false),
+            false => None,
+        });
+    }
+
+    /// How rows are made of index entries in an execution that checks conditions or not.
+    fn cover(&self, check: bool) -> Option<&IndexRows> {
+        let c = self.cover.as_ref()?;
+        (c.checks || !check).then_some(&c.rows)
+    }
+
+    /// The row that a point of the clustered index names; `None` if the table is not read by such a point, or not with these
+    /// values.
+    pub fn read_point(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<Option<Option<Row>>> {
+        let Lookup::Point(values) = &self.access.lookup else {
+            return Ok(None);
+        };
+        if self.access.index != 0 || !self.is_stored() || self.late.is_some() {
+            return Ok(None);
+        }
+        let key = match Access::point_key(&self.table, 0, values, ctx)? {
+            PointKey::Key(k) => k,
+            PointKey::Nothing => return Ok(Some(None)),
+            PointKey::Scan => return Ok(None),
+        };
+        let check = self.filter.is_some() && !self.access.covers_filter;
+        Ok(Some(match txn.get(&self.table, &key)? {
+            Some(row) if self.matches(check, &row, ctx)? => Some(row),
+            _ => None,
+        }))
+    }
+
+    /// The ranges of a secondary index to read in this execution, and whether WHERE must be checked on each row.
+    pub(super) fn index_ranges(&self, ctx: &EvalCtx<'_>) -> SqlResult<(Vec<KeyRange>, bool)> {
+        Ok(match self.keys(ctx)? {
+            (Keys::Ranges(ranges), check) => (ranges, check),
+            (Keys::Points(_), _) => (vec![KeyRange::all()], self.filter.is_some()),
+        })
+    }
+
+    pub(super) fn matches(&self, check: bool, row: &[u8], ctx: &EvalCtx<'_>) -> SqlResult<bool> {
         match &self.filter {
             Some(f) if check => {
                 let m = f.matches(
@@ -279,6 +367,8 @@ impl TablePlan {
             }
             Keys::Ranges(ranges) => {
                 let keys_only = keys_only && !check;
+                let cover = self.cover(check).filter(|_| !keys_only);
+                let mut image = Vec::new();
                 let mut n = 0u32;
                 for r in ranges {
                     let mut scan = txn.scan(
@@ -287,16 +377,26 @@ impl TablePlan {
                         r,
                         self.access.reverse,
                         ReadView::Snapshot,
-                        keys_only,
+                        keys_only || cover.is_some(),
                     )?;
-                    while let Some(item) = scan.next()? {
+                    let mut more = true;
+                    scan.each(|item| -> SqlResult<bool> {
                         n = n.wrapping_add(1);
                         if n & 0xff == 0 {
                             ctx.env.check_interrupt()?;
                         }
-                        if self.matches(check, item.row, ctx)? && !f(ctx, item.row)? {
-                            return Ok(());
-                        }
+                        let row = match cover {
+                            Some(c) => {
+                                c.image(item.key, item.pk, &mut image)?;
+                                &image
+                            }
+                            None => item.row,
+                        };
+                        more = !self.matches(check, row, ctx)? || f(ctx, row)?;
+                        Ok(more)
+                    })?;
+                    if !more {
+                        return Ok(());
                     }
                 }
             }
@@ -331,37 +431,50 @@ impl TablePlan {
             }
             Keys::Ranges(ranges) => ranges,
         };
+        let cover = self.cover(check);
+        let mut image = Vec::new();
         let mut n = 0u32;
         for mut r in ranges {
-            'window: loop {
+            loop {
                 let mut scan = txn.scan(
                     &self.table,
                     self.access.index,
                     r.clone(),
                     self.access.reverse,
                     ReadView::Snapshot,
-                    false,
+                    cover.is_some(),
                 )?;
-                while let Some(item) = scan.next()? {
+                let mut flow = Flow::More;
+                let mut last = Vec::new();
+                scan.each(|item| -> SqlResult<bool> {
                     n = n.wrapping_add(1);
                     if n & 0xff == 0 {
                         ctx.env.check_interrupt()?;
                     }
-                    if !self.matches(check, item.row, ctx)? {
-                        continue;
-                    }
-                    match f(item.row)? {
-                        Flow::More => {}
-                        Flow::Pause => {
-                            self.go_behind(&mut r, item.key.to_vec());
-                            drop(scan);
-                            pause(txn)?;
-                            continue 'window;
+                    let row = match cover {
+                        Some(c) => {
+                            c.image(item.key, item.pk, &mut image)?;
+                            &image
                         }
-                        Flow::Enough => return Ok(()),
+                        None => item.row,
+                    };
+                    if self.matches(check, row, ctx)? {
+                        flow = f(row)?;
+                        if flow == Flow::Pause {
+                            last.extend_from_slice(item.key);
+                        }
                     }
+                    Ok(flow == Flow::More)
+                })?;
+                drop(scan);
+                match flow {
+                    Flow::More => break,
+                    Flow::Pause => {
+                        self.go_behind(&mut r, last);
+                        pause(txn)?;
+                    }
+                    Flow::Enough => return Ok(()),
                 }
-                break;
             }
         }
         Ok(())
@@ -705,12 +818,7 @@ impl TablePlan {
         f: &mut OnLocked<'_>,
     ) -> SqlResult<()> {
         let (keys, check) = self.keys(ctx)?;
-        let mut buf = super::order::SortBuffer::new(
-            order,
-            Some(&self.table.layout),
-            usize::MAX,
-            ctx.env.max_memory,
-        );
+        let mut buf = super::order::SortBuffer::new(order, usize::MAX, ctx.env);
         let ranges = match keys {
             Keys::Ranges(r) => r,
             Keys::Points(p) => p
@@ -748,22 +856,21 @@ impl TablePlan {
                         layout: &self.table.layout,
                         row: item.row,
                     };
-                    buf.push(item.pk, item.row, &row, ctx)?;
+                    buf.push(item.pk, &[], &row, ctx)?;
                 }
             }
         }
-        buf.sort();
-        for i in 0..buf.len() {
-            let (pk, _) = buf.get(i);
-            if let Some(row) = txn.lock_row(&self.table, pk, spec.mode, spec.wait)?
-                && self.matches(self.filter.is_some(), &row, ctx)?
-                && self.matches_late(txn, ctx, &row)?
-                && !f(txn, pk, &row)?
-            {
-                break;
-            }
-        }
-        Ok(())
+        buf.drain(ctx, &mut |pk, _, _| {
+            Ok(match txn.lock_row(&self.table, pk, spec.mode, spec.wait)? {
+                Some(row)
+                    if self.matches(self.filter.is_some(), &row, ctx)?
+                        && self.matches_late(txn, ctx, &row)? =>
+                {
+                    f(txn, pk, &row)?
+                }
+                _ => true,
+            })
+        })
     }
 }
 

@@ -150,6 +150,9 @@ impl WriteJoinPlan {
             return Ok(false);
         }
         let new = storer.finish(touch(table, &target.on_update, new, ctx.env)?)?;
+        if let Some(c) = &target.check {
+            c.test(table, &new, ctx)?;
+        }
         if let Some(c) = table.auto_increment
             && target.sets.iter().any(|s| s.0 == c)
         {

@@ -1,25 +1,32 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
+use super::fixed;
 use super::func::Func;
-use super::functions::Function;
+use super::functions::{Function, json};
+use super::print::literal_text;
 use super::subquery::{as_subquery, not_a_row, row_items, wrong_columns};
 use super::types::{self, NO_LENGTH};
 use super::{
     AggFunc, Aggregate, ArithOp, Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType,
     IntervalUnit, ListOptions, Scope, SubqueryUse,
 };
-use crate::env::VariableScope;
+use crate::env::{StatementEnv, VariableScope};
+use crate::param_type::no_default_here;
 use crate::parse::{charset, mismatched_collation, subquery_number};
+use crate::privilege::{Needs, Privilege};
 use crate::sql_mode::SqlMode;
 use narwal_types::charset::latin1_text;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
-use narwal_types::{Charset, Collation, ColumnType, Decimal, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{
+    Charset, Collation, ColumnType, Decimal, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
+};
 use sqlparser::ast::{
     self, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, CharacterLength, DataType,
     DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr as Ast, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArguments, Ident, ObjectName, TrimWhereField, UnaryOperator,
     Value as AstValue,
 };
+use std::borrow::Cow;
 
 /// Binds a parsed expression in a scope.
 pub fn bind(ast: &Ast, scope: &Scope<'_>) -> SqlResult<Expr> {
@@ -41,6 +48,18 @@ impl Expr {
         make(ExprKind::Literal(v), ty)
     }
 
+    /// On its way into a column: latin1 text goes into a binary one as its own bytes, not as the UTF-8 that it is computed in.
+    pub fn as_stored(self, to: &ColumnType) -> Expr {
+        if !to.is_binary_string() || self.ty.ty.collation.charset() != Charset::Latin1 {
+            return self;
+        }
+        let ty = ExprType::of_column(
+            ColumnType::new(TypeKind::VarBinary(types::NO_LENGTH)),
+            self.ty.nullable,
+        );
+        make(ExprKind::Cast(boxed(self)), ty)
+    }
+
     /// The value of a parameter.
     fn bound(v: Value) -> Expr {
         let ty = match &v {
@@ -54,6 +73,11 @@ impl Expr {
     pub fn column(scope: &Scope<'_>, source: usize, column: usize) -> Option<Expr> {
         let s = scope.sources.get(source)?;
         let c = s.table.columns().get(column)?;
+        if let Some(of) = &s.view {
+            let mut e = of.columns.get(column)?.clone();
+            e.ty.nullable |= s.nullable;
+            return Some(e);
+        }
         let db = &s.table.def.db;
         let name = if db.is_empty() {
             format!("`{}`.`{}`", s.name, c.name)
@@ -110,6 +134,18 @@ fn member_as_text(e: Expr) -> Expr {
     let text = ExprType {
         decimals: 0,
         ..ExprType::string(t.chars(), t.ty.collation, t.coercibility, t.nullable)
+    };
+    e.coerce(&text)
+}
+
+/// The text of a double that is shown with a fixed number of digits; other expressions as they are.
+fn shown(e: Expr) -> Expr {
+    if !e.ty.is_fixed_double() {
+        return e;
+    }
+    let text = ExprType {
+        coercibility: e.ty.coercibility,
+        ..ExprType::text(e.ty.chars(), e.ty.nullable)
     };
     e.coerce(&text)
 }
@@ -199,6 +235,18 @@ impl Binder<'_> {
                     .iter()
                     .map(|x| self.beside(x, &e))
                     .collect::<SqlResult<Vec<_>>>()?;
+                // IN with one value is a comparison.
+                if let [one] = list.as_slice()
+                    && (json::is_extract(&e) || json::is_extract(one))
+                {
+                    let equal = self.compare(CmpOp::Eq, e, one.clone())?;
+                    let ty = equal.ty;
+                    return Ok(if *negated {
+                        make(ExprKind::Not(boxed(equal)), ty)
+                    } else {
+                        equal
+                    });
+                }
                 let collation = types::compare_collation(std::iter::once(&e).chain(&list), "in")?;
                 let nullable = e.ty.nullable || list.iter().any(|x| x.ty.nullable);
                 make(
@@ -330,7 +378,6 @@ impl Binder<'_> {
             Ast::Prefixed { prefix, value } => {
                 let e = self.expr(value)?;
                 match charset(prefix.value.trim_start_matches('_'))? {
-                    Charset::Utf8mb4 => e,
                     Charset::Binary => self.collate(e, Collation::Binary, Coercibility::Coercible),
                     set => introduced(e, set)?,
                 }
@@ -409,7 +456,49 @@ impl Binder<'_> {
         })
     }
 
+    /// The type of text that comes from no column, in the connection's collation. `of`: what it was made of.
+    fn localized(&self, ty: ExprType, of: &[Expr]) -> ExprType {
+        const USUAL: Collation = Collation::Utf8mb4GeneralCi;
+        let c = self.scope.env.collation;
+        let usual = |t: &ExprType| t.ty.is_character() && t.ty.collation == USUAL;
+        if c == USUAL
+            || !usual(&ty)
+            || ty.coercibility == Coercibility::SysConst
+            || of.iter().any(|e| usual(&e.ty))
+        {
+            return ty;
+        }
+        ExprType {
+            decimals: ty.decimals,
+            json: ty.json,
+            ..ExprType::string(ty.chars(), c, ty.coercibility, ty.nullable)
+        }
+    }
+
+    /// The collation of CAST(... AS CHAR).
+    fn cast_collation(&self) -> Collation {
+        match self.scope.env.collation {
+            // Bytes are not what was asked for.
+            Collation::Binary => Collation::default(),
+            c => c,
+        }
+    }
+
+    fn text_in_connection(&self, mut e: Expr) -> Expr {
+        e.ty = self.localized(e.ty, &[]);
+        if let ExprKind::Literal(Value::Str(s)) = &mut e.kind
+            && let Cow::Owned(t) = self.scope.env.collation.charset().replaced(s)
+        {
+            *s = t.into();
+        }
+        e
+    }
+
     fn value(&self, v: &AstValue) -> SqlResult<Expr> {
+        self.plain_value(v).map(|e| self.text_in_connection(e))
+    }
+
+    fn plain_value(&self, v: &AstValue) -> SqlResult<Expr> {
         Ok(Expr::literal(match v {
             AstValue::Number(n, _) => number(n),
             AstValue::SingleQuotedString(s)
@@ -430,13 +519,20 @@ impl Binder<'_> {
                     .and_then(|n| n.parse().ok())
                     .ok_or_else(|| SqlError::syntax(format!("unexpected '{p}'")))?;
                 let n: usize = n;
-                if let Some(v) = self.scope.env.bound_params.borrow().get(n) {
+                let env = self.scope.env;
+                if let Some(v) = env.slots.borrow().get(n) {
+                    return Ok(make(ExprKind::Slot(n), ExprType::of_value(v)));
+                }
+                if matches!(env.param_defaults.borrow().get(n), Some(Some(_))) {
+                    return Err(no_default_here());
+                }
+                if let Some(v) = env.bound_params.borrow().get(n) {
                     return Ok(Expr::bound(v.clone()));
                 }
-                // The type is known only when it is executed; a string can stand for everything.
-                let ty = ExprType {
-                    nullable: true,
-                    ..ExprType::text(16_383, true)
+                env.params_bound.set(env.params_bound.get() + 1);
+                let ty = match env.param_types.borrow().get(n) {
+                    Some(t) => t.expr_type(),
+                    None => types::param(),
                 };
                 return Ok(make(ExprKind::Param(n), ty));
             }
@@ -495,7 +591,7 @@ impl Binder<'_> {
             return Ok(e);
         }
         let mut found = None;
-        for (s, source) in self.scope.sources.iter().enumerate() {
+        for (s, source) in self.scope.visible() {
             if let Some(c) = source.table.column(name)
                 && !source.hidden.contains(&c)
             {
@@ -550,7 +646,7 @@ impl Binder<'_> {
             [d, t, c] => (Some(&d.value), &t.value, &c.value),
             _ => return Err(self.unknown_column(&text())),
         };
-        for (s, source) in self.scope.sources.iter().enumerate() {
+        for (s, source) in self.scope.visible() {
             let db_matches = match db {
                 // An alias hides the database.
                 Some(d) => source.name == source.table.def.name && source.is_in(d),
@@ -629,7 +725,7 @@ impl Binder<'_> {
 
     /// An operand beside another: a constant string next to a temporal column is read as a temporal value once.
     fn beside(&self, ast: &Ast, other: &Expr) -> SqlResult<Expr> {
-        Ok(constant_beside(self.expr(ast)?, other))
+        constant_beside(self.expr(ast)?, other, self.scope.env)
     }
 
     fn binary(&self, whole: &Ast, left: &Ast, op: &BinaryOperator, right: &Ast) -> SqlResult<Expr> {
@@ -727,20 +823,21 @@ impl Binder<'_> {
         }
         let l = self.expr(left)?;
         let r = self.expr(right)?;
-        Ok(self.arith(arith, l, r))
+        self.arith(arith, l, r)
     }
 
-    fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> Expr {
-        let (l, r) = (hex_as_number(l), hex_as_number(r));
+    fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {
+        let (l, r) = (as_operand(l), as_operand(r));
+        fixed::check_arith(op, &l.ty, &r.ty)?;
         let ty = types::arith(op, &l.ty, &r.ty);
-        make(
+        Ok(make(
             ExprKind::Arith {
                 op,
                 left: boxed(l),
                 right: boxed(r),
             },
             ty,
-        )
+        ))
     }
 
     /// Collects the operands of a chain of AND or OR without recursion along the chain's left side.
@@ -766,8 +863,9 @@ impl Binder<'_> {
     }
 
     fn compare(&self, op: CmpOp, l: Expr, r: Expr) -> SqlResult<Expr> {
-        let r = constant_beside(r, &l);
-        let l = constant_beside(l, &r);
+        let r = constant_beside(r, &l, self.scope.env)?;
+        let l = constant_beside(l, &r, self.scope.env)?;
+        let (l, r) = json::compared(l, r);
         let collation = types::compare_collation([&l, &r], op.symbol())?;
         let nullable = op != CmpOp::NullSafeEq && (l.ty.nullable || r.ty.nullable);
         Ok(make(
@@ -874,6 +972,17 @@ impl Binder<'_> {
         let inner = || self.expr(e);
         Ok(match op {
             UnaryOperator::Plus => inner()?,
+            // The parser takes `-a ^ b` for `-(a ^ b)`.
+            UnaryOperator::Minus
+                if let Ast::BinaryOp {
+                    left,
+                    op: BinaryOperator::BitwiseXor | BinaryOperator::PGBitwiseXor,
+                    right,
+                } = e =>
+            {
+                let (l, r) = (self.unary(op, left)?, self.expr(right)?);
+                self.arith(ArithOp::BitXor, l, r)?
+            }
             UnaryOperator::Minus => {
                 // Literals are negated here, so that -9223372036854775808 is an integer.
                 if let Ast::Value(v) = e
@@ -881,17 +990,20 @@ impl Binder<'_> {
                 {
                     return Ok(Expr::literal(negate_literal(number(n))));
                 }
-                let e = hex_as_number(inner()?);
+                let e = as_operand(inner()?);
+                fixed::check_unary(&e.ty, "-")?;
                 let ty = types::negated(&e.ty);
                 make(ExprKind::Neg(boxed(e)), ty)
             }
             UnaryOperator::Not | UnaryOperator::BangNot => {
                 let e = inner()?;
+                fixed::check_truth(&e.ty, "=")?;
                 let ty = bool_ty(e.ty.nullable);
                 make(ExprKind::Not(boxed(e)), ty)
             }
             UnaryOperator::BitwiseNot => {
-                let e = hex_as_number(inner()?);
+                let e = as_operand(inner()?);
+                fixed::check_unary(&e.ty, "~")?;
                 let ty = ExprType::bigint(true, e.ty.nullable);
                 make(ExprKind::BitNot(boxed(e)), ty)
             }
@@ -1016,7 +1128,7 @@ impl Binder<'_> {
             coercibility: Coercibility::Implicit,
             decimals: types::NOT_FIXED,
             ..ExprType::of_column(
-                ColumnType::text(TypeKind::VarChar(length(n)), Collation::Utf8mb4GeneralCi),
+                ColumnType::text(TypeKind::VarChar(length(n)), self.cast_collation()),
                 nullable,
             )
         };
@@ -1062,6 +1174,9 @@ impl Binder<'_> {
                 ExprType::double(nullable)
             }
             DataType::Float(_) => plain(TypeKind::Float),
+            DataType::Char(None) | DataType::Character(None) if e.ty.ty.fixed().is_some() => {
+                text(Some(e.ty.chars()))
+            }
             DataType::Char(l) | DataType::Character(l) | DataType::Varchar(l) => text(chars(l)),
             DataType::Text => text(None),
             DataType::Binary(n) => ExprType {
@@ -1080,6 +1195,7 @@ impl Binder<'_> {
             DataType::Time(n, _) => plain(TypeKind::Time(fsp(n)?)).with_nullable(true),
             DataType::Datetime(n) => plain(TypeKind::DateTime(fsp(n)?)).with_nullable(true),
             DataType::JSON => text(None),
+            DataType::Uuid => self.fixed_cast(&e, FixedKind::Uuid),
             DataType::Custom(name, args) => {
                 let n = args.first().and_then(|a| a.parse().ok());
                 match object_name(name).to_ascii_lowercase().as_str() {
@@ -1087,12 +1203,25 @@ impl Binder<'_> {
                     "unsigned" => ExprType::bigint(true, nullable),
                     "datetime" => plain(TypeKind::DateTime(fsp(&n)?)).with_nullable(true),
                     "nchar" => text(n),
+                    "inet4" => self.fixed_cast(&e, FixedKind::Inet4),
+                    "inet6" => self.fixed_cast(&e, FixedKind::Inet6),
                     other => return Err(SqlError::unsupported(format!("CAST AS {other}"))),
                 }
             }
             other => return Err(SqlError::unsupported(format!("CAST AS {other}"))),
         };
+        fixed::check_cast(&e.ty, &ty.ty)?;
         Ok(make(ExprKind::Cast(boxed(hex_for_cast(e, &ty))), ty))
+    }
+
+    /// Type of CAST to UUID, INET4 or INET6: only of a good literal it is never NULL.
+    fn fixed_cast(&self, e: &Expr, kind: FixedKind) -> ExprType {
+        let good = match &e.kind {
+            ExprKind::Literal(Value::Str(s)) => Fixed::parse(kind, s.as_bytes()).is_some(),
+            ExprKind::Literal(Value::Bytes(b)) => Fixed::from_bytes(kind, b).is_some(),
+            _ => false,
+        };
+        ExprType::fixed(kind, !good)
     }
 
     fn ceil_floor(&self, f: Func, e: &Ast, field: &CeilFloorKind) -> SqlResult<Expr> {
@@ -1149,15 +1278,17 @@ impl Binder<'_> {
         let args = match func {
             Func::Nullif | Func::Field | Func::Strcmp => args,
             Func::Abs | Func::Round | Func::Truncate | Func::Ceiling | Func::Floor | Func::Sign => {
-                args.into_iter().map(hex_as_number).collect()
+                args.into_iter().map(as_operand).collect()
             }
-            Func::Char => args.into_iter().map(hex_as_number).collect(),
+            Func::Char => args.into_iter().map(as_operand).collect(),
+            _ if func.reads_text() => args.into_iter().map(shown).collect(),
             Func::Listed(f) if matches!(f.name, "chr" | " char_using") => {
-                args.into_iter().map(hex_as_number).collect()
+                args.into_iter().map(as_operand).collect()
             }
             _ => args,
         };
-        let ty = types::function(func, &args)?;
+        fixed::check_call(func, &args)?;
+        let ty = self.localized(types::function(func, &args)?, &args);
         let args = match func {
             Func::Listed(Function {
                 results: Some(is_result),
@@ -1196,6 +1327,34 @@ impl Binder<'_> {
         }
     }
 
+    /// A call about a sequence.
+    fn sequence_call(
+        &self,
+        function: &str,
+        db: &str,
+        name: &str,
+        numbers: Vec<Expr>,
+    ) -> SqlResult<Expr> {
+        let env = self.scope.env;
+        let db = if db.is_empty() { env.require_db()? } else { db };
+        env.sequences_used.borrow_mut().push(Needs {
+            db: db.to_string(),
+            table: name.to_string(),
+            through: None,
+            privilege: match function {
+                "lastval" => Privilege::Select,
+                _ => Privilege::Insert,
+            },
+        });
+        env.variables.find_sequence(db, name)?;
+        let mut args = vec![
+            Expr::literal(Value::str(db)),
+            Expr::literal(Value::str(name)),
+        ];
+        args.extend(numbers);
+        self.named_call(function, args)
+    }
+
     fn no_function(&self, db: Option<&str>, name: &str) -> SqlError {
         let db = db.or(self.scope.env.db.as_deref());
         match db {
@@ -1231,25 +1390,7 @@ impl Binder<'_> {
             ),
             FunctionArguments::Subquery(_) => return Err(SqlError::unsupported("subqueries")),
         };
-        let agg = match name.as_str() {
-            "count" => Some(AggFunc::Count),
-            "sum" => Some(AggFunc::Sum),
-            "min" => Some(AggFunc::Min),
-            "max" => Some(AggFunc::Max),
-            "avg" => Some(AggFunc::Avg),
-            "group_concat" => Some(AggFunc::GroupConcat),
-            "bit_and" => Some(AggFunc::BitAnd),
-            "bit_or" => Some(AggFunc::BitOr),
-            "bit_xor" => Some(AggFunc::BitXor),
-            "std" | "stddev" | "stddev_pop" => Some(AggFunc::StdPop),
-            "stddev_samp" => Some(AggFunc::StdSamp),
-            "variance" | "var_pop" => Some(AggFunc::VarPop),
-            "var_samp" => Some(AggFunc::VarSamp),
-            "json_arrayagg" => Some(AggFunc::JsonArray),
-            "json_objectagg" => Some(AggFunc::JsonObject),
-            _ => None,
-        };
-        if let Some(func) = agg {
+        if let Some(func) = AggFunc::named(&name) {
             return self.aggregate(func, &name, list, clauses, distinct);
         }
         if distinct || !clauses.is_empty() {
@@ -1302,9 +1443,15 @@ impl Binder<'_> {
                     vec![Expr::literal(Value::Int(unit.number())), a, b],
                 );
             }
+            "nextval" | "lastval" | "setval" if list.len() >= 2 => {
+                let numbers = (2..list.len()).map(|i| self.expr(arg_ast(i)?));
+                let numbers = numbers.collect::<SqlResult<Vec<_>>>()?;
+                let (db, sequence) = (literal_text(arg_ast(0)?), literal_text(arg_ast(1)?));
+                return self.sequence_call(&name, db, sequence, numbers);
+            }
             "mod" if list.len() == 2 => {
                 let (l, r) = (self.expr(arg_ast(0)?)?, self.expr(arg_ast(1)?)?);
-                return Ok(self.arith(ArithOp::Mod, l, r));
+                return self.arith(ArithOp::Mod, l, r);
             }
             _ => {}
         }
@@ -1347,12 +1494,19 @@ impl Binder<'_> {
             },
             _ => return Err(SqlError::syntax("VALUES() needs a column")),
         };
-        let Some(source) = self.scope.sources.first() else {
+        let Some((_, source)) = self.scope.visible().next() else {
             return Err(self.unknown_column(name));
         };
-        let Some(c) = source.table.column(name) else {
+        let Some(mut c) = source.table.column(name) else {
             return Err(self.unknown_column(name));
         };
+        let mut source = source;
+        if let Some(v) = &source.view {
+            // The view's table stands first.
+            let of = v.columns.get(c).and_then(Expr::as_column);
+            c = of.ok_or_else(|| self.unknown_column(name))?.1;
+            source = &self.scope.sources[0];
+        }
         if !self.scope.insert_values {
             // Outside of ON DUPLICATE KEY UPDATE it is NULL.
             return Ok(Expr::literal(Value::Null));
@@ -1389,7 +1543,12 @@ impl Binder<'_> {
             match a {
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard)
                     if func == AggFunc::Count && list.len() == 1 && !distinct => {}
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => args.push(inner.expr(e)?),
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => {
+                    args.push(match inner.expr(e)? {
+                        e if func.is_numeric() => as_operand(e),
+                        e => e,
+                    })
+                }
                 _ => return Err(SqlError::syntax(format!("unexpected argument of {name}()"))),
             }
         }
@@ -1472,6 +1631,7 @@ impl Binder<'_> {
             // Members compare by their texts here.
             args = args.into_iter().map(member_as_text).collect();
         }
+        fixed::check_aggregate(func, distinct, &args[..values])?;
         let ty = types::aggregate(func, &args[..values])?;
         // COUNT(x) of something that is never NULL counts rows.
         let a = Aggregate {
@@ -1570,7 +1730,8 @@ fn unit(f: &DateTimeField) -> SqlResult<IntervalUnit> {
 }
 
 /// A numeric literal: integers up to 64 bits, exact numbers with a point, doubles with an exponent.
-fn number(n: &str) -> Value {
+/// The value of a number as written.
+pub(crate) fn number(n: &str) -> Value {
     if let Ok(v) = n.parse::<i64>() {
         return Value::Int(v);
     }
@@ -1629,48 +1790,81 @@ fn bits(s: &str) -> SqlResult<Vec<u8>> {
     Ok(out)
 }
 
-/// A hexadecimal literal in a numeric place is a big-endian number.
-fn hex_as_number(e: Expr) -> Expr {
+/// An operand in a numeric place: a hexadecimal literal is a big-endian number, JSON_EXTRACT gives a value.
+fn as_operand(e: Expr) -> Expr {
     match &e.kind {
         ExprKind::Literal(Value::Bytes(b)) if b.len() <= 8 => {
             let v = b.iter().fold(0u64, |a, x| a << 8 | *x as u64);
             Expr::literal(Value::UInt(v))
         }
-        _ => e,
+        _ => json::as_scalar(e, true),
     }
 }
 
 fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {
-    if ty.ty.is_integer() {
-        hex_as_number(e)
-    } else {
-        e
+    let is_literal = matches!(e.kind, ExprKind::Literal(_));
+    match ty.ty.kind {
+        _ if ty.ty.is_integer() && is_literal => as_operand(e),
+        TypeKind::Decimal(..) | TypeKind::Double => as_operand(e),
+        _ => e,
     }
 }
 
 /// A constant next to another operand, in the form that is cheapest to compare: strings beside temporal columns become
-/// temporal values, hexadecimal literals beside numbers become numbers.
-fn constant_beside(e: Expr, other: &Expr) -> Expr {
+/// temporal values (beside UUID, INET4 and INET6 values of those), hexadecimal literals beside numbers become numbers. Fails
+/// for a slot whose value would matter.
+fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr> {
+    slot_fits(&e, other)?;
+    if let Some(kind) = other.ty.ty.fixed() {
+        return Ok(fixed::literal_beside(e, kind, env));
+    }
     if other.ty.ty.is_numeric() && !other.ty.null {
-        return hex_as_number(e);
+        return Ok(as_operand(e));
     }
     let ExprKind::Literal(Value::Str(s)) = &e.kind else {
-        return e;
+        return Ok(e);
     };
     let v = match other.ty.ty.kind {
         TypeKind::Date | TypeKind::DateTime(_) | TypeKind::Timestamp(_) => {
             match parse_datetime(s.as_bytes(), DateRules::default()) {
                 Some(p) if !p.garbage => Value::DateTime(p.value),
-                _ => return e,
+                _ => return Ok(e),
             }
         }
         TypeKind::Time(_) => match parse_time(s.as_bytes()) {
             Some(p) if !p.garbage => Value::Time(p.value),
-            _ => return e,
+            _ => return Ok(e),
         },
-        _ => return e,
+        _ => return Ok(e),
     };
-    Expr::literal(v)
+    Ok(Expr::literal(v))
+}
+
+/// A slot may stand beside a column of its own kind only: a number beside numbers, text beside text. Elsewhere the way
+/// they are compared may depend on its value; the statement is planned with its literals then.
+fn slot_fits(e: &Expr, other: &Expr) -> SqlResult<()> {
+    let inner = match &e.kind {
+        ExprKind::Neg(e) => e,
+        _ => e,
+    };
+    if !matches!(inner.kind, ExprKind::Slot(_)) {
+        return Ok(());
+    }
+    let ty = &other.ty.ty;
+    let number = ty.is_integer()
+        || matches!(
+            ty.kind,
+            TypeKind::Decimal(..) | TypeKind::Float | TypeKind::Double
+        );
+    let fits = if e.ty.ty.is_numeric() {
+        number
+    } else {
+        ty.is_character() && ty.collation != Collation::Binary
+    };
+    if fits && other.as_column().is_some() {
+        return Ok(());
+    }
+    Err(SqlError::unsupported("a slot in this comparison"))
 }
 
 fn temporal_literal(t: &DataType, text: &str) -> SqlResult<Expr> {

@@ -45,9 +45,13 @@ pub(super) fn call<'a>(
         }
         _ => {}
     }
+    let unrounded = matches!(func, Func::Round | Func::Truncate);
     let args = args
         .iter()
-        .map(|a| a.eval_ref(ctx, row))
+        .map(|a| match unrounded {
+            true => a.eval_unrounded(ctx, row),
+            false => a.eval_ref(ctx, row),
+        })
         .collect::<SqlResult<Vec<_>>>()?;
     let c = Call {
         expr,
@@ -66,6 +70,7 @@ pub(super) fn call<'a>(
             | Func::Interval
             | Func::Nullif
             | Func::Quote
+            | Func::Replace
             | Func::Charset
             | Func::Collation
             | Func::Coercibility
@@ -282,6 +287,8 @@ impl<'a> Call<'a, '_> {
         hay: usize,
         from: usize,
     ) -> SqlResult<Val<'a>> {
+        /// Above all code points: bytes that are no text.
+        const NO_CHARACTER: u32 = 0x11_0000;
         let collation = super::types::compare_collation(
             match &self.expr.kind {
                 super::ExprKind::Func { args, .. } => args.iter(),
@@ -295,23 +302,32 @@ impl<'a> Call<'a, '_> {
         } else {
             collation
         };
-        let weight = |c: &Vec<u8>| -> u32 {
+        let code = |c: &Vec<u8>| -> u32 {
             match std::str::from_utf8(c).ok().and_then(|s| s.chars().next()) {
-                Some(ch) if !collation.is_bin() => collation.char_weight(ch as u32) as u32,
                 Some(ch) => ch as u32,
-                None => 0x11_0000 + c.first().copied().unwrap_or(0) as u32,
+                None => NO_CHARACTER + c.first().copied().unwrap_or(0) as u32,
             }
         };
-        let h: Vec<u32> = self.chars(hay).iter().map(weight).collect();
-        let n: Vec<u32> = self.chars(needle).iter().map(weight).collect();
+        let same = |a: &u32, b: &u32| {
+            a == b || *a < NO_CHARACTER && *b < NO_CHARACTER && collation.chars_equal(*a, *b)
+        };
+        let h: Vec<u32> = self.chars(hay).iter().map(code).collect();
+        let n: Vec<u32> = self.chars(needle).iter().map(code).collect();
         if from > h.len() || from > 0 && from == h.len() {
             return Ok(Val::int(0));
         }
         if n.is_empty() {
             return Ok(Val::int(from as i64 + 1));
         }
-        let at = h[from..].windows(n.len()).position(|w| w == n);
+        let at = h[from..]
+            .windows(n.len())
+            .position(|w| w.iter().zip(&n).all(|(a, b)| same(a, b)));
         Ok(Val::int(at.map_or(0, |p| (from + p + 1) as i64)))
+    }
+
+    /// The collation that the arguments are compared by.
+    pub(in crate::expr) fn shared_collation(&self) -> Collation {
+        super::types::compare_collation(self.exprs(), self.func.name()).unwrap_or_default()
     }
 
     pub(in crate::expr) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {

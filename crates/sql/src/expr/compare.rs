@@ -21,6 +21,7 @@ pub fn compare(
         (ValueRef::Int(x), ValueRef::Int(y)) => Some(x.cmp(&y)),
         (ValueRef::Str(x), ValueRef::Str(y)) => Some(collation.compare(x, y)),
         (ValueRef::Null, _) | (_, ValueRef::Null) => None,
+        (ValueRef::Fixed(_), _) | (_, ValueRef::Fixed(_)) => super::fixed::compare(a, b, env),
         _ => Some(compare_mixed(a, b, collation, env)),
     }
 }

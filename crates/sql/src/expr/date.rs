@@ -534,17 +534,21 @@ pub fn parse(text: &str, fmt: &str, rules: DateRules) -> Option<Value> {
         return None;
     }
     let micros = ((h * 60 + mi) * 60 + sec) * SECOND as u64 + us;
+    // A month takes any day up to the 31st.
+    let allowed = |d: &Date| {
+        let day = d.day.min(days_in_month(d.year, d.month));
+        rules.allows(&Date { day, ..*d }) || rules.allows(d)
+    };
     match format_kind(fmt) {
         TypeKind::Time(fsp) => Some(Value::Time(Time::from_micros(micros as i64, fsp))),
-        TypeKind::Date => rules.allows(&date).then_some(Value::Date(date)),
+        TypeKind::Date => allowed(&date).then_some(Value::Date(date)),
         kind => {
             let fsp = if let TypeKind::DateTime(f) = kind {
                 f
             } else {
                 0
             };
-            (h < 24 && rules.allows(&date))
-                .then_some(Value::DateTime(DateTime::new(date, micros, fsp)))
+            (h < 24 && allowed(&date)).then_some(Value::DateTime(DateTime::new(date, micros, fsp)))
         }
     }
 }

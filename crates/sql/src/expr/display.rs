@@ -1,5 +1,6 @@
 //! Expressions as text, for messages (error 1690 names the expression).
 
+use super::func::Func;
 use super::{ArithOp, CmpOp, Expr, ExprKind};
 use narwal_types::Value;
 use std::fmt;
@@ -64,7 +65,7 @@ impl fmt::Display for Expr {
                 write!(f, "'{}'", v.to_text())
             }
             ExprKind::Literal(v) => f.write_str(&v.to_text()),
-            ExprKind::Param(_) => f.write_str("?"),
+            ExprKind::Param(_) | ExprKind::Slot(_) => f.write_str("?"),
             ExprKind::Column { name, .. } => f.write_str(name),
             ExprKind::Aggregate(_) => f.write_str("aggregate"),
             ExprKind::InsertValue(_) => f.write_str("values(...)"),
@@ -154,6 +155,13 @@ impl fmt::Display for Expr {
                 if *negated { '-' } else { '+' },
                 unit.name()
             ),
+            // What stands around an operand without being written.
+            ExprKind::Func {
+                func: Func::Listed(function),
+                args,
+            } if function.name.starts_with(" json_") => {
+                write!(f, "{}", args[0])
+            }
             ExprKind::Func { func, args } => write!(f, "{}({})", func.name(), List(args, ",")),
             ExprKind::SystemVariable { name, .. } => write!(f, "@@{name}"),
             ExprKind::UserVariable(name) => write!(f, "@{name}"),

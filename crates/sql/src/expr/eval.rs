@@ -3,7 +3,7 @@
 use super::compare::compare;
 use super::date::Interval;
 use super::like::like;
-use super::{ArithOp, CmpOp, EvalCtx, Expr, ExprKind, RowAccess};
+use super::{ArithOp, CmpOp, EvalCtx, Expr, ExprKind, IntervalUnit, RowAccess};
 use crate::env::{StatementEnv, WarningLevel};
 use crate::sql_mode::SqlMode;
 use narwal_types::charset::latin1_text;
@@ -136,7 +136,7 @@ impl Expr {
                 }
                 Ok(Val::Ref(v))
             }
-            ExprKind::Param(i) => Ok(Val::Ref(
+            ExprKind::Param(i) | ExprKind::Slot(i) => Ok(Val::Ref(
                 ctx.params.get(*i).map_or(ValueRef::Null, Value::as_ref),
             )),
             ExprKind::Literal(v) => Ok(Val::Ref(v.as_ref())),
@@ -146,7 +146,10 @@ impl Expr {
 
     fn eval_slow<'a>(&'a self, ctx: &EvalCtx<'a>, row: &'a dyn RowAccess) -> SqlResult<Val<'a>> {
         Ok(match &self.kind {
-            ExprKind::Column { .. } | ExprKind::Param(_) | ExprKind::Literal(_) => {
+            ExprKind::Column { .. }
+            | ExprKind::Param(_)
+            | ExprKind::Slot(_)
+            | ExprKind::Literal(_) => {
                 return self.eval_ref(ctx, row);
             }
             ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
@@ -333,9 +336,19 @@ impl Expr {
                 }
             }
             ExprKind::Cast(e) => {
-                let v = e.eval_ref(ctx, row)?;
+                // Numbers take all digits of a quotient.
+                let v = match self.ty.ty.kind {
+                    TypeKind::Double | TypeKind::Decimal(..) => e.eval_unrounded(ctx, row)?,
+                    _ => e.eval_ref(ctx, row)?,
+                };
                 if v.is_null() {
                     return Ok(Val::NULL);
+                }
+                if e.ty.is_fixed_double()
+                    && self.ty.ty.is_string()
+                    && let ValueRef::Double(x) = v.as_ref()
+                {
+                    return self.cast(Val::text(e.ty.double_text(x)), ctx);
                 }
                 return self.cast(v, ctx);
             }
@@ -372,6 +385,10 @@ impl Expr {
                 let n = amount.eval_ref(ctx, row)?;
                 if d.is_null() || n.is_null() {
                     return Ok(Val::NULL);
+                }
+                if let (ValueRef::Str(_), IntervalUnit::Day) = (n.as_ref(), unit) {
+                    // For its warning.
+                    to_integer(n.as_ref(), &mut Warn(ctx.env));
                 }
                 let Some(mut i) = Interval::from_value(n.as_ref(), *unit) else {
                     return Ok(Val::NULL);
@@ -419,7 +436,7 @@ impl Expr {
             _ => None,
         };
         let operand = |e: &'a Expr| match e.kind {
-            ExprKind::Arith { .. } if scale.is_some() => e.eval_arith(ctx, row, true),
+            ExprKind::Arith { .. } => e.eval_arith(ctx, row, true),
             _ => e.eval_ref(ctx, row),
         };
         let l = operand(left)?;
@@ -452,6 +469,21 @@ impl Expr {
         }
     }
 
+    /// Digits of the seconds in INTERVAL n SECOND, for an exact number.
+    fn interval_digits(&self) -> Option<u8> {
+        match &self.kind {
+            ExprKind::DateAdd {
+                amount,
+                unit: IntervalUnit::Second,
+                ..
+            } => match amount.ty.ty.kind {
+                TypeKind::Decimal(_, s) => Some(s.min(6)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     fn date_add<'a>(
         &self,
         d: ValueRef<'_>,
@@ -464,6 +496,7 @@ impl Expr {
                 .warn(1441, "Datetime function: datetime field overflow");
             Val::NULL
         };
+        let incomplete = |t: &DateTime| t.date.month == 0 || t.date.day == 0;
         let us_digits = if i.micros % SECOND as i128 == 0 && !unit.has_micros() {
             0
         } else {
@@ -504,6 +537,15 @@ impl Expr {
                 }
             },
         };
+        if incomplete(&t) {
+            let shown = match only_date {
+                true => ValueRef::Date(t.date).to_text(),
+                false => ValueRef::DateTime(t).to_text(),
+            };
+            ctx.env
+                .warn(1292, format!("Incorrect datetime value: '{shown}'"));
+            return Val::NULL;
+        }
         let text = matches!(d, ValueRef::Str(_) | ValueRef::Bytes(_)) && self.ty.ty.is_string();
         let Some(mut r) = i.add_to(t) else {
             return overflow();
@@ -513,6 +555,7 @@ impl Expr {
         } else {
             r.fsp = match self.ty.ty.kind {
                 TypeKind::DateTime(f) => f,
+                _ if let Some(digits) = self.interval_digits() => digits,
                 // A string shows microseconds if there are any.
                 _ if r.micros % SECOND as u64 != 0 => 6,
                 _ => 0,
@@ -570,8 +613,27 @@ impl Expr {
                             n
                         }
                     }
+                    ValueRef::Decimal(d) => return Ok(exact_as_integer(d, ty.unsigned, env)),
+                    ValueRef::Time(t) => to_integer(ValueRef::Time(t.truncate(0)), &mut Warn(env)),
+                    ValueRef::DateTime(t) => {
+                        to_integer(ValueRef::DateTime(t.truncate(0)), &mut Warn(env))
+                    }
                     r => to_integer(r, &mut Warn(env)),
                 };
+                let wraps = !matches!(
+                    r,
+                    ValueRef::Double(_) | ValueRef::Float(_) | ValueRef::Time(_)
+                );
+                if ty.unsigned && n < 0 && !wraps {
+                    env.note(
+                        1916,
+                        format!(
+                            "Got overflow when converting '{}' to UNSIGNED BIGINT. Value truncated",
+                            r.to_text()
+                        ),
+                    );
+                    return Ok(Val::Ref(ValueRef::UInt(0)));
+                }
                 if ty.unsigned {
                     if n < 0 {
                         env.note(
@@ -581,7 +643,7 @@ impl Expr {
                     }
                     Val::Ref(ValueRef::UInt(n as u64))
                 } else {
-                    if n > i64::MAX as i128 {
+                    if n > i64::MAX as i128 && matches!(r, ValueRef::Str(_) | ValueRef::Bytes(_)) {
                         env.note(
                             1105,
                             "Cast to signed converted positive out-of-range integer to it's negative complement",
@@ -626,6 +688,9 @@ impl Expr {
                 Some(t) => Val::Ref(ValueRef::Time(t.truncate(f))),
                 None => incorrect("time", r),
             },
+            TypeKind::Fixed(kind) => {
+                Val::Ref(super::fixed::read(r, kind, env).map_or(ValueRef::Null, ValueRef::Fixed))
+            }
             TypeKind::Year => Val::int(to_integer(r, &mut Warn(env)).clamp(0, 9999) as i64),
             TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_) => {
                 let max = match ty.kind {
@@ -662,9 +727,13 @@ impl Expr {
             }
             _ => {
                 let mut b = Vec::new();
-                r.write_text(&mut b);
+                match r {
+                    ValueRef::Fixed(f) => b.extend_from_slice(f.bytes()),
+                    r => r.write_text(&mut b),
+                }
                 if let ExprKind::Cast(e) = &self.kind
                     && e.ty.is_string()
+                    && !matches!(r, ValueRef::Bytes(_))
                 {
                     // The bytes are those of the character set.
                     b = e.ty.ty.collation.charset().encode(&b).into_owned();
@@ -694,6 +763,30 @@ impl Expr {
             }
         })
     }
+}
+
+/// CAST of an exact number to an integer: rounded, and what is out of range becomes the end of the range.
+fn exact_as_integer<'a>(d: Decimal, unsigned: bool, env: &StatementEnv) -> Val<'a> {
+    let (low, high) = match unsigned {
+        true => (0, i128::from(u64::MAX)),
+        false => (i128::from(i64::MIN), i128::from(i64::MAX)),
+    };
+    let n = d.round(0).to_i128();
+    let end = if d.is_negative() { low } else { high };
+    let kept = n.map_or(end, |n| n.clamp(low, high));
+    if n != Some(kept) {
+        env.warn(
+            1916,
+            format!(
+                "Got overflow when converting '{d}' to {}INT. Value truncated",
+                if unsigned { "UNSIGNED " } else { "" }
+            ),
+        );
+    }
+    Val::Ref(match unsigned {
+        true => ValueRef::UInt(kept as u64),
+        false => ValueRef::Int(kept as i64),
+    })
 }
 
 /// A value that is stored in another form than it is seen in.

@@ -357,6 +357,30 @@ impl Func {
         }
     }
 
+    /// Its arguments, or the first of them, are texts whatever their types.
+    pub fn reads_text(self) -> bool {
+        matches!(
+            self,
+            Concat
+                | ConcatWs
+                | Length
+                | CharLength
+                | BitLength
+                | Quote
+                | Md5
+                | Sha1
+                | Reverse
+                | Ucase
+                | Lcase
+                | Replace
+                | Ltrim
+                | Rtrim
+                | Trim
+                | Left
+                | Right
+        )
+    }
+
     /// The value differs from row to row, or evaluating it does something.
     pub fn is_volatile(self) -> bool {
         if let Listed(f) = self {

@@ -12,6 +12,7 @@
 //! | `func.rs` | the older functions: names, argument counts |
 //! | `call.rs` | calls: their arguments, and who computes them |
 //! | `functions/` | what the functions do, by topic; the registry |
+//! | `fixed.rs` | UUID, INET4, INET6: what they may meet |
 //! | `date.rs` | intervals, DATE_FORMAT, STR_TO_DATE, weeks |
 //! | `like.rs` | LIKE patterns |
 //! | `subquery.rs` | subqueries |
@@ -23,6 +24,7 @@ pub mod compare;
 mod date;
 mod display;
 mod eval;
+mod fixed;
 pub mod func;
 pub mod functions;
 pub mod like;
@@ -31,25 +33,48 @@ mod named_lock;
 mod print;
 pub mod subquery;
 pub mod types;
+mod walk;
 
 #[cfg(test)]
 mod tests;
 
 use crate::env::{StatementEnv, VariableScope};
+use crate::show::quote_ident;
 use func::Func;
-use narwal_engine::Table;
+use narwal_engine::{ColumnDef, Table, ViewDef};
 use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
 use std::cell::RefCell;
 use std::sync::Arc;
 
 pub use bind::bind;
+pub(crate) use bind::number;
 use bind::{Binder, bool_ty, make};
 pub use date::IntervalUnit;
 pub use eval::{Val, push_warning};
 pub(crate) use functions::json::{append_value as append_json, escape as escape_json};
-pub use print::{arguments as call_arguments, print, print_default};
+pub use print::{arguments as call_arguments, print, print_default, quote};
 pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
 use subquery::{Runner, SubqueryPlanner};
+pub use walk::{for_each_leaf, unqualified};
+
+/// A view whose tables are sources of the statement that names it.
+#[derive(Debug, Clone)]
+pub struct MergedView {
+    /// Its definition.
+    pub def: Arc<ViewDef>,
+    /// Its columns as expressions over other sources.
+    pub columns: Vec<Expr>,
+    /// WITH CHECK OPTION: what holds of each row that is written through it.
+    pub check: Vec<Expr>,
+}
+
+impl MergedView {
+    /// A column's position.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        let mut all = self.def.columns.iter();
+        all.position(|c| c.eq_ignore_ascii_case(name))
+    }
+}
 
 /// A table that column names are looked up in.
 #[derive(Debug, Clone)]
@@ -66,6 +91,10 @@ pub struct Source {
     pub types: Option<Arc<[ExprType]>>,
     /// Columns that only a qualified name finds: USING shows the other side's.
     pub hidden: Vec<usize>,
+    /// For a view that was merged into the statement. It has no rows.
+    pub view: Option<Arc<MergedView>>,
+    /// A table under a merged view: names mean the view's columns, not its.
+    pub inner: bool,
 }
 
 impl Source {
@@ -78,6 +107,16 @@ impl Source {
             base: 0,
             types: None,
             hidden: Vec::new(),
+            view: None,
+            inner: false,
+        }
+    }
+
+    /// Number of columns that it has in the rows of a join.
+    pub fn width(&self) -> usize {
+        match self.view {
+            Some(_) => 0,
+            None => self.table.columns().len(),
         }
     }
 
@@ -86,7 +125,10 @@ impl Source {
         let c = &self.table.columns()[column];
         let t = match &self.types {
             Some(t) => t[column],
-            None => ExprType::of_column(c.ty, c.nullable),
+            None => ExprType {
+                json: holds_json(c),
+                ..ExprType::of_column(c.ty, c.nullable)
+            },
         };
         t.with_nullable(t.nullable || self.nullable)
     }
@@ -105,6 +147,13 @@ impl Source {
     pub fn is_virtual(&self) -> bool {
         self.table.def.db == crate::virtual_tables::INFORMATION_SCHEMA
     }
+}
+
+/// True for a column of type JSON: one whose CHECK wants JSON, alone or beside other things.
+fn holds_json(c: &ColumnDef) -> bool {
+    let Some(check) = &c.check else { return false };
+    let valid = format!("json_valid({})", quote_ident(&c.name));
+    check.split(" and ").any(|part| part == valid)
 }
 
 /// Which clause an expression stands in: named in errors, and decides how aliases are seen.
@@ -142,6 +191,8 @@ impl Clause {
 pub struct Scope<'a> {
     /// Tables; a column reference is (position here, position in the table).
     pub sources: &'a [Source],
+    /// Sources before this one are not seen.
+    pub first: usize,
     /// Names of select items, with their bound expressions: seen in GROUP BY, HAVING and ORDER BY.
     pub aliases: &'a [(String, Expr)],
     /// Where the expression stands.
@@ -159,10 +210,20 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
+    /// The sources that names may mean, with their positions.
+    pub fn visible(&self) -> impl Iterator<Item = (usize, &'a Source)> + use<'a> {
+        self.sources
+            .iter()
+            .enumerate()
+            .skip(self.first)
+            .filter(|(_, s)| !s.inner)
+    }
+
     /// A scope without tables.
     pub fn empty(env: &'a StatementEnv) -> Self {
         Scope {
             sources: &[],
+            first: 0,
             aliases: &[],
             clause: Clause::FieldList,
             aggregates: None,
@@ -200,6 +261,33 @@ pub enum AggFunc {
 }
 
 impl AggFunc {
+    /// The one that a name in lower case calls.
+    pub fn named(name: &str) -> Option<AggFunc> {
+        Some(match name {
+            "count" => AggFunc::Count,
+            "sum" => AggFunc::Sum,
+            "min" => AggFunc::Min,
+            "max" => AggFunc::Max,
+            "avg" => AggFunc::Avg,
+            "group_concat" => AggFunc::GroupConcat,
+            "bit_and" => AggFunc::BitAnd,
+            "bit_or" => AggFunc::BitOr,
+            "bit_xor" => AggFunc::BitXor,
+            "std" | "stddev" | "stddev_pop" => AggFunc::StdPop,
+            "stddev_samp" => AggFunc::StdSamp,
+            "variance" | "var_pop" => AggFunc::VarPop,
+            "var_samp" => AggFunc::VarSamp,
+            "json_arrayagg" => AggFunc::JsonArray,
+            "json_objectagg" => AggFunc::JsonObject,
+            _ => return None,
+        })
+    }
+
+    /// Its values are numbers.
+    pub fn is_numeric(self) -> bool {
+        !self.is_list() && !matches!(self, AggFunc::Count | AggFunc::Min | AggFunc::Max)
+    }
+
     /// It makes one text of all values.
     pub fn is_list(self) -> bool {
         matches!(
@@ -250,6 +338,8 @@ pub struct ExprType {
     pub null: bool,
     /// How strongly the collation of a string is meant.
     pub coercibility: Coercibility,
+    /// Text that is known to be JSON.
+    pub json: bool,
 }
 
 /// How strongly a string's collation is meant: the smaller wins in a comparison.
@@ -343,6 +433,8 @@ pub enum ExprKind {
     Literal(Value),
     /// The n-th `?`, from 0.
     Param(usize),
+    /// The n-th slot, from 0: a literal whose type the plan knows, and whose value comes with each execution.
+    Slot(usize),
     /// A column.
     Column {
         /// Position of the table in [`Scope::sources`].
@@ -497,6 +589,11 @@ pub enum ExprKind {
 pub trait RowAccess {
     /// A column's value (TIMESTAMP in UTC).
     fn column(&self, source: usize, column: usize) -> SqlResult<ValueRef<'_>>;
+    /// An integer column's value, if that is quick to say and not NULL.
+    #[inline]
+    fn int(&self, _source: usize, _column: usize) -> Option<i64> {
+        None
+    }
     /// The value of the n-th aggregate.
     fn aggregate(&self, _n: usize) -> ValueRef<'_> {
         ValueRef::Null
@@ -531,6 +628,11 @@ impl RowAccess for ImageRow<'_> {
     fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
         self.layout.column(self.row, column)
     }
+
+    #[inline]
+    fn int(&self, _source: usize, column: usize) -> Option<i64> {
+        self.layout.int(self.row, column)
+    }
 }
 
 /// What evaluation needs besides the row.
@@ -558,6 +660,7 @@ macro_rules! operands {
         match $kind {
             ExprKind::Literal(_)
             | ExprKind::Param(_)
+            | ExprKind::Slot(_)
             | ExprKind::Column { .. }
             | ExprKind::Aggregate(_)
             | ExprKind::InsertValue(_)
@@ -639,12 +742,66 @@ impl Expr {
 
     /// True, false, or `None` for NULL.
     pub fn eval_bool(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<Option<bool>> {
+        if let Some(b) = self.compare_ints(ctx, row) {
+            return Ok(Some(b));
+        }
         eval::truth(self.eval_ref(ctx, row)?.as_ref(), ctx)
+    }
+
+    /// What a comparison of an integer column with given integers says, without a detour over values.
+    #[inline]
+    fn compare_ints(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> Option<bool> {
+        let column = |e: &Expr| match e.kind {
+            ExprKind::Column { source, column, .. } => row.int(source, column),
+            _ => None,
+        };
+        let given = |e: &Expr| {
+            let v = match &e.kind {
+                ExprKind::Literal(v) => v,
+                ExprKind::Param(n) => ctx.params.get(*n)?,
+                _ => return None,
+            };
+            match v {
+                narwal_types::Value::Int(i) => Some(*i),
+                _ => None,
+            }
+        };
+        match &self.kind {
+            ExprKind::Compare {
+                op, left, right, ..
+            } => {
+                let k = given(right)?;
+                Some(eval::satisfied(*op, column(left)?.cmp(&k)))
+            }
+            ExprKind::Between {
+                expr,
+                low,
+                high,
+                negated,
+                ..
+            } => {
+                let (low, high) = (given(low)?, given(high)?);
+                let v = column(expr)?;
+                Some((low <= v && v <= high) != *negated)
+            }
+            _ => None,
+        }
     }
 
     /// True if the value is TRUE: how WHERE, HAVING and ON use a condition.
     pub fn matches(&self, ctx: &EvalCtx<'_>, row: &dyn RowAccess) -> SqlResult<bool> {
-        Ok(self.eval_bool(ctx, row)? == Some(true))
+        let ExprKind::And(list) = &self.kind else {
+            return Ok(self.eval_bool(ctx, row)? == Some(true));
+        };
+        let mut all = true;
+        for e in list {
+            match e.eval_bool(ctx, row)? {
+                Some(true) => {}
+                Some(false) => return Ok(false),
+                None => all = false,
+            }
+        }
+        Ok(all)
     }
 
     /// The column that this expression is, as (source, column).

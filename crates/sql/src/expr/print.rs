@@ -6,8 +6,8 @@
 
 use sqlparser::ast::{
     self, BinaryOperator as B, CaseWhen, CastKind, CeilFloorKind, CharacterLength, DataType,
-    ExactNumberInfo, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    TrimWhereField, UnaryOperator as U, Value as AstValue,
+    ExactNumberInfo, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArguments, Ident, TrimWhereField, UnaryOperator as U, Value as AstValue,
 };
 use std::fmt::Write;
 
@@ -126,7 +126,10 @@ fn is_truth(e: &Ast) -> bool {
         | Ast::IsTrue(_)
         | Ast::IsNotTrue(_)
         | Ast::IsFalse(_)
-        | Ast::IsNotFalse(_) => true,
+        | Ast::IsNotFalse(_)
+        | Ast::AnyOp { .. }
+        | Ast::AllOp { .. } => true,
+        Ast::Value(v) => matches!(&v.value, AstValue::Placeholder(p) if p.starts_with("exists")),
         Ast::Function(f) => is_truth_function(&function_name(f)),
         _ => false,
     }
@@ -290,6 +293,15 @@ fn between(e: &Ast, negated: bool, low: &Ast, high: &Ast) -> Printed {
 }
 
 fn in_list(e: &Ast, items: &[Ast], negated: bool) -> Printed {
+    if let [one] = items
+        && is_query(one)
+    {
+        let p = infix(level::IN, print(e), "in", print(one));
+        if negated {
+            return Printed::at(level::NEGATE, format!("!{}", p.left(level::NEGATE)));
+        }
+        return p;
+    }
     if let [one] = items {
         let op = if negated { "<>" } else { "=" };
         return infix(level::COMPARE, print(e), op, print(one));
@@ -299,6 +311,15 @@ fn in_list(e: &Ast, items: &[Ast], negated: bool) -> Printed {
         level::IN,
         format!("{}{not} in ({})", print(e).left(level::IN), list(items)),
     )
+}
+
+/// A subquery: a placeholder with its text.
+fn is_query(e: &Ast) -> bool {
+    match e {
+        Ast::Nested(e) => is_query(e),
+        Ast::Value(v) => matches!(&v.value, AstValue::Placeholder(p) if p.starts_with('(')),
+        _ => false,
+    }
 }
 
 fn like(e: &Ast, negated: bool, pattern: &Ast, escape: Option<&Ast>) -> Printed {
@@ -418,9 +439,67 @@ fn call(name: &str, args: &[&Ast]) -> Printed {
     Printed::whole(format!("{name}({})", list(args.iter().copied())))
 }
 
+/// A call of an aggregate function with its clauses.
+fn aggregate(name: &str, f: &ast::Function, args: &[&Ast]) -> String {
+    let name = match name {
+        "stddev" | "stddev_pop" => "std",
+        "var_pop" => "variance",
+        n => n,
+    };
+    let FunctionArguments::List(l) = &f.args else {
+        return format!("{name}()");
+    };
+    // What COUNT(*) counts is never NULL.
+    let all = args.is_empty() && !l.args.is_empty();
+    let mut s = format!("{name}(");
+    if l.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct) {
+        s.push_str("distinct ");
+    }
+    s.push_str(&match all {
+        true => "0".to_string(),
+        false => list(args.iter().copied()),
+    });
+    let mut separated = name != "group_concat";
+    let mut limit = String::new();
+    for c in &l.clauses {
+        match c {
+            FunctionArgumentClause::OrderBy(keys) => {
+                let keys: Vec<String> = keys
+                    .iter()
+                    .map(|k| {
+                        let way = match k.options.sort {
+                            Some(ast::OrderBySort::Desc) => "DESC",
+                            _ => "ASC",
+                        };
+                        format!("{} {way}", print(&k.expr).text)
+                    })
+                    .collect();
+                let _ = write!(s, " order by {}", keys.join(","));
+            }
+            FunctionArgumentClause::Separator(v) => {
+                separated = true;
+                let _ = write!(s, " separator {}", value(&v.value).text);
+            }
+            FunctionArgumentClause::Limit(n) => {
+                limit = format!(" limit {}", print(n).text);
+            }
+            _ => {}
+        }
+    }
+    if !separated {
+        s.push_str(" separator ','");
+    }
+    s.push_str(&limit);
+    s.push(')');
+    s
+}
+
 fn function(f: &ast::Function) -> Printed {
     let name = function_name(f);
     let args = arguments(f);
+    if super::AggFunc::named(&name).is_some() {
+        return Printed::whole(aggregate(&name, f, &args));
+    }
     match (name.as_str(), args.as_slice()) {
         ("mod", [a, b]) => infix(level::MULTIPLY, print(a), "MOD", print(b)),
         ("isnull", [a]) => is(a, "is null"),
@@ -445,7 +524,31 @@ fn function(f: &ast::Function) -> Printed {
             print(a).text,
             print(b).text
         )),
+        ("nextval" | "lastval" | "setval", [db, sequence, numbers @ ..]) => {
+            let mut text = format!(
+                "{name}({}.{}",
+                crate::show::quote_ident(literal_text(db)),
+                crate::show::quote_ident(literal_text(sequence))
+            );
+            for n in numbers {
+                text.push(',');
+                text.push_str(&print(n).text);
+            }
+            text.push(')');
+            Printed::whole(text)
+        }
         _ => call(printed_name(&name), &args),
+    }
+}
+
+/// The text of a string literal.
+pub fn literal_text(e: &Ast) -> &str {
+    match e {
+        Ast::Value(v) => match &v.value {
+            AstValue::SingleQuotedString(s) => s,
+            _ => "",
+        },
+        _ => "",
     }
 }
 
@@ -489,10 +592,41 @@ pub fn print(e: &Ast) -> Printed {
             }
             _ => Printed::whole(name(i)),
         },
-        // The table's name is always the table's own.
-        Ast::CompoundIdentifier(parts) => {
-            Printed::whole(parts.last().map(name).unwrap_or_default())
+        Ast::CompoundIdentifier(parts)
+            if parts.first().is_some_and(|p| p.value.starts_with('@')) =>
+        {
+            Printed::whole(e.to_string())
         }
+        Ast::CompoundIdentifier(parts) => {
+            Printed::whole(parts.iter().map(name).collect::<Vec<_>>().join("."))
+        }
+        Ast::AnyOp {
+            left,
+            compare_op: B::Eq,
+            right,
+            ..
+        } => infix(level::IN, print(left), "in", print(right)),
+        Ast::AnyOp {
+            left,
+            compare_op,
+            right,
+            ..
+        } => infix(
+            level::COMPARE,
+            print(left),
+            &format!("{compare_op} any"),
+            print(right),
+        ),
+        Ast::AllOp {
+            left,
+            compare_op,
+            right,
+        } => infix(
+            level::COMPARE,
+            print(left),
+            &format!("{compare_op} all"),
+            print(right),
+        ),
         Ast::UnaryOp { op, expr } => match op {
             U::Minus => unary("-", expr),
             U::Plus => print(expr),
@@ -596,6 +730,19 @@ pub fn print(e: &Ast) -> Printed {
             charset,
             ..
         } => Printed::whole(match (data_type, charset) {
+            (None, Some(cs))
+                if let Ast::Cast {
+                    expr, data_type, ..
+                } = &**expr =>
+            {
+                let to = cast_type(data_type);
+                let to = to.split(" charset ").next().unwrap_or_default();
+                format!(
+                    "cast({} as {to} charset {})",
+                    print(expr).text,
+                    cs.to_string().to_ascii_lowercase()
+                )
+            }
             (None, Some(cs)) => {
                 format!(
                     "convert({} using {})",

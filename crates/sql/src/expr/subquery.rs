@@ -7,6 +7,7 @@
 
 use super::compare::compare;
 use super::{Binder, CmpOp, EvalCtx, Expr, ExprKind, ExprType, RowAccess, Scope, bool_ty, make};
+use crate::ast::Select;
 use crate::exec::order::push_key;
 use crate::plan::select::SelectPlan;
 use ahash::{AHashMap, AHashSet};
@@ -421,6 +422,14 @@ pub struct Planned {
 pub trait SubqueryPlanner {
     /// Plans number `n` of the placeholders, seen from a scope.
     fn plan(&self, n: usize, used: SubqueryUse, scope: &Scope<'_>) -> SqlResult<Planned>;
+    /// Plans a query that is none of them. `number`: one that none of them has.
+    fn plan_query(
+        &self,
+        query: &Select,
+        number: usize,
+        used: SubqueryUse,
+        scope: &Scope<'_>,
+    ) -> SqlResult<Planned>;
     /// Says how its columns are compared.
     fn compared(&self, index: usize, collations: Vec<Collation>, by_key: bool);
 }

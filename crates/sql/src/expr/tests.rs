@@ -61,6 +61,7 @@ fn fixture() -> Fixture {
         created: 0,
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        sequence: false,
     };
     db.ddl(
         Ddl {

@@ -10,6 +10,11 @@ use narwal_types::{
 
 /// [`ExprType::decimals`] of floating point values.
 pub const NOT_FIXED: u8 = 39;
+/// The type of a `?` that is known only when the statement is executed; a string can stand for everything.
+pub fn param() -> ExprType {
+    ExprType::text(16_383, true)
+}
+
 /// A cast without a length.
 pub const NO_LENGTH: u16 = u16::MAX;
 
@@ -24,6 +29,7 @@ impl ExprType {
                 _ => ty.scale().unwrap_or(0),
             },
             null: false,
+            json: false,
             coercibility: if ty.is_string() {
                 Coercibility::Implicit
             } else {
@@ -50,6 +56,24 @@ impl ExprType {
     /// DOUBLE.
     pub fn double(nullable: bool) -> Self {
         Self::of_column(ColumnType::double(), nullable)
+    }
+
+    /// DOUBLE that is shown with so many digits behind the point; [`NOT_FIXED`] or more: as many as it needs.
+    fn double_with(decimals: u8, nullable: bool) -> Self {
+        ExprType {
+            decimals: decimals.min(NOT_FIXED),
+            ..Self::double(nullable)
+        }
+    }
+
+    /// A DOUBLE whose text has a fixed number of digits behind the point.
+    pub fn is_fixed_double(&self) -> bool {
+        matches!(self.ty.kind, TypeKind::Double) && self.decimals < NOT_FIXED
+    }
+
+    /// The text of a value of a type that [`Self::is_fixed_double`].
+    pub fn double_text(&self, v: f64) -> String {
+        narwal_types::convert::fixed_text(v, self.decimals)
     }
 
     /// DECIMAL with limits applied.
@@ -82,6 +106,7 @@ impl ExprType {
             nullable,
             decimals: NOT_FIXED,
             null: false,
+            json: false,
             coercibility,
         }
     }
@@ -103,6 +128,7 @@ impl ExprType {
             nullable: true,
             decimals: 0,
             null: true,
+            json: false,
             coercibility: Coercibility::Ignorable,
         }
     }
@@ -135,6 +161,7 @@ impl ExprType {
             Value::DateTime(t) => Self::of_column(ColumnType::datetime(t.fsp), false),
             Value::Member(m) => Self::text(m.text().chars().count() as u64, false),
             Value::Bits(b) => Self::of_column(ColumnType::new(TypeKind::Bit(b.width)), false),
+            Value::Fixed(f) => Self::fixed(f.kind, false),
         }
     }
 
@@ -148,6 +175,7 @@ impl ExprType {
             TypeKind::Text(s) | TypeKind::Blob(s) => s.max_bytes(),
             TypeKind::Enum(m) => m.enum_chars() as u64,
             TypeKind::Set(m) => m.set_chars() as u64,
+            TypeKind::Fixed(k) => u64::from(k.chars()),
             _ => self.ty.display_length() as u64,
         }
     }
@@ -222,18 +250,12 @@ pub fn arith(op: ArithOp, a: &ExprType, b: &ExprType) -> ExprType {
         }
         _ => match class {
             Class::Double => {
-                // A fixed number of digits stays fixed in sums.
-                let fixed = matches!(op, ArithOp::Add | ArithOp::Sub)
-                    && a.decimals < NOT_FIXED
-                    && b.decimals < NOT_FIXED;
-                ExprType {
-                    decimals: if fixed {
-                        a.decimals.max(b.decimals)
-                    } else {
-                        NOT_FIXED
-                    },
-                    ..ExprType::double(nullable)
-                }
+                // A fixed number of digits stays fixed.
+                let more = match op {
+                    ArithOp::Div => DIV_PRECISION_INCREMENT,
+                    _ => 0,
+                };
+                ExprType::double_with(a.decimals.max(b.decimals) + more, nullable)
             }
             Class::Int => ExprType::bigint(
                 if op == ArithOp::Mod {
@@ -269,7 +291,7 @@ pub fn negated(a: &ExprType) -> ExprType {
     match a.class() {
         Class::Int => ExprType::bigint(false, a.nullable),
         Class::Decimal => ExprType::decimal(a.int_digits(), a.scale(), a.nullable),
-        Class::Double => ExprType::double(a.nullable),
+        Class::Double => ExprType::double_with(a.decimals, a.nullable),
     }
 }
 
@@ -347,13 +369,14 @@ pub fn compare_collation<'a>(
     exprs: impl IntoIterator<Item = &'a Expr>,
     op: &str,
 ) -> SqlResult<Collation> {
+    let all: Vec<&ExprType> = exprs.into_iter().map(|e| &e.ty).collect();
+    // Patterns and places are searched in the text.
+    if !matches!(op, "like" | "regexp" | "locate") {
+        super::fixed::shared(all.iter().copied(), op)?;
+    }
     // Numbers don't take part: a comparison with one is numeric.
-    let types: Vec<&ExprType> = exprs
-        .into_iter()
-        .map(|e| &e.ty)
-        .filter(|t| t.is_string())
-        .collect();
-    Ok(collation_of(types, op)?.0)
+    let strings = all.into_iter().filter(|t| t.is_string());
+    Ok(collation_of(strings, op)?.0)
 }
 
 /// The type that several alternatives share (CASE, IF, COALESCE, UNION).
@@ -364,14 +387,24 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     let Some(first) = some.first() else {
         return Ok(ExprType::null());
     };
+    // Doubles are shown with as many digits as the one that has most.
+    let decimals = some.iter().map(|t| t.decimals).max().unwrap_or(NOT_FIXED);
     if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() {
-        return Ok(first.with_nullable(nullable));
+        return Ok(ExprType {
+            nullable,
+            decimals,
+            ..**first
+        });
+    }
+    if let Some(kind) = super::fixed::shared(some.iter().copied(), op)? {
+        // A text may be none.
+        return Ok(ExprType::fixed(kind, true));
     }
     let numeric = |t: &&ExprType| t.ty.is_numeric();
     if some.iter().all(numeric) {
         let is_real = |k| matches!(k, TypeKind::Float | TypeKind::Double);
         if some.iter().any(|t| is_real(t.ty.kind)) {
-            return Ok(ExprType::double(nullable));
+            return Ok(ExprType::double_with(decimals, nullable));
         }
         let int_digits = some.iter().map(|t| t.int_digits()).max().unwrap_or(1);
         let scale = some.iter().map(|t| t.scale()).max().unwrap_or(0);
@@ -406,7 +439,10 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     }
     let (c, k) = collation_of(some.iter().copied(), op)?;
     let chars = some.iter().map(|t| t.chars()).max().unwrap_or(0);
-    Ok(ExprType::string(chars, c, k, nullable))
+    Ok(ExprType {
+        json: some.iter().all(|t| t.json),
+        ..ExprType::string(chars, c, k, nullable)
+    })
 }
 
 /// Type of an aggregate's result.
@@ -417,12 +453,14 @@ pub fn aggregate(func: AggFunc, args: &[Expr]) -> SqlResult<ExprType> {
         (AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor, _) => ExprType::bigint(true, false),
         (_, None) => ExprType::null(),
         (AggFunc::Sum, Some(t)) => match t.class() {
-            Class::Double => ExprType::double(true),
+            Class::Double => ExprType::double_with(t.decimals, true),
             // 22 digits more than the argument: room for as many rows.
             _ => ExprType::decimal(t.int_digits() + 22, t.scale(), true),
         },
         (AggFunc::Avg, Some(t)) => match t.class() {
-            Class::Double => ExprType::double(true),
+            Class::Double => {
+                ExprType::double_with(t.decimals.saturating_add(DIV_PRECISION_INCREMENT), true)
+            }
             _ => ExprType::decimal(
                 t.int_digits(),
                 t.scale() + DIV_PRECISION_INCREMENT as u32,
@@ -438,7 +476,13 @@ pub fn aggregate(func: AggFunc, args: &[Expr]) -> SqlResult<ExprType> {
                 ..ExprType::double(true)
             }
         }
-        (AggFunc::JsonArray | AggFunc::JsonObject, Some(_)) => ExprType::text(1 << 20, true),
+        (AggFunc::JsonArray | AggFunc::JsonObject, Some(_)) => {
+            let (c, k) = collation_of(args.iter().map(|a| &a.ty), "json_arrayagg")?;
+            ExprType {
+                json: true,
+                ..ExprType::string(1 << 20, c, k.min(Coercibility::Coercible), true)
+            }
+        }
         (AggFunc::GroupConcat, Some(_)) => {
             let (c, k) = collation_of(args.iter().map(|a| &a.ty), "group_concat")?;
             ExprType {
@@ -494,7 +538,10 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         GetLock | ReleaseLock | IsFreeLock | IsUsedLock => ExprType::int(true),
         ReleaseAllLocks => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), false),
         Regexp => ExprType::int(any_null),
-        Listed(f) => f.ty(args)?,
+        Listed(f) => ExprType {
+            json: f.json,
+            ..f.ty(args)?
+        },
         MasterPosWait | MasterGtidWait => ExprType::bigint(false, true),
         BinlogGtidPos => ExprType::text(65_535, true),
         TimeToSec if fsp_of(0) > 0 => ExprType::decimal(7, fsp_of(0) as u32, true),
@@ -558,6 +605,8 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         Hex => ExprType::text(
             if arg(0).ty.is_string() {
                 arg(0).ty.max_bytes().unwrap_or(0) * 2
+            } else if arg(0).ty.fixed().is_some() {
+                arg(0).chars() * 2
             } else {
                 16
             },
@@ -567,7 +616,7 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         Md5 => ExprType::text(32, any_null),
         Sha1 => ExprType::text(40, any_null),
         Sha2 => ExprType::text(128, true),
-        Uuid => ExprType::text(36, false),
+        Uuid => ExprType::new_uuid(),
         Abs | Round | Truncate | Ceiling | Floor => {
             let t = arg(0);
             let nullable = any_null;
@@ -575,7 +624,8 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
                 Class::Double => ExprType {
                     decimals: match (func, literal_int(1)) {
                         (Round | Truncate, Some(d)) => d.clamp(0, 30) as u8,
-                        (Abs, _) => NOT_FIXED,
+                        (Round | Truncate, None) if args.len() > 1 => t.decimals,
+                        (Abs, _) => t.decimals,
                         _ => 0,
                     },
                     ..ExprType::double(nullable)
@@ -587,7 +637,7 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
                         Abs => t.scale(),
                         Ceiling | Floor => 0,
                         _ => match literal_int(1) {
-                            Some(d) => t.scale().min(d.max(0) as u32),
+                            Some(d) => d.clamp(0, MAX_SCALE as i64) as u32,
                             None if args.len() > 1 => t.scale(),
                             None => 0,
                         },
@@ -595,6 +645,10 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
                     match func {
                         Ceiling | Floor if t.int_digits() < 18 => ExprType::bigint(false, nullable),
                         Abs | Truncate => ExprType::decimal(t.int_digits(), scale, nullable),
+                        // Only what cuts digits off can carry into one more.
+                        Round if scale >= t.scale() => {
+                            ExprType::decimal(t.int_digits(), scale, nullable)
+                        }
                         _ => ExprType::decimal(t.int_digits() + 1, scale, nullable),
                     }
                 }
@@ -650,6 +704,7 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         .with_nullable(false),
         Date | FromDays | LastDay | MakeDate => temporal(TypeKind::Date),
         FromUnixtime if args.len() == 2 => ExprType::text(255, true),
+        FromUnixtime if arg(0).is_string() => temporal(TypeKind::DateTime(6)),
         FromUnixtime => temporal(TypeKind::DateTime(fsp_of(0))),
         DateFormat | TimeFormat => ExprType::text(255, true),
         DayName | MonthName => ExprType::text(9, true),

@@ -95,6 +95,15 @@ pub(super) fn prefix(parser: &mut Parser) -> Option<Parsed> {
         "get_format" if opened => get_format,
         "trim" if opened => trim,
         "weight_string" if opened => weight_string,
+        "nextval" if opened => |p| sequence_call(p, "nextval"),
+        "lastval" if opened => |p| sequence_call(p, "lastval"),
+        "setval" if opened => set_value,
+        "next" if is_word(parser, 1, "value") && is_word(parser, 2, "for") => {
+            |p| value_for(p, "nextval")
+        }
+        "previous" if is_word(parser, 1, "value") && is_word(parser, 2, "for") => {
+            |p| value_for(p, "lastval")
+        }
         _ => return None,
     };
     parser.advance_token();
@@ -251,6 +260,60 @@ fn weight_string(parser: &mut Parser) -> Parsed {
     parser.expect_token(&Token::RParen)?;
     parser.expect_token(&Token::RParen)?;
     Ok(call(" weight_string", vec![e, number(binary), number(n)]))
+}
+
+/// A sequence's name as two arguments: its database, empty if there is none, and the name.
+fn sequence_name(parser: &mut Parser) -> Result<Vec<Expr>, ParserError> {
+    let first = any_word(parser)?;
+    if parser.consume_token(&Token::Period) {
+        return Ok(vec![first, any_word(parser)?]);
+    }
+    Ok(vec![text(""), first])
+}
+
+/// A name, quoted or not, as a text.
+fn any_word(parser: &mut Parser) -> Parsed {
+    let Token::Word(w) = &parser.peek_token_ref().token else {
+        return error(parser, "a name");
+    };
+    let name = text(&w.value);
+    parser.advance_token();
+    Ok(name)
+}
+
+/// NEXTVAL(s), LASTVAL(s)
+fn sequence_call(parser: &mut Parser, name: &str) -> Parsed {
+    parser.expect_token(&Token::LParen)?;
+    let args = sequence_name(parser)?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(call(name, args))
+}
+
+/// NEXT VALUE FOR s, PREVIOUS VALUE FOR s, behind the first word.
+fn value_for(parser: &mut Parser, name: &str) -> Parsed {
+    parser.advance_token();
+    parser.advance_token();
+    Ok(call(name, sequence_name(parser)?))
+}
+
+/// SETVAL(s, n [, used [, round]])
+fn set_value(parser: &mut Parser) -> Parsed {
+    parser.expect_token(&Token::LParen)?;
+    let mut args = sequence_name(parser)?;
+    while parser.consume_token(&Token::Comma) {
+        let minus = args.len() == 2 && parser.consume_token(&Token::Minus);
+        let Token::Number(n, _) = &parser.peek_token_ref().token else {
+            return error(parser, "a number");
+        };
+        let n = if minus { format!("-{n}") } else { n.clone() };
+        parser.advance_token();
+        args.push(value(Value::Number(n, false)));
+    }
+    if !(3..=5).contains(&args.len()) {
+        return error(parser, "a number");
+    }
+    parser.expect_token(&Token::RParen)?;
+    Ok(call("setval", args))
 }
 
 /// CAST(e AS type): MariaDB's few types, UNSIGNED INTEGER, and CHAR with a character set.

@@ -77,6 +77,15 @@ pub fn parse_expression(text: &str, opts: &ParseOptions) -> SqlResult<AstExpr> {
     })
 }
 
+/// The value of a string literal in its quotes, in a mode without NO_BACKSLASH_ESCAPES.
+pub(crate) fn string_literal(text: &str) -> Option<String> {
+    let tokens = Tokenizer::new(&DIALECT, text).tokenize().ok()?;
+    match <[Token; 1]>::try_from(tokens).ok()? {
+        [Token::SingleQuotedString(s) | Token::DoubleQuotedString(s)] => Some(s),
+        _ => None,
+    }
+}
+
 fn with_parser<T>(
     text: &str,
     opts: &ParseOptions,
@@ -558,10 +567,20 @@ fn too_deep() -> SqlError {
 
 /// CREATE and ALTER have their own grammar for a SELECT in parentheses.
 fn is_ddl(tokens: &[TokenWithSpan]) -> bool {
-    tokens
+    let mut words = tokens
         .iter()
-        .find(|t| !matches!(t.token, Token::Whitespace(_)))
-        .is_some_and(|t| P::is_kw(&t.token, "CREATE") || P::is_kw(&t.token, "ALTER"))
+        .filter(|t| !matches!(t.token, Token::Whitespace(_)))
+        .map(|t| &t.token);
+    words
+        .next()
+        .is_some_and(|t| P::is_kw(t, "CREATE") || P::is_kw(t, "ALTER"))
+        && !names_view(words)
+}
+
+/// True behind CREATE or ALTER if the statement is about a view.
+fn names_view<'t>(words: impl Iterator<Item = &'t Token>) -> bool {
+    let head = words.take_while(|t| !["TABLE", "AS", "SELECT"].iter().any(|k| P::is_kw(t, k)));
+    head.into_iter().any(|t| P::is_kw(t, "VIEW"))
 }
 
 /// Offsets of the lines; empty for one line of ASCII, where a column is an offset.

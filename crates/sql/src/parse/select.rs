@@ -2,8 +2,8 @@
 
 use super::{MAX_TABLES, P, is_reserved_word};
 use crate::ast::{
-    AstExpr, From, IndexHint, IndexHintKind, Join, JoinKind, JoinOn, Limit, Locking, OrderItem,
-    Select, SelectInto, SelectItem, Stmt, TableName, TableRef,
+    AstExpr, From, IndexHint, IndexHintKind, IndexHintScope, Join, JoinKind, JoinOn, Limit,
+    Locking, OrderItem, Select, SelectInto, SelectItem, Stmt, TableName, TableRef,
 };
 use narwal_engine::LockWait;
 use narwal_types::{SqlError, SqlResult};
@@ -152,6 +152,7 @@ impl P<'_> {
                 right: self.joined(tables)?,
                 kind: JoinKind::Inner,
                 on: JoinOn::Nothing,
+                straight: false,
             }));
         }
         Ok(left)
@@ -166,7 +167,8 @@ impl P<'_> {
                 p.expect_kw("JOIN")?;
                 Ok(kind)
             };
-            let kind = if self.kw("JOIN") || self.kw("STRAIGHT_JOIN") {
+            let straight = !natural && self.kw("STRAIGHT_JOIN");
+            let kind = if straight || self.kw("JOIN") {
                 JoinKind::Inner
             } else if self.kw("INNER") || self.kw("CROSS") {
                 self.expect_kw("JOIN")?;
@@ -202,6 +204,7 @@ impl P<'_> {
                 right,
                 kind,
                 on,
+                straight,
             }));
         }
     }
@@ -347,8 +350,21 @@ impl P<'_> {
             if !self.kw("INDEX") && !self.kw("KEY") {
                 return Err(self.error());
             }
+            let mut scope = None;
             if self.kw("FOR") {
-                return self.unsupported("index hints FOR JOIN, ORDER BY or GROUP BY");
+                scope = Some(if self.kw("JOIN") {
+                    IndexHintScope::Join
+                } else {
+                    let order = self.kw("ORDER");
+                    if !order {
+                        self.expect_kw("GROUP")?;
+                    }
+                    self.expect_kw("BY")?;
+                    match order {
+                        true => IndexHintScope::OrderBy,
+                        false => IndexHintScope::GroupBy,
+                    }
+                });
             }
             self.expect_tok(&Token::LParen)?;
             let mut indexes = Vec::new();
@@ -362,7 +378,11 @@ impl P<'_> {
                 })?;
                 self.expect_tok(&Token::RParen)?;
             }
-            hints.push(IndexHint { kind, indexes });
+            hints.push(IndexHint {
+                kind,
+                scope,
+                indexes,
+            });
             let _ = self.peek() == &Token::Comma
                 && (self.peek_kw_nth(1, "USE")
                     || self.peek_kw_nth(1, "FORCE")

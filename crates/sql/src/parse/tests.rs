@@ -112,7 +112,6 @@ fn errors() {
     assert_eq!(code("SELECT FROM t"), 1064);
     assert_eq!(code("SELECT 1 1"), 1064);
     assert_eq!(code("SELEC 1"), 1064);
-    assert_eq!(code("CREATE VIEW v AS SELECT 1"), 1235);
     assert_eq!(code("INSERT INTO t VALUES (1"), 1064);
     assert_eq!(
         code(&format!("SELECT {}1{}", "(".repeat(5000), ")".repeat(5000))),
@@ -274,4 +273,38 @@ fn modes() {
             ..
         }
     ));
+}
+
+#[test]
+fn definers_of_views() {
+    use crate::ast::{DdlStmt, Definer};
+    let definer = |text: &str| {
+        let sql = format!(
+            "CREATE DEFINER={text} SQL SECURITY INVOKER VIEW v AS SELECT 1 WITH LOCAL CHECK OPTION"
+        );
+        match parse_statement(&sql, &ParseOptions::default()).unwrap() {
+            Stmt::Ddl(d) => match *d {
+                DdlStmt::CreateView(v) => {
+                    assert_eq!(v.source, "SELECT 1 WITH LOCAL CHECK OPTION");
+                    assert_eq!(v.invoker, Some(true));
+                    v.definer.unwrap()
+                }
+                d => panic!("{d:?}"),
+            },
+            s => panic!("{s:?}"),
+        }
+    };
+    let account = |u: &str, h: &str| Definer::Account(u.into(), h.into());
+    assert_eq!(definer("CURRENT_USER"), Definer::CurrentUser);
+    assert_eq!(definer("current_user()"), Definer::CurrentUser);
+    for text in [
+        "root@localhost",
+        "`root`@`localhost`",
+        "'root'@localhost",
+        "root@'localhost'",
+    ] {
+        assert_eq!(definer(text), account("root", "localhost"), "{text}");
+    }
+    assert_eq!(definer("'a@b'@'%'"), account("a@b", "%"));
+    assert_eq!(definer("root"), account("root", "%"));
 }

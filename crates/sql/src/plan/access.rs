@@ -2,7 +2,7 @@
 
 use super::interval::{Exactness, Fit, fit, part_set};
 use super::sarg::{ColCond, conjuncts, const_value, extract};
-use crate::ast::{IndexHint, IndexHintKind};
+use crate::ast::{IndexHint, IndexHintKind, IndexHintScope};
 use crate::expr::{CmpOp, EvalCtx, Expr};
 use narwal_engine::{Index, KeyRange, Table};
 use narwal_types::{SqlError, SqlResult, Value, key};
@@ -41,6 +41,10 @@ pub struct Access {
     pub rows: u64,
     /// Indexes that could have been used, for EXPLAIN.
     pub possible: Vec<usize>,
+    /// With index hints: which indexes they allow to read by.
+    pub allowed: Vec<bool>,
+    /// The same for GROUP BY.
+    pub allowed_groups: Vec<bool>,
 }
 
 /// Ranges of one execution, in index order.
@@ -82,6 +86,8 @@ impl Access {
             covers_filter: false,
             rows,
             possible: Vec::new(),
+            allowed: Vec::new(),
+            allowed_groups: Vec::new(),
         }
     }
 
@@ -95,8 +101,12 @@ impl Access {
         table_rows: u64,
     ) -> SqlResult<Access> {
         let rows = table_rows.max(1000);
-        let allowed = allowed_indexes(table, hints)?;
-        let forced = hints.iter().any(|h| h.kind == IndexHintKind::Force);
+        let stats = table.stats();
+        let allowed = allowed_indexes(table, hints, IndexHintScope::Join)?;
+        let allowed_orders = allowed_indexes(table, hints, IndexHintScope::OrderBy)?;
+        let forced = hints.iter().any(|h| {
+            h.kind == IndexHintKind::Force && h.scope.is_none_or(|s| s == IndexHintScope::Join)
+        });
         let conds: Vec<Option<(usize, ColCond)>> = filter
             .map(|f| conjuncts(f).iter().map(|e| extract(e, table)).collect())
             .unwrap_or_default();
@@ -157,7 +167,19 @@ impl Access {
                 };
                 let points = cond.is_points();
                 let single = cond.is_single();
-                est = if points {
+                let distinct = stats
+                    .as_ref()
+                    .and_then(|s| s.distinct(index.id, used.len() + 1));
+                est = if let (true, Some(distinct)) = (points, distinct) {
+                    let before = match used.len() {
+                        0 => 1,
+                        n => stats
+                            .as_ref()
+                            .and_then(|s| s.distinct(index.id, n))
+                            .unwrap_or(1),
+                    };
+                    (est * before as f64 / distinct as f64).max(1.0) * cond.count() as f64
+                } else if points {
                     (est / 20.0).max(1.0) * cond.count() as f64
                 } else {
                     match &cond {
@@ -190,7 +212,8 @@ impl Access {
             if !used.is_empty() {
                 possible.push(i);
             }
-            let order_dir = order_of(table, index, &eq_columns, order);
+            let order_dir = order_of(table, index, &eq_columns, order)
+                .filter(|_| allowed_orders[i] || !want_sorted);
             if used.is_empty() && (order_dir.is_none() || !want_sorted) && !forced {
                 continue;
             }
@@ -239,14 +262,77 @@ impl Access {
                     lookup,
                     rows: if unique_point { 1 } else { est as u64 },
                     possible: Vec::new(),
+                    allowed: Vec::new(),
+                    allowed_groups: Vec::new(),
                 };
             }
         }
         best.possible = possible;
+        if !hints.is_empty() {
+            best.allowed = allowed;
+            best.allowed_groups = allowed_indexes(table, hints, IndexHintScope::GroupBy)?;
+        }
         if filter.is_none() {
             best.covers_filter = true;
         }
         Ok(best)
+    }
+
+    /// The part of an index in which the smallest and the largest value of a column stand at the ends, if `filter` says no
+    /// more than that: all parts before the column have one value each. NULLs of the column are left out.
+    pub fn ends_of(
+        table: &Table,
+        filter: Option<&Expr>,
+        index: usize,
+        column: usize,
+    ) -> Option<Access> {
+        let conds = filter
+            .map(|f| {
+                conjuncts(f)
+                    .iter()
+                    .map(|e| extract(e, table))
+                    .collect::<Option<Vec<_>>>()
+            })
+            .unwrap_or_else(|| Some(Vec::new()))?;
+        let mut used = Vec::new();
+        let mut n = 0;
+        for part in &table.indexes[index].parts {
+            if part.prefix.is_some() {
+                return None;
+            }
+            let mut here: Vec<ColCond> = conds
+                .iter()
+                .filter(|(c, _)| *c == part.column)
+                .map(|(_, k)| k.clone())
+                .collect();
+            n += here.len();
+            if part.column == column {
+                if n < conds.len() {
+                    return None;
+                }
+                if part.nullable {
+                    here.push(ColCond::IsNotNull);
+                }
+                if !here.is_empty() {
+                    used.push(ColCond::And(here));
+                }
+                return Some(Access {
+                    index,
+                    lookup: if used.is_empty() {
+                        Lookup::Full
+                    } else {
+                        Lookup::Ranges(used)
+                    },
+                    covers_filter: true,
+                    ..Access::full(1)
+                });
+            }
+            if !here.iter().any(ColCond::is_single) {
+                return None;
+            }
+            used.push(ColCond::And(here));
+        }
+        None
     }
 
     /// True if rows come in the wanted order in this execution.
@@ -378,13 +464,21 @@ fn range(start: Vec<u8>, end: Option<Vec<u8>>) -> KeyRange {
     }
 }
 
-/// Which indexes the hints allow.
-fn allowed_indexes(table: &Table, hints: &[IndexHint]) -> SqlResult<Vec<bool>> {
+/// Which indexes the hints allow for something.
+fn allowed_indexes(
+    table: &Table,
+    hints: &[IndexHint],
+    scope: IndexHintScope,
+) -> SqlResult<Vec<bool>> {
     let mut allowed = vec![true; table.indexes.len()];
     if hints.is_empty() {
         return Ok(allowed);
     }
-    if hints.iter().any(|h| h.kind != IndexHintKind::Ignore) {
+    let concerns = |h: &IndexHint| h.scope.is_none_or(|s| s == scope);
+    if hints
+        .iter()
+        .any(|h| h.kind != IndexHintKind::Ignore && concerns(h))
+    {
         allowed.fill(false);
     }
     for h in hints {
@@ -400,7 +494,9 @@ fn allowed_indexes(table: &Table, hints: &[IndexHint]) -> SqlResult<Vec<bool>> {
                         format!("Key '{name}' doesn't exist in table '{}'", table.def.name),
                     )
                 })?;
-            allowed[i] = h.kind != IndexHintKind::Ignore;
+            if concerns(h) {
+                allowed[i] = h.kind != IndexHintKind::Ignore;
+            }
         }
     }
     Ok(allowed)

@@ -1,13 +1,17 @@
 //! Binding and planning INSERT, REPLACE, UPDATE and DELETE.
 
 use super::access::{Access, Lookup};
+use super::from::all_of;
 use super::resolve::Resolver;
 use super::select::{SelectPlan, Subqueries, split_late};
+use super::view_write::{Verb, Written, full_name};
 use crate::ast::{Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update};
 use crate::exec::order::SortKey;
 use crate::exec::rows::{Rows, TablePlan};
 use crate::exec::rules::rules;
+use crate::exec::view_check::ViewCheck;
 use crate::expr::{Clause, Expr, Scope, Source, SubPlan, bind};
+use crate::param_type::{ParamDefault, left_out};
 use crate::privilege::Privilege;
 use crate::returning::ReturningPlan;
 use narwal_engine::{DefaultDef, Table};
@@ -85,6 +89,8 @@ pub struct InsertPlan {
     pub on_duplicate: Vec<SetPlan>,
     /// Columns with ON UPDATE CURRENT_TIMESTAMP that ON DUPLICATE KEY UPDATE does not set.
     pub on_update: Vec<(usize, u8)>,
+    /// WITH CHECK OPTION of the view that is its target.
+    pub check: Option<ViewCheck>,
     /// RETURNING.
     pub returning: Option<ReturningPlan>,
     /// Subqueries of its expressions.
@@ -109,6 +115,8 @@ pub struct UpdatePlan {
     pub ignore: bool,
     /// SET changes columns of the index that is scanned: rows may move.
     pub moves: bool,
+    /// WITH CHECK OPTION of the view that is its target.
+    pub check: Option<ViewCheck>,
     /// No index and no LIMIT, for `sql_safe_updates`.
     pub unsafe_: bool,
     /// Subqueries of its expressions.
@@ -226,48 +234,60 @@ impl Resolver<'_> {
         })
     }
 
+    /// DEFAULT or IGNORE in place of a parameter's value.
+    fn left_out(&self, v: &SetValue) -> Option<ParamDefault> {
+        match v {
+            SetValue::Default => None,
+            SetValue::Expr(e) => left_out(self.env, e),
+        }
+    }
+
     fn set_plans(
         &self,
         list: &[Assignment],
-        source: &Source,
+        written: &Written,
         insert_values: bool,
         subqueries: &Subqueries<'_>,
     ) -> SqlResult<Vec<SetPlan>> {
+        let table = written.table();
         let scope = Scope {
-            sources: std::slice::from_ref(source),
+            sources: &written.sources,
             insert_values,
             planner: Some(subqueries),
             ..Scope::empty(self.env)
         };
         list.iter()
             .map(|a| {
-                let full = || match &a.table {
-                    Some(t) => format!("{t}.{}", a.column),
-                    None => a.column.clone(),
-                };
+                let full = || full_name(a);
                 let clause = if insert_values { "UPDATE" } else { "SET" };
-                if a.table.as_ref().is_some_and(|t| *t != source.name) {
+                if a.table.as_ref().is_some_and(|t| t != written.name()) {
                     return Err(unknown_column(&full(), clause));
                 }
-                let column = source
-                    .table
-                    .column(&a.column)
+                let column = written
+                    .column(&a.column)?
                     .ok_or_else(|| unknown_column(&full(), clause))?;
-                let value = match &a.value {
-                    SetValue::Default => {
-                        StoreValue::Default(match self.default_value(&source.table, column)? {
+                let left_out = self.left_out(&a.value);
+                let value = match (&a.value, left_out) {
+                    (SetValue::Expr(_), Some(ParamDefault::Ignore)) if !insert_values => {
+                        let same = Expr::column(&scope, 0, column)
+                            .ok_or_else(|| unknown_column(&full(), clause))?;
+                        StoreValue::Expr(same)
+                    }
+                    (SetValue::Default, _) | (_, Some(_)) => {
+                        StoreValue::Default(match self.default_value(table, column)? {
                             DefaultValue::Generate => DefaultValue::Missing(implicit_default(
-                                &source.table.def.columns[column].ty,
+                                &table.def.columns[column].ty,
                             )),
                             d => d,
                         })
                     }
-                    SetValue::Expr(e) => {
+                    (SetValue::Expr(e), None) => {
                         let e = bind(e, &scope).map_err(|e| {
                             in_clause(e, if insert_values { "SELECT" } else { "SET" })
                         })?;
-                        match source.table.def.columns[column].generated {
-                            None => StoreValue::Expr(e),
+                        let def = &table.def.columns[column];
+                        match def.generated {
+                            None => StoreValue::Expr(e.as_stored(&def.ty)),
                             Some(_) => StoreValue::Ignored(Box::new(e)),
                         }
                     }
@@ -288,7 +308,13 @@ impl Resolver<'_> {
     }
 
     /// The table that a statement writes.
-    fn target(&self, t: &TableRef, privilege: Privilege) -> SqlResult<Source> {
+    fn target(
+        &self,
+        t: &TableRef,
+        verb: Verb,
+        columns: Option<&[String]>,
+        subqueries: &Subqueries<'_>,
+    ) -> SqlResult<Written> {
         let db = self.db_of(&t.name)?.to_string();
         if db.eq_ignore_ascii_case("information_schema") {
             return Err(SqlError::new(
@@ -300,9 +326,12 @@ impl Resolver<'_> {
                 ),
             ));
         }
-        let table = self.stored(&db, &t.name.name, privilege)?;
+        if let Some(def) = self.view_named(t) {
+            return self.written_view(&def, t, verb, columns, subqueries);
+        }
+        let table = self.stored(&db, &t.name.name, verb.privilege())?;
         let name = t.alias.as_deref().unwrap_or(&t.name.name);
-        Ok(Source::new(name, table))
+        Ok(Written::table_only(Source::new(name, table)))
     }
 
     /// Plans INSERT and REPLACE.
@@ -313,40 +342,20 @@ impl Resolver<'_> {
             alias: None,
             hints: Vec::new(),
         };
-        let source = self.target(&target, Privilege::Insert)?;
-        let table = source.table.clone();
-        let def = &table.def;
+        let written = self.target(&target, Verb::Insert, i.columns.as_deref(), &subqueries)?;
+        let table = written.table().clone();
         if i.replace {
-            self.need(&def.db, &def.name, Privilege::Delete);
+            self.need_too(&target, &written, Privilege::Delete)?;
         }
         if !i.on_duplicate.is_empty() {
-            self.need(&def.db, &def.name, Privilege::Update);
+            self.need_too(&target, &written, Privilege::Update)?;
         }
-        let n = def.columns.len();
+        let n = table.def.columns.len();
+        let unknown = |name: &str| unknown_column(name, "INSERT INTO");
+        let mut columns = written.inserted(i.columns.as_deref(), unknown)?;
         let mut given: Vec<Option<usize>> = vec![None; n];
-        let mut columns = Vec::with_capacity(n);
-        match &i.columns {
-            None => {
-                for (c, g) in given.iter_mut().enumerate() {
-                    *g = Some(c);
-                    columns.push(c);
-                }
-            }
-            Some(names) => {
-                for name in names {
-                    let c = table
-                        .column(name)
-                        .ok_or_else(|| unknown_column(name, "INSERT INTO"))?;
-                    if given[c].replace(columns.len()).is_some() {
-                        return Err(SqlError::new(
-                            1110,
-                            b"42000",
-                            format!("Column '{name}' specified twice"),
-                        ));
-                    }
-                    columns.push(c);
-                }
-            }
+        for (at, c) in columns.iter().enumerate() {
+            given[*c] = Some(at);
         }
         let defaults = (0..n)
             .map(
@@ -359,6 +368,10 @@ impl Resolver<'_> {
                 },
             )
             .collect::<SqlResult<Vec<_>>>()?;
+        if self.env.sql_mode.strict() && !i.ignore {
+            let missing = |c: usize| matches!(defaults[c], DefaultValue::Missing(_));
+            written.hidden_without_default(missing)?;
+        }
         let count_error = |row: usize| {
             SqlError::new(
                 1136,
@@ -370,7 +383,7 @@ impl Resolver<'_> {
             InsertSource::Values(rows) => {
                 // A value may refer to columns given before it.
                 let scope = Scope {
-                    sources: std::slice::from_ref(&source),
+                    sources: &written.sources,
                     planner: Some(&subqueries),
                     ..Scope::empty(self.env)
                 };
@@ -394,11 +407,17 @@ impl Resolver<'_> {
                             .map(|(v, c)| {
                                 Ok(match v {
                                     SetValue::Default => StoreValue::Default(defaults[*c].clone()),
+                                    v if self.left_out(v).is_some() => {
+                                        StoreValue::Default(defaults[*c].clone())
+                                    }
                                     SetValue::Expr(e) => {
                                         let e =
                                             bind(e, &scope).map_err(|e| in_clause(e, "VALUES"))?;
                                         match table.def.columns[*c].generated {
-                                            None => StoreValue::Expr(e),
+                                            None => {
+                                                let to = &table.def.columns[*c].ty;
+                                                StoreValue::Expr(e.as_stored(to))
+                                            }
                                             Some(_) => StoreValue::Ignored(Box::new(e)),
                                         }
                                     }
@@ -417,7 +436,7 @@ impl Resolver<'_> {
                 RowSource::Select(Box::new(plan))
             }
         };
-        let on_duplicate = self.set_plans(&i.on_duplicate, &source, true, &subqueries)?;
+        let on_duplicate = self.set_plans(&i.on_duplicate, &written, true, &subqueries)?;
         let on_update = Self::on_update(&table, &on_duplicate);
         let on_duplicate_runs = on_duplicate.iter().any(|s| runs_each_row(&s.value));
         let values_run =
@@ -433,32 +452,33 @@ impl Resolver<'_> {
             row_wise: on_duplicate_runs || values_run,
             subqueries: subqueries.into_plans(),
             table,
+            check: written.check,
             returning: self.returning(&i.returning, &target)?,
         })
     }
 
     fn filtered(
         &self,
-        source: &Source,
+        written: &Written,
         t: &TableRef,
         where_: Option<&crate::ast::AstExpr>,
         order: &[OrderItem],
         limited: bool,
         subqueries: &Subqueries<'_>,
     ) -> SqlResult<(TablePlan, Vec<SortKey>)> {
+        let table = written.table();
         let scope = Scope {
-            sources: std::slice::from_ref(source),
+            sources: &written.sources,
             clause: Clause::Where,
             planner: Some(subqueries),
             ..Scope::empty(self.env)
         };
-        let filter = where_.map(|w| bind(w, &scope)).transpose()?;
-        if filter.as_ref().is_some_and(crate::expr::Expr::has_column) {
-            self.need(
-                &source.table.def.db,
-                &source.table.def.name,
-                Privilege::Select,
-            );
+        let mut filter = where_.map(|w| bind(w, &scope)).transpose()?;
+        if !table.temporary && filter.as_ref().is_some_and(crate::expr::Expr::has_column) {
+            self.need(self.db_of(&t.name)?, &t.name.name, Privilege::Select);
+        }
+        if !written.filter.is_empty() {
+            filter = all_of(written.filter.iter().cloned().chain(filter).collect());
         }
         let scope = Scope {
             clause: Clause::OrderBy,
@@ -489,23 +509,24 @@ impl Resolver<'_> {
             .map(|k| k.expr.as_column().map(|(_, c)| (c, k.desc)))
             .collect();
         let access = Access::choose(
-            &source.table,
+            table,
             filter.as_ref(),
             wanted.as_deref().unwrap_or(&[]),
             None,
             &t.hints,
-            self.db.table_rows(&source.table),
+            self.db.table_rows(table),
         )?;
         if access.ordered && wanted.is_some() && !access.order_by_values {
             order.clear();
         }
         Ok((
             TablePlan {
-                table: source.table.clone(),
+                table: table.clone(),
                 access,
                 filter,
                 late,
                 rows: Rows::Stored,
+                cover: None,
             },
             order,
         ))
@@ -513,27 +534,25 @@ impl Resolver<'_> {
 
     /// Plans UPDATE.
     pub fn update(&self, u: &Update) -> SqlResult<UpdatePlan> {
-        let source = self.target(&u.table, Privilege::Update)?;
         let subqueries = Subqueries::new(self, &u.subqueries);
-        let sets = self.set_plans(&u.assignments, &source, false, &subqueries)?;
+        let written = self.target(&u.table, Verb::Update, None, &subqueries)?;
+        let table = written.table();
+        let sets = self.set_plans(&u.assignments, &written, false, &subqueries)?;
         let (target, order) = self.filtered(
-            &source,
+            &written,
             &u.table,
             u.where_.as_ref(),
             &u.order_by,
             u.limit.is_some(),
             &subqueries,
         )?;
-        let on_update = Self::on_update(&source.table, &sets);
+        let on_update = Self::on_update(table, &sets);
         let changed =
             |c: usize| sets.iter().any(|s| s.column == c) || on_update.iter().any(|o| o.0 == c);
         // A new clustered key moves the row in every index.
-        let moves = [target.access.index, 0].iter().any(|i| {
-            source.table.indexes[*i]
-                .parts
-                .iter()
-                .any(|p| changed(p.column))
-        });
+        let moves = [target.access.index, 0]
+            .iter()
+            .any(|i| table.indexes[*i].parts.iter().any(|p| changed(p.column)));
         let limit = u.limit.as_ref().map(|l| self.limit_value(l)).transpose()?;
         Ok(UpdatePlan {
             unsafe_: limit.is_none() && matches!(target.access.lookup, Lookup::Full),
@@ -544,7 +563,8 @@ impl Resolver<'_> {
             ignore: u.ignore,
             moves,
             row_wise: sets.iter().any(|s| runs_each_row(&s.value)),
-            reads_target: subqueries.read(&source.table),
+            reads_target: subqueries.read(table),
+            check: written.check,
             sets,
             subqueries: subqueries.into_plans(),
         })
@@ -552,10 +572,10 @@ impl Resolver<'_> {
 
     /// Plans DELETE.
     pub fn delete(&self, d: &Delete) -> SqlResult<DeletePlan> {
-        let source = self.target(&d.table, Privilege::Delete)?;
         let subqueries = Subqueries::new(self, &d.subqueries);
+        let written = self.target(&d.table, Verb::Delete, None, &subqueries)?;
         let (target, order) = self.filtered(
-            &source,
+            &written,
             &d.table,
             d.where_.as_ref(),
             &d.order_by,
@@ -570,7 +590,7 @@ impl Resolver<'_> {
             limit,
             ignore: d.ignore,
             returning: self.returning(&d.returning, &d.table)?,
-            reads_target: subqueries.read(&source.table),
+            reads_target: subqueries.read(written.table()),
             subqueries: subqueries.into_plans(),
         })
     }

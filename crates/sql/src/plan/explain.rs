@@ -2,7 +2,7 @@
 
 use super::access::{Access, Lookup};
 use super::sarg::ColCond;
-use super::select::{GroupPlan, SelectPlan};
+use super::select::SelectPlan;
 use crate::ast::SetKind;
 use crate::exec::rows::{Rows, TablePlan};
 use crate::exec::set::SetPlan;
@@ -28,6 +28,7 @@ pub fn plain_column(name: &str, ty: ColumnType, nullable: bool) -> ResultColumn 
         multiple_key: false,
         auto_increment: false,
         null_type: false,
+        json: false,
     }
 }
 
@@ -281,6 +282,16 @@ impl Line {
     }
 }
 
+/// True if rows are counted without being looked at.
+fn counts_entries(p: &SelectPlan, t: &TablePlan) -> bool {
+    p.group
+        .as_ref()
+        .is_some_and(|g| g.counts_only && g.keys.is_empty())
+        && (t.filter.is_none() || t.access.covers_filter)
+        && t.late.is_none()
+        && t.is_stored()
+}
+
 impl Block {
     fn new(id: Option<i64>, select_type: &'static str) -> Block {
         Block {
@@ -306,11 +317,17 @@ impl Block {
         let mut b = Block::new(Some(numbers.next()), select_type);
         let sorted = !p.sort.is_empty();
         b.filesort = sorted;
-        b.temporary = p.group.as_ref().is_some_and(|g| !g.keys.is_empty())
+        b.temporary = p
+            .group
+            .as_ref()
+            .is_some_and(|g| !g.keys.is_empty() && g.by_index.is_none())
             || (p.distinct && !p.distinct_by_sort);
         let name = |i: usize| p.names.get(i).map_or("", String::as_str);
         match &p.table {
             None => b.lines.push(Line::message("No tables used")),
+            Some(_) if p.group.as_ref().is_some_and(|g| !g.ends.is_empty()) => {
+                b.lines.push(Line::message("Select tables optimized away"));
+            }
             Some(t) => match &t.rows {
                 Rows::Join(join) => {
                     for i in join.order() {
@@ -323,6 +340,9 @@ impl Block {
                         );
                         if leaf.plan.filter.is_some() {
                             line.extra.push("Using where");
+                        }
+                        if leaf.plan.cover.is_some() {
+                            line.extra.push("Using index");
                         }
                         if let Some(kept) = &leaf.kept
                             && !b.lines.is_empty()
@@ -347,13 +367,13 @@ impl Block {
                     if (t.filter.is_some() && !looked_up) || t.late.is_some() {
                         line.extra.push("Using where");
                     }
-                    let counts = |g: &GroupPlan| g.counts_only && g.keys.is_empty();
-                    if p.group.as_ref().is_some_and(counts)
-                        && (t.filter.is_none() || t.access.covers_filter)
-                        && t.late.is_none()
-                        && t.is_stored()
-                    {
-                        line.extra.push("Using index");
+                    match p.group.as_ref().and_then(|g| g.by_index.as_ref()) {
+                        Some(by) if by.loose => line.extra.push("Using index for group-by"),
+                        Some(_) => line.extra.push("Using index"),
+                        None if t.cover.is_some() || counts_entries(p, t) => {
+                            line.extra.push("Using index");
+                        }
+                        None => {}
                     }
                     b.lines.push(line);
                 }

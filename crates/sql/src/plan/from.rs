@@ -8,6 +8,7 @@ use super::join_order::{Inputs, uses_others};
 use super::resolve::{Resolved, Resolver};
 use super::sarg::conjuncts;
 use super::select::SelectPlan;
+use super::view::Merged;
 use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn};
 use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
 use crate::exec::rows::{LockSpec, Rows, TablePlan};
@@ -19,10 +20,26 @@ use std::sync::Arc;
 
 /// A FROM whose names are known.
 pub struct FromPlan {
-    /// Sources in the order of the text.
+    /// Sources in the order of the text, merged views behind their tables.
     pub sources: Vec<Source>,
     /// What gives the rows.
     pub body: Body,
+    /// What merged views add.
+    pub merged: Merged,
+}
+
+/// The sources that give rows, in the order of the text, with the index hints for them.
+pub type Leaves = Vec<(Resolved, Vec<IndexHint>)>;
+
+/// Where a FROM stands.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    /// Plans the subqueries of its conditions.
+    pub planner: &'a dyn SubqueryPlanner,
+    /// The query around.
+    pub outer: Option<&'a OuterScope<'a>>,
+    /// Its rows may be replaced by NULLs.
+    pub nullable: bool,
 }
 
 /// What gives a FROM's rows.
@@ -32,7 +49,7 @@ pub enum Body {
     /// One source.
     One(Resolved, Vec<IndexHint>),
     /// Several.
-    Join(Vec<(Resolved, Vec<IndexHint>)>, Tree),
+    Join(Leaves, Tree),
 }
 
 /// What a SELECT asks of its join.
@@ -123,6 +140,7 @@ pub fn made_table(
         created: 0,
         checks: Vec::new(),
         foreign_keys: Vec::new(),
+        sequence: false,
     })?)
 }
 
@@ -145,7 +163,10 @@ fn kept_type(t: &ExprType) -> ColumnType {
 
 /// The type that a result column was described with.
 pub fn column_type(c: &ResultColumn) -> ExprType {
-    let t = ExprType::of_column(c.ty, c.nullable);
+    let t = ExprType {
+        json: c.json,
+        ..ExprType::of_column(c.ty, c.nullable)
+    };
     if c.null_type { ExprType::null() } else { t }
 }
 
@@ -158,20 +179,32 @@ impl Resolver<'_> {
         outer: Option<&OuterScope<'_>>,
     ) -> SqlResult<FromPlan> {
         let mut sources = Vec::new();
+        let mut merged = Merged::default();
         let body = match from {
             None => Body::Nothing,
-            Some(From::Join(_)) => {
+            Some(_) => {
                 let mut leaves = Vec::new();
-                let tree = self.tree(from, &mut sources, &mut leaves, (planner, outer))?;
-                Body::Join(leaves, tree)
-            }
-            Some(one) => {
-                let (r, hints) = self.one(one, outer)?;
-                sources.push(r.source.clone());
-                Body::One(r, hints)
+                let around = Around {
+                    planner,
+                    outer,
+                    nullable: false,
+                };
+                let (tree, of) = self.tree(from, &mut sources, &mut leaves, &around)?;
+                merged = of;
+                match (tree, leaves.pop()) {
+                    (Tree::Leaf(_), Some((r, hints))) => Body::One(r, hints),
+                    (tree, last) => {
+                        leaves.extend(last);
+                        Body::Join(leaves, tree)
+                    }
+                }
             }
         };
-        Ok(FromPlan { sources, body })
+        Ok(FromPlan {
+            sources,
+            body,
+            merged,
+        })
     }
 
     /// A source that is no join.
@@ -190,7 +223,7 @@ impl Resolver<'_> {
                 alias,
                 columns,
             } => (
-                self.derived(self.select(query)?, alias, columns)?,
+                self.derived(self.select(query)?, "", alias, columns)?,
                 Vec::new(),
             ),
             From::Set { first, rest } => (self.set(first, rest, outer)?, Vec::new()),
@@ -198,8 +231,14 @@ impl Resolver<'_> {
         })
     }
 
-    /// A SELECT as a table. `names`: of its columns, or none.
-    pub fn derived(&self, plan: SelectPlan, alias: &str, names: &[String]) -> SqlResult<Resolved> {
+    /// A SELECT as a table. `db`: of the view that it is; `names`: of its columns, or none.
+    pub fn derived(
+        &self,
+        plan: SelectPlan,
+        db: &str,
+        alias: &str,
+        names: &[String],
+    ) -> SqlResult<Resolved> {
         let mut columns = plan.columns.to_vec();
         for (c, name) in columns.iter_mut().zip(names) {
             c.name.clone_from(name);
@@ -218,61 +257,48 @@ impl Resolver<'_> {
         }
         let types: Vec<ExprType> = columns.iter().map(column_type).collect();
         Ok(Resolved {
-            source: derived(alias, &columns, types)?,
+            source: derived(db, alias, &columns, types)?,
             rows: Rows::Query(Box::new(plan)),
         })
     }
 
-    fn tree(
+    /// The sources of a FROM and how they are joined, and what merged views add.
+    pub fn tree(
         &self,
         from: Option<&From>,
         sources: &mut Vec<Source>,
-        leaves: &mut Vec<(Resolved, Vec<IndexHint>)>,
-        around: (&dyn SubqueryPlanner, Option<&OuterScope<'_>>),
-    ) -> SqlResult<Tree> {
+        leaves: &mut Leaves,
+        around: &Around<'_>,
+    ) -> SqlResult<(Tree, Merged)> {
         let join = match from {
             Some(From::Join(j)) => j,
-            Some(one) => {
-                let (mut r, hints) = self.one(one, around.1)?;
-                r.source.base = sources
-                    .last()
-                    .map_or(0, |s: &Source| s.base + s.table.columns().len());
-                if sources
-                    .iter()
-                    .any(|s| s.name == r.source.name && s.table.def.db == r.source.table.def.db)
-                {
-                    return Err(SqlError::new(
-                        1066,
-                        b"42000",
-                        format!("Not unique table/alias: '{}'", r.source.name),
-                    ));
-                }
-                sources.push(r.source.clone());
-                leaves.push((r, hints));
-                return Ok(Tree::Leaf(leaves.len() - 1));
-            }
+            Some(one) => return self.leaf_or_view(one, sources, leaves, around),
             None => return Err(SqlError::unsupported("a join of nothing")),
         };
+        let side = |nullable| Around {
+            nullable: around.nullable || join.kind == nullable,
+            ..*around
+        };
         let first = sources.len();
-        let left = self.tree(Some(&join.left), sources, leaves, around)?;
+        let (left, of_left) =
+            self.tree(Some(&join.left), sources, leaves, &side(JoinKind::Right))?;
         let middle = sources.len();
-        let right = self.tree(Some(&join.right), sources, leaves, around)?;
+        let (right, of_right) =
+            self.tree(Some(&join.right), sources, leaves, &side(JoinKind::Left))?;
+        unique(&sources[first..middle], &sources[middle..])?;
         let mut on = match &join.on {
             JoinOn::Nothing => Vec::new(),
             JoinOn::On(e) => {
                 let scope = Scope {
-                    sources: &sources[first..],
+                    sources,
+                    // Those of this join only.
+                    first,
                     clause: Clause::On,
-                    planner: Some(around.0),
-                    outer: around.1,
+                    planner: Some(around.planner),
+                    outer: around.outer,
                     ..Scope::empty(self.env)
                 };
-                let mut list = conjuncts(&bind(e, &scope)?).to_vec();
-                // Bound among the sources of this join only.
-                for e in &mut list {
-                    shift_sources(e, first);
-                }
-                list
+                conjuncts(&bind(e, &scope)?).to_vec()
             }
             JoinOn::Using(names) => self.using(names, sources, first, middle, join.kind)?,
             JoinOn::Natural => {
@@ -289,16 +315,54 @@ impl Resolver<'_> {
             s.nullable = true;
         }
         on.retain(|e| !is_true(e));
-        let (left, right) = match join.kind {
-            JoinKind::Right => (right, left),
-            _ => (left, right),
+        let ((left, of_left), (right, of_right)) = match join.kind {
+            JoinKind::Right => ((right, of_right), (left, of_left)),
+            _ => ((left, of_left), (right, of_right)),
         };
-        Ok(Tree::Join {
+        // Rows that a view under an outer join does not show are no partners.
+        let mut filter = of_left.filter;
+        match join.kind {
+            JoinKind::Inner => filter.extend(of_right.filter),
+            _ => on.extend(of_right.filter),
+        }
+        let tree = Tree::Join {
             left: Box::new(left),
             right: Box::new(right),
             outer: join.kind != JoinKind::Inner,
             on,
-        })
+        };
+        // The order of a view says nothing of a join's.
+        let order = Vec::new();
+        Ok((tree, Merged { filter, order }))
+    }
+
+    /// A FROM that is no join.
+    fn leaf_or_view(
+        &self,
+        from: &From,
+        sources: &mut Vec<Source>,
+        leaves: &mut Leaves,
+        around: &Around<'_>,
+    ) -> SqlResult<(Tree, Merged)> {
+        let view = match from {
+            From::Table(t) if !self.is_cte(t) => self.view_named(t).map(|v| (t, v)),
+            _ => None,
+        };
+        let (mut r, hints) = match view {
+            Some((t, def)) => {
+                self.view_is_read(&def);
+                let select = crate::view::parsed(&def)?;
+                if let Some(done) = self.merge_view(&def, &select, t, sources, leaves, around)? {
+                    return Ok(done);
+                }
+                (self.view_rows(&def, &select, t)?, Vec::new())
+            }
+            None => self.one(from, around.outer)?,
+        };
+        r.source.base = sources.last().map_or(0, |s| s.base + s.width());
+        sources.push(r.source.clone());
+        leaves.push((r, hints));
+        Ok((Tree::Leaf(leaves.len() - 1), Merged::default()))
     }
 
     /// USING: equal columns, of which names without a table show one.
@@ -313,10 +377,13 @@ impl Resolver<'_> {
         let mut on = Vec::new();
         for name in names {
             let find = |list: &[Source], from: usize| {
-                list.iter().enumerate().find_map(|(i, s)| {
-                    let c = s.table.column(name)?;
-                    (!s.hidden.contains(&c)).then_some((from + i, c))
-                })
+                list.iter()
+                    .enumerate()
+                    .filter(|(_, s)| !s.inner)
+                    .find_map(|(i, s)| {
+                        let c = s.table.column(name)?;
+                        (!s.hidden.contains(&c)).then_some((from + i, c))
+                    })
             };
             let (Some(l), Some(r)) = (
                 find(&sources[first..middle], first),
@@ -443,10 +510,12 @@ impl Resolver<'_> {
             late,
             rows: Rows::Join(Box::new(JoinPlan {
                 leaves: planned.into_iter().flatten().collect(),
+                wanted: vec![true; owner.len()],
                 owner,
                 row_wise: node.runs_each_row(),
                 root: node,
             })),
+            cover: None,
         })
     }
 
@@ -491,6 +560,7 @@ impl Resolver<'_> {
             filter,
             late: None,
             rows: r.rows,
+            cover: None,
         };
         // A lookup that is the same for all rows of the others is made once.
         let by_others = first || uses_others(&access.lookup, params);
@@ -637,9 +707,14 @@ impl Planner<'_> {
 }
 
 /// A derived table as a source of columns.
-pub fn derived(name: &str, columns: &[ResultColumn], types: Vec<ExprType>) -> SqlResult<Source> {
+pub fn derived(
+    db: &str,
+    name: &str,
+    columns: &[ResultColumn],
+    types: Vec<ExprType>,
+) -> SqlResult<Source> {
     let table = made_table(
-        "",
+        db,
         name,
         columns
             .iter()
@@ -664,20 +739,28 @@ fn common_columns(left: &[Source], right: &[Source]) -> Vec<String> {
             .map(|(_, c)| c.name.clone())
             .collect::<Vec<_>>()
     };
-    let others: Vec<String> = right.iter().flat_map(visible).collect();
+    let shown = |s: &&Source| !s.inner;
+    let others: Vec<String> = right.iter().filter(shown).flat_map(visible).collect();
     left.iter()
+        .filter(shown)
         .flat_map(visible)
         .filter(|n| others.iter().any(|o| o.eq_ignore_ascii_case(n)))
         .collect()
 }
 
-/// Sources were numbered from `first` when the expression was bound.
-fn shift_sources(e: &mut Expr, first: usize) {
-    if let ExprKind::Column { source, .. } = &mut e.kind {
-        *source += first;
-    } else {
-        e.for_each_child_mut(&mut |c| shift_sources(c, first));
+/// Error 1066 for a name on both sides of a join.
+fn unique(left: &[Source], right: &[Source]) -> SqlResult<()> {
+    for r in right.iter().filter(|r| !r.inner) {
+        let same = |l: &Source| l.name == r.name && l.table.def.db == r.table.def.db;
+        if left.iter().any(|l| !l.inner && same(l)) {
+            return Err(SqlError::new(
+                1066,
+                b"42000",
+                format!("Not unique table/alias: '{}'", r.name),
+            ));
+        }
     }
+    Ok(())
 }
 
 fn is_true(e: &Expr) -> bool {

@@ -5,8 +5,8 @@ use crate::expr::{CmpOp, EvalCtx};
 use narwal_types::convert::{self, NoWarnings};
 use narwal_types::key::{self, KeyPart};
 use narwal_types::{
-    Bits, Collation, ColumnType, Date, DateTime, Decimal, Member, Members, SqlResult, TypeKind,
-    Value, ValueRef, Zone,
+    Bits, Collation, ColumnType, Date, DateTime, Decimal, Fixed, Member, Members, SqlResult,
+    TypeKind, Value, ValueRef, Zone,
 };
 
 /// Encoded keys of one part from `start` (included) to `end` (excluded; `None` = to the end).
@@ -75,6 +75,7 @@ fn scalar(v: &Value) -> ValueRef<'static> {
         Value::DateTime(t) => ValueRef::DateTime(t),
         Value::Member(m) => ValueRef::Member(m),
         Value::Bits(b) => ValueRef::Bits(b),
+        Value::Fixed(f) => ValueRef::Fixed(f),
         Value::Null | Value::Str(_) | Value::Bytes(_) => ValueRef::Null,
     }
 }
@@ -169,6 +170,16 @@ pub fn fit<'a>(v: ValueRef<'a>, ty: &ColumnType, zone: Zone) -> Fit<'a> {
             },
             _ => Fit::Unusable,
         },
+        TypeKind::Fixed(k) => {
+            let found = match v {
+                ValueRef::Fixed(f) if f.kind == k => Some(f),
+                ValueRef::Str(s) => Fixed::parse(k, s),
+                ValueRef::Bytes(s) => Fixed::from_bytes(k, s),
+                _ => None,
+            };
+            // Comparison with what is no value warns.
+            found.map_or(Fit::Unusable, |f| Fit::Exact(ValueRef::Fixed(f)))
+        }
         TypeKind::Float => Fit::Unusable,
     }
 }
@@ -551,7 +562,12 @@ impl Builder<'_> {
         while prefix.last() == Some(&b' ') {
             prefix.pop();
         }
-        if prefix.is_empty() || std::str::from_utf8(&prefix).is_err() || self.part.desc {
+        // Where characters have several weights or levels, strings that begin alike need not have keys that do.
+        if prefix.is_empty()
+            || std::str::from_utf8(&prefix).is_err()
+            || self.part.desc
+            || self.ty.collation.expands()
+        {
             return Ok(None);
         }
         // Lowest string with that prefix is the prefix followed by control characters (PAD SPACE sorts them before
@@ -670,6 +686,7 @@ pub fn key_len(ty: &ColumnType) -> usize {
         TypeKind::Enum(m) => usize::from(m.enum_bytes()),
         TypeKind::Set(m) => usize::from(m.set_bytes()),
         TypeKind::Bit(n) => usize::from(n.div_ceil(8)),
+        TypeKind::Fixed(k) => k.bytes(),
         _ => 0,
     }
 }

@@ -1,11 +1,13 @@
 //! Names to tables.
 
 use super::set::Ctes;
+use super::view::Open;
 use crate::ast::{TableName, TableRef};
 use crate::env::StatementEnv;
 use crate::exec::rows::Rows;
 use crate::expr::Source;
 use crate::privilege::{Needs, Privilege};
+use crate::view::wrong_kind;
 use crate::virtual_tables::{INFORMATION_SCHEMA, VirtualTables};
 use narwal_engine::{Catalog, Database, Table};
 use narwal_types::{SqlError, SqlResult};
@@ -37,6 +39,8 @@ pub struct Resolver<'a> {
     /// Sources of the next SELECT's join whose rows are to be locked for a change: their clustered keys stand behind
     /// the join's columns.
     pub row_keys: RefCell<Vec<usize>>,
+    /// The views whose SELECTs are being planned, the innermost last.
+    pub open_views: RefCell<Vec<Open>>,
 }
 
 /// 1146.
@@ -44,7 +48,26 @@ pub fn no_such_table(db: &str, name: &str) -> SqlError {
     SqlError::new(1146, b"42S02", format!("Table '{db}.{name}' doesn't exist"))
 }
 
-impl Resolver<'_> {
+impl<'a> Resolver<'a> {
+    /// For one statement.
+    pub fn new(
+        db: &'a Database,
+        catalog: &'a Catalog,
+        env: &'a StatementEnv,
+        virtual_tables: Option<&'a dyn VirtualTables>,
+    ) -> Self {
+        Resolver {
+            db,
+            catalog,
+            env,
+            virtual_tables,
+            needs: RefCell::default(),
+            ctes: Ctes::default(),
+            row_keys: RefCell::default(),
+            open_views: RefCell::default(),
+        }
+    }
+
     /// The database that a name means.
     pub fn db_of<'n>(&'n self, name: &'n TableName) -> SqlResult<&'n str> {
         match &name.db {
@@ -74,6 +97,17 @@ impl Resolver<'_> {
         if db.eq_ignore_ascii_case("performance_schema") {
             return Err(SqlError::unsupported(format!("{db}.{}", t.name.name)));
         }
+        if db == "mysql"
+            && self.catalog.database(&db).is_none()
+            && let Some((table, rows)) =
+                self.virtual_tables.and_then(|v| v.table(&db, &t.name.name))
+        {
+            self.need(&db, &t.name.name, Privilege::Select);
+            return Ok(Resolved {
+                source: Source::new(alias, table),
+                rows: Rows::Virtual(rows),
+            });
+        }
         let table = self.stored(&db, &t.name.name, Privilege::Select)?;
         Ok(Resolved {
             source: Source::new(alias, table),
@@ -83,11 +117,20 @@ impl Resolver<'_> {
 
     /// A stored table, with the privilege that the statement needs on it.
     pub fn stored(&self, db: &str, name: &str, privilege: Privilege) -> SqlResult<Arc<Table>> {
+        // A view means the tables that it was made for.
+        if self.open_views.borrow().is_empty()
+            && let Some(table) = self.env.temporary_table(db, name)
+        {
+            return Ok(table);
+        }
         self.need(db, name, privilege);
         self.catalog
             .table(db, name)
             .cloned()
-            .ok_or_else(|| no_such_table(db, name))
+            .ok_or_else(|| match self.catalog.view(db, name) {
+                Some(_) => wrong_kind(db, name, "BASE TABLE"),
+                None => no_such_table(db, name),
+            })
     }
 
     /// Notes a privilege.
@@ -96,6 +139,7 @@ impl Resolver<'_> {
             db: db.to_string(),
             table: table.to_string(),
             privilege,
+            through: self.open_views.borrow().last().map(Open::through),
         };
         let mut needs = self.needs.borrow_mut();
         if !needs.contains(&n) {

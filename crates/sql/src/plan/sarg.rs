@@ -80,7 +80,9 @@ pub fn const_value<'a>(
 ) -> SqlResult<ValueRef<'a>> {
     match &e.kind {
         ExprKind::Literal(v) => Ok(v.as_ref()),
-        ExprKind::Param(i) => Ok(ctx.params.get(*i).map_or(ValueRef::Null, Value::as_ref)),
+        ExprKind::Param(i) | ExprKind::Slot(i) => {
+            Ok(ctx.params.get(*i).map_or(ValueRef::Null, Value::as_ref))
+        }
         _ => {
             *tmp = e.eval(ctx, &NoRow)?;
             Ok(tmp.as_ref())

@@ -2,10 +2,12 @@
 
 use super::access::Access;
 use super::from::{Body, FromPlan, Joining, all_of, column_type};
+use super::group_index::{ends, in_index_order, index_groups};
 use super::resolve::Resolver;
 use super::sarg::conjuncts;
-use crate::ast::{AstExpr, Limit, Select, SelectItem};
+use crate::ast::{AstExpr, From, Limit, Select, SelectItem};
 use crate::env::StatementEnv;
+use crate::exec::group_index::IndexGroups;
 use crate::exec::order::SortKey;
 use crate::exec::rows::{LockSpec, Rows, TablePlan};
 use crate::expr::subquery::{Planned, SubqueryPlanner};
@@ -15,7 +17,7 @@ use crate::expr::{
 };
 use narwal_engine::{LockMode, LockWait, Table};
 use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, Value};
-use sqlparser::ast::Value as AstValue;
+use sqlparser::ast::{UnaryOperator, Value as AstValue};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -43,7 +45,6 @@ pub struct LimitPlan {
 }
 
 /// Grouping.
-#[derive(Debug, Clone)]
 pub struct GroupPlan {
     /// GROUP BY; empty for one group of all rows.
     pub keys: Vec<SortKey>,
@@ -53,10 +54,30 @@ pub struct GroupPlan {
     pub having: Option<Expr>,
     /// WITH ROLLUP: the keys follow the aggregates' values, NULL in the rows for several groups.
     pub rollup: bool,
-    /// The first row that gives a value decides (MIN or MAX along an index).
-    pub first_row_decides: bool,
+    /// One group of MIN and MAX alone: how each is found at an end of an index.
+    pub ends: Vec<TablePlan>,
+    /// Groups come one behind the other along an index.
+    pub by_index: Option<IndexGroups>,
     /// All aggregates count rows: no row is needed.
     pub counts_only: bool,
+    /// Columns that are looked at in a row of a group, outside of aggregates.
+    pub row_columns: Vec<usize>,
+}
+
+impl GroupPlan {
+    /// Groups by these keys, without aggregates.
+    fn of(keys: Vec<SortKey>) -> GroupPlan {
+        GroupPlan {
+            keys,
+            aggregates: Vec::new(),
+            having: None,
+            rollup: false,
+            ends: Vec::new(),
+            by_index: None,
+            counts_only: false,
+            row_columns: Vec::new(),
+        }
+    }
 }
 
 /// A planned SELECT.
@@ -150,6 +171,16 @@ impl SubqueryPlanner for Subqueries<'_> {
         let Some((_, ast)) = self.asts.iter().find(|(k, _)| *k == n) else {
             return Err(SqlError::unsupported("subqueries in this place"));
         };
+        self.plan_query(ast, n, used, scope)
+    }
+
+    fn plan_query(
+        &self,
+        ast: &Select,
+        n: usize,
+        used: SubqueryUse,
+        scope: &Scope<'_>,
+    ) -> SqlResult<Planned> {
         if ast.limit.is_some() && matches!(used, SubqueryUse::Any(_) | SubqueryUse::All(_)) {
             // As MariaDB.
             return Err(SqlError::unsupported("LIMIT & IN/ALL/ANY/SOME subquery"));
@@ -205,8 +236,21 @@ pub fn number_literal(e: &AstExpr) -> Option<&str> {
     }
 }
 
+/// An integer in GROUP BY or ORDER BY: the place of a selected expression, or of none.
+fn position(e: &AstExpr) -> Option<i128> {
+    match e {
+        AstExpr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => position(expr).map(|n| -n),
+        AstExpr::Nested(inner) => position(inner),
+        e => number_literal(e)?.parse().ok(),
+    }
+}
+
 /// Describes an output column.
-fn result_column(name: &str, e: &Expr, sources: &[Source]) -> ResultColumn {
+/// `of`: the column that it is, by its place in its source.
+fn result_column(name: &str, e: &Expr, of: Option<(&Source, usize)>) -> ResultColumn {
     let t: ExprType = e.ty();
     let mut c = ResultColumn {
         db: String::new(),
@@ -223,12 +267,10 @@ fn result_column(name: &str, e: &Expr, sources: &[Source]) -> ResultColumn {
         multiple_key: false,
         auto_increment: false,
         null_type: t.null,
+        json: t.json,
     };
-    if let Some((at, col)) = e.as_column()
-        && let Some(s) = sources.get(at)
-    {
+    if let Some((s, col)) = of {
         let table = &s.table;
-        let col = col - s.base;
         let def = &table.columns()[col];
         c.db = table.def.db.clone();
         c.table = s.name.clone();
@@ -251,6 +293,23 @@ fn result_column(name: &str, e: &Expr, sources: &[Source]) -> ResultColumn {
         }
     }
     c
+}
+
+/// The source and the column that a select item names.
+fn source_of<'s>(ast: &AstExpr, e: &Expr, sources: &'s [Source]) -> Option<(&'s Source, usize)> {
+    let found = e.as_column().and_then(|(at, c)| {
+        let s = sources.get(at)?;
+        Some((s, c - s.base))
+    });
+    match found {
+        Some((s, c)) if !s.inner => Some((s, c)),
+        _ if !matches!(ast, AstExpr::Identifier(_) | AstExpr::CompoundIdentifier(_)) => None,
+        // A column of a merged view.
+        _ => sources.iter().filter(|s| !s.inner).find_map(|s| {
+            let of = s.view.as_ref()?;
+            Some((s, of.columns.iter().position(|x| x.kind == e.kind)?))
+        }),
+    }
 }
 
 impl Resolver<'_> {
@@ -305,10 +364,15 @@ impl Resolver<'_> {
         let env: &StatementEnv = self.env;
         let row_keys = self.row_keys.take();
         let subqueries = Subqueries::new(self, &s.subqueries);
-        let FromPlan { sources, body } = self.from(s.from.as_ref(), &subqueries, outer)?;
+        let FromPlan {
+            sources,
+            body,
+            merged,
+        } = self.from(s.from.as_ref(), &subqueries, outer)?;
         let aggregates = RefCell::new(Vec::<Aggregate>::new());
         let base = Scope {
             sources: &sources,
+            first: 0,
             aliases: &[],
             clause: Clause::FieldList,
             aggregates: Some(&aggregates),
@@ -318,6 +382,7 @@ impl Resolver<'_> {
             env,
         };
         // The select list.
+        let params_before = env.params_bound.get();
         let mut bound: Vec<Expr> = Vec::with_capacity(s.items.len());
         let mut columns: Vec<ResultColumn> = Vec::with_capacity(s.items.len());
         let mut aliases: Vec<(String, Expr)> = Vec::new();
@@ -331,7 +396,8 @@ impl Resolver<'_> {
                     let wanted: Vec<usize> = match item {
                         SelectItem::TableWildcard(name) => {
                             let found = sources.iter().position(|s| {
-                                s.is_named(&name.name)
+                                !s.inner
+                                    && s.is_named(&name.name)
                                     && name.db.as_ref().is_none_or(|d| s.is_in(d))
                             });
                             vec![found.ok_or_else(|| {
@@ -342,9 +408,14 @@ impl Resolver<'_> {
                                 )
                             })?]
                         }
-                        // USING of a RIGHT JOIN shows the right side first.
-                        _ if sources.len() == 2 && !sources[0].hidden.is_empty() => vec![1, 0],
-                        _ => (0..sources.len()).collect(),
+                        _ => {
+                            let mut all: Vec<usize> = base.visible().map(|(at, _)| at).collect();
+                            // USING of a RIGHT JOIN shows the right side first.
+                            if all.len() == 2 && !sources[all[0]].hidden.is_empty() {
+                                all.reverse();
+                            }
+                            all
+                        }
                     };
                     for (at, i) in
                         star_columns(&sources, &wanted, matches!(item, SelectItem::Wildcard))
@@ -353,23 +424,22 @@ impl Resolver<'_> {
                             continue;
                         };
                         let name = &sources[at].table.columns()[i].name;
-                        columns.push(result_column(name, &e, &sources));
+                        columns.push(result_column(name, &e, Some((&sources[at], i))));
                         bound.push(e);
                     }
                 }
                 SelectItem::Expr { expr, alias, text } => {
                     let e = bind(expr, &base)?;
-                    let name = match (alias, e.as_column()) {
+                    let of = source_of(expr, &e, &sources);
+                    let name = match (alias, of) {
                         (Some(a), _) => a.clone(),
                         // A column is named as it is defined; those of virtual tables as they were written.
-                        (None, Some((at, c))) if !sources[at].is_virtual() => {
-                            sources[at].table.columns()[c - sources[at].base]
-                                .name
-                                .clone()
+                        (None, Some((s, c))) if !s.is_virtual() => {
+                            s.table.columns()[c].name.clone()
                         }
                         _ => text.clone(),
                     };
-                    columns.push(result_column(&name, &e, &sources));
+                    columns.push(result_column(&name, &e, of));
                     if need_aliases && (alias.is_some() || e.as_column().is_none()) {
                         aliases.push((name, e.clone()));
                     }
@@ -377,7 +447,10 @@ impl Resolver<'_> {
                 }
             }
         }
-        let filter = s
+        if env.params_bound.get() != params_before {
+            env.params_typed.set(true);
+        }
+        let where_ = s
             .where_
             .as_ref()
             .map(|w| {
@@ -447,7 +520,14 @@ impl Resolver<'_> {
             .collect::<SqlResult<Vec<_>>>()?;
         let aggregates = aggregates.into_inner();
         order.retain(|k| !k.expr.is_const());
+        let filter = match merged.filter.is_empty() {
+            true => where_,
+            false => all_of(merged.filter.into_iter().chain(where_).collect()),
+        };
         let grouped = !group_keys.is_empty() || !aggregates.is_empty();
+        if s.order_by.is_empty() && !grouped && !s.distinct {
+            order = merged.order;
+        }
         if grouped && env.sql_mode.has(crate::SqlMode::ONLY_FULL_GROUP_BY) {
             self.full_group_by(&bound, &group_keys)?;
         }
@@ -484,12 +564,10 @@ impl Resolver<'_> {
             _ => None,
         };
         let mut group = grouped.then(|| GroupPlan {
-            keys: group_keys,
             counts_only: aggregates.iter().all(|a| counts_rows(a, &sources)),
             aggregates,
-            having: None,
             rollup: s.rollup,
-            first_row_decides: false,
+            ..GroupPlan::of(group_keys)
         });
         let mut filter = filter;
         let mut late = None;
@@ -520,24 +598,14 @@ impl Resolver<'_> {
             Body::One(r, hints) => {
                 let stored = matches!(r.rows, Rows::Stored);
                 let access = if stored {
-                    let mut a = Access::choose(
+                    Access::choose(
                         &r.source.table,
                         filter.as_ref(),
                         wanted.as_deref().unwrap_or(&[]),
                         known_limit,
                         &hints,
                         self.db.table_rows(&r.source.table),
-                    )?;
-                    if let Some(g) = &mut group
-                        && filter.is_none()
-                        && late.is_none()
-                        && let Some((index, reverse)) = min_max_index(g, &r.source.table)
-                    {
-                        g.first_row_decides = true;
-                        a.index = index;
-                        a.reverse = reverse;
-                    }
-                    a
+                    )?
                 } else {
                     Access::full(0)
                 };
@@ -549,6 +617,7 @@ impl Resolver<'_> {
                     filter: filter.take(),
                     late: late.take(),
                     rows: r.rows,
+                    cover: None,
                 });
             }
             Body::Join(leaves, tree) => {
@@ -558,9 +627,16 @@ impl Resolver<'_> {
                     params: s.params,
                     lock,
                     row_keys: &row_keys,
-                    straight: s.straight,
+                    straight: s.straight || s.from.as_ref().is_some_and(From::is_straight),
                 };
-                table = Some(self.join(leaves, tree, &sources, of)?);
+                table = Some(match sources.iter().any(|s| s.view.is_some()) {
+                    false => self.join(leaves, tree, &sources, of)?,
+                    true => {
+                        let with_rows: Vec<Source> =
+                            (sources.iter().filter(|s| s.view.is_none()).cloned()).collect();
+                        self.join(leaves, tree, &with_rows, of)?
+                    }
+                });
             }
             Body::Nothing => {}
         }
@@ -597,6 +673,17 @@ impl Resolver<'_> {
                 sort.clear();
             }
         }
+        // DISTINCT is a grouping by the columns themselves.
+        let distinct_keys: Option<Vec<SortKey>> = (s.distinct && group.is_none() && !has_order)
+            .then(|| {
+                let key = |e: &Expr| SortKey {
+                    expr: e.clone(),
+                    desc: false,
+                };
+                let column = |e: &Expr| e.as_column().map(|_| key(e));
+                bound.iter().map(column).collect()
+            })
+            .flatten();
         let items: Vec<Out> = bound
             .into_iter()
             .map(|e| match e.kind {
@@ -606,6 +693,54 @@ impl Resolver<'_> {
                 _ => Out::Expr(e),
             })
             .collect();
+        // What is looked at behind the FROM.
+        let mut looked_at = Vec::new();
+        let mut add = |c: usize| looked_at.push(c);
+        for i in &items {
+            match i {
+                Out::Column { column, .. } => add(*column),
+                Out::Expr(e) => e.for_each_column(&mut add),
+            }
+        }
+        for k in sort.iter().chain(&fallback_sort) {
+            k.expr.for_each_column(&mut add);
+        }
+        if let Some(g) = &mut group {
+            if let Some(h) = &g.having {
+                h.for_each_column(&mut add);
+            }
+            if g.rollup {
+                g.keys.iter().for_each(|k| k.expr.for_each_column(&mut add));
+            }
+            looked_at.sort_unstable();
+            looked_at.dedup();
+            g.row_columns.clone_from(&looked_at);
+            let mut add = |c: usize| looked_at.push(c);
+            g.keys.iter().for_each(|k| k.expr.for_each_column(&mut add));
+            for e in g.aggregates.iter().flat_map(|a| &a.args) {
+                e.for_each_column(&mut add);
+            }
+        }
+        let mut distinct = s.distinct;
+        let plain = lock.is_none() && !s.calc_found_rows;
+        if let Some(t) = &mut table {
+            if let (Some(keys), true) = (distinct_keys, plain) {
+                let mut g = GroupPlan::of(keys);
+                g.row_columns.clone_from(&looked_at);
+                g.by_index = index_groups(t, &g);
+                if g.by_index.is_some() {
+                    distinct = false;
+                    group = Some(g);
+                }
+            } else if let (Some(g), true) = (&mut group, plain) {
+                g.by_index = index_groups(t, g);
+                if g.by_index.is_some() && in_index_order(t, &sort) {
+                    sort.clear();
+                }
+                g.ends = ends(t, g).unwrap_or_default();
+            }
+            t.wants(looked_at);
+        }
         let distinct_by_sort = s.distinct && group.is_none() && !sort.is_empty() && {
             let mut a: Vec<Option<usize>> = items
                 .iter()
@@ -637,14 +772,16 @@ impl Resolver<'_> {
             });
         Ok(SelectPlan {
             table,
-            names: sources.iter().map(|s| s.name.clone()).collect(),
+            names: (sources.iter().filter(|s| s.view.is_none()))
+                .map(|s| s.name.clone())
+                .collect(),
             filter,
             items,
             columns: columns.into(),
             group,
             sort,
             fallback_sort,
-            distinct: s.distinct,
+            distinct,
             distinct_by_sort,
             limit,
             calc_found_rows: s.calc_found_rows,
@@ -655,17 +792,16 @@ impl Resolver<'_> {
         })
     }
 
-    fn order_item(
+    pub(super) fn order_item(
         &self,
         e: &AstExpr,
         desc: bool,
         items: &[Expr],
         scope: &Scope<'_>,
     ) -> SqlResult<SortKey> {
-        if let Some(n) = number_literal(e)
-            && let Ok(n) = n.parse::<usize>()
-        {
-            let item = n.checked_sub(1).and_then(|i| items.get(i)).ok_or_else(|| {
+        if let Some(n) = position(e) {
+            let at = usize::try_from(n).ok().and_then(|n| n.checked_sub(1));
+            let item = at.and_then(|i| items.get(i)).ok_or_else(|| {
                 SqlError::new(
                     1054,
                     b"42S22",
@@ -774,22 +910,6 @@ fn counts_rows(a: &Aggregate, sources: &[Source]) -> bool {
             },
             _ => false,
         }
-}
-
-/// The index along which a lone MIN or MAX is the first value, and the direction.
-fn min_max_index(g: &GroupPlan, table: &Table) -> Option<(usize, bool)> {
-    let [a] = g.aggregates.as_slice() else {
-        return None;
-    };
-    if !g.keys.is_empty() || !matches!(a.func, AggFunc::Min | AggFunc::Max) {
-        return None;
-    }
-    let (_, column) = a.args.first()?.as_column()?;
-    table.indexes.iter().enumerate().find_map(|(i, index)| {
-        let p = index.parts.first()?;
-        (p.column == column && p.prefix.is_none())
-            .then_some((i, (a.func == AggFunc::Max) != p.desc))
-    })
 }
 
 /// Parts a condition from those of its conjuncts whose subqueries run for each row.

@@ -21,6 +21,12 @@ pub struct Ctes {
     uses: Cell<usize>,
 }
 
+impl Ctes {
+    fn knows(&self, name: &str) -> bool {
+        self.known.borrow().iter().any(|k| k.cte.name == name)
+    }
+}
+
 #[derive(Clone)]
 struct Known {
     cte: Arc<Cte>,
@@ -79,6 +85,11 @@ impl Resolver<'_> {
             .map(Some)
     }
 
+    /// True if a name means a table of WITH.
+    pub fn is_cte(&self, t: &TableRef) -> bool {
+        t.name.db.is_none() && self.ctes.knows(&t.name.name)
+    }
+
     fn known_at(&self, at: usize, alias: &str) -> SqlResult<Resolved> {
         let known = self.ctes.known.borrow()[at].clone();
         if let Some((id, source)) = known.working {
@@ -104,7 +115,7 @@ impl Resolver<'_> {
         } else {
             self.select(&cte.query).and_then(|plan| {
                 check_names(&cte, plan.columns.len())?;
-                self.derived(plan, alias, &cte.columns)
+                self.derived(plan, "", alias, &cte.columns)
             })
         };
         self.ctes.known.borrow_mut().extend(hidden);
@@ -126,7 +137,7 @@ impl Resolver<'_> {
         let plan = SetPlan { first, rest };
         let (columns, types) = unified(plan.parts())?;
         Ok(Resolved {
-            source: derived("", &columns, types)?,
+            source: derived("", "", &columns, types)?,
             rows: Rows::Set(Box::new(plan)),
         })
     }
@@ -192,7 +203,7 @@ impl Resolver<'_> {
             c.nullable = true;
             t.nullable = true;
         }
-        let source = derived(alias, &columns, types.clone())?;
+        let source = derived("", alias, &columns, types.clone())?;
         let id = self.ctes.uses.get();
         self.ctes.known.borrow_mut().push(Known {
             cte: cte.clone(),

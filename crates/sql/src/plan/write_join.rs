@@ -2,9 +2,14 @@
 //! tables to change, and the new values.
 
 use super::dml::{DefaultValue, unknown_column};
+use super::from::Body;
 use super::resolve::Resolver;
-use super::select::{Out, SelectPlan};
-use crate::ast::{From, Select, SelectItem, SetValue, WriteJoin, WriteTargets};
+use super::select::{Out, SelectPlan, Subqueries};
+use super::view_write::{joined, not_updatable_column, several_tables};
+use crate::ast::{Select, SelectItem, SetValue, WriteJoin, WriteTargets};
+use crate::exec::rows::Rows;
+use crate::exec::view_check::ViewCheck;
+use crate::expr::{Expr, MergedView, Source};
 use crate::privilege::Privilege;
 use narwal_engine::Table;
 use narwal_types::convert::implicit_default;
@@ -33,6 +38,8 @@ pub struct Target {
     pub sets: Vec<(usize, NewValue)>,
     /// Columns with ON UPDATE CURRENT_TIMESTAMP that SET does not set.
     pub on_update: Vec<(usize, u8)>,
+    /// WITH CHECK OPTION of the view that it is changed through.
+    pub check: Option<ViewCheck>,
 }
 
 /// What a column is set to.
@@ -43,41 +50,48 @@ pub enum NewValue {
     Default(DefaultValue),
 }
 
-/// A source of the join, as the targets' names see it.
+/// A source of the join that gives rows, or a merged view.
 struct Leaf {
-    name: String,
-    db: String,
+    source: Source,
     /// Its table, if its rows can be changed.
     table: Option<Arc<Table>>,
-    columns: Vec<String>,
+}
+
+impl Leaf {
+    fn db(&self) -> &str {
+        &self.source.table.def.db
+    }
+
+    /// A view's definition and columns.
+    fn view(&self) -> Option<&Arc<MergedView>> {
+        self.source.view.as_ref()
+    }
+}
+
+/// A table that is changed.
+struct Changed {
+    /// Its place among the sources.
+    at: usize,
+    sets: Vec<(usize, NewValue)>,
+    /// The view that named it.
+    through: Option<Arc<MergedView>>,
 }
 
 impl Resolver<'_> {
     /// Plans it.
     pub fn write_join(&mut self, w: &WriteJoin) -> SqlResult<WriteJoinPlan> {
-        let mut leaves = Vec::new();
-        if let Some(from) = &w.select.from {
-            self.leaves(from, &mut leaves)?;
-        }
-        for (i, l) in leaves.iter().enumerate() {
-            if leaves[..i].iter().any(|o| o.name == l.name && o.db == l.db) {
-                return Err(not_unique(&l.name));
-            }
-        }
+        let leaves = self.leaves(&w.select)?;
         let mut select: Select = w.select.clone();
-        // Sources to change, with what is set there.
-        let mut found: Vec<(usize, Vec<(usize, NewValue)>)> = Vec::new();
+        let mut found: Vec<Changed> = Vec::new();
         let delete = match &w.targets {
             WriteTargets::Delete(names) => {
                 for name in names {
-                    let at = leaves
+                    let mut at = leaves
                         .iter()
                         .position(|l| {
-                            l.name == name.name
-                                && name
-                                    .db
-                                    .as_ref()
-                                    .is_none_or(|d| d.eq_ignore_ascii_case(&l.db))
+                            !l.source.inner
+                                && l.source.name == name.name
+                                && (name.db.as_ref()).is_none_or(|d| d.eq_ignore_ascii_case(l.db()))
                         })
                         .ok_or_else(|| {
                             SqlError::new(
@@ -86,18 +100,52 @@ impl Resolver<'_> {
                                 format!("Unknown table '{}' in MULTI DELETE", name.name),
                             )
                         })?;
-                    if found.iter().any(|(f, _)| *f == at) {
+                    let through = leaves[at].view().cloned();
+                    if let Some(v) = &through {
+                        let mut under = v.columns.iter().filter_map(Expr::as_column);
+                        let first = under.next().map(|(s, _)| s);
+                        // Its tables stand before it, as far as the source before them.
+                        let tables = (leaves[..at].iter().rev())
+                            .take_while(|l| l.source.inner)
+                            .filter(|l| l.view().is_none())
+                            .count();
+                        if tables > 1 {
+                            return Err(joined(&v.def));
+                        }
+                        let Some(first) = first else {
+                            return Err(not_updatable(&leaves[at].source.name, "DELETE"));
+                        };
+                        at = first;
+                    }
+                    if found.iter().any(|f| f.at == at) {
                         return Err(not_unique(&name.name));
                     }
-                    found.push((at, Vec::new()));
+                    found.push(Changed {
+                        at,
+                        sets: Vec::new(),
+                        through,
+                    });
                 }
                 true
             }
             WriteTargets::Update(list) => {
                 for a in list {
-                    let (at, column) = assigned(&leaves, a.table.as_deref(), &a.column)?;
+                    let (mut at, mut column) = assigned(&leaves, a.table.as_deref(), &a.column)?;
+                    let through = leaves[at].view().cloned();
+                    if let Some(v) = &through {
+                        let Some((s, c)) = v.columns[column].as_column() else {
+                            return Err(not_updatable_column(&a.column));
+                        };
+                        let other = |f: &Changed| {
+                            f.at != s && f.through.as_ref().is_some_and(|t| Arc::ptr_eq(t, v))
+                        };
+                        if found.iter().any(other) {
+                            return Err(several_tables(&v.def));
+                        }
+                        (at, column) = (s, c - leaves[s].source.base);
+                    }
                     let Some(table) = &leaves[at].table else {
-                        return Err(not_updatable(&leaves[at].name, "UPDATE"));
+                        return Err(not_updatable(&leaves[at].source.name, "UPDATE"));
                     };
                     let value = match &a.value {
                         SetValue::Default => {
@@ -118,48 +166,68 @@ impl Resolver<'_> {
                         }
                     };
                     let set = (column, value);
-                    match found.iter_mut().find(|(f, _)| *f == at) {
-                        Some((_, sets)) => sets.push(set),
-                        None => found.push((at, vec![set])),
+                    match found.iter_mut().find(|f| f.at == at) {
+                        Some(f) => f.sets.push(set),
+                        None => found.push(Changed {
+                            at,
+                            sets: vec![set],
+                            through,
+                        }),
                     }
                 }
                 false
             }
         };
-        found.sort_by_key(|(at, _)| *at);
+        found.sort_by_key(|f| f.at);
         let mut targets = Vec::with_capacity(found.len());
         let mut row_keys = Vec::with_capacity(found.len());
-        for (at, sets) in found {
+        let mut names = Vec::with_capacity(found.len());
+        for Changed { at, sets, through } in found {
             let leaf = &leaves[at];
             let Some(table) = leaf.table.clone() else {
                 let verb = if delete { "DELETE" } else { "UPDATE" };
-                return Err(not_updatable(&leaf.name, verb));
+                return Err(not_updatable(&leaf.source.name, verb));
             };
-            let (privilege, db) = if delete {
-                (Privilege::Delete, &table.def.db)
-            } else {
-                (Privilege::Update, &table.def.db)
+            let privilege = match delete {
+                true => Privilege::Delete,
+                false => Privilege::Update,
             };
-            self.need(db, &table.def.name, privilege);
+            let mut check = None;
+            match &through {
+                None if table.temporary => {}
+                None => self.need(&table.def.db, &table.def.name, privilege),
+                Some(v) => {
+                    self.need(&v.def.db, &v.def.name, privilege);
+                    self.need_under(&v.def, &table, privilege);
+                    if !delete {
+                        let base = leaf.source.base;
+                        let own = base..base + leaf.source.width();
+                        check = ViewCheck::new(v, base, |c| own.contains(&c))?;
+                    }
+                }
+            }
             let on_update = if delete {
                 Vec::new()
             } else {
                 touched(&table, &sets)
             };
-            row_keys.push(at);
+            // Merged views give no rows.
+            row_keys.push((leaves[..at].iter()).filter(|l| l.view().is_none()).count());
+            names.push(leaf.source.name.clone());
             targets.push(Target {
                 table,
                 sets,
                 on_update,
+                check,
             });
         }
-        moved_twice(&targets, &row_keys, &leaves)?;
+        moved_twice(&targets, &names)?;
         let values = select.items.len();
         self.row_keys.replace(row_keys);
         let mut query = self.select(&select)?;
         self.row_keys.take();
         // The keys stand behind the columns of the join's sources.
-        let columns: usize = leaves.iter().map(|l| l.columns.len()).sum();
+        let columns: usize = leaves.iter().map(|l| l.source.width()).sum();
         for k in 0..targets.len() {
             query.items.push(Out::Column {
                 column: columns + k,
@@ -175,35 +243,23 @@ impl Resolver<'_> {
         })
     }
 
-    /// The sources of a join in the order of the text.
-    fn leaves(&mut self, from: &From, out: &mut Vec<Leaf>) -> SqlResult<()> {
-        match from {
-            From::Join(j) => {
-                self.leaves(&j.left, out)?;
-                self.leaves(&j.right, out)?;
-            }
-            From::Table(t) => {
-                let r = self.table(t)?;
-                let table = r.source.table.clone();
-                out.push(Leaf {
-                    name: r.source.name.clone(),
-                    db: table.def.db.clone(),
-                    columns: table.columns().iter().map(|c| c.name.clone()).collect(),
-                    table: matches!(r.rows, crate::exec::rows::Rows::Stored).then_some(table),
-                });
-            }
-            From::Query { query, alias, .. } => {
-                let plan = self.select(query)?;
-                out.push(Leaf {
-                    name: alias.clone(),
-                    db: String::new(),
-                    columns: plan.columns.iter().map(|c| c.name.clone()).collect(),
-                    table: None,
-                });
-            }
-            _ => {}
+    /// The sources of a join in the order of the text, merged views behind their tables.
+    fn leaves(&self, select: &Select) -> SqlResult<Vec<Leaf>> {
+        let subqueries = Subqueries::new(self, &select.subqueries);
+        let plan = self.from(select.from.as_ref(), &subqueries, None)?;
+        let stored = |rows: &Rows| matches!(rows, Rows::Stored);
+        let mut writable = match &plan.body {
+            Body::Nothing => Vec::new(),
+            Body::One(r, _) => vec![stored(&r.rows)],
+            Body::Join(leaves, _) => leaves.iter().map(|(r, _)| stored(&r.rows)).collect(),
         }
-        Ok(())
+        .into_iter();
+        let mut leaf = |source: Source| Leaf {
+            table: (source.view.is_none() && writable.next() == Some(true))
+                .then(|| source.table.clone()),
+            source,
+        };
+        Ok(plan.sources.into_iter().map(&mut leaf).collect())
     }
 }
 
@@ -211,14 +267,10 @@ impl Resolver<'_> {
 fn assigned(leaves: &[Leaf], table: Option<&str>, column: &str) -> SqlResult<(usize, usize)> {
     let mut found = None;
     for (at, leaf) in leaves.iter().enumerate() {
-        if table.is_some_and(|t| t != leaf.name) {
+        if leaf.source.inner || table.is_some_and(|t| t != leaf.source.name) {
             continue;
         }
-        let Some(c) = leaf
-            .columns
-            .iter()
-            .position(|c| c.eq_ignore_ascii_case(column))
-        else {
+        let Some(c) = leaf.source.table.column(column) else {
             continue;
         };
         if found.replace((at, c)).is_some() {
@@ -246,7 +298,7 @@ fn touched(table: &Table, sets: &[(usize, NewValue)]) -> Vec<(usize, u8)> {
 }
 
 /// Error 1706: a table is changed under two names, and one changes its primary key.
-fn moved_twice(targets: &[Target], at: &[usize], leaves: &[Leaf]) -> SqlResult<()> {
+fn moved_twice(targets: &[Target], names: &[String]) -> SqlResult<()> {
     for (i, a) in targets.iter().enumerate() {
         for (j, b) in targets.iter().enumerate().skip(i + 1) {
             if a.table.def.id != b.table.def.id {
@@ -264,7 +316,7 @@ fn moved_twice(targets: &[Target], at: &[usize], leaves: &[Leaf]) -> SqlResult<(
                     b"HY000",
                     format!(
                         "Primary key/partition key update is not allowed since the table is updated both as '{}' and '{}'",
-                        leaves[at[i]].name, leaves[at[j]].name
+                        names[i], names[j]
                     ),
                 ));
             }

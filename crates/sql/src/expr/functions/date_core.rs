@@ -116,7 +116,11 @@ impl<'a> Call<'a, '_> {
                 let Some(t) = self.datetime(0) else {
                     return Ok(Val::NULL);
                 };
-                Ok(date::format(&t.date, t.micros, &self.text(1)).map_or(Val::NULL, Val::text))
+                let format = self.text(1);
+                if format.is_empty() {
+                    return Ok(Val::NULL);
+                }
+                Ok(date::format(&t.date, t.micros, &format).map_or(Val::NULL, Val::text))
             }
             TimeFormat => {
                 let Some(t) = self.time(0) else {
@@ -156,7 +160,9 @@ impl<'a> Call<'a, '_> {
                 };
                 let us = env.time_zone.utc(t.unix_micros()).0;
                 let ok = t.date.is_real() && (0..=i32::MAX as i64 * SECOND + 999_999).contains(&us);
-                let us = if ok { us } else { 0 };
+                if !ok {
+                    return Ok(Val::NULL);
+                }
                 Ok(if self.expr.ty.ty.is_integer() {
                     Val::int(us / SECOND)
                 } else {
@@ -248,13 +254,13 @@ impl<'a> Call<'a, '_> {
                     let Some(t) = self.time(0) else {
                         return Ok(Val::NULL);
                     };
-                    let us = (t.micros + delta).clamp(-TIME_MAX, TIME_MAX);
+                    let us = self.within_time(t.micros + delta);
                     let fsp = if as_text {
                         text_fsp(us.unsigned_abs())
                     } else {
                         self.fsp()
                     };
-                    ValueRef::Time(narwal_types::Time { micros: us, fsp })
+                    ValueRef::Time(narwal_types::Time { micros: us, fsp }.truncate(fsp))
                 };
                 Ok(if as_text {
                     Val::text(out.to_text())
@@ -285,12 +291,18 @@ impl<'a> Call<'a, '_> {
                 match us {
                     Some(us) => {
                         let fsp = match self.fsp() {
-                            6 if us % SECOND == 0 && self.v(0).to_text().find('.').is_none() => 0,
+                            6 if us % SECOND == 0
+                                && self.exprs().iter().all(|e| !e.ty.ty.is_temporal())
+                                && self.v(0).to_text().find('.').is_none() =>
+                            {
+                                0
+                            }
                             f => f,
                         };
-                        Ok(Val::Ref(ValueRef::Time(narwal_types::Time::from_micros(
-                            us, fsp,
-                        ))))
+                        Ok(Val::Ref(ValueRef::Time(
+                            narwal_types::Time::from_micros(self.within_time(us), fsp)
+                                .truncate(fsp),
+                        )))
                     }
                     None => Ok(Val::NULL),
                 }
@@ -298,7 +310,7 @@ impl<'a> Call<'a, '_> {
             PeriodAdd | PeriodDiff => {
                 let months = |p: i64| -> Option<i64> {
                     let (mut y, m) = (p / 100, p % 100);
-                    if !(1..=12).contains(&m) || p < 0 {
+                    if p < 0 {
                         return None;
                     }
                     if y < 70 {
@@ -346,12 +358,8 @@ impl<'a> Call<'a, '_> {
                             return Ok(Val::NULL);
                         };
                         let us = t.micros.unsigned_abs();
-                        let mut d = narwal_types::Date::default();
-                        let mut rest = us;
-                        if unit.name().starts_with("day") {
-                            d.day = (us / DAY as u64) as u8;
-                            rest = us % DAY as u64;
-                        }
+                        let d = narwal_types::Date::new(0, 0, (us / DAY as u64) as u8);
+                        let rest = us % DAY as u64;
                         let n = date::extract(unit, &d, rest);
                         return Ok(Val::int(if t.micros < 0 { -n } else { n }));
                     }
@@ -374,6 +382,25 @@ impl<'a> Call<'a, '_> {
             }
             _ => Err(SqlError::unsupported(self.func.name())),
         }
+    }
+
+    /// Microseconds limited to TIME's range, with a warning if they had to be.
+    fn within_time(&self, us: i64) -> i64 {
+        let kept = us.clamp(-TIME_MAX, TIME_MAX);
+        if kept != us {
+            let s = us.unsigned_abs() / SECOND as u64;
+            let sign = if us < 0 { "-" } else { "" };
+            self.ctx.env.warn(
+                1292,
+                format!(
+                    "Truncated incorrect time value: '{sign}{}:{:02}:{:02}'",
+                    s / 3600,
+                    s / 60 % 60,
+                    s % 60
+                ),
+            );
+        }
+        kept
     }
 
     /// A time limited to TIME's range, with a warning if it had to be.

@@ -159,7 +159,13 @@ fn convert_tz_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     Ok(kind(TypeKind::DateTime(match t.arg(0).ty.kind {
         TypeKind::DateTime(f) | TypeKind::Timestamp(f) | TypeKind::Time(f) => f,
         TypeKind::Date => 0,
-        _ => 6,
+        // A literal shows how many digits it has.
+        _ => match t.args.first().map(|a| &a.kind) {
+            Some(ExprKind::Literal(Value::Str(s))) => {
+                s.rsplit_once('.').map_or(0, |(_, f)| f.len().min(6) as u8)
+            }
+            _ => 6,
+        },
     })))
 }
 

@@ -11,6 +11,7 @@
 //! | `regexp.rs` | REGEXP and REGEXP_*() |
 //! | `json/` | JSON_*() |
 //! | `misc.rs` | control flow, information, dates not in `date_core.rs` |
+//! | `sequence.rs` | NEXTVAL, LASTVAL, SETVAL |
 //! | `*_core.rs` | the older ones |
 
 mod binary;
@@ -20,6 +21,7 @@ mod misc;
 mod network;
 mod number_core;
 mod regexp;
+mod sequence;
 mod soundex;
 mod string;
 mod string_core;
@@ -141,13 +143,14 @@ impl Function {
 }
 
 /// The functions of each topic's file.
-static TOPICS: [&[Function]; 6] = [
+static TOPICS: [&[Function]; 7] = [
     string::FUNCTIONS,
     binary::FUNCTIONS,
     network::FUNCTIONS,
     regexp::FUNCTIONS,
     json::FUNCTIONS,
     misc::FUNCTIONS,
+    sequence::FUNCTIONS,
 ];
 
 /// Finds a function by its name in lower case.

@@ -2,6 +2,7 @@
 
 use super::{Call, ExprType, Function, Typing, Val, bool, bytes};
 use crate::expr::eval::with_text;
+use narwal_types::fixed::{ipv4, ipv6, ipv6_text};
 use narwal_types::{SqlResult, Value, ValueRef};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -30,7 +31,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     })
     .takes_null(),
     Function::new("is_ipv6", (1, 1), predicate, |c| {
-        Ok(Val::int(is_ipv6(&text(c)).is_some() as i64))
+        Ok(Val::int(ipv6(&text(c)).is_some() as i64))
     })
     .takes_null(),
     Function::new("is_ipv4_compat", (1, 1), bool, |c| {
@@ -56,27 +57,8 @@ fn text(c: &Call<'_, '_>) -> String {
     }
 }
 
-/// Rust's parser is MariaDB's, but for zones, which neither takes, and groups of IPv4 at the end, which both take.
-fn is_ipv6(s: &str) -> Option<Ipv6Addr> {
-    s.parse().ok()
-}
-
 fn six_bytes(c: &Call<'_, '_>, test: impl Fn(&[u8]) -> bool) -> bool {
     !c.v(0).is_null() && with_text(c.v(0), |b| c.is_bytes(0) && b.len() == 16 && test(b))
-}
-
-/// Four numbers of up to three digits; leading zeros are decimal too.
-fn ipv4(s: &str) -> Option<Ipv4Addr> {
-    let mut out = [0; 4];
-    let mut parts = s.split('.');
-    for b in &mut out {
-        let p = parts.next()?;
-        if !(1..=3).contains(&p.len()) || !p.bytes().all(|c| c.is_ascii_digit()) {
-            return None;
-        }
-        *b = p.parse().ok()?;
-    }
-    parts.next().is_none().then_some(Ipv4Addr::from(out))
 }
 
 /// Numbers with points between: of fewer than four the last one is the lowest byte, an empty one is 0.
@@ -112,7 +94,7 @@ fn inet6_aton<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let t = c.text(0);
     Ok(if let Some(a) = ipv4(&t) {
         Val::Owned(Value::bytes(a.octets().to_vec()))
-    } else if let Some(a) = is_ipv6(&t) {
+    } else if let Some(a) = ipv6(&t) {
         Val::Owned(Value::bytes(a.octets().to_vec()))
     } else {
         Val::NULL
@@ -132,26 +114,4 @@ fn inet6_ntoa<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         }
         _ => Val::NULL,
     }))
-}
-
-/// The longest run of zeros is `::`, be it a single one; an address that holds an IPv4 one shows it.
-fn ipv6_text(a: Ipv6Addr) -> String {
-    let s = a.segments();
-    let v4 = || Ipv4Addr::new((s[6] >> 8) as u8, s[6] as u8, (s[7] >> 8) as u8, s[7] as u8);
-    if s[..6].iter().all(|x| *x == 0) && s[6] != 0 {
-        return format!("::{}", v4());
-    }
-    if s[..5] == [0; 5] && s[5] == 0xffff {
-        return format!("::ffff:{}", v4());
-    }
-    let run = |i: usize| s[i..].iter().take_while(|x| **x == 0).count();
-    let longest = (0..8).rev().max_by_key(|i| run(*i)).filter(|i| run(*i) > 0);
-    let hex = |part: &[u16]| {
-        let words: Vec<String> = part.iter().map(|x| format!("{x:x}")).collect();
-        words.join(":")
-    };
-    match longest {
-        Some(i) => format!("{}::{}", hex(&s[..i]), hex(&s[i + run(i)..])),
-        None => hex(&s),
-    }
 }

@@ -3,7 +3,7 @@
 use crate::expr::call::{Call, unit_interval};
 use crate::expr::eval::{Num, Val, by_zero, num};
 use crate::expr::func::Func;
-use narwal_types::{Decimal, SqlError, SqlResult, ValueRef};
+use narwal_types::{Decimal, SqlError, SqlResult, TypeKind, ValueRef};
 
 impl<'a> Call<'a, '_> {
     pub(in crate::expr) fn numbers(&self) -> SqlResult<Val<'a>> {
@@ -65,7 +65,15 @@ impl<'a> Call<'a, '_> {
                             _ => Val::Ref(ValueRef::Decimal(d)),
                         })
                     }
-                    Num::Dec(d) => Ok(Val::Ref(ValueRef::Decimal(d.round_places(places, cut)))),
+                    Num::Dec(d) => {
+                        let r = d.round_places(places, cut);
+                        // More places than it has are zeros.
+                        let scale = match self.expr.ty.ty.kind {
+                            TypeKind::Decimal(_, s) => s.max(r.scale()),
+                            _ => r.scale(),
+                        };
+                        Ok(Val::Ref(ValueRef::Decimal(r.round(scale))))
+                    }
                     Num::Real(f) => self.double(round_real(f, places, cut)),
                 }
             }

@@ -27,7 +27,8 @@ struct Mode {
 impl Mode {
     fn of(c: Collation) -> Mode {
         Mode {
-            caseless: c.name().ends_with("_ci"),
+            // In MariaDB also under uca1400_*_cs.
+            caseless: c.name().ends_with("_ci") || c.expands(),
             utf: c != Collation::Binary,
         }
     }

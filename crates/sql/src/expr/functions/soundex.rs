@@ -21,7 +21,7 @@ pub(super) fn soundex(text: &str) -> String {
         return String::new();
     };
     let mut out = String::new();
-    out.extend(first.to_uppercase().take(1));
+    out.push(first.to_ascii_uppercase());
     let mut n = 1;
     let mut last = code(first);
     for c in letters {

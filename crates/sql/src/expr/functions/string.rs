@@ -554,17 +554,6 @@ fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             text = kept;
         }
     }
-    if collation == Collation::Binary {
-        return Ok(Val::Owned(Value::bytes(text)));
-    }
-    let mut out = Vec::new();
-    for ch in String::from_utf8_lossy(&text).chars() {
-        if collation.char_weight('a' as u32) == 'a' as u16 {
-            // By code point, three bytes each.
-            out.extend_from_slice(&(ch as u32).to_be_bytes()[1..]);
-        } else {
-            out.extend_from_slice(&collation.char_weight(ch as u32).to_be_bytes());
-        }
-    }
-    Ok(Val::Owned(Value::bytes(out)))
+    let weights = collation.weight_string(&text).unwrap_or(text);
+    Ok(Val::Owned(Value::bytes(weights)))
 }

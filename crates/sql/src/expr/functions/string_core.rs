@@ -4,7 +4,7 @@ use crate::expr::call::Call;
 use crate::expr::eval::{Val, Warn, with_text};
 use crate::expr::func::Func;
 use narwal_types::convert::to_integer;
-use narwal_types::{SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{Fixed, FixedKind, SqlError, SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
@@ -88,21 +88,40 @@ impl<'a> Call<'a, '_> {
             }
             FindInSet => {
                 let (needle, set) = (self.text(0), self.text(1));
-                if set.is_empty() {
+                if set.is_empty() || set.len() < needle.len() {
                     return Ok(Val::int(0));
                 }
+                let collation = self.shared_collation();
+                // Spaces at the end count.
+                let spaces = |s: &str| s.len() - s.trim_end_matches(' ').len();
+                if let ValueRef::Member(m) = self.v(1)
+                    && m.set
+                    && self.exprs()[0].is_const()
+                {
+                    // A column's value counts as its members are numbered.
+                    let at = m.of.list().iter().position(|p| {
+                        collation.equal(p.as_bytes(), needle.trim_end_matches(' ').as_bytes())
+                    });
+                    let at = at.filter(|p| m.number >> p & 1 == 1);
+                    return Ok(Val::int(at.map_or(0, |p| p as i64 + 1)));
+                }
                 let at = set.split(',').position(|p| {
-                    narwal_types::Collation::Utf8mb4GeneralCi.equal(p.as_bytes(), needle.as_bytes())
+                    spaces(p) == spaces(&needle) && collation.equal(p.as_bytes(), needle.as_bytes())
                 });
                 Ok(Val::int(at.map_or(0, |p| p as i64 + 1)))
             }
             Hex => Ok(Val::text(match self.v(0) {
                 ValueRef::Bytes(s) => hex_text(s, true),
+                ValueRef::Fixed(f) => hex_text(f.bytes(), true),
                 ValueRef::Str(s) => hex_text(&self.charset(0).encode(s), true),
                 ValueRef::Date(_)
                 | ValueRef::Time(_)
                 | ValueRef::DateTime(_)
                 | ValueRef::Member(_) => hex_text(self.text(0).as_bytes(), true),
+                ValueRef::Double(x) => {
+                    let n = (x.round() as i128).clamp(i64::MIN.into(), u64::MAX.into());
+                    format!("{:X}", n as u64)
+                }
                 v => format!("{:X}", to_integer(v, &mut Warn(env)) as u64),
             })),
             Bin => Ok(Val::text(format!("{:b}", self.bits(0)))),
@@ -195,6 +214,7 @@ impl<'a> Call<'a, '_> {
                     return Ok(self.args[0].clone());
                 }
                 let t = self.text(0);
+                let latin1 = self.charset(0).name() == "latin1";
                 // One character each, as general_ci's case tables have it.
                 let out: String = t
                     .chars()
@@ -204,10 +224,15 @@ impl<'a> Call<'a, '_> {
                                 (Some(u), None) => u,
                                 _ => c,
                             };
-                        if self.func == Lcase {
+                        let other = if self.func == Lcase {
                             one(Box::new(c.to_lowercase()))
                         } else {
                             one(Box::new(c.to_uppercase()))
+                        };
+                        match other {
+                            // Latin1 does not have it.
+                            '\u{178}' if latin1 => c,
+                            other => other,
                         }
                     })
                     .collect();
@@ -380,11 +405,23 @@ impl<'a> Call<'a, '_> {
                 self.string(s)
             }
             Replace => {
+                if self.v(0).is_null() || self.v(1).is_null() {
+                    return Ok(Val::NULL);
+                }
                 let (mut s, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
                 self.v(0).write_text(&mut s);
                 self.v(1).write_text(&mut from);
                 self.v(2).write_text(&mut to);
                 if from.is_empty() {
+                    return self.string(s);
+                }
+                if self.v(2).is_null() {
+                    // Where bytes are characters a text that has nothing to replace stays, whatever would come instead.
+                    let c = self.expr.ty.ty.collation;
+                    let wide = !c.is_bin() && matches!(c.charset().name(), "utf8mb3" | "utf8mb4");
+                    if wide || s.windows(from.len()).any(|w| w == from) {
+                        return Ok(Val::NULL);
+                    }
                     return self.string(s);
                 }
                 let mut out = Vec::with_capacity(s.len());
@@ -411,16 +448,7 @@ impl<'a> Call<'a, '_> {
             }
             Strcmp => Ok(Val::int(
                 match with_text(self.v(0), |a| {
-                    with_text(self.v(1), |b| {
-                        let c = match &self.expr.kind {
-                            crate::expr::ExprKind::Func { args, .. } => {
-                                crate::expr::types::compare_collation(args, "strcmp")
-                                    .unwrap_or_default()
-                            }
-                            _ => narwal_types::Collation::default(),
-                        };
-                        c.compare(a, b)
-                    })
+                    with_text(self.v(1), |b| self.shared_collation().compare(a, b))
                 }) {
                     Ordering::Less => -1,
                     Ordering::Equal => 0,
@@ -429,14 +457,11 @@ impl<'a> Call<'a, '_> {
             )),
             Uuid => {
                 let (a, b) = (self.random(), self.random());
-                Ok(Val::text(format!(
-                    "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-                    a >> 32,
-                    a >> 16 & 0xffff,
-                    a & 0xfff,
-                    b >> 48 & 0x3fff | 0x8000,
-                    b & 0xffff_ffff_ffff
-                )))
+                let a = a & !0xf000 | 0x4000;
+                let b = b & (u64::MAX >> 2) | 1 << 63;
+                let bytes = (u128::from(a) << 64 | u128::from(b)).to_be_bytes();
+                Ok(Fixed::from_bytes(FixedKind::Uuid, &bytes)
+                    .map_or(Val::NULL, |f| Val::Ref(ValueRef::Fixed(f))))
             }
             _ => Err(SqlError::unsupported(self.func.name())),
         }

@@ -1,13 +1,13 @@
 //! CREATE TABLE.
 
 use super::P;
-use crate::ast::{CreateTable, DdlStmt, TableElements, TableOptions};
+use crate::ast::{CreateTable, DdlStmt, Duplicates, TableElements, TableOptions};
 use narwal_types::{SqlError, SqlResult};
 use sqlparser::tokenizer::Token;
 
 impl P<'_> {
-    /// Behind CREATE \[OR REPLACE\] TABLE.
-    pub(super) fn create_table(&mut self, or_replace: bool) -> SqlResult<DdlStmt> {
+    /// Behind CREATE \[OR REPLACE\] \[TEMPORARY\] TABLE.
+    pub(super) fn create_table(&mut self, or_replace: bool, temporary: bool) -> SqlResult<DdlStmt> {
         let if_not_exists = self.if_not_exists()?;
         if or_replace && if_not_exists {
             return Err(SqlError::new(
@@ -17,12 +17,14 @@ impl P<'_> {
             ));
         }
         let mut t = CreateTable {
+            temporary,
             or_replace,
             if_not_exists,
             table: self.table_name()?,
             elements: TableElements::default(),
             options: TableOptions::default(),
             like: None,
+            duplicates: Duplicates::Refuse,
             select: None,
         };
         if self.kw("LIKE") {
@@ -45,10 +47,13 @@ impl P<'_> {
             self.expect_tok(&Token::RParen)?;
         }
         self.table_options(&mut t.options)?;
-        if self.peek_kw("IGNORE") || self.peek_kw("REPLACE") {
-            return self.unsupported("CREATE TABLE ... IGNORE and REPLACE SELECT");
+        if self.kw("IGNORE") {
+            t.duplicates = Duplicates::Ignore;
+        } else if self.kw("REPLACE") {
+            t.duplicates = Duplicates::Replace;
         }
         let select = self.kw("AS")
+            || t.duplicates != Duplicates::Refuse
             || ["SELECT", "WITH", "VALUES"].iter().any(|k| self.peek_kw(k))
             || *self.peek() == Token::LParen;
         if select {
@@ -141,6 +146,7 @@ impl P<'_> {
             || self.peek_kw("CONNECTION")
             || self.peek_kw("PAGE_COMPRESSED")
             || self.peek_kw("ENCRYPTED")
+            || (self.peek_kw("SEQUENCE") && !self.peek_kw_nth(1, "AS"))
         {
             let what = self.word_for_message();
             return self.unsupported(&format!("table option {what}"));

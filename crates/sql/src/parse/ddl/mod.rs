@@ -6,10 +6,12 @@ mod constraint;
 mod create_table;
 mod database;
 mod index;
+mod sequence;
 mod types;
+mod view;
 
 use super::P;
-use crate::ast::DdlStmt;
+use crate::ast::{DdlStmt, ViewCreation};
 use narwal_types::{Collation, SqlResult};
 use sqlparser::tokenizer::Token;
 
@@ -19,8 +21,22 @@ impl P<'_> {
     pub(in crate::parse) fn ddl(&mut self) -> SqlResult<DdlStmt> {
         if self.kw("CREATE") {
             let or_replace = self.kw2("OR", "REPLACE");
+            let temporary = self.kw("TEMPORARY");
             if self.kw("TABLE") {
-                return self.create_table(or_replace);
+                return self.create_table(or_replace, temporary);
+            }
+            if !temporary && self.kw("SEQUENCE") {
+                return self.create_sequence(or_replace);
+            }
+            if temporary {
+                let what = self.word_for_message();
+                return self.unsupported(&format!("CREATE TEMPORARY {what}"));
+            }
+            if self.is_view_next() {
+                return self.create_view(match or_replace {
+                    true => ViewCreation::OrReplace,
+                    false => ViewCreation::New,
+                });
             }
             if or_replace {
                 return self.unsupported("CREATE OR REPLACE");
@@ -50,6 +66,18 @@ impl P<'_> {
                     if_exists,
                     temporary,
                     tables,
+                });
+            }
+            if self.kw("VIEW") {
+                let if_exists = self.if_exists()?;
+                let views = self.comma_separated(Self::table_name)?;
+                let _ = self.kw("RESTRICT") || self.kw("CASCADE");
+                return Ok(DdlStmt::DropView { if_exists, views });
+            }
+            if !temporary && self.kw("SEQUENCE") {
+                return Ok(DdlStmt::DropSequence {
+                    if_exists: self.if_exists()?,
+                    names: self.comma_separated(Self::table_name)?,
                 });
             }
             if self.kw("DATABASE") || self.kw("SCHEMA") {
@@ -105,10 +133,16 @@ impl P<'_> {
                 comment,
             });
         }
+        if self.is_view_next() {
+            return self.create_view(ViewCreation::Alter);
+        }
         let _ = self.kw("ONLINE");
         let ignore = self.kw("IGNORE");
         if self.kw("TABLE") {
             return self.alter_table(ignore);
+        }
+        if !ignore && self.kw("SEQUENCE") {
+            return self.alter_sequence();
         }
         let what = self.word_for_message();
         self.unsupported(&format!("ALTER {what}"))

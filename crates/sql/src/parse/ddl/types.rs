@@ -1,7 +1,9 @@
 //! Data types, character sets and collations.
 
 use super::P;
-use narwal_types::{BlobSize, Charset, Collation, Members, SqlError, SqlResult, TypeKind};
+use narwal_types::{
+    BlobSize, Charset, Collation, FixedKind, Members, SqlError, SqlResult, TypeKind,
+};
 use sqlparser::tokenizer::Token;
 
 /// A type as written: kind, sign, and what decides its collation.
@@ -223,8 +225,10 @@ impl P<'_> {
                 collation = Some(Collation::Utf8mb4Bin);
                 TypeKind::Text(BlobSize::Long)
             }
-            "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" | "UUID" | "INET4"
-            | "INET6" => {
+            "UUID" => TypeKind::Fixed(FixedKind::Uuid),
+            "INET4" => TypeKind::Fixed(FixedKind::Inet4),
+            "INET6" => TypeKind::Fixed(FixedKind::Inet6),
+            "GEOMETRY" | "POINT" | "LINESTRING" | "POLYGON" | "MULTIPOINT" => {
                 return self.unsupported(&format!("type {word}"));
             }
             _ => return Err(self.error_at(at)),

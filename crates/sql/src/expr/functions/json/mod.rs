@@ -11,24 +11,25 @@ mod change;
 mod path;
 mod value;
 
-use super::{ANY, Call, ExprType, Function, Typing, Val};
+use super::{ANY, Call, Coercibility, ExprType, Function, Typing, Val};
 use crate::expr::func::Func;
 use crate::expr::like::like;
 use crate::expr::{Expr, ExprKind, SubqueryUse};
-use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
+use narwal_types::{Collation, SqlError, SqlResult, Value, ValueRef};
 use path::{Path, PathFault, Place, walk};
 use value::{Fault, Kind, Node, string_value};
 
 pub(crate) use value::escape;
 
 pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new(SCALAR, (2, 2), |t| Ok(t.arg(0)), scalar),
     Function::new("json_array", (0, ANY), all_args, array)
         .takes_null()
         .json(),
     Function::new(
         "json_array_append",
         (3, ANY),
-        all_args,
+        like_document,
         change::array_append,
     )
     .takes_null()
@@ -37,7 +38,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "json_array_insert",
         (3, ANY),
-        all_args,
+        like_document,
         change::array_insert,
     )
     .takes_null()
@@ -54,17 +55,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
             |n| Val::int(n.depth() as i64),
         ))
     }),
-    Function::new(
-        "json_detailed",
-        (1, 2),
-        |_| Ok(ExprType::text(1 << 24, true)),
-        detailed,
-    )
-    .json(),
+    Function::new("json_detailed", (1, 2), lines_type, detailed).json(),
     Function::new("json_equals", (2, 2), truth, equals),
     Function::new("json_exists", (2, 2), truth, exists),
     Function::new("json_extract", (2, ANY), like_first, extract).json(),
-    Function::new("json_insert", (3, ANY), all_args, |c| {
+    Function::new("json_insert", (3, ANY), like_document, |c| {
         change::set(c, true, false)
     })
     .takes_null()
@@ -90,17 +85,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
         .pairs_behind(0)
         .json(),
     Function::new("json_overlaps", (2, 2), truth, overlaps),
-    Function::new(
-        "json_pretty",
-        (1, 2),
-        |_| Ok(ExprType::text(1 << 24, true)),
-        detailed,
-    )
-    .json(),
+    Function::new("json_pretty", (1, 2), lines_type, detailed).json(),
     Function::new("json_query", (2, 2), like_first, query).json(),
     Function::new("json_quote", (1, 1), quote_type, quote),
     Function::new("json_remove", (2, ANY), like_first, change::remove).json(),
-    Function::new("json_replace", (3, ANY), all_args, |c| {
+    Function::new("json_replace", (3, ANY), like_document, |c| {
         change::set(c, false, true)
     })
     .takes_null()
@@ -109,7 +98,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("json_search", (3, ANY), like_first, search)
         .takes_null()
         .json(),
-    Function::new("json_set", (3, ANY), all_args, |c| {
+    Function::new("json_set", (3, ANY), like_document, |c| {
         change::set(c, true, true)
     })
     .takes_null()
@@ -118,7 +107,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "json_type",
         (1, 1),
-        |_| Ok(ExprType::text(12, true)),
+        |_| {
+            let c = Collation::Utf8mb3GeneralCi;
+            Ok(ExprType::string(12, c, Coercibility::Coercible, true))
+        },
         |c| {
             Ok(doc(c, 0, c.text(0).as_str(), |n| {
                 Val::text(n.type_name().to_string())
@@ -128,7 +120,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "json_unquote",
         (1, 1),
-        |t| Ok(ExprType::text(t.chars(0), true)),
+        |t| Ok(binary_text(t.chars(0))),
         unquote,
     ),
     Function::new("json_valid", (1, 1), truth, valid),
@@ -146,33 +138,94 @@ fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
 /// Room for all arguments, quoted and escaped where they are no JSON.
 fn all_args(t: &Typing<'_>) -> SqlResult<ExprType> {
     let chars = t.args.iter().map(|a| a.ty.chars() * 2 + 16).sum::<u64>();
-    Ok(ExprType::text(chars, true))
+    text_of(t, 0..t.args.len(), chars)
 }
 
 fn like_first(t: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::text(t.chars(0) * 2, true))
+    text_of(t, 0..1, t.chars(0) * 2)
+}
+
+fn lines_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    text_of(t, 0..1, 1 << 24)
+}
+
+/// Room for all arguments, in the collation of the first one.
+fn like_document(t: &Typing<'_>) -> SqlResult<ExprType> {
+    text_of(t, 0..1, all_args(t).map_or(1 << 24, |ty| ty.chars()))
+}
+
+/// A text in the collation of these arguments. Numbers have that of a literal.
+fn text_of(t: &Typing<'_>, args: std::ops::Range<usize>, chars: u64) -> SqlResult<ExprType> {
+    let ty = t.string_of(args, chars, true)?;
+    Ok(match ty.coercibility {
+        Coercibility::Numeric => ExprType {
+            coercibility: Coercibility::Coercible,
+            ..ty
+        },
+        Coercibility::Ignorable if t.args.is_empty() => ExprType::text(chars, true),
+        Coercibility::Ignorable => {
+            ExprType::string(chars, Collation::Binary, Coercibility::Ignorable, true)
+        }
+        _ => ty,
+    })
+}
+
+/// A text that is compared by its characters' codes.
+fn binary_text(chars: u64) -> ExprType {
+    ExprType::string(chars, Collation::Utf8mb4Bin, Coercibility::Coercible, true)
 }
 
 fn quote_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::text(t.chars(0) * 6 + 2, true))
+    Ok(binary_text(t.chars(0) * 6 + 2))
 }
 
-/// True if the value is a JSON text.
-pub(in crate::expr) fn is_json(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Func {
-            func: Func::Listed(f),
-            ..
-        } => f.json,
-        ExprKind::Func {
-            func: Func::Coalesce | Func::Ifnull,
+/// The name of the function around a JSON_EXTRACT whose value counts, not its JSON text.
+pub(in crate::expr) const SCALAR: &str = " json_scalar";
+
+/// JSON_EXTRACT beside something else than JSON: a string is what stands in its quotes, and in a numeric place true is 1.
+/// Other expressions as they are.
+pub(in crate::expr) fn as_scalar(e: Expr, numeric: bool) -> Expr {
+    let Some(scalar) = super::lookup(SCALAR).filter(|_| is_extract(&e)) else {
+        return e;
+    };
+    let ty = ExprType {
+        json: false,
+        ..e.ty
+    };
+    let args = vec![e, Expr::literal(Value::Int(numeric.into()))];
+    Expr {
+        kind: ExprKind::Func {
+            func: Func::Listed(scalar),
             args,
-        } => args.iter().all(is_json),
-        ExprKind::Func {
-            func: Func::If,
-            args,
-        } => args.iter().skip(1).all(is_json),
-        _ => false,
+        },
+        ty,
+    }
+}
+
+/// The sides of a comparison of strings: a JSON_EXTRACT on one side, the left one if both are, gives its value.
+pub(in crate::expr) fn compared(l: Expr, r: Expr) -> (Expr, Expr) {
+    if !(l.ty.is_string() && r.ty.is_string()) {
+        (l, r)
+    } else if is_extract(&l) {
+        (as_scalar(l, false), r)
+    } else {
+        (l, as_scalar(r, false))
+    }
+}
+
+pub(in crate::expr) fn is_extract(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Func { func: Func::Listed(f), .. } if f.name == "json_extract")
+}
+
+fn scalar<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let numeric = c.int(1) == 1;
+    let text = c.text(0);
+    match text.as_str() {
+        "null" if numeric => Ok(Val::text("0".into())),
+        "true" if numeric => Ok(Val::text("1".into())),
+        "false" if numeric => Ok(Val::text("0".into())),
+        t if t.starts_with('"') => c.string(string_value(t).into_owned().into_bytes()),
+        _ => c.string(text.into_bytes()),
     }
 }
 
@@ -222,13 +275,13 @@ fn is_json_predicate(name: &str) -> bool {
 pub(crate) fn append_value(e: &Expr, v: ValueRef<'_>, out: &mut String) {
     match v {
         ValueRef::Null => out.push_str("null"),
-        v if is_json(e) => out.push_str(&v.to_text()),
+        v if e.ty().json => out.push_str(&v.to_text()),
         ValueRef::Int(n) if is_bool(e) => out.push_str(if n != 0 { "true" } else { "false" }),
-        ValueRef::Int(_)
-        | ValueRef::UInt(_)
-        | ValueRef::Decimal(_)
-        | ValueRef::Float(_)
-        | ValueRef::Double(_) => out.push_str(&v.to_text()),
+        ValueRef::Int(_) | ValueRef::UInt(_) | ValueRef::Decimal(_) | ValueRef::Float(_) => {
+            out.push_str(&v.to_text())
+        }
+        ValueRef::Double(x) if e.ty.is_fixed_double() => out.push_str(&e.ty.double_text(x)),
+        ValueRef::Double(_) => out.push_str(&v.to_text()),
         v => {
             out.push('"');
             escape(&v.to_text(), out);
@@ -296,6 +349,13 @@ fn warn_text(c: &Call<'_, '_>, i: usize, f: Fault, note: bool) {
 /// The document in argument `i`; `None` with a warning if it is none.
 fn parse<'t>(c: &Call<'_, '_>, i: usize, text: &'t str) -> Option<Node<'t>> {
     Node::parse(text)
+        .map_err(|f| warn_text(c, i, f, false))
+        .ok()
+}
+
+/// The first value in argument `i`, whatever follows it; `None` with a warning if there is none.
+fn parse_first<'t>(c: &Call<'_, '_>, i: usize, text: &'t str) -> Option<Node<'t>> {
+    Node::parse_first(text)
         .map_err(|f| warn_text(c, i, f, false))
         .ok()
 }
@@ -522,7 +582,7 @@ fn value_of<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::NULL);
     };
     let text = c.text(0);
-    let Ok(n) = Node::parse(&text) else {
+    let Ok(n) = Node::parse_first(&text) else {
         return Ok(Val::NULL);
     };
     match find(&p, &n, false).map(|n| (&n.kind, n.type_name())) {
@@ -541,7 +601,7 @@ fn query<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         return Ok(Val::NULL);
     };
     let text = c.text(0);
-    let Ok(n) = Node::parse(&text) else {
+    let Ok(n) = Node::parse_first(&text) else {
         return Ok(Val::NULL);
     };
     match find(&p, &n, true) {
@@ -561,15 +621,27 @@ fn part<'d, 't>(c: &Call<'_, '_>, doc: &'d Node<'t>, path_arg: usize) -> Option<
 
 fn length<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let text = c.text(0);
-    let Some(n) = parse(c, 0, &text) else {
-        return Ok(Val::NULL);
+    let first = Node::parse_first(&text);
+    let found = match first.as_ref() {
+        Ok(n) => part(c, n, 1),
+        // For the warning about its path.
+        Err(_) => part(c, &Node::scalar("0"), 1).and(None),
     };
-    Ok(part(c, &n, 1).map_or(Val::NULL, |n| Val::int(n.len() as i64)))
+    // What follows a scalar is not looked at.
+    if let Some(found) = found
+        && !found.is_container()
+    {
+        return Ok(Val::int(1));
+    }
+    if parse(c, 0, &text).is_none() {
+        return Ok(Val::NULL);
+    }
+    Ok(found.map_or(Val::NULL, |n| Val::int(n.len() as i64)))
 }
 
 fn keys<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let text = c.text(0);
-    let Some(n) = parse(c, 0, &text) else {
+    let Some(n) = parse_first(c, 0, &text) else {
         return Ok(Val::NULL);
     };
     let Some(Kind::Object(o)) = part(c, &n, 1).map(|n| &n.kind) else {
@@ -595,7 +667,7 @@ fn keys<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn contains<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (text, wanted) = (c.text(0), c.text(1));
-    let Some(n) = parse(c, 0, &text) else {
+    let Some(n) = parse_first(c, 0, &text) else {
         return Ok(Val::NULL);
     };
     let within = if c.args.len() > 2 {
@@ -606,7 +678,7 @@ fn contains<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     } else {
         Some(&n)
     };
-    let Some(w) = parse(c, 1, &wanted) else {
+    let Some(w) = parse_first(c, 1, &wanted) else {
         return Ok(Val::NULL);
     };
     Ok(Val::int(within.is_some_and(|n| holds(n, &w)) as i64))
@@ -657,7 +729,7 @@ fn contains_path<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 fn overlaps<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (a, b) = (c.text(0), c.text(1));
-    let (Some(a), Some(b)) = (parse(c, 0, &a), parse(c, 1, &b)) else {
+    let (Some(a), Some(b)) = (parse_first(c, 0, &a), parse_first(c, 1, &b)) else {
         return Ok(Val::int(0));
     };
     Ok(Val::int(overlap(&a, &b) as i64))
@@ -712,7 +784,7 @@ fn search<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             None => return Ok(Val::NULL),
         }
     }
-    let Some(n) = parse(c, 0, &text) else {
+    let Some(n) = parse_first(c, 0, &text) else {
         return Ok(Val::NULL);
     };
     let mut found: Vec<String> = Vec::new();
@@ -725,7 +797,7 @@ fn search<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             value.as_bytes(),
             pattern.as_bytes(),
             escape_char,
-            Collation::Utf8mb4GeneralCi,
+            c.exprs()[0].ty.ty.collation,
         );
         if hit && (paths.is_empty() || paths.iter().any(|p| p.covers(place))) {
             found.push(place_text(place));
@@ -769,6 +841,7 @@ fn quote<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             out.push('"');
             c.string(out.into_bytes())
         }
+        v @ ValueRef::Fixed(_) => c.string(format!("\"{}\"", v.to_text()).into_bytes()),
         _ => Ok(Val::NULL),
     }
 }
@@ -778,7 +851,7 @@ fn unquote<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if !text.starts_with('"') {
         return c.string(text.into_bytes());
     }
-    match Node::parse(&text) {
+    match Node::parse_first(&text) {
         Ok(Node {
             kind: Kind::Scalar(s),
             ..

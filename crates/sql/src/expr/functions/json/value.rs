@@ -51,6 +51,13 @@ impl<'t> Node<'t> {
         Node::new(Kind::Scalar(text.into()))
     }
 
+    /// Reads the value that a text begins with.
+    pub fn parse_first(text: &'t str) -> Result<Node<'t>, Fault> {
+        let mut p = Parser { text, at: 0 };
+        p.space();
+        p.value(0)
+    }
+
     /// Reads a text.
     pub fn parse(text: &'t str) -> Result<Node<'t>, Fault> {
         let mut p = Parser { text, at: 0 };

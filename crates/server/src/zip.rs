@@ -1,0 +1,145 @@
+//! CLIENT_COMPRESS: the packets of both sides in zlib, in frames of their own.
+//!
+//! Source of the format: MySQL client/server protocol documentation, "Compressed Packet".
+
+use crate::stream::Stream;
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use std::io::{self, Read, Write};
+
+/// 3 bytes length of what follows, 1 byte number, 3 bytes length before compression (0: not compressed).
+const HEADER: usize = 7;
+const MAX_FRAME: usize = 0xFF_FFFF;
+/// Shorter pieces (bytes) are not worth it.
+const SHORTEST: usize = 50;
+
+/// A stream whose bytes are compressed.
+#[derive(Debug)]
+pub struct Zipped {
+    /// What it goes over.
+    pub under: Stream,
+    /// Bytes of frames that are not complete.
+    raw: Vec<u8>,
+    /// Bytes of frames that are.
+    plain: Vec<u8>,
+    /// Bytes of `plain` that were read.
+    read: usize,
+    /// Number of the next frame.
+    number: u8,
+}
+
+impl Zipped {
+    /// Compresses what goes over a stream from here on.
+    pub fn new(under: Stream) -> Self {
+        Zipped {
+            under,
+            raw: Vec::new(),
+            plain: Vec::new(),
+            read: 0,
+            number: 0,
+        }
+    }
+
+    /// True if there are bytes that the socket knows nothing of.
+    pub fn has_rest(&self) -> bool {
+        self.read < self.plain.len()
+    }
+
+    /// Reads until `raw` holds so many bytes; false at the end of the stream.
+    fn fill(&mut self, bytes: usize) -> io::Result<bool> {
+        let mut buf = [0; 16 << 10];
+        while self.raw.len() < bytes {
+            let wanted = (bytes - self.raw.len()).min(buf.len());
+            match self.under.read(&mut buf[..wanted]) {
+                Ok(0) if self.raw.is_empty() => return Ok(false),
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => self.raw.extend_from_slice(&buf[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes in one frame; false at the end of the stream.
+    fn frame(&mut self) -> io::Result<bool> {
+        if !self.fill(HEADER)? {
+            return Ok(false);
+        }
+        let size = |at: usize| {
+            usize::from(self.raw[at])
+                | usize::from(self.raw[at + 1]) << 8
+                | usize::from(self.raw[at + 2]) << 16
+        };
+        let (len, full) = (size(0), size(4));
+        self.number = self.raw[3].wrapping_add(1);
+        self.fill(HEADER + len)?;
+        self.plain.clear();
+        self.read = 0;
+        if full == 0 {
+            self.plain.extend_from_slice(&self.raw[HEADER..]);
+        } else {
+            // Never more than was said.
+            let body = ZlibDecoder::new(&self.raw[HEADER..]);
+            let mut body = body.take(full as u64 + 1);
+            body.read_to_end(&mut self.plain)?;
+            if self.plain.len() != full {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "a compressed packet is not as long as it says",
+                ));
+            }
+        }
+        self.raw.clear();
+        Ok(true)
+    }
+
+    fn send(&mut self, plain: &[u8]) -> io::Result<()> {
+        let mut out = vec![0; HEADER];
+        let mut full = 0;
+        if plain.len() >= SHORTEST {
+            let mut zip = ZlibEncoder::new(out, Compression::fast());
+            zip.write_all(plain)?;
+            out = zip.finish()?;
+            full = plain.len();
+        }
+        if full == 0 || out.len() - HEADER >= plain.len() {
+            out.truncate(HEADER);
+            out.extend_from_slice(plain);
+            full = 0;
+        }
+        let len = ((out.len() - HEADER) as u32).to_le_bytes();
+        out[..3].copy_from_slice(&len[..3]);
+        out[3] = self.number;
+        out[4..7].copy_from_slice(&(full as u32).to_le_bytes()[..3]);
+        self.number = self.number.wrapping_add(1);
+        self.under.write_all(&out)
+    }
+}
+
+impl Read for Zipped {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        // A frame may be empty.
+        while !self.has_rest() {
+            if !self.frame()? {
+                return Ok(0);
+            }
+        }
+        let n = (&self.plain[self.read..]).read(buf)?;
+        self.read += n;
+        Ok(n)
+    }
+}
+
+impl Write for Zipped {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        let n = buf.len().min(MAX_FRAME);
+        self.send(&buf[..n])?;
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.under.flush()
+    }
+}

@@ -1,0 +1,48 @@
+//! What a client sends in its own character set, as the UTF-8 that everything here is in.
+
+use crate::raw_literals;
+use crate::session::ClientSession;
+use crate::statement::utf8;
+use narwal_sql::SqlMode;
+use narwal_types::{Charset, SqlResult, Value, ValueRef};
+use std::borrow::Cow;
+
+/// Protocol types whose values are bytes and no text (MYSQL_TYPE_TINY_BLOB to MYSQL_TYPE_BLOB).
+const BLOBS: std::ops::RangeInclusive<u8> = 249..=252;
+
+impl ClientSession {
+    /// A statement's text.
+    ///
+    /// # Errors
+    /// 1300 for one that is no text of the client's character set.
+    pub(crate) fn client_text<'s>(&self, sql: &'s [u8]) -> SqlResult<Cow<'s, str>> {
+        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
+        if matches!(self.client_charset, Charset::Latin1 | Charset::Ascii)
+            && !sql.is_ascii()
+            && let Some(text) = raw_literals::decoded(sql, self.client_charset, no_backslash)
+        {
+            return Ok(Cow::Owned(text));
+        }
+        utf8(sql, no_backslash)
+    }
+
+    /// Text among parameters from the client's character set; `None` if they may stay as they are.
+    pub(crate) fn client_params(
+        &self,
+        params: &[ValueRef<'_>],
+        wire_types: &[(u8, u8)],
+    ) -> Option<Vec<Value>> {
+        let set = self.client_charset;
+        if !matches!(set, Charset::Latin1 | Charset::Ascii) {
+            return None;
+        }
+        let text = |i: usize| !wire_types.get(i).is_some_and(|t| BLOBS.contains(&t.0));
+        let convert = |(i, v): (usize, &ValueRef<'_>)| match v {
+            ValueRef::Str(s) | ValueRef::Bytes(s) if text(i) => {
+                Value::Str(String::from_utf8_lossy(&set.from_client(s)).into())
+            }
+            v => v.to_value(),
+        };
+        Some(params.iter().enumerate().map(convert).collect())
+    }
+}

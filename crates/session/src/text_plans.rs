@@ -1,0 +1,286 @@
+//! Plans of statements that come as text: statements that differ in their literals alone ([`narwal_sql::shape`]) are
+//! parsed and planned once in a session. What a plan depends on is checked at each use (catalog, default database), or
+//! empties the cache when it changes (session variables, the user).
+
+use crate::session::{ClientSession, is_virtual};
+use crate::statement::{Source, keeps_diagnostics};
+use crate::status;
+use ahash::AHashMap;
+use narwal_sql::shape::{Shape, has_shape};
+use narwal_sql::{Prepared, SqlMode, Stmt};
+use narwal_types::{Charset, ResultSink, SqlResult, Value};
+use std::sync::Arc;
+
+/// Statements whose fixed literals differ nearly every time are not worth a place: after so many plans that were not
+/// there, more than were, their shape is given up.
+const PATIENCE: u32 = 16;
+
+/// A session's plans by the shape of their statements.
+#[derive(Default)]
+pub(crate) struct TextPlans {
+    entries: AHashMap<Box<[u8]>, Entry>,
+    /// Of the statement at hand; kept for its memory.
+    shape: Shape,
+    key: Vec<u8>,
+    values: Vec<Value>,
+}
+
+struct Entry {
+    kind: Kind,
+    /// Used since the last time that room was made.
+    used: bool,
+}
+
+enum Kind {
+    /// Not to be kept, as far as this version goes.
+    Never(Version),
+    /// Some literals are part of the plan: their words are part of the key that the plan is found by.
+    Some {
+        slots: Arc<[bool]>,
+        hits: u32,
+        misses: u32,
+    },
+    /// A plan.
+    Plan(Arc<TextPlan>),
+}
+
+struct TextPlan {
+    stmt: Stmt,
+    plan: Prepared,
+    slots: Arc<[bool]>,
+    counter: usize,
+    /// The default database and the versions when it was planned.
+    db: Option<Arc<str>>,
+    version: Version,
+}
+
+/// Of the catalog, and the session's `plan_generation`.
+type Version = (u64, u64);
+
+impl TextPlans {
+    /// Forgets all plans.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    fn put_shape(&mut self, kind: Kind, room: usize) {
+        let key = self.shape.key().to_vec();
+        self.put(&key, kind, room);
+    }
+
+    fn put(&mut self, key: &[u8], kind: Kind, room: usize) {
+        if self.entries.len() >= room {
+            self.entries.retain(|_, e| std::mem::take(&mut e.used));
+            if self.entries.len() >= room {
+                self.entries.clear();
+            }
+        }
+        self.entries.insert(key.into(), Entry { kind, used: true });
+    }
+
+    /// The plan for the statement that was read last, and its key; or what is known of its shape.
+    fn find(&mut self, text: &str, version: Version) -> Found {
+        let Some(e) = self.entries.get_mut(self.shape.key()) else {
+            return Found::Nothing;
+        };
+        e.used = true;
+        let slots = match &mut e.kind {
+            Kind::Never(v) if *v == version => return Found::Never,
+            Kind::Never(_) => return Found::Nothing,
+            Kind::Plan(p) => return Found::Plan(p.clone()),
+            Kind::Some {
+                slots,
+                hits,
+                misses,
+            } => {
+                if *misses > PATIENCE && *misses > *hits {
+                    e.kind = Kind::Never(version);
+                    return Found::Never;
+                }
+                slots.clone()
+            }
+        };
+        self.shape.key_with_fixed(text, &slots, &mut self.key);
+        let plan = match self.entries.get_mut(self.key.as_slice()) {
+            Some(Entry {
+                kind: Kind::Plan(p),
+                used,
+            }) => {
+                *used = true;
+                Some(p.clone())
+            }
+            _ => None,
+        };
+        if let Some(Entry {
+            kind: Kind::Some { hits, misses, .. },
+            ..
+        }) = self.entries.get_mut(self.shape.key())
+        {
+            *(if plan.is_some() { hits } else { misses }) += 1;
+        }
+        plan.map_or(Found::Slots(slots), Found::Plan)
+    }
+}
+
+enum Found {
+    Nothing,
+    Never,
+    Slots(Arc<[bool]>),
+    Plan(Arc<TextPlan>),
+}
+
+impl ClientSession {
+    /// Runs a statement by the plan of its shape, made now if need be. `None` if it has to go the long way.
+    pub(crate) fn run_by_shape(
+        &mut self,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> Option<SqlResult<()>> {
+        let mode = self.env.sql_mode;
+        if self.settings.text_plans == 0
+            || self.internal
+            || !has_shape(text)
+            || mode.has(SqlMode::ANSI_QUOTES)
+            || mode.has(SqlMode::NO_BACKSLASH_ESCAPES)
+            || self.env.collation.charset() != Charset::Utf8mb4
+        {
+            return None;
+        }
+        // The session runs one statement at a time: nobody misses its plans meanwhile.
+        let mut plans = std::mem::take(&mut self.text_plans);
+        let r = self
+            .plan_of_shape(&mut plans, text)
+            .map(|p| self.run_text_plan(&p, &mut plans.values, text, out, more));
+        self.text_plans = plans;
+        r
+    }
+
+    /// The plan for a statement; the values of its slots are in `plans`.
+    fn plan_of_shape(&mut self, plans: &mut TextPlans, text: &str) -> Option<Arc<TextPlan>> {
+        if !plans.shape.read(text) {
+            return None;
+        }
+        let version = (
+            self.instance.database().catalog_version(),
+            self.plan_generation,
+        );
+        let known = match plans.find(text, version) {
+            Found::Never => return None,
+            Found::Nothing => None,
+            Found::Slots(s) => Some(s),
+            Found::Plan(p) => {
+                if p.version == version && p.db == self.env.db {
+                    self.process.counters.add(status::TEXT_PLAN_HITS, 1);
+                    return plans
+                        .shape
+                        .values(text, &p.slots, &mut plans.values)
+                        .then_some(p);
+                }
+                Some(p.slots.clone())
+            }
+        };
+        self.process.counters.add(status::TEXT_PLAN_MISSES, 1);
+        let room = self.settings.text_plans;
+        let slots = match known {
+            Some(s) => s,
+            None => {
+                let code = plans.shape.with_placeholders(text, None);
+                let slots: Arc<[bool]> = match self.parse(&code) {
+                    Ok(stmt) if !keeps_diagnostics(&stmt) => plans.shape.slots(&stmt).into(),
+                    _ => {
+                        plans.put_shape(Kind::Never(version), room);
+                        return None;
+                    }
+                };
+                if !slots.iter().all(|s| *s) {
+                    let kind = Kind::Some {
+                        slots: slots.clone(),
+                        hits: 0,
+                        misses: 0,
+                    };
+                    plans.put_shape(kind, room);
+                }
+                slots
+            }
+        };
+        if !plans.shape.values(text, &slots, &mut plans.values) {
+            return None;
+        }
+        plans.shape.key_with_fixed(text, &slots, &mut plans.key);
+        let key = std::mem::take(&mut plans.key);
+        let made = self.make_text_plan(plans, text, slots);
+        let kind = match &made {
+            Some(p) => Kind::Plan(p.clone()),
+            None => Kind::Never(version),
+        };
+        plans.put(&key, kind, room);
+        plans.key = key;
+        made
+    }
+
+    /// Plans a statement whose slots' values are in `plans`; `None` if a plan can't be kept, or there is an error, which
+    /// the long way will find again.
+    fn make_text_plan(
+        &mut self,
+        plans: &TextPlans,
+        text: &str,
+        slots: Arc<[bool]>,
+    ) -> Option<Arc<TextPlan>> {
+        let code = plans.shape.with_placeholders(text, Some(&slots));
+        let stmt = self.parse(&code).ok()?;
+        if !matches!(
+            stmt,
+            Stmt::Select(_) | Stmt::Insert(_) | Stmt::Update(_) | Stmt::Delete(_)
+        ) {
+            return None;
+        }
+        let warnings = self.env.warning_count();
+        let plan = self.plan_with_slots(&stmt, text, &plans.values).ok()?;
+        // Warnings of planning belong to each execution.
+        if self.env.warning_count() != warnings
+            || plan.is_tableless()
+            || plan.params() != plans.values.len()
+            || plan.needs().is_empty()
+            || plan.needs().iter().any(|n| is_virtual(&n.db))
+        {
+            return None;
+        }
+        Some(Arc::new(TextPlan {
+            counter: status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS),
+            stmt,
+            slots,
+            db: self.env.db.clone(),
+            version: (plan.catalog_version(), self.plan_generation),
+            plan,
+        }))
+    }
+
+    /// Plans a statement whose `?` are slots for such values.
+    pub(crate) fn plan_with_slots(
+        &mut self,
+        stmt: &Stmt,
+        text: &str,
+        values: &[Value],
+    ) -> SqlResult<Prepared> {
+        *self.env.slots.borrow_mut() = values.to_vec();
+        let plan = self.plan(stmt, text);
+        self.env.slots.borrow_mut().clear();
+        plan
+    }
+
+    fn run_text_plan(
+        &mut self,
+        p: &TextPlan,
+        values: &mut Vec<Value>,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        self.begin_statement(p.counter, false);
+        let from = Source::Shape(&p.stmt, values);
+        let r = self.run_plan(&p.plan, from, p.stmt.writes(), text, values, out, more);
+        values.clear();
+        r
+    }
+}

@@ -1,0 +1,605 @@
+//! XA statements: the states of a session's branch, and what is refused in each. See docs/xa.md.
+
+use crate::lex::{Cursor, Tok};
+use crate::process::Stage;
+use crate::rows::{Grid, column};
+use crate::session::ClientSession;
+use crate::status;
+use crate::transaction::Open;
+use narwal_engine::Reserved;
+use narwal_engine::xa::{XaBranch, XaContext, Xid};
+use narwal_types::{SqlError, SqlResult, TypeKind, Value};
+
+/// What may stand behind a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Modifier {
+    None,
+    /// XA COMMIT ... ONE PHASE.
+    OnePhase,
+    /// XA START ... RESUME.
+    Resume,
+    /// XA START ... JOIN, XA END ... SUSPEND [FOR MIGRATE]: never possible.
+    Other,
+}
+
+/// An XA statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Statement {
+    Start(Option<Xid>, Modifier),
+    End(Option<Xid>, Modifier),
+    Prepare(Option<Xid>),
+    Commit(Option<Xid>, Modifier),
+    Rollback(Option<Xid>),
+    /// Names as SQL writes them (true) or as bytes.
+    Recover(bool),
+}
+
+impl Statement {
+    pub(crate) fn counter(&self) -> &'static str {
+        match self {
+            Statement::Start(..) => "Com_xa_start",
+            Statement::End(..) => "Com_xa_end",
+            Statement::Prepare(_) => "Com_xa_prepare",
+            Statement::Commit(..) => "Com_xa_commit",
+            Statement::Rollback(_) => "Com_xa_rollback",
+            Statement::Recover(_) => "Com_xa_recover",
+        }
+    }
+}
+
+/// The statement behind the word XA.
+pub(crate) fn parse(c: &mut Cursor<'_>) -> SqlResult<Statement> {
+    for (word, make) in [
+        (
+            "START",
+            start as fn(&mut Cursor<'_>) -> SqlResult<Statement>,
+        ),
+        ("BEGIN", start),
+        ("END", end),
+        ("PREPARE", |c| Ok(Statement::Prepare(xid(c)?))),
+        ("COMMIT", commit),
+        ("ROLLBACK", |c| Ok(Statement::Rollback(xid(c)?))),
+        ("RECOVER", recover),
+    ] {
+        if c.eat_kw(word) {
+            return make(c);
+        }
+    }
+    Err(c.error())
+}
+
+fn start(c: &mut Cursor<'_>) -> SqlResult<Statement> {
+    let xid = xid(c)?;
+    let option = if c.eat_kw("RESUME") {
+        Modifier::Resume
+    } else if c.eat_kw("JOIN") {
+        Modifier::Other
+    } else {
+        Modifier::None
+    };
+    Ok(Statement::Start(xid, option))
+}
+
+fn end(c: &mut Cursor<'_>) -> SqlResult<Statement> {
+    let xid = xid(c)?;
+    if !c.eat_kw("SUSPEND") {
+        return Ok(Statement::End(xid, Modifier::None));
+    }
+    if c.eat_kw("FOR") {
+        c.expect_kw("MIGRATE")?;
+    }
+    Ok(Statement::End(xid, Modifier::Other))
+}
+
+fn commit(c: &mut Cursor<'_>) -> SqlResult<Statement> {
+    let xid = xid(c)?;
+    let mut option = Modifier::None;
+    if c.eat_kw("ONE") {
+        c.expect_kw("PHASE")?;
+        option = Modifier::OnePhase;
+    }
+    Ok(Statement::Commit(xid, option))
+}
+
+fn recover(c: &mut Cursor<'_>) -> SqlResult<Statement> {
+    let mut as_sql = false;
+    if c.eat_kw("FORMAT") {
+        c.expect_punct(b'=')?;
+        let name = c.string()?;
+        as_sql = name.eq_ignore_ascii_case("SQL");
+        if !as_sql && !name.eq_ignore_ascii_case("RAW") {
+            return Err(SqlError::new(
+                1791,
+                b"HY000",
+                format!("Unknown XA RECOVER format name: '{name}'"),
+            ));
+        }
+    }
+    Ok(Statement::Recover(as_sql))
+}
+
+/// A name: one or two strings and a format number. `None`: it is empty, which names nothing.
+fn xid(c: &mut Cursor<'_>) -> SqlResult<Option<Xid>> {
+    let gtrid = part(c)?;
+    let mut bqual = Vec::new();
+    let mut format = 1;
+    if c.eat_punct(b',') {
+        bqual = part(c)?;
+        if c.eat_punct(b',') {
+            let (Tok::Num(digits) | Tok::Word(digits)) = c.peek() else {
+                return Err(c.error());
+            };
+            let number = match digits.strip_prefix("0x") {
+                Some(hex) => u32::from_str_radix(hex, 16),
+                None => digits.parse(),
+            };
+            format = number
+                .ok()
+                .filter(|n| i32::try_from(*n).is_ok())
+                .ok_or_else(|| c.error())?;
+            c.advance();
+        }
+    }
+    Ok(Xid::new(format, &gtrid, &bqual))
+}
+
+/// A string of at most 64 bytes: quoted, or in hexadecimal or binary.
+fn part(c: &mut Cursor<'_>) -> SqlResult<Vec<u8>> {
+    let bytes = match c.peek() {
+        Tok::Str(s) => Some(s.as_bytes().to_vec()),
+        Tok::Word(w) if w.len() > 2 && w.starts_with("0x") => from_digits(&w[2..], 16),
+        Tok::Word(w) if w.len() > 2 && w.starts_with("0b") => from_digits(&w[2..], 2),
+        Tok::Word(w) => {
+            let radix = match w.as_str() {
+                "x" | "X" => 16,
+                "b" | "B" => 2,
+                _ => return Err(c.error()),
+            };
+            let Tok::Str(digits) = c.peek_at(1) else {
+                return Err(c.error());
+            };
+            // X'1' is none, 0x1 is.
+            let whole = radix == 2 || digits.len().is_multiple_of(2);
+            let bytes = from_digits(digits, radix).filter(|_| whole);
+            let bytes = bytes.ok_or_else(|| c.error())?;
+            c.advance();
+            Some(bytes)
+        }
+        _ => None,
+    };
+    let Some(bytes) = bytes else {
+        return Err(c.error());
+    };
+    c.advance();
+    match bytes.len() {
+        0..=narwal_binlog::MAX_XID_PART => Ok(bytes),
+        _ => Err(c.error()),
+    }
+}
+
+/// The bytes of hexadecimal (`radix` 16) or binary (2) digits; zeros are put in front of them to make whole bytes.
+fn from_digits(digits: &str, radix: u32) -> Option<Vec<u8>> {
+    let per_byte = match radix {
+        16 => 2,
+        _ => 8,
+    };
+    if !digits.chars().all(|c| c.is_digit(radix)) {
+        return None;
+    }
+    let zeros = "0".repeat(digits.len().next_multiple_of(per_byte) - digits.len());
+    let all = zeros + digits;
+    (0..all.len())
+        .step_by(per_byte)
+        .map(|i| u8::from_str_radix(&all[i..i + per_byte], radix).ok())
+        .collect()
+}
+
+/// Where the session's branch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Its transaction is the session's open one.
+    Active,
+    Idle,
+    Prepared,
+    /// A deadlock or a conflict has rolled it back.
+    RollbackOnly,
+}
+
+/// The session's branch.
+pub(crate) struct Xa {
+    branch: XaBranch,
+    state: State,
+    /// Of an idle branch.
+    open: Option<Box<Open>>,
+    read_only: bool,
+    /// Why it was rolled back: an error number.
+    lost: Option<u16>,
+}
+
+fn error(code: u16, state: &[u8; 5], text: &str) -> SqlError {
+    SqlError::new(code, state, text)
+}
+
+fn invalid() -> SqlError {
+    error(
+        1398,
+        b"XAE05",
+        "XAER_INVAL: Invalid arguments (or unsupported command)",
+    )
+}
+
+fn unknown() -> SqlError {
+    error(1397, b"XAE04", "XAER_NOTA: Unknown XID")
+}
+
+fn outside() -> SqlError {
+    error(
+        1400,
+        b"XAE09",
+        "XAER_OUTSIDE: Some work is done outside global transaction",
+    )
+}
+
+fn rolled_back(why: Option<u16>) -> SqlError {
+    match why {
+        Some(1213) => error(
+            1614,
+            b"XA102",
+            "XA_RBDEADLOCK: Transaction branch was rolled back: deadlock was detected",
+        ),
+        _ => error(
+            1402,
+            b"XA100",
+            "XA_RBROLLBACK: Transaction branch was rolled back",
+        ),
+    }
+}
+
+fn wrong_state(name: &str) -> SqlError {
+    error(
+        1399,
+        b"XAE07",
+        &format!(
+            "XAER_RMFAIL: The command cannot be executed when global transaction is in the  {name} state"
+        ),
+    )
+}
+
+impl Xa {
+    fn wrong_state(&self) -> SqlError {
+        wrong_state(match self.state {
+            State::Active => "ACTIVE",
+            State::Idle => "IDLE",
+            State::Prepared => "PREPARED",
+            State::RollbackOnly => "ROLLBACK ONLY",
+        })
+    }
+
+    /// What an OK packet says of the transaction: it is there, and it is READ ONLY.
+    pub(crate) fn read_only(&self) -> bool {
+        self.read_only
+    }
+
+    fn is(&self, xid: &Option<Xid>) -> bool {
+        xid.as_ref() == Some(self.branch.xid())
+    }
+}
+
+impl ClientSession {
+    /// Refuses statements that end a transaction, or can't be part of one, in a session that has a branch.
+    pub(crate) fn refuse_in_xa(&self) -> SqlResult<()> {
+        match &self.xa {
+            Some(xa) => Err(xa.wrong_state()),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses statements that work on tables behind XA END.
+    pub(crate) fn refuse_behind_xa_end(&self) -> SqlResult<()> {
+        match &self.xa {
+            Some(xa) if xa.state != State::Active => Err(xa.wrong_state()),
+            _ => Ok(()),
+        }
+    }
+
+    /// A deadlock or a conflict has rolled back the branch's transaction. What comes until XA END is rolled back with it.
+    pub(crate) fn xa_lost(&mut self, code: u16) {
+        if let Some(xa) = &mut self.xa {
+            xa.lost = Some(code);
+            let open = self.begin_transaction(None);
+            self.open = Some(open);
+        }
+    }
+
+    /// The connection ends or begins anew: what is not prepared is rolled back, what is prepared is nobody's then.
+    pub(crate) fn forget_xa(&mut self) {
+        if self.xa.take().is_some() {
+            self.rollback_open();
+        }
+    }
+
+    /// Runs an XA statement; XA RECOVER gives rows.
+    pub(crate) fn xa(&mut self, statement: &Statement) -> SqlResult<Option<Grid>> {
+        match statement {
+            Statement::Start(xid, option) => self.xa_start(xid, *option)?,
+            Statement::End(xid, option) => self.xa_end(xid, *option)?,
+            Statement::Prepare(xid) => self.xa_prepare(xid)?,
+            Statement::Commit(xid, option) => self.xa_commit(xid, *option)?,
+            Statement::Rollback(xid) => self.xa_rollback(xid)?,
+            Statement::Recover(as_sql) => return Ok(Some(self.xa_recover(*as_sql))),
+        }
+        Ok(None)
+    }
+
+    fn xa_start(&mut self, xid: &Option<Xid>, option: Modifier) -> SqlResult<()> {
+        if let (Some(xa), Modifier::Resume) = (&mut self.xa, option)
+            && xa.state == State::Idle
+        {
+            if !xa.is(xid) {
+                return Err(unknown());
+            }
+            xa.state = State::Active;
+            self.open = xa.open.take();
+            self.explicit = true;
+            return Ok(());
+        }
+        let Some(xid) = xid.as_ref().filter(|_| option == Modifier::None) else {
+            return Err(invalid());
+        };
+        self.refuse_in_xa()?;
+        if self.works_outside_xa() {
+            return Err(outside());
+        }
+        let branch = self.instance.database().xa_begin(xid)?;
+        let open = self.begin_transaction(None);
+        self.xa = Some(Xa {
+            branch,
+            state: State::Active,
+            open: None,
+            read_only: open.read_only,
+            lost: None,
+        });
+        self.open = Some(open);
+        self.explicit = true;
+        Ok(())
+    }
+
+    /// A transaction or LOCK TABLES is under way.
+    fn works_outside_xa(&self) -> bool {
+        self.open.is_some() || self.explicit || self.locked.is_some()
+    }
+
+    fn xa_end(&mut self, xid: &Option<Xid>, option: Modifier) -> SqlResult<()> {
+        if option != Modifier::None {
+            return Err(invalid());
+        }
+        let xa = self.in_xa_state(State::Active, xid)?;
+        if let Some(code) = xa.lost {
+            xa.state = State::RollbackOnly;
+            self.rollback_open();
+            return Err(rolled_back(Some(code)));
+        }
+        xa.state = State::Idle;
+        let open = self.open.take();
+        if let Some(xa) = &mut self.xa {
+            xa.open = open;
+        }
+        self.explicit = false;
+        Ok(())
+    }
+
+    /// The session's branch, if it is in this state and of this name.
+    fn in_xa_state(&mut self, state: State, xid: &Option<Xid>) -> SqlResult<&mut Xa> {
+        match &mut self.xa {
+            Some(xa) if xa.state != state => Err(xa.wrong_state()),
+            Some(xa) if !xa.is(xid) => Err(unknown()),
+            Some(xa) => Ok(xa),
+            None => Err(wrong_state("NON-EXISTING")),
+        }
+    }
+
+    fn xa_context(&self) -> XaContext {
+        XaContext {
+            thread_id: self.client.id,
+            timestamp: self.env.timestamp(),
+            db: self.env.db.as_deref().unwrap_or_default().to_owned(),
+            sql_mode: self.env.sql_mode.0,
+        }
+    }
+
+    fn xa_prepare(&mut self, xid: &Option<Xid>) -> SqlResult<()> {
+        self.in_xa_state(State::Idle, xid)?;
+        let Some(mut xa) = self.xa.take() else {
+            return Err(unknown());
+        };
+        let Some(open) = xa.open.take() else {
+            return Err(rolled_back(None));
+        };
+        let mut txn = open.txn;
+        let writes = !txn.is_read_only();
+        let instance = self.instance.clone();
+        let prepared = self.may_commit(writes).and_then(|()| {
+            let _permit = match writes {
+                true => Some(instance.read_lock.enter(false, &self.patience())?),
+                false => None,
+            };
+            self.process.stage(Stage::Commit);
+            txn.set_gtid(self.gtid_choice());
+            let reserved = xa.branch.prepare(txn, &self.xa_context())?;
+            self.xa_done(&reserved)
+        });
+        match prepared {
+            Ok(()) => {
+                xa.state = State::Prepared;
+                self.xa = Some(xa);
+                Ok(())
+            }
+            Err(e) => {
+                self.process.counters.add(status::ROLLBACKS, 1);
+                Err(e)
+            }
+        }
+    }
+
+    /// What a commit of changes is refused for.
+    fn may_commit(&mut self, writes: bool) -> SqlResult<()> {
+        if writes {
+            self.refuse_under_read_only()?;
+            self.refuse_under_read_lock()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a step is durable.
+    fn xa_done(&mut self, reserved: &Reserved) -> SqlResult<()> {
+        let db = self.instance.database();
+        db.wait_committed_or_killed(reserved, &self.process.kill_flag)?;
+        if let Some(gtid) = reserved.gtid {
+            self.note_gtid(gtid.to_string());
+        }
+        Ok(())
+    }
+
+    fn xa_commit(&mut self, xid: &Option<Xid>, option: Modifier) -> SqlResult<()> {
+        let one_phase = option == Modifier::OnePhase;
+        let Some(xa) = self.xa.take_if(|xa| xa.is(xid)) else {
+            return self.end_other(xid, true, one_phase);
+        };
+        match xa.state {
+            State::Idle if one_phase => {
+                let Xa { branch, open, .. } = xa;
+                let committed = open.map_or(Ok(()), |o| self.commit_transaction(o.txn));
+                drop(branch);
+                committed
+            }
+            State::Prepared if one_phase => {
+                self.xa = Some(xa);
+                Err(invalid())
+            }
+            State::Prepared => self.end_prepared(xa, true),
+            State::RollbackOnly => Err(rolled_back(xa.lost)),
+            State::Active | State::Idle => {
+                let refused = xa.wrong_state();
+                self.xa = Some(xa);
+                Err(refused)
+            }
+        }
+    }
+
+    fn xa_rollback(&mut self, xid: &Option<Xid>) -> SqlResult<()> {
+        let Some(xa) = self.xa.take_if(|xa| xa.is(xid)) else {
+            return self.end_other(xid, false, false);
+        };
+        match xa.state {
+            State::Active => {
+                let refused = xa.wrong_state();
+                self.xa = Some(xa);
+                Err(refused)
+            }
+            State::Prepared => self.end_prepared(xa, false),
+            State::Idle | State::RollbackOnly => {
+                self.process.counters.add(status::ROLLBACKS, 1);
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends the session's own prepared branch.
+    fn end_prepared(&mut self, mut xa: Xa, commit: bool) -> SqlResult<()> {
+        let ended = self.end_branch(&mut xa.branch, commit);
+        if ended.is_err() {
+            self.xa = Some(xa);
+        }
+        ended
+    }
+
+    /// Ends a prepared branch that is not this session's.
+    fn end_other(&mut self, xid: &Option<Xid>, commit: bool, one_phase: bool) -> SqlResult<()> {
+        let locked = self.locked.is_some() && !self.settings.autocommit;
+        if self.xa.is_some() || self.open.is_some() || self.explicit || locked {
+            return Err(outside());
+        }
+        if one_phase {
+            return Err(invalid());
+        }
+        let xid = xid.as_ref().ok_or_else(unknown)?;
+        let mut branch = self.instance.database().xa_take(xid)?;
+        self.end_branch(&mut branch, commit)
+    }
+
+    fn end_branch(&mut self, branch: &mut XaBranch, commit: bool) -> SqlResult<()> {
+        let instance = self.instance.clone();
+        self.may_commit(true)?;
+        let _permit = instance.read_lock.enter(false, &self.patience())?;
+        self.process.stage(if commit {
+            Stage::Commit
+        } else {
+            Stage::Rollback
+        });
+        let origin = self.applying.as_ref().and_then(|a| a.origin.clone());
+        let reserved = branch.end(commit, &self.xa_context(), self.gtid_choice(), origin)?;
+        self.xa_done(&reserved)?;
+        let counter = if commit {
+            status::COMMITS
+        } else {
+            status::ROLLBACKS
+        };
+        self.process.counters.add(counter, 1);
+        Ok(())
+    }
+
+    fn xa_recover(&self, as_sql: bool) -> Grid {
+        let mut g = recover_columns(as_sql);
+        for xid in self.instance.database().xa_prepared() {
+            let data = match as_sql {
+                true => Value::str(as_written(&xid)),
+                false => Value::Bytes([xid.gtrid(), xid.bqual()].concat().into()),
+            };
+            g.row(vec![
+                Value::Int(i64::from(xid.format())),
+                Value::Int(xid.gtrid().len() as i64),
+                Value::Int(xid.bqual().len() as i64),
+                data,
+            ]);
+        }
+        g
+    }
+}
+
+/// The columns of XA RECOVER.
+pub(crate) fn recover_columns(as_sql: bool) -> Grid {
+    let mut g = Grid::new();
+    for name in ["formatID", "gtrid_length", "bqual_length"] {
+        let c = column(name, TypeKind::BigInt, false, 11, false);
+        g.columns.push(c);
+    }
+    let data = match as_sql {
+        true => column("data", TypeKind::VarChar(285), false, 285, false),
+        false => column("data", TypeKind::VarBinary(128), false, 128, false),
+    };
+    g.columns.push(data);
+    g
+}
+
+/// A name as XA statements take it, without what is as if it were not said. In hexadecimal if a character is not plain.
+fn as_written(xid: &Xid) -> String {
+    let plain = |b: &u8| (b' '..=b'~').contains(b) && !matches!(b, b'\'' | b'"' | b'`' | b'\\');
+    let (gtrid, bqual) = (xid.gtrid(), xid.bqual());
+    let all_plain = gtrid.iter().chain(bqual).all(plain);
+    let text = |part: &[u8]| match all_plain {
+        true => format!("'{}'", String::from_utf8_lossy(part)),
+        false => {
+            let hex: String = part.iter().map(|b| format!("{b:02x}")).collect();
+            format!("X'{hex}'")
+        }
+    };
+    let mut out = text(gtrid);
+    if !bqual.is_empty() || xid.format() != 1 {
+        out.push(',');
+        out += &text(bqual);
+    }
+    if xid.format() != 1 {
+        out += &format!(",{}", xid.format());
+    }
+    out
+}

@@ -1,0 +1,308 @@
+//! CREATE, ALTER and DROP SEQUENCE.
+
+use super::create_table::engine_name;
+use super::database::reserved_schema;
+use super::{Run, db_of, err, unknown_database};
+use crate::ast::{SequenceOptions, TableName};
+use crate::plan::resolve::no_such_table;
+use crate::show::quote_ident;
+use narwal_engine::{
+    CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, SequenceRow, Table, TableDef,
+    TableFill,
+};
+use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
+use std::sync::Arc;
+
+/// Numbers that a sequence takes at once if nothing is said.
+const CACHE: u64 = 1000;
+
+/// Error 4091 with the name as given.
+pub fn unknown_sequence(name: &str) -> SqlError {
+    err(4091, b"42S02", format!("Unknown SEQUENCE: '{name}'"))
+}
+
+/// The error of a table that is none; `code` is 4089 or, of DROP, 4090.
+pub fn not_a_sequence(code: u16, table: &Table) -> SqlError {
+    let def = &table.def;
+    err(
+        code,
+        b"42S02",
+        format!("'{}.{}' is not a SEQUENCE", def.db, def.name),
+    )
+}
+
+/// Error 4086: ALTER TABLE of the columns or indexes.
+pub(super) fn wrong_structure(table: &Table) -> SqlError {
+    let def = &table.def;
+    err(
+        4086,
+        b"HY000",
+        format!(
+            "Sequence '{}.{}' table structure is invalid (Wrong number of columns)",
+            def.db, def.name
+        ),
+    )
+}
+
+/// The columns, with MariaDB's comments.
+fn columns() -> Vec<ColumnDef> {
+    let column = |name: &str, kind, width: u8, unsigned: bool, comment: &str| ColumnDef {
+        name: name.to_string(),
+        ty: ColumnType {
+            unsigned,
+            ..ColumnType::new(kind)
+        },
+        nullable: false,
+        default: DefaultDef::None,
+        auto_increment: false,
+        on_update: None,
+        comment: comment.to_string(),
+        display_width: Some(width),
+        generated: None,
+        check: None,
+    };
+    let big = |name, comment| column(name, TypeKind::BigInt, 21, false, comment);
+    vec![
+        big("next_not_cached_value", ""),
+        big("minimum_value", ""),
+        big("maximum_value", ""),
+        big(
+            "start_value",
+            "start value when sequences is created or value if RESTART is used",
+        ),
+        big("increment", "increment value"),
+        column("cache_size", TypeKind::BigInt, 21, true, ""),
+        column(
+            "cycle_option",
+            TypeKind::TinyInt,
+            1,
+            true,
+            "0 if no cycles are allowed, 1 if the sequence should begin a new cycle when maximum_value is passed",
+        ),
+        big("cycle_count", "How many cycles have been done"),
+    ]
+}
+
+/// The row after what was said; `old`: the one before.
+pub(super) fn row_of(o: &SequenceOptions, old: Option<&SequenceRow>) -> Option<SequenceRow> {
+    let increment = o.increment.or(old.map(|r| r.increment)).unwrap_or(1);
+    let up = increment >= 0;
+    let least = if up { 1 } else { i64::MIN + 1 };
+    let most = if up { i64::MAX - 1 } else { -1 };
+    let or_old = |said: Option<Option<i64>>, old: Option<i64>, default: i64| match said {
+        Some(said) => said.unwrap_or(default),
+        None => old.unwrap_or(default),
+    };
+    let min = or_old(o.min, old.map(|r| r.min), least);
+    let max = or_old(o.max, old.map(|r| r.max), most);
+    let first = if up { min } else { max };
+    let start = o.start.or(old.map(|r| r.start)).unwrap_or(first);
+    let cache = match o.cache {
+        Some(n) => u64::try_from(n).ok()?,
+        None => old.map_or(CACHE, |r| r.cache),
+    };
+    let restarts = old.is_none() || o.restart.is_some();
+    let row = SequenceRow {
+        next: match old {
+            Some(old) if !restarts => old.next,
+            _ => o.restart.flatten().unwrap_or(start),
+        },
+        min,
+        max,
+        start,
+        increment,
+        cache,
+        cycle: o.cycle.or(old.map(|r| r.cycle)).unwrap_or(false),
+        round: old.filter(|_| !restarts).map_or(0, |r| r.round),
+    };
+    let fits = o.restart.flatten().is_none_or(|n| (min..=max).contains(&n));
+    (fits && row.is_valid()).then_some(row)
+}
+
+pub(super) fn out_of_range(db: &str, name: &str) -> SqlError {
+    err(
+        4085,
+        b"HY000",
+        format!("Sequence '{db}.{name}' has out of range value for options"),
+    )
+}
+
+impl Run<'_> {
+    pub(super) fn create_sequence(
+        &self,
+        or_replace: bool,
+        if_not_exists: bool,
+        name: &TableName,
+        options: &SequenceOptions,
+    ) -> SqlResult<u64> {
+        let env = self.env;
+        let db = db_of(name, env)?;
+        reserved_schema(db, env)?;
+        let Some(database) = self.catalog.database(db) else {
+            return Err(unknown_database(db));
+        };
+        let changes = match self.make_room(db, &name.name, or_replace, if_not_exists)? {
+            Some(changes) => changes,
+            None => return Ok(0),
+        };
+        let row = row_of(options, None).ok_or_else(|| out_of_range(db, &name.name))?;
+        let def = TableDef {
+            id: 0,
+            db: db.to_string(),
+            name: name.name.clone(),
+            columns: columns(),
+            indexes: Vec::new(),
+            hidden_index_id: 0,
+            collation: options.table.collation.unwrap_or(database.collation),
+            comment: options.table.comment.clone().unwrap_or_default(),
+            auto_increment_start: 0,
+            engine: engine_name(options.table.engine.as_deref(), &name.name, env)?,
+            created: u64::from(env.timestamp()),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            sequence: true,
+        };
+        self.put_sequence(def, &row, changes)
+    }
+
+    /// Makes a sequence with its row, which replicas make themselves.
+    pub(super) fn put_sequence(
+        &self,
+        def: TableDef,
+        row: &SequenceRow,
+        mut changes: Vec<CatalogChange>,
+    ) -> SqlResult<u64> {
+        let (db, name) = (def.db.clone(), def.name.clone());
+        changes.push(CatalogChange::CreateTable(def));
+        let ddl = self.ddl_of(self.default_db(), self.text.to_string(), changes, false);
+        let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
+            let table = fill.new_table(&db, &name)?;
+            let image = table.row(&row.values())?;
+            fill.insert(&table, &image, &[])
+        };
+        self.submit_filled(ddl, FillRows::Local, &mut fill)?;
+        Ok(0)
+    }
+
+    pub(super) fn alter_sequence(
+        &self,
+        if_exists: bool,
+        name: &TableName,
+        options: &SequenceOptions,
+    ) -> SqlResult<u64> {
+        let db = db_of(name, self.env)?;
+        let Some(table) = self.catalog.table(db, &name.name) else {
+            if !if_exists {
+                return Err(unknown_sequence(&name.name));
+            }
+            let e = unknown_sequence(&format!("{db}.{}", name.name));
+            self.env.note(e.code, e.message);
+            return Ok(0);
+        };
+        if !table.def.sequence {
+            return Err(not_a_sequence(4089, table));
+        }
+        let last = self.env.variables.last_value(db, &name.name)?;
+        // Replicas run the statement: MariaDB's take over no more than the next number from a row event.
+        let change = CatalogChange::RebuildTable {
+            db: db.to_string(),
+            name: name.name.clone(),
+            was: Box::new(table.def.clone()),
+            def: table.def.clone(),
+        };
+        let sql = self.text.to_string();
+        let ddl = self.ddl_of(self.default_db(), sql, vec![change], false);
+        let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
+            let old = fill.old(db, &name.name)?;
+            let new = fill.new_table(db, &name.name)?;
+            fill.each_row(&old, &mut |fill, row| {
+                let row = SequenceRow::of(&old, row)?;
+                let row =
+                    row_of(options, Some(&row)).ok_or_else(|| out_of_range(db, &name.name))?;
+                fill.insert(&new, &new.row(&row.values())?, &[])
+            })
+        };
+        self.submit_filled(ddl, FillRows::Local, &mut fill)?;
+        if let Some(last) = last {
+            self.env.variables.keep_last_value(db, &name.name, last);
+        }
+        Ok(0)
+    }
+
+    pub(super) fn drop_sequences(&self, if_exists: bool, names: &[TableName]) -> SqlResult<u64> {
+        let mut changes: Vec<CatalogChange> = Vec::new();
+        let mut written = Vec::new();
+        let mut missing = Vec::new();
+        let mut other = None;
+        for t in names {
+            let db = db_of(t, self.env)?;
+            match self.catalog.table(db, &t.name) {
+                Some(table) if table.def.sequence => {
+                    changes.push(CatalogChange::DropTable {
+                        db: db.to_string(),
+                        name: t.name.clone(),
+                    });
+                    written.push(match t.db {
+                        Some(_) => format!("{}.{}", quote_ident(db), quote_ident(&t.name)),
+                        None => quote_ident(&t.name),
+                    });
+                }
+                Some(table) => other = other.or_else(|| Some(not_a_sequence(4090, table))),
+                None => missing.push(format!("{db}.{}", t.name)),
+            }
+        }
+        if !changes.is_empty() {
+            let exists = if if_exists { "IF EXISTS " } else { "" };
+            let sql = format!(
+                "DROP SEQUENCE {exists}{} /* generated by server */",
+                written.join(",")
+            );
+            self.submit(self.default_db(), sql, changes, false)?;
+        }
+        if let Some(e) = other {
+            return Err(e);
+        }
+        if !missing.is_empty() {
+            let e = unknown_sequence(&missing.join(","));
+            if !if_exists {
+                return Err(e);
+            }
+            self.env.note(e.code, e.message);
+        }
+        Ok(0)
+    }
+}
+
+/// The row of a sequence as it is now.
+pub fn sequence_row(db: &narwal_engine::Database, table: &Arc<Table>) -> SqlResult<SequenceRow> {
+    let mut txn = db.begin(Default::default());
+    let all = narwal_engine::KeyRange::all();
+    let view = narwal_engine::ReadView::Snapshot;
+    let mut scan = txn.scan(table, 0, all, false, view, false)?;
+    match scan.next()? {
+        Some(item) => Ok(SequenceRow::of(table, item.row)?),
+        None => Err(no_such_table(&table.def.db, &table.def.name)),
+    }
+}
+
+/// SHOW CREATE SEQUENCE.
+pub fn show_create_sequence(table: &Table, row: &SequenceRow) -> String {
+    let cache = match row.cache {
+        0 => "nocache".to_string(),
+        n => format!("cache {n}"),
+    };
+    let comment = match table.def.comment.as_str() {
+        "" => String::new(),
+        c => format!(" COMMENT={}", narwal_types::coltype::quoted(c)),
+    };
+    format!(
+        "CREATE SEQUENCE {} start with {} minvalue {} maxvalue {} increment by {} {cache} {} ENGINE={}{comment}",
+        quote_ident(&table.def.name),
+        row.start,
+        row.min,
+        row.max,
+        row.increment,
+        if row.cycle { "cycle" } else { "nocycle" },
+        table.def.engine,
+    )
+}

@@ -1,0 +1,163 @@
+//! CREATE VIEW, ALTER VIEW and DROP VIEW.
+
+use super::{Run, db_of, err, unknown_database};
+use crate::ast::{CreateView, Definer, TableName, ViewCreation};
+use crate::plan::resolve::no_such_table;
+use crate::show::quote_ident;
+use crate::view::{attributes, wrong_kind};
+use narwal_engine::{CatalogChange, CheckOption, ViewAlgorithm, ViewDef};
+use narwal_types::{SqlError, SqlResult};
+
+impl Run<'_> {
+    pub(super) fn create_view(&self, v: &CreateView) -> SqlResult<u64> {
+        let db = db_of(&v.view, self.env)?;
+        let name = &v.view.name;
+        if self.catalog.database(db).is_none() {
+            return Err(unknown_database(db));
+        }
+        let old = self.catalog.view(db, name);
+        let is_table = self.catalog.table(db, name).is_some();
+        match v.creation {
+            ViewCreation::New | ViewCreation::IfNotExists if is_table || old.is_some() => {
+                let text = format!("Table '{name}' already exists");
+                if v.creation == ViewCreation::New {
+                    return Err(err(1050, b"42S01", text));
+                }
+                self.env.note(1050, text);
+                return Ok(0);
+            }
+            ViewCreation::OrReplace | ViewCreation::Alter if is_table => {
+                return Err(wrong_kind(db, name, "VIEW"));
+            }
+            ViewCreation::Alter if old.is_none() => return Err(no_such_table(db, name)),
+            _ => {}
+        }
+        let Some(settled) = &v.settled else {
+            return Err(SqlError::unsupported("CREATE VIEW here"));
+        };
+        let full = |n: &str| format!("{}.{}", quote_ident(db), quote_ident(n));
+        if v.check != CheckOption::None && !settled.updatable {
+            return Err(err(
+                1368,
+                b"HY000",
+                format!("CHECK OPTION on non-updatable view {}", full(name)),
+            ));
+        }
+        let mut algorithm = match (v.algorithm, old) {
+            (None, Some(old)) if v.creation == ViewCreation::Alter => old.algorithm,
+            (given, _) => given.unwrap_or_default(),
+        };
+        if algorithm == ViewAlgorithm::Merge && !settled.mergeable {
+            self.env.warn(
+                1354,
+                "View merge algorithm can't be used here for now (assumed undefined algorithm)",
+            );
+            algorithm = ViewAlgorithm::Undefined;
+        }
+        let current = || {
+            let (user, host) = self
+                .env
+                .current_user
+                .rsplit_once('@')
+                .unwrap_or((&self.env.current_user, ""));
+            (user.to_string(), host.to_string())
+        };
+        let definer = match (&v.definer, old) {
+            (Some(Definer::Account(user, host)), _) => (user.clone(), host.clone()),
+            (None, Some(old)) if v.creation == ViewCreation::Alter => old.definer.clone(),
+            _ => current(),
+        };
+        let invoker = match (v.invoker, old) {
+            (None, Some(old)) if v.creation == ViewCreation::Alter => old.invoker,
+            (given, _) => given.unwrap_or(false),
+        };
+        let variable = |name| {
+            let scope = crate::VariableScope::Session;
+            match self.env.variables.system(scope, name) {
+                Ok(narwal_types::Value::Str(s)) => s.to_string(),
+                _ => String::new(),
+            }
+        };
+        let def = ViewDef {
+            db: db.to_string(),
+            name: name.clone(),
+            select: settled.select.clone(),
+            columns: settled.columns.clone(),
+            definer,
+            invoker,
+            algorithm,
+            check: v.check,
+            updatable: settled.updatable,
+            charset: (
+                variable("character_set_client"),
+                variable("collation_connection"),
+            ),
+        };
+        let verb = match v.creation {
+            ViewCreation::New => "CREATE ",
+            ViewCreation::IfNotExists => "CREATE ",
+            ViewCreation::OrReplace => "CREATE OR REPLACE ",
+            ViewCreation::Alter => "ALTER ",
+        };
+        let exists = match v.creation {
+            ViewCreation::IfNotExists => "IF NOT EXISTS ",
+            _ => "",
+        };
+        let columns = match v.columns.is_empty() {
+            true => String::new(),
+            false => {
+                let names: Vec<String> = v.columns.iter().map(|c| quote_ident(c)).collect();
+                format!("({})", names.join(", "))
+            }
+        };
+        let shown = match v.view.db {
+            Some(_) => full(name),
+            None => quote_ident(name),
+        };
+        let sql = format!(
+            "{verb}{}VIEW {exists}{shown}{columns} AS {}",
+            attributes(&def),
+            v.source
+        );
+        self.submit(
+            self.default_db(),
+            sql,
+            vec![CatalogChange::PutView(def)],
+            false,
+        )?;
+        Ok(0)
+    }
+
+    pub(super) fn drop_views(&self, if_exists: bool, views: &[TableName]) -> SqlResult<u64> {
+        let mut changes: Vec<CatalogChange> = Vec::new();
+        let mut missing = Vec::new();
+        for v in views {
+            let db = db_of(v, self.env)?;
+            if self.catalog.view(db, &v.name).is_none() {
+                if self.catalog.table(db, &v.name).is_some() && if_exists {
+                    self.env.warn_error(&wrong_kind(db, &v.name, "VIEW"));
+                }
+                missing.push(format!("{db}.{}", v.name));
+                continue;
+            }
+            let change = CatalogChange::DropView {
+                db: db.to_string(),
+                name: v.name.clone(),
+            };
+            if !changes.contains(&change) {
+                changes.push(change);
+            }
+        }
+        if !changes.is_empty() {
+            self.submit(self.default_db(), self.text.to_string(), changes, false)?;
+        }
+        if !missing.is_empty() {
+            let text = format!("Unknown VIEW: '{}'", missing.join(","));
+            if !if_exists {
+                return Err(err(4092, b"42S02", text));
+            }
+            self.env.note(4092, text);
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,183 @@
+//! GROUP BY and DISTINCT along an index: groups come one behind the other, rows are not read but for what the index has not.
+
+use super::grouping::Groups;
+use super::index_rows::{GroupPrefix, IndexRows};
+use super::select::Output;
+use crate::expr::{EvalCtx, ImageRow};
+use crate::plan::select::{GroupPlan, SelectPlan};
+use narwal_engine::{KeyRange, ReadView, Transaction};
+use narwal_types::{RowLayout, SqlError, SqlResult, key};
+use std::ops::Bound;
+
+/// Entries of a group that are read before the rest of it is skipped.
+const SKIP_BEHIND: u32 = 32;
+
+/// Which index gives the groups, and how.
+#[derive(Debug, Clone)]
+pub struct IndexGroups {
+    /// Tells the groups apart.
+    pub prefix: GroupPrefix,
+    /// What aggregates, the condition and, if it can, the output look at.
+    pub rows: IndexRows,
+    /// `rows` has all that the output looks at.
+    pub whole: bool,
+    /// The first and the last entry of a group say all (`Using index for group-by`).
+    pub loose: bool,
+}
+
+impl SelectPlan {
+    /// Reads the groups from the index and puts them out.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn grouped_by_index(
+        &self,
+        g: &GroupPlan,
+        by: &IndexGroups,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        layout: &RowLayout,
+        keep: usize,
+        out: &mut Output<'_, '_>,
+    ) -> SqlResult<()> {
+        let Some(t) = &self.table else { return Ok(()) };
+        let (table, index) = (&t.table, t.access.index);
+        let (ranges, check) = t.index_ranges(ctx)?;
+        // Groups behind these are of no use.
+        let most = if self.sort.is_empty() && g.having.is_none() {
+            keep
+        } else {
+            usize::MAX
+        };
+        let needs_image = check || !g.aggregates.is_empty() || by.whole;
+        let mut groups = Groups::new(g, Some(layout), ctx.env.max_memory);
+        // The clustered keys of rows that are to be read.
+        let mut pks: Vec<Box<[u8]>> = Vec::new();
+        let mut image = Vec::new();
+        let mut last: Vec<u8> = Vec::new();
+        let mut steps = 0u32;
+        // Entries of the current group; `None` for the entry of one group too many.
+        let mut in_group = 0u32;
+        let mut take = |groups: &mut Groups<'_>,
+                        last: &mut Vec<u8>,
+                        key: &[u8],
+                        pk: &[u8]|
+         -> SqlResult<Option<u32>> {
+            steps = steps.wrapping_add(1);
+            if steps & 0xff == 0 {
+                ctx.env.check_interrupt()?;
+            }
+            if needs_image {
+                by.rows.image(key, pk, &mut image)?;
+            }
+            if !t.matches(check, &image, ctx)? {
+                return Ok(Some(in_group));
+            }
+            let cut = by.prefix.cut(index, key, pk)?;
+            if groups.len() == 0 || cut != last.as_slice() {
+                if groups.len() >= most {
+                    return Ok(None);
+                }
+                last.clear();
+                last.extend_from_slice(cut);
+                in_group = 0;
+                groups.add_accs()?;
+                if by.whole {
+                    groups.add_row(&image)?;
+                } else if !g.row_columns.is_empty() {
+                    pks.push(pk.into());
+                }
+            }
+            in_group = in_group.saturating_add(1);
+            groups.update_last(
+                &ImageRow {
+                    layout,
+                    row: &image,
+                },
+                ctx,
+            )?;
+            Ok(Some(in_group))
+        };
+        let view = ReadView::Snapshot;
+        for mut range in ranges {
+            if !by.loose {
+                let mut enough = false;
+                txn.scan(table, index, range, false, view, true)?.each(
+                    |item| -> SqlResult<bool> {
+                        enough = take(&mut groups, &mut last, item.key, item.pk)?.is_none();
+                        Ok(!enough)
+                    },
+                )?;
+                if enough {
+                    break;
+                }
+                continue;
+            }
+            'seek: loop {
+                let mut scan = txn.scan(table, index, range.clone(), false, view, true)?;
+                while let Some(item) = scan.next()? {
+                    let Some(n) = take(&mut groups, &mut last, item.key, item.pk)? else {
+                        break 'seek;
+                    };
+                    if n < SKIP_BEHIND || !groups.last_is_decided() {
+                        continue;
+                    }
+                    // The last entry, then the next group.
+                    drop(scan);
+                    let next = key::successor(&last);
+                    let rest = KeyRange {
+                        start: Bound::Included(last.clone()),
+                        end: next.clone().map_or(Bound::Unbounded, Bound::Excluded),
+                    };
+                    if !g.aggregates.is_empty() {
+                        let mut scan = txn.scan(table, index, rest, true, view, true)?;
+                        if let Some(item) = scan.next()? {
+                            take(&mut groups, &mut last, item.key, item.pk)?;
+                        }
+                    }
+                    match next {
+                        Some(n) => range.start = Bound::Included(n),
+                        None => break 'seek,
+                    }
+                    continue 'seek;
+                }
+                break;
+            }
+        }
+        for pk in &pks {
+            let row = txn.get(table, pk)?.ok_or_else(|| {
+                SqlError::new(1034, b"HY000", "An index has an entry without a row")
+            })?;
+            groups.add_row(&row)?;
+        }
+        self.evaluating(txn, ctx, |ctx| self.emit_groups(&groups, keep, ctx, out))
+    }
+
+    /// True if MIN and MAX stand at ends of indexes with these values: each condition before them selects one key.
+    pub(super) fn ends_hold(&self, g: &GroupPlan, ctx: &EvalCtx<'_>) -> SqlResult<bool> {
+        for end in &g.ends {
+            if !end.access.ranges(&end.table, ctx)?.exact {
+                return Ok(false);
+            }
+        }
+        Ok(!g.ends.is_empty())
+    }
+
+    /// MIN and MAX, each read at an end of an index.
+    pub(super) fn ends(
+        &self,
+        g: &GroupPlan,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        layout: &RowLayout,
+    ) -> SqlResult<Vec<super::aggregate::Acc>> {
+        let mut accs = Vec::with_capacity(g.ends.len());
+        for (end, a) in g.ends.iter().zip(&g.aggregates) {
+            let mut acc = super::aggregate::Acc::new(a);
+            end.read(txn, ctx, false, &mut |ctx, row| {
+                acc.update(a, &ImageRow { layout, row }, ctx)?;
+                Ok(!acc.decided())
+            })?;
+            accs.push(acc);
+        }
+        Ok(accs)
+    }
+}

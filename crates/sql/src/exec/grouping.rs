@@ -1,0 +1,419 @@
+//! GROUP BY: groups are found by a hash of their keys while rows are read, then put out in order.
+
+use super::aggregate::Acc;
+use super::key_table::KeyTable;
+use super::order::{SortBuffer, compare, push_key};
+use super::select::Output;
+use crate::expr::{EvalCtx, NoRow, RowAccess};
+use crate::plan::select::{GroupPlan, SelectPlan};
+use narwal_engine::Transaction;
+use narwal_types::{RowLayout, SqlError, SqlResult, Value, ValueRef};
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+
+/// A group's row with its aggregates.
+struct GroupRow<'a> {
+    layout: Option<&'a RowLayout>,
+    /// A row of the group; empty if there was none.
+    row: &'a [u8],
+    aggregates: &'a [Value],
+}
+
+impl RowAccess for GroupRow<'_> {
+    fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
+        match self.layout {
+            Some(l) if !self.row.is_empty() => l.column(self.row, column),
+            _ => Ok(ValueRef::Null),
+        }
+    }
+    fn aggregate(&self, n: usize) -> ValueRef<'_> {
+        self.aggregates.get(n).map_or(ValueRef::Null, Value::as_ref)
+    }
+}
+
+/// The groups of one execution: numbered as they were met.
+pub(super) struct Groups<'p> {
+    plan: &'p GroupPlan,
+    layout: Option<&'p RowLayout>,
+    keys: KeyTable,
+    /// Number of groups.
+    count: usize,
+    /// Where each group's row ends in `rows`: the first of the group, with only the columns that are looked at.
+    ends: Vec<usize>,
+    rows: Vec<u8>,
+    /// For each group one of each aggregate.
+    accs: Vec<Acc>,
+    /// With ROLLUP: the number of keys that each group's rows share.
+    levels: Vec<u32>,
+    key: Vec<u8>,
+    max_memory: u64,
+}
+
+impl<'p> Groups<'p> {
+    pub(super) fn new(plan: &'p GroupPlan, layout: Option<&'p RowLayout>, max_memory: u64) -> Self {
+        Groups {
+            plan,
+            layout,
+            keys: KeyTable::default(),
+            count: 0,
+            ends: Vec::new(),
+            rows: Vec::new(),
+            accs: Vec::new(),
+            levels: Vec::new(),
+            key: Vec::new(),
+            max_memory,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// A group's row; empty if nobody looks at it.
+    fn row(&self, n: usize) -> &[u8] {
+        let Some(end) = self.ends.get(n) else {
+            return &[];
+        };
+        let start = if n == 0 { 0 } else { self.ends[n - 1] };
+        &self.rows[start..*end]
+    }
+
+    fn accs(&self, n: usize) -> &[Acc] {
+        let each = self.plan.aggregates.len();
+        &self.accs[n * each..(n + 1) * each]
+    }
+
+    fn level(&self, n: usize) -> usize {
+        self.levels
+            .get(n)
+            .map_or(self.plan.keys.len(), |l| *l as usize)
+    }
+
+    /// Takes a row into the group of its first `level` keys.
+    fn take(
+        &mut self,
+        ctx: &EvalCtx<'_>,
+        row: &[u8],
+        access: &dyn RowAccess,
+        level: usize,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        self.key.clear();
+        if plan.rollup {
+            self.key.extend_from_slice(&(level as u32).to_le_bytes());
+        }
+        for k in &plan.keys[..level] {
+            let v = k.expr.eval_ref(ctx, access)?;
+            push_key(v.as_ref(), k.expr.ty.ty.collation, &mut self.key);
+        }
+        let (at, new) = self.keys.insert(&self.key);
+        if new {
+            self.add_accs()?;
+            self.add_row(row)?;
+            if plan.rollup {
+                self.levels.push(level as u32);
+            }
+        }
+        let each = plan.aggregates.len();
+        let accs = &mut self.accs[at * each..(at + 1) * each];
+        for (acc, a) in accs.iter_mut().zip(&plan.aggregates) {
+            acc.update(a, access, ctx)?;
+        }
+        Ok(())
+    }
+
+    /// A new group.
+    pub(super) fn add_accs(&mut self) -> SqlResult<()> {
+        self.count += 1;
+        self.accs.extend(self.plan.aggregates.iter().map(Acc::new));
+        if self.memory() > self.max_memory {
+            return Err(SqlError::new(
+                1038,
+                b"HY001",
+                "Out of memory for the groups of one statement",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The row of the first group that has none yet.
+    pub(super) fn add_row(&mut self, row: &[u8]) -> SqlResult<()> {
+        if let (Some(layout), false) = (self.layout, row.is_empty()) {
+            let mut values: SmallVec<[ValueRef<'_>; 16]> = SmallVec::new();
+            values.resize(layout.columns().len(), ValueRef::Null);
+            for c in &self.plan.row_columns {
+                values[*c] = layout.column(row, *c)?;
+            }
+            layout.encode(&values, &mut self.rows)?;
+        }
+        self.ends.push(self.rows.len());
+        Ok(())
+    }
+
+    /// Takes a row into the last group.
+    pub(super) fn update_last(
+        &mut self,
+        access: &dyn RowAccess,
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<()> {
+        let first = self.accs.len() - self.plan.aggregates.len();
+        for (acc, a) in self.accs[first..].iter_mut().zip(&self.plan.aggregates) {
+            acc.update(a, access, ctx)?;
+        }
+        Ok(())
+    }
+
+    /// True if all aggregates of the last group have a value.
+    pub(super) fn last_is_decided(&self) -> bool {
+        let first = self.accs.len() - self.plan.aggregates.len();
+        self.accs[first..].iter().all(Acc::decided)
+    }
+
+    fn memory(&self) -> u64 {
+        let own = self.rows.len() + self.ends.len() * 8 + self.accs.len() * size_of::<Acc>();
+        self.keys.memory() + own as u64
+    }
+
+    /// The results of a group's aggregates.
+    fn finish(&self, n: usize, ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
+        finish(self.plan, self.accs(n), ctx)
+    }
+}
+
+fn finish(g: &GroupPlan, accs: &[Acc], ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
+    accs.iter()
+        .zip(&g.aggregates)
+        .map(|(acc, a)| acc.finish(a, ctx.env))
+        .collect()
+}
+
+fn emit_group(
+    g: &GroupPlan,
+    layout: Option<&RowLayout>,
+    row: &[u8],
+    aggregates: &[Value],
+    ctx: &EvalCtx<'_>,
+    out: &mut Output<'_, '_>,
+) -> SqlResult<bool> {
+    let access = GroupRow {
+        layout,
+        row,
+        aggregates,
+    };
+    if let Some(h) = &g.having
+        && !h.matches(ctx, &access)?
+    {
+        return Ok(true);
+    }
+    out.push(ctx, row, &access)
+}
+
+impl SelectPlan {
+    /// Reads and groups the rows, and puts the groups out.
+    pub(super) fn grouped(
+        &self,
+        g: &GroupPlan,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        layout: Option<&RowLayout>,
+        keep: usize,
+        out: &mut Output<'_, '_>,
+    ) -> SqlResult<()> {
+        if g.keys.is_empty() {
+            return self.one_group(g, txn, ctx, layout, out);
+        }
+        if let (Some(by), Some(layout)) = (&g.by_index, layout)
+            && self.lock_spec(ctx.env.locking_reads).is_none()
+        {
+            return self.grouped_by_index(g, by, txn, ctx, layout, keep, out);
+        }
+        let mut groups = Groups::new(g, layout, ctx.env.max_memory);
+        // WITH ROLLUP makes a group of each number of first keys.
+        let first_level = if g.rollup { 0 } else { g.keys.len() };
+        let mut take = |ctx: &EvalCtx<'_>, row: &[u8], access: &dyn RowAccess| {
+            for level in first_level..=g.keys.len() {
+                groups.take(ctx, row, access, level)?;
+            }
+            Ok(true)
+        };
+        match layout {
+            Some(layout) => {
+                self.source(txn, ctx, false, &mut |ctx, row| {
+                    take(ctx, row, &crate::expr::ImageRow { layout, row })
+                })?;
+            }
+            None => self.no_rows(txn, ctx, |ctx| take(ctx, &[], &NoRow).map(|_| ()))?,
+        }
+        groups.keys.clear();
+        self.evaluating(txn, ctx, |ctx| self.emit_groups(&groups, keep, ctx, out))
+    }
+
+    /// One group, even of no rows.
+    fn one_group(
+        &self,
+        g: &GroupPlan,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        layout: Option<&RowLayout>,
+        out: &mut Output<'_, '_>,
+    ) -> SqlResult<()> {
+        let mut accs: SmallVec<[Acc; 4]> = g.aggregates.iter().map(Acc::new).collect();
+        let Some(layout) = layout else {
+            self.no_rows(txn, ctx, |ctx| {
+                for (acc, a) in accs.iter_mut().zip(&g.aggregates) {
+                    acc.update(a, &NoRow, ctx)?;
+                }
+                Ok(())
+            })?;
+            let values = finish(g, &accs, ctx)?;
+            return self
+                .evaluating(txn, ctx, |ctx| emit_group(g, None, &[], &values, ctx, out))
+                .map(|_| ());
+        };
+        let mut first: Option<Box<[u8]>> = None;
+        let values = if g.counts_only && g.row_columns.is_empty() {
+            let mut n = 0u64;
+            self.source(txn, ctx, true, &mut |_, _| {
+                n += 1;
+                Ok(true)
+            })?;
+            g.aggregates.iter().map(|_| Value::Int(n as i64)).collect()
+        } else {
+            let locks = self.lock_spec(ctx.env.locking_reads).is_some();
+            if !locks && self.ends_hold(g, ctx)? {
+                accs = self.ends(g, txn, ctx, layout)?.into();
+                let values = finish(g, &accs, ctx)?;
+                return self
+                    .evaluating(txn, ctx, |ctx| {
+                        emit_group(g, Some(layout), &[], &values, ctx, out)
+                    })
+                    .map(|_| ());
+            }
+            // Only items outside of aggregates look at a row of the group.
+            let needs_row = !g.row_columns.is_empty();
+            self.source(txn, ctx, false, &mut |ctx, row| {
+                if needs_row && first.is_none() {
+                    first = Some(row.into());
+                }
+                let access = crate::expr::ImageRow { layout, row };
+                for (acc, a) in accs.iter_mut().zip(&g.aggregates) {
+                    acc.update(a, &access, ctx)?;
+                }
+                Ok(true)
+            })?;
+            finish(g, &accs, ctx)?
+        };
+        let row = first.unwrap_or_default();
+        self.evaluating(txn, ctx, |ctx| {
+            emit_group(g, Some(layout), &row, &values, ctx, out)
+        })
+        .map(|_| ())
+    }
+
+    /// Puts the groups of WITH ROLLUP out: in the order of their keys, those of several behind them.
+    fn emit_rollup(
+        &self,
+        groups: &Groups<'_>,
+        ctx: &EvalCtx<'_>,
+        out: &mut Output<'_, '_>,
+    ) -> SqlResult<()> {
+        let g = groups.plan;
+        let mut all = Vec::with_capacity(groups.len());
+        for n in 0..groups.len() {
+            let access = GroupRow {
+                layout: groups.layout,
+                row: groups.row(n),
+                aggregates: &[],
+            };
+            let keys = g.keys[..groups.level(n)]
+                .iter()
+                .map(|k| k.expr.eval(ctx, &access))
+                .collect::<SqlResult<Vec<_>>>()?;
+            all.push((keys, n));
+        }
+        all.sort_by(|(a, _), (b, _)| {
+            for (i, k) in g.keys.iter().enumerate() {
+                let o = match (a.get(i), b.get(i)) {
+                    (Some(x), Some(y)) => {
+                        let o = compare(x.as_ref(), y.as_ref(), k.expr.ty.ty.collation);
+                        if k.desc { o.reverse() } else { o }
+                    }
+                    (Some(_), None) => Ordering::Less,
+                    (None, Some(_)) => Ordering::Greater,
+                    (None, None) => return Ordering::Equal,
+                };
+                if o != Ordering::Equal {
+                    return o;
+                }
+            }
+            Ordering::Equal
+        });
+        // The keys that several groups share are shown as in the last of these.
+        let mut last: Vec<Value> = Vec::new();
+        for (keys, n) in all {
+            let mut values = groups.finish(n, ctx)?;
+            if groups.level(n) == g.keys.len() {
+                last = keys;
+            }
+            values.extend_from_slice(last.get(..groups.level(n)).unwrap_or_default());
+            values.resize(g.aggregates.len() + g.keys.len(), Value::Null);
+            if !emit_group(g, groups.layout, groups.row(n), &values, ctx, out)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts groups out, sorted if need be.
+    pub(super) fn emit_groups(
+        &self,
+        groups: &Groups<'_>,
+        keep: usize,
+        ctx: &EvalCtx<'_>,
+        out: &mut Output<'_, '_>,
+    ) -> SqlResult<()> {
+        let (g, layout) = (groups.plan, groups.layout);
+        if g.rollup {
+            return self.emit_rollup(groups, ctx, out);
+        }
+        if self.sort.is_empty() {
+            for n in 0..groups.len() {
+                let values = groups.finish(n, ctx)?;
+                if !emit_group(g, layout, groups.row(n), &values, ctx, out)? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let mut buf = SortBuffer::new(&self.sort, keep, ctx.env);
+        for n in 0..groups.len() {
+            let values = groups.finish(n, ctx)?;
+            let access = GroupRow {
+                layout,
+                row: groups.row(n),
+                aggregates: &values,
+            };
+            if let Some(h) = &g.having
+                && !h.matches(ctx, &access)?
+            {
+                continue;
+            }
+            buf.push(&(n as u64).to_le_bytes(), &[], &access, ctx)?;
+        }
+        let total = buf.pushed();
+        buf.drain(ctx, &mut |n, _, _| {
+            let n = n.try_into().map_or(0, u64::from_le_bytes) as usize;
+            let values = groups.finish(n, ctx)?;
+            let access = GroupRow {
+                layout,
+                row: groups.row(n),
+                aggregates: &values,
+            };
+            out.push(ctx, groups.row(n), &access)
+        })?;
+        if self.calc_found_rows && !self.distinct {
+            out.sent.found = total;
+        }
+        Ok(())
+    }
+}

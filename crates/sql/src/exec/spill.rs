@@ -1,0 +1,177 @@
+//! Temporary files of what does not fit into a statement's memory.
+//!
+//! They have no name once they are open, so that nothing is left of them however the server ends, and what is in them is
+//! encrypted by a key that only this process has (AES-128 in counter mode): rows of an encrypted server stay so.
+
+use aes::Aes128;
+use aes::cipher::{BlockEncrypt, KeyInit};
+use narwal_types::{SqlError, SqlResult};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Bytes that are written and read together.
+const CHUNK: usize = 64 << 10;
+
+fn io_error(what: &str, e: &io::Error) -> SqlError {
+    match e.raw_os_error() {
+        Some(28) => SqlError::new(1021, b"HY000", format!("Disk full ({what}); {e}")),
+        _ => SqlError::new(3, b"HY000", format!("Error {what} a temporary file: {e}")),
+    }
+}
+
+/// A file that is written once, from front to back, and read in parts.
+pub struct SpillFile {
+    file: File,
+    cipher: Aes128,
+    /// Not yet written.
+    buffer: Vec<u8>,
+    /// Written.
+    written: u64,
+}
+
+impl SpillFile {
+    /// An empty file in a folder.
+    pub fn new(folder: &Path) -> SqlResult<SpillFile> {
+        let file = tempfile::tempfile_in(folder).map_err(|e| io_error("creating", &e))?;
+        let key: [u8; 16] = rand::random();
+        Ok(SpillFile {
+            file,
+            cipher: Aes128::new(&key.into()),
+            buffer: Vec::with_capacity(CHUNK),
+            written: 0,
+        })
+    }
+
+    /// Where the next byte will stand.
+    pub fn len(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    /// Appends bytes.
+    pub fn write(&mut self, mut bytes: &[u8]) -> SqlResult<()> {
+        while self.buffer.len() + bytes.len() > CHUNK {
+            let (now, later) = bytes.split_at(CHUNK - self.buffer.len());
+            self.buffer.extend_from_slice(now);
+            bytes = later;
+            self.flush()?;
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Makes all that was appended readable.
+    pub fn flush(&mut self) -> SqlResult<()> {
+        crypt(&self.cipher, self.written, &mut self.buffer);
+        self.file
+            .write_all_at(&self.buffer, self.written)
+            .map_err(|e| io_error("writing", &e))?;
+        self.written += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Reads `len` bytes from `at` on, in place of what `out` holds.
+    fn read(&self, at: u64, len: usize, out: &mut Vec<u8>) -> SqlResult<()> {
+        out.resize(len, 0);
+        self.file
+            .read_exact_at(out, at)
+            .map_err(|e| io_error("reading", &e))?;
+        crypt(&self.cipher, at, out);
+        Ok(())
+    }
+}
+
+/// Encrypts or decrypts bytes that stand at `at`.
+fn crypt(cipher: &Aes128, at: u64, bytes: &mut [u8]) {
+    let mut block = u128::from(at / 16);
+    let mut skip = (at % 16) as usize;
+    let mut rest = bytes;
+    let mut stream = [aes::Block::default(); 8];
+    while !rest.is_empty() {
+        for s in &mut stream {
+            *s = block.to_le_bytes().into();
+            block += 1;
+        }
+        cipher.encrypt_blocks(&mut stream);
+        let n = rest.len().min(128 - skip);
+        let (now, later) = std::mem::take(&mut rest).split_at_mut(n);
+        for (i, b) in now.iter_mut().enumerate() {
+            *b ^= stream[(skip + i) / 16][(skip + i) % 16];
+        }
+        skip = 0;
+        rest = later;
+    }
+}
+
+/// Reads a part of a file from front to back.
+pub struct SpillReader {
+    at: u64,
+    end: u64,
+    chunk: Vec<u8>,
+    /// Read of `chunk`.
+    used: usize,
+}
+
+impl SpillReader {
+    /// Reads from `start` to `end`.
+    pub fn new(start: u64, end: u64) -> SpillReader {
+        SpillReader {
+            at: start,
+            end,
+            chunk: Vec::new(),
+            used: 0,
+        }
+    }
+
+    /// Fills `out` with the next bytes; false at the end.
+    pub fn read(&mut self, file: &SpillFile, out: &mut [u8]) -> SqlResult<bool> {
+        let mut filled = 0;
+        while filled < out.len() {
+            if self.used == self.chunk.len() {
+                let n = (self.end - self.at).min(CHUNK as u64) as usize;
+                if n == 0 {
+                    return Ok(false);
+                }
+                file.read(self.at, n, &mut self.chunk)?;
+                self.at += n as u64;
+                self.used = 0;
+            }
+            let n = (out.len() - filled).min(self.chunk.len() - self.used);
+            out[filled..filled + n].copy_from_slice(&self.chunk[self.used..self.used + n]);
+            self.used += n;
+            filled += n;
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_and_not_plain_on_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut f = SpillFile::new(dir.path()).unwrap();
+        let text: Vec<u8> = (0..200_000u32).map(|i| (i % 251) as u8).collect();
+        for piece in text.chunks(777) {
+            f.write(piece).unwrap();
+        }
+        f.flush().unwrap();
+        assert_eq!(f.len(), 200_000);
+        for (start, end) in [(0usize, 200_000usize), (17, 70_001), (65_536, 65_536)] {
+            let mut r = SpillReader::new(start as u64, end as u64);
+            let mut out = vec![0; end - start];
+            assert!(r.read(&f, &mut out).unwrap());
+            assert!(out == text[start..end]);
+            assert!(!r.read(&f, &mut [0]).unwrap());
+        }
+        let mut raw = vec![0; 1000];
+        f.file.read_exact_at(&mut raw, 0).unwrap();
+        assert!(raw != text[..1000]);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,227 @@
+//! UUID, INET4 and INET6 in expressions: what they may meet, and text beside them.
+
+use super::eval::Warn;
+use super::func::Func;
+use super::types::NOT_FIXED;
+use super::{AggFunc, ArithOp, Expr, ExprKind, ExprType, bind::make};
+use crate::env::StatementEnv;
+use narwal_types::charset::latin1_text;
+use narwal_types::convert::{SqlWarning, Warnings, shown};
+use narwal_types::{ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use std::cmp::Ordering;
+
+impl ExprType {
+    /// A UUID, INET4 or INET6.
+    pub fn fixed(kind: FixedKind, nullable: bool) -> Self {
+        Self::of_column(ColumnType::new(TypeKind::Fixed(kind)), nullable)
+    }
+
+    /// What UUID() returns.
+    pub fn new_uuid() -> Self {
+        ExprType {
+            decimals: NOT_FIXED,
+            ..Self::fixed(FixedKind::Uuid, true)
+        }
+    }
+}
+
+/// Error 4078: these types don't go together.
+fn pair_error(a: &ExprType, b: &ExprType, op: &str) -> SqlError {
+    SqlError::new(
+        4078,
+        b"HY000",
+        format!(
+            "Illegal parameter data types {} and {} for operation '{op}'",
+            a.ty.family_name(),
+            b.ty.family_name()
+        ),
+    )
+}
+
+/// Error 4079: the operation does not take this type.
+fn refused(t: &ExprType, op: &str) -> SqlError {
+    SqlError::new(
+        4079,
+        b"HY000",
+        format!(
+            "Illegal parameter data type {} for operation '{op}'",
+            t.ty.family_name()
+        ),
+    )
+}
+
+/// If one of the types is of a fixed length: that one, or error 4078 if another one is neither the same, a string nor NULL.
+pub(super) fn shared<'a>(
+    types: impl IntoIterator<Item = &'a ExprType>,
+    op: &str,
+) -> SqlResult<Option<FixedKind>> {
+    let mut first: Option<&ExprType> = None;
+    let mut odd: Option<&ExprType> = None;
+    for t in types {
+        match (t.ty.fixed(), first) {
+            (Some(k), Some(f)) if f.ty.fixed() != Some(k) => return Err(pair_error(f, t, op)),
+            (Some(_), None) => first = Some(t),
+            (None, _) if !t.null && !t.ty.is_string() => odd = odd.or(Some(t)),
+            _ => {}
+        }
+    }
+    match (first, odd) {
+        (Some(f), Some(o)) => Err(pair_error(f, o, op)),
+        (f, _) => Ok(f.and_then(|f| f.ty.fixed())),
+    }
+}
+
+/// Arithmetic does not take these types.
+pub(super) fn check_arith(op: ArithOp, a: &ExprType, b: &ExprType) -> SqlResult<()> {
+    let Some(first) = [a, b].into_iter().find(|t| t.ty.fixed().is_some()) else {
+        return Ok(());
+    };
+    let symbol = match op {
+        ArithOp::Add => "+",
+        ArithOp::Sub => "-",
+        ArithOp::Mul => "*",
+        ArithOp::Div => "/",
+        ArithOp::Mod => "MOD",
+        ArithOp::IntDiv => return Ok(()),
+        ArithOp::BitAnd => return Err(refused(first, "&")),
+        ArithOp::BitOr => return Err(refused(first, "|")),
+        ArithOp::BitXor => return Err(refused(first, "^")),
+        ArithOp::ShiftLeft => return Err(refused(first, "<<")),
+        ArithOp::ShiftRight => return Err(refused(first, ">>")),
+    };
+    Err(pair_error(a, b, symbol))
+}
+
+/// An operation on one value that does not take these types.
+pub(super) fn check_unary(t: &ExprType, op: &str) -> SqlResult<()> {
+    match t.ty.fixed() {
+        Some(_) => Err(refused(t, op)),
+        None => Ok(()),
+    }
+}
+
+/// A truth value: where a condition is written out as `x <> 0`, these types are refused.
+pub(super) fn check_truth(t: &ExprType, op: &str) -> SqlResult<()> {
+    match t.ty.fixed() {
+        Some(_) => Err(pair_error(t, &ExprType::int(false), op)),
+        None => Ok(()),
+    }
+}
+
+/// Aggregates of numbers do not take these types.
+pub(super) fn check_aggregate(func: AggFunc, distinct: bool, args: &[Expr]) -> SqlResult<()> {
+    let name = match func {
+        AggFunc::Sum => "sum(",
+        AggFunc::Avg => "avg(",
+        AggFunc::BitAnd => "bit_and(",
+        AggFunc::BitOr => "bit_or(",
+        AggFunc::BitXor => "bit_xor(",
+        AggFunc::StdPop => "std(",
+        AggFunc::StdSamp => "stddev_samp(",
+        AggFunc::VarPop => "variance(",
+        AggFunc::VarSamp => "var_samp(",
+        _ => return Ok(()),
+    };
+    let distinct = if distinct { "distinct " } else { "" };
+    args.first()
+        .map_or(Ok(()), |a| check_unary(&a.ty, &format!("{name}{distinct}")))
+}
+
+/// Functions of numbers and of dates do not take these types.
+pub(super) fn check_call(func: Func, args: &[Expr]) -> SqlResult<()> {
+    use Func::*;
+    let Some(t) = args.iter().map(|a| &a.ty).find(|t| t.ty.fixed().is_some()) else {
+        return Ok(());
+    };
+    match func {
+        Nullif => {
+            shared(args.iter().map(|a| &a.ty), "nullif").map_err(|e| rename(e, "nullif", "="))?;
+        }
+        Field => {
+            shared(args.iter().map(|a| &a.ty), "field")?;
+        }
+        Abs | Acos | Asin | Atan | Ceiling | Cos | Cot | Degrees | Exp | Floor | Ln | Log
+        | Log10 | Log2 | Pow | Radians | Round | Sign | Sin | Sqrt | Tan | Truncate | DayName
+        | DayOfMonth | DayOfWeek | DayOfYear | Hour | LastDay | Microsecond | Minute | Month
+        | MonthName | Quarter | Second | ToDays | ToSeconds | Week | Weekday | WeekOfYear
+        | Year | YearWeek => return Err(refused(t, func.name())),
+        Date => return Err(refused(t, "cast_as_date")),
+        Time => return Err(refused(t, "cast_as_time")),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn rename(e: SqlError, from: &str, to: &str) -> SqlError {
+    let message = e.message.replace(&format!("'{from}'"), &format!("'{to}'"));
+    SqlError {
+        message: message.into(),
+        ..e
+    }
+}
+
+/// CAST of these types to a number or a date.
+pub(super) fn check_cast(from: &ExprType, to: &ColumnType) -> SqlResult<()> {
+    let op = match to.kind {
+        _ if to.is_integer() && to.unsigned => "cast_as_unsigned",
+        _ if to.is_integer() => "cast_as_signed",
+        TypeKind::Decimal(..) => "decimal_typecast",
+        TypeKind::Double => "double_typecast",
+        TypeKind::Float => "float_typecast",
+        TypeKind::Date => "cast_as_date",
+        TypeKind::Time(_) => "cast_as_time",
+        TypeKind::DateTime(_) => "cast_as_datetime",
+        _ => return Ok(()),
+    };
+    check_unary(from, op)
+}
+
+/// The value that a text or a byte string is; else `None`, and warning 1292.
+pub(super) fn read(v: ValueRef<'_>, kind: FixedKind, env: &StatementEnv) -> Option<Fixed> {
+    let found = match v {
+        ValueRef::Null => return None,
+        ValueRef::Fixed(f) if f.kind == kind => return Some(f),
+        ValueRef::Str(s) => Fixed::parse(kind, s),
+        ValueRef::Bytes(s) => Fixed::from_bytes(kind, s),
+        ValueRef::Latin1(s) => Fixed::parse(kind, latin1_text(s).as_bytes()),
+        ValueRef::Member(m) => Fixed::parse(kind, m.text().as_bytes()),
+        _ => None,
+    };
+    if found.is_none() {
+        let mut text = shown(v);
+        if let Some((at, _)) = text.char_indices().nth(128) {
+            text.truncate(at);
+            text.push_str("...");
+        }
+        Warn(env).push(SqlWarning {
+            note: false,
+            code: 1292,
+            message: format!("Incorrect {} value: '{text}'", kind.name()).into(),
+        });
+    }
+    found
+}
+
+/// A literal beside a value of such a type: it is read once. What is no value of it is NULL, with a warning.
+pub(super) fn literal_beside(e: Expr, kind: FixedKind, env: &StatementEnv) -> Expr {
+    let v = match &e.kind {
+        ExprKind::Literal(v @ (Value::Str(_) | Value::Bytes(_))) => v,
+        _ => return e,
+    };
+    match read(v.as_ref(), kind, env) {
+        Some(f) => make(
+            ExprKind::Literal(Value::Fixed(f)),
+            ExprType::fixed(kind, false),
+        ),
+        None => Expr::literal(Value::Null),
+    }
+}
+
+/// Compares two values of which one is of such a type; `None` if the other is none.
+pub(super) fn compare(a: ValueRef<'_>, b: ValueRef<'_>, env: &StatementEnv) -> Option<Ordering> {
+    match (a, b) {
+        (ValueRef::Fixed(x), _) => Some(x.cmp(&read(b, x.kind, env)?)),
+        (_, ValueRef::Fixed(y)) => Some(read(a, y.kind, env)?.cmp(&y)),
+        _ => None,
+    }
+}

@@ -1,0 +1,684 @@
+//! A SELECT with all its names in full: tables with their databases, columns with their tables, `*` spelt out, USING as
+//! conditions, every column of the result named. Such a text means the same wherever it is read again.
+
+use crate::ast::{
+    AstExpr, Cte, From, Join, JoinKind, JoinOn, Limit, Select, SelectItem, TableName, TableRef,
+    With,
+};
+use crate::expr::for_each_leaf;
+use crate::parse::subquery_number;
+use crate::plan::resolve::{Resolver, no_such_table};
+use narwal_engine::Table;
+use narwal_types::SqlResult;
+use sqlparser::ast::{BinaryOperator, Ident, Value as AstValue};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The longest name of a column, in characters.
+const MAX_NAME: usize = 64;
+
+/// A SELECT with its names in full, and the names of its columns. It can be planned, so its names mean something.
+pub(super) fn in_full(resolver: &Resolver<'_>, s: &Select) -> SqlResult<(Select, Vec<String>)> {
+    let w = Writer {
+        resolver,
+        ctes: RefCell::default(),
+    };
+    w.query(s, None, Naming::All)
+}
+
+/// Which items of a select list get an AS.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    /// All.
+    All,
+    /// Those that have one: subqueries in expressions.
+    AsWritten,
+}
+
+/// A table that column names are looked up in.
+struct Source {
+    /// Alias or name.
+    name: String,
+    /// Database of a table.
+    db: Option<String>,
+    /// The database belongs to the full names of its columns: a table without an alias.
+    prefixed: bool,
+    columns: Vec<String>,
+    /// Columns that USING shows as the other side's.
+    hidden: Vec<usize>,
+}
+
+/// The tables of a SELECT and of those around it.
+struct Level<'l> {
+    sources: &'l [Source],
+    outer: Option<&'l Level<'l>>,
+}
+
+fn ident(name: &str) -> Ident {
+    Ident::with_quote('`', name)
+}
+
+impl Source {
+    fn column(&self, name: &str) -> Option<usize> {
+        self.columns
+            .iter()
+            .position(|c| c.eq_ignore_ascii_case(name))
+    }
+
+    /// A column's full name.
+    fn full(&self, column: usize) -> AstExpr {
+        let mut parts = Vec::with_capacity(3);
+        if self.prefixed {
+            parts.extend(self.db.as_deref().map(ident));
+        }
+        parts.push(ident(&self.name));
+        parts.push(ident(&self.columns[column]));
+        AstExpr::CompoundIdentifier(parts)
+    }
+}
+
+impl Level<'_> {
+    /// The full form of a name, if it is a column's.
+    fn find(&self, name: &str) -> Option<AstExpr> {
+        let here = self.sources.iter().find_map(|s| {
+            let c = s.column(name).filter(|c| !s.hidden.contains(c))?;
+            Some(s.full(c))
+        });
+        here.or_else(|| self.outer?.find(name))
+    }
+
+    fn find_in(&self, db: Option<&str>, table: &str, name: &str) -> Option<AstExpr> {
+        let here = self.sources.iter().find_map(|s| {
+            let meant = s.name == table && (db.is_none() || s.db.as_deref() == db);
+            Some(s.full(s.column(name).filter(|_| meant)?))
+        });
+        here.or_else(|| self.outer?.find_in(db, table, name))
+    }
+
+    /// Writes a name in full.
+    fn complete(&self, leaf: &mut AstExpr) {
+        let full = match leaf {
+            AstExpr::Identifier(i) if !is_special(i) => self.find(&i.value),
+            AstExpr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [t, c] => self.find_in(None, &t.value, &c.value),
+                [d, t, c] => self.find_in(Some(&d.value), &t.value, &c.value),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(full) = full {
+            *leaf = full;
+        }
+    }
+}
+
+/// A variable, or a function that needs no parentheses.
+fn is_special(i: &Ident) -> bool {
+    i.quote_style.is_none()
+        && (i.value.starts_with('@')
+            || [
+                "current_timestamp",
+                "current_date",
+                "current_time",
+                "localtime",
+                "localtimestamp",
+                "utc_date",
+                "utc_time",
+                "utc_timestamp",
+                "current_user",
+            ]
+            .iter()
+            .any(|f| i.value.eq_ignore_ascii_case(f)))
+}
+
+struct Writer<'a, 'r> {
+    resolver: &'a Resolver<'r>,
+    /// Tables of WITH and their columns.
+    ctes: RefCell<Vec<(String, Vec<String>)>>,
+}
+
+impl Writer<'_, '_> {
+    fn query(
+        &self,
+        s: &Select,
+        outer: Option<&Level<'_>>,
+        naming: Naming,
+    ) -> SqlResult<(Select, Vec<String>)> {
+        let known = self.ctes.borrow().len();
+        let with = s.with.as_ref().map(|w| self.with(w, outer)).transpose();
+        let done = with.and_then(|with| {
+            let (mut out, names) = self.body(s, outer, naming)?;
+            out.with = with;
+            Ok((out, names))
+        });
+        self.ctes.borrow_mut().truncate(known);
+        done
+    }
+
+    fn with(&self, with: &With, outer: Option<&Level<'_>>) -> SqlResult<With> {
+        let mut ctes = Vec::with_capacity(with.ctes.len());
+        for cte in &with.ctes {
+            let mut known = false;
+            if with.recursive {
+                // It may name itself.
+                let names = match (&cte.query.from, cte.columns.is_empty()) {
+                    (_, false) => cte.columns.clone(),
+                    (Some(From::Set { first, .. }), true) => {
+                        self.query(first, outer, Naming::All)?.1
+                    }
+                    _ => Vec::new(),
+                };
+                known = !names.is_empty();
+                if known {
+                    self.ctes.borrow_mut().push((cte.name.clone(), names));
+                }
+            }
+            let (mut query, mut names) = self.query(&cte.query, outer, Naming::All)?;
+            if !cte.columns.is_empty() {
+                super::name_columns(&mut query, &cte.columns);
+                names.clone_from(&cte.columns);
+            }
+            if !known {
+                self.ctes.borrow_mut().push((cte.name.clone(), names));
+            }
+            ctes.push(Arc::new(Cte {
+                query,
+                ..(**cte).clone()
+            }));
+        }
+        Ok(With {
+            recursive: with.recursive,
+            ctes,
+        })
+    }
+
+    fn body(
+        &self,
+        s: &Select,
+        outer: Option<&Level<'_>>,
+        naming: Naming,
+    ) -> SqlResult<(Select, Vec<String>)> {
+        let mut out = s.clone();
+        if let Some(From::Set { first, rest }) = &mut out.from {
+            let (f, names) = self.query(first, outer, naming)?;
+            **first = f;
+            for (_, s) in rest {
+                *s = self.query(s, outer, naming)?.0;
+            }
+            return Ok((out, names));
+        }
+        let mut sources = Vec::new();
+        if let Some(f) = &s.from {
+            out.from = Some(self.from(f, &mut sources, outer)?);
+        }
+        let level = Level {
+            sources: &sources,
+            outer,
+        };
+        out.items = Vec::with_capacity(s.items.len());
+        let mut names = Vec::with_capacity(s.items.len());
+        for item in &s.items {
+            match item {
+                SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
+                    for (at, c) in star(&sources, item) {
+                        let name = sources[at].columns[c].clone();
+                        out.items.push(SelectItem::Expr {
+                            expr: sources[at].full(c),
+                            alias: (naming == Naming::All).then(|| name.clone()),
+                            text: name.clone(),
+                        });
+                        names.push(name);
+                    }
+                }
+                SelectItem::Expr { expr, alias, text } => {
+                    let mut expr = expr.clone();
+                    for_each_leaf(&mut expr, &mut |leaf| level.complete(leaf));
+                    let name = match alias {
+                        Some(a) => a.clone(),
+                        None if text.chars().count() > MAX_NAME => {
+                            format!("Name_exp_{}", names.len() + 1)
+                        }
+                        None => text.trim_start().to_string(),
+                    };
+                    out.items.push(SelectItem::Expr {
+                        expr,
+                        alias: match naming {
+                            Naming::All => Some(name.clone()),
+                            Naming::AsWritten => alias.clone(),
+                        },
+                        text: text.clone(),
+                    });
+                    names.push(name);
+                }
+            }
+        }
+        if let Some(w) = &mut out.where_ {
+            for_each_leaf(w, &mut |leaf| level.complete(leaf));
+        }
+        let item_named = |leaf: &AstExpr, given: bool| {
+            let AstExpr::Identifier(i) = leaf else {
+                return None;
+            };
+            s.items.iter().position(|item| match item {
+                SelectItem::Expr { alias, text, .. } => match alias {
+                    Some(a) => a.eq_ignore_ascii_case(&i.value),
+                    None => !given && text.eq_ignore_ascii_case(&i.value),
+                },
+                _ => false,
+            })
+        };
+        // An item's expression in the place of its name. Items before a `*` keep their positions.
+        let replaced = |leaf: &AstExpr| {
+            let at = item_named(leaf, true)?;
+            if s.items[..at]
+                .iter()
+                .any(|i| !matches!(i, SelectItem::Expr { .. }))
+            {
+                return None;
+            }
+            match out.items.get(at)? {
+                SelectItem::Expr { expr, .. } => Some(AstExpr::Nested(Box::new(expr.clone()))),
+                _ => None,
+            }
+        };
+        let mut group_by = s.group_by.clone();
+        for g in &mut group_by {
+            for_each_leaf(&mut g.expr, &mut |leaf| {
+                let was = leaf.clone();
+                level.complete(leaf);
+                if *leaf == was
+                    && let Some(e) = replaced(leaf)
+                {
+                    *leaf = e;
+                }
+            });
+        }
+        let mut order_by = s.order_by.clone();
+        for o in &mut order_by {
+            for_each_leaf(&mut o.expr, &mut |leaf| match replaced(leaf) {
+                Some(e) => *leaf = e,
+                None => level.complete(leaf),
+            });
+        }
+        out.group_by = group_by;
+        out.order_by = order_by;
+        if let Some(h) = &mut out.having {
+            for_each_leaf(h, &mut |leaf| {
+                if item_named(leaf, true).is_none() {
+                    level.complete(leaf);
+                }
+            });
+        }
+        let exists = exists_in(s);
+        for (n, q) in &mut out.subqueries {
+            let mut full = self.query(q, Some(&level), Naming::AsWritten)?.0;
+            if exists.contains(n) {
+                only_whether(&mut full);
+            }
+            *q = full;
+        }
+        Ok((out, names))
+    }
+
+    fn from(
+        &self,
+        f: &From,
+        sources: &mut Vec<Source>,
+        outer: Option<&Level<'_>>,
+    ) -> SqlResult<From> {
+        Ok(match f {
+            From::Table(t) => From::Table(self.table(t, sources)?),
+            From::Query {
+                query,
+                alias,
+                columns,
+            } => {
+                let (query, names) = self.query(query, None, Naming::All)?;
+                sources.push(Source {
+                    name: alias.clone(),
+                    db: None,
+                    prefixed: false,
+                    columns: match columns.is_empty() {
+                        true => names,
+                        false => columns.clone(),
+                    },
+                    hidden: Vec::new(),
+                });
+                From::Query {
+                    query: Box::new(query),
+                    alias: alias.clone(),
+                    columns: columns.clone(),
+                }
+            }
+            From::Set { .. } => f.clone(),
+            From::Join(j) => {
+                let first = sources.len();
+                let left = self.from(&j.left, sources, outer)?;
+                let middle = sources.len();
+                let right = self.from(&j.right, sources, outer)?;
+                let on = match &j.on {
+                    JoinOn::Nothing => JoinOn::Nothing,
+                    JoinOn::On(e) => {
+                        let mut e = e.clone();
+                        let level = Level {
+                            sources: &sources[first..],
+                            outer,
+                        };
+                        for_each_leaf(&mut e, &mut |leaf| level.complete(leaf));
+                        JoinOn::On(e)
+                    }
+                    JoinOn::Using(names) => equal(names, &mut sources[first..], middle - first, j),
+                    JoinOn::Natural => {
+                        let names = common(&sources[first..middle], &sources[middle..]);
+                        equal(&names, &mut sources[first..], middle - first, j)
+                    }
+                };
+                From::Join(Box::new(Join {
+                    left,
+                    right,
+                    kind: j.kind,
+                    on,
+                    straight: j.straight,
+                }))
+            }
+        })
+    }
+
+    fn table(&self, t: &TableRef, sources: &mut Vec<Source>) -> SqlResult<TableRef> {
+        let name = t.alias.as_ref().unwrap_or(&t.name.name).clone();
+        let cte = self
+            .ctes
+            .borrow()
+            .iter()
+            .rev()
+            .find(|(n, _)| t.name.db.is_none() && *n == t.name.name)
+            .map(|(_, columns)| columns.clone());
+        if let Some(columns) = cte {
+            sources.push(Source {
+                name,
+                db: None,
+                prefixed: false,
+                columns,
+                hidden: Vec::new(),
+            });
+            return Ok(t.clone());
+        }
+        let r = self.resolver;
+        let db = r.db_of(&t.name)?.to_string();
+        let mut prefixed = t.alias.is_none();
+        let of = |t: &Table| t.columns().iter().map(|c| c.name.clone()).collect();
+        let columns = if let Some(v) = r.catalog.view(&db, &t.name.name) {
+            prefixed = false;
+            Some(v.columns.clone())
+        } else if let Some(t) = r.catalog.table(&db, &t.name.name) {
+            Some(of(t))
+        } else {
+            let made = r.virtual_tables.and_then(|v| v.table(&db, &t.name.name));
+            made.map(|(t, _)| of(&t))
+        };
+        sources.push(Source {
+            name,
+            columns: columns.ok_or_else(|| no_such_table(&db, &t.name.name))?,
+            db: Some(db.clone()),
+            prefixed,
+            hidden: Vec::new(),
+        });
+        Ok(TableRef {
+            name: TableName {
+                db: Some(db),
+                name: t.name.name.clone(),
+            },
+            ..t.clone()
+        })
+    }
+}
+
+/// The columns that `*` or `t.*` means, as the planner orders them.
+fn star(sources: &[Source], item: &SelectItem) -> Vec<(usize, usize)> {
+    if let SelectItem::TableWildcard(t) = item {
+        let at = sources
+            .iter()
+            .position(|s| s.name == t.name && (t.db.is_none() || s.db == t.db));
+        return at.map_or_else(Vec::new, |at| {
+            (0..sources[at].columns.len()).map(|c| (at, c)).collect()
+        });
+    }
+    let wanted: Vec<usize> = match sources {
+        [a, _] if !a.hidden.is_empty() => vec![1, 0],
+        _ => (0..sources.len()).collect(),
+    };
+    let shared = |name: &str| {
+        sources.iter().any(|s| {
+            s.hidden
+                .iter()
+                .any(|h| s.columns[*h].eq_ignore_ascii_case(name))
+        })
+    };
+    let mut out: Vec<(usize, usize)> = Vec::new();
+    for first in [true, false] {
+        for &at in &wanted {
+            for (c, name) in sources[at].columns.iter().enumerate() {
+                let hidden = sources[at].hidden.contains(&c);
+                if !hidden && !out.contains(&(at, c)) && (!first || shared(name)) {
+                    out.push((at, c));
+                }
+            }
+        }
+    }
+    out
+}
+
+fn common(left: &[Source], right: &[Source]) -> Vec<String> {
+    let shown = |list: &[Source]| -> Vec<String> {
+        list.iter()
+            .flat_map(|s| {
+                let shown = s.columns.iter().enumerate();
+                shown
+                    .filter(|(c, _)| !s.hidden.contains(c))
+                    .map(|(_, n)| n.clone())
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    let others = shown(right);
+    shown(left)
+        .into_iter()
+        .filter(|n| others.iter().any(|o| o.eq_ignore_ascii_case(n)))
+        .collect()
+}
+
+/// USING as a condition; of each pair one side hides.
+fn equal(names: &[String], sources: &mut [Source], middle: usize, j: &Join) -> JoinOn {
+    let mut on: Option<AstExpr> = None;
+    for name in names {
+        let find = |list: &[Source]| {
+            list.iter()
+                .enumerate()
+                .find_map(|(at, s)| Some((at, s.column(name).filter(|c| !s.hidden.contains(c))?)))
+        };
+        let (Some(l), Some((at, c))) = (find(&sources[..middle]), find(&sources[middle..])) else {
+            continue;
+        };
+        let r = (middle + at, c);
+        let both = |op, left, right| AstExpr::BinaryOp {
+            left: Box::new(left),
+            op,
+            right: Box::new(right),
+        };
+        let same = both(
+            BinaryOperator::Eq,
+            sources[l.0].full(l.1),
+            sources[r.0].full(r.1),
+        );
+        on = Some(match on {
+            Some(e) => both(BinaryOperator::And, e, same),
+            None => same,
+        });
+        let (at, c) = if j.kind == JoinKind::Right { l } else { r };
+        sources[at].hidden.push(c);
+    }
+    on.map_or(JoinOn::Nothing, JoinOn::On)
+}
+
+/// The numbers of the subqueries that stand in EXISTS.
+fn exists_in(s: &Select) -> Vec<usize> {
+    let mut out = Vec::new();
+    let mut s = s.clone();
+    for_each_expr(&mut s, &mut |e| {
+        for_each_leaf(e, &mut |leaf| {
+            if let AstExpr::Value(v) = leaf
+                && let AstValue::Placeholder(p) = &v.value
+                && let Some((n, true)) = subquery_number(p)
+            {
+                out.push(n);
+            }
+        });
+    });
+    out
+}
+
+/// What EXISTS selects does not matter.
+fn only_whether(s: &mut Select) {
+    if s.with.is_some()
+        || matches!(s.from, Some(From::Set { .. }))
+        || !s.group_by.is_empty()
+        || s.having.is_some()
+        || !super::is_mergeable(s)
+    {
+        return;
+    }
+    let number = || AstExpr::Value(AstValue::Number("1".into(), false).into());
+    s.items = vec![SelectItem::Expr {
+        expr: number(),
+        alias: None,
+        text: "1".into(),
+    }];
+    s.order_by.clear();
+    s.limit = Some(Limit {
+        offset: None,
+        count: number(),
+    });
+}
+
+/// Calls `f` with each expression of a SELECT that is not inside of another SELECT.
+fn for_each_expr(s: &mut Select, f: &mut dyn FnMut(&mut AstExpr)) {
+    fn conditions(from: &mut From, f: &mut dyn FnMut(&mut AstExpr)) {
+        if let From::Join(j) = from {
+            conditions(&mut j.left, f);
+            conditions(&mut j.right, f);
+            if let JoinOn::On(e) = &mut j.on {
+                f(e);
+            }
+        }
+    }
+    for item in &mut s.items {
+        if let SelectItem::Expr { expr, .. } = item {
+            f(expr);
+        }
+    }
+    if let Some(from) = &mut s.from {
+        conditions(from, f);
+    }
+    s.where_.iter_mut().chain(&mut s.having).for_each(&mut *f);
+    for o in s.group_by.iter_mut().chain(&mut s.order_by) {
+        f(&mut o.expr);
+    }
+}
+
+/// Calls `f` with a SELECT and each one inside of it.
+fn for_each_select(s: &mut Select, f: &mut dyn FnMut(&mut Select)) {
+    fn of_from(from: &mut From, f: &mut dyn FnMut(&mut Select)) {
+        match from {
+            From::Table(_) => {}
+            From::Query { query, .. } => for_each_select(query, f),
+            From::Set { first, rest } => {
+                for_each_select(first, f);
+                rest.iter_mut().for_each(|(_, s)| for_each_select(s, f));
+            }
+            From::Join(j) => {
+                of_from(&mut j.left, f);
+                of_from(&mut j.right, f);
+            }
+        }
+    }
+    if let Some(with) = &mut s.with {
+        for cte in &mut with.ctes {
+            for_each_select(&mut Arc::make_mut(cte).query, f);
+        }
+    }
+    if let Some(from) = &mut s.from {
+        of_from(from, f);
+    }
+    for (_, q) in &mut s.subqueries {
+        for_each_select(q, f);
+    }
+    f(s);
+}
+
+fn for_each_table(s: &mut Select, f: &mut dyn FnMut(&mut TableRef)) {
+    fn of_from(from: &mut From, f: &mut dyn FnMut(&mut TableRef)) {
+        match from {
+            From::Table(t) => f(t),
+            From::Join(j) => {
+                of_from(&mut j.left, f);
+                of_from(&mut j.right, f);
+            }
+            From::Query { .. } | From::Set { .. } => {}
+        }
+    }
+    for_each_select(s, &mut |s| {
+        if let Some(from) = &mut s.from {
+            of_from(from, f);
+        }
+    });
+}
+
+/// True if a variable is in it.
+pub(super) fn any_variable(s: &Select) -> bool {
+    let mut found = false;
+    for_each_select(&mut s.clone(), &mut |s| {
+        for_each_expr(s, &mut |e| {
+            for_each_leaf(e, &mut |leaf| {
+                let name = match leaf {
+                    AstExpr::Identifier(i) => Some(&*i),
+                    AstExpr::CompoundIdentifier(parts) => parts.first(),
+                    _ => None,
+                };
+                found |= name.is_some_and(|i| i.quote_style.is_none() && i.value.starts_with('@'));
+            });
+        });
+    });
+    found
+}
+
+/// True if all its tables are of one database.
+pub(super) fn only_of(s: &Select, db: &str) -> bool {
+    let mut only = true;
+    for_each_table(&mut s.clone(), &mut |t| {
+        only &= t.name.db.as_deref().is_none_or(|d| d == db);
+    });
+    only
+}
+
+/// Takes the databases out of all names.
+pub(super) fn without_database(s: &mut Select) {
+    for_each_table(s, &mut |t| t.name.db = None);
+    for_each_select(s, &mut |s| {
+        for_each_expr(s, &mut |e| {
+            for_each_leaf(e, &mut |leaf| {
+                if let AstExpr::CompoundIdentifier(parts) = leaf
+                    && parts.len() == 3
+                {
+                    parts.remove(0);
+                }
+            });
+        });
+    });
+}
+
+/// The tables and views that a SELECT of a view names.
+pub(crate) fn tables(s: &Select) -> Vec<TableName> {
+    let mut out = Vec::new();
+    for_each_table(&mut s.clone(), &mut |t| out.push(t.name.clone()));
+    out
+}

@@ -1,0 +1,225 @@
+//! A SELECT as MariaDB prints it in the definition of a view.
+
+use crate::ast::{
+    AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, OrderItem, Select, SelectItem,
+    SetKind, SetOp, TableRef,
+};
+use crate::expr::{for_each_leaf, print};
+use crate::parse::subquery_number;
+use crate::show::quote_ident;
+use sqlparser::ast::Value as AstValue;
+
+/// A query's text. All its names are in full, see [`super::names`].
+pub(super) fn select(s: &Select) -> String {
+    let mut out = String::new();
+    if let Some(with) = &s.with {
+        out.push_str(if with.recursive {
+            "with recursive "
+        } else {
+            "with "
+        });
+        let ctes: Vec<String> = with
+            .ctes
+            .iter()
+            .map(|c| {
+                let columns = match c.columns.is_empty() {
+                    true => String::new(),
+                    false => format!("({})", names(&c.columns)),
+                };
+                format!("{}{columns} as ({})", cte_name(&c.name), select(&c.query))
+            })
+            .collect();
+        out.push_str(&ctes.join(", "));
+    }
+    let e = |e: &AstExpr| expression(e, s);
+    match &s.from {
+        Some(From::Set { first, rest }) => out.push_str(&set(first, rest)),
+        from => {
+            out.push_str("select ");
+            for (on, word) in [
+                (s.straight, "straight_join "),
+                (s.distinct, "distinct "),
+                (s.calc_found_rows, "sql_calc_found_rows "),
+            ] {
+                if on {
+                    out.push_str(word);
+                }
+            }
+            let items: Vec<String> = s
+                .items
+                .iter()
+                .map(|i| match i {
+                    SelectItem::Wildcard => "*".to_string(),
+                    SelectItem::TableWildcard(t) => format!("{}.*", quote_ident(&t.name)),
+                    SelectItem::Expr { expr, alias, .. } => match alias {
+                        Some(a) => format!("{} AS {}", e(expr), quote_ident(a)),
+                        None => e(expr),
+                    },
+                })
+                .collect();
+            out.push_str(&items.join(","));
+            if let Some(f) = from {
+                out.push_str(" from ");
+                out.push_str(&source(f, s));
+            } else if s.where_.is_some() {
+                out.push_str(" from DUAL ");
+            }
+        }
+    }
+    if let Some(w) = &s.where_ {
+        out.push_str(" where ");
+        out.push_str(&e(w));
+    }
+    if !s.group_by.is_empty() {
+        out.push_str(" group by ");
+        out.push_str(&order(&s.group_by, s));
+        if s.rollup {
+            out.push_str(" with rollup");
+        }
+    }
+    if let Some(h) = &s.having {
+        out.push_str(" having ");
+        out.push_str(&e(h));
+    }
+    if !s.order_by.is_empty() {
+        out.push_str(" order by ");
+        out.push_str(&order(&s.order_by, s));
+    }
+    if let Some(Limit { offset, count }) = &s.limit {
+        out.push_str(" limit ");
+        if let Some(o) = offset {
+            out.push_str(&e(o));
+            out.push(',');
+        }
+        out.push_str(&e(count));
+    }
+    match s.locking {
+        Some(l) if l.exclusive => out.push_str(" for update"),
+        Some(_) => out.push_str(" lock in share mode"),
+        None => {}
+    }
+    out
+}
+
+fn names(list: &[String]) -> String {
+    let list: Vec<String> = list.iter().map(|n| quote_ident(n)).collect();
+    list.join(",")
+}
+
+fn set(first: &Select, rest: &[(SetOp, Select)]) -> String {
+    let mut out = part(first, rest.is_empty());
+    for (op, s) in rest {
+        out.push_str(match op.kind {
+            SetKind::Union => " union ",
+            SetKind::Intersect => " intersect ",
+            SetKind::Except => " except ",
+        });
+        if op.all {
+            out.push_str("all ");
+        }
+        out.push_str(&part(s, false));
+    }
+    out
+}
+
+/// One of several SELECTs put together.
+fn part(s: &Select, alone: bool) -> String {
+    let own = alone
+        || s.with.is_some()
+        || !s.order_by.is_empty()
+        || s.limit.is_some()
+        || s.locking.is_some()
+        || matches!(s.from, Some(From::Set { .. }));
+    match own {
+        true => format!("({})", select(s)),
+        false => select(s),
+    }
+}
+
+fn order(list: &[OrderItem], s: &Select) -> String {
+    let list: Vec<String> = list
+        .iter()
+        .map(|o| {
+            let way = if o.desc { " desc" } else { "" };
+            format!("{}{way}", expression(&o.expr, s))
+        })
+        .collect();
+    list.join(",")
+}
+
+fn source(f: &From, of: &Select) -> String {
+    match f {
+        From::Table(t) => table(t),
+        From::Query { query, alias, .. } => format!("({}) {}", select(query), quote_ident(alias)),
+        From::Set { first, rest } => format!("({})", set(first, rest)),
+        From::Join(j) => join(j, of),
+    }
+}
+
+fn join(j: &Join, of: &Select) -> String {
+    // Right joins are printed as left ones.
+    let (left, word, right) = match j.kind {
+        JoinKind::Inner => (&j.left, "join", &j.right),
+        JoinKind::Left => (&j.left, "left join", &j.right),
+        JoinKind::Right => (&j.right, "left join", &j.left),
+    };
+    let on = match &j.on {
+        JoinOn::On(e) => format!(" on({})", expression(e, of)),
+        JoinOn::Using(columns) => format!(" using ({})", names(columns)),
+        JoinOn::Nothing | JoinOn::Natural => String::new(),
+    };
+    format!("({} {word} {}{on})", source(left, of), source(right, of))
+}
+
+fn table(t: &TableRef) -> String {
+    let mut out = match &t.name.db {
+        Some(d) => format!("{}.{}", quote_ident(d), quote_ident(&t.name.name)),
+        None => quote_ident(&t.name.name),
+    };
+    if let Some(a) = &t.alias {
+        out.push(' ');
+        out.push_str(&quote_ident(a));
+    }
+    for h in &t.hints {
+        let kind = match h.kind {
+            IndexHintKind::Use => "USE",
+            IndexHintKind::Force => "FORCE",
+            IndexHintKind::Ignore => "IGNORE",
+        };
+        out.push_str(&format!(" {kind} INDEX ({})", names(&h.indexes)));
+    }
+    out
+}
+
+/// An expression's text. Its subqueries become placeholders that carry their text.
+fn expression(e: &AstExpr, of: &Select) -> String {
+    if of.subqueries.is_empty() {
+        return print(e).text;
+    }
+    let mut e = e.clone();
+    for_each_leaf(&mut e, &mut |leaf| {
+        let AstExpr::Value(v) = leaf else { return };
+        let AstValue::Placeholder(p) = &mut v.value else {
+            return;
+        };
+        let Some((n, exists)) = subquery_number(p) else {
+            return;
+        };
+        if let Some((_, q)) = of.subqueries.iter().find(|(k, _)| *k == n) {
+            let word = if exists { "exists" } else { "" };
+            *p = format!("{word}({})", select(q));
+        }
+    });
+    print(&e).text
+}
+
+/// MariaDB prints the names of WITH bare; what is no plain word gets its backticks.
+fn cte_name(name: &str) -> String {
+    let plain = !crate::parse::is_reserved_word(name)
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match plain {
+        true => name.to_string(),
+        false => quote_ident(name),
+    }
+}
