@@ -66,6 +66,8 @@ const STATEMENT_TIME: f64 = 0.5;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// What one statement may take beside what is in use already.
 const STATEMENT_MEMORY: usize = 256 << 20;
+/// And for each byte of its text: a byte can be a token, tokens take 88 bytes, and their list grows by doubling.
+const MEMORY_OF_A_BYTE: usize = 88 * 3;
 /// What a database of many cases may leave behind in caches and logs.
 const LEFT_BEHIND: usize = 64 << 20;
 /// Rows of a result, then the client is gone.
@@ -364,7 +366,7 @@ impl Fuzz {
         if took > PATIENCE {
             return Err(format!("{took:?} for\n{sql}"));
         }
-        if memory > STATEMENT_MEMORY {
+        if memory > STATEMENT_MEMORY + MEMORY_OF_A_BYTE * sql.len() {
             return Err(format!("{} MiB for\n{sql}", memory >> 20));
         }
         match answer {

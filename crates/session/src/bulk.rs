@@ -12,7 +12,10 @@ use narwal_types::{BulkValue, OkInfo, ResultColumn, ResultSink, SqlError, SqlRes
 /// True for a statement that changes rows one by one.
 pub(crate) fn is_bulk(stmt: &Stmt) -> bool {
     match stmt {
-        Stmt::Insert(i) => matches!(i.source, InsertSource::Values(_)),
+        Stmt::Insert(i) => matches!(
+            i.source,
+            InsertSource::Values(_) | InsertSource::Literals(_)
+        ),
         Stmt::Update(_) | Stmt::Delete(_) => true,
         _ => false,
     }

@@ -2,8 +2,10 @@
 //! are many and we want exactly those.
 
 use crate::file_format::FileFormat;
+use crate::literal_rows::LiteralRows;
 use narwal_engine::{ColumnDef, ForeignAction};
 pub use sqlparser::ast::Expr as AstExpr;
+use std::sync::Arc;
 
 /// A statement of the kinds that this crate runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -417,6 +419,8 @@ pub struct Assignment {
 pub enum InsertSource {
     /// VALUES, and SET as one row.
     Values(Vec<Vec<SetValue>>),
+    /// VALUES of a long statement with literals alone.
+    Literals(Arc<LiteralRows>),
     /// A SELECT.
     Select(Box<Select>),
 }
@@ -449,7 +453,7 @@ impl Insert {
     pub fn select(&self) -> Option<&Select> {
         match &self.source {
             InsertSource::Select(s) => Some(s),
-            InsertSource::Values(_) => None,
+            InsertSource::Values(_) | InsertSource::Literals(_) => None,
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod env;
 mod exec;
 pub mod expr;
 pub mod file_format;
+pub mod literal_rows;
 mod load;
 mod param_type;
 pub mod parse;

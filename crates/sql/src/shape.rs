@@ -5,6 +5,7 @@
 
 use crate::ast::{Assignment, AstExpr, From, InsertSource, JoinOn, Limit, Select, SetValue, Stmt};
 use crate::expr::number;
+use crate::literal_rows::end_of_quoted;
 use crate::parse::string_literal;
 use narwal_types::Value;
 use sqlparser::ast::{BinaryOperator as Op, UnaryOperator, Value as AstValue};
@@ -197,6 +198,7 @@ impl Shape {
             Stmt::Insert(i) => {
                 match &i.source {
                     InsertSource::Values(rows) => rows.iter().flatten().for_each(|v| s.set(v)),
+                    InsertSource::Literals(_) => {}
                     InsertSource::Select(q) => s.select(q),
                 }
                 s.assignments(&i.on_duplicate);
@@ -238,23 +240,6 @@ fn number_at(b: &[u8], mut i: usize) -> Option<(usize, Class)> {
     match b.get(i) {
         Some(c) if is_word(*c) || *c == b'.' => None,
         _ => Some((i, class)),
-    }
-}
-
-fn end_of_quoted(b: &[u8], start: usize) -> Option<usize> {
-    let quote = b[start];
-    let mut i = start + 1;
-    loop {
-        match *b.get(i)? {
-            b'\\' => i += 2,
-            c if c == quote => {
-                if b.get(i + 1) != Some(&quote) {
-                    return Some(i + 1);
-                }
-                i += 2;
-            }
-            _ => i += 1,
-        }
     }
 }
 

@@ -750,6 +750,7 @@ impl InsertPlan {
         let env = ctx.env;
         let several = match &self.source {
             RowSource::Values(rows) => rows.len() > 1,
+            RowSource::Literals(rows) => rows.len() > 1,
             RowSource::Select(_) => true,
         };
         let mut ins = self.inserter(ctx, several);
@@ -759,6 +760,10 @@ impl InsertPlan {
                 for row in rows {
                     ins.next(txn, Some(row), None)?;
                 }
+            }
+            RowSource::Literals(rows) => {
+                ins.rows_left = rows.len() as u64;
+                rows.values(|row| ins.next(txn, None, Some(row)))?;
             }
             RowSource::Select(s) => {
                 ins.select(txn, s)?;

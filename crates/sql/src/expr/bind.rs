@@ -1745,7 +1745,8 @@ pub(crate) fn number(n: &str) -> Value {
     Value::Decimal(Decimal::parse_prefix(n.as_bytes()).0)
 }
 
-fn negate_literal(v: Value) -> Value {
+/// Minus a literal.
+pub(crate) fn negate_literal(v: Value) -> Value {
     match v {
         Value::Int(v) => Value::Int(-v),
         Value::UInt(v) if v == 1 << 63 => Value::Int(i64::MIN),

@@ -47,8 +47,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 pub use bind::bind;
-pub(crate) use bind::number;
 use bind::{Binder, bool_ty, make};
+pub(crate) use bind::{negate_literal, number};
 pub use date::IntervalUnit;
 pub use eval::{Val, push_warning};
 pub(crate) use functions::json::{append_value as append_json, escape as escape_json};

@@ -42,7 +42,13 @@ impl P<'_> {
                 columns = Some(names);
             }
             if self.kw("VALUES") || self.kw("VALUE") {
-                source = InsertSource::Values(self.comma_separated(Self::row)?);
+                source = match self.literal_rows.take() {
+                    Some(rows) => {
+                        self.next();
+                        InsertSource::Literals(rows)
+                    }
+                    None => InsertSource::Values(self.comma_separated(Self::row)?),
+                };
             } else if subquery::begins(self.peek()) || *self.peek() == Token::LParen {
                 source = InsertSource::Select(Box::new(self.select()?));
             } else {

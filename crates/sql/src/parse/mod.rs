@@ -14,6 +14,7 @@ mod subquery;
 mod tests;
 
 use crate::ast::{AstExpr, ExplainForm, Stmt, TableName};
+use crate::literal_rows::LiteralRows;
 use crate::sql_mode::SqlMode;
 use crate::text::{rewrite_quotes, unwrap_comments};
 use narwal_types::{SqlError, SqlResult};
@@ -21,6 +22,8 @@ use sqlparser::ast::{Value as AstValue, ValueWithSpan};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Word};
+use std::ops::Range;
+use std::sync::Arc;
 
 pub(crate) use ddl::{charset, collation, is_text, mismatched_collation, too_big};
 pub(crate) use load::null;
@@ -119,17 +122,22 @@ pub(crate) struct P<'a> {
     into: Option<(crate::ast::Into, bool, usize)>,
     /// `REAL` is FLOAT.
     real_as_float: bool,
+    /// Rows behind VALUES that are not among the tokens; a `?rows` stands for them.
+    literal_rows: Option<Arc<LiteralRows>>,
 }
 
 impl<'a> P<'a> {
     fn new(text: &'a str, sql_mode: SqlMode) -> SqlResult<Self> {
-        let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(text.len() / 4 + 4);
-        Tokenizer::new(dialect(sql_mode), text)
-            .tokenize_with_location_into_buf(&mut tokens)
-            .map_err(|e| {
-                let at = offset_in(&line_starts(text), text, e.location);
-                syntax_error(text, at)
-            })?;
+        let found = LiteralRows::find(text);
+        let rows_at = found.as_ref().map(|(at, _)| at.clone());
+        let mut tokens: Vec<TokenWithSpan> = match &rows_at {
+            None => tokens_of(text, 0..text.len(), sql_mode)?,
+            Some(rows) => {
+                let mut head = tokens_of(text, 0..rows.start, sql_mode)?;
+                head.extend(tokens_of(text, rows.end..text.len(), sql_mode)?);
+                head
+            }
+        };
         let mut params = 0;
         // Operators so far in the current list element, for each open parenthesis.
         let mut chains = vec![0usize];
@@ -204,14 +212,25 @@ impl<'a> P<'a> {
                 "Prepared statement contains too many placeholders",
             ));
         }
+        if let Some(rows) = &rows_at {
+            let at = location(text, rows.start);
+            let behind = tokens.partition_point(|t| t.span.start < at);
+            tokens.insert(
+                behind,
+                TokenWithSpan {
+                    token: Token::Placeholder("?rows".into()),
+                    span: Span::new(at, location(text, rows.end)),
+                },
+            );
+        }
         let lines = line_starts(text);
         let mut subqueries = Vec::new();
         if has_subquery && !is_ddl(&tokens) {
             (tokens, subqueries) = subquery::take(text, &lines, tokens, params, sql_mode, 0)?;
         }
-        Ok(Self::of_tokens(
-            text, lines, tokens, subqueries, params, sql_mode,
-        ))
+        let mut p = Self::of_tokens(text, lines, tokens, subqueries, params, sql_mode);
+        p.literal_rows = found.map(|(_, rows)| Arc::new(rows));
+        Ok(p)
     }
 
     /// A parser of tokens that were numbered and whose subqueries were taken out.
@@ -235,6 +254,7 @@ impl<'a> P<'a> {
             real_as_float: sql_mode.has(SqlMode::REAL_AS_FLOAT),
             depth: 0,
             into: None,
+            literal_rows: None,
         }
     }
 
@@ -581,6 +601,37 @@ fn is_ddl(tokens: &[TokenWithSpan]) -> bool {
 fn names_view<'t>(words: impl Iterator<Item = &'t Token>) -> bool {
     let head = words.take_while(|t| !["TABLE", "AS", "SELECT"].iter().any(|k| P::is_kw(t, k)));
     head.into_iter().any(|t| P::is_kw(t, "VIEW"))
+}
+
+/// The tokens of a part of a statement, with their places in the whole.
+fn tokens_of(text: &str, part: Range<usize>, sql_mode: SqlMode) -> SqlResult<Vec<TokenWithSpan>> {
+    let begin = location(text, part.start);
+    let moved = |l: Location| match l.line {
+        0 | 1 => Location::new(begin.line, l.column + begin.column - 1),
+        line => Location::new(line + begin.line - 1, l.column),
+    };
+    let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(part.len() / 4 + 4);
+    Tokenizer::new(dialect(sql_mode), &text[part.clone()])
+        .tokenize_with_location_into_buf(&mut tokens)
+        .map_err(|e| {
+            let at = offset_in(&line_starts(text), text, moved(e.location));
+            syntax_error(text, at)
+        })?;
+    if part.start > 0 {
+        for t in &mut tokens {
+            t.span = Span::new(moved(t.span.start), moved(t.span.end));
+        }
+    }
+    Ok(tokens)
+}
+
+/// The place of an offset, as tokens have it: lines and characters from 1 on.
+fn location(text: &str, at: usize) -> Location {
+    let before = &text[..at];
+    let line = before.rfind('\n').map_or(0, |i| i + 1);
+    let lines = before.bytes().filter(|b| *b == b'\n').count();
+    let column = before[line..].chars().count();
+    Location::new(lines as u64 + 1, column as u64 + 1)
 }
 
 /// Offsets of the lines; empty for one line of ASCII, where a column is an offset.

@@ -11,6 +11,7 @@ use crate::exec::rows::{Rows, TablePlan};
 use crate::exec::rules::rules;
 use crate::exec::view_check::ViewCheck;
 use crate::expr::{Clause, Expr, Scope, Source, SubPlan, bind};
+use crate::literal_rows::LiteralRows;
 use crate::param_type::{ParamDefault, left_out};
 use crate::privilege::Privilege;
 use crate::returning::ReturningPlan;
@@ -19,7 +20,7 @@ use narwal_types::convert::{
     NoWarnings, StoreMode, StoreTarget, default_input, fits, implicit_default, store,
 };
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{Member, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{Charset, Member, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
 /// An account as messages show it.
@@ -67,6 +68,8 @@ pub struct SetPlan {
 pub enum RowSource {
     /// VALUES.
     Values(Vec<Vec<StoreValue>>),
+    /// VALUES of a long statement with literals alone.
+    Literals(Arc<LiteralRows>),
     /// SELECT.
     Select(Box<SelectPlan>),
 }
@@ -379,7 +382,21 @@ impl Resolver<'_> {
                 format!("Column count doesn't match value count at row {row}"),
             )
         };
-        let rows = match &i.source {
+        let parsed;
+        let source = match &i.source {
+            InsertSource::Literals(rows) if !self.stored_as_read(rows) => {
+                parsed = InsertSource::Values(rows.expressions());
+                &parsed
+            }
+            source => source,
+        };
+        let rows = match source {
+            InsertSource::Literals(rows) => {
+                if rows.columns() != columns.len() {
+                    return Err(count_error(1));
+                }
+                RowSource::Literals(rows.clone())
+            }
             InsertSource::Values(rows) => {
                 // A value may refer to columns given before it.
                 let scope = Scope {
@@ -455,6 +472,11 @@ impl Resolver<'_> {
             check: written.check,
             returning: self.returning(&i.returning, &target)?,
         })
+    }
+
+    /// True if the connection's character set changes nothing of the rows' strings.
+    fn stored_as_read(&self, rows: &LiteralRows) -> bool {
+        self.env.collation.charset() == Charset::Utf8mb4 || rows.is_ascii()
     }
 
     fn filtered(
