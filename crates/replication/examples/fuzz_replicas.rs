@@ -20,9 +20,10 @@ use narwal_replication::{
     Checksum, Client, ClientVars, DumpError, DumpIo, DumpRequest, Ready, RegisterRequest, Source,
     State, WaitPoint, Wake,
 };
+use narwal_testkit::allocation::{Watch, Watched};
+use narwal_testkit::fuzz;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -32,41 +33,24 @@ use std::time::{Duration, Instant};
 
 /// Largest single allocation of the case, in the thread that runs it.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
-static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// What is allocated now is looked at: not so in the database and the simulated disk.
     static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
-fn note(size: usize) {
-    if WATCHED.try_with(Cell::get).unwrap_or(false) {
-        LARGEST.fetch_max(size, Ordering::Relaxed);
-    }
-}
+struct Sizes;
 
-struct Watching;
-
-// SAFETY: every call is handed to the system allocator unchanged; only its size is looked at.
-unsafe impl GlobalAlloc for Watching {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note(size);
-        // SAFETY: as above.
-        unsafe { System.realloc(p, layout, size) }
+impl Watch for Sizes {
+    fn took(bytes: usize) {
+        if WATCHED.try_with(Cell::get).unwrap_or(false) {
+            LARGEST.fetch_max(bytes, Ordering::Relaxed);
+        }
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Watching = Watching;
+static ALLOCATOR: Watched<Sizes> = Watched::new();
 
 /// Groups of the test's log are small; read-ahead buffers are what is largest.
 const MAX_ALLOCATION: usize = 8 << 20;
@@ -562,7 +546,7 @@ fn case(
     if let Some(fault) = replica.fault {
         return Err(fault);
     }
-    if PANICS.load(Ordering::Relaxed) > 0 {
+    if fuzz::panics() > 0 {
         return Err("a panic in another thread".into());
     }
     let largest = LARGEST.load(Ordering::Relaxed);
@@ -586,30 +570,16 @@ fn case(
 }
 
 fn main() -> std::process::ExitCode {
-    let (mut seconds, mut seed, mut cases) = (10u64, 1u64, u64::MAX);
-    let mut args = std::env::args().skip(1);
-    while let Some(a) = args.next() {
-        let value = args.next().and_then(|v| v.parse().ok());
-        match (a.as_str(), value) {
-            ("--seconds", Some(v)) => seconds = v,
-            ("--seed", Some(v)) => seed = v,
-            ("--cases", Some(v)) => cases = v,
-            _ => {
-                eprintln!("usage: fuzz_replicas [--seconds N] [--seed S] [--cases N]");
-                return 2.into();
-            }
-        }
-    }
-    let loud = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        PANICS.fetch_add(1, Ordering::Relaxed);
-        loud(info);
-    }));
-    let until = Instant::now() + Duration::from_secs(seconds);
+    let args = match fuzz::Args::read("fuzz_replicas") {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    fuzz::count_panics(|_| false);
+    let until = Instant::now() + Duration::from_secs(args.seconds);
     let next_id = Cell::new(0);
     let mut counts = Counts::default();
     let mut done = 0;
-    while done < cases && Instant::now() < until {
+    while done < args.cases && Instant::now() < until {
         // A new log now and then: positions and GTIDs stay in the range that the packets ask for.
         let options = Options {
             segment_size: 32 << 10,
@@ -622,7 +592,7 @@ fn main() -> std::process::ExitCode {
         let db = Database::open_with("/data", options).unwrap();
         create(&db, vec![table_def("t", true, false)]);
         let source = Source::new(db.clone(), "10.11.0-MariaDB-fuzz");
-        let mut rng = StdRng::seed_from_u64(!seed.wrapping_add(done));
+        let mut rng = StdRng::seed_from_u64(!args.seed.wrapping_add(done));
         source.semi_sync().set(|s| {
             s.enabled = rng.random();
             s.wait_point = [WaitPoint::AfterSync, WaitPoint::AfterCommit][rng.random_range(0..2)];
@@ -631,10 +601,10 @@ fn main() -> std::process::ExitCode {
             s.wait_no_replica = rng.random();
         });
         for n in 0..64 {
-            if done == cases || Instant::now() > until {
+            if done == args.cases || Instant::now() > until {
                 break;
             }
-            let this = seed.wrapping_add(done);
+            let this = args.seed.wrapping_add(done);
             if let Err(why) = case(this, &db, &source, &next_id, &mut counts) {
                 println!("fuzz_replicas: seed {this}, case {n} of its log: {why}");
                 println!("again: --seed {} --cases {}", this - n, n + 1);
@@ -655,7 +625,8 @@ fn main() -> std::process::ExitCode {
         ended,
     } = counts;
     println!(
-        "fuzz_replicas: {done} replicas from seed {seed}: no fault ({ended} dumps ended, {refused} refused, {lost} lost, {malformed} packets malformed)"
+        "fuzz_replicas: {done} replicas from seed {}: no fault ({ended} dumps ended, {refused} refused, {lost} lost, {malformed} packets malformed)",
+        args.seed
     );
     0.into()
 }

@@ -14,9 +14,10 @@ mod common;
 use narwal_server::handshake::client_answer;
 use narwal_server::protocol::{Capabilities as Cap, command};
 use narwal_server::{auth, server::connect_tcp};
+use narwal_testkit::allocation::{Watch, Watched};
+use narwal_testkit::fuzz;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,31 +25,17 @@ use std::time::{Duration, Instant};
 
 /// Largest single allocation since the start of the case.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
-static PANICS: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts what the server asks for, so that "no unbounded allocation" is checked and not believed.
-struct Watching;
+struct Sizes;
 
-// SAFETY: every call is handed to the system allocator unchanged; only its size is looked at.
-unsafe impl GlobalAlloc for Watching {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        LARGEST.fetch_max(size, Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.realloc(p, layout, size) }
+impl Watch for Sizes {
+    fn took(bytes: usize) {
+        LARGEST.fetch_max(bytes, Ordering::Relaxed);
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Watching = Watching;
+static ALLOCATOR: Watched<Sizes> = Watched::new();
 
 const MAX_PACKET: usize = 64 * 1024;
 /// A packet, the growth of its buffer, a result of some rows; nothing like a claimed 16 MiB.
@@ -204,7 +191,7 @@ fn case(seed: u64, r: &common::Running) -> Result<(), String> {
         Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset => {}
         Err(e) => return Err(format!("the connection does not end: {e}")),
     }
-    if PANICS.load(Ordering::Relaxed) > 0 {
+    if fuzz::panics() > 0 {
         return Err("a panic".into());
     }
     let largest = LARGEST.load(Ordering::Relaxed);
@@ -215,34 +202,18 @@ fn case(seed: u64, r: &common::Running) -> Result<(), String> {
 }
 
 fn main() -> std::process::ExitCode {
-    let (mut seconds, mut seed, mut cases) = (10u64, 1u64, u64::MAX);
-    let mut args = std::env::args().skip(1);
-    while let Some(a) = args.next() {
-        let value = args.next().and_then(|v| v.parse().ok());
-        match (a.as_str(), value) {
-            ("--seconds", Some(v)) => seconds = v,
-            ("--seed", Some(v)) => seed = v,
-            ("--cases", Some(v)) => cases = v,
-            _ => {
-                eprintln!("usage: fuzz_packets [--seconds N] [--seed S] [--cases N]");
-                return 2.into();
-            }
-        }
-    }
-    let silent = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        // The fake backend has a statement that panics; what is looked for are panics of the front.
-        if info.payload().downcast_ref::<&str>() != Some(&"asked to") {
-            PANICS.fetch_add(1, Ordering::Relaxed);
-            silent(info);
-        }
-    }));
+    let args = match fuzz::Args::read("fuzz_packets") {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    // The fake backend has a statement that panics; what is looked for are panics of the front.
+    fuzz::count_panics(|info| info.payload().downcast_ref::<&str>() == Some(&"asked to"));
     let r = common::start();
     r.fake.limits.lock().unwrap().max_allowed_packet = MAX_PACKET;
-    let until = Instant::now() + Duration::from_secs(seconds);
+    let until = Instant::now() + Duration::from_secs(args.seconds);
     let mut done = 0;
-    while done < cases && Instant::now() < until {
-        let this = seed.wrapping_add(done);
+    while done < args.cases && Instant::now() < until {
+        let this = args.seed.wrapping_add(done);
         if let Err(why) = case(this, &r) {
             println!("fuzz_packets: seed {this}: {why}");
             println!("again: --seed {this} --cases 1");
@@ -261,6 +232,9 @@ fn main() -> std::process::ExitCode {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    println!("fuzz_packets: {done} conversations from seed {seed}: no fault");
+    println!(
+        "fuzz_packets: {done} conversations from seed {}: no fault",
+        args.seed
+    );
     0.into()
 }

@@ -13,10 +13,12 @@
 mod common;
 
 use common::Server;
+use narwal_testkit::allocation::{Watch, Watched};
+use narwal_testkit::fuzz;
+use narwal_testkit::sql::BITS;
 use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -27,38 +29,22 @@ use std::time::{Duration, Instant};
 /// Bytes in use, and their highest count since it was last set.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
-static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts what is in use.
-struct Watching;
+struct InUse;
 
-fn took(size: usize) {
-    let live = LIVE.fetch_add(size, Ordering::Relaxed) + size;
-    PEAK.fetch_max(live, Ordering::Relaxed);
-}
-
-// SAFETY: every call is handed to the system allocator unchanged; only its size is looked at.
-unsafe impl GlobalAlloc for Watching {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        took(layout.size());
-        // SAFETY: the caller's contract is the system allocator's.
-        unsafe { System.alloc(layout) }
+impl Watch for InUse {
+    fn took(bytes: usize) {
+        let live = LIVE.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        PEAK.fetch_max(live, Ordering::Relaxed);
     }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        took(size);
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.realloc(p, layout, size) }
+    fn gave(bytes: usize) {
+        LIVE.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Watching = Watching;
+static ALLOCATOR: Watched<InUse> = Watched::new();
 
 /// Seconds that a statement may take, by `max_statement_time`.
 const STATEMENT_TIME: f64 = 0.5;
@@ -91,73 +77,6 @@ const OUTSIDE: &[&str] = &[
     "reset ",
     "purge",
     "backup",
-];
-
-const BITS: &[&str] = &[
-    "(",
-    ")",
-    "'",
-    "\"",
-    "`",
-    ",",
-    ".",
-    "*",
-    "@",
-    "@@",
-    "@a",
-    "?",
-    ";",
-    "--",
-    "/*",
-    "*/",
-    "/*!",
-    "NULL",
-    "SELECT",
-    "-",
-    "0",
-    "18446744073709551615",
-    "-9223372036854775808",
-    "1e308",
-    "1e-400",
-    "0.00000000000000000000000000000000000001",
-    "99999999999999999999999999999999999999999999999999999999999999999",
-    "'9999-12-31 23:59:59.999999'",
-    "'0000-00-00'",
-    "'-838:59:59'",
-    "\u{1F600}",
-    "\u{e4}",
-    "\0",
-    "\\",
-    " IN ",
-    " IS ",
-    " LIKE ",
-    "||",
-    "&&",
-    "<=>",
-    ":=",
-    " COLLATE utf8mb4_bin ",
-    " INTERVAL 1 YEAR ",
-    "X'4'",
-    "0x",
-    "b'2'",
-    "DEFAULT",
-    "VALUES(a)",
-    " DIV 0",
-    " WITH ROLLUP",
-    " DISTINCT ",
-    " UNION ALL ",
-    " LIMIT 18446744073709551615",
-    "REPEAT('a', 1000000)",
-    "_latin1'\u{e9}'",
-    "CAST(NULL AS DATE)",
-    " BETWEEN ",
-    "EXISTS ",
-    "(SELECT 1 UNION SELECT 2)",
-    " ESCAPE '' ",
-    "'{\"a\":[1,{\"b\":null}]}'",
-    "GROUP_CONCAT(",
-    "JSON_TABLE(",
-    " OVER ()",
 ];
 
 /// Counts rows instead of keeping them.
@@ -407,26 +326,26 @@ impl Fuzz {
     }
 }
 
-fn run(seconds: u64, seed: u64, cases: u64) -> Result<String, String> {
+fn run(args: fuzz::Args) -> Result<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corner");
     let corpus = Corpus::read(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
     let name = dir.path().join("statement.sql");
     println!("fuzz_sql: the statement under way is in {}", name.display());
-    let mut fuzz = Fuzz {
+    let mut all = Fuzz {
         corpus,
         server: Server::start(),
         last: File::create(&name).map_err(|e| e.to_string())?,
         statements: 0,
         succeeded: 0,
     };
-    let until = Instant::now() + Duration::from_secs(seconds);
+    let until = Instant::now() + Duration::from_secs(args.seconds);
     let (mut done, mut settled) = (0, None);
-    while done < cases && (done == 0 || Instant::now() < until) {
-        let this = seed.wrapping_add(done);
+    while done < args.cases && (done == 0 || Instant::now() < until) {
+        let this = args.seed.wrapping_add(done);
         let again = |why: String| format!("seed {this}: {why}\nagain: --seed {this} --cases 1");
-        fuzz.case(this).map_err(again)?;
-        if PANICS.load(Ordering::Relaxed) > 0 {
+        all.case(this).map_err(again)?;
+        if fuzz::panics() > 0 {
             return Err(again("a panic".into()));
         }
         done += 1;
@@ -442,39 +361,25 @@ fn run(seconds: u64, seed: u64, cases: u64) -> Result<String, String> {
             )));
         }
     }
-    if !fuzz.alive() {
+    if !all.alive() {
         return Err("the server answers no more".into());
     }
     Ok(format!(
-        "{done} cases from seed {seed}, {} statements, {} of them without an error: no fault",
-        fuzz.statements, fuzz.succeeded
+        "{done} cases from seed {}, {} statements, {} of them without an error: no fault",
+        args.seed, all.statements, all.succeeded
     ))
 }
 
 fn main() -> std::process::ExitCode {
-    let (mut seconds, mut seed, mut cases) = (10u64, 1u64, u64::MAX);
-    let mut args = std::env::args().skip(1);
-    while let Some(a) = args.next() {
-        let value = args.next().and_then(|v| v.parse().ok());
-        match (a.as_str(), value) {
-            ("--seconds", Some(v)) => seconds = v,
-            ("--seed", Some(v)) => seed = v,
-            ("--cases", Some(v)) => cases = v,
-            _ => {
-                eprintln!("usage: fuzz_sql [--seconds N] [--seed S] [--cases N]");
-                return 2.into();
-            }
-        }
-    }
-    let report = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        PANICS.fetch_add(1, Ordering::Relaxed);
-        report(info);
-    }));
+    let args = match fuzz::Args::read("fuzz_sql") {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    fuzz::count_panics(|_| false);
     // The stack of a connection's thread, not the main one's.
     let thread = std::thread::Builder::new()
         .stack_size(STACK)
-        .spawn(move || run(seconds, seed, cases));
+        .spawn(move || run(args));
     match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(Ok(report))) => {
             println!("fuzz_sql: {report}");

@@ -3,6 +3,7 @@
 
 mod common;
 use common::Conn;
+use narwal_testkit::sql::BITS;
 use proptest::prelude::*;
 
 const SEEDS: &[&str] = &[
@@ -23,50 +24,6 @@ const SEEDS: &[&str] = &[
     "SELECT a, b, SUM(id) FROM t WHERE NOT EXISTS (SELECT 1 FROM t u WHERE u.a = t.b) GROUP BY a, b WITH ROLLUP HAVING a IS NULL LIMIT 4",
     "UPDATE t SET a = (SELECT COUNT(*) FROM t x WHERE x.id < t.id), s = (SELECT 'q') WHERE id IN (VALUES (1), (2)) ORDER BY id LIMIT 1",
     "EXPLAIN FORMAT=JSON SELECT t.id FROM t JOIN t u ON u.id = t.a NATURAL LEFT JOIN t v WHERE t.b = 1",
-];
-
-const BITS: &[&str] = &[
-    "(",
-    ")",
-    "'",
-    "\"",
-    "`",
-    ",",
-    ".",
-    "*",
-    "@",
-    "@@",
-    "?",
-    ";",
-    "--",
-    "/*",
-    "*/",
-    "/*!",
-    "NULL",
-    "SELECT",
-    "-",
-    "0",
-    "18446744073709551616",
-    "1e400",
-    "'9999-99-99'",
-    "\u{1F600}",
-    "\u{e4}",
-    "\0",
-    "\\",
-    " IN ",
-    " IS ",
-    " LIKE ",
-    "||",
-    "&&",
-    "<=>",
-    ":=",
-    " COLLATE utf8mb4_bin ",
-    " INTERVAL 1 YEAR ",
-    "X'4'",
-    "0x",
-    "b'2'",
-    "DEFAULT",
-    "VALUES(a)",
 ];
 
 fn damage(s: &str, edits: &[(u16, u8, u8)]) -> String {

@@ -1,0 +1,11 @@
+//! What tests and fuzzers of several crates share. Only they depend on it; it depends on nothing.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `allocation.rs` | a global allocator that tells what is taken and given back |
+//! | `fuzz.rs` | the command line of the fuzzers, and a count of panics |
+//! | `sql.rs` | words that hurt parsers |
+
+pub mod allocation;
+pub mod fuzz;
+pub mod sql;
