@@ -500,3 +500,72 @@ def test_tls_and_passwords(server):
     assert identity[-1]["after"]["id"] == 1
     # The certificate is not made out to an address.
     run(server, "--ssl-mode=verify-identity", ca, code=1)
+
+
+def xa_mix(server, seed: int) -> None:
+    """XA transactions, committed and rolled back late, among others and in two domains; one stays prepared."""
+    chance = random.Random(seed)
+    with Client(server) as c:
+        c.ok("CREATE DATABASE d")
+        c.ok("CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(1000))")
+    open_branches: list[tuple[str, Client]] = []
+    for i in range(30):
+        name, c = f"'branch{i}','q',{i + 1}", Client(server)
+        c.ok(f"SET gtid_domain_id={chance.randrange(2)}")
+        c.ok(f"XA START {name}")
+        # The events of some do not stay in memory.
+        count = 3000 if i % 10 == 3 else chance.randrange(1, 4)
+        c.ok("INSERT INTO d.t VALUES " + ",".join(f"({i * 10000 + n},REPEAT('x',{chance.randrange(1000)}))" for n in range(count)))
+        c.ok(f"UPDATE d.t SET v='changed' WHERE id={i * 10000}")
+        c.ok(f"XA END {name}")
+        c.ok(f"XA PREPARE {name}")
+        open_branches.append((name, c))
+        with Client(server) as plain:
+            plain.ok(f"SET gtid_domain_id={chance.randrange(2)}")
+            plain.ok(f"INSERT INTO d.t VALUES ({1000000 + i},'plain')")
+        while len(open_branches) > chance.randrange(1, 5):
+            name, c = open_branches.pop(chance.randrange(1, len(open_branches)) if len(open_branches) > 1 else 0)
+            c.ok(f"XA {chance.choice(['COMMIT', 'COMMIT', 'ROLLBACK'])} {name}")
+            c.close()
+    name, c = open_branches.pop()
+    c.ok(f"XA COMMIT {name}")
+
+
+@pytest.mark.parametrize("kind", ["narwal", "mariadb"])
+def test_xa_transactions_come_when_they_are_committed(kind, own_narwal, lab):
+    narwal = own_narwal()
+    server, ways = narwal, (network, folder)
+    if kind == "mariadb":
+        server = lab.mariadb(["--log-bin=mb", "--server-id=9", "--binlog-format=ROW", "--binlog-row-metadata=FULL"])
+        server.binary, ways = narwal.binary, (network,)
+    xa_mix(server, 5)
+    with Client(server) as c:
+        c.ok("XA START 'late'")
+        c.ok("INSERT INTO d.t VALUES (-1, 'late')")
+        c.ok("XA END 'late'")
+        c.ok("XA PREPARE 'late'")
+        whole = lines(server)
+        assert -1 not in replay(whole)["t"]
+        c.ok("XA COMMIT 'late'")
+    for where in ways:
+        after = lines(server, f"--from={whole[-1]['resume']}", where=where)
+        assert [line["after"]["id"] for line in after] == [-1], where
+    whole = lines(server)
+    with Client(server) as c:
+        there = {int(row[0]): row[1] for row in c.rows("SELECT id, v FROM d.t")}
+    assert {i: row["v"] for i, row in replay(whole)["t"].items()} == there
+    places = [n for n in range(len(whole)) if n % 211 == 0 or n == 0 or whole[n]["transaction"]["id"] != whole[n - 1]["transaction"]["id"]]
+    assert any("~" in whole[n]["resume"] for n in places)
+    for nth in random.Random(6).sample(places, 12):
+        for where in ways:
+            rest = lines(server, f"--from={whole[nth]['resume']}", where=where)
+            assert [same(line) for line in rest] == [same(line) for line in whole[nth + 1 :]], (where, whole[nth]["resume"])
+    # What was prepared before the stream began can't be given.
+    with Client(server) as c:
+        c.ok("XA START 'before'")
+        c.ok("INSERT INTO d.t VALUES (-3, 'before')")
+        c.ok("XA END 'before'")
+        c.ok("XA PREPARE 'before'")
+        place = c.value("SELECT @@gtid_binlog_pos")
+        c.ok("XA COMMIT 'before'")
+    assert b"prepared before the stream began" in run(server, f"--from={place}", "--until=end", code=1).stderr

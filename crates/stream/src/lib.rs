@@ -37,6 +37,7 @@ pub mod cell;
 pub mod charset;
 mod error;
 mod filter;
+mod held;
 pub mod json;
 mod place;
 mod pump;

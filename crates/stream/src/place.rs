@@ -11,11 +11,16 @@ use std::str::FromStr;
 /// As text: a GTID position, `0-1-16,1-1-4`; inside a transaction, its GTID and how many of its changes were delivered
 /// behind that, `0-1-16,1-1-4+0-1-17:3`. Empty: the beginning. It names no file and no offset, so it means the same on
 /// every server that has these transactions.
+///
+/// While XA transactions are prepared, a GTID position from which on the log has all of them follows, `0-1-16~0-1-9`: a
+/// stream reads from there on, and delivers what is behind `0-1-16`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     done: BTreeMap<u32, Gtid>,
     /// Transactions delivered in part; more than one only if a stream went on at a server that has them in another order.
     inside: Vec<(Gtid, u64)>,
+    /// Before the first group of the oldest prepared transaction.
+    prepared_behind: Option<BTreeMap<u32, Gtid>>,
 }
 
 impl Place {
@@ -24,7 +29,38 @@ impl Place {
         Place {
             done: position.into_iter().map(|g| (g.domain, g)).collect(),
             inside: Vec::new(),
+            prepared_behind: None,
         }
+    }
+
+    /// Where the log must be read from: here, or before prepared transactions whose end is not known yet.
+    #[must_use]
+    pub fn opening(&self) -> Place {
+        match &self.prepared_behind {
+            Some(done) => Place {
+                done: done.clone(),
+                ..Place::default()
+            },
+            None => self.clone(),
+        }
+    }
+
+    /// Transactions are prepared whose groups come behind this place; `None`: there are none.
+    pub(crate) fn set_prepared_behind(&mut self, before: Option<&Place>) {
+        self.prepared_behind = before.map(|p| p.done.clone());
+    }
+
+    /// The last transaction of each domain that comes again when a stream is opened here although it was delivered.
+    pub(crate) fn delivered_again(&self) -> BTreeMap<u32, Gtid> {
+        let Some(from) = &self.prepared_behind else {
+            return BTreeMap::new();
+        };
+        let again = |g: &&Gtid| from.get(&g.domain) != Some(*g);
+        self.done
+            .values()
+            .filter(again)
+            .map(|g| (g.domain, *g))
+            .collect()
     }
 
     /// The last whole transaction of each domain.
@@ -77,6 +113,22 @@ impl fmt::Display for Place {
         for (gtid, n) in &self.inside {
             write!(f, "+{gtid}:{n}")?;
         }
+        for (i, gtid) in self
+            .prepared_behind
+            .iter()
+            .flat_map(BTreeMap::values)
+            .enumerate()
+        {
+            f.write_str(if i == 0 { "~" } else { "," })?;
+            write!(f, "{gtid}")?;
+        }
+        if self
+            .prepared_behind
+            .as_ref()
+            .is_some_and(BTreeMap::is_empty)
+        {
+            f.write_str("~")?;
+        }
         Ok(())
     }
 }
@@ -87,15 +139,26 @@ impl FromStr for Place {
     fn from_str(text: &str) -> Result<Self> {
         let bad = |what: &str| Error::Usage(format!("{text:?} is no place in a log: {what}"));
         let gtid = |t: &str| t.parse::<Gtid>().map_err(|e| bad(&e.to_string()));
-        let mut parts = text.split('+');
-        let position = parts.next().unwrap_or_default();
-        let mut place = Place::default();
-        for part in position.split(',').filter(|p| !p.trim().is_empty()) {
-            let gtid = gtid(part)?;
-            if place.done.insert(gtid.domain, gtid).is_some() {
-                return Err(bad("it names a domain twice"));
+        let domains = |position: &str| {
+            let mut domains = BTreeMap::new();
+            for part in position.split(',').filter(|p| !p.trim().is_empty()) {
+                let gtid = gtid(part)?;
+                if domains.insert(gtid.domain, gtid).is_some() {
+                    return Err(bad("it names a domain twice"));
+                }
             }
-        }
+            Ok(domains)
+        };
+        let (delivered, prepared) = match text.split_once('~') {
+            Some((delivered, prepared)) => (delivered, Some(prepared)),
+            None => (text, None),
+        };
+        let mut parts = delivered.split('+');
+        let mut place = Place {
+            done: domains(parts.next().unwrap_or_default())?,
+            inside: Vec::new(),
+            prepared_behind: prepared.map(domains).transpose()?,
+        };
         for inside in parts {
             let (g, n) = inside
                 .split_once(':')

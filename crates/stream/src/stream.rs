@@ -2,15 +2,16 @@
 
 use crate::cell::{self, Image};
 use crate::filter::Filter;
+use crate::held::{Held, HeldList};
 use crate::record::{Op, Origin, Record, RowChange, SnapshotMark, StatementChange, Table};
 use crate::source::{Group, Source, Step};
 use crate::statement::{self, Statement};
 use crate::{Error, Place, Result};
 use narwal_binlog::{
     BinlogError, CHECKSUM_LEN, Event, EventHeader, EventReader, Gtid, RawEvent, RowsEvent,
-    RowsKind, decompressed_body, uncompressed_type,
+    RowsKind, decompressed_body, event_type, gtid_flags, uncompressed_type,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ use std::time::Duration;
 const KNOWN_TABLES: usize = 4096;
 /// Events and rows that are passed over in one call: whoever calls wants to look around even if nothing is wanted.
 const PATIENCE: u32 = 100_000;
+
+/// XA_PREPARE_LOG_EVENT.
+const XA_PREPARE: u8 = 38;
 
 /// What a stream has next.
 #[derive(Debug, PartialEq)]
@@ -69,6 +73,8 @@ struct Present {
     thread: Option<u32>,
     /// Where the next event begins.
     pos: u64,
+    /// The prepared transaction that this group commits: its events come here.
+    committed: Option<Held>,
 }
 
 /// The rows event at hand.
@@ -130,6 +136,12 @@ pub struct Stream<S> {
     counts: Counts,
     last: Option<Gtid>,
     metadata_missing: bool,
+    /// Prepared transactions.
+    held: HeldList,
+    /// Behind the last group read, given or not. Only the position counts.
+    read: Option<Place>,
+    /// What comes again, because prepared transactions are before it: up to these transactions of their domains.
+    again: BTreeMap<u32, Gtid>,
 }
 
 impl<S: Source> Stream<S> {
@@ -139,6 +151,12 @@ impl<S: Source> Stream<S> {
             source,
             filter,
             with_query: false,
+            held: HeldList::default(),
+            read: None,
+            again: start
+                .as_ref()
+                .map(Place::delivered_again)
+                .unwrap_or_default(),
             place: start,
             present: None,
             rows: None,
@@ -221,6 +239,12 @@ impl<S: Source> Stream<S> {
         self.present = None;
         self.rows = None;
         self.mapped.clear();
+        self.held.clear();
+        self.read = None;
+        self.again = place
+            .as_ref()
+            .map(Place::delivered_again)
+            .unwrap_or_default();
         self.source.reopen(place.as_ref())
     }
 
@@ -241,7 +265,11 @@ impl<S: Source> Stream<S> {
                 }
             } else {
                 match self.source.next_group(wait)? {
-                    Step::Group(group) => self.begin(group),
+                    Step::Group(group) => {
+                        if let Some(gtid) = self.begin(group)? {
+                            return Ok(Found::Committed(gtid));
+                        }
+                    }
                     Step::Idle => return Ok(Found::Idle),
                     Step::End => return Ok(Found::End),
                 }
@@ -250,19 +278,118 @@ impl<S: Source> Stream<S> {
         Ok(Found::Idle)
     }
 
-    fn begin(&mut self, group: Group) {
+    /// Begins a group. Gives it back if that was all: nothing of it is to be given now.
+    fn begin(&mut self, group: Group) -> Result<Option<Gtid>> {
         self.learn_place();
-        self.last = Some(group.gtid);
         self.mapped.clear();
-        self.present = Some(Present {
-            order: 0,
-            skip: self.place.as_ref().map_or(0, |p| p.inside(group.gtid)),
-            tables: Vec::new(),
-            query: None,
-            thread: None,
-            pos: group.pos,
-            group,
-        });
+        let gtid = group.gtid;
+        if self.read.is_none() {
+            self.read = self.place.as_ref().map(Place::opening);
+        }
+        let again = match self.again.get(&gtid.domain) {
+            Some(last) => {
+                if *last == gtid {
+                    self.again.remove(&gtid.domain);
+                }
+                true
+            }
+            None => false,
+        };
+        if group.flags2 & gtid_flags::PREPARED_XA != 0 {
+            self.hold(&group)?;
+        } else if again && group.flags2 & gtid_flags::COMPLETED_XA != 0 {
+            // What it ended was given, or was rolled back.
+            let end = self.xa_end(gtid)?;
+            self.held.take(&end.name);
+        } else if !again {
+            self.read.get_or_insert_default().finish(gtid);
+            self.last = Some(gtid);
+            self.present = Some(Present {
+                order: 0,
+                skip: self.place.as_ref().map_or(0, |p| p.inside(gtid)),
+                tables: Vec::new(),
+                query: None,
+                thread: None,
+                pos: group.pos,
+                committed: None,
+                group,
+            });
+            return Ok(None);
+        }
+        self.read.get_or_insert_default().finish(gtid);
+        if again {
+            return Ok(None);
+        }
+        self.last = Some(gtid);
+        self.finish(gtid);
+        Ok(Some(gtid))
+    }
+
+    /// A group was given as a whole.
+    fn finish(&mut self, gtid: Gtid) {
+        let place = self.place.get_or_insert_default();
+        place.finish(gtid);
+        if self.again.is_empty() {
+            place.set_prepared_behind(self.held.before());
+        }
+        self.counts.transactions += 1;
+    }
+
+    /// Keeps the events of a group that prepares an XA transaction.
+    fn hold(&mut self, group: &Group) -> Result<()> {
+        let before = self.read.clone().unwrap_or_default();
+        let checksums = self.source.checksums();
+        let mut held = Held::new(group.file.clone(), group.pos, checksums, before);
+        while let Some(event) = self.source.next_event()? {
+            if let Some(end) =
+                xa_end(event, checksums).map_err(|e| Error::damaged(group.gtid, e))?
+                && end.verb == "END"
+            {
+                held.name = end.name;
+            }
+            held.push(event)?;
+        }
+        held.rewind()?;
+        self.held.push(held);
+        Ok(())
+    }
+
+    /// What the group at hand does to a prepared transaction, from its only event.
+    fn xa_end(&mut self, gtid: Gtid) -> Result<XaEnd> {
+        let checksums = self.source.checksums();
+        let mut found = None;
+        while let Some(event) = self.source.next_event()? {
+            let end = xa_end(event, checksums).map_err(|e| Error::damaged(gtid, e))?;
+            found = found.or(end);
+        }
+        found.ok_or_else(|| {
+            Error::damaged(
+                gtid,
+                BinlogError::Invalid("end of an XA transaction without its name"),
+            )
+        })
+    }
+
+    /// Takes the group's event that ends a prepared transaction: if it commits it, its events come now.
+    fn end_prepared(&mut self, gtid: Gtid) -> Result<()> {
+        let end = self.xa_end(gtid)?;
+        let held = self.held.take(&end.name);
+        let Some(present) = &mut self.present else {
+            return Ok(());
+        };
+        if end.verb != "COMMIT" {
+            return Ok(());
+        }
+        let Some(held) = held else {
+            return Err(Error::Unsupported(format!(
+                "transaction {gtid} commits the XA transaction {}, which was prepared before the stream began; begin before that (--from), or take a new snapshot while XA RECOVER is empty",
+                end.name
+            )));
+        };
+        present.group.file = held.file.clone();
+        present.pos = held.pos;
+        present.committed = Some(held);
+        Ok(())
     }
 
     /// Takes the next event of the group; whether it is a statement that is wanted.
@@ -271,14 +398,32 @@ impl<S: Source> Stream<S> {
             return Ok(false);
         };
         let gtid = present.group.gtid;
-        let checksums = self.source.checksums();
-        let Some(bytes) = self.source.next_event()? else {
-            self.place.get_or_insert_default().finish(gtid);
-            self.counts.transactions += 1;
-            self.present = None;
+        if present.group.flags2 & gtid_flags::COMPLETED_XA != 0 && present.committed.is_none() {
+            self.end_prepared(gtid)?;
+        }
+        let Some(present) = &mut self.present else {
             return Ok(false);
         };
-        fill(&mut self.event, bytes);
+        let checksums = match &mut present.committed {
+            Some(held) => {
+                if !held.next(&mut self.event)? {
+                    self.present = None;
+                    self.finish(gtid);
+                    return Ok(false);
+                }
+                held.checksums
+            }
+            None => {
+                let checksums = self.source.checksums();
+                let Some(bytes) = self.source.next_event()? else {
+                    self.present = None;
+                    self.finish(gtid);
+                    return Ok(false);
+                };
+                fill(&mut self.event, bytes);
+                checksums
+            }
+        };
         self.counts.bytes += self.event.len() as u64;
         let damaged = |e: BinlogError| Error::damaged(gtid, e);
         let reader = EventReader::new(&self.event);
@@ -376,6 +521,8 @@ impl<S: Source> Stream<S> {
                 present.thread = Some(query.thread_id);
                 return self.take_statement(gtid, said);
             }
+            // Behind the events of a transaction that was committed since.
+            Event::Unknown(XA_PREPARE) if present.committed.is_some() => {}
             Event::Unknown(code) => refuse_unknown(gtid, code, header.flags)?,
             _ => {}
         }
@@ -599,9 +746,53 @@ impl Rows {
     }
 }
 
+/// `XA END name`, `XA COMMIT name` or `XA ROLLBACK name`.
+struct XaEnd {
+    verb: String,
+    name: String,
+}
+
+/// What an event says of an XA transaction, if it is a statement about one.
+fn xa_end(event: &[u8], checksums: bool) -> std::result::Result<Option<XaEnd>, BinlogError> {
+    let reader = EventReader::new(event);
+    let mut reader = match checksums {
+        true => reader,
+        false => reader.without_checksums(),
+    };
+    let Some(raw) = reader.next().transpose()? else {
+        return Ok(None);
+    };
+    let plain = decompressed_body(&raw)?;
+    let header = EventHeader {
+        event_type: uncompressed_type(raw.header.event_type).unwrap_or(raw.header.event_type),
+        ..raw.header
+    };
+    if header.event_type != event_type::QUERY {
+        return Ok(None);
+    }
+    let body = plain.as_deref().unwrap_or(raw.body);
+    let Event::Query(query) = (RawEvent {
+        header,
+        bytes: raw.bytes,
+        body,
+    })
+    .decode()?
+    else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(query.sql);
+    let mut words = text.splitn(3, ' ');
+    let (Some("XA"), Some(verb), Some(name)) = (words.next(), words.next(), words.next()) else {
+        return Ok(None);
+    };
+    Ok(Some(XaEnd {
+        verb: verb.to_owned(),
+        name: name.trim().to_owned(),
+    }))
+}
+
 /// An event of a type that the stream does not read.
 fn refuse_unknown(gtid: Gtid, code: u8, flags: u16) -> Result<()> {
-    const XA_PREPARE: u8 = 38;
     let what = match code {
         XA_PREPARE => "a prepared XA transaction, which may still be rolled back".to_owned(),
         // INTVAR, RAND, USER_VAR, BEGIN_LOAD_QUERY, EXECUTE_LOAD_QUERY: a statement in STATEMENT format follows.

@@ -50,7 +50,7 @@ impl DatabaseSource {
             }
             Start::Place(place) => {
                 known = Some(place.clone());
-                ReadStart::Gtid(place.position_text())
+                ReadStart::Gtid(place.opening().position_text())
             }
         };
         let reader = db.binlog_reader(start)?;
@@ -65,7 +65,7 @@ impl DatabaseSource {
             only_what_is_there: false,
         };
         if let Some(place) = known {
-            source.pass(&place);
+            source.pass(&place.opening());
             source.place = Some(place);
         }
         Ok(source)

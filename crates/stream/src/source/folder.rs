@@ -87,7 +87,7 @@ impl FolderSource {
         let mut known = None;
         match start {
             Start::Beginning | Start::Now => {}
-            Start::Place(place) => known = Some(place.clone()),
+            Start::Place(place) => known = Some(place.opening()),
             Start::File { name, offset } => {
                 let number = VirtualFiles::new(config.clone())
                     .parse_file_name(name)
@@ -104,7 +104,7 @@ impl FolderSource {
             match start {
                 Start::Beginning => false,
                 Start::Now => true,
-                Start::Place(place) => has_all(place, files.gtids()),
+                Start::Place(_) => known.as_ref().is_some_and(|p| has_all(p, files.gtids())),
                 Start::File { .. } => {
                     from.is_some_and(|at| (files.file_no(), files.offset()) <= at)
                 }
@@ -139,7 +139,7 @@ impl FolderSource {
             let end = end.unwrap_or_default();
             source.place = Some(Place::new(end));
             source.first = false;
-        } else if let Some(place) = &source.known {
+        } else if let Start::Place(place) = start {
             source.place = Some(place.clone());
         }
         Ok(source)

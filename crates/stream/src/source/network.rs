@@ -156,7 +156,7 @@ impl NetworkSource {
         c.execute("SET @master_binlog_checksum=@@global.binlog_checksum")?;
         c.execute("SET @mariadb_slave_capability=4")?;
         if let Some(place) = &place {
-            let state = quoted(&place.position_text());
+            let state = quoted(&place.opening().position_text());
             c.execute(&format!("SET @slave_connect_state={state}"))?;
             c.execute("SET @slave_gtid_strict_mode=0")?;
             c.execute("SET @slave_gtid_ignore_duplicates=0")?;
