@@ -15,7 +15,7 @@ from pathlib import Path
 MAGIC = b"\xfebin"
 QUERY, STOP, ROTATE, FORMAT, XID, TABLE_MAP = 2, 3, 4, 15, 16, 19
 WRITE_V1, UPDATE_V1, DELETE_V1, HEARTBEAT = 23, 24, 25, 27
-ANNOTATE, CHECKPOINT, GTID, GTID_LIST = 160, 161, 162, 163
+XA_PREPARE, ANNOTATE, CHECKPOINT, GTID, GTID_LIST = 38, 160, 161, 162, 163
 FL_STANDALONE = 1
 
 TINY, SHORT, LONG, LONGLONG, INT24, VARCHAR, BLOB, STRING = 1, 2, 3, 8, 9, 15, 252, 254
@@ -153,6 +153,9 @@ class Replay:
     _open: str | None = None
     _pending: list = field(default_factory=list)
     _savepoints: dict[str, int] = field(default_factory=dict)
+    # Changes of prepared XA transactions, by their names.
+    _prepared: dict[str, list] = field(default_factory=dict)
+    _xa: str = ""
 
     def key(self, table: str, row: tuple) -> tuple:
         return tuple(row[i] for i in self.keys.get(table, (0,)))
@@ -188,6 +191,8 @@ class Replay:
             self._commit(e)
         elif e.kind == QUERY:
             self._query(e)
+        elif e.kind == XA_PREPARE:
+            self._prepare(e)
         elif e.kind not in (FORMAT, GTID_LIST, CHECKPOINT, ANNOTATE, ROTATE, STOP, HEARTBEAT):
             raise Corrupt(f"{e.where()}: unknown event type")
 
@@ -199,6 +204,28 @@ class Replay:
         self._pending.clear()
         self._maps.clear()
         self._open = None
+
+    def _prepare(self, e: Event) -> None:
+        if not self._open or not self._xa:
+            raise Corrupt(f"{e.where()}: XA PREPARE without XA END in its event group")
+        if self._xa in self._prepared:
+            raise Corrupt(f"{e.where()}: {self._xa} is prepared twice")
+        self._prepared[self._xa] = list(self._pending)
+        self._pending.clear()
+        self._maps.clear()
+        self._open = None
+
+    def end_xa(self, name: str, commit: bool, where: str) -> None:
+        """The end of a prepared transaction."""
+        if name not in self._prepared:
+            raise Corrupt(f"{where}: the end of {name}, which is not prepared")
+        changes = self._prepared.pop(name)
+        for change in changes if commit else []:
+            self._change(*change)
+
+    def prepared(self) -> set[str]:
+        """The names of those that have no end."""
+        return set(self._prepared)
 
     def _query(self, e: Event) -> None:
         db_len, = struct.unpack_from("<B", e.body, 8)
@@ -218,6 +245,15 @@ class Replay:
                 self._savepoints[savepoint.group(2)] = len(self._pending)
             else:
                 del self._pending[self._savepoints[savepoint.group(2)] :]
+            return
+        xa = re.match(r"XA (END|COMMIT|ROLLBACK) X'([0-9a-f]*)',X'([0-9a-f]*)',(\d+)$", text, re.IGNORECASE)
+        if xa:
+            name = bytes.fromhex(xa.group(2)).decode()
+            if xa.group(1).upper() == "END":
+                self._xa = name
+            else:
+                self.end_xa(name, xa.group(1).upper() == "COMMIT", e.where())
+                self._open = None
             return
         if not self._standalone:
             raise Corrupt(f"{e.where()}: statement in a transaction's event group: {text[:80]}")

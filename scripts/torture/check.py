@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -20,6 +21,36 @@ def dump(c: Connection) -> dict[str, list[tuple]]:
     """Every table in primary key order."""
     tables = [r[0] for r in c.query("SHOW TABLES").rows]
     return {t: c.query(f"SELECT * FROM {t} ORDER BY {BASE_TABLES.get(t, 'id')}").rows for t in tables}
+
+
+def end_prepared(load: Load, port: int, strict: bool, rng: random.Random) -> tuple[list[str], dict[str, bool]]:
+    """Commits or rolls back what is prepared after a restart, and moves the load's memory along. `strict`: what was prepared and
+    not told to end must be there, and nothing that has ended. Returns the faults, and what was committed (or not)."""
+    if not load.xa:
+        return [], {}
+    faults, ended = [], {}
+    c = Connection(port)
+    found = {row[3].decode() if isinstance(row[3], bytes) else row[3] for row in c.query("XA RECOVER").rows}
+    for client in load.clients:
+        for t in client.txns:
+            if not t.xa or t.xa not in found:
+                if strict and t.prepared and not t.end_sent:
+                    faults.append(f"XA transaction {t.xa} was prepared and is gone")
+                continue
+            found.discard(t.xa)
+            if not t.prepare_sent:
+                faults.append(f"XA transaction {t.xa} is prepared, which nobody asked for")
+            if strict and t.acked:
+                faults.append(f"XA transaction {t.xa} was committed and is only prepared")
+            ended[t.xa] = rng.random() < 0.5
+            c.query(f"XA {'COMMIT' if ended[t.xa] else 'ROLLBACK'} '{t.xa}'")
+            # Its place in the log is that of its preparation.
+            t.sent = t.prepare_sent
+            t.prepared = 0.0
+    if found:
+        faults.append(f"XA transactions of nobody: {sorted(found)[:5]}")
+    c.close()
+    return faults, ended
 
 
 def check_state(load: Load, port: int, strict: bool) -> tuple[list[str], dict[str, list[tuple]]]:
@@ -196,12 +227,17 @@ def check_auto_increment(load: Load, c: Connection) -> list[str]:
     return [f"AUTO_INCREMENT starts again at {got} although {top} was handed out"] if got <= top else []
 
 
-def check_stream(files: list[Path], tables: dict[str, list[tuple]]) -> tuple[list[str], Replay]:
-    """The event stream from the start rebuilds exactly the tables, its GTIDs without gap or repeat."""
+def check_stream(files: list[Path], tables: dict[str, list[tuple]], ended: dict[str, bool]) -> tuple[list[str], Replay]:
+    """The event stream from the start rebuilds exactly the tables, its GTIDs without gap or repeat. `ended`: the prepared
+    transactions that were committed (or not) since."""
     replay = Replay(KEYS, DATABASE)
     try:
         for f in files:
             replay.file(f)
+        if replay.prepared() != set(ended):
+            return [f"event stream: prepared are {sorted(replay.prepared())}, the server has {sorted(ended)}"], replay
+        for name, commit in ended.items():
+            replay.end_xa(name, commit, "after the restart")
     except Corrupt as e:
         return [f"event stream: {e}"], replay
     faults = []

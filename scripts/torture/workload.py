@@ -59,6 +59,10 @@ class Txn:
     data: str = ""  # what they hold
     marked: int = 0  # so many of them, from the first on, were updated afterwards: a mark is appended to the data
     large: bool = False
+    xa: str = ""  # its name, if it is an XA transaction
+    prepare_sent: float = 0.0  # of such a one
+    prepared: float = 0.0  # XA PREPARE was acknowledged
+    end_sent: float = 0.0  # XA COMMIT or XA ROLLBACK went out
     sent: float = 0.0  # just before the commit (or the autocommit statement) went out
     acked: float = 0.0  # 0: never
 
@@ -136,7 +140,9 @@ class Ddl:
 class Load:
     """All clients of one data folder over its crashes."""
 
-    def __init__(self, clients: int, ddl: bool, out):
+    def __init__(self, clients: int, ddl: bool, out, xa: float = 0.0):
+        self.xa = xa  # how often a transaction is an XA transaction
+        self.prepared = 0  # so many of them were prepared
         self.clients = [Client(i + 1) for i in range(clients)]
         self.ddl = Ddl() if ddl else None
         self.faults: list[str] = []
@@ -227,7 +233,7 @@ class Load:
                     raise
                 self.retries += 1
                 done = False
-                c.query("ROLLBACK")
+                self._undo(c, txn)
             if done:
                 txn.acked = time.monotonic()
                 self.acknowledged += 1
@@ -240,6 +246,47 @@ class Load:
                 client.txns.pop()
             if self.pause:
                 time.sleep(self.pause * 2 * rng.random())
+
+    def _begin(self, c: Connection, rng: random.Random, client: Client, txn: Txn, *ways: str) -> None:
+        if rng.random() < self.xa:
+            txn.xa = f"{client.id}-{txn.number}"
+            c.query(f"XA START '{txn.xa}'")
+        else:
+            c.query(rng.choice(ways))
+
+    def _undo(self, c: Connection, txn: Txn) -> None:
+        """Rolls back, also behind an error."""
+        if not txn.xa:
+            c.query("ROLLBACK")
+            return
+        for sql in (f"XA END '{txn.xa}'", f"XA ROLLBACK '{txn.xa}'"):
+            try:
+                c.query(sql)
+            except SqlError as e:
+                # 1614: it can only be rolled back now. 1399: it has ended already. 1402, 1397: it was rolled back, and is gone.
+                if e.code not in (1614, 1399, 1402, 1397):
+                    raise
+
+    def _commit(self, c: Connection, rng: random.Random, txn: Txn) -> bool:
+        """False if it is rolled back after all."""
+        if txn.xa:
+            c.query(f"XA END '{txn.xa}'")
+            txn.prepare_sent = time.monotonic()
+            c.query(f"XA PREPARE '{txn.xa}'")
+            txn.prepared = time.monotonic()
+            self.prepared += 1
+            if rng.random() < 0.5:
+                time.sleep(rng.random() * 0.05)
+            txn.end_sent = time.monotonic()
+            if rng.random() < 0.1:
+                c.query(f"XA ROLLBACK '{txn.xa}'")
+                return False
+            txn.sent = txn.end_sent
+            c.query(f"XA COMMIT '{txn.xa}'")
+            return True
+        txn.sent = time.monotonic()
+        c.query("COMMIT")
+        return True
 
     def _transaction(self, c: Connection, rng: random.Random, client: Client, txn: Txn,
                      prepared: dict[str, Statement] | None) -> bool:  # fmt: skip
@@ -258,7 +305,7 @@ class Load:
             got = c.query(f"UPDATE cnt SET txn = {txn.number} WHERE client = {client.id}").affected
             self._affected("UPDATE cnt", got)
             return True
-        c.query(rng.choice(["BEGIN", "START TRANSACTION", "START TRANSACTION READ WRITE"]))
+        self._begin(c, rng, client, txn, "BEGIN", "START TRANSACTION", "START TRANSACTION READ WRITE")
         if kind < 0.2:  # a bulk
             previous = next((t.number for t in reversed(client.txns[:-1]) if t.big), None)
             if previous:
@@ -311,15 +358,13 @@ class Load:
                 self._affected("DELETE FROM tick", c.query(
                     f"DELETE FROM tick WHERE client = {client.id} AND txn = {txn.tick_deleted}").affected)  # fmt: skip
         if rng.random() < 0.07:
-            c.query("ROLLBACK")
+            self._undo(c, txn)
             return False
-        txn.sent = time.monotonic()
-        c.query("COMMIT")
-        return True
+        return self._commit(c, rng, txn)
 
     def _large(self, c: Connection, rng: random.Random, client: Client, txn: Txn) -> bool:
         """A transaction of many statements and rows, with work that a savepoint and a failing statement undo."""
-        c.query("BEGIN")
+        self._begin(c, rng, client, txn, "BEGIN")
         c.query(f"DELETE FROM big WHERE client = {client.id}")
         rows, at = rng.randint(300, LARGE_ROWS), 0
         txn.large, txn.data = True, chr(97 + txn.number % 26) * rng.randint(10, 400)
@@ -365,13 +410,12 @@ class Load:
             self.fault(f"a large transaction wrote {rows} rows and sees {got}")
         self._affected("UPDATE cnt", c.query(f"UPDATE cnt SET txn = {txn.number} WHERE client = {client.id}").affected)
         if rng.random() < 0.15:
-            c.query("ROLLBACK")
+            self._undo(c, txn)
             return False
-        txn.sent = time.monotonic()
-        c.query("COMMIT")
+        done = self._commit(c, rng, txn)
         with self._lock:
-            self.large_committed += 1
-        return True
+            self.large_committed += done
+        return done
 
     def _affected(self, what: str, got: int) -> None:
         if got != 1:
