@@ -211,6 +211,7 @@ pub(crate) enum Maintenance {
     Check,
     Analyze,
     Optimize,
+    Repair,
 }
 
 /// What FLUSH is to flush.
@@ -410,6 +411,7 @@ impl Admin {
                 Maintenance::Check => "Com_check",
                 Maintenance::Analyze => "Com_analyze",
                 Maintenance::Optimize => "Com_optimize",
+                Maintenance::Repair => "Com_repair",
             },
             Admin::PurgeTo(_) => "Com_purge",
             Admin::PurgeBefore(_) => "Com_purge_before_date",

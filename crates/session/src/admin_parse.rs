@@ -802,7 +802,7 @@ fn maintenance(c: &mut Cursor<'_>, first: &str) -> SqlResult<Admin> {
         "CHECK" => Maintenance::Check,
         "ANALYZE" => Maintenance::Analyze,
         "OPTIMIZE" => Maintenance::Optimize,
-        _ => return Err(SqlError::unsupported("REPAIR TABLE")),
+        _ => Maintenance::Repair,
     };
     let _ = c.eat_kw("NO_WRITE_TO_BINLOG") || c.eat_kw("LOCAL");
     if !(c.eat_kw("TABLE") || c.eat_kw("TABLES")) {
@@ -817,6 +817,9 @@ fn maintenance(c: &mut Cursor<'_>, first: &str) -> SqlResult<Admin> {
             || c.eat_kw("CHANGED")
             || c.eat_kws(&["FOR", "UPGRADE"])
         {}
+    }
+    if op == Maintenance::Repair {
+        while c.eat_kw("QUICK") || c.eat_kw("EXTENDED") || c.eat_kw("USE_FRM") {}
     }
     Ok(Admin::Maintain { op, tables })
 }

@@ -552,6 +552,7 @@ impl ClientSession {
             Maintenance::Check => "check",
             Maintenance::Analyze => "analyze",
             Maintenance::Optimize => "optimize",
+            Maintenance::Repair => "repair",
         };
         let mut g = maintenance_grid();
         for t in tables {
@@ -632,6 +633,10 @@ impl ClientSession {
                     );
                     line("status", "OK");
                 }
+                Maintenance::Repair => line(
+                    "note",
+                    "The storage engine for the table doesn't support repair",
+                ),
             }
         }
         Ok(g)

@@ -47,6 +47,7 @@ pub(crate) const NAMES: &[&str] = &[
     "Com_purge_before_date",
     "Com_release_savepoint",
     "Com_rename_user",
+    "Com_repair",
     "Com_replace",
     "Com_replace_select",
     "Com_reset",

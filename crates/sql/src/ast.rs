@@ -913,6 +913,8 @@ pub enum DdlStmt {
         table: TableName,
         /// Index.
         index: IndexSpec,
+        /// LOCK=NONE: writers must not wait.
+        lock_none: bool,
     },
     /// DROP INDEX.
     DropIndex {

@@ -144,6 +144,7 @@ impl Run<'_> {
         let draft = self.draft(old, actions)?;
         let mut next = None;
         let mut only_copy = false;
+        let mut lock_none = false;
         let mut def = draft.def;
         for a in actions {
             match a {
@@ -156,8 +157,8 @@ impl Run<'_> {
                     }
                 },
                 AlterAction::Lock(l) => match l.as_str() {
-                    "DEFAULT" | "SHARED" | "EXCLUSIVE" => {}
-                    "NONE" => return Err(SqlError::unsupported("LOCK=NONE")),
+                    "DEFAULT" | "SHARED" | "EXCLUSIVE" => lock_none = false,
+                    "NONE" => lock_none = true,
                     l => {
                         return Err(err(1801, b"HY000", format!("Unknown LOCK type '{l}'")));
                     }
@@ -242,6 +243,15 @@ impl Run<'_> {
             })
             && def.checks.iter().all(|c| old.checks.contains(c))
             && (draft.foreign.is_empty() || !self.env.foreign_key_checks);
+        let fills = def.indexes.iter().any(|i| i.id == 0);
+        if lock_none && (!in_place || fills) && self.db.table_rows(table) > 0 {
+            return Err(err(
+                1846,
+                b"0A000",
+                "LOCK=NONE is not supported. Reason: Writers of the table wait while its rows are read for this change. Try LOCK=SHARED"
+                    .to_string(),
+            ));
+        }
         if !in_place {
             if sources.iter().any(|c| c.def.auto_increment) {
                 let now = self.db.auto_increment(table).max(1);

@@ -11,7 +11,12 @@ use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 const MAX_KEY_BYTES: u64 = 3072;
 
 impl Run<'_> {
-    pub(super) fn create_index(&self, table: &TableName, index: &IndexSpec) -> SqlResult<u64> {
+    pub(super) fn create_index(
+        &self,
+        table: &TableName,
+        index: &IndexSpec,
+        lock_none: bool,
+    ) -> SqlResult<u64> {
         let elements = TableElements {
             indexes: vec![index.clone()],
             ..TableElements::default()
@@ -21,7 +26,9 @@ impl Run<'_> {
             place: None,
             if_not_exists: false,
         };
-        self.alter(self.table(table)?, &[add], false)
+        let lock = lock_none.then(|| AlterAction::Lock("NONE".into()));
+        let actions: Vec<_> = std::iter::once(add).chain(lock).collect();
+        self.alter(self.table(table)?, &actions, false)
     }
 
     pub(super) fn drop_index(

@@ -355,7 +355,11 @@ impl Run<'_> {
                 )?;
                 Ok(0)
             }
-            DdlStmt::CreateIndex { table, index } => self.create_index(table, index),
+            DdlStmt::CreateIndex {
+                table,
+                index,
+                lock_none,
+            } => self.create_index(table, index, *lock_none),
             DdlStmt::DropIndex {
                 if_exists,
                 table,

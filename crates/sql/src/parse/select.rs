@@ -14,11 +14,7 @@ impl P<'_> {
     pub(super) fn select_statement(&mut self) -> SqlResult<Stmt> {
         let select = Box::new(self.select()?);
         Ok(match self.into.take() {
-            Some((into, late, _)) => Stmt::SelectInto(Box::new(SelectInto {
-                late: late && select.from.is_some(),
-                select,
-                into,
-            })),
+            Some((into, late, _)) => Stmt::SelectInto(Box::new(SelectInto { late, select, into })),
             None => Stmt::Select(select),
         })
     }

@@ -119,25 +119,29 @@ impl P<'_> {
         self.expect_kw("ON")?;
         let table = self.table_name()?;
         self.index_tail(&mut spec)?;
-        self.algorithm_and_lock()?;
-        Ok(DdlStmt::CreateIndex { table, index: spec })
+        let lock_none = self.algorithm_and_lock()?;
+        Ok(DdlStmt::CreateIndex {
+            table,
+            index: spec,
+            lock_none,
+        })
     }
 
-    /// `ALGORITHM = DEFAULT|INPLACE|COPY...` and `LOCK = DEFAULT|SHARED...`: what Narwal does fits all but LOCK=NONE.
-    pub(super) fn algorithm_and_lock(&mut self) -> SqlResult<()> {
+    /// `ALGORITHM = DEFAULT|INPLACE|COPY...` and `LOCK = DEFAULT|SHARED...`: what Narwal does fits all but LOCK=NONE. Whether
+    /// that is what was said last.
+    pub(super) fn algorithm_and_lock(&mut self) -> SqlResult<bool> {
+        let mut lock_none = false;
         loop {
             if self.kw("ALGORITHM") {
                 self.tok(&Token::Eq);
                 self.option_word()?;
             } else if self.kw("LOCK") {
                 self.tok(&Token::Eq);
-                if self.option_word()?.eq_ignore_ascii_case("NONE") {
-                    return self.unsupported("LOCK=NONE");
-                }
+                lock_none = self.option_word()?.eq_ignore_ascii_case("NONE");
             } else if self.peek_kw("WAIT") || self.peek_kw("NOWAIT") {
                 return self.unsupported("WAIT and NOWAIT in DDL");
             } else {
-                return Ok(());
+                return Ok(lock_none);
             }
         }
     }
