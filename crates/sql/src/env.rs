@@ -200,6 +200,8 @@ pub struct StatementEnv {
     pub last_insert_id_set: std::cell::Cell<Option<u64>>,
     /// State of RAND() without a seed.
     pub rand_state: std::cell::Cell<u64>,
+    /// Series of `RAND(seed)` in the statement at hand, by the place of the call.
+    pub(crate) seeded: RefCell<Vec<(usize, crate::expr::functions::number_core::Seeded)>>,
     /// Value of the AUTO_INCREMENT column of the last row inserted with an explicit value: what the OK packet reports
     /// if no value was generated. LAST_INSERT_ID() does not see it.
     pub explicit_insert_id: std::cell::Cell<u64>,
@@ -264,6 +266,7 @@ impl StatementEnv {
             temporary: None,
             last_insert_id_set: std::cell::Cell::new(None),
             rand_state: std::cell::Cell::new(0x9E37_79B9_7F4A_7C15),
+            seeded: RefCell::default(),
             explicit_insert_id: std::cell::Cell::new(0),
             gtid_written: RefCell::new(None),
             made_rows: RefCell::new(None),

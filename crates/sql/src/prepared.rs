@@ -338,6 +338,7 @@ pub fn execute(
         ));
     }
     env.explicit_insert_id.set(0);
+    env.seeded.borrow_mut().clear();
     txn.set_foreign_keys(if env.foreign_key_checks {
         ForeignKeyMode::Check
     } else {

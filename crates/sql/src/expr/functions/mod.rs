@@ -19,7 +19,7 @@ mod date_core;
 pub(super) mod json;
 mod misc;
 mod network;
-mod number_core;
+pub(crate) mod number_core;
 mod regexp;
 mod sequence;
 mod soundex;

@@ -1,5 +1,6 @@
 //! The older numeric functions, by [`Func`].
 
+use crate::expr::ExprKind;
 use crate::expr::call::{Call, unit_interval};
 use crate::expr::eval::{Num, Val, by_zero, num};
 use crate::expr::func::Func;
@@ -86,9 +87,7 @@ impl<'a> Call<'a, '_> {
             }
             (Rand, _) => {
                 if !self.args.is_empty() {
-                    // A seed gives the same number for the same seed.
-                    let seed = if self.v(0).is_null() { 0 } else { self.int(0) };
-                    return self.double(seeded(seed as u32));
+                    return self.seeded_random();
                 }
                 self.double(unit_interval(self.random()))
             }
@@ -165,10 +164,62 @@ pub(super) fn round_real(f: f64, places: i64, cut: bool) -> f64 {
     }
 }
 
-/// The first number of MariaDB's generator with a seed: two remainders that move on together.
-fn seeded(seed: u32) -> f64 {
+impl<'a> Call<'a, '_> {
+    /// `RAND(seed)`. A seed that is the same for all rows begins a series, of which each row gets the next number.
+    fn seeded_random(&self) -> SqlResult<Val<'a>> {
+        let seed = || {
+            if self.v(0).is_null() {
+                0
+            } else {
+                self.int(0) as u32
+            }
+        };
+        let ExprKind::Func { args, .. } = &self.expr.kind else {
+            return self.double(Seeded::new(seed()).next());
+        };
+        let of_row = args[0].any(&|e| match &e.kind {
+            ExprKind::UserVariable(_) => false,
+            ExprKind::Func { func, .. } => func.is_volatile(),
+            kind => matches!(
+                kind,
+                ExprKind::Column { .. }
+                    | ExprKind::Aggregate(_)
+                    | ExprKind::InsertValue(_)
+                    | ExprKind::SetUserVariable(..)
+            ),
+        });
+        if of_row {
+            return self.double(Seeded::new(seed()).next());
+        }
+        let site = std::ptr::from_ref(self.expr) as usize;
+        let mut series = self.ctx.env.seeded.borrow_mut();
+        if let Some((_, s)) = series.iter_mut().find(|(at, _)| *at == site) {
+            return self.double(s.next());
+        }
+        let mut s = Seeded::new(seed());
+        let first = s.next();
+        series.push((site, s));
+        self.double(first)
+    }
+}
+
+/// MariaDB's generator with a seed: two remainders that move on together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seeded(u64, u64);
+
+impl Seeded {
     const MAX: u64 = 0x3fff_ffff;
-    let a = u64::from(seed.wrapping_mul(0x1_0001).wrapping_add(55_555_555)) % MAX;
-    let b = u64::from(seed.wrapping_mul(0x1000_0001)) % MAX;
-    ((a * 3 + b) % MAX) as f64 / MAX as f64
+
+    fn new(seed: u32) -> Self {
+        Seeded(
+            u64::from(seed.wrapping_mul(0x1_0001).wrapping_add(55_555_555)) % Self::MAX,
+            u64::from(seed.wrapping_mul(0x1000_0001)) % Self::MAX,
+        )
+    }
+
+    fn next(&mut self) -> f64 {
+        self.0 = (self.0 * 3 + self.1) % Self::MAX;
+        self.1 = (self.0 + self.1 + 33) % Self::MAX;
+        self.0 as f64 / Self::MAX as f64
+    }
 }
