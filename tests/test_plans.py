@@ -53,6 +53,18 @@ def test_the_order_of_the_text_is_kept_on_demand(tables):
     assert [row[1] for row in found] == ["big", "small"]
 
 
+def test_a_prepared_range_is_planned_by_its_values(tables):
+    """What a plan of a prepared statement does shows in how long it takes only, so it is looked at in crates/sql/tests/estimates.rs;
+    here: its answers stay the same whatever values come first."""
+    sql = "SELECT COUNT(*), SUM(big.k) FROM small JOIN big ON big.id = small.bid WHERE big.id BETWEEN ? AND ?"
+    tables.ok(f"PREPARE ranges FROM '{sql}'")
+    for low, high in [(0, 9999), (70, 77), (0, 9999), (5, 1), (70, 77)]:
+        tables.ok(f"SET @low = {low}, @high = {high}")
+        want = tables.rows(sql.replace("?", str(low), 1).replace("?", str(high), 1))
+        assert tables.rows("EXECUTE ranges USING @low, @high") == want
+    tables.ok("DEALLOCATE PREPARE ranges")
+
+
 def test_an_outer_join_that_where_makes_an_inner_one(tables):
     found = plan(tables, "SELECT COUNT(*) FROM big LEFT JOIN small ON big.id = small.bid WHERE small.f = 3")
     assert [row[1] for row in found] == ["small", "big"]

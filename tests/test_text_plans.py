@@ -208,3 +208,47 @@ def test_room(both):
     client.ok("SET narwal_text_plan_cache_size = 0")
     client.ok("SELECT n FROM t WHERE id = 3")
     assert hits(client) == before + 49
+
+
+def test_more_shapes_than_room(both):
+    client = both[0]
+    client.ok("CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+    client.ok("SET narwal_text_plan_cache_size = 64")
+
+    def turns(letter: str) -> int:
+        before = hits(client)
+        for turn in range(10):
+            for i in range(72):
+                assert client.rows(f"SELECT id AS {letter}{i} FROM t WHERE id = {turn}") == []
+        return hits(client) - before
+
+    # In turn, the worst order there is; were the oldest forgotten first, or all, next to none would be found.
+    assert turns("c") > 300
+    # Others take their places.
+    assert turns("d") > 300
+
+
+def test_tables_that_grow(both):
+    """A plan is made anew when its tables are of another size, and for ranges now and then."""
+    client = both[0]
+    client.ok("CREATE TABLE n (n INT PRIMARY KEY)")
+    client.ok("INSERT INTO n VALUES " + ",".join(f"({i})" for i in range(100)))
+    client.ok("CREATE TABLE t (id INT PRIMARY KEY, k INT, KEY (k))")
+
+    def misses() -> int:
+        return int(client.rows("SHOW SESSION STATUS LIKE 'Narwal_text_plan_cache_misses'")[0][1])
+
+    def made(sql: str, times: int = 4) -> int:
+        before = misses()
+        for i in range(times):
+            client.ok(sql.format(i))
+        return misses() - before
+
+    by_key, by_range = "SELECT id FROM t WHERE k = {}", "SELECT k FROM t WHERE id BETWEEN {} AND 20"
+    assert [made(by_key), made(by_key), made(by_range)] == [1, 0, 1]
+    client.ok("INSERT INTO t SELECT a.n * 100 + b.n, b.n FROM n a, n b WHERE a.n < 50")
+    assert [made(by_key), made(by_key), made(by_range)] == [1, 0, 1]
+    assert 1 <= made(by_range, 600) <= 3 and made(by_key, 600) == 0
+    client.ok("DELETE FROM t WHERE id > 100")
+    assert [made(by_key), made(by_key)] == [1, 0]
+    assert len(client.rows("SELECT id FROM t WHERE k = 7")) == 1

@@ -43,6 +43,7 @@ mod commit;
 pub mod db;
 mod ddl;
 pub mod error;
+mod estimate;
 mod fill;
 pub mod filter;
 mod folder;

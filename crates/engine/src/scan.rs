@@ -199,6 +199,8 @@ pub struct Scan<'t> {
     reverse: bool,
     keys_only: bool,
     fetched: Option<Row>,
+    /// It ends once so many deleted entries were passed.
+    pub(crate) patience: usize,
 }
 
 impl<'t> Scan<'t> {
@@ -272,6 +274,7 @@ impl<'t> Scan<'t> {
             keys_only,
             current: Current::None,
             fetched: None,
+            patience: usize::MAX,
         };
         scan.advance_own();
         if !scan.only_base() {
@@ -417,6 +420,11 @@ impl<'t> Scan<'t> {
             self.memory.retain(|m| m.peek().is_some());
             if live {
                 return Ok(true);
+            }
+            self.patience -= 1;
+            if self.patience == 0 {
+                self.current = Current::None;
+                return Ok(false);
             }
         }
     }

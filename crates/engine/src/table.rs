@@ -61,6 +61,18 @@ pub(crate) struct TableCounters {
     pub(crate) referenced: AtomicBool,
     /// What ANALYZE TABLE found last.
     pub(crate) stats: ArcSwapOption<TableStats>,
+    /// What samples of its indexes told ([`Table::sampled`]).
+    pub(crate) sampled: parking_lot::Mutex<Vec<Sampled>>,
+}
+
+/// What samples of an index told.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    pub(crate) index: u32,
+    /// Rows of the table then.
+    pub(crate) rows: u64,
+    /// Different values of the first part, of the first two, and so on.
+    pub(crate) distinct: Arc<[u64]>,
 }
 
 /// A table at run time. `indexes[0]` is always the clustered index (the primary key, or the hidden one);

@@ -299,13 +299,19 @@ impl ClientSession {
                     || *generation != self.plan_generation
                     || plan.catalog_version() != self.instance.database().catalog_version();
                 let retyped = *generation == RETYPED;
+                let better = !stale
+                    && (plan.is_worn(self.instance.database())
+                        || (plan.wants_values() && !params.is_empty()));
                 self.begin_statement(counter, keep);
-                if stale {
-                    match self.plan_slot(handle, text) {
+                if stale || better {
+                    *self.env.peeked.borrow_mut() = params.iter().map(ValueRef::to_value).collect();
+                    let fresh = self.plan_slot(handle, text);
+                    self.env.peeked.borrow_mut().clear();
+                    match fresh {
                         Ok(p) => plan = Arc::new(p),
                         Err(e) => return self.fail(e),
                     }
-                    if !bound && !retyped {
+                    if stale && !bound && !retyped {
                         self.process.counters.add(status::STMT_REPREPARE, 1);
                     }
                     let current_generation = self.plan_generation;

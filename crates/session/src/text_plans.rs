@@ -19,6 +19,8 @@ const PATIENCE: u32 = 16;
 #[derive(Default)]
 pub(crate) struct TextPlans {
     entries: AHashMap<Box<[u8]>, Entry>,
+    /// Entries that were ever made.
+    made: u64,
     /// Of the statement at hand; kept for its memory.
     shape: Shape,
     key: Vec<u8>,
@@ -29,6 +31,8 @@ struct Entry {
     kind: Kind,
     /// Used since the last time that room was made.
     used: bool,
+    /// Its number among all that were ever made.
+    number: u64,
 }
 
 enum Kind {
@@ -69,13 +73,40 @@ impl TextPlans {
     }
 
     fn put(&mut self, key: &[u8], kind: Kind, room: usize) {
-        if self.entries.len() >= room {
-            self.entries.retain(|_, e| std::mem::take(&mut e.used));
-            if self.entries.len() >= room {
-                self.entries.clear();
-            }
+        if let Some(e) = self.entries.get_mut(key) {
+            e.kind = kind;
+            return;
         }
-        self.entries.insert(key.into(), Entry { kind, used: true });
+        if self.entries.len() >= room {
+            self.make_room(room);
+        }
+        self.made += 1;
+        let number = self.made;
+        let entry = Entry {
+            kind,
+            used: true,
+            number,
+        };
+        self.entries.insert(key.into(), entry);
+    }
+
+    /// Forgets an eighth of the entries, first of all those that were not used lately. Which ones of these is left to
+    /// chance: where more shapes come in turn than there is room for, the oldest would be the next to be wanted.
+    fn make_room(&mut self, room: usize) {
+        let leave = room - room.div_ceil(8);
+        let made = self.made;
+        let rank = |e: &Entry| {
+            let chance = (e.number ^ made).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            (e.used, chance)
+        };
+        let mut ranks: Vec<_> = self.entries.values().map(rank).collect();
+        let gone = ranks.len().saturating_sub(leave).max(1);
+        let last = *ranks.select_nth_unstable(gone - 1).1;
+        self.entries.retain(|_, e| {
+            let stays = rank(e) > last;
+            e.used = false;
+            stays
+        });
     }
 
     /// The plan for the statement that was read last, and its key; or what is known of its shape.
@@ -105,6 +136,7 @@ impl TextPlans {
             Some(Entry {
                 kind: Kind::Plan(p),
                 used,
+                ..
             }) => {
                 *used = true;
                 Some(p.clone())
@@ -170,7 +202,10 @@ impl ClientSession {
             Found::Nothing => None,
             Found::Slots(s) => Some(s),
             Found::Plan(p) => {
-                if p.version == version && p.db == self.env.db {
+                if p.version == version
+                    && p.db == self.env.db
+                    && !p.plan.is_worn(self.instance.database())
+                {
                     self.process.counters.add(status::TEXT_PLAN_HITS, 1);
                     return plans
                         .shape

@@ -896,7 +896,7 @@ pub static VARIABLES: &[VariableDef] = &[
         "narwal_text_plan_cache_size",
         Both,
         UInt(0, 65_536, 1),
-        "64",
+        "128",
         Live,
     ),
     def(

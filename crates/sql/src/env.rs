@@ -214,6 +214,9 @@ pub struct StatementEnv {
     /// Values of the slots of the statement that is being planned ([`crate::shape`]), of which their types count: its `?`
     /// stand for slots. Empty for other statements.
     pub slots: RefCell<Vec<Value>>,
+    /// Values that the `?` of the statement that is being planned will have at first, for estimates only; empty if they
+    /// are not known.
+    pub peeked: RefCell<Vec<Value>>,
     /// `collation_connection`: that of literals, and of texts that functions make of other things.
     pub collation: Collation,
     /// Types of the `?` of the statement that is being planned, if they are known then.
@@ -272,6 +275,7 @@ impl StatementEnv {
             made_rows: RefCell::new(None),
             bound_params: RefCell::new(Vec::new()),
             slots: RefCell::new(Vec::new()),
+            peeked: RefCell::new(Vec::new()),
             collation: Collation::Utf8mb4GeneralCi,
             param_types: RefCell::new(Vec::new()),
             param_defaults: RefCell::new(Vec::new()),

@@ -5,6 +5,7 @@ use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, NoRow, Scope, Shared, bind};
 use crate::load::LoadPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
+use crate::plan::estimate::Basis;
 use crate::plan::explain;
 use crate::plan::resolve::{Resolver, no_such_table};
 use crate::plan::select::SelectPlan;
@@ -44,6 +45,7 @@ pub struct Prepared {
     needs: Vec<Needs>,
     writes_stored: bool,
     plan: Plan,
+    basis: Basis,
     /// A SELECT that takes row locks.
     locks: bool,
 }
@@ -101,6 +103,7 @@ impl Prepared {
             r.need(&used.db, &used.table, used.privilege);
         }
         let needs = r.needs.into_inner();
+        let basis = r.estimates.basis();
         let columns = match &plan {
             Plan::Select(s) => s.columns.clone(),
             Plan::Insert(i) => of_returning(i.returning.as_ref()),
@@ -123,12 +126,24 @@ impl Prepared {
             writes_stored: needs.iter().any(|n| n.privilege != Privilege::Select),
             needs,
             plan,
+            basis,
         })
     }
 
     /// The catalog version that it was planned for.
     pub fn catalog_version(&self) -> u64 {
         self.version
+    }
+
+    /// To be asked at each use: true if the plan had better be made anew, since tables have become much larger or smaller,
+    /// or since it was made by the values of a use long ago.
+    pub fn is_worn(&self, db: &Database) -> bool {
+        self.basis.is_worn(db)
+    }
+
+    /// True if it might be another plan had values of parameters been known ([`StatementEnv::peeked`]).
+    pub fn wants_values(&self) -> bool {
+        self.basis.wants_values
     }
 
     /// Number of `?`.

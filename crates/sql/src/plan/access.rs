@@ -1,5 +1,6 @@
 //! How a table is read: which index, which ranges of it, in which order.
 
+use super::estimate::Estimates;
 use super::interval::{Exactness, Fit, fit, part_set};
 use super::sarg::{ColCond, conjuncts, const_value, extract};
 use crate::ast::{IndexHint, IndexHintKind, IndexHintScope};
@@ -7,6 +8,7 @@ use crate::expr::{CmpOp, EvalCtx, Expr};
 use narwal_engine::{Index, KeyRange, Table};
 use narwal_types::{SqlError, SqlResult, Value, key};
 use std::ops::Bound;
+use std::sync::Arc;
 
 /// At most so many ranges are looked up one by one.
 const MAX_RANGES: usize = 20_000;
@@ -39,6 +41,10 @@ pub struct Access {
     pub covers_filter: bool,
     /// Estimated rows.
     pub rows: u64,
+    /// These are more than a guess from the conditions' form.
+    pub informed: bool,
+    /// How many of the filter's conditions the lookup makes use of.
+    pub conditions: usize,
     /// Indexes that could have been used, for EXPLAIN.
     pub possible: Vec<usize>,
     /// With index hints: which indexes they allow to read by.
@@ -85,6 +91,8 @@ impl Access {
             order_by_values: false,
             covers_filter: false,
             rows,
+            informed: true,
+            conditions: 0,
             possible: Vec::new(),
             allowed: Vec::new(),
             allowed_groups: Vec::new(),
@@ -93,13 +101,14 @@ impl Access {
 
     /// Chooses how to read `table` for `filter`. `order`: empty if none is wanted. `limit`: known number of rows wanted.
     pub fn choose(
-        table: &Table,
+        table: &Arc<Table>,
         filter: Option<&Expr>,
         order: &WantedOrder,
         limit: Option<u64>,
         hints: &[IndexHint],
-        table_rows: u64,
+        estimates: &Estimates<'_>,
     ) -> SqlResult<Access> {
+        let table_rows = estimates.rows(table);
         let rows = table_rows.max(1000);
         let stats = table.stats();
         let allowed = allowed_indexes(table, hints, IndexHintScope::Join)?;
@@ -147,6 +156,15 @@ impl Access {
             let mut est = rows as f64;
             let mut unique_point = index.unique;
             let mut covers = true;
+            // What the parts before the last one that is used select.
+            let mut group = est;
+            let mut informed = true;
+            // One row at most, however many there are: nothing to find out.
+            let one = index.unique
+                && index.parts.iter().all(|p| {
+                    (conds.iter().flatten())
+                        .any(|(c, k)| *c == p.column && matches!(k, ColCond::Cmp(CmpOp::Eq, _)))
+                });
             for part in &index.parts {
                 let mut here: Vec<&ColCond> = conds
                     .iter()
@@ -167,16 +185,16 @@ impl Access {
                 };
                 let points = cond.is_points();
                 let single = cond.is_single();
-                let distinct = stats
-                    .as_ref()
-                    .and_then(|s| s.distinct(index.id, used.len() + 1));
+                let distinct_of = |parts| estimates.distinct(table, i, parts, stats.as_deref());
+                let distinct = (points && !one)
+                    .then(|| distinct_of(used.len() + 1))
+                    .flatten();
+                group = est;
+                informed &= one || distinct.is_some();
                 est = if let (true, Some(distinct)) = (points, distinct) {
                     let before = match used.len() {
                         0 => 1,
-                        n => stats
-                            .as_ref()
-                            .and_then(|s| s.distinct(index.id, n))
-                            .unwrap_or(1),
+                        n => distinct_of(n).unwrap_or(1),
                     };
                     (est * before as f64 / distinct as f64).max(1.0) * cond.count() as f64
                 } else if points {
@@ -211,6 +229,15 @@ impl Access {
             }
             if !used.is_empty() {
                 possible.push(i);
+            }
+            if used.last().is_some_and(|c| !c.is_points())
+                && let Some(n) = estimates.range(table, i, &used, group)
+            {
+                est = n;
+                informed = used.len() == 1
+                    || estimates
+                        .distinct(table, i, used.len() - 1, stats.as_deref())
+                        .is_some();
             }
             let order_dir = order_of(table, index, &eq_columns, order)
                 .filter(|_| allowed_orders[i] || !want_sorted);
@@ -261,6 +288,8 @@ impl Access {
                         && !matches!(lookup, Lookup::Full),
                     lookup,
                     rows: if unique_point { 1 } else { est as u64 },
+                    informed,
+                    conditions: usable_conjuncts,
                     possible: Vec::new(),
                     allowed: Vec::new(),
                     allowed_groups: Vec::new(),

@@ -536,7 +536,7 @@ impl Resolver<'_> {
             wanted.as_deref().unwrap_or(&[]),
             None,
             &t.hints,
-            self.db.table_rows(table),
+            &self.estimates,
         )?;
         if access.ordered && wanted.is_some() && !access.order_by_values {
             order.clear();

@@ -549,7 +549,7 @@ impl Resolver<'_> {
                 &[],
                 None,
                 hints,
-                self.db.table_rows(&source.table),
+                &self.estimates,
             )?
         } else {
             Access::full(0)
@@ -599,7 +599,7 @@ impl Resolver<'_> {
                 &[],
                 None,
                 hints,
-                self.db.table_rows(&source.table),
+                &self.estimates,
             )?
         } else {
             access

@@ -2,7 +2,7 @@
 //! inputs of inner joins are put in the order that seems cheapest.
 //!
 //! There are no histograms: costs come from the number of rows of each table, from what an index lookup can find
-//! (see [`Access::choose`]), and from guesses for the rest.
+//! (see [`Access::choose`] and [`super::estimate`]), and from guesses for the rest.
 
 use super::access::{Access, Lookup};
 use super::from::{Tree, all_of, parametrised};
@@ -367,7 +367,7 @@ impl Resolver<'_> {
         }
         let stored = matches!(resolved.rows, Rows::Stored);
         let total = match &resolved.rows {
-            Rows::Stored => (self.db.table_rows(&source.table) as f64).max(1.0),
+            Rows::Stored => (self.estimates.rows(&source.table) as f64).max(1.0),
             _ => DERIVED_ROWS,
         };
         let choose = |list: &[&Expr]| -> SqlResult<Access> {
@@ -382,26 +382,23 @@ impl Resolver<'_> {
                 &[],
                 None,
                 hints,
-                total as u64,
+                &self.estimates,
             )
         };
-        // Rows that a lookup finds: few share a key, whatever the number of rows.
+        // Rows that a lookup finds. Where nothing is known: few share a key, whatever the number of rows.
         let found = |a: &Access| {
             match &a.lookup {
                 Lookup::Full => total,
                 Lookup::Point(_) => 1.0,
-                Lookup::Ranges(c) if a.rows > 1 && c.iter().all(ColCond::is_points) => {
+                Lookup::Ranges(c)
+                    if !a.informed && a.rows > 1 && c.iter().all(ColCond::is_points) =>
+                {
                     let keys: f64 = c.iter().map(|c| c.count() as f64).product();
                     (total.cbrt() * keys).min(a.rows as f64)
                 }
                 Lookup::Ranges(_) => a.rows as f64,
             }
             .min(total)
-        };
-        let used = |a: &Access| match &a.lookup {
-            Lookup::Full => 0,
-            Lookup::Point(v) => v.len(),
-            Lookup::Ranges(v) => v.len(),
         };
         let left_over = |list: &[&Expr], n: usize| -> f64 {
             let mut s: Vec<f64> = list.iter().map(|e| selectivity(e)).collect();
@@ -415,7 +412,7 @@ impl Resolver<'_> {
                 let found = found(&a);
                 return Ok(State {
                     cost: before.cost + before.rows * (LOOKUP + 2.0 * found),
-                    rows: before.rows * found * left_over(&both, used(&a)),
+                    rows: before.rows * found * left_over(&both, a.conditions),
                 });
             }
         }
@@ -423,7 +420,7 @@ impl Resolver<'_> {
             let a = choose(&mine)?;
             let n = found(&a);
             let per_row = if a.index == 0 { 1.0 } else { 2.0 };
-            (n * per_row, n * left_over(&mine, used(&a)))
+            (n * per_row, n * left_over(&mine, a.conditions))
         } else {
             (total, total * left_over(&mine, 0))
         };

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod dml;
+pub mod estimate;
 pub mod explain;
 pub mod from;
 pub mod group_index;

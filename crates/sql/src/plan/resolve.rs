@@ -1,5 +1,6 @@
 //! Names to tables.
 
+use super::estimate::Estimates;
 use super::set::Ctes;
 use super::view::Open;
 use crate::ast::{TableName, TableRef};
@@ -24,14 +25,14 @@ pub struct Resolved {
 
 /// Looks up tables and remembers which privileges are needed.
 pub struct Resolver<'a> {
-    /// For estimates.
-    pub db: &'a Database,
     /// One version of the catalog.
     pub catalog: &'a Catalog,
     /// The session.
     pub env: &'a StatementEnv,
     /// Virtual tables.
     pub virtual_tables: Option<&'a dyn VirtualTables>,
+    /// Sizes of tables and of ranges.
+    pub estimates: Estimates<'a>,
     /// Privileges needed so far.
     pub needs: RefCell<Vec<Needs>>,
     /// Tables of WITH that names may mean.
@@ -57,10 +58,10 @@ impl<'a> Resolver<'a> {
         virtual_tables: Option<&'a dyn VirtualTables>,
     ) -> Self {
         Resolver {
-            db,
             catalog,
             env,
             virtual_tables,
+            estimates: Estimates::new(db, env),
             needs: RefCell::default(),
             ctes: Ctes::default(),
             row_keys: RefCell::default(),

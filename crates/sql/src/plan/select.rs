@@ -604,7 +604,7 @@ impl Resolver<'_> {
                         wanted.as_deref().unwrap_or(&[]),
                         known_limit,
                         &hints,
-                        self.db.table_rows(&r.source.table),
+                        &self.estimates,
                     )?
                 } else {
                     Access::full(0)

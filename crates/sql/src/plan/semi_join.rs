@@ -15,6 +15,7 @@ use crate::expr::{
 use narwal_engine::Table;
 use narwal_types::SqlResult;
 use sqlparser::ast::BinaryOperator;
+use std::sync::Arc;
 
 /// Takes a conjunction apart.
 fn and_parts<'e>(e: &'e AstExpr, out: &mut Vec<&'e AstExpr>) {
@@ -48,15 +49,15 @@ impl Resolver<'_> {
     pub fn semi_joins(
         &self,
         filter: Option<Expr>,
-        table: &Table,
+        table: &Arc<Table>,
         hints: &[IndexHint],
         subqueries: &Subqueries<'_>,
         scope: &Scope<'_>,
     ) -> SqlResult<Option<Expr>> {
         let Some(all) = filter else { return Ok(None) };
         let (early, _) = split_late(Some(all.clone()));
-        let rows = self.db.table_rows(table);
-        let access = Access::choose(table, early.as_ref(), &[], None, hints, rows)?;
+        let rows = self.estimates.rows(table);
+        let access = Access::choose(table, early.as_ref(), &[], None, hints, &self.estimates)?;
         if !matches!(access.lookup, Lookup::Full) {
             return Ok(Some(all));
         }
