@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Tables with fewer rows are not looked into: they may be anything by the time the plan runs.
 const SMALL: u64 = 1000;
 /// A range's keys are counted so far at either end.
-const COUNTED: usize = 100;
+const COUNTED: usize = 256;
 /// So many ranges of one condition are looked at.
 const RANGES: usize = 4;
 /// A range of values that change from one use of a plan to the next has so many rows at least.
@@ -26,6 +26,8 @@ const CHANGING: f64 = 10.0;
 const HOPS: usize = 24;
 /// In so many groups of the parts before.
 const GROUPS: usize = 4;
+/// And counts so many keys of a value.
+const SHARING: usize = 100;
 
 /// What plans are estimated from; keeps what they depend on.
 pub struct Estimates<'a> {
@@ -34,7 +36,12 @@ pub struct Estimates<'a> {
     basis: RefCell<Basis>,
     by_values: Cell<bool>,
     wants_values: Cell<bool>,
+    /// What ranges of an index were found to have: a join's order is tried in many ways.
+    looked: RefCell<Vec<Looked>>,
 }
+
+/// An index's id, ranges of it, and about how many entries they have.
+type Looked = (u32, Vec<KeyRange>, f64);
 
 /// What a plan was estimated from.
 #[derive(Debug, Default)]
@@ -105,6 +112,7 @@ impl<'a> Estimates<'a> {
             basis: RefCell::default(),
             by_values: Cell::new(false),
             wants_values: Cell::new(false),
+            looked: RefCell::default(),
         }
     }
 
@@ -203,7 +211,19 @@ impl<'a> Estimates<'a> {
             table,
             index,
         };
+        let at_least = |found: f64| match known {
+            Known::Changing => found.max(CHANGING),
+            _ => found,
+        };
         let ranges = ranges_of(conds)?;
+        let id = table.indexes[index].id;
+        let same = |l: &&Looked| {
+            let equal = |(a, b): (&KeyRange, &KeyRange)| a.start == b.start && a.end == b.end;
+            l.0 == id && l.1.len() == ranges.len() && l.1.iter().zip(&ranges).all(equal)
+        };
+        if let Some((.., found)) = self.looked.borrow().iter().find(same) {
+            return Some(at_least(*found));
+        }
         let around = match conds.len() {
             1 => Some(KeyRange::all()),
             n => ranges_of(&conds[..n - 1]).and_then(|mut r| (r.len() == 1).then(|| r.remove(0))),
@@ -216,10 +236,8 @@ impl<'a> Estimates<'a> {
         if ranges.len() > RANGES {
             found *= ranges.len() as f64 / RANGES as f64;
         }
-        Some(match known {
-            Known::Changing => found.max(CHANGING),
-            _ => found,
-        })
+        self.looked.borrow_mut().push((id, ranges, found));
+        Some(at_least(found))
     }
 }
 
@@ -303,7 +321,8 @@ impl Look<'_> {
             Bound::Included(k) | Bound::Excluded(k) => at(k),
             Bound::Unbounded => at(end),
         };
-        let (from, to) = (at(&first.first), at(&last.first));
+        let from = at(&first.first);
+        let to = at(&last.first).max(from);
         let (start, end) = (
             bound(&range.start, &first.first).clamp(from, to),
             bound(&range.end, &last.first).clamp(from, to),
@@ -372,7 +391,7 @@ impl Sample<'_> {
                 }
                 let (mut keys, mut small, mut large) = (0, 0, 0);
                 for v in &values {
-                    let t = self.look().tip(&prefixed(v), false, COUNTED)?;
+                    let t = self.look().tip(&prefixed(v), false, SHARING)?;
                     if t.all {
                         small += 1;
                         keys += t.keys;
@@ -383,7 +402,7 @@ impl Sample<'_> {
                         break;
                     }
                 }
-                let most = total / COUNTED as f64;
+                let most = total / SHARING as f64;
                 count = if large < small {
                     count.max(total * f64::from(small) / keys.max(1) as f64)
                 } else {
