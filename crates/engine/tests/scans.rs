@@ -119,7 +119,6 @@ fn compare(x: &mut Transaction, t: &Arc<Table>, model: &Model, rng: &mut StdRng,
     let mut keys = Vec::new();
     scan(true)
         .each(|item| {
-            assert!(item.row.is_empty());
             keys.push(item.pk.to_vec());
             Ok::<_, EngineError>(keys.len() < stop)
         })
