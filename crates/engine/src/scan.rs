@@ -2,6 +2,7 @@
 
 use crate::base::{Bytes, base_err, split_value};
 use crate::memtable::{FullKey, FullRange, Memtable, Payload, full_key};
+use crate::parallel::{Keep, Parallel};
 use crate::run::{Run, RunCursor};
 use crate::state::{Layer, State};
 use crate::table::Table;
@@ -17,6 +18,10 @@ use std::sync::Arc;
 /// Entries copied out of a memtable under one lock: small at first, since many scans stop early.
 const FIRST_BATCH: usize = 16;
 const BATCH: usize = 256;
+
+/// Entries of the base that its iterator gives before a cursor takes over, which is cheaper for each entry, but has to be
+/// put in its place first.
+const FEW: usize = 256;
 
 /// One item of a scan.
 #[derive(Debug)]
@@ -192,6 +197,7 @@ pub struct Scan<'t> {
     memory: SmallVec<[Cursor; 2]>,
     base: Option<redb::Range<'static, Bytes, Bytes>>,
     state: Arc<State>,
+    range: KeyRange,
     seq: u64,
     index: usize,
     index_id: u32,
@@ -266,6 +272,7 @@ impl<'t> Scan<'t> {
             base,
             base_next: None,
             state,
+            range,
             seq,
             index,
             index_id: ix.id,
@@ -292,26 +299,8 @@ impl<'t> Scan<'t> {
     }
 
     fn advance_base(&mut self) -> Result<()> {
-        self.base_next = self.read_base()?;
+        self.base_next = read_base(&mut self.base, self.reverse)?;
         Ok(())
-    }
-
-    #[inline]
-    fn read_base(&mut self) -> Result<Option<(Guard, Guard)>> {
-        let Some(r) = &mut self.base else {
-            return Ok(None);
-        };
-        match if self.reverse {
-            r.next_back()
-        } else {
-            r.next()
-        } {
-            Some(item) => Ok(Some(item.map_err(base_err)?)),
-            None => {
-                self.base = None;
-                Ok(None)
-            }
-        }
     }
 
     /// Nothing is left to be merged with the base.
@@ -327,7 +316,7 @@ impl<'t> Scan<'t> {
                 // Nothing to compare with: nothing is read ahead.
                 let next = match self.base_next.take() {
                     Some(item) => Some(item),
-                    None => self.read_base()?,
+                    None => read_base(&mut self.base, self.reverse)?,
                 };
                 let Some((k, v)) = next else {
                     self.current = Current::None;
@@ -432,10 +421,27 @@ impl<'t> Scan<'t> {
     /// Hands on all items that are left, until `f` says false: cheaper than one by one.
     pub fn each<E: From<EngineError>>(
         &mut self,
+        f: impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
+    ) -> std::result::Result<(), E> {
+        self.each_kept(None, f)
+    }
+
+    /// As [`Scan::each`], for a consumer that does nothing with rows for which `keep` says false: they may be left out. With
+    /// `keep`, a long forward scan of the clustered index may read a part of the rows in another thread.
+    pub fn each_kept<E: From<EngineError>>(
+        &mut self,
+        keep: Option<&Keep<'_>>,
         mut f: impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
     ) -> std::result::Result<(), E> {
         if self.index == 0 || self.keys_only {
+            let keep = keep.filter(|_| self.index == 0 && !self.keys_only && !self.reverse);
             while !self.only_base() {
+                if !self.base_before_others(keep, &mut f)? || !self.memory_before_others(&mut f)? {
+                    return Ok(());
+                }
+                if self.only_base() {
+                    break;
+                }
                 match self.next()? {
                     Some(item) => {
                         if !f(item)? {
@@ -445,7 +451,14 @@ impl<'t> Scan<'t> {
                     None => return Ok(()),
                 }
             }
-            return self.each_of_base(f);
+            let end = if self.reverse {
+                &self.range.start
+            } else {
+                &self.range.end
+            };
+            let end = end.clone();
+            self.base_up_to(&end, keep, &mut f)?;
+            return Ok(());
         }
         while let Some(item) = self.next()? {
             if !f(item)? {
@@ -455,46 +468,136 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// The rest, which is in the base alone: entries are looked at where the base has them.
-    fn each_of_base<E: From<EngineError>>(
+    /// Hands on the entries of the base that come before all others; false if `f` had enough.
+    fn base_before_others<E: From<EngineError>>(
         &mut self,
-        mut f: impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
-    ) -> std::result::Result<(), E> {
-        let (index, keys_only) = (self.index, self.keys_only);
-        let mut one = |k: &Guard, v: &Guard| -> std::result::Result<bool, E> {
-            let key = k.value();
-            let row = match index {
-                0 if !keys_only => split_value(v.value())?.1,
-                _ => &[],
+        keep: Option<&Keep<'_>>,
+        f: &mut impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
+    ) -> std::result::Result<bool, E> {
+        let reverse = self.reverse;
+        let mut first: Option<&[u8]> = self.own_next.map(|(k, _)| &k[4..]);
+        for m in &self.memory {
+            if let Some(k) = m.peek()
+                && first.is_none_or(|b| before(k, b, reverse))
+            {
+                first = Some(k);
+            }
+        }
+        let (Some(first), Some((k, _))) = (first, &self.base_next) else {
+            return Ok(true);
+        };
+        if !before(k.value(), first, reverse) {
+            return Ok(true);
+        }
+        let first = first.to_vec();
+        let end = Bound::Excluded(first);
+        if !self.base_up_to(&end, keep, f)? {
+            return Ok(false);
+        }
+        let Bound::Excluded(first) = end else {
+            return Ok(true);
+        };
+        if self.base_next.is_none() && self.base.is_none() {
+            // The cursor was at work: the iterator goes on behind it.
+            let mut rest = self.range.clone();
+            if reverse {
+                rest.end = Bound::Included(first);
+            } else {
+                rest.start = Bound::Included(first);
+            }
+            self.base = self.state.base.range(self.index_id, &rest)?;
+            self.advance_base()?;
+        }
+        Ok(true)
+    }
+
+    /// Hands on the entries of the base up to `end`, where they are in its pages; false if `f` had enough. If it has not, then
+    /// `base_next` is the next one behind, or there is neither that nor an iterator.
+    fn base_up_to<E: From<EngineError>>(
+        &mut self,
+        end: &Bound<Vec<u8>>,
+        keep: Option<&Keep<'_>>,
+        f: &mut impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
+    ) -> std::result::Result<bool, E> {
+        let (index, keys_only, reverse) = (self.index, self.keys_only, self.reverse);
+        let end = end.as_ref().map(Vec::as_slice);
+        // The first entries come from the iterator, which is there already: most scans are short.
+        let mut n = 0;
+        let last = loop {
+            if self.base_next.is_none() {
+                self.advance_base()?;
+            }
+            let Some((k, v)) = &self.base_next else {
+                return Ok(true);
             };
-            let pk = clustered_key(index, key)?;
-            f(ScanItem { key, pk, row })
-        };
-        if let Some((k, v)) = self.base_next.take()
-            && !one(&k, &v)?
-        {
-            return Ok(());
-        }
-        let Some(range) = &mut self.base else {
-            return Ok(());
-        };
-        if self.reverse {
-            while let Some(item) = range.next_back() {
-                let (k, v) = item.map_err(base_err)?;
-                if !one(&k, &v)? {
-                    return Ok(());
-                }
+            let within = match end {
+                Bound::Excluded(e) => before(k.value(), e, reverse),
+                // It is the range's, which the iterator keeps to.
+                _ => true,
+            };
+            if !within {
+                return Ok(true);
             }
-        } else {
-            for item in range {
-                let (k, v) = item.map_err(base_err)?;
-                if !one(&k, &v)? {
-                    return Ok(());
-                }
+            if !f(base_item(index, keys_only, k.value(), v.value())?)? {
+                return Ok(false);
             }
-        }
+            n += 1;
+            if n == FEW {
+                break k.value().to_vec();
+            }
+            self.base_next = None;
+        };
+        self.base_next = None;
         self.base = None;
-        Ok(())
+        let base = self.state.base.clone();
+        let mut f = |k: &[u8], v: &[u8]| f(base_item(index, keys_only, k, v)?);
+        match keep {
+            Some(keep) => Parallel {
+                base: &base,
+                index: self.index_id,
+                end,
+                keep,
+            }
+            .walk(&last, &mut f),
+            None => base.walk(self.index_id, Bound::Excluded(&last), end, reverse, f),
+        }
+    }
+
+    /// Hands on the entries of one memtable that come before all others; false if `f` had enough.
+    fn memory_before_others<E: From<EngineError>>(
+        &mut self,
+        f: &mut impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
+    ) -> std::result::Result<bool, E> {
+        let (index, keys_only, reverse) = (self.index, self.keys_only, self.reverse);
+        let [Cursor::Memory(m)] = &mut self.memory[..] else {
+            return Ok(true);
+        };
+        if self.own_next.is_some() {
+            return Ok(true);
+        }
+        let base = self.base_next.as_ref().map(|(k, _)| k.value());
+        while let Some((k, payload)) = m.batch.get(m.at) {
+            let key = &k[4..];
+            if base.is_some_and(|b| !before(key, b, reverse)) {
+                break;
+            }
+            let more = match payload {
+                Payload::Tombstone => true,
+                p => f(ScanItem {
+                    key,
+                    pk: clustered_key(index, key)?,
+                    row: if keys_only { &[] } else { payload_row(p) },
+                })?,
+            };
+            m.advance(self.index_id, reverse, self.seq);
+            if !more {
+                return Ok(false);
+            }
+        }
+        if m.peek().is_none() {
+            self.memory.clear();
+        }
+        Ok(true)
     }
 
     /// The next item, or `None` at the end.
@@ -581,6 +684,46 @@ fn push_run(
         cursors.push(Cursor::Run(c));
     }
     Ok(())
+}
+
+/// True if a scan meets `a` before `b`.
+#[inline]
+fn before(a: &[u8], b: &[u8], reverse: bool) -> bool {
+    if reverse { a > b } else { a < b }
+}
+
+/// The next entry of the base, which is let go at its end.
+#[inline]
+fn read_base(
+    base: &mut Option<redb::Range<'static, Bytes, Bytes>>,
+    reverse: bool,
+) -> Result<Option<(Guard, Guard)>> {
+    let Some(r) = base else {
+        return Ok(None);
+    };
+    match if reverse { r.next_back() } else { r.next() } {
+        Some(item) => Ok(Some(item.map_err(base_err)?)),
+        None => {
+            *base = None;
+            Ok(None)
+        }
+    }
+}
+
+/// An entry of the base.
+#[inline]
+fn base_item<'a>(
+    index: usize,
+    keys_only: bool,
+    key: &'a [u8],
+    value: &'a [u8],
+) -> Result<ScanItem<'a>> {
+    let row = match index {
+        0 if !keys_only => split_value(value)?.1,
+        _ => &[],
+    };
+    let pk = clustered_key(index, key)?;
+    Ok(ScanItem { key, pk, row })
 }
 
 fn payload_row(p: &Payload) -> &[u8] {

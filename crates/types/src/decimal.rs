@@ -876,6 +876,29 @@ impl Decimal {
         }
     }
 
+    /// The binary form's number times 10^scale, if it has at most 18 digits and is not damaged.
+    #[inline]
+    pub fn units_of_binary(bytes: &[u8], precision: u8, scale: u8) -> Option<i64> {
+        if precision > 18 || bytes.len() != Self::binary_len(precision, scale) {
+            return None;
+        }
+        let neg = bytes.first()? & 0x80 == 0;
+        let v = small_binary(bytes, precision, scale, if neg { 0xff } else { 0 })? as i64;
+        Some(if neg { -v } else { v })
+    }
+
+    /// Makes bytes that compare as the numbers do of the binary form: they do already, but there are two zeros.
+    #[inline]
+    pub fn binary_order_key(bytes: &mut [u8], precision: u8, scale: u8) {
+        debug_assert_eq!(bytes.len(), Self::binary_len(precision, scale));
+        if let [0x7f, rest @ ..] = bytes
+            && rest.iter().all(|b| *b == 0xff)
+        {
+            bytes.fill(0);
+            bytes[0] = 0x80;
+        }
+    }
+
     /// Reads the binary form; `None` if `bytes` has the wrong length or a group is out of range.
     pub fn decode_binary(bytes: &[u8], precision: u8, scale: u8) -> Option<Decimal> {
         if bytes.len() != Self::binary_len(precision, scale) || bytes.is_empty() {

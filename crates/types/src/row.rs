@@ -27,7 +27,7 @@ use crate::{
 pub mod partial;
 
 /// How a column's value is written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Enc {
     /// Signed little-endian integer of so many bytes.
     Int(u8),
@@ -450,6 +450,49 @@ impl RowLayout {
         Ok(())
     }
 
+    /// True if the bytes of a value in column `j` of `from` are those of the same value in column `i`.
+    pub fn takes_bytes(&self, i: usize, from: &RowLayout, j: usize) -> bool {
+        match (self.cols.get(i), from.cols.get(j)) {
+            (Some(a), Some(b)) => a.enc == b.enc && a.width == b.width && a.max == b.max,
+            _ => false,
+        }
+    }
+
+    /// Begins a row image, in place of what `out` holds, that is all NULL so far.
+    pub fn begin(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.resize(self.bitmap, 0xff);
+    }
+
+    /// Gives column `i` of a row that was begun a value. Columns must come in their order, each at most once.
+    pub fn put(&self, i: usize, v: ValueRef<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
+        let (Some(c), false) = (self.cols.get(i), v.is_null()) else {
+            return Ok(());
+        };
+        out[i / 8] &= !(1 << (i % 8));
+        c.encode(i, v, out)
+    }
+
+    /// As [`RowLayout::put`], with the value that stands in column `j` of a row of another layout, for columns that
+    /// [`RowLayout::takes_bytes`] says yes to.
+    pub fn put_bytes(
+        &self,
+        i: usize,
+        (from, row, j): (&RowLayout, &[u8], usize),
+        out: &mut Vec<u8>,
+    ) -> SqlResult<()> {
+        if row.len() < from.bitmap {
+            return Err(damaged());
+        }
+        if i >= self.cols.len() || from.is_null(row, j) {
+            return Ok(());
+        }
+        let (a, b) = from.span(row, j).ok_or_else(damaged)?;
+        out[i / 8] &= !(1 << (i % 8));
+        out.extend_from_slice(&row[a..b]);
+        Ok(())
+    }
+
     /// True if column `i` of the row is NULL (also for a row too short to have it).
     #[inline]
     pub fn is_null(&self, row: &[u8], i: usize) -> bool {
@@ -523,6 +566,94 @@ impl RowLayout {
             }
             (_, false) => i64::try_from(read_le(b)).ok(),
         }
+    }
+
+    /// The value of a DECIMAL column of at most 18 digits as an integer, times 10^scale; `None` for NULL, other columns, and what
+    /// is damaged.
+    #[inline]
+    pub fn units(&self, row: &[u8], i: usize) -> Option<(i64, u8)> {
+        let Enc::Decimal(p, s) = self.cols.get(i)?.enc else {
+            return None;
+        };
+        if row.len() < self.bitmap || self.is_null(row, i) {
+            return None;
+        }
+        let (a, b) = self.span(row, i)?;
+        Some((Decimal::units_of_binary(&row[a..b], p, s)?, s))
+    }
+
+    /// Appends bytes that compare as the values of column `i` do, NULL first; no such key is the beginning of another. False, and
+    /// nothing is appended, if there are no such bytes to be had from the row for that column, whatever its value.
+    pub fn order_key(&self, row: &[u8], i: usize, out: &mut Vec<u8>) -> SqlResult<bool> {
+        let Some(c) = self.cols.get(i) else {
+            return Ok(false);
+        };
+        if !matches!(
+            c.enc,
+            Enc::Int(_)
+                | Enc::UInt(_)
+                | Enc::Decimal(..)
+                | Enc::Date
+                | Enc::DateTime(_)
+                | Enc::Timestamp(_)
+        ) {
+            return Ok(false);
+        }
+        if row.len() < self.bitmap {
+            return Err(damaged());
+        }
+        if self.is_null(row, i) {
+            out.push(0);
+            return Ok(true);
+        }
+        let (a, b) = self.span(row, i).ok_or_else(damaged)?;
+        let value = &row[a..b];
+        out.push(1);
+        let start = out.len();
+        out.extend_from_slice(value);
+        let key = &mut out[start..];
+        match c.enc {
+            Enc::Int(_) => {
+                key.reverse();
+                key[0] ^= 0x80;
+            }
+            Enc::UInt(_) | Enc::Date => key.reverse(),
+            Enc::Decimal(p, s) => Decimal::binary_order_key(key, p, s),
+            // These are stored big-endian.
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    /// Appends the image of `row` with some of its columns only, given in ascending order; all others are NULL in it. On an error
+    /// `out` holds a part of a row.
+    pub fn project(&self, row: &[u8], columns: &[usize], out: &mut Vec<u8>) -> SqlResult<()> {
+        if row.len() < self.bitmap {
+            return Err(damaged());
+        }
+        let start = out.len();
+        out.resize(start + self.bitmap, 0xff);
+        let (mut at, mut pos) = (0, self.bitmap);
+        let head = self.fixed_head.saturating_sub(1);
+        for &i in columns {
+            if at < head && i >= head && i < self.cols.len() && self.no_null_before(row, head) {
+                (at, pos) = (head, self.cols[head].offset as usize);
+            }
+            for k in at..=i {
+                let c = self.cols.get(k).ok_or_else(damaged)?;
+                if self.is_null(row, k) {
+                    continue;
+                }
+                let end = c.end(row, pos).ok_or_else(damaged)?;
+                if k == i {
+                    out[start + i / 8] &= !(1 << (i % 8));
+                    out.extend_from_slice(&row[pos..end]);
+                }
+                pos = end;
+            }
+            at = i + 1;
+        }
+        Ok(())
     }
 
     /// All values in order; replaces the content of `out`.
@@ -794,6 +925,22 @@ mod tests {
                 any::<f32>()
                     .prop_filter("number", |f| !f.is_nan())
                     .prop_map(|v| (ColumnType::new(TypeKind::Float), Value::Float(v))),
+                any::<i32>().prop_map(|v| (
+                    ColumnType::decimal(12, 2),
+                    Value::Decimal(Decimal::from_i128(v as i128, 2))
+                )),
+                (-20i64..20).prop_map(|v| (
+                    ColumnType::decimal(18, 18),
+                    Value::Decimal(Decimal::from_i128(v as i128, 18))
+                )),
+                (0i64..253_402_300_799_000_000).prop_map(|v| (
+                    ColumnType::datetime(6),
+                    Value::DateTime(DateTime::from_unix_micros(v, 6).unwrap())
+                )),
+                (0u16..2000, 0u8..13, 0u8..32).prop_map(|(y, m, d)| (
+                    ColumnType::new(TypeKind::Date),
+                    Value::Date(Date::new(y.into(), m.into(), d.into()))
+                )),
                 any::<i64>().prop_map(|v| (
                     ColumnType::decimal(30, 5),
                     Value::Decimal(Decimal::from_i128(v as i128, 5))
@@ -852,13 +999,85 @@ mod tests {
             }
 
             #[test]
+            fn parts_and_keys(
+                cols in proptest::collection::vec((column(), column(), any::<[bool; 3]>()), 1..20),
+            ) {
+                // Two rows of one table: the second has the first's value where the types differ.
+                let types: Vec<ColumnType> = cols.iter().map(|((t, _), ..)| *t).collect();
+                let mut rows = [Vec::new(), Vec::new()];
+                let mut wanted = Vec::new();
+                for (i, ((t, v), (u, w), [a, b, want])) in cols.iter().enumerate() {
+                    let w = if t == u { w } else { v };
+                    rows[0].push(if *a { Value::Null } else { v.clone() });
+                    rows[1].push(if *b { Value::Null } else { w.clone() });
+                    if *want {
+                        wanted.push(i);
+                    }
+                }
+                let l = RowLayout::new(&types);
+                let images = rows.each_ref().map(|r| {
+                    let refs: Vec<ValueRef<'_>> = r.iter().map(Value::as_ref).collect();
+                    let mut out = Vec::new();
+                    l.encode(&refs, &mut out).unwrap();
+                    out
+                });
+                for (row, image) in rows.iter().zip(&images) {
+                    let mut part = b"before".to_vec();
+                    l.project(image, &wanted, &mut part).unwrap();
+                    let part = &part[6..];
+                    prop_assert_eq!(l.row_len(part).unwrap(), part.len());
+                    let mut copy = Vec::new();
+                    l.begin(&mut copy);
+                    for (i, v) in row.iter().enumerate() {
+                        prop_assert!(l.takes_bytes(i, &l, i));
+                        match i % 2 {
+                            0 => l.put_bytes(i, (&l, image, i), &mut copy).unwrap(),
+                            _ => l.put(i, v.as_ref(), &mut copy).unwrap(),
+                        }
+                    }
+                    prop_assert_eq!(&copy, image);
+                    for (i, v) in row.iter().enumerate() {
+                        let want = if wanted.contains(&i) { v.as_ref() } else { ValueRef::Null };
+                        prop_assert_eq!(l.column(part, i).unwrap(), want);
+                        if let (Value::Decimal(d), Some((units, scale))) = (v, l.units(image, i)) {
+                            prop_assert_eq!(Decimal::from_i128(units.into(), scale), *d);
+                        }
+                    }
+                }
+                for i in 0..types.len() {
+                    let keys = images.each_ref().map(|image| {
+                        let mut out = Vec::new();
+                        l.order_key(image, i, &mut out).unwrap().then_some(out)
+                    });
+                    let [Some(a), Some(b)] = keys else { continue };
+                    let want = match (&rows[0][i], &rows[1][i]) {
+                        (Value::Null, Value::Null) => std::cmp::Ordering::Equal,
+                        (Value::Null, _) => std::cmp::Ordering::Less,
+                        (_, Value::Null) => std::cmp::Ordering::Greater,
+                        (Value::Int(x), Value::Int(y)) => x.cmp(y),
+                        (Value::UInt(x), Value::UInt(y)) => x.cmp(y),
+                        (Value::Decimal(x), Value::Decimal(y)) => x.cmp(y),
+                        (Value::Date(x), Value::Date(y)) => x.cmp(y),
+                        (Value::DateTime(x), Value::DateTime(y)) => (x.date, x.micros).cmp(&(y.date, y.micros)),
+                        other => panic!("no order known: {other:?}"),
+                    };
+                    prop_assert_eq!(a.cmp(&b), want);
+                    prop_assert!(a == b || !b.starts_with(&a));
+                }
+            }
+
+            #[test]
             fn hostile_bytes(cols in proptest::collection::vec(column(), 1..12), bytes: Vec<u8>) {
                 let types: Vec<ColumnType> = cols.iter().map(|(t, _)| *t).collect();
                 let l = RowLayout::new(&types);
                 let mut all = Vec::new();
                 let _ = l.decode_into(&bytes, &mut all);
+                let mut out = Vec::new();
                 for i in 0..types.len() + 1 {
                     let _ = l.column(&bytes, i);
+                    let _ = l.units(&bytes, i);
+                    let _ = l.order_key(&bytes, i, &mut out);
+                    let _ = l.project(&bytes, &[i], &mut out);
                 }
                 if let Ok(n) = l.row_len(&bytes) {
                     prop_assert!(n <= bytes.len());

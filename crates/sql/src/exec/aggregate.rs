@@ -50,6 +50,19 @@ impl Sum {
         Ok(())
     }
 
+    /// Adds an exact number, given times 10^scale; false if that takes the long way.
+    #[inline]
+    fn units(&mut self, units: i64, scale: u8, first: bool, double: bool) -> bool {
+        if first {
+            self.scale = scale;
+        }
+        if double || scale != self.scale {
+            return false;
+        }
+        self.units += i128::from(units);
+        true
+    }
+
     fn exact(&self) -> SqlResult<Decimal> {
         let d = Decimal::from_i128(self.units, self.scale);
         match &self.decimals {
@@ -178,6 +191,18 @@ impl Acc {
             if let Some(v) = row.int(source, column)
                 && self.int(a, arg, v)
             {
+                return Ok(());
+            }
+            if let State::Sum(s) = &mut self.state
+                && let Some((units, scale)) = row.units(source, column)
+                && s.units(
+                    units,
+                    scale,
+                    self.count == 0,
+                    a.ty.ty.kind == TypeKind::Double,
+                )
+            {
+                self.count += 1;
                 return Ok(());
             }
             return self.value(a, row.column(source, column)?);

@@ -188,6 +188,19 @@ struct Joined<'r> {
     rows: &'r [Current],
 }
 
+impl Joined<'_> {
+    /// Appends a column to a row of the join.
+    fn copy(&self, layout: &RowLayout, c: usize, out: &mut Vec<u8>) -> SqlResult<()> {
+        let (leaf, column) = self.plan.owner[c];
+        let row = &self.rows[leaf];
+        if !row.is_row {
+            return Ok(());
+        }
+        let from = &self.plan.leaves[leaf].plan.table.layout;
+        layout.put_bytes(c, (from, &row.bytes, column), out)
+    }
+}
+
 impl RowAccess for Joined<'_> {
     fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
         let (leaf, column) = self.plan.owner[column];
@@ -239,18 +252,25 @@ impl JoinPlan {
                 run.caches[i] = Some(Rc::new(run.fill(txn, i, kept)?));
             }
         }
+        // The wanted columns, and whether their bytes are in the sources' rows as they are in those of the join.
+        let columns: SmallVec<[(usize, bool); 16]> = (self.wanted.iter().enumerate())
+            .filter(|(_, wanted)| **wanted)
+            .map(|(c, _)| {
+                let (leaf, column) = self.owner[c];
+                let from = &self.leaves[leaf].plan.table.layout;
+                (c, layout.takes_bytes(c, from, column))
+            })
+            .collect();
         let mut image = Vec::new();
         run.node(txn, &self.root, &mut |run, txn| {
-            image.clear();
+            layout.begin(&mut image);
             let row = run.joined();
-            let mut values: SmallVec<[ValueRef<'_>; 24]> = SmallVec::new();
-            for (c, wanted) in self.wanted.iter().enumerate() {
-                values.push(match wanted {
-                    true => row.column(0, c)?,
-                    false => ValueRef::Null,
-                });
+            for (c, copied) in &columns {
+                match copied {
+                    true => row.copy(layout, *c, &mut image)?,
+                    false => layout.put(*c, row.column(0, *c)?, &mut image)?,
+                }
             }
-            layout.encode(&values, &mut image)?;
             f(txn, &image)
         })?;
         Ok(())

@@ -8,6 +8,7 @@ pub mod index_rows;
 pub mod join;
 pub mod key_table;
 pub mod order;
+mod prefilter;
 pub mod rows;
 pub mod rules;
 pub mod select;

@@ -4,7 +4,7 @@ use super::spill::{SpillFile, SpillReader};
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, RowAccess};
 use narwal_types::charset::latin1_text;
-use narwal_types::{Collation, Decimal, SqlResult, ValueRef};
+use narwal_types::{Collation, Decimal, RowLayout, SqlResult, ValueRef};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -218,7 +218,9 @@ impl SortKey {
         let collation = self.expr.ty.ty.collation;
         match self.expr.as_column() {
             Some((source, column)) => {
-                push_order_key(access.column(source, column)?, collation, out);
+                if !access.order_key(source, column, out)? {
+                    push_order_key(access.column(source, column)?, collation, out);
+                }
             }
             None => push_order_key(self.expr.eval_ref(ctx, access)?.as_ref(), collation, out),
         }
@@ -252,6 +254,19 @@ impl Slot {
     }
 }
 
+/// The first bytes of a key as a number that compares as they do.
+#[inline]
+fn prefix(key: &[u8]) -> u64 {
+    match key.first_chunk::<8>() {
+        Some(b) => u64::from_be_bytes(*b),
+        None => {
+            let mut b = [0; 8];
+            b[..key.len()].copy_from_slice(key);
+            u64::from_be_bytes(b)
+        }
+    }
+}
+
 /// Runs that are merged into one when there are so many.
 const MAX_RUNS: usize = 128;
 
@@ -272,6 +287,8 @@ pub struct SortBuffer<'p> {
     max_memory: u64,
     folder: std::sync::Arc<std::path::Path>,
     spilled: Option<Spilled>,
+    /// The columns that are kept of each row, if not all.
+    columns: Option<(&'p RowLayout, Vec<usize>)>,
 }
 
 /// Sorted runs in a file.
@@ -286,6 +303,8 @@ struct Cursor {
     reader: SpillReader,
     record: Vec<u8>,
     lens: [usize; 3],
+    /// Of its key.
+    prefix: u64,
 }
 
 impl Cursor {
@@ -299,7 +318,9 @@ impl Cursor {
             *len = b.try_into().map_or(0, u32::from_le_bytes) as usize;
         }
         self.record.resize(self.lens.iter().sum(), 0);
-        self.reader.read(file, &mut self.record)
+        let more = self.reader.read(file, &mut self.record)?;
+        self.prefix = prefix(self.key());
+        Ok(more)
     }
 
     fn key(&self) -> &[u8] {
@@ -312,7 +333,8 @@ struct Head(Cursor, usize);
 
 impl Ord for Head {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.0.key(), self.1).cmp(&(other.0.key(), other.1))
+        let by_key = || (self.0.key(), self.1).cmp(&(other.0.key(), other.1));
+        self.0.prefix.cmp(&other.0.prefix).then_with(by_key)
     }
 }
 
@@ -331,14 +353,14 @@ impl PartialEq for Head {
 impl Eq for Head {}
 
 impl Spilled {
-    fn record(&mut self, key: &[u8], payload: &[u8], row: &[u8]) -> SqlResult<()> {
-        for part in [key, payload, row] {
-            self.file.write(&(part.len() as u32).to_le_bytes())?;
+    /// Appends a row: the lengths of its key, payload and image, and all three.
+    fn record(&mut self, lens: [u32; 3], bytes: &[u8]) -> SqlResult<()> {
+        let mut head = [0; 12];
+        for (to, len) in head.chunks_exact_mut(4).zip(lens) {
+            to.copy_from_slice(&len.to_le_bytes());
         }
-        for part in [key, payload, row] {
-            self.file.write(part)?;
-        }
-        Ok(())
+        self.file.write(&head)?;
+        self.file.write(bytes)
     }
 
     /// Calls `f` with all rows of the runs in order.
@@ -353,6 +375,7 @@ impl Spilled {
                 reader: SpillReader::new(*start, *end),
                 record: Vec::new(),
                 lens: [0; 3],
+                prefix: 0,
             };
             if c.next(file)? {
                 heap.push(Reverse(Head(c, n)));
@@ -381,9 +404,7 @@ impl Spilled {
             if n & 0xfff == 0 {
                 env.check_interrupt()?;
             }
-            let (key, rest) = c.record.split_at(c.lens[0]);
-            let (payload, row) = rest.split_at(c.lens[1]);
-            to.record(key, payload, row)?;
+            to.record(c.lens.map(|l| l as u32), &c.record)?;
             Ok(true)
         })?;
         to.file.flush()?;
@@ -406,6 +427,16 @@ impl<'p> SortBuffer<'p> {
             max_memory: env.sort_memory.min(env.max_memory),
             folder: env.tmp_dir.clone(),
             spilled: None,
+            columns: None,
+        }
+    }
+
+    /// Keeps only these columns of the rows, which have that layout: the others are NULL when they are handed on.
+    pub fn keep_columns(&mut self, layout: &'p RowLayout, mut columns: Vec<usize>) {
+        columns.sort_unstable();
+        columns.dedup();
+        if columns.len() < layout.columns().len() {
+            self.columns = Some((layout, columns));
         }
     }
 
@@ -421,24 +452,34 @@ impl<'p> SortBuffer<'p> {
         let start = self.arena.len();
         for k in self.keys {
             k.push(access, ctx, &mut self.arena)?;
+            if let Some(b) = &self.bound {
+                // The first keys decide most rows. No key is the beginning of another.
+                let key = &self.arena[start..];
+                if key > &b[..b.len().min(key.len())] {
+                    self.arena.truncate(start);
+                    return Ok(());
+                }
+            }
         }
         let key = &self.arena[start..];
         if self.bound.as_ref().is_some_and(|b| key >= b.as_slice()) {
             self.arena.truncate(start);
             return Ok(());
         }
-        let mut prefix = [0; 8];
-        let n = key.len().min(8);
-        prefix[..n].copy_from_slice(&key[..n]);
-        self.slots.push(Slot {
-            prefix: u64::from_be_bytes(prefix),
-            start,
-            key: key.len() as u32,
-            payload: payload.len() as u32,
-            row: row.len() as u32,
-        });
+        let (prefix, len) = (prefix(key), key.len());
         self.arena.extend_from_slice(payload);
-        self.arena.extend_from_slice(row);
+        let at = self.arena.len();
+        match &self.columns {
+            Some((layout, columns)) => layout.project(row, columns, &mut self.arena)?,
+            None => self.arena.extend_from_slice(row),
+        }
+        self.slots.push(Slot {
+            prefix,
+            start,
+            key: len as u32,
+            payload: payload.len() as u32,
+            row: (self.arena.len() - at) as u32,
+        });
         if self.keep < usize::MAX / 32 && self.slots.len() >= 2 * self.keep + 256 {
             self.prune();
         }
@@ -496,9 +537,7 @@ impl<'p> SortBuffer<'p> {
         };
         let start = to.file.len();
         for s in &self.slots {
-            let (key, rest) = self.arena[s.start..s.end()].split_at(s.key as usize);
-            let (payload, row) = rest.split_at(s.payload as usize);
-            to.record(key, payload, row)?;
+            to.record([s.key, s.payload, s.row], &self.arena[s.start..s.end()])?;
         }
         to.file.flush()?;
         to.runs.push((start, to.file.len()));

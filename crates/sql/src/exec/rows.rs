@@ -2,13 +2,14 @@
 
 use super::index_rows::{IndexRows, entry_width};
 use super::join::{JoinPlan, encode_made};
+use super::prefilter::Prefilter;
 use super::set::{RecursivePlan, SetPlan};
 use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
 use crate::plan::sarg::conjuncts;
 use crate::plan::select::SelectPlan;
 use crate::virtual_tables::{VirtualRows, Wanted};
-use narwal_engine::{KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
+use narwal_engine::{Keep, KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
@@ -222,6 +223,12 @@ impl TablePlan {
         })
     }
 
+    /// What rules rows out before the condition is evaluated; the rows are images of the table.
+    fn prefilter(&self, check: bool, ctx: &EvalCtx<'_>) -> Option<Prefilter<'_>> {
+        let filter = self.filter.as_ref().filter(|_| check)?;
+        Prefilter::of(filter, &self.table.layout, ctx)
+    }
+
     pub(super) fn matches(&self, check: bool, row: &[u8], ctx: &EvalCtx<'_>) -> SqlResult<bool> {
         match &self.filter {
             Some(f) if check => {
@@ -368,6 +375,9 @@ impl TablePlan {
             Keys::Ranges(ranges) => {
                 let keys_only = keys_only && !check;
                 let cover = self.cover(check).filter(|_| !keys_only);
+                let first = self.prefilter(check && cover.is_none(), ctx);
+                let keep = first.as_ref().map(|p| |row: &[u8]| p.keeps(row));
+                let keep = keep.as_ref().map(|k| k as &Keep<'_>);
                 let mut image = Vec::new();
                 let mut n = 0u32;
                 for r in ranges {
@@ -380,10 +390,13 @@ impl TablePlan {
                         keys_only || cover.is_some(),
                     )?;
                     let mut more = true;
-                    scan.each(|item| -> SqlResult<bool> {
+                    scan.each_kept(keep, |item| -> SqlResult<bool> {
                         n = n.wrapping_add(1);
                         if n & 0xff == 0 {
                             ctx.env.check_interrupt()?;
+                        }
+                        if first.as_ref().is_some_and(|p| !p.keeps(item.row)) {
+                            return Ok(true);
                         }
                         let row = match cover {
                             Some(c) => {
@@ -432,6 +445,9 @@ impl TablePlan {
             Keys::Ranges(ranges) => ranges,
         };
         let cover = self.cover(check);
+        let first = self.prefilter(check && cover.is_none(), ctx);
+        let keep = first.as_ref().map(|p| |row: &[u8]| p.keeps(row));
+        let keep = keep.as_ref().map(|k| k as &Keep<'_>);
         let mut image = Vec::new();
         let mut n = 0u32;
         for mut r in ranges {
@@ -446,10 +462,13 @@ impl TablePlan {
                 )?;
                 let mut flow = Flow::More;
                 let mut last = Vec::new();
-                scan.each(|item| -> SqlResult<bool> {
+                scan.each_kept(keep, |item| -> SqlResult<bool> {
                     n = n.wrapping_add(1);
                     if n & 0xff == 0 {
                         ctx.env.check_interrupt()?;
+                    }
+                    if first.as_ref().is_some_and(|p| !p.keeps(item.row)) {
+                        return Ok(true);
                     }
                     let row = match cover {
                         Some(c) => {

@@ -213,6 +213,7 @@ impl SelectPlan {
             return Ok(out.sent);
         }
         let mut buf = SortBuffer::new(sort, keep, ctx.env);
+        buf.keep_columns(layout, self.item_columns());
         self.source(txn, ctx, false, &mut |ctx, row| {
             buf.push(&[], row, &ImageRow { layout, row }, ctx)?;
             Ok(true)
@@ -230,6 +231,18 @@ impl SelectPlan {
             out.sent.found = total;
         }
         Ok(out.sent)
+    }
+
+    /// The columns that the items look at.
+    fn item_columns(&self) -> Vec<usize> {
+        let mut columns = Vec::new();
+        for i in &self.items {
+            match i {
+                Out::Column { column, .. } => columns.push(*column),
+                Out::Expr(e) => e.for_each_column(&mut |c| columns.push(c)),
+            }
+        }
+        columns
     }
 
     /// Evaluates expressions while no rows are read.

@@ -97,8 +97,12 @@ fn crypt(cipher: &Aes128, at: u64, bytes: &mut [u8]) {
         cipher.encrypt_blocks(&mut stream);
         let n = rest.len().min(128 - skip);
         let (now, later) = std::mem::take(&mut rest).split_at_mut(n);
-        for (i, b) in now.iter_mut().enumerate() {
-            *b ^= stream[(skip + i) / 16][(skip + i) % 16];
+        let mut flat = [0; 128];
+        for (to, s) in flat.chunks_exact_mut(16).zip(&stream) {
+            to.copy_from_slice(s);
+        }
+        for (b, s) in now.iter_mut().zip(&flat[skip..]) {
+            *b ^= s;
         }
         skip = 0;
         rest = later;

@@ -108,7 +108,7 @@ pub fn date_rules(env: &StatementEnv) -> DateRules {
     }
 }
 
-pub(super) fn satisfied(op: CmpOp, o: Ordering) -> bool {
+pub(crate) fn satisfied(op: CmpOp, o: Ordering) -> bool {
     match op {
         CmpOp::Eq | CmpOp::NullSafeEq => o == Ordering::Equal,
         CmpOp::Ne => o != Ordering::Equal,

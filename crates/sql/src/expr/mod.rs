@@ -50,6 +50,7 @@ pub use bind::bind;
 use bind::{Binder, bool_ty, make};
 pub(crate) use bind::{negate_literal, number};
 pub use date::IntervalUnit;
+pub(crate) use eval::satisfied;
 pub use eval::{Val, push_warning};
 pub(crate) use functions::json::{append_value as append_json, escape as escape_json};
 pub use print::{arguments as call_arguments, print, print_default, quote};
@@ -594,6 +595,16 @@ pub trait RowAccess {
     fn int(&self, _source: usize, _column: usize) -> Option<i64> {
         None
     }
+    /// A DECIMAL column's value times 10^scale, and the scale, if that is quick to say and not NULL.
+    #[inline]
+    fn units(&self, _source: usize, _column: usize) -> Option<(i64, u8)> {
+        None
+    }
+    /// Appends a key by which a column's values can be sorted. False if there is no quick one: for all rows, or for none.
+    #[inline]
+    fn order_key(&self, _source: usize, _column: usize, _out: &mut Vec<u8>) -> SqlResult<bool> {
+        Ok(false)
+    }
     /// The value of the n-th aggregate.
     fn aggregate(&self, _n: usize) -> ValueRef<'_> {
         ValueRef::Null
@@ -632,6 +643,16 @@ impl RowAccess for ImageRow<'_> {
     #[inline]
     fn int(&self, _source: usize, column: usize) -> Option<i64> {
         self.layout.int(self.row, column)
+    }
+
+    #[inline]
+    fn units(&self, _source: usize, column: usize) -> Option<(i64, u8)> {
+        self.layout.units(self.row, column)
+    }
+
+    #[inline]
+    fn order_key(&self, _source: usize, column: usize, out: &mut Vec<u8>) -> SqlResult<bool> {
+        self.layout.order_key(self.row, column, out)
     }
 }
 
@@ -758,7 +779,7 @@ impl Expr {
         let given = |e: &Expr| {
             let v = match &e.kind {
                 ExprKind::Literal(v) => v,
-                ExprKind::Param(n) => ctx.params.get(*n)?,
+                ExprKind::Param(n) | ExprKind::Slot(n) => ctx.params.get(*n)?,
                 _ => return None,
             };
             match v {
