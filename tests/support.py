@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pymysql
 import pymysql.err
+from pymysql.constants import COMMAND
 
 
 @dataclass
@@ -80,8 +81,17 @@ class Client:
             pass
 
     def run(self, sql: str | bytes) -> Answer:
+        self.send(sql)
+        return self.receive()
+
+    def send(self, sql: str | bytes) -> None:
+        """Sends a statement, whose answer `receive` takes: other clients' statements may be under way at the same time."""
+        text = sql if isinstance(sql, bytes) else sql.encode("utf8", "surrogateescape")
+        self.connection._execute_command(COMMAND.COM_QUERY, text)
+
+    def receive(self) -> Answer:
         try:
-            self.connection.query(sql)
+            self.connection._read_query_result()
         except pymysql.MySQLError as error:
             if error.args and isinstance(error.args[0], int) and error.args[0] not in (2006, 2013, 2014, 0):
                 message = error.args[1] if len(error.args) > 1 else ""
