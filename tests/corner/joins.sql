@@ -117,3 +117,30 @@ SELECT a, b FROM x WHERE EXISTS (SELECT id FROM c WHERE c.id = x.a AND c.id < x.
 SELECT a, b FROM x WHERE EXISTS (SELECT id FROM c WHERE c.id = x.a GROUP BY id) OR b = 'x' ORDER BY a, b;
 DELETE FROM big WHERE EXISTS (SELECT 1 FROM small WHERE small.bid = big.id AND tag = 't3');
 SELECT COUNT(*), SUM(id) FROM big;
+-- Joins within joins, without parentheses.
+CREATE TABLE w1 (id INT PRIMARY KEY, v INT);
+CREATE TABLE w2 (id INT PRIMARY KEY, v INT);
+CREATE TABLE w3 (id INT PRIMARY KEY, v INT);
+INSERT INTO w1 VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO w2 VALUES (1, 1), (2, 5);
+INSERT INTO w3 VALUES (1, 1), (5, 2);
+-- sorted
+SELECT * FROM w1 JOIN w2 JOIN w3 ON w2.v = w3.id ON w1.id = w2.id;
+-- sorted
+SELECT * FROM w1 LEFT JOIN w2 JOIN w3 ON w2.id = w3.id ON w1.id = w2.id;
+-- sorted
+SELECT * FROM w1 LEFT JOIN w2 LEFT JOIN w3 ON w2.id = w3.id ON w1.id = w2.id;
+-- sorted
+SELECT w1.id, w2.id, w3.id FROM w1 LEFT JOIN w2 LEFT JOIN w3 USING (id) ON w1.id = w2.id WHERE w1.v > 1;
+-- sorted
+SELECT * FROM w1 RIGHT JOIN w2 LEFT JOIN w3 ON w2.id = w3.id ON w1.id = w3.id;
+-- sorted
+SELECT * FROM w1 a LEFT JOIN w1 b JOIN w2 c ON b.id = c.id JOIN w3 d ON c.v = d.id ON a.id = d.v;
+-- sorted
+SELECT * FROM w1 a LEFT JOIN w1 b LEFT JOIN w2 c LEFT JOIN w3 d ON c.v = d.id ON b.id = c.id ON a.id = b.v;
+-- sorted
+SELECT a.id, c.id FROM w1 a JOIN w2 b JOIN w3 c ON b.id = c.id;
+-- sorted
+SELECT a.id, c.id FROM w1 a JOIN w2 b JOIN w3 c ON b.id = c.id LEFT JOIN w1 d ON d.id = a.id;
+SELECT * FROM w1 LEFT JOIN w2 JOIN w3 ON w2.id = w3.id;
+SELECT * FROM w1 LEFT JOIN w2 JOIN w3 ON w1.id = w3.id ON w1.id = w2.id;

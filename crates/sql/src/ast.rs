@@ -24,8 +24,8 @@ pub enum Stmt {
     LoadData(Box<LoadData>),
     /// SELECT ... INTO: the session runs the SELECT and keeps its rows.
     SelectInto(Box<SelectInto>),
-    /// DO expr, ...
-    Do(Vec<AstExpr>),
+    /// DO expr, ...: a SELECT without FROM whose row nobody gets.
+    Do(Box<Select>),
     /// CHECKSUM TABLE t, ...
     ChecksumTable(Vec<TableName>),
     /// EXPLAIN of one of the above.

@@ -235,6 +235,19 @@ pub struct StatementEnv {
     warning_count: std::cell::Cell<u64>,
 }
 
+/// The SQLSTATE of a warning about an expression's value that is an error where a strict statement stores it.
+fn refused_as(code: u16) -> Option<&'static [u8; 5]> {
+    Some(match code {
+        1264 => b"22003",
+        1292 => b"22007",
+        1365 => b"22012",
+        1441 => b"22008",
+        // Texts cut or too long, texts that are no dates, no base64, no JSON or no JSON path.
+        1256 | 1260 | 1301 | 1411 | 1958 | 4035..=4042 => b"HY000",
+        _ => return None,
+    })
+}
+
 impl StatementEnv {
     /// An environment with MariaDB's defaults and no database.
     pub fn new(variables: Arc<dyn VariableSource>) -> Self {
@@ -302,9 +315,8 @@ impl StatementEnv {
     pub fn push_condition(&self, level: WarningLevel, code: u16, message: impl Into<Box<str>>) {
         if self.strict_expressions.get()
             && level == WarningLevel::Warning
-            && matches!(code, 1292 | 1365)
+            && let Some(state) = refused_as(code)
         {
-            let state = if code == 1365 { b"22012" } else { b"22007" };
             self.refused
                 .borrow_mut()
                 .get_or_insert_with(|| SqlError::new(code, state, message));

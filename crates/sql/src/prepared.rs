@@ -2,7 +2,7 @@
 
 use crate::ast::{AstExpr, ExplainForm, Stmt, TableRef};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, Expr, NoRow, Scope, Shared, bind};
+use crate::expr::{EvalCtx, NoRow, Scope, Shared, bind};
 use crate::load::LoadPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
 use crate::plan::explain;
@@ -26,7 +26,7 @@ enum Plan {
     Delete(Box<DeletePlan>),
     WriteJoin(Box<WriteJoinPlan>),
     Load(Box<LoadPlan>),
-    Do(Vec<Expr>),
+    Do(Box<SelectPlan>),
     /// Name as shown, and the table, or what is wrong with it.
     Checksum(Vec<(String, SqlResult<Arc<Table>>)>),
     /// Rows made when it was planned.
@@ -164,7 +164,8 @@ impl Prepared {
     pub fn is_tableless(&self) -> bool {
         match &self.plan {
             Plan::Select(s) => s.table.is_none() && s.subqueries.is_empty(),
-            Plan::Do(_) | Plan::Explain(_) | Plan::ExplainJson(_) => true,
+            Plan::Do(s) => s.table.is_none() && s.subqueries.is_empty(),
+            Plan::Explain(_) | Plan::ExplainJson(_) => true,
             _ => false,
         }
     }
@@ -172,7 +173,7 @@ impl Prepared {
     /// True if it shows or copies rows of tables.
     pub fn reads_tables(&self) -> bool {
         match &self.plan {
-            Plan::Select(_) => !self.is_tableless(),
+            Plan::Select(_) | Plan::Do(_) => !self.is_tableless(),
             Plan::Insert(i) => matches!(i.source, RowSource::Select(_)),
             _ => false,
         }
@@ -242,16 +243,16 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
         Stmt::LoadData(l) => (Plan::Load(Box::new(r.load_data(l)?)), 0),
         Stmt::SelectInto(_) => return Err(SqlError::unsupported("SELECT ... INTO here")),
         Stmt::WriteJoin(w) => (Plan::WriteJoin(Box::new(r.write_join(w)?)), w.select.params),
-        Stmt::Do(list) => {
-            let scope = Scope::empty(r.env);
-            (
-                Plan::Do(
-                    list.iter()
-                        .map(|e| bind(e, &scope))
-                        .collect::<SqlResult<_>>()?,
-                ),
-                0,
-            )
+        Stmt::Do(s) => {
+            let plan = r.select(s)?;
+            if plan.group.is_some() {
+                return Err(SqlError::new(
+                    1111,
+                    b"HY000",
+                    "Invalid use of group function",
+                ));
+            }
+            (Plan::Do(Box::new(plan)), s.params)
         }
         Stmt::ChecksumTable(tables) => {
             let mut out = Vec::new();
@@ -354,12 +355,18 @@ pub fn execute(
         Plan::Select(s) => select(s, prepared.locks, txn, &ctx, sink),
         Plan::Insert(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
         Plan::Update(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
-        Plan::Delete(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
-        Plan::WriteJoin(p) => strictly(env, p.ignore, || p.run(txn, &ctx)),
+        // Nothing is stored by DELETE.
+        Plan::Delete(p) => p.run(txn, &ctx),
+        Plan::WriteJoin(p) => strictly(env, p.ignore || p.delete, || p.run(txn, &ctx)),
         Plan::Load(p) => strictly(env, p.ignore, || p.run(txn, &ctx, sink)),
-        Plan::Do(list) => {
-            for e in list {
-                e.eval(&ctx, &NoRow)?;
+        Plan::Do(s) => {
+            match s.run(txn, &ctx, &mut |_| Ok(())) {
+                // Whatever its values are, it has done its work.
+                Err(e) if matches!(e.code, 1139 | 1242 | 1690) => {
+                    let error = crate::WarningLevel::Error;
+                    env.push_condition(error, e.code, e.message);
+                }
+                done => drop(done?),
             }
             Ok(Outcome::Done {
                 affected: 0,

@@ -362,7 +362,8 @@ impl Store<'_> {
                     }
                 };
                 let (m, unknown) = Member::parse(of, set, s, self.t.ty.collation);
-                if !unknown {
+                // Spaces alone are no empty set.
+                if !unknown && !(set && m.number == 0 && !s.is_empty()) {
                     return Ok(Value::Member(m));
                 }
                 // A number as text, as dumps have it.
@@ -370,11 +371,17 @@ impl Store<'_> {
                     && s.len() < 22
                     && let Some(n) = std::str::from_utf8(s)
                         .ok()
+                        .map(|s| if set { s } else { s.trim_end_matches(' ') })
                         .and_then(|s| s.trim_start().parse().ok())
-                    && n <= max
-                    && n > 0
+                    && (set || n > 0)
                 {
-                    return Ok(value(n));
+                    if n <= max {
+                        return Ok(value(n));
+                    }
+                    if set {
+                        let e = self.truncated();
+                        return self.or(e, value(n & max));
+                    }
                 }
                 m.number
             }
@@ -505,6 +512,10 @@ impl Store<'_> {
             .int_range()
             .unwrap_or((i64::MIN as i128, i64::MAX as i128));
         let kept = wide.clamp(lo, hi);
+        // The range is looked at before what stands behind a number.
+        if kept != wide {
+            problem = problem.filter(|e| e.code == 1366);
+        }
         let value = if self.t.ty.unsigned {
             Value::UInt(kept as u64)
         } else {
@@ -573,8 +584,16 @@ impl Store<'_> {
             kept = Decimal::max_value(p, s, kept.is_negative());
             clipped = true;
         }
-        if clipped && problem.is_none() {
-            problem = Some(self.out_of_range());
+        if clipped {
+            let e = self.out_of_range();
+            match problem.take() {
+                // Both are told, the text first.
+                Some(text) => {
+                    self.or(text, Value::Null)?;
+                    return self.or(e, Value::Decimal(kept));
+                }
+                None => problem = Some(e),
+            }
         }
         match problem {
             Some(e) => self.or(e, Value::Decimal(kept)),
@@ -820,26 +839,34 @@ impl Store<'_> {
 
     fn year(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
         let mut problem = None;
+        let beyond = |f: f64| !(0.0..=2155.0).contains(&f);
         let (n, text) = match v {
             ValueRef::Str(s) | ValueRef::Bytes(s) => {
-                let (d, p, _) = self.text_number(s, "integer");
-                problem = p;
-                let digits = s.iter().filter(|b| b.is_ascii_digit()).count();
-                (saturate(&d), digits != 4)
+                let (d, p, spaces) = self.text_number(s, "integer");
+                problem = p.or_else(|| spaces.then(|| self.truncated()));
+                (saturate(&d), s.len() != 4)
             }
             ValueRef::Date(d) => (d.year as i128, false),
             ValueRef::DateTime(t) => (t.date.year as i128, false),
+            // A double's digits are cut off.
+            ValueRef::Double(f) if beyond(f) => (-1, false),
+            ValueRef::Float(f) if beyond(f.into()) => (-1, false),
+            ValueRef::Double(f) => (f as i128, false),
+            ValueRef::Float(f) => (f as i128, false),
+            ValueRef::Decimal(d) if d.is_negative() => (-1, false),
             v => (saturate(&to_decimal(v, &mut NoWarnings)), false),
         };
+        // In strict mode the range is looked at before what stands behind a number.
+        let saw_number = problem.as_ref().is_some_and(|e: &SqlError| e.code != 1366);
         let year = match n {
-            0 if text && problem.is_none() => 2000,
+            0 if text && problem.as_ref().is_none_or(|e| e.code != 1366) => 2000,
             0 => 0,
             1..=69 => 2000 + n,
             70..=99 => 1900 + n,
             1901..=2155 => n,
             _ => -1,
         };
-        if year < 0 && problem.is_none() {
+        if year < 0 && (problem.is_none() || self.mode.strict && saw_number) {
             problem = Some(self.out_of_range());
         }
         let value = Value::Int(year.max(0) as i64);

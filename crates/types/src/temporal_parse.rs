@@ -131,6 +131,10 @@ pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>>
         count += 1;
         rest = &rest[n..];
         let Some(&b) = rest.first() else { break };
+        if b.is_ascii_digit() {
+            // A part with too many digits.
+            return None;
+        }
         if count == 6 {
             if b == b'.' {
                 (us, fsp, rest) = fraction(&rest[1..]);

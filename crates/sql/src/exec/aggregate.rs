@@ -3,7 +3,9 @@
 use super::key_table::KeyTable;
 use super::order::{compare, push_key};
 use crate::env::StatementEnv;
-use crate::expr::{AggFunc, Aggregate, EvalCtx, Expr, RowAccess, append_json, escape_json};
+use crate::expr::{
+    AggFunc, Aggregate, EvalCtx, Expr, RowAccess, append_json, escape_json, quotient_digits,
+};
 use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_u64};
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
@@ -345,10 +347,11 @@ impl Acc {
             (State::Sum(s), AggFunc::Sum) if double => Value::Double(s.doubles),
             (State::Sum(s), AggFunc::Sum) => Value::Decimal(s.exact()?.round(a.ty.decimals)),
             (State::Sum(s), _) if double => Value::Double(s.doubles / self.count as f64),
-            (State::Sum(s), _) => s
-                .exact()?
-                .checked_div(&Decimal::from(self.count), a.ty.decimals + 6)
-                .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals))),
+            (State::Sum(s), _) => {
+                let sum = s.exact()?;
+                sum.checked_div(&Decimal::from(self.count), quotient_digits(sum.scale(), 0))
+                    .map_or(Value::Null, |d| Value::Decimal(d.round(a.ty.decimals)))
+            }
             (State::Best(v), _) => v.clone(),
             (State::Spread(s), f) => s.result(f, self.count),
             (State::Bits(bits), _) => Value::UInt(*bits),

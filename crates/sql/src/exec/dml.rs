@@ -37,13 +37,14 @@ pub(super) enum Cell<'a> {
 
 /// The row that INSERT is building: columns not reached yet have their defaults.
 struct RowSoFar<'a> {
-    cells: &'a [Cell<'a>],
+    cells: &'a [Option<Cell<'a>>],
     defaults: &'a [DefaultValue],
 }
 
 impl RowAccess for RowSoFar<'_> {
     fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
-        Ok(match (self.cells.get(column), self.defaults.get(column)) {
+        let cell = self.cells.get(column).and_then(Option::as_ref);
+        Ok(match (cell, self.defaults.get(column)) {
             (Some(c), _) => c.as_ref(),
             (None, Some(DefaultValue::Const(v) | DefaultValue::Missing(v))) => v.as_ref(),
             (None, Some(DefaultValue::Generate)) => ValueRef::Int(0),
@@ -149,7 +150,7 @@ impl<'a> Storer<'a> {
                 None => Cell::Ref(ValueRef::Null),
             },
             _ => {
-                let v = e.eval(self.ctx, row)?;
+                let v = e.eval_unrounded(self.ctx, row)?.into_value();
                 self.ctx.env.check_refused()?;
                 Cell::Own(v)
             }
@@ -177,7 +178,7 @@ impl<'a> Storer<'a> {
     ) -> SqlResult<Cell<'a>> {
         match d {
             DefaultValue::Expr(e) => {
-                let v = e.eval(self.ctx, row)?;
+                let v = e.eval_unrounded(self.ctx, row)?.into_value();
                 self.ctx.env.check_refused()?;
                 Ok(Cell::Own(self.convert(column, Cell::Own(v))?.into_value()))
             }
@@ -197,7 +198,7 @@ impl<'a> Storer<'a> {
                     layout,
                     row: &image,
                 };
-                let v = e.eval(self.ctx, &row)?;
+                let v = e.eval_unrounded(self.ctx, &row)?.into_value();
                 self.ctx.env.check_refused()?;
                 // Nobody has written a value that could be noted.
                 self.convert_with(*column, Cell::Own(v), false)?
@@ -232,7 +233,7 @@ impl<'a> Storer<'a> {
                     }
                     let mut cell = Cell::Ref(ValueRef::Null);
                     access(current.as_deref().unwrap_or(old), &mut |row| {
-                        let v = Cell::Own(e.eval(self.ctx, row)?);
+                        let v = Cell::Own(e.eval_unrounded(self.ctx, row)?.into_value());
                         self.ctx.env.check_refused()?;
                         cell = match &s.value {
                             StoreValue::Ignored(_) => self.ignored(s.column, &v.as_ref())?,
@@ -260,7 +261,7 @@ impl<'a> Storer<'a> {
                         }
                         let mut cell = Cell::Ref(ValueRef::Null);
                         access(current.as_deref().unwrap_or(old), &mut |row| {
-                            let v = Cell::Own(e.eval(self.ctx, row)?);
+                            let v = Cell::Own(e.eval_unrounded(self.ctx, row)?.into_value());
                             self.ctx.env.check_refused()?;
                             cell = match self.convert(s.column, v)? {
                                 Cell::Own(v) => Cell::Own(v),
@@ -971,8 +972,10 @@ impl<'p> Inserter<'p> {
             row_no: self.row_no,
         };
         let mut auto_null = false;
-        let mut cells: SmallVec<[Cell<'_>; 12]> = SmallVec::new();
-        for (c, g) in plan.given.iter().enumerate() {
+        let mut cells: SmallVec<[Option<Cell<'_>>; 12]> = SmallVec::new();
+        cells.resize_with(plan.given.len(), || None);
+        for c in plan.order.iter().copied() {
+            let g = &plan.given[c];
             let auto = table.auto_increment == Some(c);
             let raw = match (g, exprs, values) {
                 (None, ..) => storer.default(c, &plan.defaults[c])?,
@@ -1024,7 +1027,7 @@ impl<'p> Inserter<'p> {
             };
             auto_null |= auto && raw.as_ref().is_null();
             // Until its number is drawn an AUTO_INCREMENT column is 0 to the expressions behind it.
-            cells.push(if auto && auto_null {
+            cells[c] = Some(if auto && auto_null {
                 Cell::Ref(ValueRef::Int(0))
             } else {
                 raw
@@ -1048,21 +1051,21 @@ impl<'p> Inserter<'p> {
                             defaults: &plan.defaults,
                         },
                     )?;
-                    cells[c] = Cell::Own(storer.convert(c, v)?.into_value());
+                    cells[c] = Some(Cell::Own(storer.convert(c, v)?.into_value()));
                 }
             }
         }
         // Drawn when all other values are known to be good: a row that fails before uses no number up.
         if let Some(c) = table.auto_increment {
-            let given = std::mem::replace(&mut cells[c], Cell::Ref(ValueRef::Null));
-            let given = if auto_null {
-                Cell::Ref(ValueRef::Null)
-            } else {
-                given
+            let given = match cells[c].take() {
+                Some(given) if !auto_null => given,
+                _ => Cell::Ref(ValueRef::Null),
             };
-            cells[c] = self.auto_increment(txn, c, given)?;
+            cells[c] = Some(self.auto_increment(txn, c, given)?);
         }
-        let refs: SmallVec<[ValueRef<'_>; 12]> = cells.iter().map(Cell::as_ref).collect();
+        let refs: SmallVec<[ValueRef<'_>; 12]> = (cells.iter())
+            .map(|c| c.as_ref().map_or(ValueRef::Null, Cell::as_ref))
+            .collect();
         let mut image = Vec::with_capacity(64 + refs.len() * 8);
         table.layout.encode(&refs, &mut image)?;
         drop(refs);

@@ -96,7 +96,10 @@ impl Output<'_, '_> {
         self.computed.clear();
         for i in &self.plan.items {
             if let Out::Expr(e) = i {
-                self.computed.push(e.eval(ctx, access)?);
+                self.computed.push(match self.plan.unrounded {
+                    true => e.eval_unrounded(ctx, access)?.into_value(),
+                    false => e.eval(ctx, access)?,
+                });
             }
         }
         let mut computed = self.computed.iter();

@@ -2,7 +2,7 @@
 
 use super::fixed;
 use super::func::Func;
-use super::functions::{Function, json};
+use super::functions::{self, Function, json, year_of};
 use super::print::literal_text;
 use super::subquery::{as_subquery, not_a_row, row_items, wrong_columns};
 use super::types::{self, NO_LENGTH};
@@ -94,6 +94,15 @@ impl Expr {
             },
             s.column_type(column),
         ))
+    }
+
+    /// One of several branches that have this type together. Exact numbers keep the digits they have until they are shown.
+    fn branch(self, ty: &ExprType) -> Expr {
+        let exact = self.ty.ty.is_integer() || matches!(self.ty.ty.kind, TypeKind::Decimal(..));
+        if exact && matches!(ty.ty.kind, TypeKind::Decimal(..)) {
+            return self;
+        }
+        self.coerce(ty)
     }
 
     /// Converted to a type, if it has another one already known. Parameters stay as they are.
@@ -201,9 +210,19 @@ impl Binder<'_> {
                 low,
                 high,
             } => {
-                let e = self.expr(expr)?;
-                let lo = self.beside(low, &e)?;
-                let hi = self.beside(high, &e)?;
+                let mut e = self.expr(expr)?;
+                let mut lo = self.beside(low, &e)?;
+                let mut hi = self.beside(high, &e)?;
+                // A number among texts makes all three numbers.
+                let number = |e: &Expr| e.ty.ty.is_numeric() && !e.ty.null;
+                if e.ty.is_string() && number(&lo) != number(&hi) {
+                    let double = ExprType::double(true);
+                    let as_number = |e: Expr| match e.ty.is_string() {
+                        true => as_operand(e).coerce(&double),
+                        false => e,
+                    };
+                    (e, lo, hi) = (as_number(e), as_number(lo), as_number(hi));
+                }
                 let collation = types::compare_collation([&e, &lo, &hi], "between")?;
                 let nullable = e.ty.nullable || lo.ty.nullable || hi.ty.nullable;
                 make(
@@ -1042,6 +1061,8 @@ impl Binder<'_> {
         let mut whens = Vec::with_capacity(conditions.len());
         for c in conditions {
             let w = match &operand {
+                // Not as the year that it would be stored as.
+                Some(o) if o.ty.ty.kind == TypeKind::Year => as_operand(self.expr(&c.condition)?),
                 Some(o) => self.beside(&c.condition, o)?,
                 None => self.expr(&c.condition)?,
             };
@@ -1063,12 +1084,12 @@ impl Binder<'_> {
         if otherwise.is_none() {
             ty.nullable = true;
         }
-        let whens = whens.into_iter().map(|(w, t)| (w, t.coerce(&ty))).collect();
+        let whens = whens.into_iter().map(|(w, t)| (w, t.branch(&ty))).collect();
         Ok(make(
             ExprKind::Case {
                 operand: operand.map(Box::new),
                 whens,
-                otherwise: otherwise.map(|o| boxed(o.coerce(&ty))),
+                otherwise: otherwise.map(|o| boxed(o.branch(&ty))),
                 collation,
             },
             ty,
@@ -1300,14 +1321,14 @@ impl Binder<'_> {
                     .map(|(i, a)| if is_result(i, n) { a.coerce(&ty) } else { a })
                     .collect()
             }
-            Func::Coalesce | Func::Ifnull => args.into_iter().map(|a| a.coerce(&ty)).collect(),
+            Func::Coalesce | Func::Ifnull => args.into_iter().map(|a| a.branch(&ty)).collect(),
             Func::Greatest | Func::Least if !ty.ty.is_string() => {
-                args.into_iter().map(|a| a.coerce(&ty)).collect()
+                args.into_iter().map(|a| a.branch(&ty)).collect()
             }
             Func::If => {
                 let mut it = args.into_iter();
                 let mut out: Vec<Expr> = it.by_ref().take(1).collect();
-                out.extend(it.map(|a| a.coerce(&ty)));
+                out.extend(it.map(|a| a.branch(&ty)));
                 out
             }
             _ => args,
@@ -1798,7 +1819,47 @@ fn as_operand(e: Expr) -> Expr {
             let v = b.iter().fold(0u64, |a, x| a << 8 | *x as u64);
             Expr::literal(Value::UInt(v))
         }
+        // Where a number is wanted GREATEST and LEAST compare texts as numbers.
+        ExprKind::Func {
+            func: Func::Greatest | Func::Least,
+            ..
+        } if e.ty.is_string() => {
+            let ty = ExprType::double(e.ty.nullable);
+            match e.kind {
+                ExprKind::Func { func, args } => {
+                    let args = args.into_iter().map(|a| a.coerce(&ty)).collect();
+                    make(ExprKind::Func { func, args }, ty)
+                }
+                kind => Expr { kind, ..e },
+            }
+        }
         _ => json::as_scalar(e, true),
+    }
+}
+
+/// A constant beside a YEAR column: the year that it would be stored as, if it can be one.
+fn year_beside(e: Expr) -> Expr {
+    if let ExprKind::Literal(v) = &e.kind {
+        return match year_of(v.as_ref()) {
+            Some(y) => Expr::literal(Value::Int(y)),
+            None => e,
+        };
+    }
+    if !e.is_const() || e.ty.null || e.any(&|e| matches!(e.kind, ExprKind::Outer(_))) {
+        return e;
+    }
+    match functions::lookup(" year_of") {
+        Some(f) => {
+            let ty = e.ty;
+            make(
+                ExprKind::Func {
+                    func: Func::Listed(f),
+                    args: vec![e],
+                },
+                ty,
+            )
+        }
+        None => e,
     }
 }
 
@@ -1818,6 +1879,9 @@ fn constant_beside(e: Expr, other: &Expr, env: &StatementEnv) -> SqlResult<Expr>
     slot_fits(&e, other)?;
     if let Some(kind) = other.ty.ty.fixed() {
         return Ok(fixed::literal_beside(e, kind, env));
+    }
+    if other.ty.ty.kind == TypeKind::Year && other.as_column().is_some() {
+        return Ok(year_beside(as_operand(e)));
     }
     if other.ty.ty.is_numeric() && !other.ty.null {
         return Ok(as_operand(e));

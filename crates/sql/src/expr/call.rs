@@ -20,32 +20,37 @@ pub(super) struct Call<'a, 'c> {
     pub(super) args: Vec<Val<'a>>,
 }
 
-/// Evaluates a function.
+/// Evaluates a function; `raw`: a quotient that it gives on keeps all its digits.
 pub(super) fn call<'a>(
     expr: &'a Expr,
-    func: Func,
-    args: &'a [Expr],
+    (func, args): (Func, &'a [Expr]),
     ctx: &EvalCtx<'a>,
     row: &'a dyn RowAccess,
+    raw: bool,
 ) -> SqlResult<Val<'a>> {
+    let passed = |e: &'a Expr| match raw {
+        true => e.eval_unrounded(ctx, row),
+        false => e.eval_ref(ctx, row),
+    };
     // Functions that don't evaluate all their arguments.
     match func {
         Func::If => {
-            let t = super::eval::truth(args[0].eval_ref(ctx, row)?.as_ref(), ctx)?;
-            return args[if t == Some(true) { 1 } else { 2 }].eval_ref(ctx, row);
+            let t = super::eval::truth(args[0].eval_unrounded(ctx, row)?.as_ref(), ctx)?;
+            return Ok(expr.fitted(passed(&args[if t == Some(true) { 1 } else { 2 }])?, raw));
         }
         Func::Coalesce | Func::Ifnull => {
             for a in args {
-                let v = a.eval_ref(ctx, row)?;
+                let v = passed(a)?;
                 if !v.is_null() {
-                    return Ok(v);
+                    return Ok(expr.fitted(v, raw));
                 }
             }
             return Ok(Val::NULL);
         }
         _ => {}
     }
-    let unrounded = matches!(func, Func::Round | Func::Truncate);
+    let unrounded = func.computes();
+    let first = args.first();
     let args = args
         .iter()
         .map(|a| match unrounded {
@@ -85,7 +90,16 @@ pub(super) fn call<'a>(
     if null_is_null && c.args.iter().any(Val::is_null) {
         return Ok(Val::NULL);
     }
-    c.run()
+    let v = c.run()?;
+    match (v.as_ref(), func, first) {
+        // What it compares are shown digits.
+        (ValueRef::Decimal(_), Func::Nullif, Some(e)) if raw => e.eval_unrounded(ctx, row),
+        (ValueRef::Decimal(d), Func::TimeToSec, _) if raw => {
+            Ok(Val::Ref(ValueRef::Decimal(d.round(6))))
+        }
+        _ if unrounded => Ok(expr.fitted(v, raw)),
+        _ => Ok(v),
+    }
 }
 
 pub(super) fn wrong_arguments(name: &str) -> SqlError {
@@ -561,6 +575,19 @@ impl<'a> Call<'a, '_> {
 
     pub(in crate::expr) fn bits(&self, i: usize) -> u64 {
         to_integer(self.v(i), &mut Warn(self.ctx.env)) as u64
+    }
+
+    /// The first argument for BIN and OCT: its digits behind the point are cut off.
+    pub(in crate::expr) fn whole_bits(&self) -> u64 {
+        match self.v(0) {
+            ValueRef::Decimal(d) => {
+                to_integer(ValueRef::Decimal(d.truncate(0)), &mut Warn(self.ctx.env)) as u64
+            }
+            ValueRef::Double(x) => {
+                to_integer(ValueRef::Double(x.trunc()), &mut Warn(self.ctx.env)) as u64
+            }
+            _ => self.bits(0),
+        }
     }
 
     /// The next random number of the session (splitmix64).

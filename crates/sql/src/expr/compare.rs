@@ -66,12 +66,8 @@ fn compare_mixed(
         (ValueRef::UInt(x), ValueRef::UInt(y)) => x.cmp(&y),
         (ValueRef::Double(x), ValueRef::Double(y)) => as_f64(x, y),
         (ValueRef::Str(x) | ValueRef::Bytes(x), ValueRef::Str(y) | ValueRef::Bytes(y)) => {
-            // One of them is a byte string; an explicit collation was made binary or text when it was bound.
-            let c = match collation {
-                c if c.is_bin() => c,
-                _ => Collation::Binary,
-            };
-            c.compare(x, y)
+            // A byte string without a collation of its own is compared as the text beside it.
+            collation.compare(x, y)
         }
         // The text of a member meets a text, its number meets a number.
         (ValueRef::Member(m), ValueRef::Str(s)) => collation.compare(m.text().as_bytes(), s),

@@ -119,6 +119,30 @@ pub(super) fn satisfied(op: CmpOp, o: Ordering) -> bool {
     }
 }
 
+/// The branch of a CASE for a row: `case` is its operand, its WHENs and the collation of their comparison.
+fn case_branch<'a>(
+    (operand, whens, collation): (Option<&'a Expr>, &'a [(Expr, Expr)], Collation),
+    otherwise: Option<&'a Expr>,
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Option<&'a Expr>> {
+    let subject = match operand {
+        Some(o) => Some(o.eval_unrounded(ctx, row)?),
+        None => None,
+    };
+    for (when, then) in whens {
+        let w = when.eval_unrounded(ctx, row)?;
+        let hit = match &subject {
+            Some(s) => compare(s.as_ref(), w.as_ref(), collation, ctx.env) == Some(Ordering::Equal),
+            None => truth(w.as_ref(), ctx)? == Some(true),
+        };
+        if hit {
+            return Ok(Some(then));
+        }
+    }
+    Ok(otherwise)
+}
+
 impl Expr {
     /// The value for a row, borrowed where it can be.
     #[inline]
@@ -161,7 +185,7 @@ impl Expr {
             ExprKind::And(list) => {
                 let mut out = Some(true);
                 for e in list {
-                    match truth(e.eval_ref(ctx, row)?.as_ref(), ctx)? {
+                    match truth(e.eval_unrounded(ctx, row)?.as_ref(), ctx)? {
                         Some(true) => {}
                         Some(false) => return Ok(Val::int(0)),
                         None => out = None,
@@ -172,7 +196,7 @@ impl Expr {
             ExprKind::Or(list) => {
                 let mut out = Some(false);
                 for e in list {
-                    match truth(e.eval_ref(ctx, row)?.as_ref(), ctx)? {
+                    match truth(e.eval_unrounded(ctx, row)?.as_ref(), ctx)? {
                         Some(false) => {}
                         Some(true) => return Ok(Val::int(1)),
                         None => out = None,
@@ -181,22 +205,31 @@ impl Expr {
                 Val::bool(out)
             }
             ExprKind::Xor(a, b) => {
-                let a = truth(a.eval_ref(ctx, row)?.as_ref(), ctx)?;
-                let b = truth(b.eval_ref(ctx, row)?.as_ref(), ctx)?;
+                let a = truth(a.eval_unrounded(ctx, row)?.as_ref(), ctx)?;
+                let b = truth(b.eval_unrounded(ctx, row)?.as_ref(), ctx)?;
                 Val::bool(a.zip(b).map(|(a, b)| a != b))
             }
-            ExprKind::Not(e) => Val::bool(truth(e.eval_ref(ctx, row)?.as_ref(), ctx)?.map(|b| !b)),
+            ExprKind::Not(e) => {
+                Val::bool(truth(e.eval_unrounded(ctx, row)?.as_ref(), ctx)?.map(|b| !b))
+            }
             ExprKind::Compare {
                 op,
                 left,
                 right,
                 collation,
             } => {
-                let l = left.eval_ref(ctx, row)?;
+                // Exact numbers meet with the digits that they show, others with all.
+                let l = match right.ty.is_exact() {
+                    true => left.eval_ref(ctx, row)?,
+                    false => left.eval_unrounded(ctx, row)?,
+                };
                 if l.is_null() && *op != CmpOp::NullSafeEq {
                     return Ok(Val::NULL);
                 }
-                let r = right.eval_ref(ctx, row)?;
+                let r = match left.ty.is_exact() {
+                    true => right.eval_ref(ctx, row)?,
+                    false => right.eval_unrounded(ctx, row)?,
+                };
                 match compare(l.as_ref(), r.as_ref(), *collation, ctx.env) {
                     Some(o) => Val::int(satisfied(*op, o) as i64),
                     None if *op == CmpOp::NullSafeEq => {
@@ -212,9 +245,9 @@ impl Expr {
                 negated,
                 collation,
             } => {
-                let v = expr.eval_ref(ctx, row)?;
-                let lo = low.eval_ref(ctx, row)?;
-                let hi = high.eval_ref(ctx, row)?;
+                let v = expr.eval_unrounded(ctx, row)?;
+                let lo = low.eval_unrounded(ctx, row)?;
+                let hi = high.eval_unrounded(ctx, row)?;
                 let above = compare(v.as_ref(), lo.as_ref(), *collation, ctx.env)
                     .map(|o| o != Ordering::Less);
                 let below = compare(v.as_ref(), hi.as_ref(), *collation, ctx.env)
@@ -232,13 +265,19 @@ impl Expr {
                 negated,
                 collation,
             } => {
-                let v = expr.eval_ref(ctx, row)?;
+                // A list of one is a comparison with `=`.
+                let all = list.len() > 1;
+                let value = |e: &'a Expr| match all {
+                    true => e.eval_unrounded(ctx, row),
+                    false => e.eval_ref(ctx, row),
+                };
+                let v = value(expr)?;
                 if v.is_null() {
                     return Ok(Val::NULL);
                 }
                 let mut found = Some(false);
                 for e in list {
-                    let x = e.eval_ref(ctx, row)?;
+                    let x = value(e)?;
                     match compare(v.as_ref(), x.as_ref(), *collation, ctx.env) {
                         Some(Ordering::Equal) => {
                             found = Some(true);
@@ -260,7 +299,7 @@ impl Expr {
                 value,
                 negated,
             } => {
-                let t = truth(expr.eval_ref(ctx, row)?.as_ref(), ctx)?;
+                let t = truth(expr.eval_unrounded(ctx, row)?.as_ref(), ctx)?;
                 Val::int(((t == Some(*value)) != *negated) as i64)
             }
             ExprKind::Like {
@@ -281,25 +320,7 @@ impl Expr {
                 Val::int((m != *negated) as i64)
             }
             ExprKind::Arith { .. } => return self.eval_arith(ctx, row, false),
-            ExprKind::Neg(e) => {
-                let v = e.eval_ref(ctx, row)?;
-                match num(v.as_ref(), ctx.env) {
-                    None => Val::NULL,
-                    Some(Num::Int(v)) => {
-                        // 2^63 unsigned negates to the smallest integer, whose own negation is no BIGINT any more. A literal
-                        // becomes an exact number instead.
-                        match i64::try_from(-v) {
-                            Ok(v) => Val::int(v),
-                            Err(_) if matches!(e.kind, ExprKind::Literal(_)) => {
-                                Val::Ref(ValueRef::Decimal(Decimal::from_i128(-v, 0)))
-                            }
-                            Err(_) => return Err(self.name_expr(out_of_range("BIGINT"))),
-                        }
-                    }
-                    Some(Num::Dec(d)) => Val::Ref(ValueRef::Decimal(d.neg())),
-                    Some(Num::Real(f)) => Val::Ref(ValueRef::Double(0.0 - f)),
-                }
-            }
+            ExprKind::Neg(e) => return self.negate(e, e.eval_ref(ctx, row)?, ctx),
             ExprKind::BitNot(e) => {
                 let v = e.eval_ref(ctx, row)?;
                 if v.is_null() {
@@ -313,33 +334,17 @@ impl Expr {
                 otherwise,
                 collation,
             } => {
-                let subject = match operand {
-                    Some(o) => Some(o.eval_ref(ctx, row)?),
-                    None => None,
-                };
-                for (when, then) in whens {
-                    let w = when.eval_ref(ctx, row)?;
-                    let hit = match &subject {
-                        Some(s) => {
-                            compare(s.as_ref(), w.as_ref(), *collation, ctx.env)
-                                == Some(Ordering::Equal)
-                        }
-                        None => truth(w.as_ref(), ctx)? == Some(true),
-                    };
-                    if hit {
-                        return then.eval_ref(ctx, row);
-                    }
-                }
-                match otherwise {
-                    Some(e) => return e.eval_ref(ctx, row),
+                let case = (operand.as_deref(), whens.as_slice(), *collation);
+                match case_branch(case, otherwise.as_deref(), ctx, row)? {
+                    Some(e) => self.fitted(e.eval_ref(ctx, row)?, false),
                     None => Val::NULL,
                 }
             }
             ExprKind::Cast(e) => {
                 // Numbers take all digits of a quotient.
-                let v = match self.ty.ty.kind {
-                    TypeKind::Double | TypeKind::Decimal(..) => e.eval_unrounded(ctx, row)?,
-                    _ => e.eval_ref(ctx, row)?,
+                let v = match self.ty.ty.is_numeric() {
+                    true => e.eval_unrounded(ctx, row)?,
+                    false => e.eval_ref(ctx, row)?,
                 };
                 if v.is_null() {
                     return Ok(Val::NULL);
@@ -398,7 +403,9 @@ impl Expr {
                 }
                 return Ok(self.date_add(d.as_ref(), i, *unit, ctx));
             }
-            ExprKind::Func { func, args } => return super::call::call(self, *func, args, ctx, row),
+            ExprKind::Func { func, args } => {
+                return super::call::call(self, (*func, args), ctx, row, false);
+            }
             ExprKind::SystemVariable { scope, name } => {
                 Val::Owned(ctx.env.variables.system(*scope, name)?)
             }
@@ -411,13 +418,54 @@ impl Expr {
         })
     }
 
-    /// The value with all digits that a quotient of exact numbers was computed to: what SUM and AVG add up.
+    /// The value with all digits that a quotient of exact numbers was computed to: what is computed with, added up by SUM and
+    /// AVG, asked for its truth, and stored. Rounded to the digits of the type is what is shown and compared by `=` and `<`.
     pub(crate) fn eval_unrounded<'a>(
         &'a self,
         ctx: &EvalCtx<'a>,
         row: &'a dyn RowAccess,
     ) -> SqlResult<Val<'a>> {
-        self.eval_arith(ctx, row, true)
+        if !matches!(self.ty.ty.kind, TypeKind::Decimal(..) | TypeKind::Double) {
+            return self.eval_ref(ctx, row);
+        }
+        match &self.kind {
+            ExprKind::Arith { .. } => self.eval_arith(ctx, row, true),
+            ExprKind::Neg(e) => self.negate(e, e.eval_unrounded(ctx, row)?, ctx),
+            ExprKind::Case {
+                operand,
+                whens,
+                otherwise,
+                collation,
+            } => {
+                let case = (operand.as_deref(), whens.as_slice(), *collation);
+                match case_branch(case, otherwise.as_deref(), ctx, row)? {
+                    Some(e) => Ok(self.fitted(e.eval_unrounded(ctx, row)?, true)),
+                    None => Ok(Val::NULL),
+                }
+            }
+            ExprKind::Func { func, args } => super::call::call(self, (*func, args), ctx, row, true),
+            _ => self.eval_ref(ctx, row),
+        }
+    }
+
+    /// `-e`, whose value is `v`.
+    fn negate<'a>(&self, e: &Expr, v: Val<'a>, ctx: &EvalCtx<'a>) -> SqlResult<Val<'a>> {
+        Ok(match num(v.as_ref(), ctx.env) {
+            None => Val::NULL,
+            Some(Num::Int(v)) => {
+                // 2^63 unsigned negates to the smallest integer, whose own negation is no BIGINT any more. A literal becomes an
+                // exact number instead.
+                match i64::try_from(-v) {
+                    Ok(v) => Val::int(v),
+                    Err(_) if matches!(e.kind, ExprKind::Literal(_)) => {
+                        Val::Ref(ValueRef::Decimal(Decimal::from_i128(-v, 0)))
+                    }
+                    Err(_) => return Err(self.name_expr(out_of_range("BIGINT"))),
+                }
+            }
+            Some(Num::Dec(d)) => Val::Ref(ValueRef::Decimal(d.neg())),
+            Some(Num::Real(f)) => Val::Ref(ValueRef::Double(0.0 - f)),
+        })
     }
 
     /// Arithmetic. A quotient of exact numbers keeps all computed digits inside of a larger expression (`raw`) and is rounded to
@@ -435,26 +483,35 @@ impl Expr {
             TypeKind::Decimal(_, s) => Some(s),
             _ => None,
         };
-        let operand = |e: &'a Expr| match e.kind {
-            ExprKind::Arith { .. } => e.eval_arith(ctx, row, true),
-            _ => e.eval_ref(ctx, row),
-        };
-        let l = operand(left)?;
+        let l = left.eval_unrounded(ctx, row)?;
         if l.is_null() {
             return Ok(Val::NULL);
         }
-        let r = operand(right)?;
+        let r = right.eval_unrounded(ctx, row)?;
         if r.is_null() {
             return Ok(Val::NULL);
         }
-        let v = arith(*op, l.as_ref(), r.as_ref(), raw && scale.is_some(), ctx)
+        let v = arith(*op, l.as_ref(), r.as_ref(), scale.is_some(), ctx)
             .map_err(|e| self.name_expr(e))?;
-        Ok(match (v, scale) {
-            (Val::Ref(ValueRef::Decimal(d)), Some(s)) if !raw && d.scale() > s => {
-                Val::Ref(ValueRef::Decimal(d.round(s)))
-            }
-            (v, _) => v,
+        Ok(match scale {
+            Some(_) => self.fitted(v, raw),
+            None => v,
         })
+    }
+
+    /// An exact number of several that meet in a DECIMAL (branches, operands): with the digits of the type, or with its own
+    /// (`raw`).
+    pub(super) fn fitted<'a>(&self, v: Val<'a>, raw: bool) -> Val<'a> {
+        let TypeKind::Decimal(_, scale) = self.ty.ty.kind else {
+            return v;
+        };
+        let d = match v.as_ref() {
+            ValueRef::Int(n) => Decimal::from(n),
+            ValueRef::UInt(n) => Decimal::from(n),
+            ValueRef::Decimal(d) if !raw && d.scale() != scale => d,
+            _ => return v,
+        };
+        Val::Ref(ValueRef::Decimal(if raw { d } else { d.round(scale) }))
     }
 
     /// Puts the expression into the message of error 1690.
@@ -664,8 +721,9 @@ impl Expr {
                 }
                 Val::Ref(ValueRef::Decimal(k))
             }
-            TypeKind::Double => Val::Ref(ValueRef::Double(to_f64(r, &mut Warn(env)))),
-            TypeKind::Float => Val::Ref(ValueRef::Float(to_f64(r, &mut Warn(env)) as f32)),
+            // Zero has no sign.
+            TypeKind::Double => Val::Ref(ValueRef::Double(to_f64(r, &mut Warn(env)) + 0.0)),
+            TypeKind::Float => Val::Ref(ValueRef::Float(to_f64(r, &mut Warn(env)) as f32 + 0.0)),
             TypeKind::Date => match r {
                 ValueRef::Time(t) => {
                     Val::Ref(ValueRef::Date(super::compare::on_today(t, env).date))
@@ -918,6 +976,15 @@ fn real_result<'a>(v: f64) -> SqlResult<Val<'a>> {
     }
 }
 
+/// How many digits behind the point a quotient of exact numbers is computed to: digits come in groups of nine, and what is
+/// beyond the last group is cut.
+pub(crate) fn quotient_digits(dividend: u8, divisor: u8) -> u8 {
+    let up = |n: u8| n.div_ceil(9) * 9;
+    let gained = up(dividend) - dividend + up(divisor) - divisor;
+    let more = DIV_PRECISION_INCREMENT.saturating_sub(gained);
+    up(up(dividend) + up(divisor) + more).min(38)
+}
+
 /// Two values that are not NULL.
 pub(crate) fn arith<'a>(
     op: ArithOp,
@@ -985,11 +1052,11 @@ pub(crate) fn arith<'a>(
             if y.is_zero() {
                 return Ok(by_zero(ctx));
             }
-            // Digits come in groups of nine; what is beyond the last group is cut.
-            let up = |n: u8| n.div_ceil(9) * 9;
-            let gained = up(x.scale()) - x.scale() + up(y.scale()) - y.scale();
-            let more = DIV_PRECISION_INCREMENT.saturating_sub(gained);
-            let digits = up(up(x.scale()) + up(y.scale()) + more).min(38);
+            if raw && x.is_zero() {
+                // As it is stored in a text.
+                return dec(Some(Decimal::ZERO));
+            }
+            let digits = quotient_digits(x.scale(), y.scale());
             let scale = (x.scale() + DIV_PRECISION_INCREMENT).min(38);
             let q = x
                 .checked_div(&y, digits.max(scale))

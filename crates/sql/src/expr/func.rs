@@ -342,6 +342,39 @@ impl Func {
             .or_else(|| functions::lookup(name).map(|f| (Listed(f), f.min, f.max)))
     }
 
+    /// It computes with numbers as they are; others take what is shown of a quotient.
+    pub fn computes(self) -> bool {
+        use Func::*;
+        matches!(
+            self,
+            Abs | Acos
+                | Asin
+                | Atan
+                | Ceiling
+                | Cos
+                | Cot
+                | Degrees
+                | Exp
+                | Field
+                | Floor
+                | Greatest
+                | Interval
+                | Least
+                | Ln
+                | Log
+                | Log10
+                | Log2
+                | Pow
+                | Radians
+                | Round
+                | Sign
+                | Sin
+                | Sqrt
+                | Tan
+                | Truncate
+        )
+    }
+
     /// The name that it is first listed under.
     pub fn name(self) -> &'static str {
         match self {

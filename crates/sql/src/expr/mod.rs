@@ -50,6 +50,7 @@ pub use bind::bind;
 use bind::{Binder, bool_ty, make};
 pub(crate) use bind::{negate_literal, number};
 pub use date::IntervalUnit;
+pub(crate) use eval::quotient_digits;
 pub use eval::{Val, push_warning};
 pub(crate) use functions::json::{append_value as append_json, escape as escape_json};
 pub use print::{arguments as call_arguments, print, print_default, quote};
@@ -745,7 +746,7 @@ impl Expr {
         if let Some(b) = self.compare_ints(ctx, row) {
             return Ok(Some(b));
         }
-        eval::truth(self.eval_ref(ctx, row)?.as_ref(), ctx)
+        eval::truth(self.eval_unrounded(ctx, row)?.as_ref(), ctx)
     }
 
     /// What a comparison of an integer column with given integers says, without a detour over values.

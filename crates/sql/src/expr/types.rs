@@ -218,6 +218,11 @@ impl ExprType {
         }
     }
 
+    /// An exact number: an integer or DECIMAL.
+    pub fn is_exact(&self) -> bool {
+        self.class() != Class::Double
+    }
+
     /// True for strings, also those of unknown type (parameters).
     pub fn is_string(&self) -> bool {
         self.ty.is_string() && !self.null
@@ -327,8 +332,10 @@ pub fn collation_of<'a>(
     operation: &str,
 ) -> SqlResult<(Collation, Coercibility)> {
     let mut best: Option<(Collation, Coercibility)> = None;
+    let mut nothing = (Collation::Utf8mb4GeneralCi, Coercibility::Ignorable);
     for t in types {
         if t.null {
+            nothing.0 = Collation::Binary;
             continue;
         }
         let (c, k) = if t.ty.is_string() {
@@ -361,7 +368,7 @@ pub fn collation_of<'a>(
             },
         });
     }
-    Ok(best.unwrap_or((Collation::Utf8mb4GeneralCi, Coercibility::Ignorable)))
+    Ok(best.unwrap_or(nothing))
 }
 
 /// Collation for comparing expressions.
@@ -490,7 +497,11 @@ pub fn aggregate(func: AggFunc, args: &[Expr]) -> SqlResult<ExprType> {
                 ..ExprType::string(1 << 20, c, k, true)
             }
         }
-        (_, Some(t)) => t.with_nullable(true),
+        // MIN and MAX of NULL have no type either, but one that counts.
+        (_, Some(t)) => ExprType {
+            null: false,
+            ..t.with_nullable(true)
+        },
     })
 }
 
@@ -684,7 +695,11 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
             let t = unify(args.iter().map(|a| &a.ty), func.name())?;
             t.with_nullable(args.iter().all(|a| a.ty.nullable))
         }
-        If => unify(args.iter().skip(1).map(|a| &a.ty), func.name())?,
+        // Of two NULLs it is of a type, as MIN and MAX of NULL are.
+        If => ExprType {
+            null: false,
+            ..unify(args.iter().skip(1).map(|a| &a.ty), func.name())?
+        },
         Nullif => arg(0).with_nullable(true),
         AddTime | SubTime => match arg(0).ty.kind {
             TypeKind::DateTime(_) | TypeKind::Timestamp(_) | TypeKind::Date => {

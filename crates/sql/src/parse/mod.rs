@@ -13,7 +13,7 @@ mod subquery;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{AstExpr, ExplainForm, Stmt, TableName};
+use crate::ast::{AstExpr, ExplainForm, Select, SelectItem, Stmt, TableName};
 use crate::literal_rows::LiteralRows;
 use crate::sql_mode::SqlMode;
 use crate::text::{rewrite_quotes, unwrap_comments};
@@ -227,6 +227,12 @@ impl<'a> P<'a> {
         let mut subqueries = Vec::new();
         if has_subquery && !is_ddl(&tokens) {
             (tokens, subqueries) = subquery::take(text, &lines, tokens, params, sql_mode, 0)?;
+        } else if has_subquery && let Some(at) = made_from(&tokens) {
+            // Those within the SELECT of CREATE TABLE.
+            let select = tokens.split_off(at);
+            let (select, found) = subquery::take(text, &lines, select, params, sql_mode, 0)?;
+            tokens.extend(select);
+            subqueries = found;
         }
         let mut p = Self::of_tokens(text, lines, tokens, subqueries, params, sql_mode);
         p.literal_rows = found.map(|(_, rows)| Arc::new(rows));
@@ -532,7 +538,20 @@ impl<'a> P<'a> {
             "LOAD" => self.load_data(),
             "DO" => {
                 self.next();
-                Ok(Stmt::Do(self.comma_separated(Self::expr)?))
+                let start = self.here();
+                let items = self
+                    .comma_separated(Self::expr)?
+                    .into_iter()
+                    .map(|expr| SelectItem::Expr {
+                        expr,
+                        alias: None,
+                        text: String::new(),
+                    })
+                    .collect();
+                let mut select = Select::of(items, None);
+                select.subqueries = self.subqueries_since(start);
+                select.params = self.params;
+                Ok(Stmt::Do(Box::new(select)))
             }
             "CHECKSUM" => {
                 self.next();
@@ -595,6 +614,17 @@ fn is_ddl(tokens: &[TokenWithSpan]) -> bool {
         .next()
         .is_some_and(|t| P::is_kw(t, "CREATE") || P::is_kw(t, "ALTER"))
         && !names_view(words)
+}
+
+/// Where the SELECT of a CREATE TABLE begins.
+fn made_from(tokens: &[TokenWithSpan]) -> Option<usize> {
+    let create = tokens
+        .iter()
+        .find(|t| !matches!(t.token, Token::Whitespace(_)))?;
+    if !P::is_kw(&create.token, "CREATE") {
+        return None;
+    }
+    tokens.iter().position(|t| subquery::begins(&t.token))
 }
 
 /// True behind CREATE or ALTER if the statement is about a view.

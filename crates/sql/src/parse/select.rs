@@ -180,7 +180,11 @@ impl P<'_> {
             } else {
                 return Ok(left);
             };
-            let right = self.table_item(tables)?;
+            let right = if !natural && self.joins_within() {
+                self.nested(|p| p.joined(tables))?
+            } else {
+                self.table_item(tables)?
+            };
             let on = if natural {
                 JoinOn::Natural
             } else if self.kw("ON") {
@@ -203,6 +207,62 @@ impl P<'_> {
                 straight,
             }));
         }
+    }
+
+    /// True if a join of its own is next, though without parentheses: `b JOIN c ON ... ON ...`, where the second ON belongs to
+    /// the join in front of `b`.
+    fn joins_within(&self) -> bool {
+        const ENDS: [&str; 10] = [
+            "WHERE",
+            "GROUP",
+            "HAVING",
+            "ORDER",
+            "LIMIT",
+            "UNION",
+            "EXCEPT",
+            "INTERSECT",
+            "FOR",
+            "SET",
+        ];
+        // Joins that wait for their ON, the one in front first.
+        let (mut open, mut seen, mut level) = (1, false, 0usize);
+        let mut natural = false;
+        let mut before: Option<&Token> = None;
+        for at in self.p.index().. {
+            let t = &self.p.token_at(at).token;
+            let word = |k: &str| Self::is_kw(t, k);
+            let behind = |k: &str| before.is_some_and(|b| Self::is_kw(b, k));
+            match t {
+                Token::EOF | Token::SemiColon => return false,
+                Token::Whitespace(_) => continue,
+                Token::LParen => level += 1,
+                Token::RParen if level == 0 => return false,
+                Token::RParen => level -= 1,
+                Token::Comma if level == 0 => return false,
+                Token::Word(_) if level == 0 => {
+                    if word("ON") || word("USING") {
+                        open -= 1;
+                        if open == 0 {
+                            return seen;
+                        }
+                    } else if word("NATURAL") {
+                        natural = true;
+                    } else if word("JOIN") && std::mem::take(&mut natural) {
+                        // It has no ON.
+                    } else if word("STRAIGHT_JOIN") || word("JOIN") && !behind("FOR") {
+                        open += 1;
+                        seen = true;
+                    } else if ENDS.iter().any(|k| word(k))
+                        && !(word("FOR") && (behind("INDEX") || behind("KEY")))
+                    {
+                        return false;
+                    }
+                }
+                _ => {}
+            }
+            before = Some(t);
+        }
+        false
     }
 
     /// A table, a derived table, or a join in parentheses.

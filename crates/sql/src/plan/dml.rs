@@ -84,6 +84,8 @@ pub struct InsertPlan {
     pub ignore: bool,
     /// For each column of the table: which given value it gets.
     pub given: Vec<Option<usize>>,
+    /// The order in which the columns get their values: first those that get none, then as the statement lists them.
+    pub order: Vec<usize>,
     /// For each column of the table: what it gets if none is given.
     pub defaults: Vec<DefaultValue>,
     /// Rows.
@@ -100,6 +102,13 @@ pub struct InsertPlan {
     pub subqueries: Vec<SubPlan>,
     /// Those of ON DUPLICATE KEY UPDATE or VALUES run for each row.
     pub row_wise: bool,
+}
+
+/// The order in which INSERT gives columns their values.
+fn order_of(given: &[Option<usize>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..given.len()).collect();
+    order.sort_by_key(|c| given[*c].map_or(0, |n| n + 1));
+    order
 }
 
 /// A planned UPDATE.
@@ -446,10 +455,11 @@ impl Resolver<'_> {
                 RowSource::Values(out)
             }
             InsertSource::Select(s) => {
-                let plan = self.select(s)?;
+                let mut plan = self.select(s)?;
                 if plan.columns.len() != columns.len() {
                     return Err(count_error(1));
                 }
+                plan.unrounded = !plan.distinct && plan.group.is_none();
                 RowSource::Select(Box::new(plan))
             }
         };
@@ -461,6 +471,7 @@ impl Resolver<'_> {
         Ok(InsertPlan {
             replace: i.replace,
             ignore: i.ignore,
+            order: order_of(&given),
             given,
             defaults,
             source: rows,

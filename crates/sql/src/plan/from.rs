@@ -13,7 +13,9 @@ use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn};
 use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
 use crate::exec::rows::{LockSpec, Rows, TablePlan};
 use crate::expr::subquery::SubqueryPlanner;
-use crate::expr::{Clause, CmpOp, Expr, ExprKind, ExprType, OuterScope, Scope, Source, bind};
+use crate::expr::{
+    Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType, OuterScope, Scope, Source, bind,
+};
 use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
@@ -163,10 +165,18 @@ fn kept_type(t: &ExprType) -> ColumnType {
 
 /// The type that a result column was described with.
 pub fn column_type(c: &ResultColumn) -> ExprType {
-    let t = ExprType {
+    let mut t = ExprType {
         json: c.json,
         ..ExprType::of_column(c.ty, c.nullable)
     };
+    // A double may be one that is shown with a fixed number of digits.
+    if c.ty.kind == TypeKind::Double {
+        t.decimals = c.decimals;
+    }
+    // MIN and MAX of NULL are of bytes that give way to any text.
+    if c.ty.kind == TypeKind::VarBinary(0) {
+        t.coercibility = Coercibility::Ignorable;
+    }
     if c.null_type { ExprType::null() } else { t }
 }
 

@@ -114,6 +114,8 @@ pub struct SelectPlan {
     pub row_wise: bool,
     /// More rows than these are of no use to whoever runs it.
     pub stop_after: Option<u64>,
+    /// Its rows are stored: quotients keep all digits that were computed.
+    pub unrounded: bool,
 }
 
 /// The subqueries of a SELECT or a statement, planned as they are met.
@@ -789,6 +791,7 @@ impl Resolver<'_> {
             subqueries: subqueries.into_plans(),
             row_wise,
             stop_after: None,
+            unrounded: false,
         })
     }
 

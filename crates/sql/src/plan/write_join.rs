@@ -234,6 +234,7 @@ impl Resolver<'_> {
                 timestamp: false,
             });
         }
+        query.unrounded = true;
         Ok(WriteJoinPlan {
             query,
             values,

@@ -4,8 +4,10 @@ use super::{ANY, Call, ExprType, Function, Typing, Val, kind};
 use crate::expr::compare::compare;
 use crate::expr::date::Interval;
 use crate::expr::{Coercibility, Expr, ExprKind, types};
+use narwal_types::convert::{NoWarnings, store};
 use narwal_types::{
-    Collation, Date, DateTime, SqlError, SqlResult, TypeKind, Value, ValueRef, Zone,
+    Collation, ColumnType, Date, DateTime, SqlError, SqlResult, StoreMode, StoreTarget, TypeKind,
+    Value, ValueRef, Zone,
 };
 use std::cmp::Ordering;
 
@@ -55,6 +57,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     )
     .volatile(),
     Function::new(
+        " year_of",
+        (1, 1),
+        |t| Ok(t.arg(0)),
+        |c| Ok(year_of(c.v(0)).map_or_else(|| c.args[0].clone(), Val::int)),
+    ),
+    Function::new(
         "uuid_short",
         (0, 0),
         |_| Ok(ExprType::bigint(true, false)),
@@ -62,6 +70,26 @@ pub(super) static FUNCTIONS: &[Function] = &[
     )
     .volatile(),
 ];
+
+/// The year that a constant beside a YEAR column stands for; none where storing it would fail.
+pub(in crate::expr) fn year_of(v: ValueRef<'_>) -> Option<i64> {
+    let ty = ColumnType::new(TypeKind::Year);
+    let target = StoreTarget {
+        db: "",
+        table: "",
+        column: "",
+        ty: &ty,
+        nullable: true,
+    };
+    let mode = StoreMode {
+        strict: true,
+        ..StoreMode::default()
+    };
+    match store(v, &target, 1, &mode, &mut NoWarnings) {
+        Ok(Value::Int(year)) => Some(year),
+        _ => None,
+    }
+}
 
 fn nvl2_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     types::unify(t.args.iter().skip(1).map(|a| &a.ty), "nvl2")

@@ -35,6 +35,7 @@ use narwal_types::{Collation, ColumnType, SqlResult, TypeKind, Value};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub(super) use misc::year_of;
 pub(super) use regexp::matches as regexp_matches;
 
 /// No upper limit of arguments.

@@ -124,8 +124,8 @@ impl<'a> Call<'a, '_> {
                 }
                 v => format!("{:X}", to_integer(v, &mut Warn(env)) as u64),
             })),
-            Bin => Ok(Val::text(format!("{:b}", self.bits(0)))),
-            Oct => Ok(Val::text(format!("{:o}", self.bits(0)))),
+            Bin => Ok(Val::text(format!("{:b}", self.whole_bits()))),
+            Oct => Ok(Val::text(format!("{:o}", self.whole_bits()))),
             Conv => {
                 let (from, to) = (self.int(1), self.int(2));
                 if !(2..=36).contains(&from.abs()) || !(2..=36).contains(&to.abs()) {

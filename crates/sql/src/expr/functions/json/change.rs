@@ -95,6 +95,12 @@ pub(super) fn set<'a>(c: &Call<'a, '_>, insert: bool, replace: bool) -> SqlResul
                 let old = take(parent);
                 parent.kind = Kind::Array(vec![old, value]);
             }
+            // What is no array is its own last element, for JSON_SET at least.
+            (Step::FromEnd(0), _) if replace => *parent = value,
+            (Step::FromEnd(0), _) => {
+                let old = take(parent);
+                parent.kind = Kind::Array(vec![old, value]);
+            }
             _ => {}
         }
         Some(())
