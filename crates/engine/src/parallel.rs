@@ -13,6 +13,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+/// Takes a key and a row; false ends the scan.
+type Each<'f, E> = &'f mut dyn FnMut(&[u8], &[u8]) -> std::result::Result<bool, E>;
+
 /// Says false for row images that a scan's consumer does nothing with.
 pub type Keep<'k> = dyn Fn(&[u8]) -> bool + Sync + 'k;
 
@@ -114,7 +117,7 @@ impl Parallel<'_> {
     pub(crate) fn walk<E: From<EngineError>>(
         &self,
         last: &[u8],
-        f: &mut dyn FnMut(&[u8], &[u8]) -> std::result::Result<bool, E>,
+        f: Each<'_, E>,
     ) -> std::result::Result<bool, E> {
         let mut n = 0;
         let mut more = true;
@@ -141,7 +144,7 @@ impl Parallel<'_> {
         &self,
         start: Bound<&[u8]>,
         end: Bound<&[u8]>,
-        f: &mut dyn FnMut(&[u8], &[u8]) -> std::result::Result<bool, E>,
+        f: Each<'_, E>,
     ) -> std::result::Result<bool, E> {
         self.base.walk(self.index, start, end, false, f)
     }
@@ -160,7 +163,7 @@ impl Parallel<'_> {
         _place: Place,
         at: &[u8],
         cuts: &[Vec<u8>],
-        f: &mut dyn FnMut(&[u8], &[u8]) -> std::result::Result<bool, E>,
+        f: Each<'_, E>,
     ) -> std::result::Result<bool, E> {
         let chunks = cuts.len() + 1;
         let bounds = |i: usize| {

@@ -363,8 +363,7 @@ impl Store<'_> {
                 };
                 let (m, unknown) = Member::parse(of, set, s, self.t.ty.collation);
                 // Spaces alone are no empty set.
-                let of_nothing = set && m.number == 0 && !s.is_empty();
-                if !unknown && !of_nothing {
+                if !unknown && !(set && m.number == 0 && !s.is_empty()) {
                     return Ok(Value::Member(m));
                 }
                 // A number as text, as dumps have it.
@@ -513,8 +512,8 @@ impl Store<'_> {
             .int_range()
             .unwrap_or((i64::MIN as i128, i64::MAX as i128));
         let kept = wide.clamp(lo, hi);
-        // In strict mode the range is looked at first.
-        if kept != wide && self.mode.strict {
+        // The range is looked at before what stands behind a number.
+        if kept != wide {
             problem = problem.filter(|e| e.code == 1366);
         }
         let value = if self.t.ty.unsigned {
@@ -843,8 +842,8 @@ impl Store<'_> {
         let beyond = |f: f64| !(0.0..=2155.0).contains(&f);
         let (n, text) = match v {
             ValueRef::Str(s) | ValueRef::Bytes(s) => {
-                let (d, p, _) = self.text_number(s, "integer");
-                problem = p;
+                let (d, p, spaces) = self.text_number(s, "integer");
+                problem = p.or_else(|| spaces.then(|| self.truncated()));
                 (saturate(&d), s.len() != 4)
             }
             ValueRef::Date(d) => (d.year as i128, false),

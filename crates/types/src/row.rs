@@ -939,7 +939,7 @@ mod tests {
                 )),
                 (0u16..2000, 0u8..13, 0u8..32).prop_map(|(y, m, d)| (
                     ColumnType::new(TypeKind::Date),
-                    Value::Date(Date::new(y.into(), m.into(), d.into()))
+                    Value::Date(Date::new(y, m, d))
                 )),
                 any::<i64>().prop_map(|v| (
                     ColumnType::decimal(30, 5),
@@ -1044,13 +1044,13 @@ mod tests {
                         }
                     }
                 }
-                for i in 0..types.len() {
+                for (i, pair) in rows[0].iter().zip(&rows[1]).enumerate() {
                     let keys = images.each_ref().map(|image| {
                         let mut out = Vec::new();
                         l.order_key(image, i, &mut out).unwrap().then_some(out)
                     });
                     let [Some(a), Some(b)] = keys else { continue };
-                    let want = match (&rows[0][i], &rows[1][i]) {
+                    let want = match pair {
                         (Value::Null, Value::Null) => std::cmp::Ordering::Equal,
                         (Value::Null, _) => std::cmp::Ordering::Less,
                         (_, Value::Null) => std::cmp::Ordering::Greater,
