@@ -363,7 +363,8 @@ impl Store<'_> {
                 };
                 let (m, unknown) = Member::parse(of, set, s, self.t.ty.collation);
                 // Spaces alone are no empty set.
-                if !unknown && !(set && m.number == 0 && !s.is_empty()) {
+                let of_nothing = set && m.number == 0 && !s.is_empty();
+                if !unknown && !of_nothing {
                     return Ok(Value::Member(m));
                 }
                 // A number as text, as dumps have it.
