@@ -50,7 +50,6 @@ pub use bind::bind;
 use bind::{Binder, bool_ty, make};
 pub(crate) use bind::{negate_literal, number};
 pub use date::IntervalUnit;
-pub(crate) use eval::quotient_digits;
 pub use eval::{Val, push_warning};
 pub(crate) use eval::{quotient_digits, satisfied};
 pub(crate) use functions::json::{append_value as append_json, escape as escape_json};
