@@ -101,13 +101,15 @@ fn compare(x: &mut Transaction, t: &Arc<Table>, model: &Model, rng: &mut StdRng,
     }
     let all: Vec<_> = rows.iter().take(stop).cloned().collect();
     let what = format!("{range:?} reverse {reverse} stop {stop}");
-    let mut scan = |keys_only| {
-        x.scan(t, 0, range.clone(), reverse, ReadView::Snapshot, keys_only)
-            .unwrap()
-    };
+    macro_rules! scan {
+        ($keys_only:expr) => {
+            x.scan(t, 0, range.clone(), reverse, ReadView::Snapshot, $keys_only)
+                .unwrap()
+        };
+    }
 
     let mut got = Vec::new();
-    scan(false)
+    scan!(false)
         .each(|item| {
             assert_eq!(item.key, item.pk);
             got.push(decode(t, item.row));
@@ -117,7 +119,7 @@ fn compare(x: &mut Transaction, t: &Arc<Table>, model: &Model, rng: &mut StdRng,
     assert!(got == all, "{what}");
 
     let mut keys = Vec::new();
-    scan(true)
+    scan!(true)
         .each(|item| {
             keys.push(item.pk.to_vec());
             Ok::<_, EngineError>(keys.len() < stop)
@@ -129,7 +131,7 @@ fn compare(x: &mut Transaction, t: &Arc<Table>, model: &Model, rng: &mut StdRng,
     );
 
     let mut got = Vec::new();
-    let mut one_by_one = scan(false);
+    let mut one_by_one = scan!(false);
     while got.len() < stop
         && let Some(item) = one_by_one.next().unwrap()
     {
@@ -142,7 +144,7 @@ fn compare(x: &mut Transaction, t: &Arc<Table>, model: &Model, rng: &mut StdRng,
     let wanted = |r: &(i64, Option<i64>, String)| r.1.is_some_and(|k| k % of == 0);
     let mut got = Vec::new();
     let keep = |row: &[u8]| wanted(&decode(t, row));
-    scan(false)
+    scan!(false)
         .each_kept(Some(&keep), |item| {
             let r = decode(t, item.row);
             if wanted(&r) {
