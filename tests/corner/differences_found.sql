@@ -55,6 +55,9 @@ INSERT INTO n (y) VALUES (0.5), (0.5e0), (1.5e0), (1.5), (2155.4e0), (2155.9), (
 INSERT INTO n (id, y) SELECT 50 + id, r + 0.75 FROM t;
 INSERT INTO n (s) VALUES ('1010'), ('7'), ('8'), (8), (1010), (BIN(10)), (HEX('ab')), ('9a'), ('a,1');
 INSERT INTO n (y) VALUES ('0x'), ('0abc'), ('x'), ('0'), ('0000'), ('00'), ('0000 '), ('5x');
+INSERT INTO n (y) VALUES ('2000 ');
+INSERT INTO n (y) VALUES ('5 ');
+INSERT INTO n (y) VALUES ('3000 ');
 INSERT INTO n (d) VALUES ('1234x');
 INSERT INTO n (i) VALUES ('2020/02/29'), ('20/02');
 SET sql_mode = 'STRICT_ALL_TABLES';

@@ -839,12 +839,12 @@ impl Store<'_> {
     }
 
     fn year(&mut self, v: ValueRef<'_>) -> SqlResult<Value> {
-        let mut problem = None;
+        let (mut problem, mut spaces) = (None, false);
         let beyond = |f: f64| !(0.0..=2155.0).contains(&f);
         let (n, text) = match v {
             ValueRef::Str(s) | ValueRef::Bytes(s) => {
-                let (d, p, spaces) = self.text_number(s, "integer");
-                problem = p.or_else(|| spaces.then(|| self.truncated()));
+                let (d, p, trailing) = self.text_number(s, "integer");
+                (problem, spaces) = (p, trailing);
                 (saturate(&d), s.len() != 4)
             }
             ValueRef::Date(d) => (d.year as i128, false),
@@ -873,7 +873,12 @@ impl Store<'_> {
         let value = Value::Int(year.max(0) as i64);
         match problem {
             Some(e) => self.or(e, value),
-            None => Ok(value),
+            None => {
+                if spaces {
+                    self.note_truncated();
+                }
+                Ok(value)
+            }
         }
     }
 }
