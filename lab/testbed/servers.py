@@ -257,12 +257,14 @@ class MariaDB(Server):
         raise ServerDied(f"mariadb-install-db failed\n{(done.stdout + done.stderr)[-2000:]}")
 
     def command(self) -> list[str]:
+        # Its own: a server that starts removes what others have in a shared one.
+        tmpdir = self.folder / "tmp"
+        tmpdir.mkdir(parents=True, exist_ok=True)
         return [
             *self.loader, str(self.binary), *self._options(), f"--datadir={self.datadir}", *self._user(),
             f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}", f"--pid-file={self.folder / 'pid'}",
-            "--skip-name-resolve", *self.args,
+            "--skip-name-resolve", f"--tmpdir={tmpdir}", *self.args,
         ]  # fmt: skip
-
 
     def _bootstrap(self, datadir: Path) -> None:
         """A data folder for an installation outside the system's: its own SQL files fed to its own server, as its script does."""

@@ -5,10 +5,14 @@ use parking_lot::Mutex;
 use std::net::Shutdown;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
 const NONE: u8 = 0;
 const QUERY: u8 = 1;
 const CONNECTION: u8 = 2;
+
+/// How long a write to a client that reads may still take when its connection is killed.
+const WRITE_ENDS: Duration = Duration::from_millis(50);
 
 type Waker = Arc<dyn Fn() + Send + Sync>;
 
@@ -61,15 +65,22 @@ impl KillHandle {
     /// KILL CONNECTION: the running statement ends, then the connection.
     pub fn kill_connection(&self) {
         self.state.store(CONNECTION, Ordering::SeqCst);
-        // Only the reading side: the statement's error can still be sent. In the midst of a stream that the client may
-        // not read there is nothing to be said.
-        let how = if self.streaming.load(Ordering::SeqCst) {
-            Shutdown::Both
-        } else {
-            Shutdown::Read
-        };
+        // Only the reading side: the statement's error can still be sent.
         if let Some(socket) = &self.socket {
-            socket.shutdown(how);
+            socket.shutdown(Shutdown::Read);
+        }
+        // In the midst of a stream that the client does not read there is nothing to be said. A write that is only about to
+        // end may end.
+        let until = Instant::now() + WRITE_ENDS;
+        while self.streaming.load(Ordering::SeqCst) {
+            if Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
+            if let Some(socket) = &self.socket {
+                socket.shutdown(Shutdown::Both);
+            }
+            break;
         }
         self.wake();
     }
