@@ -80,8 +80,10 @@ def test_order_and_equality(both, collation):
         })  # fmt: skip
     ours, theirs = answers
     for what, found in ours.items():
-        wrong = [(a, b) for a, b in zip(found, theirs[what], strict=True) if a != b]
-        assert not wrong, f"{what}: {len(wrong)} differ, first Narwal | MariaDB: {wrong[:3]}; {chosen[int(wrong[0][0][0])]!r}"
+        about = chosen[::37] if what in ("below", "equal") else None
+        wrong = [(n, a, b) for n, (a, b) in enumerate(zip(found, theirs[what], strict=True)) if a != b]
+        names = [about[n] if about else chosen[int(a[0])] for n, a, _ in wrong[:3]]
+        assert not wrong, f"{what}: {len(wrong)} differ, number, Narwal | MariaDB: {wrong[:3]}; {names!r}"
 
 
 @pytest.mark.parametrize("collation", COLLATIONS[::5])

@@ -66,3 +66,10 @@ SHOW COLLATION LIKE '%uca1400_a__c_';
 SHOW COLLATION LIKE 'utf8mb4_unicode%';
 SELECT * FROM information_schema.COLLATIONS WHERE COLLATION_NAME REGEXP '^(utf8mb[34]_unicode|uca1400_(nopad_)?a)' ORDER BY 1;
 SELECT * FROM information_schema.COLLATION_CHARACTER_SET_APPLICABILITY WHERE FULL_COLLATION_NAME REGEXP '^utf8mb[34]_(unicode|uca1400_(nopad_)?a)' ORDER BY ID;
+-- Equal strings whose first characters are not equal, under an index of first characters.
+CREATE TABLE prefixed (id INT PRIMARY KEY, s VARCHAR(20) COLLATE utf8mb4_unicode_ci, KEY (s(2)), KEY (s));
+INSERT INTO prefixed VALUES (1, 'SSa'), (2, 'ßa'), (3, 'ssA'), (4, 'sb'), (5, 'sssa');
+SELECT id FROM prefixed WHERE s = 'ßA' ORDER BY id;
+SELECT id FROM prefixed WHERE s IN ('ssa', 'sb') ORDER BY id;
+SELECT id FROM prefixed WHERE s BETWEEN 'ß' AND 'ßz' ORDER BY id;
+SELECT a.id, b.id FROM prefixed a JOIN prefixed b ON a.s = b.s ORDER BY 1, 2;

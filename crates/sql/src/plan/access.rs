@@ -172,7 +172,10 @@ impl Access {
                     .filter(|(c, _)| *c == part.column)
                     .map(|(_, k)| k)
                     .collect();
-                if here.is_empty() {
+                // The first characters of equal strings need not be equal where weights do not come character by character.
+                let unfit =
+                    part.prefix.is_some() && table.columns()[part.column].ty.collation.expands();
+                if here.is_empty() || unfit {
                     unique_point = false;
                     break;
                 }
