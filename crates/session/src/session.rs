@@ -330,6 +330,9 @@ impl ClientSession {
         self.env.foreign_key_checks = v("foreign_key_checks").as_bool();
         self.env.max_memory = v("max_session_mem_used").as_u64();
         self.env.sort_memory = v("sort_buffer_size").as_u64();
+        let most = v("max_heap_table_size").as_u64();
+        self.env.table_memory = v("tmp_table_size").as_u64().min(most).max(16 << 10);
+        self.env.join_memory = v("join_buffer_size").as_u64();
         self.env.sql_mode = sql_mode;
         self.env.time_zone = zone;
         self.env.collation = collation;

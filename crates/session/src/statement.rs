@@ -19,6 +19,13 @@ impl ClientSession {
     pub(crate) fn begin_statement(&mut self, counter: usize, keep_diagnostics: bool) {
         let c = &self.process.counters;
         c.add(status::QUESTIONS, 1);
+        // What the statement before put into temporary files.
+        let spilled = &self.env.spilled;
+        if spilled.files.get() > 0 {
+            c.add(status::TMP_FILES, spilled.files.take());
+            c.add(status::TMP_DISK_TABLES, spilled.tables.take());
+            c.add(status::SORT_MERGE_PASSES, spilled.passes.take());
+        }
         c.add(counter, 1);
         if keep_diagnostics {
             self.inherited = self.env.conditions().len();

@@ -103,6 +103,8 @@ pub(crate) const NAMES: &[&str] = &[
     "Com_xa_recover",
     "Com_xa_rollback",
     "Com_xa_start",
+    "Created_tmp_disk_tables",
+    "Created_tmp_files",
     "Handler_commit",
     "Handler_rollback",
     "Handler_savepoint",
@@ -112,6 +114,7 @@ pub(crate) const NAMES: &[&str] = &[
     "Narwal_text_plan_cache_misses",
     "Questions",
     "Rows_sent",
+    "Sort_merge_passes",
 ];
 
 /// Position of a counter by name; names of other layers may be missing.
@@ -153,6 +156,8 @@ positions! {
     STMT_EXECUTE = "Com_stmt_execute",
     STMT_PREPARE = "Com_stmt_prepare",
     STMT_REPREPARE = "Com_stmt_reprepare",
+    TMP_DISK_TABLES = "Created_tmp_disk_tables",
+    TMP_FILES = "Created_tmp_files",
     COMMITS = "Handler_commit",
     ROLLBACKS = "Handler_rollback",
     SAVEPOINTS = "Handler_savepoint",
@@ -162,6 +167,7 @@ positions! {
     TEXT_PLAN_MISSES = "Narwal_text_plan_cache_misses",
     QUESTIONS = "Questions",
     ROWS_SENT = "Rows_sent",
+    SORT_MERGE_PASSES = "Sort_merge_passes",
 }
 
 /// A set of counters.

@@ -668,7 +668,7 @@ pub static VARIABLES: &[VariableDef] = &[
         Both,
         UInt(128, MAX, 128),
         "262144",
-        Inert,
+        Live,
     ),
     def("key_buffer_size", Global, UInt(0, MAX, 1), "0", Inert),
     def("large_files_support", Global, Bool, "ON", Computed),
@@ -764,8 +764,8 @@ pub static VARIABLES: &[VariableDef] = &[
         "max_heap_table_size",
         Both,
         UInt(16384, MAX, 1024),
-        "16777216",
-        Inert,
+        "67108864",
+        Live,
     ),
     def(
         "max_join_size",
@@ -1395,7 +1395,7 @@ pub static VARIABLES: &[VariableDef] = &[
         State,
     ),
     def("tls_version", Global, Text, "TLSv1.2,TLSv1.3", Startup),
-    def("tmp_table_size", Both, UInt(0, MAX, 1), "16777216", Inert),
+    def("tmp_table_size", Both, UInt(0, MAX, 1), "67108864", Live),
     def("tmpdir", Global, Text, "/tmp", Startup),
     def(
         "transaction_alloc_block_size",

@@ -143,6 +143,17 @@ pub struct MadeRows {
     pub fill: Box<FillTable>,
 }
 
+/// Counts of what statements put into temporary files.
+#[derive(Debug, Clone, Default)]
+pub struct SpillCounts {
+    /// Files: `Created_tmp_files`.
+    pub files: std::cell::Cell<u64>,
+    /// Hash tables and made tables that did not fit into memory: `Created_tmp_disk_tables`.
+    pub tables: std::cell::Cell<u64>,
+    /// Merges of sorts that did not fit: `Sort_merge_passes`.
+    pub passes: std::cell::Cell<u64>,
+}
+
 /// The session's state as one statement sees it. The session owns it and refreshes it before each statement:
 /// `now_micros`, and the results of the statement before (`last_insert_id`, `row_count`, `found_rows`).
 pub struct StatementEnv {
@@ -184,6 +195,13 @@ pub struct StatementEnv {
     pub max_memory: u64,
     /// `sort_buffer_size`, bytes: what a sort holds in memory; the rest goes to temporary files.
     pub sort_memory: u64,
+    /// What groups, DISTINCT, SELECTs put together and kept rows of derived tables hold in memory each, in bytes: the
+    /// smaller one of `tmp_table_size` and `max_heap_table_size`. The rest goes to temporary files.
+    pub table_memory: u64,
+    /// `join_buffer_size`, bytes: the rows of a hash join may take as much, if that is more than `table_memory`.
+    pub join_memory: u64,
+    /// What went to temporary files. The session takes it over afterwards.
+    pub spilled: SpillCounts,
     /// `tmpdir`: where these are.
     pub tmp_dir: Arc<std::path::Path>,
     /// `max_error_count`.
@@ -274,6 +292,9 @@ impl StatementEnv {
             max_allowed_packet: 16 << 20,
             max_memory: 256 << 20,
             sort_memory: 2 << 20,
+            table_memory: 64 << 20,
+            join_memory: 256 << 10,
+            spilled: SpillCounts::default(),
             tmp_dir: std::env::temp_dir().into(),
             max_error_count: 64,
             select_limit: u64::MAX,
@@ -301,6 +322,16 @@ impl StatementEnv {
             warnings: RefCell::new(Vec::new()),
             warning_count: std::cell::Cell::new(0),
         }
+    }
+
+    /// What a hash table or a made table may hold in memory, in bytes.
+    pub(crate) fn table_room(&self) -> u64 {
+        self.table_memory.min(self.max_memory)
+    }
+
+    /// What the kept rows of a join may take in memory, in bytes.
+    pub(crate) fn join_room(&self) -> u64 {
+        self.join_memory.max(self.table_memory).min(self.max_memory)
     }
 
     /// The default database, or error 1046.

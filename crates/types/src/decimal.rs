@@ -566,6 +566,30 @@ impl Decimal {
         }
     }
 
+    /// Bytes from which [`Decimal::from_raw`] makes the same number, with its scale: for temporary files.
+    pub fn to_raw(&self) -> [u8; 4 * N + 2] {
+        let mut out = [0; 4 * N + 2];
+        for (to, limb) in out.chunks_exact_mut(4).zip(self.limbs) {
+            to.copy_from_slice(&limb.to_le_bytes());
+        }
+        out[4 * N] = self.scale;
+        out[4 * N + 1] = self.neg.into();
+        out
+    }
+
+    /// What [`Decimal::to_raw`] gave.
+    pub fn from_raw(raw: &[u8; 4 * N + 2]) -> Decimal {
+        let mut limbs = [0; N];
+        for (limb, from) in limbs.iter_mut().zip(raw.chunks_exact(4)) {
+            *limb = from.try_into().map_or(0, u32::from_le_bytes);
+        }
+        Decimal {
+            limbs,
+            scale: raw[4 * N],
+            neg: raw[4 * N + 1] != 0,
+        }
+    }
+
     /// Digits after the point.
     pub fn scale(&self) -> u8 {
         self.scale

@@ -105,9 +105,9 @@ impl Spread {
 
 /// One row of an aggregate that makes a text of all values: its sort key and its text.
 #[derive(Debug, Clone)]
-struct Item {
-    key: Vec<Value>,
-    text: Vec<u8>,
+pub(super) struct Item {
+    pub(super) key: Vec<Value>,
+    pub(super) text: Vec<u8>,
 }
 
 /// What an aggregate needs besides the number of values.
@@ -123,21 +123,35 @@ enum State {
 /// The state of one aggregate in one group.
 #[derive(Debug, Clone)]
 pub struct Acc {
-    count: u64,
+    pub(super) count: u64,
     state: State,
     /// What all values are needed for.
-    all: Option<Box<All>>,
+    pub(super) all: Option<Box<All>>,
+}
+
+/// True if equal values count once, and all must be known for that.
+pub(super) fn compares_all(a: &Aggregate) -> bool {
+    a.distinct && !matches!(a.func, AggFunc::Min | AggFunc::Max)
+}
+
+/// True if all values are held until the end.
+pub(super) fn holds_all(a: &Aggregate) -> bool {
+    compares_all(a) || a.list.is_some()
 }
 
 /// All values of a group.
 #[derive(Debug, Clone, Default)]
-struct All {
+pub(super) struct All {
     /// Rows of a text of all values.
-    items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     /// With DISTINCT.
-    seen: Option<KeyTable>,
+    pub(super) seen: Option<KeyTable>,
+    /// Some keys went to temporary files: of those that follow only the end shows which are new. Their values are kept, for
+    /// each key one (none for COUNT).
+    pub(super) deferred: bool,
+    pub(super) values: Vec<Value>,
     /// Bytes that they take, roughly.
-    held: u64,
+    pub(super) held: u64,
     /// The key of the current row.
     key: Vec<u8>,
 }
@@ -145,7 +159,7 @@ struct All {
 impl Acc {
     /// The empty state.
     pub fn new(a: &Aggregate) -> Self {
-        let distinct = a.distinct && !matches!(a.func, AggFunc::Min | AggFunc::Max);
+        let distinct = compares_all(a);
         Acc {
             count: 0,
             state: match a.func {
@@ -250,8 +264,8 @@ impl Acc {
     ) -> SqlResult<()> {
         if let ([one], AggFunc::Count) = (a.args.as_slice(), a.func) {
             let v = one.eval_ref(ctx, row)?;
-            if !v.is_null() && self.is_new(&[(v.as_ref(), one.ty.ty.collation)], ctx)? {
-                self.count += 1;
+            if !v.is_null() && self.is_new(&[(v.as_ref(), one.ty.ty.collation)]) {
+                self.count += u64::from(!self.is_deferred());
             }
             return Ok(());
         }
@@ -272,7 +286,7 @@ impl Acc {
             let keys: Vec<_> = (values.iter().zip(args))
                 .map(|(v, arg)| (v.as_ref(), arg.ty.ty.collation))
                 .collect();
-            if !self.is_new(&keys, ctx)? {
+            if !self.is_new(&keys) {
                 return Ok(());
             }
         }
@@ -287,12 +301,14 @@ impl Acc {
             all.held += text.len() as u64 + 48 * (1 + key.len() as u64);
             all.items.push(Item { key, text });
             self.count += 1;
-            if all.held > ctx.env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the values of an aggregate",
-                ));
+            return Ok(());
+        }
+        if let Some(all) = &mut self.all
+            && all.deferred
+        {
+            if a.func != AggFunc::Count {
+                all.held += crate::prepared::row_memory(&[values[0].as_ref()]);
+                all.values.append(&mut values);
             }
             return Ok(());
         }
@@ -304,14 +320,20 @@ impl Acc {
         Ok(())
     }
 
+    fn is_deferred(&self) -> bool {
+        self.all.as_ref().is_some_and(|a| a.deferred)
+    }
+
+    /// Bytes of the values that it holds, roughly.
+    #[inline]
+    pub(super) fn held(&self) -> u64 {
+        self.all.as_ref().map_or(0, |a| a.held)
+    }
+
     /// With DISTINCT: true if these values were not there yet.
-    fn is_new(
-        &mut self,
-        values: &[(ValueRef<'_>, Collation)],
-        ctx: &EvalCtx<'_>,
-    ) -> SqlResult<bool> {
+    fn is_new(&mut self, values: &[(ValueRef<'_>, Collation)]) -> bool {
         let Some(all) = &mut self.all else {
-            return Ok(true);
+            return true;
         };
         all.key.clear();
         for (v, collation) in values {
@@ -320,18 +342,12 @@ impl Acc {
         let new = all.seen.as_mut().is_none_or(|s| s.insert(&all.key).1);
         if new {
             all.held += all.key.len() as u64 + 32;
-            if all.held > ctx.env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the values of a DISTINCT aggregate",
-                ));
-            }
         }
-        Ok(new)
+        new
     }
 
-    fn value(&mut self, a: &Aggregate, v: ValueRef<'_>) -> SqlResult<()> {
+    /// Takes in a value that is not to be compared with others any more.
+    pub(super) fn value(&mut self, a: &Aggregate, v: ValueRef<'_>) -> SqlResult<()> {
         if v.is_null() {
             return Ok(());
         }
@@ -404,46 +420,101 @@ impl Acc {
             }
             Ordering::Equal
         });
-        let (skip, take) = options.limit.unwrap_or((0, u64::MAX));
-        let (open, separator, close) = match a.func {
-            AggFunc::JsonArray => ("[", ",", "]"),
-            AggFunc::JsonObject => ("{", ", ", "}"),
-            _ => ("", &*a.separator, ""),
-        };
-        let mut out = open.as_bytes().to_vec();
-        for (n, item) in items
-            .into_iter()
-            .skip(usize::try_from(skip).unwrap_or(usize::MAX))
-            .take(usize::try_from(take).unwrap_or(usize::MAX))
-            .enumerate()
-        {
-            if n > 0 {
-                out.extend_from_slice(separator.as_bytes());
-            }
-            out.extend_from_slice(&item.text);
-            if out.len() > options.max_len {
-                let mut end = options.max_len;
-                while end > 0 && out[end] & 0xc0 == 0x80 {
-                    end -= 1;
-                }
-                out.truncate(end);
-                env.warn(
-                    1260,
-                    format!("Row {} was cut by {}", n + 1, list_name(a.func)),
-                );
+        let mut text = ListText::new(a);
+        for item in items {
+            if !text.push(&item.text, env) {
                 break;
             }
         }
-        out.extend_from_slice(close.as_bytes());
-        if a.ty.ty.collation == Collation::Binary {
-            return Value::bytes(out);
-        }
-        Value::str(String::from_utf8_lossy(&out).into_owned())
+        text.finish()
     }
 
     /// A value was found (for MIN and MAX along an index).
     pub fn decided(&self) -> bool {
         self.count > 0
+    }
+}
+
+/// A text of all values while it is made.
+pub(super) struct ListText<'a> {
+    a: &'a Aggregate,
+    out: Vec<u8>,
+    /// Values in it.
+    n: u64,
+    /// LIMIT: values to leave out, and to take.
+    skip: u64,
+    left: u64,
+    max_len: usize,
+}
+
+impl<'a> ListText<'a> {
+    /// No values yet.
+    pub(super) fn new(a: &'a Aggregate) -> Self {
+        let (skip, left) = (a.list.as_ref())
+            .and_then(|l| l.limit)
+            .unwrap_or((0, u64::MAX));
+        let open = match a.func {
+            AggFunc::JsonArray => "[",
+            AggFunc::JsonObject => "{",
+            _ => "",
+        };
+        ListText {
+            a,
+            out: open.as_bytes().to_vec(),
+            n: 0,
+            skip,
+            left,
+            max_len: a.list.as_ref().map_or(usize::MAX, |l| l.max_len),
+        }
+    }
+
+    /// Appends the next value's text; false if no more are wanted.
+    pub(super) fn push(&mut self, text: &[u8], env: &StatementEnv) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return true;
+        }
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        self.n += 1;
+        let separator = match self.a.func {
+            AggFunc::JsonArray => ",",
+            AggFunc::JsonObject => ", ",
+            _ => &*self.a.separator,
+        };
+        if self.n > 1 {
+            self.out.extend_from_slice(separator.as_bytes());
+        }
+        self.out.extend_from_slice(text);
+        if self.out.len() > self.max_len {
+            let mut end = self.max_len;
+            while end > 0 && self.out[end] & 0xc0 == 0x80 {
+                end -= 1;
+            }
+            self.out.truncate(end);
+            env.warn(
+                1260,
+                format!("Row {} was cut by {}", self.n, list_name(self.a.func)),
+            );
+            self.left = 0;
+        }
+        self.left > 0
+    }
+
+    /// The text.
+    pub(super) fn finish(mut self) -> Value {
+        let close = match self.a.func {
+            AggFunc::JsonArray => "]",
+            AggFunc::JsonObject => "}",
+            _ => "",
+        };
+        self.out.extend_from_slice(close.as_bytes());
+        if self.a.ty.ty.collation == Collation::Binary {
+            return Value::bytes(self.out);
+        }
+        Value::str(String::from_utf8_lossy(&self.out).into_owned())
     }
 }
 

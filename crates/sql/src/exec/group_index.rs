@@ -1,11 +1,13 @@
 //! GROUP BY and DISTINCT along an index: groups come one behind the other, rows are not read but for what the index has not.
 
+use super::group_spill::PutOut;
 use super::grouping::Groups;
 use super::index_rows::{GroupPrefix, IndexRows};
+use super::rows::TablePlan;
 use super::select::Output;
 use crate::expr::{EvalCtx, ImageRow};
 use crate::plan::select::{GroupPlan, SelectPlan};
-use narwal_engine::{KeyRange, ReadView, Transaction};
+use narwal_engine::{KeyRange, ReadView, Row, Transaction};
 use narwal_types::{RowLayout, SqlError, SqlResult, key};
 use std::ops::Bound;
 
@@ -23,6 +25,12 @@ pub struct IndexGroups {
     pub whole: bool,
     /// The first and the last entry of a group say all (`Using index for group-by`).
     pub loose: bool,
+}
+
+/// The row that an entry of an index names.
+pub(super) fn row_of(txn: &mut Transaction, t: &TablePlan, pk: &[u8]) -> SqlResult<Row> {
+    txn.get(&t.table, pk)?
+        .ok_or_else(|| SqlError::new(1034, b"HY000", "An index has an entry without a row"))
 }
 
 impl SelectPlan {
@@ -48,7 +56,9 @@ impl SelectPlan {
             usize::MAX
         };
         let needs_image = check || !g.aggregates.is_empty() || by.whole;
-        let mut groups = Groups::new(g, Some(layout), ctx.env.max_memory);
+        let mut groups = Groups::new(g, Some(layout), ctx.env);
+        // Those that did not fit into memory.
+        let mut done = PutOut::default();
         // The clustered keys of rows that are to be read.
         let mut pks: Vec<Box<[u8]>> = Vec::new();
         let mut image = Vec::new();
@@ -73,13 +83,16 @@ impl SelectPlan {
             }
             let cut = by.prefix.cut(index, key, pk)?;
             if groups.len() == 0 || cut != last.as_slice() {
-                if groups.len() >= most {
+                if done.count() + groups.len() >= most {
                     return Ok(None);
+                }
+                if groups.is_full() {
+                    done.take(groups, &mut pks, ctx)?;
                 }
                 last.clear();
                 last.extend_from_slice(cut);
                 in_group = 0;
-                groups.add_accs()?;
+                groups.add_accs();
                 if by.whole {
                     groups.add_row(&image)?;
                 } else if !g.row_columns.is_empty() {
@@ -142,10 +155,24 @@ impl SelectPlan {
                 break;
             }
         }
+        if done.count() > 0 {
+            done.take(&mut groups, &mut pks, ctx)?;
+            if !by.whole && !g.row_columns.is_empty() {
+                done.read_rows(&mut groups, txn, t, ctx)?;
+            }
+            return self.evaluating(txn, ctx, |ctx| {
+                self.emit_put_out(g, layout, &done, keep, ctx, out)
+            });
+        }
+        if groups.is_spilled() {
+            for pk in &pks {
+                let row = row_of(txn, t, pk)?;
+                groups.add_row(&row)?;
+            }
+            return self.evaluating(txn, ctx, |ctx| self.emit_spilled(groups, keep, ctx, out));
+        }
         for pk in &pks {
-            let row = txn.get(table, pk)?.ok_or_else(|| {
-                SqlError::new(1034, b"HY000", "An index has an entry without a row")
-            })?;
+            let row = row_of(txn, t, pk)?;
             groups.add_row(&row)?;
         }
         self.evaluating(txn, ctx, |ctx| self.emit_groups(&groups, keep, ctx, out))

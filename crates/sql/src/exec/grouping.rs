@@ -1,22 +1,25 @@
 //! GROUP BY: groups are found by a hash of their keys while rows are read, then put out in order.
 
-use super::aggregate::Acc;
+use super::aggregate::{Acc, All, holds_all};
+use super::aggregate_spill::ValueStore;
+use super::group_spill::Aside;
 use super::key_table::KeyTable;
 use super::order::{SortBuffer, compare, push_key};
 use super::select::Output;
+use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, NoRow, RowAccess};
 use crate::plan::select::{GroupPlan, SelectPlan};
 use narwal_engine::Transaction;
-use narwal_types::{RowLayout, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
 /// A group's row with its aggregates.
-struct GroupRow<'a> {
-    layout: Option<&'a RowLayout>,
+pub(super) struct GroupRow<'a> {
+    pub(super) layout: Option<&'a RowLayout>,
     /// A row of the group; empty if there was none.
-    row: &'a [u8],
-    aggregates: &'a [Value],
+    pub(super) row: &'a [u8],
+    pub(super) aggregates: &'a [Value],
 }
 
 impl RowAccess for GroupRow<'_> {
@@ -33,24 +36,36 @@ impl RowAccess for GroupRow<'_> {
 
 /// The groups of one execution: numbered as they were met.
 pub(super) struct Groups<'p> {
-    plan: &'p GroupPlan,
-    layout: Option<&'p RowLayout>,
-    keys: KeyTable,
+    pub(super) plan: &'p GroupPlan,
+    pub(super) layout: Option<&'p RowLayout>,
+    pub(super) keys: KeyTable,
     /// Number of groups.
-    count: usize,
+    pub(super) count: usize,
     /// Where each group's row ends in `rows`: the first of the group, with only the columns that are looked at.
     ends: Vec<usize>,
     rows: Vec<u8>,
     /// For each group one of each aggregate.
-    accs: Vec<Acc>,
+    pub(super) accs: Vec<Acc>,
     /// With ROLLUP: the number of keys that each group's rows share.
     levels: Vec<u32>,
-    key: Vec<u8>,
-    max_memory: u64,
+    pub(super) key: Vec<u8>,
+    /// What may be held in memory, in bytes.
+    pub(super) room: u64,
+    /// Some aggregates hold all their values, which take so many bytes.
+    pub(super) holds: bool,
+    pub(super) held: u64,
+    /// The values that did not fit.
+    pub(super) values: Option<ValueStore>,
+    /// Rows of groups that did not fit.
+    pub(super) aside: Option<Aside>,
 }
 
 impl<'p> Groups<'p> {
-    pub(super) fn new(plan: &'p GroupPlan, layout: Option<&'p RowLayout>, max_memory: u64) -> Self {
+    pub(super) fn new(
+        plan: &'p GroupPlan,
+        layout: Option<&'p RowLayout>,
+        env: &StatementEnv,
+    ) -> Self {
         Groups {
             plan,
             layout,
@@ -61,7 +76,11 @@ impl<'p> Groups<'p> {
             accs: Vec::new(),
             levels: Vec::new(),
             key: Vec::new(),
-            max_memory,
+            room: env.table_room(),
+            holds: plan.aggregates.iter().any(holds_all),
+            held: 0,
+            values: None,
+            aside: None,
         }
     }
 
@@ -70,7 +89,7 @@ impl<'p> Groups<'p> {
     }
 
     /// A group's row; empty if nobody looks at it.
-    fn row(&self, n: usize) -> &[u8] {
+    pub(super) fn row(&self, n: usize) -> &[u8] {
         let Some(end) = self.ends.get(n) else {
             return &[];
         };
@@ -83,7 +102,7 @@ impl<'p> Groups<'p> {
         &self.accs[n * each..(n + 1) * each]
     }
 
-    fn level(&self, n: usize) -> usize {
+    pub(super) fn level(&self, n: usize) -> usize {
         self.levels
             .get(n)
             .map_or(self.plan.keys.len(), |l| *l as usize)
@@ -106,34 +125,83 @@ impl<'p> Groups<'p> {
             let v = k.expr.eval_ref(ctx, access)?;
             push_key(v.as_ref(), k.expr.ty.ty.collation, &mut self.key);
         }
-        let (at, new) = self.keys.insert(&self.key);
-        if new {
-            self.add_accs()?;
-            self.add_row(row)?;
-            if plan.rollup {
-                self.levels.push(level as u32);
+        self.take_key(ctx, row, access, level, None)
+    }
+
+    /// Takes a row into the group of `key`. `number`: that of the row, if it was set aside before.
+    pub(super) fn take_key(
+        &mut self,
+        ctx: &EvalCtx<'_>,
+        row: &[u8],
+        access: &dyn RowAccess,
+        level: usize,
+        number: Option<u64>,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let at = if self.aside.is_none() {
+            let (at, new) = self.keys.insert(&self.key);
+            if new {
+                self.add_accs();
+                self.add_row(row)?;
+                if plan.rollup {
+                    self.levels.push(level as u32);
+                }
+                if self.is_full() {
+                    self.aside = Some(Aside::new(plan, number.is_none(), ctx.env));
+                }
             }
-        }
+            at
+        } else {
+            match self.keys.get(&self.key) {
+                Some(at) => at,
+                None => return self.set_aside(ctx.env, row, level, number),
+            }
+        };
+        self.update(at, access, ctx)
+    }
+
+    fn update(&mut self, at: usize, access: &dyn RowAccess, ctx: &EvalCtx<'_>) -> SqlResult<()> {
+        let plan = self.plan;
         let each = plan.aggregates.len();
         let accs = &mut self.accs[at * each..(at + 1) * each];
+        if !self.holds {
+            for (acc, a) in accs.iter_mut().zip(&plan.aggregates) {
+                acc.update(a, access, ctx)?;
+            }
+            return Ok(());
+        }
         for (acc, a) in accs.iter_mut().zip(&plan.aggregates) {
+            let before = acc.held();
             acc.update(a, access, ctx)?;
+            self.held += acc.held() - before;
+        }
+        if self.held > self.room / 4 {
+            self.set_values_aside(ctx.env)?;
         }
         Ok(())
     }
 
     /// A new group.
-    pub(super) fn add_accs(&mut self) -> SqlResult<()> {
+    pub(super) fn add_accs(&mut self) {
         self.count += 1;
         self.accs.extend(self.plan.aggregates.iter().map(Acc::new));
-        if self.memory() > self.max_memory {
-            return Err(SqlError::new(
-                1038,
-                b"HY001",
-                "Out of memory for the groups of one statement",
-            ));
-        }
-        Ok(())
+    }
+
+    /// True if the groups take all the memory that they may.
+    pub(super) fn is_full(&self) -> bool {
+        let room = if self.holds { self.room / 2 } else { self.room };
+        self.memory() > room
+    }
+
+    /// Forgets all groups.
+    pub(super) fn clear(&mut self) {
+        self.keys.clear();
+        self.count = 0;
+        self.ends.clear();
+        self.rows.clear();
+        self.accs.clear();
+        self.levels.clear();
+        self.held = 0;
     }
 
     /// The row of the first group that has none yet.
@@ -156,11 +224,7 @@ impl<'p> Groups<'p> {
         access: &dyn RowAccess,
         ctx: &EvalCtx<'_>,
     ) -> SqlResult<()> {
-        let first = self.accs.len() - self.plan.aggregates.len();
-        for (acc, a) in self.accs[first..].iter_mut().zip(&self.plan.aggregates) {
-            acc.update(a, access, ctx)?;
-        }
-        Ok(())
+        self.update(self.count - 1, access, ctx)
     }
 
     /// True if all aggregates of the last group have a value.
@@ -170,12 +234,13 @@ impl<'p> Groups<'p> {
     }
 
     fn memory(&self) -> u64 {
-        let own = self.rows.len() + self.ends.len() * 8 + self.accs.len() * size_of::<Acc>();
+        let acc = size_of::<Acc>() + if self.holds { size_of::<All>() } else { 0 };
+        let own = self.rows.len() + self.ends.len() * 8 + self.accs.len() * acc;
         self.keys.memory() + own as u64
     }
 
     /// The results of a group's aggregates.
-    fn finish(&self, n: usize, ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
+    pub(super) fn finish(&self, n: usize, ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
         finish(self.plan, self.accs(n), ctx)
     }
 }
@@ -187,7 +252,8 @@ fn finish(g: &GroupPlan, accs: &[Acc], ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value
         .collect()
 }
 
-fn emit_group(
+/// Puts a group out if HAVING lets it.
+pub(super) fn emit_group(
     g: &GroupPlan,
     layout: Option<&RowLayout>,
     row: &[u8],
@@ -227,7 +293,7 @@ impl SelectPlan {
         {
             return self.grouped_by_index(g, by, txn, ctx, layout, keep, out);
         }
-        let mut groups = Groups::new(g, layout, ctx.env.max_memory);
+        let mut groups = Groups::new(g, layout, ctx.env);
         // WITH ROLLUP makes a group of each number of first keys.
         let first_level = if g.rollup { 0 } else { g.keys.len() };
         let mut take = |ctx: &EvalCtx<'_>, row: &[u8], access: &dyn RowAccess| {
@@ -244,8 +310,13 @@ impl SelectPlan {
             }
             None => self.no_rows(txn, ctx, |ctx| take(ctx, &[], &NoRow).map(|_| ()))?,
         }
-        groups.keys.clear();
-        self.evaluating(txn, ctx, |ctx| self.emit_groups(&groups, keep, ctx, out))
+        self.evaluating(txn, ctx, |ctx| {
+            if groups.is_spilled() {
+                return self.emit_spilled(groups, keep, ctx, out);
+            }
+            groups.keys.clear();
+            self.emit_groups(&groups, keep, ctx, out)
+        })
     }
 
     /// One group, even of no rows.
@@ -258,6 +329,27 @@ impl SelectPlan {
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let mut accs: SmallVec<[Acc; 4]> = g.aggregates.iter().map(Acc::new).collect();
+        if let Some(layout) = layout
+            && g.aggregates.iter().any(holds_all)
+        {
+            let mut groups = Groups::new(g, Some(layout), ctx.env);
+            groups.add_accs();
+            let mut first = true;
+            self.source(txn, ctx, false, &mut |ctx, row| {
+                if std::mem::take(&mut first) {
+                    groups.add_row(row)?;
+                }
+                groups.update_last(&crate::expr::ImageRow { layout, row }, ctx)?;
+                Ok(true)
+            })?;
+            return self.evaluating(txn, ctx, |ctx| {
+                groups
+                    .each_finished(ctx, &mut |row, _, values| {
+                        emit_group(g, Some(layout), row, values, ctx, out)
+                    })
+                    .map(|_| ())
+            });
+        }
         let Some(layout) = layout else {
             self.no_rows(txn, ctx, |ctx| {
                 for (acc, a) in accs.iter_mut().zip(&g.aggregates) {

@@ -1,12 +1,13 @@
 //! Running joins: nested loops from left to right. An inner source is looked up by an index for each outer row if one
 //! fits; else it is read once, kept in memory, and searched by a hash of the columns that must be equal.
 
+use super::join_spill::{Build, Grace, Overflow};
 use super::key_table::KeyTable;
 use super::order::push_key;
 use super::rows::{Flow, LockSpec, TablePlan};
 use crate::expr::{EvalCtx, Expr, RowAccess};
 use narwal_engine::{LockMode, LockWait, Transaction};
-use narwal_types::{Collation, RowLayout, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{Collation, RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -60,17 +61,17 @@ impl Leaf {
 
 /// Rows back to back.
 #[derive(Default)]
-struct RowList {
-    bytes: Vec<u8>,
+pub(super) struct Rows {
+    pub(super) bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl RowList {
-    fn len(&self) -> usize {
+impl Rows {
+    pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    fn get(&self, n: usize) -> &[u8] {
+    pub(super) fn get(&self, n: usize) -> &[u8] {
         let start = if n == 0 { 0 } else { self.ends[n - 1] };
         &self.bytes[start..self.ends[n]]
     }
@@ -135,8 +136,8 @@ const NONE: u32 = u32::MAX;
 
 /// Rows of a kept source.
 #[derive(Default)]
-struct Cache {
-    rows: RowList,
+pub(super) struct Cache {
+    pub(super) rows: Rows,
     keys: KeyTable,
     /// For each key its first and last row.
     of_key: Vec<(u32, u32)>,
@@ -145,7 +146,24 @@ struct Cache {
 }
 
 impl Cache {
-    fn memory(&self) -> u64 {
+    /// Appends a row; `key`: that by which it is found.
+    pub(super) fn push(&mut self, key: Option<&[u8]>, hold: impl FnOnce(&mut Vec<u8>)) {
+        if let Some(key) = key {
+            let at = u32::try_from(self.rows.len()).unwrap_or(NONE);
+            match self.keys.insert(key) {
+                (_, true) => self.of_key.push((at, at)),
+                (k, false) => {
+                    let last = std::mem::replace(&mut self.of_key[k].1, at);
+                    self.next[last as usize] = at;
+                }
+            }
+            self.next.push(NONE);
+        }
+        hold(&mut self.rows.bytes);
+        self.rows.ends.push(self.rows.bytes.len());
+    }
+
+    pub(super) fn memory(&self) -> u64 {
         let rows = self.rows.bytes.len() + 8 * self.rows.ends.len();
         self.keys.memory() + (rows + 8 * self.of_key.len() + 4 * self.next.len()) as u64
     }
@@ -153,14 +171,14 @@ impl Cache {
 
 /// The current row of a source.
 #[derive(Default)]
-struct Current {
+pub(super) struct Current {
     /// False if NULLs stand for it.
-    is_row: bool,
-    bytes: Vec<u8>,
+    pub(super) is_row: bool,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Current {
-    fn set(&mut self, row: &[u8]) {
+    pub(super) fn set(&mut self, row: &[u8]) {
         self.is_row = true;
         self.bytes.clear();
         self.bytes.extend_from_slice(row);
@@ -168,15 +186,19 @@ impl Current {
 }
 
 /// What happens with each joined row. False = enough.
-type Next<'n, 'p> = dyn FnMut(&mut Run<'p>, &mut Transaction) -> SqlResult<bool> + 'n;
+pub(super) type Next<'n, 'p> = dyn FnMut(&mut Run<'p>, &mut Transaction) -> SqlResult<bool> + 'n;
 
 /// One execution.
-struct Run<'p> {
-    plan: &'p JoinPlan,
-    ctx: &'p EvalCtx<'p>,
+pub(super) struct Run<'p> {
+    pub(super) plan: &'p JoinPlan,
+    pub(super) ctx: &'p EvalCtx<'p>,
     /// The current row of each source.
-    rows: Vec<Current>,
-    caches: Vec<Option<Rc<Cache>>>,
+    pub(super) rows: Vec<Current>,
+    pub(super) caches: Vec<Option<Rc<Build>>>,
+    /// Sources that are joined file by file when the rows before them were read.
+    pub(super) graces: Vec<(usize, Grace)>,
+    /// The current rows wait for that.
+    pub(super) waits: bool,
     /// For each source what its conditions get as parameters, kept for the next time.
     params: Vec<Vec<Value>>,
     steps: u32,
@@ -241,6 +263,8 @@ impl JoinPlan {
             ctx,
             rows: self.leaves.iter().map(|_| Current::default()).collect(),
             caches: self.leaves.iter().map(|_| None).collect(),
+            graces: Vec::new(),
+            waits: false,
             params: self.leaves.iter().map(|_| Vec::new()).collect(),
             steps: 0,
         };
@@ -382,7 +406,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn all(&self, txn: &mut Transaction, conditions: &[Expr]) -> SqlResult<bool> {
+    pub(super) fn all(&self, txn: &mut Transaction, conditions: &[Expr]) -> SqlResult<bool> {
         for c in conditions {
             let yes = if self.plan.row_wise {
                 self.ctx
@@ -407,7 +431,7 @@ impl<'p> Run<'p> {
         })
     }
 
-    fn step(&mut self) -> SqlResult<()> {
+    pub(super) fn step(&mut self) -> SqlResult<()> {
         self.steps = self.steps.wrapping_add(1);
         if self.steps & 0xff == 0 {
             self.ctx.env.check_interrupt()?;
@@ -424,24 +448,49 @@ impl<'p> Run<'p> {
     ) -> SqlResult<bool> {
         match node {
             Node::Leaf(i) => self.leaf(txn, *i, next),
-            Node::Inner { left, right, on } => self.node(txn, left, &mut |run, txn| {
-                run.node(txn, right, &mut |run, txn| {
+            Node::Inner { left, right, .. } | Node::Outer { left, right, .. } => {
+                if !self.node(txn, left, &mut |run, txn| run.right(txn, node, next))? {
+                    return Ok(false);
+                }
+                match &**right {
+                    Node::Leaf(i) if !self.graces.is_empty() => {
+                        self.join_parts(txn, *i, node, next)
+                    }
+                    _ => Ok(true),
+                }
+            }
+        }
+    }
+
+    /// Joins the right side of a node to the current rows of its left side. False if `next` had enough.
+    pub(super) fn right(
+        &mut self,
+        txn: &mut Transaction,
+        node: &'p Node,
+        next: &mut Next<'_, 'p>,
+    ) -> SqlResult<bool> {
+        match node {
+            Node::Leaf(i) => self.leaf(txn, *i, next),
+            Node::Inner { right, on, .. } => {
+                let more = self.node(txn, right, &mut |run, txn| {
                     if !run.all(txn, on)? {
                         return Ok(true);
                     }
                     next(run, txn)
-                })
-            }),
+                })?;
+                self.waits = false;
+                Ok(more)
+            }
             Node::Outer {
-                left,
                 right,
                 before,
                 after,
                 leaves,
-            } => self.node(txn, left, &mut |run, txn| {
+                ..
+            } => {
                 let mut matched = false;
-                if run.all(txn, before)?
-                    && !run.node(txn, right, &mut |run, txn| {
+                if self.all(txn, before)?
+                    && !self.node(txn, right, &mut |run, txn| {
                         if !run.all(txn, after)? {
                             return Ok(true);
                         }
@@ -451,14 +500,14 @@ impl<'p> Run<'p> {
                 {
                     return Ok(false);
                 }
-                if matched {
+                if std::mem::take(&mut self.waits) || matched {
                     return Ok(true);
                 }
                 for l in leaves {
-                    run.rows[*l].is_row = false;
+                    self.rows[*l].is_row = false;
                 }
-                next(run, txn)
-            }),
+                next(self, txn)
+            }
         }
     }
 
@@ -518,7 +567,7 @@ impl<'p> Run<'p> {
             self.step()?;
             return next(self, txn);
         }
-        let portion: RefCell<RowList> = RefCell::default();
+        let portion: RefCell<Rows> = RefCell::default();
         let more = RefCell::new(true);
         let mut hand_on = |txn: &mut Transaction| {
             let mut rows = portion.take();
@@ -568,7 +617,7 @@ impl<'p> Run<'p> {
         kept: &'p Kept,
         next: &mut Next<'_, 'p>,
     ) -> SqlResult<bool> {
-        let cache = match &self.caches[i] {
+        let build = match &self.caches[i] {
             Some(c) => c.clone(),
             None => {
                 let c = Rc::new(self.fill(txn, i, kept)?);
@@ -576,16 +625,19 @@ impl<'p> Run<'p> {
                 c
             }
         };
+        let mut key = Vec::with_capacity(if kept.hash.is_some() { 32 } else { 0 });
+        if let Some(hash) = &kept.hash
+            && !self.hash_key(hash, &mut key)?
+        {
+            return Ok(true);
+        }
+        let Build::Memory(cache) = &*build else {
+            return self.spilled(txn, i, kept, &build, &key, next);
+        };
         let mut at = match (&kept.hash, cache.rows.len()) {
-            (None, 0) => NONE,
+            (_, 0) => NONE,
             (None, _) => 0,
-            (Some(hash), _) => {
-                let mut key = Vec::with_capacity(32);
-                if !self.hash_key(hash, &mut key)? {
-                    return Ok(true);
-                }
-                cache.keys.get(&key).map_or(NONE, |k| cache.of_key[k].0)
-            }
+            (Some(_), _) => cache.keys.get(&key).map_or(NONE, |k| cache.of_key[k].0),
         };
         while at != NONE {
             self.step()?;
@@ -616,40 +668,33 @@ impl<'p> Run<'p> {
     }
 
     /// Reads the rows of a kept source.
-    fn fill(&mut self, txn: &mut Transaction, i: usize, kept: &Kept) -> SqlResult<Cache> {
+    fn fill(&mut self, txn: &mut Transaction, i: usize, kept: &Kept) -> SqlResult<Build> {
         let leaf = &self.plan.leaves[i];
         let plan = &leaf.plan;
         let mut cache = Cache::default();
+        let mut overflow: Option<Overflow> = None;
         let mut key = Vec::new();
-        let max = self.ctx.env.max_memory;
+        let mut held = Vec::new();
+        let env = self.ctx.env;
+        let room = env.join_room();
         let mut take = |row: &[u8], pk: &[u8]| {
-            if let Some(hash) = &kept.hash {
-                key.clear();
-                for (c, collation) in &hash.columns {
-                    let v = plan.table.layout.column(row, *c)?;
-                    if v.is_null() {
-                        return Ok(true);
-                    }
-                    push_key(v, *collation, &mut key);
-                }
-                let at = u32::try_from(cache.rows.len()).unwrap_or(NONE);
-                match cache.keys.insert(&key) {
-                    (_, true) => cache.of_key.push((at, at)),
-                    (k, false) => {
-                        let last = std::mem::replace(&mut cache.of_key[k].1, at);
-                        cache.next[last as usize] = at;
-                    }
-                }
-                cache.next.push(NONE);
+            if let Some(hash) = &kept.hash
+                && !row_key_of(hash, &plan.table.layout, row, &mut key)?
+            {
+                return Ok(true);
             }
-            leaf.hold(row, pk, &mut cache.rows.bytes);
-            cache.rows.ends.push(cache.rows.bytes.len());
-            if cache.memory() > max {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the rows of a join; an index on the joined columns saves them",
-                ));
+            if let Some(o) = &mut overflow {
+                held.clear();
+                leaf.hold(row, pk, &mut held);
+                o.push(&key, &held, env)?;
+                return Ok(true);
+            }
+            cache.push(kept.hash.as_ref().map(|_| key.as_slice()), |to| {
+                leaf.hold(row, pk, to);
+            });
+            if cache.memory() > room {
+                let all = std::mem::take(&mut cache);
+                overflow = Some(Overflow::of(&all, kept, &plan.table.layout, env)?);
             }
             Ok(true)
         };
@@ -659,8 +704,29 @@ impl<'p> Run<'p> {
             }
             _ => plan.read(txn, self.ctx, false, &mut |_, row| take(row, &[]))?,
         }
-        Ok(cache)
+        match overflow {
+            None => Ok(Build::Memory(cache)),
+            Some(o) => self.overflowed(i, o),
+        }
     }
+}
+
+/// The key by which a row of a kept source is found; false if it has a NULL.
+pub(super) fn row_key_of(
+    hash: &Hash,
+    layout: &RowLayout,
+    row: &[u8],
+    key: &mut Vec<u8>,
+) -> SqlResult<bool> {
+    key.clear();
+    for (c, collation) in &hash.columns {
+        let v = layout.column(row, *c)?;
+        if v.is_null() {
+            return Ok(false);
+        }
+        push_key(v, *collation, key);
+    }
+    Ok(true)
 }
 
 /// Values as an image of a made-up table's row, converted where their type differs.

@@ -30,6 +30,12 @@ impl KeyTable {
         &self.bytes[start..self.entries[n].1]
     }
 
+    /// Number of keys.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Bytes that it takes.
     pub fn memory(&self) -> u64 {
         (self.bytes.capacity() + self.entries.capacity() * 16 + self.slots.len() * 4) as u64

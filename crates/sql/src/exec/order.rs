@@ -270,6 +270,9 @@ fn prefix(key: &[u8]) -> u64 {
 /// Runs that are merged into one when there are so many.
 const MAX_RUNS: usize = 128;
 
+/// What is read of all runs together, in bytes.
+const READ: usize = 1 << 20;
+
 /// What [`SortBuffer::drain`] hands on: payload, row, and whether its keys are those of the row before. False = enough.
 pub type OnSorted<'f> = dyn FnMut(&[u8], &[u8], bool) -> SqlResult<bool> + 'f;
 
@@ -285,21 +288,20 @@ pub struct SortBuffer<'p> {
     bound: Option<Vec<u8>>,
     pushed: u64,
     max_memory: u64,
-    folder: std::sync::Arc<std::path::Path>,
     spilled: Option<Spilled>,
     /// The columns that are kept of each row, if not all.
     columns: Option<(&'p RowLayout, Vec<usize>)>,
 }
 
 /// Sorted runs in a file.
-struct Spilled {
+pub(super) struct Spilled {
     file: SpillFile,
     /// Where each begins and ends.
     runs: Vec<(u64, u64)>,
 }
 
 /// A run while it is merged, with its current row.
-struct Cursor {
+pub(super) struct Cursor {
     reader: SpillReader,
     record: Vec<u8>,
     lens: [usize; 3],
@@ -323,8 +325,13 @@ impl Cursor {
         Ok(more)
     }
 
-    fn key(&self) -> &[u8] {
+    pub(super) fn key(&self) -> &[u8] {
         &self.record[..self.lens[0]]
+    }
+
+    /// What was recorded behind the key.
+    pub(super) fn parts(&self) -> (&[u8], &[u8]) {
+        self.record[self.lens[0]..].split_at(self.lens[1])
     }
 }
 
@@ -353,8 +360,64 @@ impl PartialEq for Head {
 impl Eq for Head {}
 
 impl Spilled {
+    /// No runs yet.
+    pub(super) fn new(env: &StatementEnv) -> SqlResult<Spilled> {
+        env.spilled.files.set(env.spilled.files.get() + 1);
+        Ok(Spilled {
+            file: SpillFile::new(&env.tmp_dir)?,
+            runs: Vec::new(),
+        })
+    }
+
+    /// Writes a run: `write` records its rows, sorted by their keys.
+    pub(super) fn run(
+        &mut self,
+        env: &StatementEnv,
+        write: impl FnOnce(&mut Spilled) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let start = self.file.len();
+        write(self)?;
+        self.file.flush()?;
+        if self.file.len() > start {
+            self.runs.push((start, self.file.len()));
+        }
+        if self.runs.len() >= MAX_RUNS {
+            self.merge_all(env)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `f` with all rows of the runs in order, those of older runs before equal ones. False = enough.
+    pub(super) fn each(
+        &self,
+        env: &StatementEnv,
+        f: &mut dyn FnMut(&Cursor) -> SqlResult<bool>,
+    ) -> SqlResult<()> {
+        let mut n = 0u32;
+        Spilled::merge(&self.file, &self.runs, &mut |c| {
+            n = n.wrapping_add(1);
+            if n & 0xff == 0 {
+                env.check_interrupt()?;
+            }
+            f(c)
+        })
+    }
+
+    /// Appends a row of its key, payload and image.
+    pub(super) fn record(&mut self, key: &[u8], payload: &[u8], row: &[u8]) -> SqlResult<()> {
+        let mut head = [0; 12];
+        for (to, part) in head.chunks_exact_mut(4).zip([key, payload, row]) {
+            to.copy_from_slice(&(part.len() as u32).to_le_bytes());
+        }
+        self.file.write(&head)?;
+        for part in [key, payload, row] {
+            self.file.write(part)?;
+        }
+        Ok(())
+    }
+
     /// Appends a row: the lengths of its key, payload and image, and all three.
-    fn record(&mut self, lens: [u32; 3], bytes: &[u8]) -> SqlResult<()> {
+    fn record_joined(&mut self, lens: [u32; 3], bytes: &[u8]) -> SqlResult<()> {
         let mut head = [0; 12];
         for (to, len) in head.chunks_exact_mut(4).zip(lens) {
             to.copy_from_slice(&len.to_le_bytes());
@@ -370,9 +433,10 @@ impl Spilled {
         f: &mut dyn FnMut(&Cursor) -> SqlResult<bool>,
     ) -> SqlResult<()> {
         let mut heap = BinaryHeap::with_capacity(runs.len());
+        let piece = (READ / runs.len().max(1)).clamp(READ / MAX_RUNS, 64 << 10);
         for (n, (start, end)) in runs.iter().enumerate() {
             let mut c = Cursor {
-                reader: SpillReader::new(*start, *end),
+                reader: SpillReader::in_pieces(*start, *end, piece),
                 record: Vec::new(),
                 lens: [0; 3],
                 prefix: 0,
@@ -393,18 +457,16 @@ impl Spilled {
     }
 
     /// Makes one run of all, in a new file.
-    fn merge_all(&mut self, folder: &std::path::Path, env: &StatementEnv) -> SqlResult<()> {
-        let mut to = Spilled {
-            file: SpillFile::new(folder)?,
-            runs: Vec::new(),
-        };
+    fn merge_all(&mut self, env: &StatementEnv) -> SqlResult<()> {
+        env.spilled.passes.set(env.spilled.passes.get() + 1);
+        let mut to = Spilled::new(env)?;
         let mut n = 0u32;
         Spilled::merge(&self.file, &self.runs, &mut |c| {
             n = n.wrapping_add(1);
             if n & 0xfff == 0 {
                 env.check_interrupt()?;
             }
-            to.record(c.lens.map(|l| l as u32), &c.record)?;
+            to.record_joined(c.lens.map(|l| l as u32), &c.record)?;
             Ok(true)
         })?;
         to.file.flush()?;
@@ -425,7 +487,6 @@ impl<'p> SortBuffer<'p> {
             bound: None,
             pushed: 0,
             max_memory: env.sort_memory.min(env.max_memory),
-            folder: env.tmp_dir.clone(),
             spilled: None,
             columns: None,
         }
@@ -530,20 +591,17 @@ impl<'p> SortBuffer<'p> {
         self.sort();
         let mut to = match self.spilled.take() {
             Some(s) => s,
-            None => Spilled {
-                file: SpillFile::new(&self.folder)?,
-                runs: Vec::new(),
-            },
+            None => {
+                env.spilled.passes.set(env.spilled.passes.get() + 1);
+                Spilled::new(env)?
+            }
         };
-        let start = to.file.len();
-        for s in &self.slots {
-            to.record([s.key, s.payload, s.row], &self.arena[s.start..s.end()])?;
-        }
-        to.file.flush()?;
-        to.runs.push((start, to.file.len()));
-        if to.runs.len() >= MAX_RUNS {
-            to.merge_all(&self.folder, env)?;
-        }
+        to.run(env, |to| {
+            for s in &self.slots {
+                to.record_joined([s.key, s.payload, s.row], &self.arena[s.start..s.end()])?;
+            }
+            Ok(())
+        })?;
         self.spilled = Some(to);
         self.slots.clear();
         self.arena.clear();

@@ -3,6 +3,7 @@
 use super::index_rows::{IndexRows, entry_width};
 use super::join::{JoinPlan, encode_made};
 use super::prefilter::Prefilter;
+use super::row_list::RowList;
 use super::set::{RecursivePlan, SetPlan};
 use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
@@ -312,16 +313,13 @@ impl TablePlan {
                 &mut hand_on,
             )?;
         } else {
+            let mut rows = RowList::default();
             self.read_made(txn, ctx, &mut |ctx, row| {
-                if take(row).1 > ctx.env.max_memory {
-                    return Err(SqlError::new(
-                        1038,
-                        b"HY001",
-                        "Out of memory for the rows of a derived table",
-                    ));
-                }
+                rows.push(row, ctx.env.table_room(), ctx.env)?;
                 Ok(true)
             })?;
+            rows.finish()?;
+            return rows.each(ctx.env, &mut |row| each(txn, row));
         }
         hand_on(txn)
     }
@@ -599,10 +597,10 @@ impl TablePlan {
             Rows::Set(set) => set.run(&self.table, txn, ctx, &mut take)?,
             Rows::Recursive(r) => r.run(&self.table, txn, ctx, &mut take)?,
             Rows::Working(id) => {
-                for row in ctx.working.map_or(&[][..], |w| w.rows(*id)) {
-                    if self.matches(true, row, ctx)? && !f(ctx, row)? {
-                        break;
-                    }
+                if let Some(rows) = ctx.working.and_then(|w| w.rows(*id)) {
+                    rows.each(ctx.env, &mut |row| {
+                        Ok(!self.matches(true, row, ctx)? || f(ctx, row)?)
+                    })?;
                 }
             }
         }

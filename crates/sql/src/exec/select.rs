@@ -1,8 +1,9 @@
 //! Running SELECT.
 
-use super::key_table::KeyTable;
+use super::distinct::Distinct;
 use super::order::{SortBuffer, push_key};
 use super::rows::{Flow, OnRow};
+use super::value_bytes::ValueBytes;
 use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
 use crate::plan::select::{Out, SelectPlan};
 use crate::prepared::row_memory;
@@ -63,7 +64,8 @@ pub(super) struct Output<'p, 'e> {
     plan: &'p SelectPlan,
     layout: Option<&'p RowLayout>,
     emit: &'p mut Emit<'e>,
-    seen: Option<KeyTable>,
+    seen: Option<Distinct>,
+    codec: ValueBytes,
     key: Vec<u8>,
     skip: u64,
     left: u64,
@@ -93,16 +95,30 @@ impl Output<'_, '_> {
                 return Ok(true);
             }
         }
-        self.computed.clear();
+        let mut computed = std::mem::take(&mut self.computed);
+        computed.clear();
         for i in &self.plan.items {
             if let Out::Expr(e) = i {
-                self.computed.push(match self.plan.unrounded {
+                computed.push(match self.plan.unrounded {
                     true => e.eval_unrounded(ctx, access)?.into_value(),
                     false => e.eval(ctx, access)?,
                 });
             }
         }
-        let mut computed = self.computed.iter();
+        let more = self.push_values(ctx, row, &computed);
+        self.computed = computed;
+        more
+    }
+
+    /// Takes a row, given what was computed of it.
+    #[inline]
+    fn push_values(
+        &mut self,
+        ctx: &EvalCtx<'_>,
+        row: &[u8],
+        computed: &[Value],
+    ) -> SqlResult<bool> {
+        let mut computed = computed.iter();
         let mut values: SmallVec<[ValueRef<'_>; 12]> = SmallVec::new();
         let zone = ctx.env.time_zone;
         for i in &self.plan.items {
@@ -121,34 +137,60 @@ impl Output<'_, '_> {
                 Out::Expr(_) => computed.next().map_or(ValueRef::Null, Value::as_ref),
             });
         }
-        if let Some(seen) = &mut self.seen {
-            self.key.clear();
-            for (v, c) in values.iter().zip(self.plan.columns.iter()) {
-                push_key(*v, c.ty.collation, &mut self.key);
-            }
-            if !seen.insert(&self.key).1 {
-                return Ok(true);
-            }
-            if seen.memory() > ctx.env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the rows of DISTINCT",
-                ));
-            }
-            self.sent.found += 1;
-            if self.skip > 0 {
-                self.skip -= 1;
-                return Ok(true);
-            }
-            if self.left == 0 {
-                return Ok(true);
-            }
+        let Some(seen) = &mut self.seen else {
+            return self.send(&values);
+        };
+        self.key.clear();
+        for (v, c) in values.iter().zip(self.plan.columns.iter()) {
+            push_key(*v, c.ty.collation, &mut self.key);
         }
-        (self.emit)(&values)?;
+        let codec = &mut self.codec;
+        if !seen.offer(&self.key, ctx.env, |row| {
+            for v in &values {
+                codec.put(*v, row);
+            }
+        })? {
+            return Ok(true);
+        }
+        self.send_new(&values)
+    }
+
+    /// Sends a row that is not equal to another.
+    fn send_new(&mut self, values: &[ValueRef<'_>]) -> SqlResult<bool> {
+        self.sent.found += 1;
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(true);
+        }
+        if self.left == 0 {
+            return Ok(self.plan.calc_found_rows);
+        }
+        self.send(values)
+    }
+
+    fn send(&mut self, values: &[ValueRef<'_>]) -> SqlResult<bool> {
+        (self.emit)(values)?;
         self.sent.rows += 1;
         self.left -= 1;
         Ok(self.left > 0 || self.plan.calc_found_rows)
+    }
+
+    /// All rows were pushed: those of DISTINCT that did not fit into memory follow.
+    fn finish(mut self, ctx: &EvalCtx<'_>) -> SqlResult<Sent> {
+        let codec = std::mem::take(&mut self.codec);
+        let Some(seen) = self.seen.take() else {
+            return Ok(self.sent);
+        };
+        if self.left > 0 || self.plan.calc_found_rows {
+            seen.finish(ctx.env, &mut |mut row| {
+                let mut values: SmallVec<[ValueRef<'_>; 12]> = SmallVec::new();
+                while !row.is_empty() {
+                    values.push(codec.take(&mut row)?);
+                }
+                self.send_new(&values)
+            })?;
+        }
+        Ok(self.sent)
     }
 }
 
@@ -176,7 +218,8 @@ impl SelectPlan {
             plan: self,
             layout,
             emit,
-            seen: (self.distinct && !self.distinct_by_sort).then(KeyTable::default),
+            seen: (self.distinct && !self.distinct_by_sort).then(Distinct::default),
+            codec: ValueBytes::default(),
             key: Vec::new(),
             skip,
             left,
@@ -186,6 +229,19 @@ impl SelectPlan {
         if left == 0 && !self.calc_found_rows {
             return Ok(out.sent);
         }
+        self.run_rows(txn, ctx, layout, &mut out)?;
+        out.finish(ctx)
+    }
+
+    /// Hands its rows to the end of the pipeline.
+    fn run_rows(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        layout: Option<&RowLayout>,
+        out: &mut Output<'_, '_>,
+    ) -> SqlResult<()> {
+        let (left, skip) = (out.left, out.skip);
         let keep = if self.calc_found_rows || self.distinct {
             usize::MAX / 16
         } else {
@@ -194,12 +250,12 @@ impl SelectPlan {
                 .min(usize::MAX / 16)
         };
         if let Some(g) = &self.group {
-            self.grouped(g, txn, ctx, layout, keep, &mut out)?;
-            return Ok(out.sent);
+            self.grouped(g, txn, ctx, layout, keep, out)?;
+            return Ok(());
         }
         let Some(layout) = layout else {
             self.no_rows(txn, ctx, |ctx| out.push(ctx, &[], &NoRow).map(|_| ()))?;
-            return Ok(out.sent);
+            return Ok(());
         };
         let mut sort = &self.sort;
         if let Some(t) = &self.table
@@ -213,7 +269,7 @@ impl SelectPlan {
             self.source(txn, ctx, false, &mut |ctx, row| {
                 out.push(ctx, row, &ImageRow { layout, row })
             })?;
-            return Ok(out.sent);
+            return Ok(());
         }
         let mut buf = SortBuffer::new(sort, keep, ctx.env);
         buf.keep_columns(layout, self.item_columns());
@@ -233,7 +289,7 @@ impl SelectPlan {
         if self.calc_found_rows && !self.distinct {
             out.sent.found = total;
         }
-        Ok(out.sent)
+        Ok(())
     }
 
     /// The columns that the items look at.
@@ -333,6 +389,7 @@ impl SelectPlan {
             layout: Some(layout),
             emit: &mut emit,
             seen: None,
+            codec: ValueBytes::default(),
             key: Vec::new(),
             skip,
             left,

@@ -1,15 +1,17 @@
 //! Running SELECTs that are put together, and recursive tables of WITH.
 
+use super::distinct::Distinct;
 use super::join::encode_made;
 use super::order::push_key;
+use super::row_list::RowList;
+use super::set_spill::{SetRows, StepKeys};
 use crate::ast::{SetKind, SetOp};
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, ExprType};
 use crate::plan::select::SelectPlan;
-use ahash::{AHashMap, AHashSet};
 use narwal_engine::{Table, Transaction};
 use narwal_types::convert::{StoreTarget, WarnWith, fits, store};
-use narwal_types::{SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{SqlResult, Value, ValueRef};
 
 /// SELECTs put together.
 pub struct SetPlan {
@@ -36,31 +38,23 @@ pub struct RecursivePlan {
 /// The rows that the steps of a recursive table see.
 pub struct Working<'a> {
     id: usize,
-    rows: &'a [Vec<u8>],
+    rows: &'a RowList,
     /// Those of the tables around.
     around: Option<&'a Working<'a>>,
 }
 
 impl<'a> Working<'a> {
     /// The rows of a table.
-    pub fn rows(&self, id: usize) -> &'a [Vec<u8>] {
+    pub fn rows(&self, id: usize) -> Option<&'a RowList> {
         if self.id == id {
-            return self.rows;
+            return Some(self.rows);
         }
-        self.around.map_or(&[], |w| w.rows(id))
+        self.around.and_then(|w| w.rows(id))
     }
 }
 
 /// What takes rows: false = enough.
-type Take<'f> = dyn FnMut(&[ValueRef<'_>]) -> SqlResult<bool> + 'f;
-
-fn out_of_memory() -> SqlError {
-    SqlError::new(
-        1038,
-        b"HY001",
-        "Out of memory for the rows of SELECTs put together",
-    )
-}
+pub(super) type Take<'f> = dyn FnMut(&[ValueRef<'_>]) -> SqlResult<bool> + 'f;
 
 /// Key of a row image of a made-up table.
 fn key_of(table: &Table, image: &[u8]) -> SqlResult<Vec<u8>> {
@@ -72,7 +66,7 @@ fn key_of(table: &Table, image: &[u8]) -> SqlResult<Vec<u8>> {
     Ok(key)
 }
 
-fn take_image(table: &Table, image: &[u8], f: &mut Take<'_>) -> SqlResult<bool> {
+pub(super) fn take_image(table: &Table, image: &[u8], f: &mut Take<'_>) -> SqlResult<bool> {
     let values = (0..table.columns().len())
         .map(|c| table.layout.column(image, c))
         .collect::<SqlResult<Vec<_>>>()?;
@@ -96,56 +90,27 @@ impl SetPlan {
         if self.rest.iter().all(|(op, _)| op.kind == SetKind::Union) {
             return self.union(table, txn, ctx, f);
         }
-        let mut used = 0u64;
-        let mut all = Vec::new();
-        let mut read = |plan: &SelectPlan, txn: &mut Transaction| -> SqlResult<Vec<_>> {
-            let mut rows: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let read = |plan: &SelectPlan, txn: &mut Transaction, rows: &mut SetRows| {
             let mut image = Vec::new();
             plan.run(txn, ctx, &mut |values| {
                 encode_made(table, values, &mut image)?;
-                let key = key_of(table, &image)?;
-                used += (key.len() + image.len() + 96) as u64;
-                if used > ctx.env.max_memory {
-                    return Err(out_of_memory());
-                }
-                rows.push((key, image.clone()));
-                Ok(())
-            })?;
-            Ok(rows)
+                rows.push(&key_of(table, &image)?, &image, ctx.env)
+            })
+            .map(|_| ())
         };
-        all.append(&mut read(&self.first, txn)?);
+        let mut all = SetRows::default();
+        read(&self.first, txn, &mut all)?;
         for (op, plan) in &self.rest {
-            let other = read(plan, txn)?;
+            let mut other = SetRows::default();
             match op.kind {
-                SetKind::Union => all.extend(other),
-                kind => {
-                    let mut count: AHashMap<Vec<u8>, u64> = AHashMap::new();
-                    for (key, _) in other {
-                        *count.entry(key).or_default() += 1;
-                    }
-                    let stays = kind == SetKind::Intersect;
-                    all.retain(|(key, _)| match count.get_mut(key) {
-                        Some(n) if op.all => {
-                            let found = *n > 0;
-                            *n = n.saturating_sub(1);
-                            found == stays
-                        }
-                        Some(_) => stays,
-                        None => !stays,
-                    });
-                }
+                SetKind::Union => read(plan, txn, &mut all)?,
+                _ => read(plan, txn, &mut other)?,
             }
-            if !op.all {
-                let mut seen = AHashSet::new();
-                all.retain(|(key, _)| seen.insert(key.clone()));
+            if op.kind != SetKind::Union || !op.all {
+                all = all.combine(other, *op, ctx.env)?;
             }
         }
-        for (_, image) in &all {
-            if !take_image(table, image, f)? {
-                break;
-            }
-        }
-        Ok(())
+        all.each(ctx.env, &mut |image| take_image(table, image, f))
     }
 
     fn union(
@@ -155,33 +120,41 @@ impl SetPlan {
         ctx: &EvalCtx<'_>,
         f: &mut Take<'_>,
     ) -> SqlResult<()> {
+        // Rows that did not fit into memory.
+        let finish = |seen: &mut Option<Distinct>, f: &mut Take<'_>| match seen.take() {
+            Some(seen) => seen.finish(ctx.env, &mut |image| {
+                take_image(table, image, f).map(|_| true)
+            }),
+            None => Ok(()),
+        };
         // Of the first so many SELECTs together equal rows come once.
         let distinct = self
             .rest
             .iter()
             .rposition(|(op, _)| !op.all)
             .map_or(0, |at| at + 2);
-        let mut seen = AHashSet::new();
-        let mut used = 0u64;
+        let mut seen = Some(Distinct::default());
         let mut image = Vec::new();
         for (i, part) in self.parts().enumerate() {
+            if i >= distinct {
+                finish(&mut seen, f)?;
+                part.run(txn, ctx, &mut |values| f(values).map(|_| ()))?;
+                continue;
+            }
             part.run(txn, ctx, &mut |values| {
-                if i >= distinct {
-                    return f(values).map(|_| ());
-                }
                 encode_made(table, values, &mut image)?;
                 let key = key_of(table, &image)?;
-                used += key.len() as u64 + 48;
-                if used > ctx.env.max_memory {
-                    return Err(out_of_memory());
-                }
-                if seen.insert(key) {
+                let new = match &mut seen {
+                    Some(seen) => seen.offer(&key, ctx.env, |row| row.extend_from_slice(&image))?,
+                    None => true,
+                };
+                if new {
                     f(values)?;
                 }
                 Ok(())
             })?;
         }
-        Ok(())
+        finish(&mut seen, f)
     }
 }
 
@@ -211,61 +184,61 @@ impl RecursivePlan {
         ctx: &EvalCtx<'_>,
         f: &mut Take<'_>,
     ) -> SqlResult<()> {
-        let mut seen = AHashSet::new();
-        let mut used = 0u64;
+        let mut seen = StepKeys::default();
         let mut row_no = 0u64;
         let mode = crate::plan::dml::store_mode(ctx.env, false, true);
-        let mut rows: Vec<Vec<u8>> = Vec::new();
+        let mut rows = RowList::default();
+        let room = ctx.env.table_room();
         // Values get the types of the first rows' columns.
-        let mut keep = |values: &[ValueRef<'_>], out: &mut Vec<Vec<u8>>| -> SqlResult<()> {
-            row_no += 1;
-            let stored = values
-                .iter()
-                .zip(&self.columns)
-                .map(|(v, (name, t))| {
-                    if t.null || fits(*v, &t.ty, true) {
-                        return Ok(v.to_value());
-                    }
-                    let target = StoreTarget {
-                        ty: &t.ty,
-                        nullable: true,
-                        db: "",
-                        table: "",
-                        column: name,
-                    };
-                    store(
-                        *v,
-                        &target,
-                        row_no,
-                        &mode,
-                        &mut WarnWith(|w| {
-                            crate::expr::push_warning(ctx.env, w);
-                        }),
-                    )
-                })
-                .collect::<SqlResult<Vec<Value>>>()?;
-            let refs: Vec<ValueRef<'_>> = stored.iter().map(Value::as_ref).collect();
-            let mut image = Vec::new();
-            encode_made(table, &refs, &mut image)?;
-            if self.distinct && !seen.insert(key_of(table, &image)?) {
-                return Ok(());
-            }
-            used += image.len() as u64 * if self.distinct { 2 } else { 1 } + 64;
-            if used > ctx.env.max_memory {
-                return Err(out_of_memory());
-            }
-            out.push(image);
-            Ok(())
-        };
+        let mut keep =
+            |values: &[ValueRef<'_>], seen: &mut StepKeys, out: &mut RowList| -> SqlResult<()> {
+                row_no += 1;
+                let stored = values
+                    .iter()
+                    .zip(&self.columns)
+                    .map(|(v, (name, t))| {
+                        if t.null || fits(*v, &t.ty, true) {
+                            return Ok(v.to_value());
+                        }
+                        let target = StoreTarget {
+                            ty: &t.ty,
+                            nullable: true,
+                            db: "",
+                            table: "",
+                            column: name,
+                        };
+                        store(
+                            *v,
+                            &target,
+                            row_no,
+                            &mode,
+                            &mut WarnWith(|w| {
+                                crate::expr::push_warning(ctx.env, w);
+                            }),
+                        )
+                    })
+                    .collect::<SqlResult<Vec<Value>>>()?;
+                let refs: Vec<ValueRef<'_>> = stored.iter().map(Value::as_ref).collect();
+                let mut image = Vec::new();
+                encode_made(table, &refs, &mut image)?;
+                if self.distinct {
+                    return seen.offer(&key_of(table, &image)?, &image, out, ctx.env);
+                }
+                out.push(&image, room, ctx.env)
+            };
         self.anchors.run(table, txn, ctx, &mut |values| {
-            keep(values, &mut rows).map(|()| true)
+            keep(values, &mut seen, &mut rows).map(|()| true)
         })?;
         let mut left = max_steps(ctx.env);
+        seen.finish_step(&mut rows, ctx.env)?;
         while !rows.is_empty() {
-            for image in &rows {
-                if !take_image(table, image, f)? {
-                    return Ok(());
-                }
+            let mut more = true;
+            rows.each(ctx.env, &mut |image| {
+                more = take_image(table, image, f)?;
+                Ok(more)
+            })?;
+            if !more {
+                return Ok(());
             }
             if left == 0 {
                 ctx.env.warn(
@@ -288,10 +261,11 @@ impl RecursivePlan {
                 working: Some(&working),
                 ..*ctx
             };
-            let mut next = Vec::new();
+            let mut next = RowList::default();
             for step in &self.steps {
-                step.run(txn, ctx, &mut |values| keep(values, &mut next))?;
+                step.run(txn, ctx, &mut |values| keep(values, &mut seen, &mut next))?;
             }
+            seen.finish_step(&mut next, ctx.env)?;
             rows = next;
         }
         Ok(())

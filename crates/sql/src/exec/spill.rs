@@ -27,6 +27,8 @@ pub struct SpillFile {
     cipher: Aes128,
     /// Not yet written.
     buffer: Vec<u8>,
+    /// How much that may be.
+    room: usize,
     /// Written.
     written: u64,
 }
@@ -34,12 +36,18 @@ pub struct SpillFile {
 impl SpillFile {
     /// An empty file in a folder.
     pub fn new(folder: &Path) -> SqlResult<SpillFile> {
+        Self::with_buffer(folder, CHUNK)
+    }
+
+    /// The same, with a buffer of so many bytes until [`SpillFile::finish`].
+    pub fn with_buffer(folder: &Path, room: usize) -> SqlResult<SpillFile> {
         let file = tempfile::tempfile_in(folder).map_err(|e| io_error("creating", &e))?;
         let key: [u8; 16] = rand::random();
         Ok(SpillFile {
             file,
             cipher: Aes128::new(&key.into()),
-            buffer: Vec::with_capacity(CHUNK),
+            buffer: Vec::with_capacity(room),
+            room,
             written: 0,
         })
     }
@@ -51,13 +59,30 @@ impl SpillFile {
 
     /// Appends bytes.
     pub fn write(&mut self, mut bytes: &[u8]) -> SqlResult<()> {
-        while self.buffer.len() + bytes.len() > CHUNK {
-            let (now, later) = bytes.split_at(CHUNK - self.buffer.len());
+        while self.buffer.len() + bytes.len() > self.room {
+            let (now, later) = bytes.split_at(self.room - self.buffer.len());
             self.buffer.extend_from_slice(now);
             bytes = later;
             self.flush()?;
         }
         self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Appends bytes with their length before them.
+    pub fn write_record(&mut self, parts: &[&[u8]]) -> SqlResult<()> {
+        let len: usize = parts.iter().map(|p| p.len()).sum();
+        self.write(&(len as u32).to_le_bytes())?;
+        for part in parts {
+            self.write(part)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing more is appended: makes it readable, and gives the buffer back.
+    pub fn finish(&mut self) -> SqlResult<()> {
+        self.flush()?;
+        self.buffer = Vec::new();
         Ok(())
     }
 
@@ -116,17 +141,35 @@ pub struct SpillReader {
     chunk: Vec<u8>,
     /// Read of `chunk`.
     used: usize,
+    /// Bytes that are read together.
+    size: usize,
 }
 
 impl SpillReader {
     /// Reads from `start` to `end`.
     pub fn new(start: u64, end: u64) -> SpillReader {
+        Self::in_pieces(start, end, CHUNK)
+    }
+
+    /// The same, so many bytes at once.
+    pub fn in_pieces(start: u64, end: u64, size: usize) -> SpillReader {
         SpillReader {
             at: start,
             end,
             chunk: Vec::new(),
             used: 0,
+            size,
         }
+    }
+
+    /// Reads the next record, as [`SpillFile::write_record`] wrote it; false at the end.
+    pub fn read_record(&mut self, file: &SpillFile, out: &mut Vec<u8>) -> SqlResult<bool> {
+        let mut head = [0u8; 4];
+        if !self.read(file, &mut head)? {
+            return Ok(false);
+        }
+        out.resize(u32::from_le_bytes(head) as usize, 0);
+        self.read(file, out)
     }
 
     /// Fills `out` with the next bytes; false at the end.
@@ -134,7 +177,7 @@ impl SpillReader {
         let mut filled = 0;
         while filled < out.len() {
             if self.used == self.chunk.len() {
-                let n = (self.end - self.at).min(CHUNK as u64) as usize;
+                let n = (self.end - self.at).min(self.size as u64) as usize;
                 if n == 0 {
                     return Ok(false);
                 }
