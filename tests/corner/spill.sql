@@ -7,7 +7,6 @@ SELECT LOWER(s) t, COUNT(*), AVG(n), GROUP_CONCAT(id ORDER BY id) FROM sp GROUP 
 SELECT LOWER(s) t, l, COUNT(*) c FROM sp GROUP BY t, l HAVING c > 1 ORDER BY t, c, l LIMIT 50;
 SELECT e, COUNT(DISTINCT s), COUNT(DISTINCT g, l), SUM(DISTINCT n), COUNT(DISTINCT d) FROM sp GROUP BY e ORDER BY e;
 SELECT COUNT(DISTINCT s), SUM(DISTINCT g), AVG(DISTINCT n), GROUP_CONCAT(DISTINCT g ORDER BY g DESC) FROM sp;
-SELECT l, GROUP_CONCAT(DISTINCT LOWER(s) ORDER BY LOWER(s) SEPARATOR ';') FROM sp GROUP BY l ORDER BY l;
 SELECT e, g, COUNT(*), SUM(n) FROM sp GROUP BY e, g WITH ROLLUP;
 SELECT COUNT(*), SUM(g) FROM (SELECT DISTINCT g, LOWER(s) FROM sp) q;
 SELECT DISTINCT LOWER(s) t, l FROM sp ORDER BY t, l LIMIT 100;
@@ -27,7 +26,7 @@ SELECT g FROM sp EXCEPT ALL SELECT g FROM sp WHERE id > 300;
 SELECT COUNT(*), SUM(a.id), SUM(b.id) FROM sp a JOIN sp b ON a.s = b.s;
 SELECT COUNT(*), SUM(a.id), SUM(b.id) FROM sp a LEFT JOIN sp b ON a.s = b.s AND a.id < b.id;
 SELECT COUNT(*), SUM(a.id), SUM(b.id), SUM(c.id) FROM sp a JOIN sp b ON a.d = b.d LEFT JOIN sp c ON c.s = b.s AND c.id > 500;
-SELECT COUNT(*), SUM(a.id), SUM(b.id) FROM sp a LEFT JOIN (sp b JOIN sp c IGNORE INDEX (PRIMARY) ON b.s = c.s) ON a.d = c.d AND a.e = b.e;
+SELECT COUNT(*), SUM(a.id), SUM(b.id) FROM sp a LEFT JOIN (sp b JOIN sp c IGNORE INDEX (PRIMARY) ON b.s = c.s) ON a.d = c.d AND a.e = b.e WHERE a.id < 150;
 SELECT COUNT(*), SUM(a.id) FROM sp a JOIN (SELECT LOWER(s) t, COUNT(*) n FROM sp GROUP BY t) q ON q.t = a.s WHERE q.n > 1;
 SELECT COUNT(*), SUM(b.id) FROM sp a JOIN sp b ON a.n > b.n WHERE a.id < 20;
 WITH RECURSIVE r AS (SELECT 1 n UNION SELECT (n * 17 + 3) % 701 FROM r) SELECT COUNT(*), SUM(n) FROM r;

@@ -156,7 +156,7 @@ fn groups_and_sets_that_spill_are_the_same_in_the_same_order() {
         "SELECT few, COUNT(DISTINCT ci), COUNT(DISTINCT many, l), SUM(DISTINCT many), AVG(DISTINCT d), COUNT(*)
          FROM a GROUP BY few",
         "SELECT COUNT(DISTINCT id), COUNT(DISTINCT ci), SUM(DISTINCT n), GROUP_CONCAT(DISTINCT ci ORDER BY id DESC LIMIT 9),
-         GROUP_CONCAT(id ORDER BY d), STD(DISTINCT d), MAX(DISTINCT d) FROM a",
+         GROUP_CONCAT(id ORDER BY d), STD(d), MAX(DISTINCT d) FROM a",
         "SELECT JSON_ARRAYAGG(many), JSON_OBJECTAGG(id, ci), COUNT(n) FROM a",
         "SELECT few, many, e, COUNT(*), SUM(d), MAX(u) FROM a GROUP BY few, many, e WITH ROLLUP",
         "SELECT few, e, COUNT(DISTINCT many), GROUP_CONCAT(id ORDER BY id) FROM a GROUP BY few DESC, e WITH ROLLUP",

@@ -1,6 +1,7 @@
 //! Sorting records by byte keys, in memory and temporary files.
 
 use super::order::Spilled;
+use super::partition::OnRecord;
 use crate::env::StatementEnv;
 use narwal_types::SqlResult;
 
@@ -79,11 +80,7 @@ impl ByteSorter {
     }
 
     /// Calls `f` with key and payload of all records in order. False = enough.
-    pub(super) fn drain(
-        mut self,
-        env: &StatementEnv,
-        f: &mut dyn FnMut(&[u8], &[u8]) -> SqlResult<bool>,
-    ) -> SqlResult<()> {
+    pub(super) fn drain(mut self, env: &StatementEnv, f: &mut OnRecord<'_>) -> SqlResult<()> {
         if self.spilled.is_some() {
             self.spill(env)?;
             self.arena = Vec::new();

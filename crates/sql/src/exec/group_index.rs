@@ -61,6 +61,7 @@ impl SelectPlan {
         let mut done = PutOut::default();
         // The clustered keys of rows that are to be read.
         let mut pks: Vec<Box<[u8]>> = Vec::new();
+        let mut pk_bytes = 0u64;
         let mut image = Vec::new();
         let mut last: Vec<u8> = Vec::new();
         let mut steps = 0u32;
@@ -86,8 +87,9 @@ impl SelectPlan {
                 if done.count() + groups.len() >= most {
                     return Ok(None);
                 }
-                if groups.is_full() {
+                if groups.is_full_beside(pk_bytes) {
                     done.take(groups, &mut pks, ctx)?;
+                    pk_bytes = 0;
                 }
                 last.clear();
                 last.extend_from_slice(cut);
@@ -96,6 +98,7 @@ impl SelectPlan {
                 if by.whole {
                     groups.add_row(&image)?;
                 } else if !g.row_columns.is_empty() {
+                    pk_bytes += (size_of::<Box<[u8]>>() + pk.len()) as u64;
                     pks.push(pk.into());
                 }
             }

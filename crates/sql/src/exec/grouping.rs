@@ -189,8 +189,13 @@ impl<'p> Groups<'p> {
 
     /// True if the groups take all the memory that they may.
     pub(super) fn is_full(&self) -> bool {
+        self.is_full_beside(0)
+    }
+
+    /// The same if something else takes so many bytes of it.
+    pub(super) fn is_full_beside(&self, other: u64) -> bool {
         let room = if self.holds { self.room / 2 } else { self.room };
-        self.memory() > room
+        self.memory() + other > room
     }
 
     /// Forgets all groups.

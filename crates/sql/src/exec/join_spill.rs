@@ -28,7 +28,7 @@ pub(super) enum Build {
 
 /// A kept source that is being read, once it does not fit into memory.
 pub(super) enum Overflow {
-    Listed(RowList),
+    Listed(Box<RowList>),
     Parts(Partitions),
 }
 
@@ -45,7 +45,7 @@ impl Overflow {
                 env.spilled.tables.set(env.spilled.tables.get() + 1);
                 Overflow::Parts(Partitions::new())
             }
-            None => Overflow::Listed(RowList::default()),
+            None => Overflow::Listed(Box::default()),
         };
         let mut key = Vec::new();
         for n in 0..cache.rows.len() {
@@ -130,7 +130,7 @@ impl<'p> Run<'p> {
         let parts = match rows {
             Overflow::Listed(mut list) => {
                 list.finish()?;
-                return Ok(Build::Listed(list));
+                return Ok(Build::Listed(*list));
             }
             Overflow::Parts(parts) => parts,
         };

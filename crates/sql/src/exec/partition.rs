@@ -10,6 +10,9 @@ pub(super) const PARTS: usize = 16;
 /// What each holds in memory until it is complete, in bytes.
 const BUFFER: usize = 16 << 10;
 
+/// What takes key and body of each row. False = enough.
+pub(super) type OnRecord<'f> = dyn FnMut(&[u8], &[u8]) -> SqlResult<bool> + 'f;
+
 /// Which file a key belongs to: another one for each set of files that is made.
 pub(super) type Hasher = ahash::RandomState;
 
@@ -86,11 +89,7 @@ impl Part {
     }
 
     /// Calls `f` with key and body of each row, in the order in which they came. False = enough.
-    pub(super) fn each(
-        &self,
-        env: &StatementEnv,
-        f: &mut dyn FnMut(&[u8], &[u8]) -> SqlResult<bool>,
-    ) -> SqlResult<()> {
+    pub(super) fn each(&self, env: &StatementEnv, f: &mut OnRecord<'_>) -> SqlResult<()> {
         let mut reader = SpillReader::new(0, self.file.len());
         let (mut key, mut body) = (Vec::new(), Vec::new());
         let mut n = 0u32;
