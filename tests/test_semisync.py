@@ -550,7 +550,7 @@ def test_lossless(own_narwal, own_replica):
             for pause in (0.2, 0):
                 s = replica.slave_status()
                 done = (s["Read_Master_Log_Pos"], s["Master_Log_File"]) == (s["Exec_Master_Log_Pos"], s["Relay_Master_Log_File"])
-                if done or not s["Slave_SQL_Running_State"].startswith("Slave has read all relay log"):
+                if done or not (s["Slave_SQL_Running_State"] or "").startswith("Slave has read all relay log"):
                     return done
                 looks.append((s["Exec_Master_Log_Pos"], s["Relay_Log_File"], s["Relay_Log_Pos"]))
                 time.sleep(pause)

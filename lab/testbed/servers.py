@@ -249,21 +249,24 @@ class MariaDB(Server):
             done = subprocess.run(
                 ["mariadb-install-db", "--no-defaults", f"--datadir={datadir}", *self._user(),
                  "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", *settings],
-                capture_output=True, text=True,
+                capture_output=True, text=True, env={**os.environ, "TMPDIR": str(self._tmpdir())},
             )  # fmt: skip
             if done.returncode == 0:
                 return
             shutil.rmtree(datadir, ignore_errors=True)
         raise ServerDied(f"mariadb-install-db failed\n{(done.stdout + done.stderr)[-2000:]}")
 
-    def command(self) -> list[str]:
-        # Its own: a server that starts removes what others have in a shared one.
+    def _tmpdir(self) -> Path:
+        """Its own: a server that starts removes what others have in a shared one."""
         tmpdir = self.folder / "tmp"
         tmpdir.mkdir(parents=True, exist_ok=True)
+        return tmpdir
+
+    def command(self) -> list[str]:
         return [
             *self.loader, str(self.binary), *self._options(), f"--datadir={self.datadir}", *self._user(),
             f"--port={self.port}", "--bind-address=127.0.0.1", f"--socket={self.socket}", f"--pid-file={self.folder / 'pid'}",
-            "--skip-name-resolve", f"--tmpdir={tmpdir}", *self.args,
+            "--skip-name-resolve", f"--tmpdir={self._tmpdir()}", *self.args,
         ]  # fmt: skip
 
     def _bootstrap(self, datadir: Path) -> None:
