@@ -28,7 +28,8 @@ enum Kind {
     Text,
 }
 
-fn is_word(b: u8) -> bool {
+/// A byte of a name, as far as statements are cut up by bytes.
+pub(crate) fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80
 }
 

@@ -5,7 +5,7 @@
 
 use crate::ast::{Assignment, AstExpr, From, InsertSource, JoinOn, Limit, Select, SetValue, Stmt};
 use crate::expr::number;
-use crate::literal_rows::end_of_quoted;
+use crate::literal_rows::{end_of_quoted, is_word};
 use crate::parse::string_literal;
 use narwal_types::Value;
 use sqlparser::ast::{BinaryOperator as Op, UnaryOperator, Value as AstValue};
@@ -49,10 +49,6 @@ pub fn has_shape(text: &str) -> bool {
         && [&b"SELECT"[..], b"INSERT", b"UPDATE", b"DELETE", b"REPLACE"]
             .iter()
             .any(|w| b[..w.len()].eq_ignore_ascii_case(w) && b[w.len()].is_ascii_whitespace())
-}
-
-fn is_word(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80
 }
 
 impl Shape {
