@@ -31,6 +31,13 @@ print_steps() {
     printf '%s\n' "${STEPS[@]}"
 }
 
+# need_disk GIB: ends the script where the clone's disk has less than that free.
+need_disk() {
+    local free
+    free=$(df -Pk "$ROOT" | awk 'NR == 2 { print int($4 / 1024 / 1024) }')
+    ((free >= $1)) || die "$ROOT has $free GiB of disk left; this takes up to $1 GiB. Free some, or move the clone."
+}
+
 need_cargo() {
     # rustup's installs are not on PATH in a shell that did not read its profile.
     if ! command -v cargo >/dev/null && [[ -x $HOME/.cargo/bin/cargo ]]; then

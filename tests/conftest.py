@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -57,24 +58,31 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     report = outcome.get_result()
     if report.failed:
-        item.session.stash[_failed] = True
-        for server in item.session.stash.get(_servers, []):
+        stash = item.session.stash
+        stash[_failures] = stash.get(_failures, 0) + 1
+        for server in stash.get(_servers, []):
+            # The folders of a few failures tell enough; those of all would fill a small disk.
+            if stash[_failures] <= KEPT_FAILURES:
+                stash.setdefault(_kept, set()).add(server.folder)
             tail = server.log_tail()
             if tail and server.name.startswith("Narwal"):
                 report.sections.append((f"{server.name} log {server.log_path}", tail))
 
 
-_failed = pytest.StashKey[bool]()
+KEPT_FAILURES = 3
+_failures = pytest.StashKey[int]()
+_kept = pytest.StashKey[set]()
 _servers = pytest.StashKey[list]()
 
 
 class Lab:
     """Makes servers and forgets none."""
 
-    def __init__(self, folder: Path, servers: list, failed=lambda: False):
+    def __init__(self, folder: Path, servers: list, kept: set):
         self.folder = folder
         self.servers = servers
-        self.failed = failed
+        # Folders of servers that ran when a test failed.
+        self.kept = kept
 
     def narwal(self, args: list[str] | None = None, start: bool = True):
         folder = self.folder / f"narwal-{next(_numbers)}"
@@ -111,20 +119,32 @@ class Lab:
         server.kill()
         server.socket.unlink(missing_ok=True)
         # The servers of a whole session are more than a small disk holds.
-        if not self.failed():
+        if server.folder not in self.kept:
             shutil.rmtree(server.folder, ignore_errors=True)
+
+
+def forget_old_folders() -> None:
+    """Removes what runs of more than a day ago left behind: those that failed, and those that were killed."""
+    place = Path(os.environ.get("NARWAL_TEST_DIR") or tempfile.gettempdir())
+    for folder in [*place.glob("narwal-tests-*"), *place.glob("narwal-replica-template-*")]:
+        if time.time() - folder.stat().st_mtime > 24 * 3600:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def lab(request):
-    """The session's servers. Their folders are kept if a test failed."""
+    """The session's servers. The folders of those that ran when a test failed are kept."""
+    forget_old_folders()
     folder = Path(tempfile.mkdtemp(prefix="narwal-tests-", dir=os.environ.get("NARWAL_TEST_DIR")))
     servers = request.session.stash.setdefault(_servers, [])
-    yield Lab(folder, servers, lambda: request.session.stash.get(_failed, False))
+    kept = request.session.stash.setdefault(_kept, set())
+    yield Lab(folder, servers, kept)
     for server in servers:
         server.kill()
         server.socket.unlink(missing_ok=True)
-    if request.session.stash.get(_failed, False):
+        if server.folder not in kept:
+            shutil.rmtree(server.folder, ignore_errors=True)
+    if kept:
         print(f"\nserver folders and logs are kept in {folder}")
     else:
         shutil.rmtree(folder, ignore_errors=True)

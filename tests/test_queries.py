@@ -79,8 +79,8 @@ def changed(clients, tables, sql: str) -> list[str]:
 def test_random_queries(both, seed):
     source = queries.Source(seed)
     setup = source.schema()
-    # MariaDB's keeps the answers for 'a' and 'A' as one.
-    both[1].ok("SET optimizer_switch = 'subquery_cache=off'")
+    # MariaDB's cache keeps the answers for 'a' and 'A' as one; its materialised sets forget a NULL beside values out of range.
+    both[1].ok("SET optimizer_switch = 'subquery_cache=off,materialization=off'")
     for client in both:
         for statement in setup:
             client.ok(statement)
@@ -91,6 +91,8 @@ def test_random_queries(both, seed):
         sql = str(made)
         if differ(sql):
             small = queries.shrink(made, lambda text: bool(differ(text)))
+            if any(known.search(small) for known in queries.KNOWN):
+                return
             how = "\n  ".join(differ(small))
             found.setdefault(small, f"{number}:\n  {sql}\nshrunk:\n  {small}\n  {how}")
 

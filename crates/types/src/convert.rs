@@ -104,7 +104,9 @@ pub fn fits(v: ValueRef<'_>, ty: &ColumnType, nullable: bool) -> bool {
         (ValueRef::UInt(v), _) if ty.is_integer() && ty.unsigned => {
             ty.int_range().is_some_and(|(_, hi)| v as i128 <= hi)
         }
-        (ValueRef::Double(v), TypeKind::Double) => v.is_finite() && !(ty.unsigned && v < 0.0),
+        (ValueRef::Double(v), TypeKind::Double) => {
+            v.is_finite() && !(v.is_sign_negative() && (ty.unsigned || v == 0.0))
+        }
         (ValueRef::Str(s), TypeKind::Char(n) | TypeKind::VarChar(n)) => {
             (s.len() <= n as usize || char_count(s) <= n as usize) && in_charset(s, ty)
         }
@@ -482,7 +484,13 @@ impl Store<'_> {
             ValueRef::UInt(v) => v as i128,
             ValueRef::Float(f) => (f as f64).round_ties_even() as i128,
             ValueRef::Double(f) => f.round_ties_even() as i128,
-            ValueRef::Decimal(d) => saturate(&d),
+            ValueRef::Decimal(d) => {
+                // Below zero is out of range even where it would round to zero.
+                if self.t.ty.unsigned && d.is_negative() && !d.is_zero() {
+                    problem = Some(self.out_of_range());
+                }
+                saturate(&d)
+            }
             ValueRef::Str(s) | ValueRef::Bytes(s) => {
                 let (d, p, spaces) = self.text_number(s, "integer");
                 problem = p;
@@ -493,13 +501,11 @@ impl Store<'_> {
             }
             ValueRef::Date(d) => d.to_number() as i128,
             ValueRef::Time(t) => {
-                let (n, us) = t.to_number();
-                (n as i128 + (us >= 500_000) as i128) * if t.micros < 0 { -1 } else { 1 }
+                // Fractions are cut off.
+                let (n, _) = t.to_number();
+                n as i128 * if t.micros < 0 { -1 } else { 1 }
             }
-            ValueRef::DateTime(t) => {
-                let (n, us) = t.to_number();
-                n as i128 + (us >= 500_000) as i128
-            }
+            ValueRef::DateTime(t) => t.to_number().0 as i128,
             // Made numbers or text before.
             ValueRef::Null
             | ValueRef::Member(_)
@@ -515,7 +521,7 @@ impl Store<'_> {
         let kept = wide.clamp(lo, hi);
         // The range is looked at before what stands behind a number.
         if kept != wide {
-            problem = problem.filter(|e| e.code == 1366);
+            problem = problem.filter(|e| matches!(e.code, 1264 | 1366));
         }
         let value = if self.t.ty.unsigned {
             Value::UInt(kept as u64)
@@ -548,7 +554,8 @@ impl Store<'_> {
         let is_float = self.t.ty.kind == TypeKind::Float;
         let max = if is_float { f32::MAX as f64 } else { f64::MAX };
         let min = if self.t.ty.unsigned { 0.0 } else { -max };
-        let kept = if f.is_nan() { 0.0 } else { f.clamp(min, max) };
+        // There is no negative zero in a row.
+        let kept = if f.is_nan() { 0.0 } else { f.clamp(min, max) } + 0.0;
         // A double a little beyond f32::MAX still rounds to it.
         let out = kept != f && !(is_float && (f as f32).is_finite() && f >= min);
         let value = if is_float {

@@ -116,11 +116,7 @@ pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>>
     let mut garbage = false;
     let (mut us, mut fsp) = (0, 0);
     while count < 6 {
-        let n = rest
-            .iter()
-            .take(if count == 0 { 4 } else { 2 })
-            .take_while(|b| b.is_ascii_digit())
-            .count();
+        let n = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         if n == 0 {
             break;
         }
@@ -131,10 +127,6 @@ pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>>
         count += 1;
         rest = &rest[n..];
         let Some(&b) = rest.first() else { break };
-        if b.is_ascii_digit() {
-            // A part with too many digits.
-            return None;
-        }
         if count == 6 {
             if b == b'.' {
                 (us, fsp, rest) = fraction(&rest[1..]);
@@ -163,7 +155,7 @@ pub fn parse_datetime(text: &[u8], rules: DateRules) -> Option<Parsed<DateTime>>
     if count < 3 {
         return None;
     }
-    if year_digits <= 2 {
+    if year_digits == 2 {
         parts[0] = two_digit_year(parts[0]);
         if parts[..3] == [2000, 0, 0] {
             parts[0] = 0;

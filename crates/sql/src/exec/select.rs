@@ -5,7 +5,7 @@ use super::order::{SortBuffer, push_key};
 use super::rows::{Flow, OnRow};
 use super::value_bytes::ValueBytes;
 use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
-use crate::plan::select::{Out, SelectPlan};
+use crate::plan::select::{Digits, Out, SelectPlan};
 use crate::prepared::row_memory;
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};
@@ -99,7 +99,12 @@ impl Output<'_, '_> {
         computed.clear();
         for i in &self.plan.items {
             if let Out::Expr(e) = i {
-                computed.push(match self.plan.unrounded {
+                let all = match self.plan.digits {
+                    Digits::Shown => false,
+                    Digits::OfConstants => e.is_const(),
+                    Digits::All => true,
+                };
+                computed.push(match all {
                     true => e.eval_unrounded(ctx, access)?.into_value(),
                     false => e.eval(ctx, access)?,
                 });

@@ -1309,6 +1309,9 @@ impl Binder<'_> {
             _ => args,
         };
         fixed::check_call(func, &args)?;
+        if func == Func::Field && args.iter().all(|a| a.ty.is_string()) {
+            types::compare_collation(&args, func.name())?;
+        }
         let ty = self.localized(types::function(func, &args)?, &args);
         let args = match func {
             Func::Listed(Function {

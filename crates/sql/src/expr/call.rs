@@ -28,10 +28,7 @@ pub(super) fn call<'a>(
     row: &'a dyn RowAccess,
     raw: bool,
 ) -> SqlResult<Val<'a>> {
-    let passed = |e: &'a Expr| match raw {
-        true => e.eval_unrounded(ctx, row),
-        false => e.eval_ref(ctx, row),
-    };
+    let passed = |e: &'a Expr| expr.branch_value(e, ctx, row);
     // Functions that don't evaluate all their arguments.
     match func {
         Func::If => {
@@ -301,42 +298,39 @@ impl<'a> Call<'a, '_> {
         hay: usize,
         from: usize,
     ) -> SqlResult<Val<'a>> {
-        /// Above all code points: bytes that are no text.
-        const NO_CHARACTER: u32 = 0x11_0000;
-        let collation = super::types::compare_collation(
-            match &self.expr.kind {
-                super::ExprKind::Func { args, .. } => args.iter(),
-                _ => [].iter(),
-            }
-            .take(2),
-            "locate",
-        )?;
+        let collation = super::types::compare_collation(self.exprs().iter().take(2), "locate")?;
         let collation = if self.is_bytes(needle) || self.is_bytes(hay) {
             Collation::Binary
         } else {
             collation
         };
-        let code = |c: &Vec<u8>| -> u32 {
-            match std::str::from_utf8(c).ok().and_then(|s| s.chars().next()) {
-                Some(ch) => ch as u32,
-                None => NO_CHARACTER + c.first().copied().unwrap_or(0) as u32,
-            }
-        };
-        let same = |a: &u32, b: &u32| {
-            a == b || *a < NO_CHARACTER && *b < NO_CHARACTER && collation.chars_equal(*a, *b)
-        };
-        let h: Vec<u32> = self.chars(hay).iter().map(code).collect();
-        let n: Vec<u32> = self.chars(needle).iter().map(code).collect();
+        let h = self.chars(hay);
+        let n = self.chars(needle);
         if from > h.len() || from > 0 && from == h.len() {
             return Ok(Val::int(0));
         }
         if n.is_empty() {
             return Ok(Val::int(from as i64 + 1));
         }
-        let at = h[from..]
-            .windows(n.len())
-            .position(|w| w.iter().zip(&n).all(|(a, b)| same(a, b)));
-        Ok(Val::int(at.map_or(0, |p| (from + p + 1) as i64)))
+        // As MariaDB searches: a place has as many bytes as what is looked for, whatever its characters are equal to.
+        let latin1 = collation.charset() == Charset::Latin1;
+        let width = |c: &Vec<u8>| if latin1 { 1 } else { c.len() };
+        let wanted: usize = n.iter().map(width).sum();
+        let n = n.concat();
+        let mut place = Vec::new();
+        let at = (from..h.len()).find(|start| {
+            place.clear();
+            let mut left = wanted;
+            for c in &h[*start..] {
+                if left < width(c) || left == 0 {
+                    break;
+                }
+                left -= width(c);
+                place.extend_from_slice(c);
+            }
+            left == 0 && (place == n || collation.equal(&place, &n))
+        });
+        Ok(Val::int(at.map_or(0, |p| (p + 1) as i64)))
     }
 
     /// The collation that the arguments are compared by.
@@ -345,12 +339,10 @@ impl<'a> Call<'a, '_> {
     }
 
     pub(in crate::expr) fn compare(&self, a: usize, b: usize) -> Option<Ordering> {
-        let c = match &self.expr.kind {
-            super::ExprKind::Func { args, .. } => {
-                super::types::compare_collation([&args[a], &args[b]], self.func.name())
-                    .unwrap_or_default()
-            }
-            _ => Collation::default(),
+        let c = match self.exprs() {
+            [] => Collation::default(),
+            args => super::types::compare_collation([&args[a], &args[b]], self.func.name())
+                .unwrap_or_default(),
         };
         compare(self.v(a), self.v(b), c, self.ctx.env)
     }
@@ -370,10 +362,16 @@ impl<'a> Call<'a, '_> {
                 if self.v(0).is_null() {
                     return Ok(Val::int(-1));
                 }
+                // Texts count as numbers.
+                let texts = (0..self.args.len())
+                    .any(|i| matches!(self.v(i), ValueRef::Str(_) | ValueRef::Bytes(_)));
                 let n = (1..self.args.len())
-                    .take_while(|i| {
-                        compare(self.v(*i), self.v(0), narwal_types::Collation::Binary, env)
-                            .is_none_or(|o| o != Ordering::Greater)
+                    .take_while(|i| match texts {
+                        true => self.v(*i).is_null() || self.f64(*i) <= self.f64(0),
+                        false => {
+                            compare(self.v(*i), self.v(0), narwal_types::Collation::Binary, env)
+                                .is_none_or(|o| o != Ordering::Greater)
+                        }
                     })
                     .count();
                 Ok(Val::int(n as i64))

@@ -336,7 +336,7 @@ impl Expr {
             } => {
                 let case = (operand.as_deref(), whens.as_slice(), *collation);
                 match case_branch(case, otherwise.as_deref(), ctx, row)? {
-                    Some(e) => self.fitted(e.eval_ref(ctx, row)?, false),
+                    Some(e) => self.fitted(self.branch_value(e, ctx, row)?, false),
                     None => Val::NULL,
                 }
             }
@@ -445,6 +445,19 @@ impl Expr {
             }
             ExprKind::Func { func, args } => super::call::call(self, (*func, args), ctx, row, true),
             _ => self.eval_ref(ctx, row),
+        }
+    }
+
+    /// The value of one of several that meet in this expression: as many digits of a quotient as this one shows.
+    pub(super) fn branch_value<'a>(
+        &self,
+        e: &'a Expr,
+        ctx: &EvalCtx<'a>,
+        row: &'a dyn RowAccess,
+    ) -> SqlResult<Val<'a>> {
+        match self.ty.ty.kind {
+            TypeKind::Decimal(..) | TypeKind::Double => e.eval_unrounded(ctx, row),
+            _ => e.eval_ref(ctx, row),
         }
     }
 

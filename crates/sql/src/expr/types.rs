@@ -331,18 +331,19 @@ pub fn collation_of<'a>(
     types: impl IntoIterator<Item = &'a ExprType>,
     operation: &str,
 ) -> SqlResult<(Collation, Coercibility)> {
+    let types: Vec<&ExprType> = types.into_iter().collect();
+    let of = |t: &ExprType| match t.ty.is_string() {
+        true => (t.ty.collation, t.coercibility),
+        false => (Collation::Utf8mb4GeneralCi, Coercibility::Numeric),
+    };
     let mut best: Option<(Collation, Coercibility)> = None;
     let mut nothing = (Collation::Utf8mb4GeneralCi, Coercibility::Ignorable);
-    for t in types {
+    for t in &types {
         if t.null {
             nothing.0 = Collation::Binary;
             continue;
         }
-        let (c, k) = if t.ty.is_string() {
-            (t.ty.collation, t.coercibility)
-        } else {
-            (Collation::Utf8mb4GeneralCi, Coercibility::Numeric)
-        };
+        let (c, k) = of(t);
         best = Some(match best {
             None => (c, k),
             Some((bc, bk)) if bc == c => (bc, bk.min(k)),
@@ -353,22 +354,29 @@ pub fn collation_of<'a>(
                 std::cmp::Ordering::Equal => match shared_collation(bc, c, k) {
                     Some(c) => (c, k),
                     None => {
-                        return Err(SqlError::new(
-                            1267,
-                            b"HY000",
-                            format!(
-                                "Illegal mix of collations ({},{k}) and ({},{k}) for operation '{operation}'",
-                                bc.name(),
-                                c.name(),
-                                k = k.name(),
-                            ),
-                        ));
+                        let all: Vec<_> = types.iter().map(|t| of(t)).collect();
+                        return Err(illegal_mix(&all, operation));
                     }
                 },
             },
         });
     }
     Ok(best.unwrap_or(nothing))
+}
+
+/// Texts of these collations can't be put together.
+fn illegal_mix(all: &[(Collation, Coercibility)], operation: &str) -> SqlError {
+    let one = |(c, k): &(Collation, Coercibility)| format!("({},{})", c.name(), k.name());
+    let (code, which) = match all {
+        [a, b] => (1267, format!(" {} and {}", one(a), one(b))),
+        [a, b, c] => (1270, format!(" {}, {}, {}", one(a), one(b), one(c))),
+        _ => (1271, String::new()),
+    };
+    SqlError::new(
+        code,
+        b"HY000",
+        format!("Illegal mix of collations{which} for operation '{operation}'"),
+    )
 }
 
 /// Collation for comparing expressions.
@@ -631,6 +639,22 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         Abs | Round | Truncate | Ceiling | Floor => {
             let t = arg(0);
             let nullable = any_null;
+            if func != Abs
+                && let TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) =
+                    t.ty.kind
+            {
+                let fsp = match (func, literal_int(1)) {
+                    (Ceiling | Floor, _) => 0,
+                    (_, Some(d)) => d.clamp(0, f as i64) as u8,
+                    (_, None) if args.len() > 1 => f,
+                    _ => 0,
+                };
+                let kind = match t.ty.kind {
+                    TypeKind::Time(_) => TypeKind::Time(fsp),
+                    _ => TypeKind::DateTime(fsp),
+                };
+                return Ok(ExprType::of_column(ColumnType::new(kind), true));
+            }
             match t.class() {
                 Class::Double => ExprType {
                     decimals: match (func, literal_int(1)) {

@@ -3,7 +3,7 @@
 use super::access::{Access, Lookup};
 use super::from::all_of;
 use super::resolve::Resolver;
-use super::select::{SelectPlan, Subqueries, split_late};
+use super::select::{Digits, SelectPlan, Subqueries, split_late};
 use super::view_write::{Verb, Written, full_name};
 use crate::ast::{Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update};
 use crate::exec::order::SortKey;
@@ -459,7 +459,15 @@ impl Resolver<'_> {
                 if plan.columns.len() != columns.len() {
                     return Err(count_error(1));
                 }
-                plan.unrounded = !plan.distinct && plan.group.is_none();
+                // Of the table itself the rows are kept first, as they would be shown, unless it is one that its key selects.
+                let one = |t: &TablePlan| {
+                    matches!(t.access.lookup, Lookup::Point(_)) && matches!(t.rows, Rows::Stored)
+                };
+                plan.digits = match plan.reads_table(&table) {
+                    _ if plan.distinct || plan.group.is_some() => Digits::Shown,
+                    true if !plan.table.as_ref().is_some_and(one) => Digits::OfConstants,
+                    _ => Digits::All,
+                };
                 RowSource::Select(Box::new(plan))
             }
         };

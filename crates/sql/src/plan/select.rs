@@ -35,6 +35,17 @@ pub enum Out {
     Expr(Expr),
 }
 
+/// How many digits of quotients are given on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digits {
+    /// Those that their types show.
+    Shown,
+    /// Those too, but all of constants.
+    OfConstants,
+    /// All that were computed: the rows are stored.
+    All,
+}
+
 /// LIMIT's operands: constants or parameters.
 #[derive(Debug, Clone)]
 pub struct LimitPlan {
@@ -114,8 +125,8 @@ pub struct SelectPlan {
     pub row_wise: bool,
     /// More rows than these are of no use to whoever runs it.
     pub stop_after: Option<u64>,
-    /// Its rows are stored: quotients keep all digits that were computed.
-    pub unrounded: bool,
+    /// How many digits of quotients its rows have.
+    pub digits: Digits,
 }
 
 /// The subqueries of a SELECT or a statement, planned as they are met.
@@ -791,7 +802,7 @@ impl Resolver<'_> {
             subqueries: subqueries.into_plans(),
             row_wise,
             stop_after: None,
-            unrounded: false,
+            digits: Digits::Shown,
         })
     }
 

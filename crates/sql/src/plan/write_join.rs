@@ -4,7 +4,7 @@
 use super::dml::{DefaultValue, unknown_column};
 use super::from::Body;
 use super::resolve::Resolver;
-use super::select::{Out, SelectPlan, Subqueries};
+use super::select::{Digits, Out, SelectPlan, Subqueries};
 use super::view_write::{joined, not_updatable_column, several_tables};
 use crate::ast::{Select, SelectItem, SetValue, WriteJoin, WriteTargets};
 use crate::exec::rows::Rows;
@@ -234,7 +234,7 @@ impl Resolver<'_> {
                 timestamp: false,
             });
         }
-        query.unrounded = true;
+        query.digits = Digits::All;
         Ok(WriteJoinPlan {
             query,
             values,

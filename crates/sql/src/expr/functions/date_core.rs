@@ -310,8 +310,8 @@ impl<'a> Call<'a, '_> {
             PeriodAdd | PeriodDiff => {
                 let months = |p: i64| -> Option<i64> {
                     let (mut y, m) = (p / 100, p % 100);
-                    if p < 0 {
-                        return None;
+                    if p <= 0 {
+                        return (p == 0).then_some(0);
                     }
                     if y < 70 {
                         y += 2000;
@@ -325,6 +325,9 @@ impl<'a> Call<'a, '_> {
                 if self.func == PeriodDiff {
                     let b = months(self.int(1)).ok_or_else(bad)?;
                     return Ok(Val::int(a - b));
+                }
+                if self.int(0) == 0 {
+                    return Ok(Val::int(0));
                 }
                 let n = a.saturating_add(self.int(1)).max(0);
                 Ok(Val::int((n / 12).saturating_mul(100) + n % 12 + 1))

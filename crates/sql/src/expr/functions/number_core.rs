@@ -4,11 +4,56 @@ use crate::expr::ExprKind;
 use crate::expr::call::{Call, unit_interval};
 use crate::expr::eval::{Num, Val, by_zero, num};
 use crate::expr::func::Func;
-use narwal_types::{Decimal, SqlError, SqlResult, TypeKind, ValueRef};
+use narwal_types::{DateTime, Decimal, SqlError, SqlResult, Time, TypeKind, ValueRef};
 
 impl<'a> Call<'a, '_> {
+    /// A TIME or DATETIME with fewer digits behind the point, which stays one; `None` for other values.
+    fn rounded_moment(&self) -> Option<Val<'a>> {
+        let shown = match self.expr.ty.ty.kind {
+            TypeKind::Time(f) | TypeKind::DateTime(f) => f,
+            _ => return None,
+        };
+        let digits = if self.args.len() > 1 { self.int(1) } else { 0 }.clamp(0, 6) as u8;
+        let v = match self.v(0) {
+            ValueRef::Time(t) => {
+                let cut = t.truncate(digits);
+                let up = |sign: i64| Time::from_micros(t.micros + sign * 500_000, 6).round(0);
+                let r = match self.func {
+                    Func::Round => t.round(digits),
+                    Func::Ceiling if t.micros > cut.micros => up(1).truncate(0),
+                    Func::Floor if t.micros < cut.micros => up(-1).truncate(0),
+                    _ => cut,
+                };
+                ValueRef::Time(Time { fsp: shown, ..r })
+            }
+            ValueRef::DateTime(t) => {
+                let cut = t.truncate(digits);
+                let r = match self.func {
+                    Func::Round => t.round(digits),
+                    Func::Ceiling if t.micros > cut.micros => DateTime {
+                        micros: cut.micros + 500_000,
+                        ..t
+                    }
+                    .round(0),
+                    _ => Some(cut),
+                };
+                match r {
+                    Some(r) => ValueRef::DateTime(DateTime { fsp: shown, ..r }),
+                    None => return Some(Val::NULL),
+                }
+            }
+            _ => return None,
+        };
+        Some(Val::Ref(v))
+    }
+
     pub(in crate::expr) fn numbers(&self) -> SqlResult<Val<'a>> {
         use Func::*;
+        if matches!(self.func, Ceiling | Floor | Round | Truncate)
+            && let Some(v) = self.rounded_moment()
+        {
+            return Ok(v);
+        }
         let n = match self.func {
             Abs | Sign | Ceiling | Floor | Round | Truncate => num(self.v(0), self.ctx.env),
             _ => None,

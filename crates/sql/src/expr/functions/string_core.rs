@@ -1,6 +1,7 @@
 //! The older string functions, by [`Func`].
 
 use crate::expr::call::Call;
+use crate::expr::compare::compare;
 use crate::expr::eval::{Val, Warn, with_text};
 use crate::expr::func::Func;
 use narwal_types::convert::to_integer;
@@ -82,8 +83,16 @@ impl<'a> Call<'a, '_> {
                 if self.v(0).is_null() {
                     return Ok(Val::int(0));
                 }
-                let at =
-                    (1..self.args.len()).find(|i| self.compare(0, *i) == Some(Ordering::Equal));
+                // Texts are compared by one collation, numbers each with the first.
+                let shared = self.exprs().iter().all(|a| a.ty.is_string());
+                let collation = shared.then(|| self.shared_collation());
+                let at = (1..self.args.len()).find(|i| {
+                    let order = match collation {
+                        Some(c) => compare(self.v(0), self.v(*i), c, self.ctx.env),
+                        None => self.compare(0, *i),
+                    };
+                    order == Some(Ordering::Equal)
+                });
                 Ok(Val::int(at.unwrap_or(0) as i64))
             }
             FindInSet => {

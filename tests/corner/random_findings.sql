@@ -1,0 +1,45 @@
+-- What random queries found.
+CREATE TABLE q (id INT PRIMARY KEY, i SMALLINT UNSIGNED NOT NULL, d DECIMAL(30,10) NOT NULL, t VARCHAR(20), b VARCHAR(20) COLLATE utf8mb4_bin, l VARCHAR(20) CHARACTER SET latin1, dt DATE);
+INSERT INTO q VALUES (1, 1, 1.5, 'A', 'a', 'é', '2020-01-31'), (3, 7, -0.5, 'ab', 'AB', 'e', '1999-12-31'), (9, 65535, 0, 'é', 'é', NULL, '0000-00-00');
+-- Quotients among branches have as many digits as the branches show.
+SELECT IFNULL(i / id, d), COALESCE(NULL, i / id, d), IF(id > 0, i / id, d), CASE WHEN id > 0 THEN i / id ELSE d END, IFNULL(i / id, 1.5), NULLIF(i / id, d) FROM q ORDER BY id;
+SELECT IFNULL(1 / 9, 1.50000000), IF(1, 2 / 3, 'x'), CONCAT(IFNULL(1 / 3, 0.000000)), IFNULL(1 / 3, 0e0);
+-- FIELD compares texts by one collation.
+SELECT FIELD(t, 'a', b), FIELD(t, b, 'A'), FIELD('A', b), FIELD('ab', JSON_ARRAY(1), 'AB'), FIELD('a', _utf8mb4'A' COLLATE utf8mb4_bin, 'A'), FIELD(1, '1.0', 1), FIELD('1', 1, 'x') FROM q ORDER BY id;
+SELECT FIELD(t, _utf8mb4'a' COLLATE utf8mb4_unicode_ci, _utf8mb4'b' COLLATE utf8mb4_bin) FROM q;
+SELECT INTERVAL(t, b), INTERVAL('3', 1, '2', 10), INTERVAL('b', 'a') FROM q ORDER BY id;
+-- A place that INSTR and LOCATE find has as many bytes as what they look for.
+SELECT INSTR('February', 'é'), LOCATE('é', 'February'), INSTR('é', 'e'), INSTR('fé', 'E'), INSTR('Fébé', 'bÉ'), LOCATE('É', 'aé'), POSITION('é' IN 'bee'), LOCATE('e', 'xéye', 2), INSTR(_latin1 x'E9', _latin1'e'), LOCATE('e', l), INSTR(l, 'É') FROM q ORDER BY id;
+SELECT LOCATE('ss', 'ß' COLLATE utf8mb4_unicode_ci), LOCATE('ß', 'assb' COLLATE utf8mb4_unicode_ci), LOCATE('É', 'aé' COLLATE utf8mb4_unicode_ci), INSTR('ab ', 'b '), INSTR('ab', 'b '), LOCATE('', 'abc', 3), LOCATE('', 'abc', 5);
+-- Periods of no year, years of one digit, long months and days.
+SELECT PERIOD_DIFF(202001, 0), PERIOD_DIFF(0, 202001), PERIOD_ADD(0, 1), PERIOD_ADD(1, 0), PERIOD_ADD(7001, 1), PERIOD_DIFF(202001, EXTRACT(YEAR_MONTH FROM dt)) FROM q ORDER BY id;
+SELECT CAST('1-2-3' AS DATE), CAST('01-2-3' AS DATE), CAST('1,2,3' AS DATETIME), CAST('1-2-3 4:5:6' AS DATETIME), CAST('123,2,3' AS DATE), CAST('12,345,67' AS DATE), CAST('1-010-01' AS DATE), CAST('01-10-001' AS DATE), CAST('12345-1-1' AS DATE), CAST('70-1-1' AS DATE), CAST('0-1-1' AS DATE);
+SET sql_mode = '';
+SELECT CAST('1,000.00' AS DATETIME), CAST('1-0-0' AS DATE), CAST('0-0-0' AS DATE), CAST('00-00-00' AS DATE);
+-- No row has a negative zero; fractions of moments are cut off in integers.
+CREATE TABLE f (id INT PRIMARY KEY AUTO_INCREMENT, f FLOAT, d DOUBLE, n DECIMAL(10,2), i INT, b BIGINT);
+INSERT INTO f (f, d, n, i) VALUES ('-0', '-0', '-0', '-0'), ('-00:00:01.5', '-00:00:01.5', '-00:00:01.5', 0), ('-0e1', '-0e1', '-0e1', '-0e1'), ('-0x', '-0.00', '-', '-');
+INSERT INTO f (f, d, n, i) SELECT TIME '-00:00:01.5', TIME '-00:00:01.5', TIME '-00:00:01.5', TIME '-00:00:01.5';
+INSERT INTO f (f, d, n, i) SELECT TRUNCATE(-0.0001e0, 1), TRUNCATE(-0.0001e0, 1), TRUNCATE(-0.0001e0, 1), TIME '00:00:02.5';
+INSERT INTO f (b, i) VALUES (TIMESTAMP '2020-01-01 00:00:01.5', TIME '00:00:01.5');
+SELECT *, CONCAT(f), CONCAT(d) FROM f ORDER BY id;
+-- Moments stay moments when they are rounded.
+SELECT ROUND(TIME '-00:00:01.5'), TRUNCATE(TIME '00:00:01.57', 1), CEIL(TIME '00:00:01.5'), FLOOR(TIME '-00:00:01.5'), ROUND(TIME '00:00:01.57', 1), CEIL(TIMESTAMP '2020-01-01 00:00:01.5'), ROUND(TIMESTAMP '2020-01-01 23:59:59.5'), TRUNCATE(TIMESTAMP '2020-01-01 23:59:59.56', 1), ROUND(TIME '10:11:12', -2), FLOOR(TIMESTAMP '2020-01-01 10:00:00.9');
+SELECT ROUND(DATE '2020-01-01'), FLOOR(DATE '2020-01-01'), ROUND(DATE '2020-01-01', -2), ABS(TIME '-00:00:01.5'), SIGN(TIME '-00:00:01.5'), -TIME '00:00:01.5', CEIL(TIME '00:00:01'), ROUND(NOW()) > NOW() - INTERVAL 1 DAY;
+-- A negative exact number is out of an unsigned column's range, also if it would round to zero.
+SET sql_mode = 'STRICT_ALL_TABLES';
+CREATE TABLE u (id INT PRIMARY KEY AUTO_INCREMENT, u INT UNSIGNED, s SMALLINT UNSIGNED, t TINYINT);
+INSERT INTO u (u) VALUES (-0.3);
+INSERT INTO u (u) SELECT 1 / -3;
+INSERT INTO u (u) VALUES (-0.3e0);
+INSERT INTO u (u) VALUES ('-0.3');
+INSERT INTO u (s) VALUES (CAST(-0.3 AS DECIMAL(10,4)));
+INSERT INTO u (t) VALUES (1 / -3);
+SET sql_mode = '';
+INSERT INTO u (u) VALUES (-0.3), (-0.0), (-0.6);
+SELECT u, s, t FROM u ORDER BY id;
+-- Rows of the table itself are kept first, with the digits that are shown.
+INSERT INTO q SELECT id + 100, i, 1 / 3, IF(0 = 1, d, -3), NULL, 1 / 3, NULL FROM q WHERE id < 100;
+INSERT INTO q SELECT 201, i, 1 / 3, IF(0 = 1, d, -3), NULL, 1 / 3, NULL FROM q WHERE id = 1;
+SELECT * FROM q WHERE id > 100 ORDER BY id;
+DROP TABLE q, f, u;
