@@ -53,3 +53,38 @@ SELECT y FROM s GROUP BY SUM(qty);
 SELECT y FROM s GROUP BY 3;
 SELECT MIN(region), MAX(LOWER(region)) FROM s WHERE region > 'n';
 SELECT region, MIN(price), MAX(price) FROM s GROUP BY region HAVING region IS NOT NULL ORDER BY region;
+
+-- The first and the last entry of each group in an index
+CREATE TABLE skips (id INT PRIMARY KEY, a INT, b INT, c VARCHAR(10), d INT NOT NULL, KEY ab (a, b), KEY cb (c, b, d), KEY abd (a, b DESC, d));
+INSERT INTO skips SELECT seq, NULLIF(seq % 5, 4), NULLIF(seq * 7 % 101, 50), ELT(seq % 4 + 1, 'x', 'X', 'y', NULL), seq * 13 % 17 FROM
+  (WITH RECURSIVE q AS (SELECT 1 AS seq UNION ALL SELECT seq + 1 FROM q WHERE seq < 1000) SELECT seq FROM q UNION ALL SELECT seq + 1000 FROM q WHERE seq <= 300) n;
+INSERT INTO skips VALUES (2001, 7, NULL, 'z', 1), (2002, 7, NULL, 'z', 2), (2003, 8, 5, 'zz', 3), (2004, 9, NULL, 'zy', 3), (2005, 9, 6, 'zy', 1);
+ANALYZE TABLE skips;
+SELECT DISTINCT a FROM skips ORDER BY a;
+SELECT a, MIN(b), MAX(b) FROM skips GROUP BY a ORDER BY a;
+SELECT a, MAX(b) FROM skips GROUP BY a ORDER BY a;
+SELECT a, MIN(b) FROM skips WHERE a > 1 GROUP BY a ORDER BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a IN (0, 2, 3, 7, 9) GROUP BY a ORDER BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a IS NULL GROUP BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a = 2 AND b > 30 GROUP BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a = 2 AND b BETWEEN 30 AND 60 GROUP BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a = 2 AND b IN (3, 30, 61) GROUP BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a IN (1, 3) AND b IN (3, 30, 61) GROUP BY a ORDER BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a IN (1, 3) AND b > 95 GROUP BY a ORDER BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a IN (1, 3) AND b < 4 GROUP BY a ORDER BY a;
+SELECT DISTINCT a FROM skips WHERE a BETWEEN 1 AND 7 ORDER BY a;
+SELECT DISTINCT a FROM skips WHERE a > 1 AND b < 3 ORDER BY a;
+SELECT DISTINCT a FROM skips WHERE a < 3 OR a > 7 ORDER BY a LIMIT 3;
+SELECT LOWER(c), MIN(b), MAX(b) FROM skips WHERE c >= 'x' GROUP BY c ORDER BY c;
+SELECT LOWER(c), MIN(b), MAX(b) FROM skips WHERE c LIKE 'z%' GROUP BY c ORDER BY c;
+SELECT COUNT(*) FROM (SELECT DISTINCT c, b FROM skips WHERE c = 'X') t;
+SELECT a, b, MIN(d), MAX(d) FROM skips FORCE INDEX (abd) WHERE a = 3 AND b < 20 GROUP BY a, b ORDER BY a, b;
+SELECT a, MIN(b) FROM skips FORCE INDEX (abd) WHERE a > 1 GROUP BY a HAVING MIN(b) < 3 ORDER BY a DESC;
+BEGIN;
+DELETE FROM skips WHERE a = 2 AND b < 90;
+INSERT INTO skips VALUES (3001, 2, -4, 'x', 1), (3002, 3, 900, 'w', 1), (3003, 4, 1, 'v', 2);
+SELECT a, MIN(b), MAX(b) FROM skips GROUP BY a ORDER BY a;
+SELECT a, MIN(b), MAX(b) FROM skips WHERE a >= 2 GROUP BY a ORDER BY a;
+SELECT DISTINCT a FROM skips WHERE a >= 1 ORDER BY a;
+ROLLBACK;
+DROP TABLE skips;

@@ -211,6 +211,13 @@ impl Deref for Row {
     }
 }
 
+impl From<&[u8]> for Row {
+    /// A row whose image was put aside.
+    fn from(image: &[u8]) -> Self {
+        Row(RowInner::Memory(image.into()))
+    }
+}
+
 impl Clone for Row {
     fn clone(&self) -> Self {
         Row(RowInner::Memory(match &self.0 {

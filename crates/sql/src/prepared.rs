@@ -2,6 +2,7 @@
 
 use crate::ast::{AstExpr, ExplainForm, Stmt, TableRef};
 use crate::env::StatementEnv;
+use crate::exec::value_list::ValueList;
 use crate::expr::{EvalCtx, NoRow, Scope, Shared, bind};
 use crate::load::LoadPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
@@ -51,7 +52,6 @@ pub struct Prepared {
 }
 
 /// What a statement did.
-#[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// A result set: `begin_rows` and the rows went to the sink; `end_rows` is the session's.
     Rows {
@@ -431,22 +431,15 @@ fn select(
 ) -> SqlResult<Outcome> {
     if locks || (ctx.env.locking_reads && s.reads_stored()) {
         // What locking reads saw may not be durable yet: rows go out when it is.
-        let mut rows: Vec<Vec<Value>> = Vec::new();
-        let mut memory = 0u64;
-        let sent = s.run(txn, ctx, &mut |row| {
-            memory += row_memory(row);
-            if memory > ctx.env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the rows of a locking SELECT; use LIMIT",
-                ));
-            }
-            rows.push(row.iter().map(ValueRef::to_value).collect());
-            Ok(())
-        })?;
+        let mut rows = ValueList::default();
+        let sent = s.run(txn, ctx, &mut |row| rows.push(row.iter().copied(), ctx.env))?;
+        rows.finish()?;
         txn.wait_reads_durable()?;
-        send_all(&s.columns, &rows, sink)?;
+        sink.begin_plan_rows(&s.columns)?;
+        rows.each(&mut |row| {
+            sink.row(row)?;
+            Ok(true)
+        })?;
         return Ok(Outcome::Rows {
             rows: sent.rows,
             found_rows: sent.found,

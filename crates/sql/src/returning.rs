@@ -2,14 +2,14 @@
 
 use crate::ast::{From, Select, SelectItem, TableRef};
 use crate::exec::select::to_session_zone;
+use crate::exec::value_list::ValueList;
 use crate::expr::{EvalCtx, ImageRow};
 use crate::plan::dml::in_clause;
 use crate::plan::resolve::Resolver;
 use crate::plan::select::Out;
-use crate::prepared::row_memory;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::Table;
-use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
 
 /// What a statement returns of each row that it wrote or deleted.
@@ -20,11 +20,9 @@ pub struct ReturningPlan {
 }
 
 /// A statement's answer: it is sent when the statement, and its commit if it has one, is done.
-#[derive(Debug, Clone, PartialEq)]
 pub struct Returned {
     columns: Arc<[ResultColumn]>,
-    rows: Vec<Vec<Value>>,
-    memory: u64,
+    rows: Box<ValueList>,
 }
 
 impl Resolver<'_> {
@@ -62,8 +60,7 @@ impl ReturningPlan {
     pub(crate) fn begin(&self) -> Returned {
         Returned {
             columns: self.columns.clone(),
-            rows: Vec::new(),
-            memory: 0,
+            rows: Box::default(),
         }
     }
 
@@ -91,24 +88,19 @@ impl ReturningPlan {
                 Out::Expr(e) => e.eval(ctx, &ImageRow { layout, row }),
             })
             .collect::<SqlResult<Vec<Value>>>()?;
-        let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
-        to.memory += row_memory(&refs);
-        if to.memory > ctx.env.max_memory {
-            return Err(SqlError::new(
-                1038,
-                b"HY001",
-                "Out of memory for the rows of RETURNING",
-            ));
-        }
-        to.rows.push(values);
-        Ok(())
+        to.rows.push(values.iter().map(Value::as_ref), ctx.env)
     }
 }
 
 impl Returned {
+    /// No row follows: they can be sent.
+    pub(crate) fn finish(&mut self) -> SqlResult<()> {
+        self.rows.finish()
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> u64 {
-        self.rows.len() as u64
+        self.rows.count()
     }
 
     /// Sends columns and rows; `end_rows` is the caller's.
@@ -124,10 +116,9 @@ impl Returned {
 
     fn send_to(&self, sink: &mut dyn ResultSink) -> SqlResult<()> {
         sink.begin_plan_rows(&self.columns)?;
-        for row in &self.rows {
-            let refs: Vec<ValueRef<'_>> = row.iter().map(Value::as_ref).collect();
-            sink.row(&refs)?;
-        }
-        Ok(())
+        self.rows.each(&mut |row| {
+            sink.row(row)?;
+            Ok(true)
+        })
     }
 }

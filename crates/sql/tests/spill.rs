@@ -367,3 +367,89 @@ fn memory_stays_bounded_and_a_statement_can_be_killed() {
         assert_eq!(error.code, 3, "{sql}: {error}");
     }
 }
+
+#[test]
+fn rows_that_wait_and_sets_of_subqueries_spill() {
+    let _alone = alone();
+    let mut c = sample();
+    for sql in [
+        "SELECT * FROM a ORDER BY d DESC, id FOR UPDATE",
+        "SELECT id, ci, l, n, e, b, dt, u FROM a WHERE few > 1 LOCK IN SHARE MODE",
+        "SELECT id FROM a WHERE many IN (SELECT many FROM b WHERE id < 500)",
+        "SELECT id FROM a WHERE ci IN (SELECT ci FROM b WHERE few < 2 UNION SELECT tx FROM b)",
+        "SELECT id, many IN (SELECT many FROM b), many NOT IN (SELECT many FROM b WHERE many IS NOT NULL) FROM a",
+        "SELECT id, tx NOT IN (SELECT tx FROM b WHERE tx IS NOT NULL AND id < 200) FROM a",
+        "SELECT id, (many, ci) IN (SELECT many, ci FROM b), (few, e) NOT IN (SELECT few, e FROM b WHERE e < 'z') FROM a",
+        "SELECT id, (many, few) IN (SELECT many, few FROM b WHERE few IS NOT NULL AND many IS NOT NULL) FROM a",
+        "SELECT id, d IN (SELECT n FROM b), ci IN (SELECT id FROM b), n IN (SELECT many FROM b) FROM a WHERE id < 200",
+        "SELECT id, d < ANY (SELECT n * 3 FROM b), d >= ALL (SELECT n FROM b WHERE n IS NOT NULL) FROM a WHERE id < 200",
+        "SELECT id, d = ALL (SELECT n FROM b), d <> ANY (SELECT n FROM b) FROM a WHERE id < 200",
+        "SELECT COUNT(*) FROM a WHERE id IN (SELECT id FROM b) AND many IN (SELECT many FROM b WHERE id + 0 <> a.id)",
+    ] {
+        same(&mut c, sql, true);
+    }
+    // Of these only the ends are kept.
+    let ends = "SELECT id, many > ALL (SELECT many FROM b WHERE many IS NOT NULL), many > ALL (SELECT many FROM b),
+        many <= ANY (SELECT many FROM b), ci < ALL (SELECT tx FROM b), n <> ANY (SELECT n FROM b), n = ALL (SELECT n FROM b),
+        many > ANY (SELECT many FROM b WHERE many IS NULL), many < ANY (SELECT many FROM b WHERE id < 0) FROM a";
+    tiny(&mut c);
+    c.env.sort_memory = 64 << 20;
+    let got = rows(&mut c, ends);
+    assert_eq!(c.env.spilled.files.take(), 0);
+    // By all their values, which are of another type.
+    let each = ends
+        .replace("(SELECT many", "(SELECT many + 0e0")
+        .replace("(SELECT n ", "(SELECT n + 0e0 ");
+    large(&mut c);
+    assert!(got == rows(&mut c, &each));
+    let alone = "SELECT (SELECT many FROM b WHERE id < 800)";
+    assert_eq!(c.run(alone, &[]).unwrap_err().code, 1242);
+}
+
+#[test]
+fn changes_whose_rows_spill_are_the_same() {
+    let _alone = alone();
+    let mut c = sample();
+    for sql in [
+        "UPDATE a FORCE INDEX (many) SET many = many + 1 WHERE many >= 0",
+        "UPDATE a SET id = id + 5000 WHERE id < 1400",
+        "UPDATE a SET many = (SELECT MAX(x.many) FROM a x WHERE x.few = a.few) WHERE few > 0",
+        "UPDATE IGNORE a SET id = 7, few = (SELECT COUNT(*) FROM a x) WHERE id IN (3, 8, 2000) OR many > 10",
+        "UPDATE a SET ci = 'x' ORDER BY d LIMIT 900",
+        "DELETE FROM a WHERE many < (SELECT AVG(many) FROM a) ORDER BY d LIMIT 600",
+        "DELETE FROM a WHERE many IN (SELECT many FROM b) RETURNING id, ci, dt, u, e",
+        "DELETE FROM a RETURNING *",
+        "INSERT INTO a SELECT id + 2000, few, many, ci, bin, l, d, n, e, b, dt, u, tx FROM a",
+        "INSERT INTO a SELECT id + 2000, few, many, ci, bin, l, d, n, e, b, dt, u, tx FROM b ORDER BY d",
+        "INSERT INTO a SELECT id, few, many, ci, bin, l, d, n, e, b, dt, u, tx FROM b ORDER BY d, id ON DUPLICATE KEY UPDATE
+         ci = CONCAT(a.ci, VALUES(ci)), few = a.id",
+        "REPLACE INTO a SELECT * FROM b ORDER BY d, id RETURNING id, few, tx, b",
+        "UPDATE a JOIN b ON a.many = b.many SET a.ci = b.tx, a.few = b.id, a.dt = b.dt WHERE b.id > 3",
+        "UPDATE a JOIN b ON a.ci = b.ci SET a.few = 9, b.l = 'z', b.many = a.many + 1",
+        "DELETE a, b FROM a JOIN b ON a.ci = b.ci WHERE a.few < 4",
+    ] {
+        let mut results = Vec::new();
+        for conflicts in [false, true] {
+            for little in [false, true] {
+                c.begin();
+                if conflicts {
+                    // A snapshot, in which the rows are looked for too.
+                    rows(&mut c, "SELECT 1 FROM b LIMIT 1");
+                }
+                large(&mut c);
+                if little {
+                    tiny(&mut c);
+                    // The sources of a join stay in memory, so that rows come in one order.
+                    c.env.join_memory = 64 << 20;
+                }
+                let out = c.run(sql, &[]).unwrap();
+                assert_eq!(c.env.spilled.files.take() > 0, little, "{sql}");
+                large(&mut c);
+                let all = ["a", "b"].map(|t| rows(&mut c, &format!("SELECT * FROM {t} ORDER BY id")));
+                results.push((out, all));
+                c.rollback();
+            }
+        }
+        assert!(results.iter().all(|r| *r == results[0]), "{sql}");
+    }
+}

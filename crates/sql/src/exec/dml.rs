@@ -1,8 +1,11 @@
 //! Running INSERT, REPLACE, UPDATE and DELETE.
 
+use super::row_list::RowList;
 use super::rows::LockSpec;
 use super::rules::{check_failed, given_value, rules};
 use super::select::limit_of;
+use super::value_bytes::{put_bytes, take_bytes};
+use super::value_list::ValueList;
 use super::write::{Taken, change_row, delete_row, insert_row};
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
@@ -11,7 +14,7 @@ use crate::plan::dml::{
     store_target,
 };
 use crate::plan::select::SelectPlan;
-use crate::prepared::{Outcome, row_memory};
+use crate::prepared::Outcome;
 use crate::returning::{Returned, ReturningPlan};
 use crate::{SqlMode, WarningLevel};
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
@@ -422,8 +425,8 @@ impl UpdatePlan {
                 info: String::new(),
             });
         }
-        let mut pending = Vec::new();
-        let mut memory = 0;
+        let mut pending = RowList::default();
+        let mut record = Vec::new();
         {
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
                 found += 1;
@@ -431,11 +434,11 @@ impl UpdatePlan {
                     .image(txn, ctx, &mode, found, old)
                     .and_then(|new| match new {
                         Some(new) if self.reads_target => {
-                            memory += new.len() + pk.len() + old.len() + 96;
-                            if memory as u64 > env.max_memory {
-                                return Err(too_many_rows());
-                            }
-                            pending.push((pk.to_vec(), old.clone(), new));
+                            record.clear();
+                            put_bytes(pk, &mut record);
+                            put_bytes(old, &mut record);
+                            record.extend_from_slice(&new);
+                            pending.push(&record, env.table_room(), env)?;
                             Ok(false)
                         }
                         Some(new) => self.write(txn, ctx, pk, old, new).map(|()| true),
@@ -462,8 +465,10 @@ impl UpdatePlan {
                     .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
             }
         }
-        for (pk, old, new) in pending {
-            match self.write(txn, ctx, &pk, &old, new) {
+        pending.finish()?;
+        pending.each(env, &mut |mut record| {
+            let (pk, old) = (take_bytes(&mut record)?, take_bytes(&mut record)?);
+            match self.write(txn, ctx, pk, &Row::from(old), record.to_vec()) {
                 Ok(()) => changed += 1,
                 Err(e) if self.ignore && ignorable(&e) => {
                     skipped += 1;
@@ -471,7 +476,8 @@ impl UpdatePlan {
                 }
                 Err(e) => return Err(e),
             }
-        }
+            Ok(true)
+        })?;
         Ok(Outcome::Done {
             affected: if env.client_found_rows {
                 found
@@ -546,14 +552,6 @@ impl UpdatePlan {
         }
         update_row(txn, table, pk, old, new, ctx.env)
     }
-}
-
-fn too_many_rows() -> SqlError {
-    SqlError::new(
-        1038,
-        b"HY001",
-        "Out of memory for the rows of one statement; use LIMIT",
-    )
 }
 
 pub(super) fn observe(
@@ -635,16 +633,15 @@ impl DeletePlan {
         let table = &self.target.table;
         let mut returned = self.returning.as_ref().map(ReturningPlan::begin);
         let mut affected = 0u64;
-        let mut pending = Vec::new();
-        let mut memory = 0;
+        let mut pending = RowList::default();
+        let mut record = Vec::new();
         if limit > 0 {
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
                 if self.reads_target {
-                    memory += pk.len() + old.len() + 96;
-                    if memory as u64 > ctx.env.max_memory {
-                        return Err(too_many_rows());
-                    }
-                    pending.push((pk.to_vec(), old.clone()));
+                    record.clear();
+                    put_bytes(pk, &mut record);
+                    record.extend_from_slice(old);
+                    pending.push(&record, ctx.env.table_room(), ctx.env)?;
                 } else {
                     match delete_row(txn, table, pk, old, ctx.env) {
                         Err(e) if self.ignore && e.code == 1451 => {
@@ -668,10 +665,14 @@ impl DeletePlan {
                     .lock_sorted(txn, ctx, LockSpec::FOR_WRITE, &self.order, &mut on_row)?;
             }
         }
-        for (pk, old) in pending {
-            delete_row(txn, table, &pk, &old, ctx.env)?;
-        }
-        if let Some(rows) = returned {
+        pending.finish()?;
+        pending.each(ctx.env, &mut |mut record| {
+            let pk = take_bytes(&mut record)?;
+            delete_row(txn, table, pk, &Row::from(record), ctx.env)?;
+            Ok(true)
+        })?;
+        if let Some(mut rows) = returned {
+            rows.finish()?;
             txn.wait_reads_durable()?;
             return Ok(Outcome::Returned {
                 rows,
@@ -815,7 +816,8 @@ impl InsertPlan {
         if ins.changed && ins.reserved.first == 0 {
             env.explicit_insert_id.set(ins.last_explicit);
         }
-        if let Some(rows) = ins.returned {
+        if let Some(mut rows) = ins.returned {
+            rows.finish()?;
             txn.wait_reads_durable()?;
             return Ok(Outcome::Returned {
                 rows,
@@ -913,21 +915,17 @@ impl<'p> Inserter<'p> {
         {
             return Ok(());
         }
-        let mut memory = 0u64;
-        let mut rows: Vec<Vec<Value>> = Vec::new();
-        s.run(txn, ctx, &mut |row| {
-            memory += row_memory(row);
-            if memory > ctx.env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the rows of INSERT ... SELECT; use LIMIT",
-                ));
-            }
-            rows.push(row.iter().map(ValueRef::to_value).collect());
-            Ok(())
-        })?;
-        insert(txn, rows)
+        let mut rows = ValueList::default();
+        s.run(txn, ctx, &mut |row| rows.push(row.iter().copied(), ctx.env))?;
+        rows.finish()?;
+        self.rows_left = rows.count();
+        let mut values: Vec<Value> = Vec::new();
+        rows.each(&mut |row| {
+            values.clear();
+            values.extend(row.iter().map(ValueRef::to_value));
+            self.next(txn, None, Some(&values))?;
+            Ok(true)
+        })
     }
 
     /// The next row; errors of its values are warnings under IGNORE.

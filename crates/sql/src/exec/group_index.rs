@@ -11,9 +11,6 @@ use narwal_engine::{KeyRange, ReadView, Row, Transaction};
 use narwal_types::{RowLayout, SqlError, SqlResult, key};
 use std::ops::Bound;
 
-/// Entries of a group that are read before the rest of it is skipped.
-const SKIP_BEHIND: u32 = 32;
-
 /// Which index gives the groups, and how.
 #[derive(Debug, Clone)]
 pub struct IndexGroups {
@@ -23,8 +20,20 @@ pub struct IndexGroups {
     pub rows: IndexRows,
     /// `rows` has all that the output looks at.
     pub whole: bool,
-    /// The first and the last entry of a group say all (`Using index for group-by`).
-    pub loose: bool,
+    /// The first and the last entry of a group say all (`Using index for group-by`): behind so many entries the rest of it
+    /// is skipped.
+    pub skip_behind: Option<u32>,
+}
+
+/// The end of a range, or of a group in it that ends before `next`, whichever comes first.
+fn first_end(range: &Bound<Vec<u8>>, next: Option<&[u8]>) -> Bound<Vec<u8>> {
+    match (range, next) {
+        (Bound::Included(e) | Bound::Excluded(e), Some(next)) if e.as_slice() < next => {
+            range.clone()
+        }
+        (_, Some(next)) => Bound::Excluded(next.to_vec()),
+        (_, None) => range.clone(),
+    }
 }
 
 /// The row that an entry of an index names.
@@ -114,7 +123,7 @@ impl SelectPlan {
         };
         let view = ReadView::Snapshot;
         for mut range in ranges {
-            if !by.loose {
+            let Some(skip_behind) = by.skip_behind.filter(|_| !check) else {
                 let mut enough = false;
                 txn.scan(table, index, range, false, view, true)?.each(
                     |item| -> SqlResult<bool> {
@@ -126,24 +135,24 @@ impl SelectPlan {
                     break;
                 }
                 continue;
-            }
+            };
             'seek: loop {
                 let mut scan = txn.scan(table, index, range.clone(), false, view, true)?;
                 while let Some(item) = scan.next()? {
                     let Some(n) = take(&mut groups, &mut last, item.key, item.pk)? else {
                         break 'seek;
                     };
-                    if n < SKIP_BEHIND || !groups.last_is_decided() {
+                    if n < skip_behind || !groups.last_is_decided() {
                         continue;
                     }
                     // The last entry, then the next group.
                     drop(scan);
                     let next = key::successor(&last);
-                    let rest = KeyRange {
-                        start: Bound::Included(last.clone()),
-                        end: next.clone().map_or(Bound::Unbounded, Bound::Excluded),
-                    };
                     if !g.aggregates.is_empty() {
+                        let rest = KeyRange {
+                            start: range.start.clone(),
+                            end: first_end(&range.end, next.as_deref()),
+                        };
                         let mut scan = txn.scan(table, index, rest, true, view, true)?;
                         if let Some(item) = scan.next()? {
                             take(&mut groups, &mut last, item.key, item.pk)?;

@@ -7,7 +7,7 @@ use super::byte_sorter::ByteSorter;
 use super::join::{Cache, Kept, Next, Node, Run, row_key_of};
 use super::partition::{Part, Partitions};
 use super::row_list::RowList;
-use super::spill::{SpillFile, SpillReader};
+use super::sorted_rows::SortedRows;
 use super::value_bytes::{put_bytes, take_bytes};
 use crate::env::StatementEnv;
 use narwal_engine::Transaction;
@@ -77,51 +77,18 @@ pub(super) struct Grace {
     before: Rc<[usize]>,
 }
 
-/// Bytes of a block of sorted rows: a lookup reads one at least.
-const BLOCK: usize = 16 << 10;
-
 /// Divisions of one pair of files at most.
 const MAX_DEPTH: u32 = 5;
 
-/// Rows in the order of their keys.
-pub(super) struct SortedRows {
-    file: SpillFile,
-    /// The first key of each block, and where it begins.
-    blocks: Vec<(Box<[u8]>, u64)>,
-}
-
-impl SortedRows {
-    fn of(parts: &[&Part], env: &StatementEnv) -> SqlResult<SortedRows> {
-        let mut sorter = ByteSorter::new(env.join_room());
-        for part in parts {
-            part.each(env, &mut |key, row| {
-                sorter.push(key, row, env).map(|()| true)
-            })?;
-        }
-        env.spilled.files.set(env.spilled.files.get() + 1);
-        let mut out = SortedRows {
-            file: SpillFile::new(&env.tmp_dir)?,
-            blocks: Vec::new(),
-        };
-        sorter.drain(env, &mut |key, row| {
-            let at = out.file.len();
-            if out.blocks.last().is_none_or(|b| at - b.1 >= BLOCK as u64) {
-                out.blocks.push((key.into(), at));
-            }
-            out.file.write_record(&[key])?;
-            out.file.write_record(&[row])?;
-            Ok(true)
+/// The rows of files, sorted by their keys.
+fn sorted(parts: &[&Part], env: &StatementEnv) -> SqlResult<SortedRows> {
+    let mut sorter = ByteSorter::new(env.join_room());
+    for part in parts {
+        part.each(env, &mut |key, row| {
+            sorter.push(key, row, env).map(|()| true)
         })?;
-        out.file.finish()?;
-        Ok(out)
     }
-
-    /// Reads from where rows with a key may begin.
-    fn seek(&self, key: &[u8]) -> SpillReader {
-        let block = self.blocks.partition_point(|(first, _)| **first < *key);
-        let start = self.blocks.get(block.saturating_sub(1)).map_or(0, |b| b.1);
-        SpillReader::in_pieces(start, self.file.len(), BLOCK)
-    }
+    SortedRows::of(sorter, false, env)
 }
 
 impl<'p> Run<'p> {
@@ -138,7 +105,7 @@ impl<'p> Run<'p> {
         let build = parts.finish()?;
         if !self.comes_in_one_sweep(i) {
             let all: Vec<&Part> = build.iter().flatten().collect();
-            return Ok(Build::Sorted(SortedRows::of(&all, self.ctx.env)?));
+            return Ok(Build::Sorted(sorted(&all, self.ctx.env)?));
         }
         let before = self.plan.order();
         let before = before.into_iter().take_while(|l| *l != i).collect();
@@ -307,7 +274,7 @@ impl<'p> Run<'p> {
                 return Ok(true);
             }
             drop(builds);
-            rows = Build::Sorted(SortedRows::of(&[&build], env)?);
+            rows = Build::Sorted(sorted(&[&build], env)?);
         }
         self.caches[i] = Some(Rc::new(rows));
         let mut more = true;

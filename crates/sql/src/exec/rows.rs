@@ -1,10 +1,13 @@
 //! Reading a table by its access path: plain reads, and locking reads for SELECT ... FOR UPDATE, UPDATE and DELETE.
 
+use super::distinct::Distinct;
 use super::index_rows::{IndexRows, entry_width};
 use super::join::{JoinPlan, encode_made};
+use super::partition::OnRecord;
 use super::prefilter::Prefilter;
 use super::row_list::RowList;
 use super::set::{RecursivePlan, SetPlan};
+use super::value_bytes::{put_bytes, take_bytes};
 use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
 use crate::plan::sarg::conjuncts;
@@ -670,8 +673,9 @@ impl TablePlan {
             // The consumer may move rows within the index: it must not meet them again.
             Keys::Ranges(ranges) if all_first => {
                 let all = self.find_all(txn, ctx, &ranges, check)?;
-                self.lock_candidates(txn, ctx, spec, check, &all, f)?;
-                Ok(())
+                all.each(ctx.env, &mut |pk| {
+                    self.lock_candidate(txn, ctx, spec, check, pk, f)
+                })
             }
             Keys::Ranges(ranges) => {
                 // A clustered key can't change under the lock, a secondary one can.
@@ -693,29 +697,39 @@ impl TablePlan {
         }
     }
 
-    /// All rows that match now, and behind them those that match in the snapshot only (see [`TablePlan::window`]).
+    /// The clustered keys of all rows that match now, and behind them of those that match in the snapshot only (see
+    /// [`TablePlan::window`]).
     fn find_all(
         &self,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
         ranges: &[KeyRange],
         check: bool,
-    ) -> SqlResult<Candidates> {
-        let mut all = Candidates::default();
-        let views: &[ReadView] = if txn.checks_conflicts() {
-            &[ReadView::Current, ReadView::Snapshot]
-        } else {
-            &[ReadView::Current]
-        };
+    ) -> SqlResult<RowList> {
+        let env = ctx.env;
+        let mut all = RowList::default();
+        let views = views(txn);
+        let mut seen = (views.len() > 1).then(Distinct::default);
         for view in views {
             for r in ranges {
-                let none = (usize::MAX, usize::MAX);
-                self.collect(txn, ctx, r.clone(), *view, check, none, &mut all)?;
+                self.collect(txn, ctx, r.clone(), *view, check, &mut |_, pk| {
+                    let new = match &mut seen {
+                        Some(seen) => seen.offer(pk, env, |to| to.extend_from_slice(pk))?,
+                        None => true,
+                    };
+                    if new {
+                        all.push(pk, env.table_room(), env)?;
+                    }
+                    Ok(true)
+                })?;
             }
         }
-        if views.len() > 1 {
-            all.remove_repeats();
+        if let Some(seen) = seen {
+            seen.finish(env, &mut |pk| {
+                all.push(pk, env.table_room(), env).map(|()| true)
+            })?;
         }
+        all.finish()?;
         Ok(all)
     }
 
@@ -735,7 +749,11 @@ impl TablePlan {
         let conflicts = txn.checks_conflicts();
         let mut now = Candidates::with_keys(conflicts && self.access.index != 0);
         let r = range.clone();
-        let last = self.collect(txn, ctx, r, ReadView::Current, check, max, &mut now)?;
+        let view = ReadView::Current;
+        let last = self.collect(txn, ctx, r, view, check, &mut |key, pk| {
+            now.push(key, pk);
+            Ok(!now.is_full(max))
+        })?;
         if !conflicts {
             return Ok((now, last));
         }
@@ -749,13 +767,17 @@ impl TablePlan {
             }
         }
         let mut then = Candidates::with_keys(self.access.index != 0);
-        let cut = self.collect(txn, ctx, r, ReadView::Snapshot, check, max, &mut then)?;
+        let view = ReadView::Snapshot;
+        let cut = self.collect(txn, ctx, r, view, check, &mut |key, pk| {
+            then.push(key, pk);
+            Ok(!then.is_full(max))
+        })?;
         let window = Candidates::merge(&now, &then, cut.as_deref(), self.access.reverse);
         Ok((window, cut.or(last)))
     }
 
-    /// Collects matching rows; the last key seen if it stopped at `max` (rows, bytes).
-    #[allow(clippy::too_many_arguments)]
+    /// Calls `f` with the key in the scanned index and the clustered key of each matching row; the last key if `f` said
+    /// enough.
     fn collect(
         &self,
         txn: &mut Transaction,
@@ -763,8 +785,7 @@ impl TablePlan {
         range: KeyRange,
         view: ReadView,
         check: bool,
-        max: (usize, usize),
-        out: &mut Candidates,
+        f: &mut OnRecord<'_>,
     ) -> SqlResult<Option<Vec<u8>>> {
         let mut scan = txn.scan(
             &self.table,
@@ -780,18 +801,7 @@ impl TablePlan {
             if n & 0xff == 0 {
                 ctx.env.check_interrupt()?;
             }
-            if !self.matches(check, item.row, ctx)? {
-                continue;
-            }
-            out.push(item.key, item.pk);
-            if out.bytes.len() as u64 > ctx.env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the rows of one statement; use LIMIT",
-                ));
-            }
-            if out.len() >= max.0 || out.bytes.len() >= max.1 {
+            if self.matches(check, item.row, ctx)? && !f(item.key, item.pk)? {
                 return Ok(Some(item.key.to_vec()));
             }
         }
@@ -808,20 +818,32 @@ impl TablePlan {
         c: &Candidates,
         f: &mut OnLocked<'_>,
     ) -> SqlResult<bool> {
-        let check = check || (self.access.index != 0 && self.filter.is_some());
         for i in 0..c.len() {
-            let pk = c.get(i);
             if i & 0xff == 0xff {
                 ctx.env.check_interrupt()?;
             }
-            if let Some(row) = txn.lock_row(&self.table, pk, spec.mode, spec.wait)?
-                && self.matches(check, &row, ctx)?
-                && !f(txn, pk, &row)?
-            {
+            if !self.lock_candidate(txn, ctx, spec, check, c.get(i), f)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Locks a row and hands it on if it still matches; false if `f` said enough.
+    fn lock_candidate(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        spec: LockSpec,
+        check: bool,
+        pk: &[u8],
+        f: &mut OnLocked<'_>,
+    ) -> SqlResult<bool> {
+        let check = check || (self.access.index != 0 && self.filter.is_some());
+        Ok(match txn.lock_row(&self.table, pk, spec.mode, spec.wait)? {
+            Some(row) if self.matches(check, &row, ctx)? => f(txn, pk, &row)?,
+            _ => true,
+        })
     }
 
     /// For UPDATE and DELETE with an ORDER BY that the index doesn't give: finds all matching rows, sorts them, then
@@ -847,12 +869,9 @@ impl TablePlan {
                 .collect(),
         };
         // As in `lock`: rows of the snapshot are candidates too.
-        let views: &[ReadView] = if txn.checks_conflicts() {
-            &[ReadView::Current, ReadView::Snapshot]
-        } else {
-            &[ReadView::Current]
-        };
-        let mut seen = std::collections::HashSet::new();
+        let views = views(txn);
+        let layout = &self.table.layout;
+        let mut seen = (views.len() > 1).then(Distinct::default);
         for (view, r) in views
             .iter()
             .flat_map(|v| ranges.iter().map(move |r| (*v, r.clone())))
@@ -865,17 +884,34 @@ impl TablePlan {
                 view,
                 false,
             )?;
+            let mut n = 0u32;
             while let Some(item) = scan.next()? {
-                if self.matches(check, item.row, ctx)?
-                    && (views.len() == 1 || seen.insert(item.pk.to_vec()))
-                {
-                    let row = ImageRow {
-                        layout: &self.table.layout,
-                        row: item.row,
-                    };
-                    buf.push(item.pk, &[], &row, ctx)?;
+                n = n.wrapping_add(1);
+                if n & 0xff == 0 {
+                    ctx.env.check_interrupt()?;
+                }
+                let (pk, row) = (item.pk, item.row);
+                if !self.matches(check, row, ctx)? {
+                    continue;
+                }
+                let new = match &mut seen {
+                    Some(seen) => seen.offer(pk, ctx.env, |to| {
+                        put_bytes(pk, to);
+                        to.extend_from_slice(row);
+                    })?,
+                    None => true,
+                };
+                if new {
+                    buf.push(pk, &[], &ImageRow { layout, row }, ctx)?;
                 }
             }
+        }
+        if let Some(seen) = seen {
+            seen.finish(ctx.env, &mut |mut row| {
+                let pk = take_bytes(&mut row)?;
+                buf.push(pk, &[], &ImageRow { layout, row }, ctx)?;
+                Ok(true)
+            })?;
         }
         buf.drain(ctx, &mut |pk, _, _| {
             Ok(match txn.lock_row(&self.table, pk, spec.mode, spec.wait)? {
@@ -888,6 +924,15 @@ impl TablePlan {
                 _ => true,
             })
         })
+    }
+}
+
+/// Where a locking read looks for rows.
+fn views(txn: &Transaction) -> &'static [ReadView] {
+    if txn.checks_conflicts() {
+        &[ReadView::Current, ReadView::Snapshot]
+    } else {
+        &[ReadView::Current]
     }
 }
 
@@ -922,15 +967,9 @@ impl Candidates {
         self.ends.len()
     }
 
-    /// Keeps the first of equal keys.
-    fn remove_repeats(&mut self) {
-        let all = std::mem::take(self);
-        let mut seen = std::collections::HashSet::with_capacity(all.len());
-        for i in 0..all.len() {
-            if seen.insert(all.get(i)) {
-                self.push(&[], all.get(i));
-            }
-        }
+    /// True if there are so many rows, or bytes.
+    fn is_full(&self, (rows, bytes): (usize, usize)) -> bool {
+        self.len() >= rows || self.bytes.len() >= bytes
     }
 
     /// The clustered key.

@@ -1,25 +1,26 @@
 //! Running UPDATE and DELETE of joins. The join runs to its end, locking the rows to change; then each of them is
 //! changed once, by the values of the first joined row that has it.
 
+use super::distinct::Distinct;
 use super::dml::{Cell, Storer, ignorable, observe, patched, touch, update_row};
+use super::row_list::RowList;
 use super::rows::LockSpec;
+use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
 use super::write::delete_row;
 use crate::expr::{EvalCtx, ImageRow};
 use crate::plan::dml::store_mode;
 use crate::plan::write_join::{NewValue, Target, WriteJoinPlan};
-use crate::prepared::{Outcome, row_memory};
-use ahash::AHashSet;
+use crate::prepared::Outcome;
 use narwal_engine::Transaction;
 use narwal_types::convert::StoreMode;
-use narwal_types::{SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 
-/// Rows of a target that the join found.
+/// Rows of a target that the join found: clustered keys with the new values of the first joined row that has them.
 #[derive(Default)]
 struct Found {
-    seen: AHashSet<Vec<u8>>,
-    /// Clustered key, and which joined row it came with.
-    rows: Vec<(Vec<u8>, usize)>,
+    seen: Distinct,
+    rows: RowList,
 }
 
 impl WriteJoinPlan {
@@ -27,31 +28,24 @@ impl WriteJoinPlan {
     pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
         let env = ctx.env;
         let mut found: Vec<Found> = self.targets.iter().map(|_| Found::default()).collect();
-        let mut values: Vec<Vec<Value>> = Vec::new();
-        let mut memory = 0u64;
+        let mut codec = ValueBytes::default();
+        let mut record = Vec::new();
         self.query.run(txn, ctx, &mut |row| {
             let (new, keys) = row.split_at(self.values);
-            let at = values.len();
-            let mut wanted = false;
             for (key, found) in keys.iter().zip(&mut found) {
                 let ValueRef::Bytes(key) = key else { continue };
-                if !found.seen.contains(*key) {
-                    found.seen.insert(key.to_vec());
-                    found.rows.push((key.to_vec(), at));
-                    memory += 2 * key.len() as u64 + 112;
-                    wanted = true;
+                let codec = &mut codec;
+                let mut put = |to: &mut Vec<u8>| {
+                    put_bytes(key, to);
+                    for v in new {
+                        codec.put(*v, to);
+                    }
+                };
+                if found.seen.offer(key, env, &mut put)? {
+                    record.clear();
+                    put(&mut record);
+                    found.rows.push(&record, env.table_room(), env)?;
                 }
-            }
-            if wanted && !new.is_empty() {
-                memory += row_memory(new);
-                values.push(new.iter().map(ValueRef::to_value).collect());
-            }
-            if memory > env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the rows of one statement",
-                ));
             }
             Ok(())
         })?;
@@ -59,13 +53,20 @@ impl WriteJoinPlan {
         let mode = store_mode(env, self.ignore, true);
         let (mut matched, mut changed, mut skipped) = (0u64, 0u64, 0u64);
         for (target, found) in self.targets.iter().zip(found) {
-            for (pk, at) in found.rows {
+            let Found { seen, mut rows } = found;
+            seen.finish(env, &mut |row| {
+                rows.push(row, env.table_room(), env).map(|()| true)
+            })?;
+            rows.finish()?;
+            let mut new: Vec<Value> = Vec::new();
+            rows.each(env, &mut |mut row| {
                 matched += 1;
-                if matched & 0xff == 0 {
-                    env.check_interrupt()?;
+                let pk = take_bytes(&mut row)?;
+                new.clear();
+                while !row.is_empty() {
+                    new.push(codec.take(&mut row)?.to_value());
                 }
-                let new = values.get(at).map_or(&[][..], Vec::as_slice);
-                match self.one(txn, ctx, target, &mode, matched, &pk, new) {
+                match self.one(txn, ctx, target, &mode, matched, pk, &new) {
                     Ok(c) => changed += u64::from(c),
                     Err(e) if self.ignore && ignorable(&e) => {
                         // As MariaDB, which does not tell of duplicates here.
@@ -76,7 +77,8 @@ impl WriteJoinPlan {
                     }
                     Err(e) => return Err(e),
                 }
-            }
+                Ok(true)
+            })?;
         }
         Ok(Outcome::Done {
             affected: if env.client_found_rows && !self.delete {

@@ -9,8 +9,10 @@ use super::compare::compare;
 use super::{Binder, CmpOp, EvalCtx, Expr, ExprKind, ExprType, RowAccess, Scope, bool_ty, make};
 use crate::ast::Select;
 use crate::exec::order::push_key;
+pub use crate::exec::subquery_rows::SubqueryRows;
+use crate::exec::subquery_rows::SubqueryTaker;
 use crate::plan::select::SelectPlan;
-use ahash::{AHashMap, AHashSet};
+use ahash::AHashMap;
 use narwal_engine::Transaction;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
 use sqlparser::ast::{Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments};
@@ -73,19 +75,6 @@ pub struct SubPlan {
     pub collations: Vec<Collation>,
     /// Equal values have equal keys.
     pub by_key: bool,
-}
-
-/// The rows that a subquery gave.
-#[derive(Debug, Default)]
-pub struct SubqueryRows {
-    /// Their values, row by row.
-    pub values: Vec<Value>,
-    /// How many rows.
-    pub rows: usize,
-    /// Keys of the rows, if they are looked up so.
-    pub keys: AHashSet<Vec<u8>>,
-    /// Some value is NULL.
-    pub has_null: bool,
 }
 
 /// Rows by the values that a subquery got, and bytes held.
@@ -163,38 +152,10 @@ impl SubPlan {
             runner: None,
             ..*ctx
         };
-        let keys = matches!(self.used, SubqueryUse::Any(_) | SubqueryUse::All(_)) && self.by_key;
-        let mut rows = SubqueryRows::default();
-        let mut used = 0u64;
-        self.plan.run(txn, &ctx, &mut |values| {
-            rows.rows += 1;
-            if self.used == SubqueryUse::Exists {
-                return Ok(());
-            }
-            used += crate::prepared::row_memory(values) + 64;
-            if used > ctx.env.max_memory {
-                return Err(SqlError::new(
-                    1038,
-                    b"HY001",
-                    "Out of memory for the rows of a subquery",
-                ));
-            }
-            let null = values.iter().any(|v| v.is_null());
-            rows.has_null |= null;
-            if keys && !null {
-                let mut key = Vec::new();
-                for (v, c) in values.iter().zip(&self.collations) {
-                    push_key(*v, *c, &mut key);
-                }
-                if !rows.keys.insert(key) {
-                    rows.rows -= 1;
-                    return Ok(());
-                }
-            }
-            rows.values.extend(values.iter().map(|v| v.to_value()));
-            Ok(())
-        })?;
-        Ok(rows)
+        let mut rows = SubqueryTaker::new(self.used, &self.collations, self.by_key);
+        self.plan
+            .run(txn, &ctx, &mut |values| rows.push(values, ctx.env))?;
+        rows.finish(ctx.env)
     }
 
     /// Runs those that need no row of the query around.
@@ -273,9 +234,9 @@ impl SubqueryRun<'_> {
             return Ok(rows.clone());
         }
         let rows = Rc::new(runner.run(self.plan, &outer, ctx)?);
-        if keep {
+        if keep && let Some(values) = rows.values() {
             let mut kept = self.kept.borrow_mut();
-            let size = key.len() + 128 + rows.values.len() * 64;
+            let size = key.len() + 128 + values.len() * 64;
             if kept.1 + size > MAX_KEPT {
                 *kept = Default::default();
             }
@@ -348,60 +309,64 @@ impl SubqueryExpr {
                 .collect::<SqlResult<Vec<_>>>()
         };
         let width = self.left.len().max(1);
-        let each = |op: CmpOp, left: &[Value], stop: bool| {
-            let mut unknown = false;
-            for r in rows.values.chunks(width) {
-                match compare_rows(op, left, r, &plan.collations, ctx) {
-                    Some(b) if b == stop => return Some(stop),
-                    Some(_) => {}
-                    None => unknown = true,
+        let each = |op: CmpOp, left: &[Value], stop: bool| -> SqlResult<Option<bool>> {
+            let mut found = Some(!stop);
+            let mut n = 0u32;
+            rows.each(width, &mut |r| {
+                n = n.wrapping_add(1);
+                if n & 0xfff == 0 {
+                    ctx.env.check_interrupt()?;
                 }
-            }
-            if unknown { None } else { Some(!stop) }
+                match compare_rows(op, left, r, &plan.collations, ctx) {
+                    Some(b) if b == stop => {
+                        found = Some(stop);
+                        return Ok(false);
+                    }
+                    Some(_) => {}
+                    None => found = None,
+                }
+                Ok(true)
+            })?;
+            Ok(found)
         };
+        let first = || rows.values().unwrap_or_default();
         Ok(match self.used {
-            SubqueryUse::Exists => Value::Int((rows.rows > 0) as i64),
-            SubqueryUse::Value => match rows.rows {
+            SubqueryUse::Exists => Value::Int(i64::from(!rows.is_empty())),
+            SubqueryUse::Value => match rows.len() {
                 0 => Value::Null,
-                1 => rows.values.first().cloned().unwrap_or_default(),
+                1 => first().first().cloned().unwrap_or_default(),
                 _ => return Err(several_rows()),
             },
-            SubqueryUse::Row(op) => match rows.rows {
+            SubqueryUse::Row(op) => match rows.len() {
                 0 if op == CmpOp::NullSafeEq => truth(Some(left()?.iter().all(Value::is_null))),
                 0 => Value::Null,
-                1 => truth(compare_rows(
-                    op,
-                    &left()?,
-                    &rows.values,
-                    &plan.collations,
-                    ctx,
-                )),
+                1 => truth(compare_rows(op, &left()?, first(), &plan.collations, ctx)),
                 _ => return Err(several_rows()),
             },
-            SubqueryUse::Any(_) if rows.rows == 0 => Value::Int(0),
-            SubqueryUse::All(_) if rows.rows == 0 => Value::Int(1),
+            SubqueryUse::Any(_) if rows.is_empty() => Value::Int(0),
+            SubqueryUse::All(_) if rows.is_empty() => Value::Int(1),
             SubqueryUse::Any(op @ CmpOp::Eq) | SubqueryUse::All(op @ CmpOp::Ne) => {
                 let any = op == CmpOp::Eq;
                 let left = left()?;
                 let null = left.iter().any(Value::is_null);
-                let found = if plan.by_key && !null && (width == 1 || !rows.has_null) {
+                let found = if plan.by_key && !null && (width == 1 || !rows.has_null()) {
                     let mut key = Vec::new();
                     for (v, c) in left.iter().zip(&plan.collations) {
                         push_key(v.as_ref(), *c, &mut key);
                     }
-                    match rows.keys.contains(&key) {
-                        false if rows.has_null => None,
+                    match rows.has_key(&key)? {
+                        false if rows.has_null() => None,
                         f => Some(f),
                     }
                 } else if width == 1 && null {
                     None
                 } else {
-                    each(CmpOp::Eq, &left, true)
+                    each(CmpOp::Eq, &left, true)?
                 };
                 truth(found.map(|f| f == any))
             }
-            SubqueryUse::Any(op) => truth(each(op, &left()?, true)),
-            SubqueryUse::All(op) => truth(each(op, &left()?, false)),
+            SubqueryUse::Any(op) => truth(each(op, &left()?, true)?),
+            SubqueryUse::All(op) => truth(each(op, &left()?, false)?),
         })
     }
 }

@@ -368,7 +368,9 @@ impl Block {
                         line.extra.push("Using where");
                     }
                     match p.group.as_ref().and_then(|g| g.by_index.as_ref()) {
-                        Some(by) if by.loose => line.extra.push("Using index for group-by"),
+                        Some(by) if by.skip_behind.is_some() => {
+                            line.extra.push("Using index for group-by")
+                        }
                         Some(_) => line.extra.push("Using index"),
                         None if t.cover.is_some() || counts_entries(p, t) => {
                             line.extra.push("Using index");

@@ -1,6 +1,7 @@
 //! When an index gives groups, or the ends of a column's values.
 
 use super::access::{Access, Lookup};
+use super::estimate::Estimates;
 use super::select::GroupPlan;
 use crate::exec::group_index::IndexGroups;
 use crate::exec::index_rows::{GroupPrefix, IndexRows, entry_width};
@@ -8,9 +9,20 @@ use crate::exec::order::SortKey;
 use crate::exec::rows::{Rows, TablePlan};
 use crate::expr::{AggFunc, Aggregate, Expr};
 
+/// Entries of a group that are read before the rest of it is skipped, if groups may be short: to seek costs as much as to
+/// read about ten entries.
+const SKIP_BEHIND: u32 = 32;
+
+/// Rows of a group, on average, from which on only its first entry is read before the rest of it is skipped.
+const LONG: u64 = 32;
+
 /// Makes a table be read by an index that gives the groups of `g`, if there is one; `row_columns`: what is looked at outside of
 /// aggregates.
-pub fn index_groups(t: &mut TablePlan, g: &GroupPlan) -> Option<IndexGroups> {
+pub fn index_groups(
+    t: &mut TablePlan,
+    g: &GroupPlan,
+    estimates: &Estimates<'_>,
+) -> Option<IndexGroups> {
     if !t.is_stored() || t.late.is_some() || g.rollup || g.keys.is_empty() {
         return None;
     }
@@ -65,20 +77,28 @@ pub fn index_groups(t: &mut TablePlan, g: &GroupPlan) -> Option<IndexGroups> {
                         next.is_some_and(|p| p.column == c && !(p.desc && p.nullable))
                     })
         };
-        let loose =
-            full && t.filter.is_none() && n < index.parts.len() && g.aggregates.iter().all(at_ends);
+        let skips = n < index.parts.len()
+            && (t.filter.is_none() || t.access.covers_filter)
+            && g.aggregates.iter().all(at_ends);
         let width = entry_width(&t.table, i);
         if best.as_ref().is_none_or(|(w, ..)| width < *w) {
             let by = IndexGroups {
                 prefix,
                 rows,
                 whole,
-                loose,
+                skip_behind: skips.then_some(SKIP_BEHIND),
             };
             best = Some((width, i, by));
         }
     }
-    let (_, i, by) = best?;
+    let (_, i, mut by) = best?;
+    if let Some(behind) = &mut by.skip_behind {
+        let stats = t.table.stats();
+        let groups = estimates.distinct(&t.table, i, distinct.len(), stats.as_deref());
+        if groups.is_some_and(|n| estimates.rows(&t.table) / n.max(1) >= LONG) {
+            *behind = 1;
+        }
+    }
     t.access.index = i;
     t.access.reverse = false;
     t.cover = None;

@@ -470,8 +470,12 @@ impl Builder<'_> {
                 let Some(rows) = self.ctx.subqueries.get(*n).and_then(|s| s.once()) else {
                     return Ok(self.unusable());
                 };
-                let mut out = self.points(Vec::with_capacity(rows.values.len()));
-                for v in rows.values.iter().filter(|v| !v.is_null()) {
+                // So many that they are in a file are not looked up one by one.
+                let Some(values) = rows.values() else {
+                    return Ok(self.unusable());
+                };
+                let mut out = self.points(Vec::with_capacity(values.len()));
+                for v in values.iter().filter(|v| !v.is_null()) {
                     match self.fit(v.as_ref()) {
                         Fit::Exact(v) => out.intervals.push(self.point(v)?),
                         Fit::Unusable => return Ok(self.unusable()),

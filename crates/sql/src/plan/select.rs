@@ -740,13 +740,13 @@ impl Resolver<'_> {
             if let (Some(keys), true) = (distinct_keys, plain) {
                 let mut g = GroupPlan::of(keys);
                 g.row_columns.clone_from(&looked_at);
-                g.by_index = index_groups(t, &g);
+                g.by_index = index_groups(t, &g, &self.estimates);
                 if g.by_index.is_some() {
                     distinct = false;
                     group = Some(g);
                 }
             } else if let (Some(g), true) = (&mut group, plain) {
-                g.by_index = index_groups(t, g);
+                g.by_index = index_groups(t, g, &self.estimates);
                 if g.by_index.is_some() && in_index_order(t, &sort) {
                     sort.clear();
                 }
