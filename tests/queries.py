@@ -157,7 +157,7 @@ AGGREGATES = [
     "count(*)", "count({int})", "count(distinct {text})", "sum({int})", "sum({dec})", "max({date})", "avg({int})",
     "avg({dec})", "min({dec})", "max({int})", "bit_or({int})", "bit_and({int})", "group_concat({int} order by 1)",
     "group_concat(distinct {int} order by 1)", "sum({bool})", "sum(json_valid({text}))", "count(distinct {int}, {text})",
-    "bit_xor({int})", "min({time})", "max({clock})", "sum(distinct {int})", "hex(weight_string(max({text})))", "count({enum})",
+    "bit_xor({int})", "min({time})", "max({clock})", "sum(distinct {int})", "hex(weight_string(trim(TRAILING ' ' FROM max({text}))))", "count({enum})",
     "min({year})", "max({real})", "avg(distinct {int})", "count({json})", "group_concat({dec} order by 1 desc separator '|')",
     "sum({bit})", "count(distinct {date})", "std({small})", "max(length({json}))", "json_arrayagg({small})",
 ]  # fmt: skip
@@ -210,13 +210,23 @@ class Node:
 KNOWN = [
     # A binary string in JSON: each byte is a character.
     re.compile(r"json_.*unhex\("),
-    # An outer column in a subquery with groups, or outer conditions beside ALL: another row's value, if the left side is a subquery.
-    re.compile(r"\(select .*\) in \(select [abc]\.\w+ from \w+ s\d group by"),
-    re.compile(r"\(select .*\) > all \(select .* where .*\b[abc]\."),
+    # A subquery on the left of one that selects an outer column, or nothing of its own under an outer condition: another row's.
+    re.compile(r"\(select .*\) (in|= any|> all) \(select [\w(]*[abc]\.\w+\)* from"),
+    re.compile(r"\(select .*\) (> all|(not )?in) \(select .* where .*\b[abc]\."),
     # An outer joined column in NOT IN: TRUE for NULL.
     re.compile(r"JOIN.* not in \(select [bc]\.\w+ from"),
-    # ELT of an outer joined column: taken for a condition that NULL can't fulfil.
-    re.compile(r"(LEFT|RIGHT) JOIN.*\belt\("),
+    # ELT and REPLACE of an outer joined column: taken for a condition that NULL can't fulfil.
+    re.compile(r"(LEFT|RIGHT) JOIN.*\b(elt|replace)\("),
+    # The order of rows is NULL or not, but IS NULL takes it for never NULL.
+    re.compile(r"\(\(\(.+, .+\) < \(.+, 2\)\) is null\)"),
+    # A value out of JSON in a subquery's values: with its quotes or without them, as the plan goes.
+    re.compile(r"json_extract\(.* in \(select "),
+    # An index of ENUM beside a value out of JSON: its quotes are looked for too.
+    re.compile(r"_enum = json_extract\("),
+    # A number as text beside an integer: rounded, as with no other text.
+    re.compile(r"\(cast\([^()]+ as char\) = "),
+    # A negative fraction of a second beside an index of TIME: rounded to zero.
+    re.compile(r"(timediff|TIME '-00:00:01.5').* < [abc]\.\w+_clock"),
     # A quotient that is a negative zero is in no list of zeros.
     re.compile(r" / .*\) in \("),
 ]
@@ -447,7 +457,7 @@ class Query:
         # Text of a group is that of any of its rows: only its sort weight counts.
         shown = [
             str(item) if not self.keys or item not in self.keys or self.rollup
-            else f"hex(weight_string(min({item})))" if item.kind == "text"
+            else f"hex(weight_string(trim(TRAILING ' ' FROM min({item}))))" if item.kind == "text"
             else f"min({item})"
             for item in self.items
         ]  # fmt: skip

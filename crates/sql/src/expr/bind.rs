@@ -1123,6 +1123,8 @@ impl Binder<'_> {
         if let TypeKind::VarChar(_) = ty.ty.kind {
             ty.ty.kind = TypeKind::VarChar(NO_LENGTH);
         }
+        // JSON stays JSON.
+        ty.json = e.ty.json;
         Ok(make(ExprKind::Cast(boxed(e)), ty))
     }
 
@@ -1309,6 +1311,14 @@ impl Binder<'_> {
             _ => args,
         };
         fixed::check_call(func, &args)?;
+        let args = match (func, <[Expr; 2]>::try_from(args)) {
+            // Its first value is given on as it is.
+            (Func::Nullif, Ok([a, b])) if a.ty.is_string() && !json::is_extract(&a) => {
+                vec![a, json::as_scalar(b, false)]
+            }
+            (_, Ok(args)) => args.into(),
+            (_, Err(args)) => args,
+        };
         if func == Func::Field && args.iter().all(|a| a.ty.is_string()) {
             types::compare_collation(&args, func.name())?;
         }

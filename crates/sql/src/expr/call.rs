@@ -191,7 +191,8 @@ impl<'a> Call<'a, '_> {
 
     pub(in crate::expr) fn double(&self, f: f64) -> SqlResult<Val<'a>> {
         if f.is_finite() {
-            Ok(Val::Ref(ValueRef::Double(f)))
+            // There is no negative zero.
+            Ok(Val::Ref(ValueRef::Double(f + 0.0)))
         } else if f.is_nan() {
             Ok(Val::NULL)
         } else {

@@ -309,7 +309,8 @@ pub fn week(d: &Date, mode: u64) -> (u32, u32) {
             return (1, (year + 1) as u32);
         }
     }
-    ((days / 7 + 1) as u32, year as u32)
+    // Without a month it may be negative: then as MariaDB counts, without a sign.
+    (days as u32 / 7 + 1, year as u32)
 }
 
 fn pad(out: &mut String, v: u64, width: usize) {
@@ -363,6 +364,7 @@ pub fn format(date: &Date, micros: u64, fmt: &str) -> Option<String> {
             'h' | 'I' => pad(&mut out, h12, 2),
             'l' => pad(&mut out, h12, 1),
             'i' => pad(&mut out, mi, 2),
+            'j' if date.month == 0 => return None,
             'j' => pad(&mut out, date.day_of_year() as u64, 3),
             'p' => out.push_str(ampm),
             'r' => {
@@ -388,7 +390,10 @@ pub fn format(date: &Date, micros: u64, fmt: &str) -> Option<String> {
             'v' => pad(&mut out, week(date, 3).0 as u64, 2),
             'X' => pad(&mut out, week(date, 2).1 as u64, 4),
             'x' => pad(&mut out, week(date, 3).1 as u64, 4),
-            'w' => pad(&mut out, (date.weekday() as u64 + 1) % 7, 1),
+            'w' => {
+                real(date)?;
+                pad(&mut out, (date.weekday() as u64 + 1) % 7, 1)
+            }
             'Y' => pad(&mut out, date.year as u64, 4),
             'y' => pad(&mut out, date.year as u64 % 100, 2),
             c => out.push(c),

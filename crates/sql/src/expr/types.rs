@@ -404,7 +404,12 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     };
     // Doubles are shown with as many digits as the one that has most.
     let decimals = some.iter().map(|t| t.decimals).max().unwrap_or(NOT_FIXED);
-    if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() {
+    // A NULL counts as a signed integer, but for where another value is chosen by it.
+    let signed_null = some.len() < all.len()
+        && first.ty.is_integer()
+        && matches!(op, "coalesce" | "ifnull" | "case" | "UNION");
+    let sign_of_null = signed_null && some.iter().any(|t| t.ty.unsigned);
+    if some.iter().all(|t| t.ty == first.ty) && !first.ty.is_string() && !sign_of_null {
         return Ok(ExprType {
             nullable,
             decimals,
@@ -429,16 +434,10 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
         {
             return Ok(ExprType::decimal(int_digits, scale, nullable));
         }
+        // No integer type holds all signed and all unsigned numbers.
         let unsigned = some.iter().filter(|t| t.ty.unsigned).count();
-        if unsigned > 0 && unsigned < some.len() {
-            let big = some
-                .iter()
-                .any(|t| t.ty.unsigned && t.ty.kind == TypeKind::BigInt);
-            return Ok(if big {
-                ExprType::decimal(20, 0, nullable)
-            } else {
-                ExprType::bigint(false, nullable)
-            });
+        if unsigned > 0 && (unsigned < some.len() || sign_of_null) {
+            return Ok(ExprType::decimal(int_digits, 0, nullable));
         }
         let widest = some.iter().max_by_key(|t| t.int_digits()).unwrap_or(first);
         return Ok(widest.with_nullable(nullable));

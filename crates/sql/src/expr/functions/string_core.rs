@@ -4,7 +4,7 @@ use crate::expr::call::Call;
 use crate::expr::compare::compare;
 use crate::expr::eval::{Val, Warn, with_text};
 use crate::expr::func::Func;
-use narwal_types::convert::to_integer;
+use narwal_types::convert::{to_f64, to_integer};
 use narwal_types::{Fixed, FixedKind, SqlError, SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -127,9 +127,13 @@ impl<'a> Call<'a, '_> {
                 | ValueRef::Time(_)
                 | ValueRef::DateTime(_)
                 | ValueRef::Member(_) => hex_text(self.text(0).as_bytes(), true),
-                ValueRef::Double(x) => {
-                    let n = (x.round() as i128).clamp(i64::MIN.into(), u64::MAX.into());
-                    format!("{:X}", n as u64)
+                // Exact numbers too are read as doubles.
+                v @ (ValueRef::Double(_) | ValueRef::Decimal(_)) => {
+                    let x = to_f64(v, &mut Warn(env)).round() as i128;
+                    match x > i64::MIN.into() && x < u64::MAX.into() {
+                        true => format!("{:X}", x as u64),
+                        false => format!("{:X}", u64::MAX),
+                    }
                 }
                 v => format!("{:X}", to_integer(v, &mut Warn(env)) as u64),
             })),
