@@ -3,12 +3,13 @@
 use crate::ast::{From, Select, SelectItem, TableRef};
 use crate::exec::select::to_session_zone;
 use crate::exec::value_list::ValueList;
-use crate::expr::{EvalCtx, ImageRow};
+use crate::expr::subquery::SubqueryRun;
+use crate::expr::{EvalCtx, ImageRow, SubPlan};
 use crate::plan::dml::in_clause;
 use crate::plan::resolve::Resolver;
 use crate::plan::select::Out;
 use crate::year_text::{YearText, has_year};
-use narwal_engine::Table;
+use narwal_engine::{Table, Transaction};
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
 
@@ -17,6 +18,18 @@ pub struct ReturningPlan {
     items: Vec<Out>,
     /// Columns of the answer.
     pub columns: Arc<[ResultColumn]>,
+    /// Subqueries of the items.
+    subqueries: Vec<SubPlan>,
+    /// Some of them run for each row.
+    row_wise: bool,
+}
+
+/// RETURNING while its statement runs.
+pub(crate) struct Returning<'p> {
+    plan: &'p ReturningPlan,
+    /// The subqueries: those that run once have run when the first row is there.
+    subqueries: Option<Vec<SubqueryRun<'p>>>,
+    rows: Returned,
 }
 
 /// A statement's answer: it is sent when the statement, and its commit if it has one, is done.
@@ -31,12 +44,17 @@ impl Resolver<'_> {
         &self,
         items: &[SelectItem],
         table: &TableRef,
+        subqueries: &[(usize, Select)],
     ) -> SqlResult<Option<ReturningPlan>> {
         if items.is_empty() {
             return Ok(None);
         }
+        let select = Select {
+            subqueries: subqueries.to_vec(),
+            ..Select::of(items.to_vec(), From::Table(table.clone()))
+        };
         let plan = self
-            .select(&Select::of(items.to_vec(), From::Table(table.clone())))
+            .select(&select)
             .map_err(|e| in_clause(e, "RETURNING"))?;
         if plan.group.is_some() {
             return Err(SqlError::new(
@@ -45,36 +63,37 @@ impl Resolver<'_> {
                 "Invalid use of group function",
             ));
         }
-        if !plan.subqueries.is_empty() {
-            return Err(SqlError::unsupported("subqueries in RETURNING"));
-        }
         Ok(Some(ReturningPlan {
             items: plan.items,
             columns: plan.columns,
+            subqueries: plan.subqueries,
+            row_wise: plan.row_wise,
         }))
     }
 }
 
 impl ReturningPlan {
     /// An answer without rows yet.
-    pub(crate) fn begin(&self) -> Returned {
-        Returned {
-            columns: self.columns.clone(),
-            rows: Box::default(),
+    pub(crate) fn begin(&self) -> Returning<'_> {
+        Returning {
+            plan: self,
+            subqueries: None,
+            rows: Returned {
+                columns: self.columns.clone(),
+                rows: Box::default(),
+            },
         }
     }
 
-    /// Adds a row of the table.
-    pub(crate) fn add(
-        &self,
-        to: &mut Returned,
-        table: &Table,
-        row: &[u8],
-        ctx: &EvalCtx<'_>,
-    ) -> SqlResult<()> {
+    /// True if it looks at other rows than that which is returned.
+    pub(crate) fn has_subqueries(&self) -> bool {
+        !self.subqueries.is_empty()
+    }
+
+    /// The values of a row of the table.
+    fn values(&self, ctx: &EvalCtx<'_>, table: &Table, row: &[u8]) -> SqlResult<Vec<Value>> {
         let layout = &table.layout;
-        let values = self
-            .items
+        self.items
             .iter()
             .map(|i| match i {
                 Out::Column { column, timestamp } => {
@@ -87,17 +106,42 @@ impl ReturningPlan {
                 }
                 Out::Expr(e) => e.eval(ctx, &ImageRow { layout, row }),
             })
-            .collect::<SqlResult<Vec<Value>>>()?;
-        to.rows.push(values.iter().map(Value::as_ref), ctx.env)
+            .collect()
+    }
+}
+
+impl Returning<'_> {
+    /// Adds a row of the table.
+    pub(crate) fn add(
+        &mut self,
+        txn: &mut Transaction,
+        table: &Table,
+        row: &[u8],
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<()> {
+        let plan = self.plan;
+        let subqueries = match &mut self.subqueries {
+            Some(s) => s,
+            none => none.insert(SubPlan::run_all(&plan.subqueries, txn, ctx)?),
+        };
+        let ctx = EvalCtx { subqueries, ..*ctx };
+        let values = if plan.row_wise {
+            ctx.with_txn(txn, |ctx| plan.values(ctx, table, row))?
+        } else {
+            plan.values(&ctx, table, row)?
+        };
+        let rows = &mut self.rows.rows;
+        rows.push(values.iter().map(Value::as_ref), ctx.env)
+    }
+
+    /// All rows were added.
+    pub(crate) fn finish(mut self) -> SqlResult<Returned> {
+        self.rows.rows.finish()?;
+        Ok(self.rows)
     }
 }
 
 impl Returned {
-    /// No row follows: they can be sent.
-    pub(crate) fn finish(&mut self) -> SqlResult<()> {
-        self.rows.finish()
-    }
-
     /// Number of rows.
     pub fn rows(&self) -> u64 {
         self.rows.count()

@@ -15,7 +15,7 @@ use crate::plan::dml::{
 };
 use crate::plan::select::SelectPlan;
 use crate::prepared::Outcome;
-use crate::returning::{Returned, ReturningPlan};
+use crate::returning::{Returning, ReturningPlan};
 use crate::{SqlMode, WarningLevel};
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};
@@ -636,7 +636,12 @@ impl DeletePlan {
         let mut pending = RowList::default();
         let mut record = Vec::new();
         if limit > 0 {
+            // As MariaDB: what subqueries look at is as it was before the row went.
+            let before = (self.returning.as_ref()).is_some_and(ReturningPlan::has_subqueries);
             let mut on_row = |txn: &mut Transaction, pk: &[u8], old: &Row| -> SqlResult<bool> {
+                if let Some(to) = returned.as_mut().filter(|_| before) {
+                    to.add(txn, table, old, ctx)?;
+                }
                 if self.reads_target {
                     record.clear();
                     put_bytes(pk, &mut record);
@@ -651,8 +656,8 @@ impl DeletePlan {
                         r => r?,
                     }
                 }
-                if let (Some(r), Some(to)) = (&self.returning, &mut returned) {
-                    r.add(to, table, old, ctx)?;
+                if let Some(to) = returned.as_mut().filter(|_| !before) {
+                    to.add(txn, table, old, ctx)?;
                 }
                 affected += 1;
                 Ok(affected < limit)
@@ -671,8 +676,8 @@ impl DeletePlan {
             delete_row(txn, table, pk, &Row::from(record), ctx.env)?;
             Ok(true)
         })?;
-        if let Some(mut rows) = returned {
-            rows.finish()?;
+        if let Some(rows) = returned {
+            let rows = rows.finish()?;
             txn.wait_reads_durable()?;
             return Ok(Outcome::Returned {
                 rows,
@@ -750,7 +755,7 @@ struct Inserter<'p> {
     changed: bool,
     /// It is known how many rows come.
     counted: bool,
-    returned: Option<Returned>,
+    returned: Option<Returning<'p>>,
 }
 
 impl InsertPlan {
@@ -816,8 +821,8 @@ impl InsertPlan {
         if ins.changed && ins.reserved.first == 0 {
             env.explicit_insert_id.set(ins.last_explicit);
         }
-        if let Some(mut rows) = ins.returned {
-            rows.finish()?;
+        if let Some(rows) = ins.returned {
+            let rows = rows.finish()?;
             txn.wait_reads_durable()?;
             return Ok(Outcome::Returned {
                 rows,
@@ -1151,7 +1156,7 @@ impl<'p> Inserter<'p> {
             let Some(Taken { index, existing_pk }) = insert_row(txn, table, image.clone(), env)?
             else {
                 self.inserted(txn);
-                return self.give_back(&image);
+                return self.give_back(txn, &image);
             };
             if !plan.replace && plan.on_duplicate.is_empty() {
                 txn.wait_reads_durable()?;
@@ -1169,7 +1174,7 @@ impl<'p> Inserter<'p> {
             if index == last_unique(table) && !table.is_referenced() {
                 // As MariaDB, which updates a row that conflicts in the last unique key (a reader of
                 // the log sees an update then); an equal row in its place is one affected row.
-                self.give_back(&image)?;
+                self.give_back(txn, &image)?;
                 self.inserted(txn);
                 if old[..] != image[..] {
                     change_row(txn, table, &existing_pk, &old, image, env)?;
@@ -1203,11 +1208,11 @@ impl<'p> Inserter<'p> {
     }
 
     /// The row for RETURNING.
-    fn give_back(&mut self, image: &[u8]) -> SqlResult<()> {
-        if let (Some(r), Some(to)) = (&self.plan.returning, &mut self.returned) {
-            r.add(to, &self.plan.table, image, self.ctx)?;
+    fn give_back(&mut self, txn: &mut Transaction, image: &[u8]) -> SqlResult<()> {
+        match &mut self.returned {
+            Some(to) => to.add(txn, &self.plan.table, image, self.ctx),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn update_duplicate(
@@ -1248,7 +1253,7 @@ impl<'p> Inserter<'p> {
         if new[..] == old[..] {
             self.note_existing(&new)?;
             self.affected += u64::from(env.client_found_rows);
-            return self.give_back(&new);
+            return self.give_back(txn, &new);
         }
         let storer = Storer {
             table,
@@ -1264,7 +1269,7 @@ impl<'p> Inserter<'p> {
             observe(txn, table, c, &new)?;
         }
         self.note_existing(&new)?;
-        self.give_back(&new)?;
+        self.give_back(txn, &new)?;
         update_row(txn, table, pk, old, new, env)?;
         self.changed = true;
         self.affected += 2;

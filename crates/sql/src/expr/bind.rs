@@ -4,7 +4,7 @@ use super::fixed;
 use super::func::Func;
 use super::functions::{self, Function, json, year_of};
 use super::print::literal_text;
-use super::subquery::{as_subquery, not_a_row, row_items, wrong_columns};
+use super::subquery::{OuterScope, as_subquery, not_a_row, row_items, wrong_columns};
 use super::types::{self, NO_LENGTH};
 use super::{
     AggFunc, Aggregate, ArithOp, Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType,
@@ -1557,16 +1557,14 @@ impl Binder<'_> {
         clauses: &[FunctionArgumentClause],
         distinct: bool,
     ) -> SqlResult<Expr> {
-        let Some(collected) = self.scope.aggregates else {
-            return Err(SqlError::new(
-                1111,
-                b"HY000",
-                "Invalid use of group function",
-            ));
-        };
+        let frames = self.scope.frames();
+        if !self.scope.takes_aggregates() && !frames.iter().any(|f| f.0.scope.takes_aggregates()) {
+            return Err(invalid_aggregate());
+        }
         // No aggregate inside of another.
         let inner_scope = Scope {
             aggregates: None,
+            in_aggregate: true,
             ..*self.scope
         };
         let inner = Binder {
@@ -1585,12 +1583,6 @@ impl Binder<'_> {
                 }
                 _ => return Err(SqlError::syntax(format!("unexpected argument of {name}()"))),
             }
-        }
-        let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
-        if args.iter().any(sees_outer) && !args.iter().any(Expr::has_column) {
-            return Err(SqlError::unsupported(
-                "aggregates of outer columns in subqueries",
-            ));
         }
         let several = func == AggFunc::GroupConcat || func == AggFunc::Count && distinct;
         let pair = func == AggFunc::JsonObject;
@@ -1648,6 +1640,22 @@ impl Binder<'_> {
                 _ => return Err(SqlError::syntax(format!("unexpected clause in {name}()"))),
             }
         }
+        let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
+        let is_subquery = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Subquery(_)));
+        if args.iter().any(sees_outer) && !args.iter().any(Expr::has_column) {
+            if args.iter().any(is_subquery) {
+                return Err(SqlError::unsupported(
+                    "subqueries in aggregates of outer columns",
+                ));
+            }
+            let call = (func, name, list, clauses, distinct);
+            if let Some(e) = self.outer_aggregate(call, &frames)? {
+                return Ok(e);
+            }
+        }
+        let Some(collected) = self.scope.aggregates else {
+            return Err(invalid_aggregate());
+        };
         let list = func.is_list().then(|| {
             let variables = &self.scope.env.variables;
             let max = variables.system(VariableScope::Session, "group_concat_max_len");
@@ -1686,6 +1694,51 @@ impl Binder<'_> {
         };
         Ok(make(ExprKind::Aggregate(n), ty))
     }
+
+    /// An aggregate whose columns are all of queries around belongs to the innermost of these; `None` if it can't stand in
+    /// that query's clause: then it is one of this query. `frames`: what the scopes around had before its arguments were bound.
+    fn outer_aggregate(
+        &self,
+        (func, name, list, clauses, distinct): AggregateCall<'_>,
+        frames: &[(&OuterScope<'_>, usize)],
+    ) -> SqlResult<Option<Expr>> {
+        let Some(around) = self.scope.outer else {
+            return Ok(None);
+        };
+        // Columns that only the aggregate looks at are not wanted here.
+        let seen: Vec<Vec<Expr>> = frames
+            .iter()
+            .map(|(f, n)| f.frame.borrow_mut().split_off(*n))
+            .collect();
+        let binder = Binder {
+            scope: around.scope,
+        };
+        match binder.aggregate(func, name, list, clauses, distinct) {
+            Ok(e) => Ok(Some(around.add(e))),
+            Err(e) if e.code == 1111 && !around.scope.in_aggregate => {
+                for ((f, n), seen) in frames.iter().zip(seen) {
+                    let mut frame = f.frame.borrow_mut();
+                    frame.truncate(*n);
+                    frame.extend(seen);
+                }
+                Ok(None)
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// Function, name, arguments, clauses behind them, DISTINCT.
+type AggregateCall<'c> = (
+    AggFunc,
+    &'c str,
+    &'c [FunctionArg],
+    &'c [FunctionArgumentClause],
+    bool,
+);
+
+fn invalid_aggregate() -> SqlError {
+    SqlError::new(1111, b"HY000", "Invalid use of group function")
 }
 
 fn part_name(p: &ast::ObjectNamePart) -> String {

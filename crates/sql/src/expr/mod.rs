@@ -200,6 +200,8 @@ pub struct Scope<'a> {
     pub clause: Clause,
     /// Collects aggregate calls; without it they are error 1111.
     pub aggregates: Option<&'a RefCell<Vec<Aggregate>>>,
+    /// It is the argument of an aggregate.
+    pub in_aggregate: bool,
     /// VALUES(col) is allowed (ON DUPLICATE KEY UPDATE).
     pub insert_values: bool,
     /// Plans the subqueries that stand in it.
@@ -220,6 +222,17 @@ impl<'a> Scope<'a> {
             .filter(|(_, s)| !s.inner)
     }
 
+    /// True if aggregates can stand here.
+    fn takes_aggregates(&self) -> bool {
+        self.aggregates.is_some()
+    }
+
+    /// The scopes around, from the inside, and how many expressions are seen of each so far.
+    fn frames(&self) -> Vec<(&'a OuterScope<'a>, usize)> {
+        let around = std::iter::successors(self.outer, |o| o.scope.outer);
+        around.map(|o| (o, o.frame.borrow().len())).collect()
+    }
+
     /// A scope without tables.
     pub fn empty(env: &'a StatementEnv) -> Self {
         Scope {
@@ -228,6 +241,7 @@ impl<'a> Scope<'a> {
             aliases: &[],
             clause: Clause::FieldList,
             aggregates: None,
+            in_aggregate: false,
             insert_values: false,
             planner: None,
             outer: None,

@@ -489,7 +489,7 @@ impl Resolver<'_> {
             subqueries: subqueries.into_plans(),
             table,
             check: written.check,
-            returning: self.returning(&i.returning, &target)?,
+            returning: self.returning(&i.returning, &target, &i.subqueries)?,
         })
     }
 
@@ -630,7 +630,7 @@ impl Resolver<'_> {
             order,
             limit,
             ignore: d.ignore,
-            returning: self.returning(&d.returning, &d.table)?,
+            returning: self.returning(&d.returning, &d.table, &d.subqueries)?,
             reads_target: subqueries.read(written.table()),
             subqueries: subqueries.into_plans(),
         })

@@ -389,6 +389,7 @@ impl Resolver<'_> {
             aliases: &[],
             clause: Clause::FieldList,
             aggregates: Some(&aggregates),
+            in_aggregate: false,
             insert_values: false,
             planner: Some(&subqueries),
             outer,
