@@ -203,3 +203,40 @@ def whole_copy(server) -> str:
     done = subprocess.run([str(server.binary), "check", str(copy)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_children_without_parents_are_notes(own_narwal):
+    server = own_narwal()
+    with Client(server) as client:
+        client.ok("CREATE DATABASE d")
+        client.ok("USE d")
+        client.ok("CREATE TABLE p (a INT, b VARCHAR(10), PRIMARY KEY (a, b), KEY (b))")
+        client.ok(
+            "CREATE TABLE c (id INT PRIMARY KEY, a BIGINT, b VARCHAR(10), up INT, KEY (a), "
+            "CONSTRAINT by_b FOREIGN KEY (b) REFERENCES p (b), CONSTRAINT upwards FOREIGN KEY (up) REFERENCES c (id))"
+        )
+        client.ok("INSERT INTO p VALUES (1, 'x'), (2, 'y')")
+        client.ok("INSERT INTO c VALUES (1, 1, 'x', 1), (2, 1, 'Y', 1), (3, NULL, NULL, NULL)")
+        server.stop()
+    assert "foreign key" not in whole(server)
+    server.start()
+    with Client(server, "d") as client:
+        client.ok("SET foreign_key_checks = 0")
+        client.ok("INSERT INTO c VALUES (4, 9, 'q', 1), (5, 9, 'x', 77)")
+        client.ok("INSERT INTO c SELECT 1000 + seq, NULL, NULL, 5000 FROM (WITH RECURSIVE s AS (SELECT 1 seq UNION ALL SELECT seq + 1 "
+                  "FROM s WHERE seq < 150) SELECT seq FROM s) q")  # fmt: skip
+        server.stop()
+    lines = [line for line in whole(server).splitlines() if "foreign key" in line]
+    assert lines[0] == (
+        "note, table d.c, key id=4: foreign key by_b: the row has no parent in d.p (which foreign_key_checks=0 allows)"
+    )
+    assert lines[1].startswith("note, table d.c, key id=5: foreign key upwards: the row has no parent in d.c ")
+    assert lines[-1] == "note, table d.c: foreign key upwards: 151 rows have no parent"
+    assert len(lines) == 1 + 100 + 1
+    server.start()
+    with Client(server, "d") as client:
+        client.ok("SET foreign_key_checks = 0")
+        client.ok("DELETE FROM c WHERE up <> 1")
+        client.ok("DROP TABLE p")
+        server.stop()
+    assert "note, table d.c: foreign key by_b: its parent d.p is not there" in whole(server)

@@ -3,8 +3,10 @@ test and in MariaDB, over the same tables. What may differ is said where it is l
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pymysql
@@ -82,6 +84,9 @@ TABLES = {
 }
 ONLY_COLUMNS = [
     "PROCESSLIST", "USER_PRIVILEGES", "PLUGINS", "SYSTEM_VARIABLES", "GLOBAL_STATUS", "SESSION_STATUS",
+    "INNODB_BUFFER_POOL_STATS", "INNODB_CMP", "INNODB_CMPMEM", "INNODB_LOCK_WAITS", "INNODB_SYS_COLUMNS",
+    "INNODB_SYS_FIELDS", "INNODB_SYS_FOREIGN", "INNODB_SYS_FOREIGN_COLS", "INNODB_SYS_INDEXES", "INNODB_SYS_TABLESPACES",
+    "INNODB_SYS_TABLESTATS", "INNODB_TABLESPACES_ENCRYPTION",
 ]  # fmt: skip
 
 
@@ -110,6 +115,107 @@ def test_columns(pair, table):
     assert ours.rows == theirs.rows
     described = pair[0].rows(f"SHOW COLUMNS FROM information_schema.{table.lower()}")
     assert [(row[0], row[1], row[2]) for row in described] == [row[:3] for row in ours.rows]
+
+
+@pytest.mark.parametrize("table", ["INNODB_TRX", "INNODB_LOCKS", "INNODB_METRICS", "INNODB_SYS_TABLES", "INNODB_BUFFER_PAGE"])
+def test_columns_with_enums(pair, table):
+    """As `test_columns`, but what is an ENUM there is a text of the longest member's length here."""
+    statement = (
+        "SELECT column_name, is_nullable, data_type, column_type FROM information_schema.columns "
+        f"WHERE table_schema = 'information_schema' AND table_name = '{table}' ORDER BY ordinal_position"
+    )
+    ours, theirs = (client.rows(statement) for client in pair)
+
+    def as_text(row):
+        members = re.findall("'([^']*)'", row[3]) if row[2] == "enum" else None
+        return row if members is None else (*row[:2], "varchar", f"varchar({max(map(len, members))})")
+
+    assert ours == [as_text(row) for row in theirs]
+
+
+def test_all_innodb_tables(pair):
+    statement = (
+        "SELECT table_name, (SELECT GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM information_schema.columns c "
+        "WHERE c.table_schema = t.table_schema AND c.table_name = t.table_name) FROM information_schema.tables t "
+        "WHERE table_schema = 'information_schema' AND table_name LIKE 'INNODB%' ORDER BY 1"
+    )
+    ours, theirs = (client.rows(statement) for client in pair)
+    assert ours == theirs
+    for name, _ in ours:
+        pair[0].ok(f"SELECT * FROM information_schema.{name}")
+
+
+INNODB = [
+    "SELECT name, n_cols, row_format FROM information_schema.innodb_sys_tables WHERE name LIKE 'schema_test/%' ORDER BY 1",
+    "SELECT t.name, i.name, i.type FROM information_schema.innodb_sys_tables t JOIN "
+    "information_schema.innodb_sys_indexes i USING (table_id) WHERE t.name IN ('schema_test/parent', 'schema_test/types') ORDER BY 1, 2",
+    "SELECT t.name, i.name, f.name, f.pos FROM information_schema.innodb_sys_tables t JOIN "
+    "information_schema.innodb_sys_indexes i USING (table_id) JOIN information_schema.innodb_sys_fields f USING (index_id) "
+    "WHERE t.name LIKE 'schema_test/%' AND i.name <> 'GEN_CLUST_INDEX' ORDER BY 1, 2, 4",
+    "SELECT * FROM information_schema.innodb_sys_foreign WHERE for_name LIKE 'schema_test/%' ORDER BY 1",
+    "SELECT * FROM information_schema.innodb_sys_foreign_cols WHERE id LIKE 'schema_test/%' ORDER BY 1, 4",
+]
+
+
+@pytest.mark.parametrize("statement", INNODB)
+def test_innodb_catalog(pair, statement):
+    ours, theirs = (client.rows(statement) for client in pair)
+    assert ours == theirs
+
+
+def test_transactions_and_lock_waits(both):
+    """Who waits for whom, as the usual query of monitoring tools tells it."""
+    query = (
+        "SELECT r.trx_mysql_thread_id, r.trx_state, r.trx_query, b.trx_mysql_thread_id, b.trx_state, b.trx_query, "
+        "l.lock_table, l.lock_index, l.lock_mode, l.lock_type, TIMESTAMPDIFF(SECOND, r.trx_wait_started, NOW()) < 30 "
+        "FROM information_schema.innodb_lock_waits w "
+        "JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_trx_id "
+        "JOIN information_schema.innodb_trx r ON r.trx_id = w.requesting_trx_id "
+        "JOIN information_schema.innodb_locks l ON l.lock_id = w.requested_lock_id"
+    )
+    state = (
+        "SELECT trx_state, trx_isolation_level, trx_is_read_only, trx_query FROM information_schema.innodb_trx "
+        "WHERE trx_mysql_thread_id = {}"
+    )
+
+    def rows(client, statement):
+        # MariaDB keeps what it told for a tenth of a second.
+        time.sleep(0.2)
+        return client.rows(statement)
+
+    for client in both:
+        client.ok("CREATE TABLE waited (id INT PRIMARY KEY, a INT)")
+        client.ok("INSERT INTO waited VALUES (1, 1), (2, 2)")
+        with Client(client.server, client.value("SELECT DATABASE()")) as holder, Client(
+            client.server, client.value("SELECT DATABASE()")
+        ) as waiter:
+            ids = [int(c.value("SELECT CONNECTION_ID()")) for c in (holder, waiter)]
+            assert rows(client, state.format(ids[0])) == []
+            holder.ok("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+            holder.ok("BEGIN")
+            holder.ok("UPDATE waited SET a = 5 WHERE id = 1")
+            assert rows(client, state.format(ids[0])) == [("RUNNING", "READ COMMITTED", "0", None)]
+            text = "DELETE FROM waited WHERE id = 1"
+            waiting = waiter.background(text)
+            assert waiting.blocked(1.0)
+            assert rows(client, query) == [
+                (str(ids[1]), "LOCK WAIT", text, str(ids[0]), "RUNNING", None,
+                 f"`{client.value('SELECT DATABASE()')}`.`waited`", "PRIMARY", "X", "RECORD", "1"),
+            ]  # fmt: skip
+            assert rows(client, "SELECT lock_mode FROM information_schema.innodb_locks") == [("X",), ("X",)]
+            holder.ok("COMMIT")
+            waiting.ok()
+            assert rows(client, query) == []
+            assert rows(client, state.format(ids[0])) == []
+
+
+def test_innodb_tables_take_process(both):
+    for client in both:
+        client.ok("CREATE USER watcher IDENTIFIED BY 'watch'")
+        with Client(client.server, user="watcher", password="watch") as other:
+            other.fails("SELECT * FROM information_schema.innodb_trx", 1227)
+            other.fails("SELECT * FROM information_schema.innodb_sys_tables", 1227)
+        client.ok("DROP USER watcher")
 
 
 IS = "information_schema"

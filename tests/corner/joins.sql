@@ -144,3 +144,47 @@ SELECT a.id, c.id FROM w1 a JOIN w2 b JOIN w3 c ON b.id = c.id;
 SELECT a.id, c.id FROM w1 a JOIN w2 b JOIN w3 c ON b.id = c.id LEFT JOIN w1 d ON d.id = a.id;
 SELECT * FROM w1 LEFT JOIN w2 JOIN w3 ON w2.id = w3.id;
 SELECT * FROM w1 LEFT JOIN w2 JOIN w3 ON w1.id = w3.id ON w1.id = w2.id;
+-- The columns that * means over joins with USING and NATURAL within each other.
+CREATE TABLE sa (x INT, id INT, y INT);
+CREATE TABLE sb (y INT, z INT, id INT);
+CREATE TABLE sc (w INT, z INT, id INT, y INT);
+INSERT INTO sa VALUES (10,1,11),(20,2,21);
+INSERT INTO sb VALUES (11,13,1),(31,33,3);
+INSERT INTO sc VALUES (100,13,1,11),(400,43,4,41);
+SELECT * FROM sa JOIN sb USING (y, id);
+SELECT * FROM sa RIGHT JOIN sb USING (id);
+SELECT * FROM sa JOIN sb USING (id) JOIN sc USING (z);
+SELECT * FROM sa JOIN sb USING (id) LEFT JOIN sc USING (z, id);
+SELECT * FROM sa JOIN sb USING (y, id) RIGHT JOIN sc USING (id, y);
+SELECT * FROM sa JOIN (sb JOIN sc USING (z)) ON sa.id = sb.id;
+SELECT * FROM sa JOIN (sb JOIN sc USING (z)) USING (x);
+SELECT * FROM sa JOIN (sb JOIN sc USING (z)) USING (id);
+SELECT * FROM sa RIGHT JOIN (sb JOIN sc USING (id)) USING (id);
+-- sorted
+SELECT * FROM sa LEFT JOIN (sb RIGHT JOIN sc USING (id)) USING (id);
+-- sorted
+SELECT * FROM sa RIGHT JOIN (sb RIGHT JOIN sc USING (id)) USING (id);
+SELECT * FROM sa NATURAL JOIN sb NATURAL JOIN sc;
+SELECT * FROM sa NATURAL JOIN (sb NATURAL JOIN sc);
+-- sorted
+SELECT * FROM sa NATURAL RIGHT JOIN (sb NATURAL JOIN sc);
+-- sorted
+SELECT * FROM (sa NATURAL RIGHT JOIN sb) NATURAL RIGHT JOIN sc;
+-- sorted
+SELECT * FROM (sa NATURAL RIGHT JOIN sb) NATURAL LEFT JOIN sc;
+-- sorted
+SELECT * FROM (sa NATURAL RIGHT JOIN sb) JOIN sc;
+-- sorted
+SELECT * FROM sc, sa NATURAL RIGHT JOIN sb;
+-- sorted
+SELECT * FROM sc, sa JOIN sb USING (y);
+-- sorted
+SELECT * FROM (sa JOIN sb USING (y)), sc;
+SELECT * FROM (sa JOIN sb USING (id)) JOIN (sa a2 JOIN sc USING (id)) USING (id);
+SELECT * FROM sa JOIN sb USING (y) JOIN sc USING (id);
+SELECT sb.*, sa.* FROM sa NATURAL JOIN sb;
+CREATE VIEW sv AS SELECT * FROM sa NATURAL RIGHT JOIN (sb NATURAL JOIN sc);
+SHOW COLUMNS FROM sv;
+SELECT * FROM sv NATURAL JOIN sa;
+CREATE TABLE sd SELECT * FROM sa NATURAL JOIN (sb NATURAL JOIN sc);
+DROP VIEW sv;

@@ -10,7 +10,7 @@ use crate::checkpoint::{self, CheckpointMeta, Frozen, from_hex};
 use crate::classic::{self, FlatBinlog, Reconcile, Tail};
 use crate::commit::Place;
 use crate::fill::{FillRows, TableFill};
-use crate::locks::LockTable;
+use crate::locks::{LockTable, LockWaiting};
 use crate::memtable::Memtable;
 use crate::oob::{OobHold, OobRegistry};
 use crate::recovery::{Recovery, RecoverySpill};
@@ -881,6 +881,11 @@ impl Database {
     /// Begins a transaction. Cheap: nothing is taken before the first read or write.
     pub fn begin(&self, options: TxnOptions) -> Transaction {
         Transaction::new(self.inner.clone(), options)
+    }
+
+    /// The transactions that wait for a lock now.
+    pub fn lock_waits(&self) -> Vec<LockWaiting> {
+        self.inner.locks.waiting()
     }
 
     /// The current catalog.

@@ -6,7 +6,7 @@ use crate::commit::{
 };
 use crate::db::{Ddl, Inner};
 use crate::fill::{FillRows, TableFill};
-use crate::locks::WaitPolicy;
+use crate::locks::{Locked, WaitPolicy};
 use crate::memtable::{Payload, full_key};
 use crate::recovery::index_keys;
 use crate::replica::{ReplicaMove, local_gtid};
@@ -90,6 +90,7 @@ fn attempt(
     for id in ids.iter().filter(|id| !options.holds(**id)) {
         let policy = WaitPolicy {
             timeout: Some(options.lock_wait_timeout.unwrap_or(DEFINITION_LOCK_WAIT)),
+            of: Locked::Table(*id),
             interrupt: options.interrupt.as_deref(),
         };
         locks.add(*id, policy)?;

@@ -109,7 +109,7 @@ pub(crate) fn index_on(indexes: &[Index], columns: &[usize]) -> Option<usize> {
     })
 }
 
-fn positions(def: &TableDef, names: &[String]) -> Option<Vec<usize>> {
+pub(crate) fn positions(def: &TableDef, names: &[String]) -> Option<Vec<usize>> {
     names
         .iter()
         .map(|n| {
@@ -188,7 +188,7 @@ fn no_parent(child: &Table, key: usize) -> EngineError {
 }
 
 /// The beginning of an index key that these columns of a row stand for; `None` if one is NULL.
-fn prefix(
+pub(crate) fn prefix(
     row_table: &Table,
     row: &[u8],
     columns: &[usize],

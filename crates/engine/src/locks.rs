@@ -88,9 +88,37 @@ impl BuildHasher for BuildPassThrough {
 
 type LockMap = HashMap<LockName, Entry, BuildPassThrough>;
 
+/// What a lock protects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Locked {
+    /// A key of an index, by the index's id.
+    Key(u32),
+    /// A table's definition, by the table's id.
+    Table(u64),
+}
+
+/// A transaction that waits for a lock.
+#[derive(Debug, Clone)]
+pub struct LockWaiting {
+    /// Its id.
+    pub transaction: u64,
+    /// Those that hold the lock, and those that wait in front of it, when it began to wait, and what they have or ask for.
+    pub blockers: Vec<(u64, LockMode)>,
+    /// The lock's name.
+    pub lock: u128,
+    /// What it protects.
+    pub of: Locked,
+    /// What is asked for.
+    pub mode: LockMode,
+    /// When it began to wait.
+    pub since: Instant,
+}
+
 /// How long and whether to wait.
 pub(crate) struct WaitPolicy<'a> {
     pub(crate) timeout: Option<Duration>,
+    /// What is locked, for those who look on.
+    pub(crate) of: Locked,
     pub(crate) interrupt: Option<&'a AtomicBool>,
 }
 
@@ -169,6 +197,7 @@ impl LockTable {
         let waiter;
         let newly;
         let blockers: Blockers;
+        let modes: SmallVec<[LockMode; 8]>;
         {
             let mut shard = self.shard_for_acquire(owner, name)?;
             let entry = shard.entry(name).or_default();
@@ -199,27 +228,37 @@ impl LockTable {
                 state: AtomicU8::new(WAITING),
                 thread: std::thread::current(),
             });
-            let mut b: Blockers = entry
+            let (mut b, mut m): (Blockers, SmallVec<[LockMode; 8]>) = entry
                 .holders
                 .iter()
                 .filter(|(o, _)| *o != owner)
-                .map(|(o, _)| *o)
-                .collect();
+                .copied()
+                .unzip();
             if mine.is_some() {
                 // An upgrade goes to the front: everyone behind needs this owner's shared lock gone anyway.
                 entry.waiters.push_front(waiter.clone());
             } else {
                 // All in front, not only the last: that one may give up, and nobody would know of the others.
                 b.extend(entry.waiters.iter().map(|w| w.owner));
+                m.extend(entry.waiters.iter().map(|w| w.mode));
                 entry.waiters.push_back(waiter.clone());
             }
             blockers = b;
+            modes = m;
         }
         let Some(policy) = policy else {
             return Err(EngineError::LockNotAvailable);
         };
         self.waits.fetch_add(1, Ordering::Relaxed);
-        let deadlock = self.graph.lock().add(owner, blockers);
+        let waiting = LockWaiting {
+            transaction: owner,
+            blockers: blockers.iter().copied().zip(modes).collect(),
+            lock: name,
+            of: policy.of,
+            mode,
+            since: Instant::now(),
+        };
+        let deadlock = self.graph.lock().add(owner, blockers, waiting);
         if deadlock {
             self.graph.lock().remove(owner);
             if self.abandon(name, &waiter) {
@@ -255,6 +294,13 @@ impl LockTable {
         };
         self.graph.lock().remove(owner);
         outcome
+    }
+
+    /// Who waits now, by transaction.
+    pub(crate) fn waiting(&self) -> Vec<LockWaiting> {
+        let mut all: Vec<_> = self.graph.lock().waiting.values().cloned().collect();
+        all.sort_by_key(|w| w.transaction);
+        all
     }
 
     /// Locks the shard of `name`, with all that others hold of it in memory.
@@ -479,13 +525,15 @@ type Blockers = SmallVec<[LockOwner; 8]>;
 #[derive(Default)]
 struct WaitsFor {
     edges: HashMap<LockOwner, Blockers>,
+    waiting: HashMap<LockOwner, LockWaiting>,
     /// How many waiters name an owner.
     waited_for: HashMap<LockOwner, u32>,
 }
 
 impl WaitsFor {
     /// Adds a waiter; true if that closes a cycle.
-    fn add(&mut self, owner: LockOwner, blockers: Blockers) -> bool {
+    fn add(&mut self, owner: LockOwner, blockers: Blockers, waiting: LockWaiting) -> bool {
+        self.waiting.insert(owner, waiting);
         for b in &blockers {
             *self.waited_for.entry(*b).or_default() += 1;
         }
@@ -496,6 +544,7 @@ impl WaitsFor {
     }
 
     fn remove(&mut self, owner: LockOwner) {
+        self.waiting.remove(&owner);
         for b in self.edges.remove(&owner).unwrap_or_default() {
             if let Some(n) = self.waited_for.get_mut(&b) {
                 *n -= 1;
@@ -531,6 +580,7 @@ mod tests {
     fn wait(ms: u64) -> Option<WaitPolicy<'static>> {
         Some(WaitPolicy {
             timeout: Some(Duration::from_millis(ms)),
+            of: Locked::Key(1),
             interrupt: None,
         })
     }

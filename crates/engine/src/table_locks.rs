@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::db::{Database, Inner};
-use crate::locks::{LockName, WaitPolicy};
+use crate::locks::{LockName, Locked, WaitPolicy};
 use crate::txn::{LockMode, TxnOptions};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -57,6 +57,7 @@ impl Database {
         for id in ids {
             let policy = WaitPolicy {
                 timeout: options.lock_wait_timeout,
+                of: Locked::Table(id),
                 interrupt: options.interrupt.as_deref(),
             };
             locks.add(id, policy)?;

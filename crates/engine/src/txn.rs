@@ -9,7 +9,7 @@ use crate::db::Inner;
 use crate::foreign::ForeignKeyMode;
 use crate::image::RowImage;
 use crate::local::{Change, LocalMark, LocalRedo, new_builder};
-use crate::locks::{LockName, WaitPolicy};
+use crate::locks::{LockName, Locked, WaitPolicy};
 use crate::memtable::{FullKey, Payload, full_key, index_of};
 use crate::oob::Oob;
 use crate::replica::Origin;
@@ -590,7 +590,7 @@ impl Transaction {
     }
 
     /// Takes a lock for this transaction.
-    fn lock(&mut self, name: LockName, mode: LockMode, wait: LockWait) -> Result<()> {
+    fn lock(&mut self, name: LockName, of: Locked, mode: LockMode, wait: LockWait) -> Result<()> {
         let timeout = match wait {
             LockWait::Wait => Some(self.options.lock_wait_timeout.unwrap_or(DEFAULT_LOCK_WAIT)),
             LockWait::UpTo(time) => Some(time),
@@ -598,6 +598,7 @@ impl Transaction {
         };
         let policy = timeout.map(|timeout| WaitPolicy {
             timeout: Some(timeout),
+            of,
             interrupt: self.options.interrupt.as_deref(),
         });
         if self.db.locks.acquire(self.id, name, mode, policy)? {
@@ -613,7 +614,12 @@ impl Transaction {
             return Ok(());
         }
         let name = self.db.locks.row_name(index, key);
-        self.lock(name, LockMode::Exclusive, LockWait::Wait)
+        self.lock(
+            name,
+            Locked::Key(index),
+            LockMode::Exclusive,
+            LockWait::Wait,
+        )
     }
 
     /// Locks the table's definition against DDL and checks that the caller's version of it is current.
@@ -624,6 +630,7 @@ impl Transaction {
         if !self.options.holds(table.def.id) {
             self.lock(
                 self.db.locks.table_name(table.def.id),
+                Locked::Table(table.def.id),
                 LockMode::Shared,
                 LockWait::Wait,
             )?;
@@ -708,7 +715,8 @@ impl Transaction {
             return Ok(self.own(&full_key(index, pk))?.flatten());
         }
         self.lock_table(table)?;
-        match self.lock(self.db.locks.row_name(index, pk), mode, wait) {
+        let name = self.db.locks.row_name(index, pk);
+        match self.lock(name, Locked::Key(index), mode, wait) {
             Err(EngineError::LockNotAvailable) if wait == LockWait::SkipLocked => return Ok(None),
             r => r?,
         }
@@ -750,7 +758,8 @@ impl Transaction {
         mode: LockMode,
     ) -> Result<Option<Row>> {
         let index = table.indexes[0].id;
-        self.lock(self.db.locks.row_name(index, pk), mode, LockWait::Wait)?;
+        let name = self.db.locks.row_name(index, pk);
+        self.lock(name, Locked::Key(index), mode, LockWait::Wait)?;
         let key = full_key(index, pk);
         if let Some(own) = self.own(&key)? {
             return Ok(own);
@@ -770,8 +779,9 @@ impl Transaction {
         parts: &[u8],
         mode: LockMode,
     ) -> Result<()> {
-        let name = self.db.locks.row_name(table.indexes[index].id, parts);
-        self.lock(name, mode, LockWait::Wait)
+        let id = table.indexes[index].id;
+        let name = self.db.locks.row_name(id, parts);
+        self.lock(name, Locked::Key(id), mode, LockWait::Wait)
     }
 
     /// Inserts a row image. Its parents must be there (1452). `Duplicate` leaves the transaction as it was before the call (the existing row's unique key is locked).
@@ -1135,6 +1145,16 @@ impl Transaction {
     /// conflict (1020) even if it does not match any more.
     pub fn checks_conflicts(&self) -> bool {
         self.snapshot.is_some() && self.options.isolation != Isolation::ReadCommitted
+    }
+
+    /// Its number since the server's start.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Row locks that it holds in memory, and tables that it uses.
+    pub fn lock_counts(&self) -> (usize, usize) {
+        (self.locks.len(), self.tables.len())
     }
 
     /// The snapshot's commit sequence number, if there is a snapshot.

@@ -140,7 +140,7 @@ impl ClientSession {
             let info = gather.info(&stmt, self.env.warning_count() as usize);
             self.finish_ok(affected, id, info, gather.out, false)
         });
-        self.process.end(self.instance.processes.now());
+        self.command_ends();
         r
     }
 

@@ -84,7 +84,7 @@ impl ClientSession {
         let r = self
             .client_text(sql)
             .and_then(|text| self.prepare_text(text.as_bytes()));
-        self.process.end(self.instance.processes.now());
+        self.command_ends();
         match r {
             Ok(i) => Ok(i),
             Err(e) => self.fail(e),
@@ -240,7 +240,7 @@ impl ClientSession {
         self.process.begin(Command::Execute, text.as_bytes(), now);
         self.process.counters.add(status::STMT_EXECUTE, 1);
         let r = self.execute_converted(handle, &text, params, wire_types, out);
-        self.process.end(self.instance.processes.now());
+        self.command_ends();
         r
     }
 

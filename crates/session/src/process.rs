@@ -132,6 +132,25 @@ pub(crate) struct Process {
     /// A thread of the server's own: no connection.
     system: bool,
     pub counters: Counters,
+    pub transaction: TransactionFacts,
+}
+
+/// What others see of a session's transaction. The counts are those at the end of its last statement.
+#[derive(Default)]
+pub(crate) struct TransactionFacts {
+    /// Its number; 0: none.
+    pub id: AtomicU64,
+    /// Microseconds since the server's start at which it began.
+    pub since: AtomicU64,
+    /// It stays open behind the running statement.
+    pub kept: AtomicBool,
+    pub read_only: AtomicBool,
+    /// As `SET TRANSACTION` numbers them, the weakest first.
+    pub isolation: AtomicU8,
+    pub locks: AtomicU64,
+    pub tables: AtomicU64,
+    /// It has changed rows.
+    pub changed: AtomicBool,
 }
 
 impl Process {
@@ -154,6 +173,7 @@ impl Process {
             teller: Mutex::new(None),
             system: false,
             counters: Counters::default(),
+            transaction: TransactionFacts::default(),
         }
     }
 

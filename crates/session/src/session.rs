@@ -356,7 +356,7 @@ impl ClientSession {
         let now = self.instance.processes.now();
         self.process.begin(Command::Query, sql, now);
         let r = self.query_text(sql, out);
-        self.process.end(self.instance.processes.now());
+        self.command_ends();
         r
     }
 
@@ -388,7 +388,7 @@ impl ClientSession {
         self.process.begin(Command::InitDb, db.as_bytes(), now);
         self.begin_statement(status::ADMIN_COMMANDS, false);
         let r = self.use_db(db);
-        self.process.end(self.instance.processes.now());
+        self.command_ends();
         match r {
             Ok(()) => Ok(()),
             Err(e) => self.fail(e),
@@ -404,7 +404,7 @@ impl ClientSession {
         self.set_names(charset::from_handshake(self.client.collation));
         self.track.start(self.client.session_track);
         self.refresh_settings();
-        self.process.end(self.instance.processes.now());
+        self.command_ends();
         Ok(())
     }
 
@@ -441,7 +441,7 @@ impl ClientSession {
         let now = self.instance.processes.now();
         self.process.begin(Command::ChangeUser, b"", now);
         let r = self.become_user(client);
-        self.process.end(self.instance.processes.now());
+        self.command_ends();
         r
     }
 

@@ -6,6 +6,7 @@ use crate::status;
 use narwal_engine::{EngineError, Isolation, LogError, OnDone, Savepoint, Transaction, TxnOptions};
 use narwal_types::{LateAnswer, SqlResult};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A late answer as the log knows it.
 #[derive(Debug)]
@@ -67,12 +68,22 @@ impl ClientSession {
         let isolation = next.isolation.unwrap_or(self.settings.isolation);
         let said_read_only = read_only.or(next.read_only);
         let read_only = said_read_only.unwrap_or(self.settings.read_only);
+        let txn = self
+            .instance
+            .database()
+            .begin(self.txn_options(isolation, read_only));
+        let facts = &self.process.transaction;
+        facts.id.store(txn.id(), Relaxed);
+        let now = self.instance.processes.now();
+        facts.since.store(now, Relaxed);
+        facts.isolation.store(isolation as u8, Relaxed);
+        facts.read_only.store(read_only, Relaxed);
+        facts.locks.store(0, Relaxed);
+        facts.tables.store(0, Relaxed);
+        facts.changed.store(false, Relaxed);
         // In a box: each statement takes it out of the session and puts it back.
         Box::new(Open {
-            txn: self
-                .instance
-                .database()
-                .begin(self.txn_options(isolation, read_only)),
+            txn,
             read_only,
             isolation,
             said: NextTransaction {
@@ -82,6 +93,20 @@ impl ClientSession {
             snapshot: false,
             savepoints: Vec::new(),
         })
+    }
+
+    /// The command is done: others see what became of its transaction.
+    pub(crate) fn command_ends(&self) {
+        let facts = &self.process.transaction;
+        if let Some(o) = &self.open {
+            let (locks, tables) = o.txn.lock_counts();
+            facts.id.store(o.txn.id(), Relaxed);
+            facts.locks.store(locks as u64, Relaxed);
+            facts.tables.store(tables as u64, Relaxed);
+            facts.changed.store(!o.txn.is_read_only(), Relaxed);
+        }
+        facts.kept.store(self.open.is_some(), Relaxed);
+        self.process.end(self.instance.processes.now());
     }
 
     pub(crate) fn commit_transaction(&mut self, mut txn: Transaction) -> SqlResult<()> {

@@ -401,6 +401,23 @@ impl StatementEnv {
         }
     }
 
+    /// True if texts of this type are seen with spaces up to its length.
+    pub(crate) fn pads(&self, ty: &narwal_types::ColumnType) -> bool {
+        matches!(ty.kind, narwal_types::TypeKind::Char(_))
+            && self.sql_mode.has(crate::SqlMode::PAD_CHAR_TO_FULL_LENGTH)
+    }
+
+    /// Does something that was done before and told its warnings then.
+    pub(crate) fn quietly<T>(&self, f: impl FnOnce() -> T) -> T {
+        let (count, kept) = (self.warning_count.get(), self.warnings.borrow().len());
+        let result = f();
+        if self.warning_count.get() != count {
+            self.warning_count.set(count);
+            self.warnings.borrow_mut().truncate(kept);
+        }
+        result
+    }
+
     /// The error that a warning became under `strict_expressions`.
     pub(crate) fn check_refused(&self) -> SqlResult<()> {
         if self.strict_expressions.get()

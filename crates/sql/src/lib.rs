@@ -33,6 +33,7 @@ mod returning;
 pub mod shape;
 pub mod show;
 pub mod sql_mode;
+mod star;
 pub mod text;
 pub mod view;
 pub mod virtual_tables;

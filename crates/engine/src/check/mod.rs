@@ -7,12 +7,14 @@
 //! | `base.rs` | the pages and the checkpoint of the base file, the index in it |
 //! | `spill.rs` | the run files of large transactions |
 //! | `tables.rs` | rows and indexes against each other, and one store against another |
+//! | `children.rs` | child rows of foreign keys without their parents |
 //! | `overlay.rs` | the disk on which all this runs: writes stay in memory |
 //!
 //! The tables are checked as a start would find them: the database is opened on an overlay of the folder, so recovery
 //! runs with everything it does, and nothing of it reaches the folder.
 
 mod base;
+mod children;
 mod log;
 mod overlay;
 mod recount;
@@ -249,6 +251,7 @@ pub fn check(
         return Ok(c.report);
     };
     c.check_tables(&db);
+    c.check_children(&db);
     c.check_against_log(&db, oldest);
     db.abandon();
     Ok(c.report)

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// So many findings of a table are told one by one.
 const MOST: u64 = 1000;
-const TELL_EVERY: u64 = 4096;
+pub(super) const TELL_EVERY: u64 = 4096;
 
 pub(super) fn hex(bytes: &[u8]) -> String {
     let mut s = String::with_capacity(2 + 2 * bytes.len());
@@ -28,7 +28,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 }
 
 /// A row's key in words: the primary key's columns, or the hidden row id.
-fn key_text(table: &Table, pk: &[u8], row: Option<&[u8]>) -> String {
+pub(super) fn key_text(table: &Table, pk: &[u8], row: Option<&[u8]>) -> String {
     if table.hidden_pk {
         return match <[u8; 8]>::try_from(pk) {
             Ok(id) => format!("row id {}", u64::from_be_bytes(id)),
@@ -69,7 +69,7 @@ fn secondary_key(
     Ok((key, parts, null))
 }
 
-fn snapshot(db: &Database) -> Transaction {
+pub(super) fn snapshot(db: &Database) -> Transaction {
     let mut txn = db.begin(TxnOptions::default());
     txn.ensure_snapshot();
     txn

@@ -23,7 +23,7 @@ impl Column {
         }
     }
 
-    const fn or_null(mut self) -> Self {
+    pub(super) const fn or_null(mut self) -> Self {
         self.nullable = true;
         self
     }
@@ -55,7 +55,7 @@ pub(super) fn def(name: &str, ty: ColumnType, nullable: bool) -> ColumnDef {
     }
 }
 
-const fn text(name: &'static str, chars: u16) -> Column {
+pub(super) const fn text(name: &'static str, chars: u16) -> Column {
     Column::new(name, ColumnType::varchar(chars), None)
 }
 
@@ -72,7 +72,7 @@ const fn blob(name: &'static str) -> Column {
     )
 }
 
-const fn datetime(name: &'static str, digits: u8) -> Column {
+pub(super) const fn datetime(name: &'static str, digits: u8) -> Column {
     Column::new(name, ColumnType::datetime(digits), None)
 }
 
@@ -80,11 +80,15 @@ const fn decimal(name: &'static str, precision: u8, scale: u8) -> Column {
     Column::new(name, ColumnType::decimal(precision, scale), None)
 }
 
-const fn int(name: &'static str, kind: TypeKind, width: u8) -> Column {
+pub(super) const fn float(name: &'static str) -> Column {
+    Column::new(name, ColumnType::new(TypeKind::Float), None)
+}
+
+pub(super) const fn int(name: &'static str, kind: TypeKind, width: u8) -> Column {
     Column::new(name, ColumnType::new(kind), Some(width))
 }
 
-const fn unsigned(name: &'static str, kind: TypeKind, width: u8) -> Column {
+pub(super) const fn unsigned(name: &'static str, kind: TypeKind, width: u8) -> Column {
     Column::new(name, ColumnType::unsigned(kind), Some(width))
 }
 

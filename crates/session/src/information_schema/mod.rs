@@ -10,11 +10,14 @@
 //! | `views.rs` | VIEWS |
 //! | `mysql.rs`, `mysql.sql` | the schema `mysql` |
 //! | `readers.rs` | NARWAL_BINLOG_READERS |
+//! | `innodb_columns.rs`, `innodb.rs` | INNODB_TRX, INNODB_LOCKS, INNODB_LOCK_WAITS, INNODB_SYS_* and the other INNODB tables |
 //!
 //! NARWAL_REPLICA_STATUS is made by [`crate::replica::show`], with SHOW ALL SLAVES STATUS.
 
 mod columns;
 mod grants;
+mod innodb;
+mod innodb_columns;
 mod mysql;
 mod readers;
 mod server;
@@ -88,6 +91,16 @@ fn maker(name: &str) -> Maker {
         "SCHEMA_PRIVILEGES" => grants::schema_privileges,
         "TABLE_PRIVILEGES" => grants::table_privileges,
         "NARWAL_BINLOG_READERS" => readers::rows,
+        "INNODB_TRX" => innodb::transactions,
+        "INNODB_LOCKS" => innodb::locks,
+        "INNODB_LOCK_WAITS" => innodb::lock_waits,
+        "INNODB_SYS_TABLES" => innodb::tables,
+        "INNODB_SYS_TABLESTATS" => innodb::table_stats,
+        "INNODB_SYS_INDEXES" => innodb::indexes,
+        "INNODB_SYS_FIELDS" => innodb::fields,
+        "INNODB_SYS_FOREIGN" => innodb::foreign,
+        "INNODB_SYS_FOREIGN_COLS" => innodb::foreign_columns,
+        name if name.starts_with("INNODB_") => |view, _, _| innodb::nothing(view),
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
         // Of what Narwal has none: triggers, events, routines, column privileges, files.
         _ => |_, _, _| Ok(Vec::new()),
@@ -100,8 +113,7 @@ fn definitions() -> &'static BTreeMap<&'static str, Arc<Table>> {
     MADE.get_or_init(|| {
         let replica =
             show::table_columns().map(|(name, ty, nullable)| columns::def(name, ty, nullable));
-        TABLES
-            .iter()
+        (TABLES.iter().chain(innodb_columns::TABLES))
             .map(|(name, columns)| (*name, columns.iter().map(columns::Column::def).collect()))
             .chain([(REPLICA_STATUS, replica.collect())])
             .filter_map(|(name, columns)| {
@@ -195,7 +207,10 @@ mod tests {
 
     #[test]
     fn all_definitions_make_tables() {
-        assert_eq!(definitions().len(), TABLES.len() + 1);
+        assert_eq!(
+            definitions().len(),
+            TABLES.len() + innodb_columns::TABLES.len() + 1
+        );
         assert!(definition("Key_Column_Usage").is_some());
         assert!(definition("nothing").is_none());
     }

@@ -203,6 +203,7 @@ impl Acc {
         // A plain column is read without going through the evaluator.
         if let Some((source, column)) = arg.as_column()
             && !matches!(arg.ty.ty.kind, TypeKind::Timestamp(_))
+            && !ctx.env.pads(&arg.ty.ty)
         {
             if let Some(v) = row.int(source, column)
                 && self.int(a, arg, v)

@@ -4,7 +4,7 @@
 use super::aggregate_spill::OnGroup;
 use super::byte_sorter::ByteSorter;
 use super::group_index::row_of;
-use super::grouping::{GroupRow, Groups, emit_group};
+use super::grouping::{GroupRow, Groups, add_computed, emit_group};
 use super::order::{SortBuffer, Spilled, push_order_key};
 use super::partition::{Part, Partitions};
 use super::rows::TablePlan;
@@ -294,6 +294,14 @@ impl SelectPlan {
         let mut payload = Vec::new();
         let mut buf = SortBuffer::new(&self.sort, keep, ctx.env);
         each(&mut |row, _, values| {
+            let mut all;
+            let values = if g.computed.is_empty() {
+                values
+            } else {
+                all = values.to_vec();
+                add_computed(g, layout, row, &mut all, ctx)?;
+                &all
+            };
             let access = GroupRow {
                 layout,
                 row,

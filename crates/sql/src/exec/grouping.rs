@@ -6,6 +6,7 @@ use super::group_spill::Aside;
 use super::key_table::KeyTable;
 use super::order::{SortBuffer, compare, push_key};
 use super::select::Output;
+use super::value_bytes::ValueBytes;
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, NoRow, RowAccess};
 use crate::plan::select::{GroupPlan, SelectPlan};
@@ -257,6 +258,26 @@ fn finish(g: &GroupPlan, accs: &[Acc], ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value
         .collect()
 }
 
+/// Adds what is computed of a group to the values of its aggregates.
+pub(super) fn add_computed(
+    g: &GroupPlan,
+    layout: Option<&RowLayout>,
+    row: &[u8],
+    values: &mut Vec<Value>,
+    ctx: &EvalCtx<'_>,
+) -> SqlResult<()> {
+    for e in &g.computed {
+        let access = GroupRow {
+            layout,
+            row,
+            aggregates: values,
+        };
+        let v = e.eval(ctx, &access)?;
+        values.push(v);
+    }
+    Ok(())
+}
+
 /// Puts a group out if HAVING lets it.
 pub(super) fn emit_group(
     g: &GroupPlan,
@@ -266,6 +287,14 @@ pub(super) fn emit_group(
     ctx: &EvalCtx<'_>,
     out: &mut Output<'_, '_>,
 ) -> SqlResult<bool> {
+    let mut all;
+    let aggregates = if g.computed.is_empty() {
+        aggregates
+    } else {
+        all = aggregates.to_vec();
+        add_computed(g, layout, row, &mut all, ctx)?;
+        &all
+    };
     let access = GroupRow {
         layout,
         row,
@@ -483,8 +512,12 @@ impl SelectPlan {
             return Ok(());
         }
         let mut buf = SortBuffer::new(&self.sort, keep, ctx.env);
+        // Behind a group's number: what was computed of it.
+        let mut codec = ValueBytes::default();
+        let mut payload = Vec::new();
         for n in 0..groups.len() {
-            let values = groups.finish(n, ctx)?;
+            let mut values = groups.finish(n, ctx)?;
+            add_computed(g, layout, groups.row(n), &mut values, ctx)?;
             let access = GroupRow {
                 layout,
                 row: groups.row(n),
@@ -495,12 +528,21 @@ impl SelectPlan {
             {
                 continue;
             }
-            buf.push(&(n as u64).to_le_bytes(), &[], &access, ctx)?;
+            payload.clear();
+            payload.extend_from_slice(&(n as u64).to_le_bytes());
+            for v in &values[g.aggregates.len()..] {
+                codec.put(v.as_ref(), &mut payload);
+            }
+            buf.push(&payload, &[], &access, ctx)?;
         }
         let total = buf.pushed();
-        buf.drain(ctx, &mut |n, _, _| {
-            let n = n.try_into().map_or(0, u64::from_le_bytes) as usize;
-            let values = groups.finish(n, ctx)?;
+        buf.drain(ctx, &mut |payload, _, _| {
+            let (n, mut computed) = payload.split_first_chunk().unwrap_or((&[0; 8], &[]));
+            let n = u64::from_le_bytes(*n) as usize;
+            let mut values = groups.finish(n, ctx)?;
+            while !computed.is_empty() {
+                values.push(codec.take(&mut computed)?.to_value());
+            }
             let access = GroupRow {
                 layout,
                 row: groups.row(n),

@@ -3,6 +3,7 @@
 pub mod aggregate;
 mod aggregate_spill;
 mod byte_sorter;
+pub mod computed;
 mod distinct;
 pub mod dml;
 pub mod group_index;

@@ -250,6 +250,37 @@ impl TablePlan {
         }
     }
 
+    /// Looks at a row that is locked now. `once`: nobody looked at it before.
+    fn matches_locked(
+        &self,
+        check: bool,
+        once: bool,
+        row: &[u8],
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<bool> {
+        match check && !once {
+            true => ctx.env.quietly(|| self.matches(true, row, ctx)),
+            false => self.matches(check, row, ctx),
+        }
+    }
+
+    /// Looks at a row of a view: what that of a snapshot warns of, the newest one did before.
+    fn matches_in(
+        &self,
+        view: ReadView,
+        check: bool,
+        row: &[u8],
+        ctx: &EvalCtx<'_>,
+    ) -> SqlResult<bool> {
+        self.matches_locked(check, !matches!(view, ReadView::Snapshot), row, ctx)
+    }
+
+    /// True if the condition may say something else of the same row when it is asked again: it can be asked only of locked
+    /// rows then, as MariaDB does.
+    fn asks_once(&self) -> bool {
+        (self.filter.as_ref()).is_some_and(|f| f.any(&Expr::changes))
+    }
+
     /// As [`TablePlan::read`], for a consumer whose expressions may run subqueries.
     pub fn read_row_wise(
         &self,
@@ -672,19 +703,19 @@ impl TablePlan {
             }
             // The consumer may move rows within the index: it must not meet them again.
             Keys::Ranges(ranges) if all_first => {
-                let all = self.find_all(txn, ctx, &ranges, check)?;
+                let once = self.asks_once();
+                let all = self.find_all(txn, ctx, &ranges, check && !once)?;
                 all.each(ctx.env, &mut |pk| {
-                    self.lock_candidate(txn, ctx, spec, check, pk, f)
+                    self.lock_candidate(txn, ctx, spec, (check, once), pk, f)
                 })
             }
             Keys::Ranges(ranges) => {
-                // A clustered key can't change under the lock, a secondary one can.
-                let recheck = check || self.access.index != 0;
+                let once = self.asks_once();
                 let mut max = FIRST_WINDOW;
                 for mut r in ranges {
                     loop {
-                        let (window, last) = self.window(txn, ctx, &r, check, max)?;
-                        if !self.lock_candidates(txn, ctx, spec, recheck, &window, f)? {
+                        let (window, last) = self.window(txn, ctx, &r, check && !once, max)?;
+                        if !self.lock_candidates(txn, ctx, spec, (check, once), &window, f)? {
                             return Ok(());
                         }
                         let Some(last) = last else { break };
@@ -801,20 +832,20 @@ impl TablePlan {
             if n & 0xff == 0 {
                 ctx.env.check_interrupt()?;
             }
-            if self.matches(check, item.row, ctx)? && !f(item.key, item.pk)? {
+            if self.matches_in(view, check, item.row, ctx)? && !f(item.key, item.pk)? {
                 return Ok(Some(item.key.to_vec()));
             }
         }
         Ok(None)
     }
 
-    /// False if `f` said enough.
+    /// False if `f` said enough. `check`: the condition must be asked, and `once`: it was not asked before.
     fn lock_candidates(
         &self,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
         spec: LockSpec,
-        check: bool,
+        (check, once): (bool, bool),
         c: &Candidates,
         f: &mut OnLocked<'_>,
     ) -> SqlResult<bool> {
@@ -822,7 +853,7 @@ impl TablePlan {
             if i & 0xff == 0xff {
                 ctx.env.check_interrupt()?;
             }
-            if !self.lock_candidate(txn, ctx, spec, check, c.get(i), f)? {
+            if !self.lock_candidate(txn, ctx, spec, (check, once), c.get(i), f)? {
                 return Ok(false);
             }
         }
@@ -835,13 +866,14 @@ impl TablePlan {
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
         spec: LockSpec,
-        check: bool,
+        (check, once): (bool, bool),
         pk: &[u8],
         f: &mut OnLocked<'_>,
     ) -> SqlResult<bool> {
+        // A clustered key can't change under the lock, a secondary one can.
         let check = check || (self.access.index != 0 && self.filter.is_some());
         Ok(match txn.lock_row(&self.table, pk, spec.mode, spec.wait)? {
-            Some(row) if self.matches(check, &row, ctx)? => f(txn, pk, &row)?,
+            Some(row) if self.matches_locked(check, once, &row, ctx)? => f(txn, pk, &row)?,
             _ => true,
         })
     }
@@ -870,6 +902,7 @@ impl TablePlan {
         };
         // As in `lock`: rows of the snapshot are candidates too.
         let views = views(txn);
+        let once = self.asks_once();
         let layout = &self.table.layout;
         let mut seen = (views.len() > 1).then(Distinct::default);
         for (view, r) in views
@@ -891,7 +924,7 @@ impl TablePlan {
                     ctx.env.check_interrupt()?;
                 }
                 let (pk, row) = (item.pk, item.row);
-                if !self.matches(check, row, ctx)? {
+                if !self.matches_in(view, check && !once, row, ctx)? {
                     continue;
                 }
                 let new = match &mut seen {
@@ -916,7 +949,7 @@ impl TablePlan {
         buf.drain(ctx, &mut |pk, _, _| {
             Ok(match txn.lock_row(&self.table, pk, spec.mode, spec.wait)? {
                 Some(row)
-                    if self.matches(self.filter.is_some(), &row, ctx)?
+                    if self.matches_locked(self.filter.is_some(), once, &row, ctx)?
                         && self.matches_late(txn, ctx, &row)? =>
                 {
                     f(txn, pk, &row)?

@@ -2,7 +2,7 @@
 
 use super::distinct::Distinct;
 use super::order::{SortBuffer, push_key};
-use super::rows::{Flow, OnRow};
+use super::rows::{Flow, OnRow, TablePlan};
 use super::value_bytes::ValueBytes;
 use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
 use crate::plan::select::{Digits, Out, SelectPlan};
@@ -218,7 +218,11 @@ impl SelectPlan {
         {
             left = left.min(n);
         }
-        let layout = self.table.as_ref().map(|t| &t.table.layout);
+        // Rows as they come from `source`.
+        let layout = match &self.computed {
+            Some(c) => Some(&c.table.layout),
+            None => self.table.as_ref().map(|t| &t.table.layout),
+        };
         let mut out = Output {
             plan: self,
             layout,
@@ -436,7 +440,7 @@ impl SelectPlan {
         Ok(true)
     }
 
-    /// Reads the table's matching rows, locking them if asked to.
+    /// Reads the table's matching rows, locking them if asked to, and computes what belongs to each.
     pub(super) fn source(
         &self,
         txn: &mut Transaction,
@@ -445,6 +449,24 @@ impl SelectPlan {
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         let Some(t) = &self.table else { return Ok(()) };
+        let Some(c) = &self.computed else {
+            return self.rows_of(t, txn, ctx, keys_only, f);
+        };
+        let mut image = Vec::new();
+        self.rows_of(t, txn, ctx, false, &mut |ctx, row| {
+            c.row(ctx, &t.table.layout, row, &mut image)?;
+            f(ctx, &image)
+        })
+    }
+
+    fn rows_of(
+        &self,
+        t: &TablePlan,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        keys_only: bool,
+        f: &mut OnRow<'_>,
+    ) -> SqlResult<()> {
         match self.lock_spec(ctx.env.locking_reads) {
             None if self.row_wise => t.read_row_wise(txn, ctx, f),
             None => t.read(txn, ctx, keys_only && t.late.is_none(), f),

@@ -89,6 +89,7 @@ impl Expr {
                 source,
                 column: s.base + column,
                 timestamp: matches!(c.ty.kind, TypeKind::Timestamp(_))
+                    || scope.env.pads(&c.ty)
                     || c.ty.is_character() && c.ty.collation.charset() == Charset::Latin1,
                 name: name.into(),
             },

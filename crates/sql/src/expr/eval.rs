@@ -156,7 +156,7 @@ impl Expr {
             } => {
                 let v = row.column(*source, *column)?;
                 if *timestamp {
-                    return Ok(as_seen(v, ctx));
+                    return Ok(as_seen(v, &self.ty.ty, ctx));
                 }
                 Ok(Val::Ref(v))
             }
@@ -177,6 +177,7 @@ impl Expr {
                 return self.eval_ref(ctx, row);
             }
             ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
+            ExprKind::Item(_, e) => return e.eval_ref(ctx, row),
             ExprKind::InsertValue(c) => {
                 let v = row.insert_value(*c)?;
                 let ts = matches!(self.ty.ty.kind, TypeKind::Timestamp(_));
@@ -862,8 +863,19 @@ fn exact_as_integer<'a>(d: Decimal, unsigned: bool, env: &StatementEnv) -> Val<'
 
 /// A value that is stored in another form than it is seen in.
 #[cold]
-fn as_seen<'a>(v: ValueRef<'a>, ctx: &EvalCtx<'_>) -> Val<'a> {
+fn as_seen<'a>(v: ValueRef<'a>, ty: &narwal_types::ColumnType, ctx: &EvalCtx<'_>) -> Val<'a> {
     match v {
+        ValueRef::Str(_) | ValueRef::Latin1(_) if ctx.env.pads(ty) => {
+            let mut text = v.to_text();
+            if let TypeKind::Char(n) = ty.kind {
+                let chars = text.chars().count();
+                text.extend(std::iter::repeat_n(
+                    ' ',
+                    usize::from(n).saturating_sub(chars),
+                ));
+            }
+            Val::text(text)
+        }
         ValueRef::Latin1(s) => Val::text(latin1_text(s)),
         v => Val::Ref(to_local(v, ctx)),
     }

@@ -463,6 +463,8 @@ pub enum ExprKind {
     },
     /// The n-th aggregate of the statement.
     Aggregate(usize),
+    /// The n-th select item, named by another clause, while the statement is bound ([`crate::plan::once`]).
+    Item(usize, Box<Expr>),
     /// VALUES(col) of INSERT ... ON DUPLICATE KEY UPDATE.
     InsertValue(usize),
     /// All of them.
@@ -722,6 +724,7 @@ macro_rules! operands {
             | ExprKind::Cast(e)
             | ExprKind::Collate(e)
             | ExprKind::SetUserVariable(_, e)
+            | ExprKind::Item(_, e)
             | ExprKind::IsNull { expr: e, .. }
             | ExprKind::IsBool { expr: e, .. } => $f(e),
             ExprKind::Between {

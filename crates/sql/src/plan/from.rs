@@ -16,6 +16,7 @@ use crate::expr::subquery::SubqueryPlanner;
 use crate::expr::{
     Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType, OuterScope, Scope, Source, bind,
 };
+use crate::star::{At, joined};
 use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct FromPlan {
     pub body: Body,
     /// What merged views add.
     pub merged: Merged,
+    /// The columns that `*` means.
+    pub shown: Vec<At>,
 }
 
 /// The sources that give rows, in the order of the text, with the index hints for them.
@@ -147,7 +150,7 @@ pub fn made_table(
 }
 
 /// How values of a type are kept in made-up rows: wide enough for whatever an expression gives.
-fn kept_type(t: &ExprType) -> ColumnType {
+pub fn kept_type(t: &ExprType) -> ColumnType {
     let ty = &t.ty;
     match ty.kind {
         _ if t.null => ColumnType::text(TypeKind::Text(BlobSize::Long), Collation::default()),
@@ -190,6 +193,7 @@ impl Resolver<'_> {
     ) -> SqlResult<FromPlan> {
         let mut sources = Vec::new();
         let mut merged = Merged::default();
+        let mut shown = Vec::new();
         let body = match from {
             None => Body::Nothing,
             Some(_) => {
@@ -199,8 +203,9 @@ impl Resolver<'_> {
                     outer,
                     nullable: false,
                 };
-                let (tree, of) = self.tree(from, &mut sources, &mut leaves, &around)?;
+                let (tree, of, columns) = self.tree(from, &mut sources, &mut leaves, &around)?;
                 merged = of;
+                shown = columns;
                 match (tree, leaves.pop()) {
                     (Tree::Leaf(_), Some((r, hints))) => Body::One(r, hints),
                     (tree, last) => {
@@ -214,6 +219,7 @@ impl Resolver<'_> {
             sources,
             body,
             merged,
+            shown,
         })
     }
 
@@ -272,17 +278,23 @@ impl Resolver<'_> {
         })
     }
 
-    /// The sources of a FROM and how they are joined, and what merged views add.
+    /// The sources of a FROM and how they are joined, what merged views add, and the columns that `*` means.
     pub fn tree(
         &self,
         from: Option<&From>,
         sources: &mut Vec<Source>,
         leaves: &mut Leaves,
         around: &Around<'_>,
-    ) -> SqlResult<(Tree, Merged)> {
+    ) -> SqlResult<(Tree, Merged, Vec<At>)> {
         let join = match from {
             Some(From::Join(j)) => j,
-            Some(one) => return self.leaf_or_view(one, sources, leaves, around),
+            Some(one) => {
+                let (tree, merged) = self.leaf_or_view(one, sources, leaves, around)?;
+                // A merged view stands behind its tables.
+                let at = sources.len() - 1;
+                let columns = 0..sources[at].table.columns().len();
+                return Ok((tree, merged, columns.map(|c| (at, c)).collect()));
+            }
             None => return Err(SqlError::unsupported("a join of nothing")),
         };
         let side = |nullable| Around {
@@ -290,12 +302,13 @@ impl Resolver<'_> {
             ..*around
         };
         let first = sources.len();
-        let (left, of_left) =
+        let (left, of_left, left_shown) =
             self.tree(Some(&join.left), sources, leaves, &side(JoinKind::Right))?;
         let middle = sources.len();
-        let (right, of_right) =
+        let (right, of_right, right_shown) =
             self.tree(Some(&join.right), sources, leaves, &side(JoinKind::Left))?;
         unique(&sources[first..middle], &sources[middle..])?;
+        let mut shared = Vec::new();
         let mut on = match &join.on {
             JoinOn::Nothing => Vec::new(),
             JoinOn::On(e) => {
@@ -310,11 +323,21 @@ impl Resolver<'_> {
                 };
                 conjuncts(&bind(e, &scope)?).to_vec()
             }
-            JoinOn::Using(names) => self.using(names, sources, first, middle, join.kind)?,
-            JoinOn::Natural => {
-                let names = common_columns(&sources[first..middle], &sources[middle..]);
-                self.using(&names, sources, first, middle, join.kind)?
+            JoinOn::Using(names) => {
+                shared.clone_from(names);
+                self.using(names, sources, [&left_shown, &right_shown], join.kind)?
             }
+            JoinOn::Natural => {
+                shared = common_columns(sources, &left_shown, &right_shown);
+                self.using(&shared, sources, [&left_shown, &right_shown], join.kind)?
+            }
+        };
+        let shown = match join.on {
+            JoinOn::Using(_) | JoinOn::Natural => {
+                let name = |(s, c): At| sources[s].table.columns()[c].name.as_str();
+                joined(left_shown, right_shown, join.kind, &shared, name)
+            }
+            _ => [left_shown, right_shown].concat(),
         };
         let nullable = match join.kind {
             JoinKind::Inner => 0..0,
@@ -343,7 +366,7 @@ impl Resolver<'_> {
         };
         // The order of a view says nothing of a join's.
         let order = Vec::new();
-        Ok((tree, Merged { filter, order }))
+        Ok((tree, Merged { filter, order }, shown))
     }
 
     /// A FROM that is no join.
@@ -375,36 +398,37 @@ impl Resolver<'_> {
         Ok((Tree::Leaf(leaves.len() - 1), Merged::default()))
     }
 
-    /// USING: equal columns, of which names without a table show one.
+    /// USING: equal columns, of which names without a table show one. `sides`: the columns that such names find.
     fn using(
         &self,
         names: &[String],
         sources: &mut [Source],
-        first: usize,
-        middle: usize,
+        sides: [&[At]; 2],
         kind: JoinKind,
     ) -> SqlResult<Vec<Expr>> {
         let mut on = Vec::new();
         for name in names {
-            let find = |list: &[Source], from: usize| {
-                list.iter()
-                    .enumerate()
-                    .filter(|(_, s)| !s.inner)
-                    .find_map(|(i, s)| {
-                        let c = s.table.column(name)?;
-                        (!s.hidden.contains(&c)).then_some((from + i, c))
-                    })
+            let find = |side: &[At]| {
+                let mut found = side.iter().copied().filter(|(s, c)| {
+                    sources[*s].table.columns()[*c]
+                        .name
+                        .eq_ignore_ascii_case(name)
+                });
+                match (found.next(), found.next()) {
+                    (Some(at), None) => Ok(at),
+                    (None, _) => Err(SqlError::new(
+                        1054,
+                        b"42S22",
+                        format!("Unknown column '{name}' in 'FROM'"),
+                    )),
+                    (Some(_), Some(_)) => Err(SqlError::new(
+                        1052,
+                        b"23000",
+                        format!("Column '{name}' in FROM is ambiguous"),
+                    )),
+                }
             };
-            let (Some(l), Some(r)) = (
-                find(&sources[first..middle], first),
-                find(&sources[middle..], middle),
-            ) else {
-                return Err(SqlError::new(
-                    1054,
-                    b"42S22",
-                    format!("Unknown column '{name}' in 'USING'"),
-                ));
-            };
+            let (l, r) = (find(sides[0])?, find(sides[1])?);
             let scope = Scope {
                 sources,
                 ..Scope::empty(self.env)
@@ -738,24 +762,11 @@ pub fn derived(
 }
 
 /// Names of the columns that both sides have, in the order of the left one.
-fn common_columns(left: &[Source], right: &[Source]) -> Vec<String> {
-    let visible = |s: &Source| {
-        let hidden = s.hidden.clone();
-        s.table
-            .columns()
-            .iter()
-            .enumerate()
-            .filter(move |(i, _)| !hidden.contains(i))
-            .map(|(_, c)| c.name.clone())
-            .collect::<Vec<_>>()
-    };
-    let shown = |s: &&Source| !s.inner;
-    let others: Vec<String> = right.iter().filter(shown).flat_map(visible).collect();
-    left.iter()
-        .filter(shown)
-        .flat_map(visible)
-        .filter(|n| others.iter().any(|o| o.eq_ignore_ascii_case(n)))
-        .collect()
+fn common_columns(sources: &[Source], left: &[At], right: &[At]) -> Vec<String> {
+    let name = |(s, c): &At| sources[*s].table.columns()[*c].name.as_str();
+    let in_right = |n: &&str| right.iter().any(|o| name(o).eq_ignore_ascii_case(n));
+    let found = left.iter().map(name).filter(in_right);
+    found.map(str::to_string).collect()
 }
 
 /// Error 1066 for a name on both sides of a join.

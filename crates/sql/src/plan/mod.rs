@@ -8,6 +8,7 @@ pub mod from;
 pub mod group_index;
 pub mod interval;
 pub mod join_order;
+pub mod once;
 pub mod resolve;
 pub mod sarg;
 pub mod select;

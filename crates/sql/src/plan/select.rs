@@ -3,10 +3,12 @@
 use super::access::Access;
 use super::from::{Body, FromPlan, Joining, all_of, column_type};
 use super::group_index::{ends, in_index_order, index_groups};
+use super::once::{Clauses, settle};
 use super::resolve::Resolver;
 use super::sarg::conjuncts;
 use crate::ast::{AstExpr, From, Limit, Select, SelectItem};
 use crate::env::StatementEnv;
+use crate::exec::computed::Computed;
 use crate::exec::group_index::IndexGroups;
 use crate::exec::order::SortKey;
 use crate::exec::rows::{LockSpec, Rows, TablePlan};
@@ -15,6 +17,7 @@ use crate::expr::{
     AggFunc, Aggregate, Clause, Expr, ExprKind, ExprType, OuterScope, Scope, Source, SubPlan,
     SubqueryUse, bind,
 };
+use crate::star::At;
 use narwal_engine::{LockMode, LockWait, Table};
 use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, Value};
 use sqlparser::ast::{UnaryOperator, Value as AstValue};
@@ -61,6 +64,8 @@ pub struct GroupPlan {
     pub keys: Vec<SortKey>,
     /// Aggregates.
     pub aggregates: Vec<Aggregate>,
+    /// What is computed once of each group: it follows the aggregates' values, and those of ROLLUP's keys.
+    pub computed: Vec<Expr>,
     /// HAVING.
     pub having: Option<Expr>,
     /// WITH ROLLUP: the keys follow the aggregates' values, NULL in the rows for several groups.
@@ -81,6 +86,7 @@ impl GroupPlan {
         GroupPlan {
             keys,
             aggregates: Vec::new(),
+            computed: Vec::new(),
             having: None,
             rollup: false,
             ends: Vec::new(),
@@ -99,6 +105,8 @@ pub struct SelectPlan {
     pub names: Vec<String>,
     /// WHERE without a table.
     pub filter: Option<Expr>,
+    /// What is computed once of each row.
+    pub computed: Option<Computed>,
     /// Output.
     pub items: Vec<Out>,
     /// Output columns.
@@ -158,6 +166,12 @@ impl<'a> Subqueries<'a> {
     pub fn ast_of(&self, index: usize) -> Option<&'a Select> {
         let number = self.plans.borrow().get(index)?.number;
         self.asts.iter().find(|(n, _)| *n == number).map(|(_, s)| s)
+    }
+
+    /// True if each run of one may give something else.
+    fn is_volatile(&self, index: usize) -> bool {
+        let plans = self.plans.borrow();
+        plans.get(index).is_some_and(|s| s.volatile)
     }
 
     /// True if one gives groups.
@@ -381,6 +395,7 @@ impl Resolver<'_> {
             sources,
             body,
             merged,
+            shown,
         } = self.from(s.from.as_ref(), &subqueries, outer)?;
         let aggregates = RefCell::new(Vec::<Aggregate>::new());
         let base = Scope {
@@ -400,6 +415,12 @@ impl Resolver<'_> {
         let mut bound: Vec<Expr> = Vec::with_capacity(s.items.len());
         let mut columns: Vec<ResultColumn> = Vec::with_capacity(s.items.len());
         let mut aliases: Vec<(String, Expr)> = Vec::new();
+        let volatile = |e: &Expr| {
+            e.any(&|e| match &e.kind {
+                ExprKind::Subquery(s) => subqueries.is_volatile(s.index),
+                _ => e.changes(),
+            })
+        };
         let need_aliases = !s.order_by.is_empty() || !s.group_by.is_empty() || s.having.is_some();
         for item in &s.items {
             match item {
@@ -407,33 +428,26 @@ impl Resolver<'_> {
                     if sources.is_empty() {
                         return Err(SqlError::new(1096, b"HY000", "No tables used"));
                     }
-                    let wanted: Vec<usize> = match item {
+                    let wanted: Vec<At> = match item {
                         SelectItem::TableWildcard(name) => {
                             let found = sources.iter().position(|s| {
                                 !s.inner
                                     && s.is_named(&name.name)
                                     && name.db.as_ref().is_none_or(|d| s.is_in(d))
                             });
-                            vec![found.ok_or_else(|| {
+                            let at = found.ok_or_else(|| {
                                 SqlError::new(
                                     1051,
                                     b"42S02",
                                     format!("Unknown table '{}'", name.name),
                                 )
-                            })?]
+                            })?;
+                            let columns = 0..sources[at].table.columns().len();
+                            columns.map(|c| (at, c)).collect()
                         }
-                        _ => {
-                            let mut all: Vec<usize> = base.visible().map(|(at, _)| at).collect();
-                            // USING of a RIGHT JOIN shows the right side first.
-                            if all.len() == 2 && !sources[all[0]].hidden.is_empty() {
-                                all.reverse();
-                            }
-                            all
-                        }
+                        _ => shown.clone(),
                     };
-                    for (at, i) in
-                        star_columns(&sources, &wanted, matches!(item, SelectItem::Wildcard))
-                    {
+                    for (at, i) in wanted {
                         let Some(e) = Expr::column(&base, at, i) else {
                             continue;
                         };
@@ -455,7 +469,8 @@ impl Resolver<'_> {
                     };
                     columns.push(result_column(&name, &e, of));
                     if need_aliases && (alias.is_some() || e.as_column().is_none()) {
-                        aliases.push((name, e.clone()));
+                        let marked = volatile(&e).then(|| e.as_item(bound.len()));
+                        aliases.push((name, marked.unwrap_or_else(|| e.clone())));
                     }
                     bound.push(e);
                 }
@@ -464,6 +479,15 @@ impl Resolver<'_> {
         if env.params_bound.get() != params_before {
             env.params_typed.set(true);
         }
+        // Items as other clauses name them.
+        let marked: Option<Vec<Expr>> = (need_aliases && bound.iter().any(volatile)).then(|| {
+            let mark = |(n, e): (usize, &Expr)| match volatile(e) {
+                true => e.as_item(n),
+                false => e.clone(),
+            };
+            bound.iter().enumerate().map(mark).collect()
+        });
+        let named = marked.as_deref().unwrap_or(&bound);
         let where_ = s
             .where_
             .as_ref()
@@ -485,7 +509,7 @@ impl Resolver<'_> {
                 self.order_item(
                     &g.expr,
                     g.desc,
-                    &bound,
+                    named,
                     &Scope {
                         clause: Clause::GroupBy,
                         aliases: &aliases,
@@ -523,7 +547,7 @@ impl Resolver<'_> {
                 self.order_item(
                     &o.expr,
                     o.desc,
-                    &bound,
+                    named,
                     &Scope {
                         clause: Clause::OrderBy,
                         aliases: &aliases,
@@ -601,8 +625,9 @@ impl Resolver<'_> {
             filter = self.semi_joins(filter.take(), &r.source.table, hints, &subqueries, &scope)?;
         }
         if group.is_none()
-            && let Some(h) = having.take()
+            && let Some(mut h) = having.take()
         {
+            h.take_marks_off();
             filter = all_of(filter.take().into_iter().chain([h]).collect());
         }
         if !matches!(body, Body::Nothing) {
@@ -654,6 +679,16 @@ impl Resolver<'_> {
             }
             Body::Nothing => {}
         }
+        let mut computed = settle(
+            Clauses {
+                items: &mut bound,
+                group: group.as_mut(),
+                having: having.as_mut(),
+                order: &mut order,
+            },
+            table.as_ref().map(|t| &*t.table),
+            &volatile,
+        )?;
         if let Some(g) = &mut group {
             if g.rollup {
                 if !s.order_by.is_empty() {
@@ -663,9 +698,11 @@ impl Resolver<'_> {
                         "Incorrect usage of CUBE/ROLLUP and ORDER BY",
                     ));
                 }
-                for e in bound.iter_mut().chain(&mut having) {
+                let mut of_groups = std::mem::take(&mut g.computed);
+                for e in bound.iter_mut().chain(&mut having).chain(&mut of_groups) {
                     rolled_up(e, g);
                 }
+                g.computed = of_groups;
                 for (c, e) in columns.iter_mut().zip(&bound) {
                     c.nullable |= e.ty.nullable;
                 }
@@ -703,7 +740,7 @@ impl Resolver<'_> {
             .map(|e| match e.kind {
                 ExprKind::Column {
                     column, timestamp, ..
-                } => Out::Column { column, timestamp },
+                } if !(timestamp && env.pads(&e.ty.ty)) => Out::Column { column, timestamp },
                 _ => Out::Expr(e),
             })
             .collect();
@@ -720,8 +757,8 @@ impl Resolver<'_> {
             k.expr.for_each_column(&mut add);
         }
         if let Some(g) = &mut group {
-            if let Some(h) = &g.having {
-                h.for_each_column(&mut add);
+            for e in g.having.iter().chain(&g.computed) {
+                e.for_each_column(&mut add);
             }
             if g.rollup {
                 g.keys.iter().for_each(|k| k.expr.for_each_column(&mut add));
@@ -746,12 +783,15 @@ impl Resolver<'_> {
                     distinct = false;
                     group = Some(g);
                 }
-            } else if let (Some(g), true) = (&mut group, plain) {
+            } else if let (Some(g), true) = (&mut group, plain && computed.is_none()) {
                 g.by_index = index_groups(t, g, &self.estimates);
                 if g.by_index.is_some() && in_index_order(t, &sort) {
                     sort.clear();
                 }
                 g.ends = ends(t, g).unwrap_or_default();
+            }
+            if let Some(c) = &mut computed {
+                c.looks_at(&mut looked_at);
             }
             t.wants(looked_at);
         }
@@ -776,11 +816,13 @@ impl Resolver<'_> {
         let each = |e: &Expr| e.runs_each_row();
         let keys = |k: &Vec<SortKey>| k.iter().any(|k| each(&k.expr));
         let row_wise = filter.as_ref().is_some_and(each)
+            || computed.as_ref().is_some_and(|c| c.exprs.iter().any(each))
             || items.iter().any(|i| matches!(i, Out::Expr(e) if each(e)))
             || keys(&sort)
             || keys(&fallback_sort)
             || group.as_ref().is_some_and(|g| {
                 keys(&g.keys)
+                    || g.computed.iter().any(each)
                     || g.having.as_ref().is_some_and(each)
                     || g.aggregates.iter().any(|a| a.args.iter().any(each))
             });
@@ -790,6 +832,7 @@ impl Resolver<'_> {
                 .map(|s| s.name.clone())
                 .collect(),
             filter,
+            computed,
             items,
             columns: columns.into(),
             group,
@@ -836,7 +879,7 @@ impl Resolver<'_> {
 
     fn full_group_by(&self, items: &[Expr], keys: &[SortKey]) -> SqlResult<()> {
         fn ok(e: &Expr, keys: &[SortKey]) -> bool {
-            if keys.iter().any(|k| k.expr == *e) {
+            if keys.iter().any(|k| *k.expr.without_mark() == *e) {
                 return true;
             }
             if matches!(e.kind, ExprKind::Column { .. }) {
@@ -883,36 +926,6 @@ fn known(e: Option<&Expr>) -> Option<u64> {
     }
 }
 
-/// The columns that `*` means: (source, column). With `all` those that USING made one come first, once.
-fn star_columns(sources: &[Source], wanted: &[usize], all: bool) -> Vec<(usize, usize)> {
-    let mut out = Vec::new();
-    if all {
-        let hidden = |name: &str| {
-            sources.iter().any(|s| {
-                s.hidden
-                    .iter()
-                    .any(|h| s.table.columns()[*h].name.eq_ignore_ascii_case(name))
-            })
-        };
-        for at in wanted {
-            for (i, c) in sources[*at].table.columns().iter().enumerate() {
-                if hidden(&c.name) && !sources[*at].hidden.contains(&i) {
-                    out.push((*at, i));
-                }
-            }
-        }
-    }
-    for at in wanted {
-        for i in 0..sources[*at].table.columns().len() {
-            let skip = all && (sources[*at].hidden.contains(&i) || out.contains(&(*at, i)));
-            if !skip {
-                out.push((*at, i));
-            }
-        }
-    }
-    out
-}
-
 /// COUNT(*), or COUNT of what is never NULL.
 fn counts_rows(a: &Aggregate, sources: &[Source]) -> bool {
     a.func == AggFunc::Count
@@ -941,13 +954,7 @@ pub fn split_late(filter: Option<Expr>) -> (Option<Expr>, Option<Expr>) {
 impl SelectPlan {
     /// True if it may give other rows when it is run again.
     pub fn is_volatile(&self) -> bool {
-        let changes = |e: &Expr| {
-            e.any(&|e| match &e.kind {
-                ExprKind::SetUserVariable(..) => true,
-                ExprKind::Func { func, .. } => func.is_volatile(),
-                _ => false,
-            })
-        };
+        let changes = |e: &Expr| e.any(&Expr::changes);
         let of_table = |t: &TablePlan| {
             t.filter.iter().chain(&t.late).any(changes)
                 || match &t.rows {
@@ -961,10 +968,11 @@ impl SelectPlan {
             .iter()
             .any(|i| matches!(i, Out::Expr(e) if changes(e)))
             || self.filter.as_ref().is_some_and(changes)
+            || (self.computed.iter().flat_map(|c| &c.exprs)).any(changes)
             || self.table.as_ref().is_some_and(of_table)
             || self.sort.iter().any(|k| changes(&k.expr))
             || self.group.as_ref().is_some_and(|g| {
-                g.having.as_ref().is_some_and(changes)
+                g.having.iter().chain(&g.computed).any(changes)
                     || g.keys.iter().any(|k| changes(&k.expr))
                     || g.aggregates.iter().any(|a| a.args.iter().any(changes))
             })

@@ -163,7 +163,7 @@ impl Resolver<'_> {
                 outer: None,
                 nullable: false,
             };
-            let (tree, mut merged) = self.tree(select.from.as_ref(), sources, leaves, &inner)?;
+            let (tree, mut merged, _) = self.tree(select.from.as_ref(), sources, leaves, &inner)?;
             let grouped = RefCell::default();
             let scope = Scope {
                 sources,

@@ -8,6 +8,7 @@ use crate::ast::{
 use crate::expr::for_each_leaf;
 use crate::parse::subquery_number;
 use crate::plan::resolve::{Resolver, no_such_table};
+use crate::star::{At, joined};
 use narwal_engine::Table;
 use narwal_types::SqlResult;
 use sqlparser::ast::{BinaryOperator, Ident, Value as AstValue};
@@ -208,8 +209,11 @@ impl Writer<'_, '_> {
             return Ok((out, names));
         }
         let mut sources = Vec::new();
+        let mut shown = Vec::new();
         if let Some(f) = &s.from {
-            out.from = Some(self.from(f, &mut sources, outer)?);
+            let (from, columns) = self.from(f, &mut sources, outer)?;
+            out.from = Some(from);
+            shown = columns;
         }
         let level = Level {
             sources: &sources,
@@ -220,7 +224,7 @@ impl Writer<'_, '_> {
         for item in &s.items {
             match item {
                 SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
-                    for (at, c) in star(&sources, item) {
+                    for (at, c) in star(&sources, item, &shown) {
                         let name = sources[at].columns[c].clone();
                         out.items.push(SelectItem::Expr {
                             expr: sources[at].full(c),
@@ -325,8 +329,9 @@ impl Writer<'_, '_> {
         f: &From,
         sources: &mut Vec<Source>,
         outer: Option<&Level<'_>>,
-    ) -> SqlResult<From> {
-        Ok(match f {
+    ) -> SqlResult<(From, Vec<At>)> {
+        let at = sources.len();
+        let out = match f {
             From::Table(t) => From::Table(self.table(t, sources)?),
             From::Query {
                 query,
@@ -353,9 +358,14 @@ impl Writer<'_, '_> {
             From::Set { .. } => f.clone(),
             From::Join(j) => {
                 let first = sources.len();
-                let left = self.from(&j.left, sources, outer)?;
+                let (left, left_shown) = self.from(&j.left, sources, outer)?;
                 let middle = sources.len();
-                let right = self.from(&j.right, sources, outer)?;
+                let (right, right_shown) = self.from(&j.right, sources, outer)?;
+                let shared = match &j.on {
+                    JoinOn::Nothing | JoinOn::On(_) => None,
+                    JoinOn::Using(names) => Some(names.clone()),
+                    JoinOn::Natural => Some(common(&sources[first..middle], &sources[middle..])),
+                };
                 let on = match &j.on {
                     JoinOn::Nothing => JoinOn::Nothing,
                     JoinOn::On(e) => {
@@ -367,21 +377,30 @@ impl Writer<'_, '_> {
                         for_each_leaf(&mut e, &mut |leaf| level.complete(leaf));
                         JoinOn::On(e)
                     }
-                    JoinOn::Using(names) => equal(names, &mut sources[first..], middle - first, j),
-                    JoinOn::Natural => {
-                        let names = common(&sources[first..middle], &sources[middle..]);
-                        equal(&names, &mut sources[first..], middle - first, j)
+                    JoinOn::Using(_) | JoinOn::Natural => {
+                        let names = shared.as_deref().unwrap_or_default();
+                        equal(names, &mut sources[first..], middle - first, j)
                     }
                 };
-                From::Join(Box::new(Join {
+                let shown = match &shared {
+                    Some(names) => {
+                        let name = |(s, c): At| sources[s].columns[c].as_str();
+                        joined(left_shown, right_shown, j.kind, names, name)
+                    }
+                    None => [left_shown, right_shown].concat(),
+                };
+                let join = Join {
                     left,
                     right,
                     kind: j.kind,
                     on,
                     straight: j.straight,
-                }))
+                };
+                return Ok((From::Join(Box::new(join)), shown));
             }
-        })
+        };
+        let columns = sources.get(at).map_or(0, |s| s.columns.len());
+        Ok((out, (0..columns).map(|c| (at, c)).collect()))
     }
 
     fn table(&self, t: &TableRef, sources: &mut Vec<Source>) -> SqlResult<TableRef> {
@@ -433,8 +452,8 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The columns that `*` or `t.*` means, as the planner orders them.
-fn star(sources: &[Source], item: &SelectItem) -> Vec<(usize, usize)> {
+/// The columns that `*` or `t.*` means. `shown`: those of `*`.
+fn star(sources: &[Source], item: &SelectItem, shown: &[At]) -> Vec<At> {
     if let SelectItem::TableWildcard(t) = item {
         let at = sources
             .iter()
@@ -443,29 +462,7 @@ fn star(sources: &[Source], item: &SelectItem) -> Vec<(usize, usize)> {
             (0..sources[at].columns.len()).map(|c| (at, c)).collect()
         });
     }
-    let wanted: Vec<usize> = match sources {
-        [a, _] if !a.hidden.is_empty() => vec![1, 0],
-        _ => (0..sources.len()).collect(),
-    };
-    let shared = |name: &str| {
-        sources.iter().any(|s| {
-            s.hidden
-                .iter()
-                .any(|h| s.columns[*h].eq_ignore_ascii_case(name))
-        })
-    };
-    let mut out: Vec<(usize, usize)> = Vec::new();
-    for first in [true, false] {
-        for &at in &wanted {
-            for (c, name) in sources[at].columns.iter().enumerate() {
-                let hidden = sources[at].hidden.contains(&c);
-                if !hidden && !out.contains(&(at, c)) && (!first || shared(name)) {
-                    out.push((at, c));
-                }
-            }
-        }
-    }
-    out
+    shown.to_vec()
 }
 
 fn common(left: &[Source], right: &[Source]) -> Vec<String> {
