@@ -157,7 +157,7 @@ AGGREGATES = [
     "count(*)", "count({int})", "count(distinct {text})", "sum({int})", "sum({dec})", "max({date})", "avg({int})",
     "avg({dec})", "min({dec})", "max({int})", "bit_or({int})", "bit_and({int})", "group_concat({int} order by 1)",
     "group_concat(distinct {int} order by 1)", "sum({bool})", "sum(json_valid({text}))", "count(distinct {int}, {text})",
-    "bit_xor({int})", "min({time})", "max({clock})", "sum(distinct {int})", "hex(weight_string(trim(TRAILING ' ' FROM max({text}))))", "count({enum})",
+    "bit_xor({int})", "min({time})", "max({clock})", "sum(distinct {int})", "hex(weight_string(rtrim(max({text}))))", "count({enum})",
     "min({year})", "max({real})", "avg(distinct {int})", "count({json})", "group_concat({dec} order by 1 desc separator '|')",
     "sum({bit})", "count(distinct {date})", "std({small})", "max(length({json}))", "json_arrayagg({small})",
 ]  # fmt: skip
@@ -375,7 +375,7 @@ class Source:
         # MAX(10), ASCII(...) and the like have too few digits beside a DECIMAL there.
         for n, (k, o) in enumerate(zip(kinds, others)):
             if k != o:
-                one.items[n] = Node("int", ["cast(", one.items[n], " as signed)"])
+                one.items[n] = Node("int", ["(cast(", one.items[n], " as signed) + 0)"])
         return Union([one, other], op)
 
     def change(self, single: bool) -> Change:
@@ -457,7 +457,7 @@ class Query:
         # Text of a group is that of any of its rows: only its sort weight counts.
         shown = [
             str(item) if not self.keys or item not in self.keys or self.rollup
-            else f"hex(weight_string(trim(TRAILING ' ' FROM min({item}))))" if item.kind == "text"
+            else f"hex(weight_string(rtrim(min({item}))))" if item.kind == "text"
             else f"min({item})"
             for item in self.items
         ]  # fmt: skip
