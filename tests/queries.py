@@ -211,8 +211,8 @@ KNOWN = [
     # A binary string in JSON: each byte is a character.
     re.compile(r"json_.*unhex\("),
     # A subquery on the left of one that selects an outer column, or nothing of its own under an outer condition: another row's.
-    re.compile(r"\(select .*\) (in|= any|> all) \(select [\w(]*[abc]\.\w+\)* from"),
-    re.compile(r"\(select .*\) (> all|(not )?in) \(select .* where .*\b[abc]\."),
+    re.compile(r"\(select .*\) ((not )?in|= any|> all) \(select [\w(]*[abcz]\.\w+\)* from"),
+    re.compile(r"\(select .*\) (> all|(not )?in) \(select .* where .*\b[abcz]\."),
     # An outer joined column in NOT IN: TRUE for NULL.
     re.compile(r"JOIN.* not in \(select [bc]\.\w+ from"),
     # ELT and REPLACE of an outer joined column: taken for a condition that NULL can't fulfil.
@@ -221,6 +221,11 @@ KNOWN = [
     re.compile(r"\(\(\(.+, .+\) < \(.+, 2\)\) is null\)"),
     # A value out of JSON in a subquery's values: with its quotes or without them, as the plan goes.
     re.compile(r"json_extract\(.* in \(select "),
+    # The month before its first day: whether that is a date depends on the functions around.
+    re.compile(r"str_to_date\(concat\('2020-1-', 0\)"),
+    # A group's JSON without its last byte; a minus and a space that are valid JSON.
+    re.compile(r"min\(json_array_append\("),
+    re.compile(r"json_valid\(regexp_replace\("),
     # An index of ENUM beside a value out of JSON: its quotes are looked for too.
     re.compile(r"_enum = json_extract\("),
     # A number as text beside an integer: rounded, as with no other text.

@@ -61,3 +61,10 @@ SELECT COLUMN_NAME, NUMERIC_PRECISION, NUMERIC_SCALE FROM information_schema.COL
 SELECT b FROM m UNION ALL SELECT t FROM m ORDER BY 1;
 SELECT COALESCE(i, 0) / 3, COALESCE(i, 0) + 1, SUM(COALESCE(i, 0)), MAX(COALESCE(i, 0)), COALESCE(i, 0) DIV 4, JSON_ARRAY(COALESCE(i, 0)) FROM m GROUP BY id ORDER BY id;
 DROP TABLE m, n;
+SELECT CONVERT_TZ('2020-01-00', '+00:00', '+01:00'), CONVERT_TZ('2020-00-01', '+00:00', '+01:00'), CONVERT_TZ('0000-00-00', '+00:00', '+01:00');
+-- The text of a literal in a subquery gives way; numbers below zero as text are numbers for a SET.
+SELECT CHARSET(COALESCE(UNHEX('41'), (SELECT 'a'))), COERCIBILITY((SELECT 'a')), CHARSET(CONCAT((SELECT 'a'), UNHEX('41')));
+CREATE TABLE s (id INT, s SET('a', 'b', 'c'), e ENUM('x', 'y'));
+INSERT INTO s VALUES (1, '-99994', '-1'), (2, -99994, '2'), (3, '17', '0'), (4, '17.0', '-18446744073709551615'), (5, '6', ' 1');
+SELECT id, s, s + 0, e, e + 0 FROM s ORDER BY id;
+DROP TABLE s;

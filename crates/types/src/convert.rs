@@ -375,7 +375,11 @@ impl Store<'_> {
                     && let Some(n) = std::str::from_utf8(s)
                         .ok()
                         .map(|s| if set { s } else { s.trim_end_matches(' ') })
-                        .and_then(|s| s.trim_start().parse().ok())
+                        .and_then(|s| {
+                            let s = s.trim_start();
+                            // Below zero they count from 2^64, as other numbers do.
+                            s.parse().ok().or_else(|| Some(s.parse::<i64>().ok()? as u64))
+                        })
                     && (set || n > 0)
                 {
                     if n <= max {

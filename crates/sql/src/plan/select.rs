@@ -225,7 +225,13 @@ impl SubqueryPlanner for Subqueries<'_> {
         let outer = around.frame.into_inner();
         let volatile = plan.is_volatile();
         let each_row = volatile || !outer.iter().all(Expr::is_const);
-        let columns = plan.columns.iter().map(column_type).collect();
+        let mut columns: Vec<ExprType> = plan.columns.iter().map(column_type).collect();
+        for (c, item) in columns.iter_mut().zip(&plan.items) {
+            // A literal's text gives way to a column's, in a subquery too.
+            if let Out::Expr(e) = item {
+                c.coercibility = e.ty.coercibility;
+            }
+        }
         let mut plans = self.plans.borrow_mut();
         plans.push(SubPlan {
             plan,

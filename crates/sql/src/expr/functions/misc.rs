@@ -203,6 +203,12 @@ fn convert_tz<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let (Some(t), Some(from), Some(to)) = (c.datetime(0), zone(1), zone(2)) else {
         return Ok(Val::NULL);
     };
+    if t.date.month == 0 || t.date.day == 0 {
+        let text = c.v(0).to_text();
+        let told = format!("Incorrect datetime value: '{text}'");
+        c.ctx.env.warn(1292, told);
+        return Ok(Val::NULL);
+    }
     let (utc, _) = from.utc(t.unix_micros());
     if !(1_000_000..=(i64::from(i32::MAX)) * 1_000_000 + 999_999).contains(&utc) {
         return Ok(Val::Owned(Value::DateTime(t)));
