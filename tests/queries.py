@@ -211,7 +211,7 @@ KNOWN = [
     # A binary string in JSON: each byte is a character.
     re.compile(r"json_.*unhex\("),
     # A subquery on the left of one that selects an outer column, or nothing of its own under an outer condition: another row's.
-    re.compile(r"\(select .*\) ((not )?in|= any|> all) \(select [\w(]*[abcz]\.\w+\)* from"),
+    re.compile(r"\(select .*\) ((not )?in|= any|> all) \(select [^.]*\b[abcz]\.\w+.* from"),
     re.compile(r"\(select .*\) (> all|(not )?in) \(select .* where .*\b[abcz]\."),
     # An outer joined column in NOT IN: TRUE for NULL.
     re.compile(r"JOIN.* not in \(select [bc]\.\w+ from"),

@@ -24,7 +24,7 @@ OPTIONAL = (1690,)
 # In strict mode also those of texts that are no numbers.
 OPTIONAL_IN_CHANGES = (1690, 1292)
 # Of several values that are errors in strict mode, the first is told, and the order is up to the plan.
-ERRORS_OF_VALUES = (1264, 1265, 1366, 1406, 1441)
+ERRORS_OF_VALUES = (1048, 1264, 1265, 1366, 1406, 1411, 1441)
 # What MariaDB 10.11 does not do either.
 REFUSED = 1235
 NEGATIVE_ZERO = re.compile(r"^-00:00:00(?=$|\.0+$)")
