@@ -378,7 +378,9 @@ impl Store<'_> {
                         .and_then(|s| {
                             let s = s.trim_start();
                             // Below zero they count from 2^64, as other numbers do.
-                            s.parse().ok().or_else(|| Some(s.parse::<i64>().ok()? as u64))
+                            s.parse()
+                                .ok()
+                                .or_else(|| Some(s.parse::<i64>().ok()? as u64))
                         })
                     && (set || n > 0)
                 {
