@@ -1134,6 +1134,11 @@ impl Transaction {
         }
     }
 
+    /// True if it was begun as READ ONLY: only temporary tables take its changes.
+    pub fn refuses_writes(&self) -> bool {
+        self.options.read_only && !self.redoing
+    }
+
     /// True if nothing was written so far.
     pub fn is_read_only(&self) -> bool {
         self.writes.is_empty()

@@ -13,7 +13,7 @@ use crate::plan::access::{Access, Lookup, PointKey};
 use crate::plan::sarg::conjuncts;
 use crate::plan::select::SelectPlan;
 use crate::virtual_tables::{VirtualRows, Wanted};
-use narwal_engine::{Keep, KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
+use narwal_engine::{EngineError, Keep, KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
@@ -680,6 +680,10 @@ impl TablePlan {
     ) -> SqlResult<()> {
         if !self.is_stored() {
             return Err(SqlError::unsupported("row locks of a derived table"));
+        }
+        // FOR UPDATE means to write.
+        if spec.mode == LockMode::Exclusive && txn.refuses_writes() && !self.table.temporary {
+            return Err(EngineError::ReadOnly.into());
         }
         let mut late = |txn: &mut Transaction, key: &[u8], row: &Row| match self
             .matches_late(txn, ctx, row)?

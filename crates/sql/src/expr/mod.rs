@@ -463,7 +463,7 @@ pub enum ExprKind {
     },
     /// The n-th aggregate of the statement.
     Aggregate(usize),
-    /// The n-th select item, named by another clause, while the statement is bound ([`crate::plan::once`]).
+    /// The n-th select item, named by another clause, while the statement is bound (`plan::once`).
     Item(usize, Box<Expr>),
     /// VALUES(col) of INSERT ... ON DUPLICATE KEY UPDATE.
     InsertValue(usize),
