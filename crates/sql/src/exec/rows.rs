@@ -13,7 +13,9 @@ use crate::plan::access::{Access, Lookup, PointKey};
 use crate::plan::sarg::conjuncts;
 use crate::plan::select::SelectPlan;
 use crate::virtual_tables::{VirtualRows, Wanted};
-use narwal_engine::{EngineError, Keep, KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction};
+use narwal_engine::{
+    EngineError, Keep, KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction,
+};
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
