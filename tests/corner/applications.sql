@@ -72,3 +72,15 @@ SELECT 1 FOR UPDATE;
 ROLLBACK;
 DROP TABLE ro;
 DROP TEMPORARY TABLE tro;
+-- Two columns of one name are no answer to ORDER BY.
+CREATE TABLE an (a INT, b INT);
+INSERT INTO an VALUES (1, 2), (2, 1);
+SELECT a b, b a FROM an ORDER BY b;
+SELECT a b, b b FROM an ORDER BY b;
+SELECT a b, a b FROM an ORDER BY b;
+SELECT t.a x, u.a x FROM an t JOIN an u ON t.a = u.b ORDER BY x;
+SELECT t.a x, u.a x FROM an t JOIN an u ON t.a = u.b GROUP BY x;
+SELECT t.a x, u.a x FROM an t JOIN an u ON t.a = u.b HAVING x > 1;
+SELECT a + 1 b, b FROM an ORDER BY b;
+SELECT a + 1 c, b + 1 c FROM an ORDER BY c;
+DROP TABLE an;

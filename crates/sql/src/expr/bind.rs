@@ -570,12 +570,29 @@ impl Binder<'_> {
         )
     }
 
-    fn alias(&self, name: &str) -> Option<Expr> {
-        self.scope
-            .aliases
-            .iter()
-            .find(|(a, _)| a.eq_ignore_ascii_case(name))
-            .map(|(_, e)| e.clone())
+    /// A select item by its alias. Error 1052: several columns have it.
+    fn alias(&self, name: &str) -> SqlResult<Option<Expr>> {
+        let mut named = (self.scope.aliases.iter())
+            .filter(|(a, _)| a.eq_ignore_ascii_case(name))
+            .map(|(_, e)| e);
+        let Some(first) = named.next() else {
+            return Ok(None);
+        };
+        if let Some(column) = first.as_column()
+            && named.any(|e| e.as_column().is_some_and(|c| c != column))
+        {
+            return Err(self.ambiguous(name));
+        }
+        Ok(Some(first.clone()))
+    }
+
+    fn ambiguous(&self, name: &str) -> SqlError {
+        let clause = self.scope.clause.name();
+        SqlError::new(
+            1052,
+            b"23000",
+            format!("Column '{name}' in {clause} is ambiguous"),
+        )
     }
 
     fn identifier(&self, i: &Ident) -> SqlResult<Expr> {
@@ -607,7 +624,7 @@ impl Binder<'_> {
             }
         }
         let aliases_first = matches!(self.scope.clause, Clause::Having | Clause::OrderBy);
-        if aliases_first && let Some(e) = self.alias(name) {
+        if aliases_first && let Some(e) = self.alias(name)? {
             return Ok(e);
         }
         let mut found = None;
@@ -616,25 +633,18 @@ impl Binder<'_> {
                 && !source.hidden.contains(&c)
             {
                 if found.is_some() {
-                    return Err(SqlError::new(
-                        1052,
-                        b"23000",
-                        format!(
-                            "Column '{name}' in {} is ambiguous",
-                            self.scope.clause.name()
-                        ),
-                    ));
+                    return Err(self.ambiguous(name));
                 }
                 found = Some((s, c));
             }
         }
-        found
-            .and_then(|(s, c)| Expr::column(self.scope, s, c))
-            .or_else(|| {
-                matches!(self.scope.clause, Clause::GroupBy)
-                    .then(|| self.alias(name))
-                    .flatten()
-            })
+        let column = found.and_then(|(s, c)| Expr::column(self.scope, s, c));
+        let alias = match self.scope.clause {
+            Clause::GroupBy if column.is_none() => self.alias(name)?,
+            _ => None,
+        };
+        column
+            .or(alias)
             .or_else(|| self.outer(|b| b.identifier(i)))
             .ok_or_else(|| self.unknown_column(name))
     }
