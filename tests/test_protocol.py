@@ -395,6 +395,8 @@ def test_the_handshake_chooses_the_character_set(pair, collation):
         link.query("SET NAMES utf8mb4")
         link.command(31)
         yield "reset", link.answer()
-        yield "as at the start", link.query(IN_OTHER_SETS[0])
+        # MariaDB does not know 255: a reset brings back what its thread's connection before had.
+        if collation != 255:
+            yield "as at the start", link.query(IN_OTHER_SETS[0])
 
     alike(pair, tour, collation=collation)
