@@ -6,6 +6,7 @@ second MariaDB stands in for Narwal, which shows that the tests themselves are r
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -127,8 +128,10 @@ def forget_old_folders() -> None:
     """Removes what runs of more than a day ago left behind: those that failed, and those that were killed."""
     place = Path(os.environ.get("NARWAL_TEST_DIR") or tempfile.gettempdir())
     for folder in [*place.glob("narwal-tests-*"), *place.glob("narwal-replica-template-*")]:
-        if time.time() - folder.stat().st_mtime > 24 * 3600:
-            shutil.rmtree(folder, ignore_errors=True)
+        # Another run may take its own away just now.
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > 24 * 3600:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -233,7 +233,7 @@ KNOWN = [
     # A negative fraction of a second beside an index of TIME: rounded to zero.
     re.compile(r"(timediff|TIME '-00:00:01.5').* < [abc]\.\w+_clock"),
     # A quotient that is a negative zero is in no list of zeros.
-    re.compile(r" / .*\) in \("),
+    re.compile(r"\([^()]+ / [^()]+\) in \("),
 ]
 # In a subquery's value beside a DOUBLE, numbers from 2^63 on are negative there.
 NOT_NESTED = ("(~", "({int} & ", "({int} | ", "({int} ^ ", "({int} << ")

@@ -52,17 +52,23 @@ def disk(tmp_path_factory):
     subprocess.run(["umount", "-l", folder], check=False)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory, disk):
-    folder = tmp_path_factory.mktemp("narwal")
-    s = Narwal(folder / "narwal", ["--innodb-buffer-pool-size=32M", *([f"--tmpdir={disk}"] if disk else [])])
-    s.start()
-    c = Connection(s.port)
+def filled(server: Narwal) -> Connection:
+    """A connection to a new server's database `t`, in which the table `big` has ROWS rows."""
+    c = Connection(server.port)
     c.query("CREATE DATABASE t")
     c.query("USE t")
     c.query("CREATE TABLE big (id INT PRIMARY KEY, s VARCHAR(250))")
     for at in range(0, ROWS, 1000):
         c.query("INSERT INTO big VALUES " + ", ".join(f"({i}, '{i * 7919 % ROWS:0>200}')" for i in range(at, at + 1000)))
+    return c
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, disk):
+    folder = tmp_path_factory.mktemp("narwal")
+    s = Narwal(folder / "narwal", ["--innodb-buffer-pool-size=32M", *([f"--tmpdir={disk}"] if disk else [])])
+    s.start()
+    filled(s)
     yield s
     s.kill()
 
@@ -127,12 +133,7 @@ def test_memory_time_limits_and_kill(tmp_path, server):
     own = Narwal(tmp_path / "narwal", ["--innodb-buffer-pool-size=32M"])
     own.start()
     try:
-        c = Connection(own.port)
-        c.query("CREATE DATABASE t")
-        c.query("USE t")
-        c.query("CREATE TABLE big (id INT PRIMARY KEY, s VARCHAR(250))")
-        for at in range(0, ROWS, 1000):
-            c.query("INSERT INTO big VALUES " + ", ".join(f"({i}, '{i * 7919 % ROWS:0>200}')" for i in range(at, at + 1000)))
+        c = filled(own)
         c.query("SELECT SUM(LENGTH(s)) FROM big")
         c.query("SET tmp_table_size = 1048576")
         before = peak(own)
