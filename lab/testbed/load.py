@@ -48,6 +48,8 @@ class Marks:
     sent: int = 0
     # Sequence numbers of those whose GTID is known.
     places: dict[int, int] = field(default_factory=dict)
+    # The server ended since the writer looked last, and may have lost what it had acknowledged.
+    may_lack: bool = False
 
 
 @dataclass
@@ -84,7 +86,7 @@ class Load:
         self.server, self.database, self.pause = server, database, pause
         self.large, self.gtids, self.user = large, gtids, user
         self.marks = {w: Marks() for w in range(writers)}
-        # May a restarted server have lost acknowledged transactions (innodb_flush_log_at_trx_commit=0)?
+        # May every restarted server have lost acknowledged transactions (innodb_flush_log_at_trx_commit=0)? See also may_have_lost.
         self.lossy = False
         self.committed = 0
         # Of the GTIDs that the server gives.
@@ -144,7 +146,8 @@ class Load:
         with self._turn:
             self._quiet = True
             assert self._turn.wait_for(lambda: not self._working, 120)
-        if self.lossy:  # a writer that paused when its server was killed does not know yet what that took
+        # A writer that paused when its server was killed does not know yet what that took.
+        if self.lossy or any(m.may_lack for m in self.marks.values()):
             self._forget_lost(self.look(self.server, "").marks)
         try:
             yield
@@ -159,6 +162,12 @@ class Load:
             if n < mark.acknowledged:
                 mark.acknowledged = mark.sent = n
                 mark.places = {k: v for k, v in mark.places.items() if k <= n}
+            mark.may_lack = False
+
+    def may_have_lost(self) -> None:
+        """To be called between the server's end and its next start: this end may have taken acknowledged transactions."""
+        for mark in self.marks.values():
+            mark.may_lack = True
 
     @contextlib.contextmanager
     def no_definitions(self):
@@ -254,10 +263,11 @@ class Load:
         """What became of the transaction that was under way when the last connection ended."""
         found, mark = c.query(f"SELECT n FROM load_marks WHERE w = {w}").rows, self.marks[w]
         n = found[0][0] if found else -1
-        if n > mark.sent or n < mark.acknowledged and not self.lossy:
+        if n > mark.sent or n < mark.acknowledged and not (self.lossy or mark.may_lack):
             self.faults.append(f"writer {w} of {self.database}: {mark.acknowledged} acknowledged, {mark.sent} sent, {n} there")
         mark.acknowledged = mark.sent = n
         mark.places = {k: v for k, v in mark.places.items() if k <= n}
+        mark.may_lack = False
 
     def _transaction(self, c: Connection, w: int, rng: random.Random) -> None:
         try:

@@ -200,12 +200,16 @@ class ReplicaTorture:
             self.t.check_folder(self.primary, self.load)
         received = {r.server_id: self.received(r) for r in self.replicas}
         strict = self.mode != 0 or clean
+        if not strict:
+            self.beside.may_have_lost()
         self.new_life()
         while self.rng.random() < 0.15:
             self.primary.spawn()
             time.sleep(self.rng.uniform(0, self.o.recovery_kill))
             self.primary.kill()
             self.t.recovery_kills += 1
+            if self.mode == 0:  # it may have been ready already, and have acknowledged more
+                self.beside.may_have_lost()
         self.primary.start(120)
         recovered = gtid_position(self.primary.port)
         there = numbers(recovered)
