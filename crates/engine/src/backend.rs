@@ -28,6 +28,9 @@ pub(crate) struct Room {
     /// Backups that copy the base just now, and whether there may be any.
     copies: Mutex<Vec<Weak<Dirty>>>,
     copied: AtomicBool,
+    /// Commits that are not durable stand in redb, of a merge that has not ended.
+    partial: AtomicBool,
+    closed: AtomicBool,
 }
 
 impl Room {
@@ -53,6 +56,24 @@ impl Room {
             None => false,
         });
         self.copied.store(!copies.is_empty(), Ordering::SeqCst);
+    }
+
+    /// Whether redb has a part of a merge: it must not get into the file.
+    pub(crate) fn set_partial(&self, on: bool) {
+        self.partial.store(on, Ordering::SeqCst);
+    }
+
+    /// No merge comes any more. redb makes durable what it has when it is dropped; if that is a part of a merge, it is kept
+    /// from it, and the file stays as of the last checkpoint.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.closed.load(Ordering::Relaxed) && self.partial.load(Ordering::SeqCst) {
+            return Err(io::Error::other("a checkpoint that failed leaves nothing"));
+        }
+        Ok(())
     }
 
     /// From here on a full disk makes the writer wait, or no longer.
@@ -135,6 +156,7 @@ impl redb::StorageBackend for Backend {
     }
 
     fn set_len(&self, len: u64) -> Result<(), io::Error> {
+        self.room.check()?;
         let old = self.file.len()?;
         let done = self.with_room(|| self.file.set_len(len));
         self.room.note(old.min(len), old.abs_diff(len));
@@ -142,11 +164,13 @@ impl redb::StorageBackend for Backend {
     }
 
     fn sync_data(&self) -> Result<(), io::Error> {
+        self.room.check()?;
         self.unsynced.store(0, Ordering::Relaxed);
         self.file.sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> Result<(), io::Error> {
+        self.room.check()?;
         let n = data.len() as u64;
         self.room.written.fetch_add(n, Ordering::Relaxed);
         let done = self.with_room(|| self.file.write_at(data, offset));

@@ -3,24 +3,23 @@
 //! 1. **Freeze**, under the log's order mutex: every commit up to sequence number S is (or will be) in the memtable
 //!    that is now frozen, every later one goes to a new one. The log's next LSN at this moment is where replay starts.
 //! 2. Wait until everything before that LSN is durable and published: the base must never be ahead of the log.
-//! 3. **Merge** the newest version of every frozen key into the B-trees in one write transaction, which also stores
-//!    the [`CheckpointMeta`]; commit it durably.
+//! 3. **Merge** the newest version of every frozen key into the B-trees, and store the [`CheckpointMeta`], in one durable
+//!    commit (`merge.rs`).
 //! 4. **Swap**: new snapshots read the new base; the frozen memtable goes when its last snapshot goes.
 //!
 //! A checkpoint that fails (disk full) leaves the frozen memtable in place and is tried again from step 3.
 
-use crate::base::{BaseGen, Bytes, META, base_err, table_name};
+use crate::base::BaseGen;
 use crate::binlog::index::IndexDelta;
 use crate::catalog::{Catalog, StoredCatalog};
 use crate::db::{Inner, Order};
 use crate::memtable::Memtable;
+use crate::merge::Merger;
 use crate::replica::StoredReplica;
-use crate::run::RunEntry;
 use crate::state::{Layer, State};
 use crate::xa::StoredPrepared;
 use crate::{EngineError, Result};
 use narwal_binlog::{VirtualConfig, VirtualFiles};
-use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -214,81 +213,25 @@ fn check_space(db: &Inner, layers: &[Layer]) -> Result<()> {
 }
 
 fn merge(db: &Inner, frozen: &Frozen) -> Result<()> {
-    let mut txn = db.redb.begin_write().map_err(base_err)?;
-    txn.set_quick_repair(true);
-    let live: ahash::HashSet<u32> = frozen.catalog.index_ids().collect();
-    let clustered: ahash::HashSet<u32> = frozen
-        .catalog
-        .by_id
-        .values()
-        .map(|t| t.indexes[0].id)
-        .collect();
-    {
-        let names: Vec<String> = txn
-            .list_tables()
-            .map_err(base_err)?
-            .map(|t| redb::TableHandle::name(&t).to_owned())
-            .collect();
-        for name in names {
-            if let Some(id) = name.strip_prefix('i').and_then(|n| n.parse::<u32>().ok())
-                && !live.contains(&id)
-            {
-                txn.delete_table(TableDefinition::<Bytes, Bytes>::new(&name))
-                    .map_err(base_err)?;
+    db.pace
+        .begin(frozen.layers.iter().map(Layer::entries).sum());
+    let done = merge_layers(db, frozen);
+    db.pace.end();
+    done
+}
+
+fn merge_layers(db: &Inner, frozen: &Frozen) -> Result<()> {
+    let mut merger = Merger::new(db, &frozen.catalog)?;
+    // Oldest first: what is newer replaces it. A shard holds its keys by index id.
+    for layer in frozen.layers.iter().rev() {
+        match layer {
+            Layer::Memtable(m) => {
+                m.for_each_newest(|index, key, seq, p| merger.put(index, key, seq, p.clone()))?;
+            }
+            Layer::Spilled(s) => {
+                s.for_each_newest(|index, key, e| merger.put(index, key, s.seq, e.to_payload()))?;
             }
         }
-        // A shard holds its keys by index id: each table is opened about once.
-        let mut open: Option<(u32, redb::Table<'_, Bytes, Bytes>)> = None;
-        let mut value = Vec::new();
-        let mut put = |index: u32, key: &[u8], seq: u64, payload: RunEntry<'_>| -> Result<()> {
-            if !live.contains(&index) {
-                return Ok(()); // dropped meanwhile
-            }
-            if open.as_ref().is_none_or(|(id, _)| *id != index) {
-                open = None;
-                let t = txn
-                    .open_table(TableDefinition::<Bytes, Bytes>::new(&table_name(index)))
-                    .map_err(base_err)?;
-                open = Some((index, t));
-            }
-            let Some((_, table)) = &mut open else {
-                return Ok(());
-            };
-            match payload {
-                RunEntry::Tombstone => {
-                    table.remove(key).map_err(base_err)?;
-                }
-                RunEntry::Present => {
-                    table.insert(key, [].as_slice()).map_err(base_err)?;
-                }
-                RunEntry::Row(row) => {
-                    debug_assert!(clustered.contains(&index));
-                    value.clear();
-                    value.extend_from_slice(&seq.to_le_bytes());
-                    value.extend_from_slice(row);
-                    table.insert(key, value.as_slice()).map_err(base_err)?;
-                }
-            }
-            Ok(())
-        };
-        // Oldest first: what is newer replaces it.
-        for layer in frozen.layers.iter().rev() {
-            match layer {
-                Layer::Memtable(m) => {
-                    m.for_each_newest(|index, key, seq, p| put(index, key, seq, p.into()))?;
-                }
-                Layer::Spilled(s) => {
-                    s.for_each_newest(|index, key, entry| put(index, key, s.seq, entry))?;
-                }
-            }
-        }
-        drop(open);
-        crate::binlog::store::save(&txn, &frozen.index)?;
-        let json = serde_json::to_vec(&frozen.meta)
-            .map_err(|e| EngineError::Io(format!("checkpoint: {e}")))?;
-        let mut meta = txn.open_table(META).map_err(base_err)?;
-        meta.insert("checkpoint", json.as_slice())
-            .map_err(base_err)?;
     }
-    txn.commit().map_err(base_err)
+    merger.finish(&frozen.index, &frozen.meta)
 }

@@ -13,12 +13,14 @@ use crate::fill::{FillRows, TableFill};
 use crate::locks::{LockTable, LockWaiting};
 use crate::memtable::Memtable;
 use crate::oob::{OobHold, OobRegistry};
+use crate::pace::Pace;
 use crate::recovery::{Recovery, RecoverySpill};
 use crate::replica::ReplicaState;
 use crate::run::RunCache;
 use crate::snapshot::SnapshotRegistry;
 use crate::state::{Layer, Snapshot, State};
 use crate::txn::{CommitInfo, KillFlag, Reserved, Transaction, TxnOptions};
+use crate::writeset::SpillPlace;
 use crate::xa::{Branches, PreparedList};
 use crate::{BinlogFilter, EngineError, Result, RowMetadata};
 use arc_swap::ArcSwap;
@@ -124,6 +126,19 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// The base's share of the memory budget, bytes.
+    pub(crate) fn base_cache_bytes(&self) -> u64 {
+        self.store_budget() * 7 / 20
+    }
+
+    /// The part of the memory budget that the store shares out; the rest is for the code, for connections, and for what an
+    /// allocator loses between its pieces.
+    pub(crate) fn store_budget(&self) -> u64 {
+        self.memory_budget - (self.memory_budget / 8 * 3).min(48 << 20)
+    }
+}
+
 /// A DDL statement: its text for the log and what it changes.
 #[derive(Debug, Clone, Default)]
 pub struct Ddl {
@@ -150,8 +165,8 @@ pub struct Stats {
     pub values: Vec<(&'static str, u64)>,
 }
 
-/// What a commit waits at most before the memtables are full.
-const MAX_SLOWDOWN: Duration = Duration::from_millis(20);
+/// What a large transaction waits at most between two chunks before the memtables are full.
+const MAX_SLOWDOWN: Duration = Duration::from_millis(40);
 
 /// State that advances in log order, guarded by the log's order mutex.
 #[derive(Debug)]
@@ -177,6 +192,7 @@ pub(crate) struct Counters {
     pub(crate) cache_use: AtomicU64,
     pub(crate) checkpoints: AtomicU64,
     pub(crate) checkpoint_errors: AtomicU64,
+    pub(crate) checkpoint_cuts: AtomicU64,
     pub(crate) admit_waits: AtomicU64,
     pub(crate) oob_chunks: AtomicU64,
     pub(crate) oob_bytes: AtomicU64,
@@ -205,6 +221,7 @@ pub(crate) struct Inner {
     pub(crate) redb: redb::Database,
     /// Whether the base's writer waits for room on the disk.
     pub(crate) base_room: Arc<Room>,
+    pub(crate) pace: Pace,
     pub(crate) state: ArcSwap<State>,
     pub(crate) registry: SnapshotRegistry,
     pub(crate) locks: LockTable,
@@ -292,12 +309,23 @@ impl Inner {
     }
 
     fn memtable_limit(&self) -> u64 {
-        self.options.memory_budget * 3 / 10
+        self.options.store_budget() * 3 / 10
     }
 
     /// Memory of one transaction's write set, beyond which it spills.
     pub(crate) fn spill_bytes(&self) -> u64 {
         spill_bytes(&self.options)
+    }
+
+    /// Where run files go; `id` names them, `interrupt` ends their merging.
+    pub(crate) fn spill_place(&self, id: u64, interrupt: &Option<Arc<AtomicBool>>) -> SpillPlace {
+        SpillPlace {
+            disk: self.disk.clone(),
+            dir: self.spill_dir.clone(),
+            id,
+            cache: self.run_cache.clone(),
+            interrupt: interrupt.clone(),
+        }
     }
 
     /// Row locks of one transaction that stay in memory: in step with its write set, and 64 Ki at most.
@@ -343,7 +371,7 @@ impl Inner {
     pub(crate) fn admit(&self, large: bool) -> Result<()> {
         let limit = self.memtable_limit();
         let bytes = self.state.load().memtable_bytes();
-        if bytes <= limit / 4 * 3 || (large && bytes <= limit) {
+        if bytes <= limit / 2 || (large && bytes <= limit) {
             return Ok(());
         }
         if !self.options.background {
@@ -353,12 +381,11 @@ impl Inner {
                 Ok(())
             };
         }
-        self.counters.admit_waits.fetch_add(1, Ordering::Relaxed);
         if bytes <= limit {
-            let over = (bytes - limit / 4 * 3) as f64 / (limit / 4) as f64;
-            std::thread::sleep(MAX_SLOWDOWN.mul_f64(over * over));
+            self.keep_pace(limit);
             return Ok(());
         }
+        self.counters.admit_waits.fetch_add(1, Ordering::Relaxed);
         let written = || self.base_room.written();
         let (mut since, mut progress) = (Instant::now(), written());
         let mut wake = self.wake.lock();
@@ -394,13 +421,39 @@ impl Inner {
         Ok(())
     }
 
+    /// Whether a merge may take its time.
+    pub(crate) fn has_time(&self) -> bool {
+        let (taken, room) = self.taken(self.memtable_limit());
+        let asked = !self.options.background || self.closed.load(Ordering::Relaxed);
+        !asked && self.pace.has_time(taken, room)
+    }
+
+    /// Bytes written since the checkpoint began, and how many there may be.
+    fn taken(&self, limit: u64) -> (u64, u64) {
+        let state = self.state.load();
+        let (all, taken) = (state.memtable_bytes(), state.active.bytes());
+        (taken, limit.saturating_sub(all.saturating_sub(taken)))
+    }
+
+    /// Waits until what was written since the checkpoint began is in step with its progress, or until there is no room at all.
+    fn keep_pace(&self, limit: u64) {
+        let wait = || {
+            let (taken, room) = self.taken(limit);
+            let wait = self.pace.wait(taken, room).filter(|_| taken <= room);
+            wait.filter(|_| self.log.failed().is_none() && self.base_room.full().is_none())
+        };
+        if self.pace.stand_in_line(wait) {
+            self.counters.admit_waits.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// A large transaction goes slower while memory gets short, so that it does not take the room that small ones need.
     pub(crate) fn slow_down(&self) {
         let half = self.memtable_limit() / 2;
         let bytes = self.state.load().memtable_bytes();
         if self.options.background && bytes > half {
             let over = (bytes - half) as f64 / half as f64;
-            std::thread::sleep(MAX_SLOWDOWN.mul_f64(2.0 * over.min(1.0)));
+            std::thread::sleep(MAX_SLOWDOWN.mul_f64(over.min(1.0)));
         }
     }
 
@@ -507,6 +560,7 @@ impl Inner {
         if let Err(e) = &checkpoint {
             tracing::warn!("no checkpoint at close ({e}); the next start replays the log instead");
         }
+        self.base_room.close();
         // They stand in the log; here they hold on to the store itself.
         drop(std::mem::take(&mut *self.xa.lock()));
         let mut closed = self.log.close().map_err(EngineError::from);
@@ -628,7 +682,7 @@ impl Database {
         .map_err(|e| io("opening the base in", e))?;
         let base_room = Arc::new(Room::default());
         let redb = redb::Builder::new()
-            .set_cache_size(usize::try_from(options.memory_budget * 7 / 20).unwrap_or(usize::MAX))
+            .set_cache_size(usize::try_from(options.base_cache_bytes()).unwrap_or(usize::MAX))
             .create_with_backend(Backend::new(file, base_room.clone()))
             .map_err(base_err)?;
         if !exists {
@@ -680,7 +734,7 @@ impl Database {
         disk.create_dir_all(&spill_dir)
             .map_err(|e| io("making", e))?;
         let run_cache =
-            RunCache::new((options.memory_budget / 16).clamp(1 << 20, 64 << 20) as usize);
+            RunCache::new((options.store_budget() / 16).clamp(1 << 20, 64 << 20) as usize);
         let oob_registry = Arc::new(OobRegistry::default());
         let spill = RecoverySpill {
             disk: disk.clone(),
@@ -812,6 +866,7 @@ impl Database {
             flat,
             redb,
             base_room,
+            pace: Pace::default(),
             state: ArcSwap::new(state),
             registry: SnapshotRegistry::new(),
             locks,
@@ -1140,6 +1195,10 @@ impl Database {
                 (
                     "Narwal_checkpoint_errors",
                     db.counters.checkpoint_errors.load(r),
+                ),
+                (
+                    "Narwal_checkpoint_cuts",
+                    db.counters.checkpoint_cuts.load(r),
                 ),
                 ("Narwal_checkpoint_lsn", db.checkpoint_lsn.load(r)),
                 ("Narwal_oob_commits", db.counters.oob_commits.load(r)),

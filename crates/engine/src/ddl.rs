@@ -6,9 +6,8 @@ use crate::commit::{
 };
 use crate::db::{Ddl, Inner};
 use crate::fill::{FillRows, TableFill};
+use crate::index_build::IndexBuild;
 use crate::locks::{Locked, WaitPolicy};
-use crate::memtable::{Payload, full_key};
-use crate::recovery::index_keys;
 use crate::replica::{ReplicaMove, local_gtid};
 use crate::table_locks::TableLocks;
 use crate::txn::{CommitInfo, Reserved, Transaction, TxnOptions, binlog_err, definition_changed};
@@ -103,7 +102,9 @@ fn attempt(
     }
     let mut after = (*before).clone();
     let mut changes = Vec::new();
-    let mut entries: Vec<(u32, Vec<Vec<u8>>)> = Vec::new();
+    // Rows of a new table may be a layer themselves, and a statement has one at most. It has no index to make of old rows.
+    let in_memory = filler.as_ref().map_or(db.spill_bytes(), |_| u64::MAX);
+    let mut indexes = IndexBuild::new(db.spill_place(0, &options.interrupt), in_memory);
     for change in ddl.changes.iter().cloned() {
         for step in after.resolve(change, u64::from(ddl.timestamp))? {
             if step.is_replica_state() {
@@ -115,7 +116,7 @@ fn attempt(
                 && let Some(t) = after.table_by_id(*table)
             {
                 // No writer holds the table now, and all that did have applied their rows.
-                let (keys, duplicate) = index_keys(&db.state.load_full(), t, *index)?;
+                let duplicate = indexes.add(&db.state.load_full(), t, *index)?;
                 if let Some(existing_pk) = duplicate {
                     // What the error tells is something read.
                     let last = db.log.with_order_state(|_, at| at.seq);
@@ -126,7 +127,6 @@ fn attempt(
                         existing_pk,
                     });
                 }
-                entries.push((*index, keys));
             }
             changes.push(step);
         }
@@ -153,7 +153,15 @@ fn attempt(
         before: &before,
         after: &after,
     };
-    let place = log(db, ddl, options, changes, Some(latest), entries, filled)?;
+    let place = log(
+        db,
+        ddl,
+        options,
+        changes,
+        Some(latest),
+        Some(indexes),
+        filled,
+    )?;
     drop(serial);
     db.note_progress(&place);
     let info = place.info();
@@ -215,15 +223,15 @@ fn query<'a>(db: &Inner, ddl: &'a Ddl) -> DdlQuery<'a> {
     }
 }
 
-/// Gives the statement its place in the log and hands its record over. `latest`: the catalog from there on; `entries`: keys
-/// of new indexes; `filled`: the rows of new tables.
+/// Gives the statement its place in the log and hands its record over. `latest`: the catalog from there on; `indexes`: keys
+/// of new ones; `filled`: the rows of new tables.
 fn log(
     db: &Arc<Inner>,
     ddl: &Ddl,
     options: &TxnOptions,
     changes: Vec<LoggedChange>,
     latest: Option<Latest<'_>>,
-    entries: Vec<(u32, Vec<Vec<u8>>)>,
+    mut indexes: Option<IndexBuild>,
     mut filled: Option<Transaction>,
 ) -> Result<Place> {
     let logged = options.log_bin && db.options.binlog_filter.logs_ddl(ddl);
@@ -270,10 +278,13 @@ fn log(
     .map_err(binlog_err)?;
     let group_len = group.group_len();
     let mut filled = filled.as_mut();
+    let index_layer = indexes.as_mut().map_or(Ok(None), IndexBuild::layer)?;
+    let indexes_layered = index_layer.is_some();
     let place = {
         // The catalog of a freeze and the sequence number of a freeze must be of one moment.
         let mut current = db.latest_catalog.lock();
-        let layer = (filled.as_mut().filter(|_| layered)).map(|t| NewLayer::new(&mut t.writes));
+        let rows = (filled.as_mut().filter(|_| layered)).map(|t| &mut t.writes);
+        let layer = rows.or(index_layer).map(NewLayer::new);
         let place = if logged {
             reserve(
                 db,
@@ -296,15 +307,8 @@ fn log(
         }
         place
     };
-    for (index, keys) in entries {
-        for key in keys {
-            place.memtable.put(
-                &full_key(index, &key),
-                place.seq,
-                Payload::Present,
-                &db.registry,
-            );
-        }
+    if let Some(indexes) = indexes.filter(|_| !indexes_layered) {
+        indexes.put_into(&place.memtable, place.seq, &db.registry);
     }
     if let Some(txn) = filled {
         for t in &txn.tables {
@@ -323,7 +327,7 @@ fn log(
         }
     }
     db.log.fill(&place.ticket, record(group, &place, &prefix));
-    if layered {
+    if layered || indexes_layered {
         db.want_checkpoint();
     }
     if place.state_due {
@@ -359,7 +363,7 @@ pub(crate) fn run_reserved(
             "a change of the catalog has to be waited for".into(),
         ));
     }
-    let place = log(db, ddl, options, changes, None, Vec::new(), None)?;
+    let place = log(db, ddl, options, changes, None, None, None)?;
     placed();
     db.note_progress(&place);
     Ok(Reserved {

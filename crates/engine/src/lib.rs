@@ -50,11 +50,14 @@ mod folder;
 mod foreign;
 pub mod groups;
 pub mod image;
+mod index_build;
 mod local;
 #[allow(dead_code)]
 mod locks;
 mod memtable;
+mod merge;
 mod oob;
+mod pace;
 pub mod packed;
 mod parallel;
 mod recovery;

@@ -86,6 +86,12 @@ impl Memtable {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// Number of keys.
+    pub(crate) fn keys(&self) -> u64 {
+        let keys = |s: &Shard| s.keys.load(Ordering::Relaxed) as u64;
+        self.shards.iter().map(keys).sum()
+    }
+
     #[inline]
     fn shard(&self, index: u32) -> &Shard {
         &self.shards[index as usize % SHARDS]

@@ -13,7 +13,7 @@
 use crate::groups::CHUNK_HEAD_LEN;
 use crate::packed::{CHUNK_PACKED, pack_events};
 use crate::txn::{SavepointAt, Transaction};
-use crate::writeset::{SpillEnd, SpillPlace};
+use crate::writeset::SpillEnd;
 use crate::{EngineError, Result};
 use narwal_log::{HEADER_LEN, Lsn, RecordKind};
 use parking_lot::Mutex;
@@ -255,13 +255,7 @@ impl Transaction {
         let Some(oob) = &self.oob else {
             return Ok(());
         };
-        let place = SpillPlace {
-            disk: self.db.disk.clone(),
-            dir: self.db.spill_dir.clone(),
-            id: oob.first,
-            cache: self.db.run_cache.clone(),
-            interrupt: self.options.interrupt.clone(),
-        };
+        let place = self.db.spill_place(oob.first, &self.options.interrupt);
         let Some(builder) = &self.builder else {
             return Ok(());
         };
@@ -295,13 +289,7 @@ impl Transaction {
     /// [`make_room`](Self::make_room) of a transaction whose events are in the log already; `id` names its run files.
     pub(crate) fn make_room_redoing(&mut self, id: Lsn) -> Result<()> {
         if self.writes.bytes() > self.db.spill_bytes() {
-            let place = SpillPlace {
-                disk: self.db.disk.clone(),
-                dir: self.db.spill_dir.clone(),
-                id,
-                cache: self.db.run_cache.clone(),
-                interrupt: None,
-            };
+            let place = self.db.spill_place(id, &None);
             self.writes.spill(&place, &[], SpillEnd::default())?;
         }
         if self.locks.len() > self.lock_spill_at {

@@ -9,17 +9,17 @@ use crate::catalog::{Catalog, LoggedChange};
 use crate::classic::Reconcile;
 use crate::commit::{Annex, Spill, split_record};
 use crate::groups::Oob;
+use crate::index_build::IndexBuild;
 use crate::memtable::{Memtable, Payload, full_key};
 use crate::oob::{OobHold, OobRegistry};
 use crate::redo;
 use crate::replica::ReplicaState;
 use crate::run::{Run, RunCache};
-use crate::scan::Scan;
 use crate::snapshot::SnapshotRegistry;
 use crate::spilled::Spilled;
 use crate::state::{Layer, State};
 use crate::table::{Table, finish_secondary_key};
-use crate::txn::{KeyRange, Row, RowInner};
+use crate::txn::{Row, RowInner};
 use crate::writeset::{SpillEnd, SpillPlace, WriteSet};
 use crate::xa::{PreparedAt, PreparedList, XaStep};
 use crate::{EngineError, Result};
@@ -38,6 +38,18 @@ pub(crate) struct RecoverySpill {
     pub(crate) registry: Arc<OobRegistry>,
     /// Memory of a write set that is built again, bytes.
     pub(crate) limit: u64,
+}
+
+impl RecoverySpill {
+    fn place(&self, id: u64) -> SpillPlace {
+        SpillPlace {
+            disk: self.disk.clone(),
+            dir: self.dir.clone(),
+            id,
+            cache: self.cache.clone(),
+            interrupt: None,
+        }
+    }
 }
 
 /// Where a transaction's rows go.
@@ -264,13 +276,7 @@ impl Recovery {
             if let Some(set) = &mut target.set
                 && set.bytes() > self.spill.limit
             {
-                let place = SpillPlace {
-                    disk: self.spill.disk.clone(),
-                    dir: self.spill.dir.clone(),
-                    id: oob.first,
-                    cache: self.spill.cache.clone(),
-                    interrupt: None,
-                };
+                let place = self.spill.place(oob.first);
                 set.spill(&place, &[], SpillEnd::default())?;
             }
             Ok(())
@@ -300,18 +306,18 @@ impl Recovery {
         redo::events(events, row_ids, &mut replay)
     }
 
-    fn build_index(&self, table: u64, index: u32, seq: u64) -> Result<()> {
+    /// Makes an index of a statement's, whose keys no record holds.
+    fn build_index(&mut self, table: u64, index: u32, seq: u64) -> Result<()> {
         let table = self.catalog.table_by_id(table).ok_or_else(|| {
             EngineError::Corrupt(format!("an index is made on the unknown table id {table}"))
         })?;
-        let keys = index_keys(&self.state, table, index)?.0;
-        for key in keys {
-            self.state.active.put(
-                &full_key(index, &key),
-                seq,
-                Payload::Present,
-                &self.registry,
-            );
+        let mut build = IndexBuild::new(self.spill.place(0), self.spill.limit);
+        build.add(&self.state, table, index)?;
+        if let Some(set) = build.layer()? {
+            let layer = Layer::Spilled(Arc::new(Spilled::new(seq, set)));
+            self.state = Arc::new(self.state.covered(Arc::new(Memtable::new()), Some(layer)));
+        } else {
+            build.put_into(&self.state.active, seq, &self.registry);
         }
         Ok(())
     }
@@ -402,49 +408,4 @@ impl redo::Rows for Replayed<'_> {
         }
         Ok(())
     }
-}
-
-/// All keys of a new index, and the clustered key of a row that violates its uniqueness.
-type IndexKeys = (Vec<Vec<u8>>, Option<Vec<u8>>);
-
-/// Derives the keys of a new index from the newest rows.
-pub(crate) fn index_keys(state: &Arc<State>, table: &Arc<Table>, index: u32) -> Result<IndexKeys> {
-    let at = table
-        .indexes
-        .iter()
-        .position(|i| i.id == index)
-        .ok_or_else(|| {
-            EngineError::Corrupt(format!("table {} has no index id {index}", table.def.name))
-        })?;
-    let none = WriteSet::default();
-    let mut keys: Vec<(Vec<u8>, usize)> = Vec::new();
-    let mut scan = Scan::new(
-        &none,
-        state.clone(),
-        u64::MAX,
-        table,
-        0,
-        KeyRange::all(),
-        false,
-        false,
-    )?;
-    while let Some(item) = scan.next()? {
-        let mut key = Vec::with_capacity(32);
-        let has_null = table.secondary_parts(at, item.row, &mut key)?;
-        let parts = if has_null { usize::MAX } else { key.len() };
-        finish_secondary_key(&mut key, item.pk)?;
-        keys.push((key, parts));
-    }
-    keys.sort_unstable();
-    let mut duplicate = None;
-    if table.indexes[at].unique {
-        for pair in keys.windows(2) {
-            let ((a, an), (b, bn)) = (&pair[0], &pair[1]);
-            if *an != usize::MAX && an == bn && a[..*an] == b[..*bn] {
-                duplicate = Some(crate::table::pk_of_secondary(b)?.to_vec());
-                break;
-            }
-        }
-    }
-    Ok((keys.into_iter().map(|(k, _)| k).collect(), duplicate))
 }

@@ -19,6 +19,14 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
+    /// Number of keys.
+    pub(crate) fn entries(&self) -> u64 {
+        match self {
+            Layer::Memtable(m) => m.keys(),
+            Layer::Spilled(s) => s.map.len() as u64 + s.runs.entries(),
+        }
+    }
+
     /// Memory, bytes.
     pub(crate) fn memory(&self) -> u64 {
         match self {

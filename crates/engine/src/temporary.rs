@@ -14,12 +14,12 @@ use crate::fill::TableFill;
 use crate::memtable::{FullKey, Payload, index_of};
 use crate::table::Table;
 use crate::txn::{Transaction, TxnOptions, definition_changed};
-use crate::writeset::{SpillEnd, SpillPlace, WriteSet};
+use crate::writeset::{SpillEnd, WriteSet, unlogged_spill_id};
 use crate::{EngineError, Result};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 const TEMPORARY: u32 = 1 << 31;
 /// Bits of an index's number in its table, which has at most 65.
@@ -27,9 +27,6 @@ const INDEX_BITS: u32 = 7;
 const SLOTS: u32 = 1 << (31 - INDEX_BITS);
 /// In table ids, which are 48 bits wide.
 const TEMPORARY_TABLE: u64 = 1 << 47;
-
-/// Names run files: no transaction's first LSN is that large.
-static NEXT_SPILL: AtomicU64 = AtomicU64::new(1 << 62);
 
 /// Whether an index is one of a temporary table.
 #[inline]
@@ -421,13 +418,8 @@ impl Transaction {
     }
 
     fn spill_temporary(&mut self, index: u32) -> Result<()> {
-        let place = SpillPlace {
-            disk: self.db.disk.clone(),
-            dir: self.db.spill_dir.clone(),
-            id: NEXT_SPILL.fetch_add(1, Ordering::Relaxed),
-            cache: self.db.run_cache.clone(),
-            interrupt: self.options.interrupt.clone(),
-        };
+        let id = unlogged_spill_id();
+        let place = self.db.spill_place(id, &self.options.interrupt);
         let live = self.live_savepoints();
         let rows = self.temporary.as_mut().ok_or_else(in_use)?;
         let table = rows.table_mut(index)?;

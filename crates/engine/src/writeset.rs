@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A transaction's own version of a key, and by how much it changes the number of rows since the map began.
 #[derive(Debug, Clone)]
@@ -46,6 +46,12 @@ pub(crate) struct SpillPlace {
     pub(crate) cache: Arc<RunCache>,
     /// Set by KILL: ends a merge of runs.
     pub(crate) interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// A new [`SpillPlace::id`] for files that no record names: no transaction's first LSN is that large.
+pub(crate) fn unlogged_spill_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1 << 62);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A place where a run must end.
@@ -449,6 +455,37 @@ impl WriteSet {
                 level: 0,
             })
             .collect();
+    }
+
+    /// Adds a run of keys that say it all. They are sorted, and none of them was written before. Nothing is in the map.
+    pub(crate) fn add_run(&mut self, place: &SpillPlace, keys: &[FullKey]) -> Result<()> {
+        debug_assert!(self.map.is_empty() && self.undo.is_empty());
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let path = place.dir.join(run_name(place.id, self.files));
+        self.files += 1;
+        let mut w = RunWriter::create(&place.disk, &path)?;
+        for key in keys {
+            w.add(key, RunEntry::Present)?;
+        }
+        w.finish()?;
+        let run = Run::open(&place.disk, &path, &place.cache).inspect_err(|_| {
+            let _ = place.disk.remove(&path);
+        })?;
+        self.names_durable = false;
+        self.undo_base += keys.len() as u64;
+        self.runs.push(SpilledRun {
+            run,
+            end: SpillEnd {
+                writes: self.undo_base,
+                ..SpillEnd::default()
+            },
+            deltas: RowDeltas::new(),
+            level: 0,
+        });
+        self.merge_runs(place, &[])?;
+        Ok(())
     }
 
     /// Takes map and runs (newest first) out for the store: from here on it owns the files.

@@ -60,8 +60,10 @@ thread_local! {
     /// and spill rows and locks after a few rows, or (0) as usual.
     static OOB: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     static SPILL: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-    /// What the stories met: out-of-band commits, spills, local commits.
-    static MET: std::cell::Cell<[u64; 3]> = const { std::cell::Cell::new([0; 3]) };
+    /// Its memory budget: also one so small that a checkpoint is cut into several transactions of the base.
+    static MEMORY: std::cell::Cell<u64> = const { std::cell::Cell::new(4 << 20) };
+    /// What the stories met: out-of-band commits, spills, local commits, checkpoints that were cut.
+    static MET: std::cell::Cell<[u64; 4]> = const { std::cell::Cell::new([0; 4]) };
 }
 
 fn stat(db: &Database, name: &str) -> u64 {
@@ -92,7 +94,7 @@ fn options(disk: &SimDisk, mode: u8) -> Options {
             // Chunks too, where they are tiny.
             min_len: if OOB.get() > 0 { 60 } else { 200 },
         }),
-        memory_budget: 4 << 20,
+        memory_budget: MEMORY.get(),
         ..Options::default()
     }
 }
@@ -429,6 +431,7 @@ fn story(seed: u64) {
     // history[n] = the state after commit n of this story; the first two are DDL.
     let mut history: Vec<Model> = vec![Model::default()];
     let mut mode = [1, 1, 2, 0][rng.random_range(0..4)];
+    MEMORY.set([4 << 20, 64 << 10, 16 << 10][rng.random_range(0..3)]);
     let small = !(seed / 2).is_multiple_of(3);
     OOB.set(if small { rng.random_range(1..1500) } else { 0 });
     SPILL.set(if small { rng.random_range(1..4000) } else { 0 });
@@ -499,6 +502,7 @@ fn story(seed: u64) {
         };
         met(0, stat(&d, "Narwal_oob_commits"));
         met(1, stat(&d, "Narwal_spills"));
+        met(3, stat(&d, "Narwal_checkpoint_cuts"));
         drop(d);
         disk = next;
         let d = match Database::open_with(DIR, options(&disk, mode)) {

@@ -2,6 +2,7 @@
 //! `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod allocator;
 mod archive;
 mod backup;
 mod binlog;
@@ -22,9 +23,6 @@ mod verify;
 
 use options::Usage;
 use std::process::ExitCode;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Why the command failed.
 #[derive(Debug)]
@@ -66,6 +64,7 @@ impl Failure {
 }
 
 fn main() -> ExitCode {
+    allocator::keep_together();
     let args: Result<Vec<String>, _> = std::env::args_os()
         .skip(1)
         .map(std::ffi::OsString::into_string)

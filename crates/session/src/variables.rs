@@ -1439,7 +1439,7 @@ pub static VARIABLES: &[VariableDef] = &[
     ),
     def("version_compile_machine", Global, Text, "", Computed),
     def("version_compile_os", Global, Text, "", Computed),
-    def("version_malloc_library", Global, Text, "mimalloc", Computed),
+    def("version_malloc_library", Global, Text, "system", Computed),
     def("version_source_revision", Global, Text, "", Computed),
     def("version_ssl_library", Global, Text, "rustls", Computed),
     def("wait_timeout", Both, UInt(1, YEAR, 1), "28800", Live),

@@ -4,11 +4,18 @@ use super::spill::{SpillFile, SpillReader};
 use crate::env::StatementEnv;
 use narwal_types::SqlResult;
 
+/// Bytes of rows that stand together: a list that grows takes no more than this beyond what it holds.
+const BLOCK: usize = 256 << 10;
+
+/// Bytes of a row's length.
+const LENGTH: usize = 4;
+
 /// Byte strings one behind the other.
 #[derive(Default)]
 pub struct RowList {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    /// Each row with its length in front, 4 bytes, little-endian; no row is in two blocks.
+    blocks: Vec<Vec<u8>>,
+    bytes: u64,
     file: Option<SpillFile>,
     count: u64,
 }
@@ -31,13 +38,16 @@ impl RowList {
 
     /// Bytes in memory.
     pub fn memory(&self) -> u64 {
-        (self.bytes.len() + self.ends.len() * size_of::<usize>()) as u64
+        self.bytes
     }
 
     /// Appends a row; beyond `room` bytes they go to a file.
     pub fn push(&mut self, row: &[u8], room: u64, env: &StatementEnv) -> SqlResult<()> {
         self.count += 1;
-        if self.file.is_none() && self.memory() + row.len() as u64 + 8 > room {
+        let len = row.len() + LENGTH;
+        // What does not fit its length goes to a file, whose records have longer ones.
+        let short = u32::try_from(row.len()).ok();
+        if self.file.is_none() && (short.is_none() || self.bytes + len as u64 > room) {
             env.spilled.files.set(env.spilled.files.get() + 1);
             env.spilled.tables.set(env.spilled.tables.get() + 1);
             self.file = Some(SpillFile::new(&env.tmp_dir)?);
@@ -45,8 +55,15 @@ impl RowList {
         if let Some(f) = &mut self.file {
             return f.write_record(&[row]);
         }
-        self.bytes.extend_from_slice(row);
-        self.ends.push(self.bytes.len());
+        let last = self.blocks.last();
+        if last.is_none_or(|b| b.len() + len > BLOCK) {
+            self.blocks.push(Vec::new());
+        }
+        if let (Some(block), Some(short)) = (self.blocks.last_mut(), short) {
+            block.extend_from_slice(&short.to_le_bytes());
+            block.extend_from_slice(row);
+        }
+        self.bytes += len as u64;
         Ok(())
     }
 
@@ -58,6 +75,7 @@ impl RowList {
     /// Begins to read them.
     pub fn reader(&self) -> RowReader {
         RowReader {
+            block: 0,
             at: 0,
             file: self.file.as_ref().map(|f| SpillReader::new(0, f.len())),
         }
@@ -87,6 +105,7 @@ impl RowList {
 
 /// Reads a list from front to back.
 pub struct RowReader {
+    block: usize,
     at: usize,
     file: Option<SpillReader>,
 }
@@ -94,16 +113,16 @@ pub struct RowReader {
 impl RowReader {
     /// The next row, in place of what `row` holds; false at the end.
     pub fn next(&mut self, list: &RowList, row: &mut Vec<u8>) -> SqlResult<bool> {
-        if let Some(end) = list.ends.get(self.at) {
-            let start = if self.at == 0 {
-                0
-            } else {
-                list.ends[self.at - 1]
-            };
-            self.at += 1;
-            row.clear();
-            row.extend_from_slice(&list.bytes[start..*end]);
-            return Ok(true);
+        while let Some(block) = list.blocks.get(self.block) {
+            if let Some((len, rest)) = block[self.at..].split_first_chunk::<LENGTH>() {
+                let len = u32::from_le_bytes(*len) as usize;
+                self.at += LENGTH + len;
+                row.clear();
+                row.extend_from_slice(&rest[..len]);
+                return Ok(true);
+            }
+            self.block += 1;
+            self.at = 0;
         }
         match (&mut self.file, &list.file) {
             (Some(r), Some(f)) => r.read_record(f, row),
