@@ -4,6 +4,8 @@
 mod common;
 use common::*;
 use narwal_engine::*;
+use narwal_log::sim::SimDisk;
+use std::sync::Arc;
 use std::time::Duration;
 
 fn open(dir: &tempfile::TempDir) -> Database {
@@ -366,4 +368,73 @@ fn a_transaction_that_only_read_is_as_good_as_new() {
     x.end_statement();
     assert!(!x.renew());
     assert!(x.get(&t, &key(9)).unwrap().is_some());
+}
+
+/// A new index whose keys outgrow memory is made through run files: NULLs are no duplicates, duplicates far apart are found, a
+/// refused one leaves no file, and recovery makes it again.
+#[test]
+fn an_index_of_many_rows_goes_through_run_files() {
+    let disk = SimDisk::new();
+    let open = |disk: &SimDisk| {
+        let options = Options {
+            spill_bytes: 500,
+            background: false,
+            disk: Arc::new(disk.clone()),
+            ..Options::default()
+        };
+        Database::open_with("/data", options).unwrap()
+    };
+    let files = |disk: &SimDisk| {
+        let paths = disk.paths();
+        paths
+            .iter()
+            .filter(|p| p.starts_with("/data/spill"))
+            .count()
+    };
+    let unique = |db: &Database| {
+        let change = CatalogChange::CreateIndex {
+            db: "d".into(),
+            table: "t".into(),
+            index: index("u", true, &[1]),
+        };
+        ddl(db, "CREATE UNIQUE INDEX u ON t (k)", vec![change])
+    };
+    let db = open(&disk);
+    create(&db, vec![table_def("t", true, false)]);
+    let t = db.catalog().table("d", "t").unwrap().clone();
+    for i in 0..300 {
+        let k = (i % 3 != 0).then_some((i * 7919) % 1000);
+        insert(&db, &t, i, k, "v");
+    }
+    insert(&db, &t, 1000, Some(7919 % 1000), "twice");
+    let Err(EngineError::Duplicate { existing_pk, .. }) = unique(&db) else {
+        panic!("two rows of one value");
+    };
+    assert_eq!(existing_pk, key(1000));
+    assert_eq!(files(&disk), 0);
+    let mut x = begin(&db);
+    let r = x
+        .lock_row(&t, &key(1000), LockMode::Exclusive, LockWait::Wait)
+        .unwrap()
+        .unwrap();
+    x.delete(&t, &key(1000), &r).unwrap();
+    x.commit().unwrap();
+    unique(&db).unwrap();
+    assert!(files(&disk) > 5);
+    let t = db.catalog().table("d", "t").unwrap().clone();
+    check_indexes(&db, &t);
+    // What is written to it goes above the layer.
+    insert(&db, &t, 1001, Some(-5), "more");
+    check_indexes(&db, &t);
+    // No checkpoint at the end: recovery has all of it to do.
+    let killed = disk.kill();
+    drop((x, db));
+    let db = open(&killed);
+    let t = db.catalog().table("d", "t").unwrap().clone();
+    assert!(files(&killed) > 5);
+    check_indexes(&db, &t);
+    assert_eq!(db.table_rows(&t), 301);
+    db.checkpoint().unwrap();
+    check_indexes(&db, &t);
+    assert_eq!(files(&killed), 0);
 }
