@@ -428,7 +428,7 @@ fn an_index_of_many_rows_goes_through_run_files() {
     check_indexes(&db, &t);
     // No checkpoint at the end: recovery has all of it to do.
     let killed = disk.kill();
-    drop((x, db));
+    drop(db);
     let db = open(&killed);
     let t = db.catalog().table("d", "t").unwrap().clone();
     assert!(files(&killed) > 5);
