@@ -19,6 +19,9 @@ use std::time::Instant;
 /// Entries that are put into the base together, at most: they touch an eighth of the pages that memory holds.
 const BATCH: u64 = 128;
 
+/// Bytes of rows that are enough for a batch.
+const BATCH_BYTES: u64 = 1 << 20;
+
 /// Bytes of a page of the base.
 const PAGE: u64 = 4096;
 
@@ -31,6 +34,7 @@ pub(crate) struct Merger<'a> {
     txn: Option<WriteTransaction>,
     batch: Vec<(u32, FullKey, u64, Payload)>,
     batch_size: usize,
+    batch_bytes: u64,
     value: Vec<u8>,
     /// Bytes written to the base when the transaction began, and after how many more it is cut.
     written: u64,
@@ -61,6 +65,7 @@ impl<'a> Merger<'a> {
             txn: Some(txn),
             batch: Vec::with_capacity(batch_size),
             batch_size,
+            batch_bytes: 0,
             value: Vec::new(),
             written: db.base_room.written(),
             // All that leaves memory before the first cut is of this transaction.
@@ -70,8 +75,9 @@ impl<'a> Merger<'a> {
 
     /// Adds an entry. They come in key order within each index, older layers first.
     pub(crate) fn put(&mut self, index: u32, key: &[u8], seq: u64, payload: Payload) -> Result<()> {
+        self.batch_bytes += payload.heap_bytes();
         self.batch.push((index, key.into(), seq, payload));
-        if self.batch.len() < self.batch_size {
+        if self.batch.len() < self.batch_size && self.batch_bytes < BATCH_BYTES {
             return Ok(());
         }
         let began = Instant::now();
@@ -123,6 +129,7 @@ impl<'a> Merger<'a> {
         self.db.pace.advance(batch.len() as u64);
         (self.batch, self.value) = (batch, value);
         self.batch.clear();
+        self.batch_bytes = 0;
         Ok(())
     }
 
