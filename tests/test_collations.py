@@ -63,7 +63,8 @@ def test_order_and_equality(both, collation):
     chosen = strings(seed, int(os.environ.get("NARWAL_STRINGS", "1200")))
     print(f"seed {seed} (repeat with NARWAL_SEED={seed})")
     answers = []
-    for client in both:
+    # MariaDB's ranges on the index of prefixes miss rows whose first characters have no weight (docs/differences.md).
+    for client, hint in zip(both, ("", "IGNORE INDEX (s_2)"), strict=True):
         client.ok(f"CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(40) COLLATE {collation}, KEY (s), KEY (s(2))) CHARACTER SET utf8mb4")
         for first in range(0, len(chosen), 200):
             rows = ", ".join(f"({first + i}, {literal(s)})" for i, s in enumerate(chosen[first : first + 200]))
@@ -74,7 +75,7 @@ def test_order_and_equality(both, collation):
             "computed order": client.rows("SELECT id FROM t ORDER BY CONCAT(s), id"),
             "groups": sorted(client.rows("SELECT MIN(id), COUNT(*) FROM t GROUP BY s")),
             "distinct": client.rows("SELECT COUNT(DISTINCT s) FROM t"),
-            "below": [client.rows(f"SELECT COUNT(*), MAX(id) FROM t WHERE s < {p}") for p in probes],
+            "below": [client.rows(f"SELECT COUNT(*), MAX(id) FROM t {hint} WHERE s < {p}") for p in probes],
             "equal": [client.rows(f"SELECT id FROM t WHERE s = {p} ORDER BY id") for p in probes],
             "weights": client.rows("SELECT id, HEX(WEIGHT_STRING(s)) FROM t ORDER BY id"),
         })  # fmt: skip

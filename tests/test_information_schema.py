@@ -255,7 +255,7 @@ QUERIES = [
     "SELECT a, x.b FROM bare x NATURAL JOIN (SELECT a, b FROM bare WHERE b < 3) y ORDER BY 2",
     "SELECT COUNT(*), SUM(x.b), MAX(p.name) FROM bare x CROSS JOIN parent p",
     "SELECT p.name, COUNT(b.b) FROM parent p LEFT JOIN bare b ON b.a = p.id GROUP BY p.id HAVING COUNT(b.b) < 2 ORDER BY 1",
-    "SELECT d.n, d.s FROM (SELECT a n, SUM(b) s FROM bare GROUP BY a) d WHERE d.s > 2 ORDER BY d.s",
+    "SELECT d.n, d.s FROM (SELECT a n, SUM(b) s FROM bare GROUP BY a) d WHERE d.s > 2 ORDER BY d.s, d.n",
     "SELECT (SELECT MAX(b) FROM bare) m, b FROM bare WHERE b = (SELECT MIN(b) FROM bare)",
     "SELECT b FROM bare WHERE a NOT IN (SELECT a FROM bare WHERE a = 1) ORDER BY b",
     "SELECT b FROM bare WHERE a NOT IN (SELECT a FROM bare) ORDER BY b",

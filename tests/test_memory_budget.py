@@ -18,7 +18,7 @@ from testbed.wire import Connection, SqlError  # noqa: E402
 
 pytestmark = pytest.mark.skipif(STAND_IN, reason="what only Narwal has")
 
-BUDGET = 48
+BUDGET = 64
 ROWS = 50_000
 COPIES = 3
 WRITERS = 8
