@@ -297,7 +297,8 @@ impl WriteSet {
             }
             let path = place.dir.join(run_name(place.id, self.files));
             self.files += 1;
-            let run = match write_run(place, &path, &part) {
+            let entries = part.iter().map(|(k, own)| (k, (&own.payload).into()));
+            let run = match write_run(place, &path, entries) {
                 Ok(run) => run,
                 Err(e) => {
                     // Already gone if it was not finished.
@@ -465,12 +466,9 @@ impl WriteSet {
         }
         let path = place.dir.join(run_name(place.id, self.files));
         self.files += 1;
-        let mut w = RunWriter::create(&place.disk, &path)?;
-        for key in keys {
-            w.add(key, RunEntry::Present)?;
-        }
-        w.finish()?;
-        let run = Run::open(&place.disk, &path, &place.cache).inspect_err(|_| {
+        let entries = keys.iter().map(|key| (key, RunEntry::Present));
+        let run = write_run(place, &path, entries).inspect_err(|_| {
+            // Already gone if it was not finished.
             let _ = place.disk.remove(&path);
         })?;
         self.names_durable = false;
@@ -527,10 +525,14 @@ fn run_name(id: u64, number: u32) -> String {
     format!("{id:016x}-{number:06}.run")
 }
 
-fn write_run(place: &SpillPlace, path: &Path, map: &OwnMap) -> Result<Arc<Run>> {
+fn write_run<'a>(
+    place: &SpillPlace,
+    path: &Path,
+    entries: impl Iterator<Item = (&'a FullKey, RunEntry<'a>)>,
+) -> Result<Arc<Run>> {
     let mut w = RunWriter::create(&place.disk, path)?;
-    for (key, own) in map {
-        w.add(key, RunEntry::from(&own.payload))?;
+    for (key, entry) in entries {
+        w.add(key, entry)?;
     }
     w.finish()?;
     Run::open(&place.disk, path, &place.cache)
