@@ -135,7 +135,7 @@ impl Options {
     /// The part of the memory budget that the store shares out; the rest is for the code, for connections, and for what an
     /// allocator loses between its pieces.
     pub(crate) fn store_budget(&self) -> u64 {
-        self.memory_budget - (self.memory_budget / 8 * 3).min(48 << 20)
+        self.memory_budget - (self.memory_budget / 16 * 7).min(56 << 20)
     }
 }
 

@@ -5,6 +5,7 @@
 //! across I/O. Each key holds a chain of versions, oldest first. A chain drops versions that no snapshot can see any
 //! more when it grows, so that a hot row stays short.
 
+use crate::batch::Batch;
 use crate::snapshot::SnapshotRegistry;
 use parking_lot::RwLock;
 use smallvec::SmallVec;
@@ -39,7 +40,7 @@ pub(crate) enum Payload {
 impl Payload {
     pub(crate) fn heap_bytes(&self) -> u64 {
         match self {
-            Payload::Row(r) => r.len() as u64 + 16,
+            Payload::Row(r) => r.len() as u64 + ROW_OVERHEAD,
             _ => 0,
         }
     }
@@ -53,8 +54,11 @@ struct Version {
 
 type Chain = SmallVec<[Version; 1]>;
 
-/// Rough cost of an entry beside its key and row bytes: B-tree slot, chain, allocator.
-const ENTRY_OVERHEAD: u64 = 96;
+/// Rough cost of an entry beside its key and row bytes: the share of a B-tree node of 816 bytes, which has 6 entries if keys
+/// come in order and 7 or 8 if not.
+const ENTRY_OVERHEAD: u64 = 104;
+/// Two counts, and what the allocator adds.
+const ROW_OVERHEAD: u64 = 28;
 const VERSION_OVERHEAD: u64 = 24;
 /// A chain of this length looks for versions to drop.
 const PRUNE_AT: usize = 4;
@@ -179,7 +183,7 @@ impl Memtable {
         reverse: bool,
         seq: u64,
         limit: usize,
-        out: &mut Vec<(FullKey, Payload)>,
+        out: &mut Batch,
     ) -> bool {
         let shard = self.shard(index);
         if shard.keys.load(Ordering::Acquire) == 0 || range.is_empty() {
@@ -189,7 +193,7 @@ impl Memtable {
         let it = map.range::<[u8], _>((as_bound(&range.start), as_bound(&range.end)));
         let mut push = |(k, chain): (&FullKey, &Chain)| {
             if let Some(v) = visible(chain, seq) {
-                out.push((k.clone(), v.payload.clone()));
+                out.push(k, &v.payload);
             }
             out.len() >= limit
         };
@@ -320,11 +324,12 @@ mod tests {
             }
         }
         let r = FullRange::new(7, &KeyRange::all());
-        let mut out = Vec::new();
+        let keys = |b: &Batch| -> Vec<u8> { (0..b.len()).map(|i| b.key(i).unwrap()[4]).collect() };
+        let mut out = Batch::new();
         assert!(!m.batch(7, &r, false, 5, 100, &mut out));
-        assert_eq!(out.iter().map(|(k, _)| k[4]).collect::<Vec<_>>(), b"abc");
+        assert_eq!(keys(&out), b"abc");
         out.clear();
         assert!(m.batch(7, &r, true, 5, 2, &mut out));
-        assert_eq!(out.iter().map(|(k, _)| k[4]).collect::<Vec<_>>(), b"cb");
+        assert_eq!(keys(&out), b"cb");
     }
 }

@@ -1,23 +1,20 @@
 //! Ordered scans: own writes, memtables and base merged, newest source first.
 
 use crate::base::{Bytes, base_err, split_value};
-use crate::memtable::{FullKey, FullRange, Memtable, Payload, full_key};
+use crate::cursor::{Cursor, Cursors, Sought};
+use crate::memtable::{FullKey, FullRange, Payload, full_key};
 use crate::parallel::{Keep, Parallel};
-use crate::run::{Run, RunCursor};
+use crate::run::RunEntry;
 use crate::state::{Layer, State};
 use crate::table::Table;
 use crate::txn::{KeyRange, Row, RowInner, clustered_key};
-use crate::writeset::{Own, OwnMap, WriteSet};
+use crate::writeset::{Own, WriteSet};
 use crate::{EngineError, Result};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::collections::btree_map;
 use std::ops::Bound;
 use std::sync::Arc;
-
-/// Entries copied out of a memtable under one lock: small at first, since many scans stop early.
-const FIRST_BATCH: usize = 16;
-const BATCH: usize = 256;
 
 /// Entries of the base that its iterator gives before a cursor takes over, which is cheaper for each entry, but has to be
 /// put in its place first.
@@ -34,153 +31,26 @@ pub struct ScanItem<'a> {
     pub row: &'a [u8],
 }
 
-/// A cursor over one memtable, filled batch by batch.
-struct MemCursor {
-    table: Arc<Memtable>,
-    range: FullRange,
-    batch: Vec<(FullKey, Payload)>,
-    at: usize,
-    more: bool,
-}
-
-impl MemCursor {
-    fn new(
-        table: &Arc<Memtable>,
-        index: u32,
-        range: &FullRange,
-        reverse: bool,
-        seq: u64,
-    ) -> Option<MemCursor> {
-        if table.is_empty_for(index) {
-            return None;
-        }
-        let mut c = MemCursor {
-            table: table.clone(),
-            range: range.clone(),
-            batch: Vec::new(),
-            at: 0,
-            more: true,
-        };
-        c.fill(index, reverse, seq, FIRST_BATCH);
-        (!c.batch.is_empty()).then_some(c)
-    }
-
-    fn fill(&mut self, index: u32, reverse: bool, seq: u64, limit: usize) {
-        if let Some((last, _)) = self.batch.last() {
-            let bound = Bound::Excluded(last.clone());
-            if reverse {
-                self.range.end = bound;
-            } else {
-                self.range.start = bound;
-            }
-        }
-        self.batch.clear();
-        self.at = 0;
-        self.more = self
-            .table
-            .batch(index, &self.range, reverse, seq, limit, &mut self.batch);
-    }
-
-    fn peek(&self) -> Option<&[u8]> {
-        self.batch.get(self.at).map(|(k, _)| &k[4..])
-    }
-
-    fn advance(&mut self, index: u32, reverse: bool, seq: u64) {
-        self.at += 1;
-        if self.at >= self.batch.len() && self.more {
-            self.fill(index, reverse, seq, BATCH);
-        }
-    }
-}
-
 type Guard = redb::AccessGuard<'static, Bytes>;
 
-/// A cursor over the sorted map of a committed spilled write set, filled batch by batch.
-struct MapCursor {
-    map: Arc<OwnMap>,
-    range: FullRange,
-    batch: Vec<(FullKey, Payload)>,
-    at: usize,
-}
+/// After so many entries of the base in a row, what others have next is looked for once, and the base is read up to there.
+const STRETCH: usize = 64;
 
-impl MapCursor {
-    fn fill(&mut self, reverse: bool) {
-        if let Some((last, _)) = self.batch.last() {
-            let bound = Bound::Excluded(last.clone());
-            if reverse {
-                self.range.end = bound;
-            } else {
-                self.range.start = bound;
-            }
-        }
-        self.batch.clear();
-        self.at = 0;
-        if self.range.is_empty() {
-            return;
-        }
-        let it = self.map.range::<[u8], _>(self.range.bounds());
-        let copy = |(k, o): (&FullKey, &Own)| (k.clone(), o.payload.clone());
-        if reverse {
-            self.batch.extend(it.rev().take(BATCH).map(copy));
-        } else {
-            self.batch.extend(it.take(BATCH).map(copy));
-        }
-    }
-}
-
-/// A sorted source between the transaction's own map and the base.
-enum Cursor {
-    Memory(MemCursor),
-    Map(MapCursor),
-    Run(RunCursor),
-}
-
-impl Cursor {
-    fn peek(&self) -> Option<&[u8]> {
-        match self {
-            Cursor::Memory(m) => m.peek(),
-            Cursor::Map(m) => m.batch.get(m.at).map(|(k, _)| &k[4..]),
-            Cursor::Run(r) => r.peek_key().and_then(|k| k.get(4..)),
-        }
-    }
-
-    fn advance(&mut self, index: u32, reverse: bool, seq: u64) -> Result<()> {
-        match self {
-            Cursor::Memory(m) => m.advance(index, reverse, seq),
-            Cursor::Map(m) => {
-                m.at += 1;
-                if m.at >= m.batch.len() {
-                    m.fill(reverse);
-                }
-            }
-            Cursor::Run(r) => r.advance()?,
-        }
-        Ok(())
-    }
-
-    /// The item under the cursor; the cursor moves on.
-    fn take(&mut self, index: u32, reverse: bool, seq: u64) -> Result<Option<(FullKey, Payload)>> {
-        let item = match self {
-            Cursor::Memory(MemCursor { batch, at, .. })
-            | Cursor::Map(MapCursor { batch, at, .. }) => batch.get_mut(*at).map(|(k, p)| {
-                // Filling continues after the batch's last key: leave it in place.
-                (k.clone(), std::mem::replace(p, Payload::Tombstone))
-            }),
-            Cursor::Run(r) => match r.peek_key() {
-                Some(k) => r.payload().map(|p| (FullKey::from_slice(k), p)),
-                None => None,
-            },
-        };
-        self.advance(index, reverse, seq)?;
-        Ok(item)
-    }
+/// Where an entry is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Own,
+    /// A cursor's number.
+    Memory(usize),
+    Base,
 }
 
 /// The item under the cursor.
 enum Current<'t> {
     None,
     Own(&'t FullKey, &'t Own),
-    Memory(FullKey, Payload),
+    /// Copied from a memtable, a map or a run: `Scan::held_key` and `Scan::held_row`.
+    Held,
     Base(Guard, Guard),
 }
 
@@ -194,11 +64,14 @@ pub struct Scan<'t> {
     own: Option<btree_map::Range<'t, FullKey, Own>>,
     own_next: Option<(&'t FullKey, &'t Own)>,
     /// Youngest first: the transaction's own runs, then the store's layers.
-    memory: SmallVec<[Cursor; 2]>,
+    memory: Cursors,
+    held_key: FullKey,
+    held_row: Vec<u8>,
     base: Option<redb::Range<'static, Bytes, Bytes>>,
     state: Arc<State>,
     range: KeyRange,
     seq: u64,
+    sought: Sought,
     index: usize,
     index_id: u32,
     clustered_id: u32,
@@ -229,31 +102,26 @@ impl<'t> Scan<'t> {
         })?;
         let full = FullRange::new(ix.id, &range);
         let empty = full.is_empty();
-        let mut memory = SmallVec::new();
+        let mut memory = Cursors::new();
         let mut base = None;
         let mut own = None;
+        let sought = Sought {
+            index: ix.id,
+            reverse,
+            seq,
+        };
         if !empty {
             for run in writes.runs() {
-                push_run(&mut memory, run, &full, reverse)?;
+                Cursor::push_run(&mut memory, run, &full, reverse)?;
             }
-            let memtable = |m| MemCursor::new(m, ix.id, &full, reverse, seq).map(Cursor::Memory);
-            memory.extend(memtable(&state.active));
+            Cursor::push_memtable(&mut memory, &state.active, &full, sought);
             for layer in &state.older {
                 match layer {
-                    Layer::Memtable(m) => memory.extend(memtable(m)),
+                    Layer::Memtable(m) => Cursor::push_memtable(&mut memory, m, &full, sought),
                     Layer::Spilled(s) if s.seq <= seq => {
-                        let mut c = MapCursor {
-                            map: s.map.clone(),
-                            range: full.clone(),
-                            batch: Vec::new(),
-                            at: 0,
-                        };
-                        c.fill(reverse);
-                        if !c.batch.is_empty() {
-                            memory.push(Cursor::Map(c));
-                        }
+                        Cursor::push_map(&mut memory, &s.map, &full, sought);
                         for run in &s.runs.runs {
-                            push_run(&mut memory, run, &full, reverse)?;
+                            Cursor::push_run(&mut memory, run, &full, reverse)?;
                         }
                     }
                     Layer::Spilled(_) => {}
@@ -274,6 +142,9 @@ impl<'t> Scan<'t> {
             state,
             range,
             seq,
+            sought,
+            held_key: FullKey::new(),
+            held_row: Vec::new(),
             index,
             index_id: ix.id,
             clustered_id: table.indexes[0].id,
@@ -380,22 +251,27 @@ impl<'t> Scan<'t> {
                 }
                 n => {
                     let m = &mut self.memory[n - 1];
-                    let Some((k, p)) = m.take(self.index_id, self.reverse, self.seq)? else {
+                    let (Some(key), Some(entry)) = (m.peek(), m.entry()) else {
                         continue;
                     };
-                    live = !matches!(p, Payload::Tombstone);
-                    self.current = Current::Memory(k, p);
+                    self.held_key.clear();
+                    self.held_key.extend_from_slice(key);
+                    live = !matches!(entry, RunEntry::Tombstone);
+                    self.held_row.clear();
+                    self.held_row.extend_from_slice(entry_row(entry));
+                    self.current = Current::Held;
+                    m.advance(self.sought)?;
                 }
             }
             let key: &[u8] = match &self.current {
                 Current::Own(k, _) => &k[4..],
-                Current::Memory(k, _) => &k[4..],
+                Current::Held => &self.held_key,
                 _ => &[],
             };
             if source != BASE {
                 for (i, m) in self.memory.iter_mut().enumerate() {
                     if 1 + i > source && m.peek() == Some(key) {
-                        m.advance(self.index_id, self.reverse, self.seq)?;
+                        m.advance(self.sought)?;
                     }
                 }
                 let same = self
@@ -435,21 +311,8 @@ impl<'t> Scan<'t> {
     ) -> std::result::Result<(), E> {
         if self.index == 0 || self.keys_only {
             let keep = keep.filter(|_| self.index == 0 && !self.keys_only && !self.reverse);
-            while !self.only_base() {
-                if !self.base_before_others(keep, &mut f)? || !self.memory_before_others(&mut f)? {
-                    return Ok(());
-                }
-                if self.only_base() {
-                    break;
-                }
-                match self.next()? {
-                    Some(item) => {
-                        if !f(item)? {
-                            return Ok(());
-                        }
-                    }
-                    None => return Ok(()),
-                }
+            if !self.merge(keep, &mut f)? {
+                return Ok(());
             }
             let end = if self.reverse {
                 &self.range.start
@@ -563,39 +426,80 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Hands on the entries of one memtable that come before all others; false if `f` had enough.
-    fn memory_before_others<E: From<EngineError>>(
+    /// Hands on entries until only the base has any left; false if `f` had enough.
+    fn merge<E: From<EngineError>>(
         &mut self,
+        keep: Option<&Keep<'_>>,
         f: &mut impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
     ) -> std::result::Result<bool, E> {
         let (index, keys_only, reverse) = (self.index, self.keys_only, self.reverse);
-        let [Cursor::Memory(m)] = &mut self.memory[..] else {
-            return Ok(true);
-        };
-        if self.own_next.is_some() {
-            return Ok(true);
-        }
-        let base = self.base_next.as_ref().map(|(k, _)| k.value());
-        while let Some((k, payload)) = m.batch.get(m.at) {
-            let key = &k[4..];
-            if base.is_some_and(|b| !before(key, b, reverse)) {
-                break;
+        // Entries of the base since the last one of another source.
+        let mut of_base = 0;
+        while !self.only_base() {
+            if of_base == STRETCH {
+                of_base = 0;
+                if !self.base_before_others(keep, f)? {
+                    return Ok(false);
+                }
             }
-            let more = match payload {
-                Payload::Tombstone => true,
-                p => f(ScanItem {
+            // The first key; the youngest source that has it says what it is worth, those in `same` have it too.
+            let mut first: Option<(Source, &[u8])> = None;
+            let mut same = SmallVec::<[Source; 4]>::new();
+            let own = self.own_next.map(|(k, _)| (Source::Own, &k[4..]));
+            let memory = self.memory.iter().enumerate();
+            let memory = memory.filter_map(|(i, m)| Some((Source::Memory(i), m.peek()?)));
+            let base = (self.base_next.as_ref()).map(|(k, _)| (Source::Base, k.value()));
+            for (source, key) in own.into_iter().chain(memory).chain(base) {
+                let order = match first {
+                    None => Ordering::Less,
+                    Some((_, best)) if reverse => best.cmp(key),
+                    Some((_, best)) => key.cmp(best),
+                };
+                match order {
+                    Ordering::Less => {
+                        first = Some((source, key));
+                        same.clear();
+                    }
+                    Ordering::Equal => same.push(source),
+                    Ordering::Greater => {}
+                }
+            }
+            let Some((source, key)) = first else {
+                return Ok(true);
+            };
+            let entry = match source {
+                Source::Own => (self.own_next).map(|(_, own)| RunEntry::from(&own.payload)),
+                Source::Memory(i) => self.memory[i].entry(),
+                Source::Base => None,
+            };
+            let more = match (entry, &self.base_next) {
+                (Some(RunEntry::Tombstone), _) => true,
+                (Some(entry), _) => f(ScanItem {
                     key,
                     pk: clustered_key(index, key)?,
-                    row: if keys_only { &[] } else { payload_row(p) },
+                    row: if keys_only { &[] } else { entry_row(entry) },
                 })?,
+                (None, Some((k, v))) => f(base_item(index, keys_only, k.value(), v.value())?)?,
+                (None, None) => true,
             };
-            m.advance(self.index_id, reverse, self.seq);
+            of_base = if source == Source::Base {
+                of_base + 1
+            } else {
+                0
+            };
+            for source in std::iter::once(source).chain(same) {
+                match source {
+                    Source::Own => self.advance_own(),
+                    Source::Base => self.advance_base()?,
+                    Source::Memory(i) => self.memory[i].advance(self.sought)?,
+                }
+            }
             if !more {
                 return Ok(false);
             }
-        }
-        if m.peek().is_none() {
-            self.memory.clear();
+            if source != Source::Base {
+                self.memory.retain(|m| m.peek().is_some());
+            }
         }
         Ok(true)
     }
@@ -612,7 +516,7 @@ impl<'t> Scan<'t> {
             }
             let key = match &self.current {
                 Current::Own(k, _) => &k[4..],
-                Current::Memory(k, _) => &k[4..],
+                Current::Held => &self.held_key,
                 Current::Base(k, _) => k.value(),
                 Current::None => return Ok(None),
             };
@@ -644,8 +548,8 @@ impl<'t> Scan<'t> {
             }
         }
         let (key, value): (&[u8], &[u8]) = match &self.current {
-            Current::Own(k, o) => (&k[4..], payload_row(&o.payload)),
-            Current::Memory(k, p) => (&k[4..], payload_row(p)),
+            Current::Own(k, o) => (&k[4..], entry_row(RunEntry::from(&o.payload))),
+            Current::Held => (&self.held_key, &self.held_row),
             Current::Base(k, v) => (
                 k.value(),
                 if self.index == 0 && !self.keys_only {
@@ -667,23 +571,6 @@ impl<'t> Scan<'t> {
             row,
         }))
     }
-}
-
-/// Adds a cursor over a run, if the run has anything in the range.
-fn push_run(
-    cursors: &mut SmallVec<[Cursor; 2]>,
-    run: &Arc<Run>,
-    range: &FullRange,
-    reverse: bool,
-) -> Result<()> {
-    if !run.overlaps(range) {
-        return Ok(());
-    }
-    let c = run.cursor(range, reverse)?;
-    if c.peek_key().is_some() {
-        cursors.push(Cursor::Run(c));
-    }
-    Ok(())
 }
 
 /// True if a scan meets `a` before `b`.
@@ -726,9 +613,10 @@ fn base_item<'a>(
     Ok(ScanItem { key, pk, row })
 }
 
-fn payload_row(p: &Payload) -> &[u8] {
-    match p {
-        Payload::Row(r) => r,
+#[inline]
+fn entry_row(entry: RunEntry<'_>) -> &[u8] {
+    match entry {
+        RunEntry::Row(r) => r,
         _ => &[],
     }
 }

@@ -172,6 +172,13 @@ impl Instance {
             .map_err(|e| Failure::run("connections to sources", e))
     }
 
+    /// Bytes of memory that the server may take.
+    pub fn memory_budget(&self) -> u64 {
+        self.instance
+            .global_value("innodb_buffer_pool_size")
+            .as_u64()
+    }
+
     /// True if connections to sources start with the server.
     pub fn starts_replicas(&self) -> bool {
         !self.instance.global_value("skip_slave_start").as_bool()

@@ -14,6 +14,7 @@ mod glue;
 mod help;
 mod local;
 mod options;
+mod page_pool;
 mod rejoin;
 mod replica;
 mod restore;
@@ -23,6 +24,9 @@ mod verify;
 
 use options::Usage;
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: page_pool::Allocator = page_pool::Allocator::new();
 
 /// Why the command failed.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ use std::cmp::Ordering;
 use std::sync::OnceLock;
 use uca::{Uca, Version};
 
+mod ascii_key;
 mod latin1;
 mod uca;
 
@@ -861,8 +862,8 @@ impl Collation {
         let info = self.info();
         match info.rule {
             Rule::Uca(u) => u.sort_key(s, info.pad, out),
-            Rule::General if info.pad => padded_key(GeneralWeights { s: trim_spaces(s) }, out),
-            Rule::General => nopad_key(GeneralWeights { s }, out),
+            Rule::General if info.pad => general_padded_key(trim_spaces(s), out),
+            Rule::General => general_nopad_key(s, out),
             Rule::Latin1(_) | Rule::Ascii if info.pad => {
                 padded_key(Weights::new(trim_spaces(s), info.rule), out);
             }
@@ -902,41 +903,95 @@ impl Collation {
     }
 }
 
-/// The sort key of weights under PAD SPACE; spaces at the end are gone already.
-#[inline]
-fn padded_key(weights: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
-    let mut spaces = 0;
-    for w in weights {
-        if w == 0x20 {
-            spaces += 1;
-            continue;
+/// The sort key under utf8mb4_general_ci; spaces at the end are gone already.
+fn general_padded_key(s: &[u8], out: &mut Vec<u8>) {
+    out.reserve(s.len() + 1);
+    let mut weights = GeneralWeights { s };
+    loop {
+        let plain = ascii_key::padded(weights.s, out);
+        weights.s = &weights.s[plain..];
+        let left = weights.s.len().saturating_sub(ascii_key::AT_ONCE);
+        let mut spaces = 0;
+        while weights.s.len() > left || spaces > 0 {
+            let Some(w) = weights.next() else {
+                break;
+            };
+            push_padded(w, &mut spaces, out);
         }
-        if spaces > 0 {
-            let sym = if w < 0x20 { SPACE_LESS } else { SPACE_MORE };
-            out.resize(out.len() + spaces, sym);
-            spaces = 0;
-        }
-        // 1 byte for ASCII, 2 below 0x7d00, else 3; each form sorts above the one before.
-        match w {
-            0..0x20 => out.push(w as u8),
-            0x20..0x80 => out.push(w as u8 + 2),
-            0x80..0x7d00 => out.extend_from_slice(&[0x82 + (w >> 8) as u8, w as u8]),
-            _ => out.extend_from_slice(&[0xff, (w >> 8) as u8, w as u8]),
+        if weights.s.is_empty() {
+            break;
         }
     }
     out.push(END);
 }
 
-/// The sort key of weights under NO PAD: 0 ends it.
-fn nopad_key(weights: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
-    for w in weights {
-        match w {
-            0..0x80 => out.push(w as u8 + 1),
-            0x80..0x7d00 => out.extend_from_slice(&[0x82 + (w >> 8) as u8, w as u8]),
-            _ => out.extend_from_slice(&[0xff, (w >> 8) as u8, w as u8]),
+/// The sort key under utf8mb4_general_nopad_ci.
+fn general_nopad_key(s: &[u8], out: &mut Vec<u8>) {
+    out.reserve(s.len() + 1);
+    let mut weights = GeneralWeights { s };
+    loop {
+        let plain = ascii_key::unpadded(weights.s, out);
+        weights.s = &weights.s[plain..];
+        let left = weights.s.len().saturating_sub(ascii_key::AT_ONCE);
+        while weights.s.len() > left {
+            let Some(w) = weights.next() else {
+                break;
+            };
+            push_nopad(w, out);
+        }
+        if weights.s.is_empty() {
+            break;
         }
     }
     out.push(0);
+}
+
+/// The sort key of weights under PAD SPACE; spaces at the end are gone already.
+#[inline]
+fn padded_key(weights: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
+    let mut spaces = 0;
+    for w in weights {
+        push_padded(w, &mut spaces, out);
+    }
+    out.push(END);
+}
+
+/// Appends a weight under PAD SPACE; `spaces` are those in front of it.
+#[inline]
+fn push_padded(w: u16, spaces: &mut usize, out: &mut Vec<u8>) {
+    if w == 0x20 {
+        *spaces += 1;
+        return;
+    }
+    if *spaces > 0 {
+        let sym = if w < 0x20 { SPACE_LESS } else { SPACE_MORE };
+        out.resize(out.len() + *spaces, sym);
+        *spaces = 0;
+    }
+    // 1 byte for ASCII, 2 below 0x7d00, else 3; each form sorts above the one before.
+    match w {
+        0..0x20 => out.push(w as u8),
+        0x20..0x80 => out.push(w as u8 + 2),
+        0x80..0x7d00 => out.extend_from_slice(&[0x82 + (w >> 8) as u8, w as u8]),
+        _ => out.extend_from_slice(&[0xff, (w >> 8) as u8, w as u8]),
+    }
+}
+
+/// The sort key of weights under NO PAD: 0 ends it.
+fn nopad_key(weights: impl Iterator<Item = u16>, out: &mut Vec<u8>) {
+    for w in weights {
+        push_nopad(w, out);
+    }
+    out.push(0);
+}
+
+#[inline]
+fn push_nopad(w: u16, out: &mut Vec<u8>) {
+    match w {
+        0..0x80 => out.push(w as u8 + 1),
+        0x80..0x7d00 => out.extend_from_slice(&[0x82 + (w >> 8) as u8, w as u8]),
+        _ => out.extend_from_slice(&[0xff, (w >> 8) as u8, w as u8]),
+    }
 }
 
 /// Weight of a character under a table of latin1. What latin1 does not have sorts behind all that it has.
@@ -1124,7 +1179,29 @@ mod tests {
         k
     }
 
+    /// Long enough for whole pieces of ASCII, with spaces and others among it.
+    fn long_text() -> impl Strategy<Value = Vec<u8>> {
+        let part = prop_oneof![
+            "[a-zA-Z0-9-]{1,40}".prop_map(String::into_bytes),
+            " {1,20}".prop_map(String::into_bytes),
+            "[\\x00-\\x7f]{1,20}".prop_map(String::into_bytes),
+            text().prop_map(String::into_bytes),
+            proptest::collection::vec(any::<u8>(), 1..4),
+        ];
+        proptest::collection::vec(part, 0..6).prop_map(|v| v.concat())
+    }
+
     proptest! {
+        #[test]
+        fn keys_by_pieces_are_those_by_characters(s in long_text()) {
+            let mut k = Vec::new();
+            padded_key(GeneralWeights { s: trim_spaces(&s) }, &mut k);
+            prop_assert_eq!(key(CI, &s), k);
+            let mut k = Vec::new();
+            nopad_key(GeneralWeights { s: &s }, &mut k);
+            prop_assert_eq!(key(Collation::Utf8mb4GeneralNopadCi, &s), k);
+        }
+
         #[test]
         fn keys_sort_as_strings(a in text(), b in text()) {
             for c in Collation::all() {

@@ -270,6 +270,9 @@ fn prefix(key: &[u8]) -> u64 {
 /// Runs that are merged into one when there are so many.
 const MAX_RUNS: usize = 128;
 
+/// The rows that a buffer makes room for at its first one, and the bytes at most.
+const FIRST_ROOM: (usize, usize) = (100, 32 << 10);
+
 /// What is read of all runs together, in bytes.
 const READ: usize = 1 << 20;
 
@@ -541,6 +544,14 @@ impl<'p> SortBuffer<'p> {
             payload: payload.len() as u32,
             row: (self.arena.len() - at) as u32,
         });
+        if self.slots.len() == 1 {
+            // To grow step by step takes longer.
+            let (rows, bytes) = FIRST_ROOM;
+            let more = rows.min(self.keep);
+            self.slots.reserve(more);
+            self.arena
+                .reserve((more.saturating_mul(self.arena.len())).min(bytes));
+        }
         if self.keep < usize::MAX / 32 && self.slots.len() >= 2 * self.keep + 256 {
             self.prune();
         }
