@@ -14,7 +14,7 @@ use crate::memtable::{FullKey, Payload};
 use crate::{EngineError, Result};
 use redb::{TableDefinition, TableHandle, WriteTransaction};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Entries that are put into the base together, at most: they touch an eighth of the pages that memory holds.
 const BATCH: u64 = 128;
@@ -39,6 +39,15 @@ pub(crate) struct Merger<'a> {
     /// Bytes written to the base when the transaction began, and after how many more it is cut.
     written: u64,
     cut_after: u64,
+}
+
+/// The longest pause between two pieces.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long to pause behind a piece: as long as it took, if that was work. One that took seconds waited for the disk, or the
+/// process was stopped meanwhile, and writers may need the room before the same time has passed again.
+fn pause(took: Duration) -> Duration {
+    took.min(LONGEST_PAUSE)
 }
 
 impl<'a> Merger<'a> {
@@ -84,7 +93,7 @@ impl<'a> Merger<'a> {
         self.flush()?;
         if self.db.has_time() {
             // A thread that computes without a break makes those wait that answer clients.
-            std::thread::sleep(began.elapsed());
+            std::thread::sleep(pause(began.elapsed()));
         }
         if self.db.base_room.written() - self.written >= self.cut_after {
             self.cut()?;
@@ -169,5 +178,18 @@ impl<'a> Merger<'a> {
         }
         self.db.base_room.set_partial(false);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_as_long_as_the_work_but_never_long() {
+        let ms = Duration::from_millis;
+        assert_eq!(pause(ms(3)), ms(3));
+        // The process was stopped for seconds: it must not stand still for as long again.
+        assert_eq!(pause(ms(7000)), LONGEST_PAUSE);
     }
 }
