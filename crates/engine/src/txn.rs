@@ -47,6 +47,9 @@ pub enum Isolation {
 pub struct TxnOptions {
     /// Isolation level.
     pub isolation: Isolation,
+    /// Under REPEATABLE READ and SERIALIZABLE, locking reads and writes take the newest version of a row that was changed
+    /// since the snapshot, as under READ COMMITTED, in place of failing (`innodb_snapshot_isolation=OFF`).
+    pub newest_rows: bool,
     /// START TRANSACTION READ ONLY.
     pub read_only: bool,
     /// How long to wait for a row lock (`innodb_lock_wait_timeout`); `None`: 50 seconds.
@@ -153,6 +156,7 @@ impl Default for TxnOptions {
     fn default() -> Self {
         TxnOptions {
             isolation: Isolation::default(),
+            newest_rows: false,
             read_only: false,
             lock_wait_timeout: None,
             interrupt: None,
@@ -702,7 +706,7 @@ impl Transaction {
 
     /// Locks a row and returns its newest version (own writes included), `None` if there is no such row (or it was
     /// skipped by SKIP LOCKED). The key stays locked even if absent. Fails with `WriteConflict` under REPEATABLE READ
-    /// if a snapshot exists and the row's newest version is younger.
+    /// if a snapshot exists and the row's newest version is younger, unless [`TxnOptions::newest_rows`] says otherwise.
     pub fn lock_row(
         &mut self,
         table: &Arc<Table>,
@@ -726,9 +730,7 @@ impl Transaction {
         }
         // The state is read after the lock was granted: its former holder's row is in it.
         let newest = self.db.state.load().get(index, &key, u64::MAX)?;
-        if let Some(snapshot) = &self.snapshot
-            && self.options.isolation != Isolation::ReadCommitted
-        {
+        if let Some(snapshot) = self.snapshot.as_ref().filter(|_| self.checks_conflicts()) {
             let changed = match &newest {
                 Some((seq, Some(_))) => *seq > snapshot.seq,
                 Some((_, None)) | None => snapshot
@@ -1149,7 +1151,9 @@ impl Transaction {
     /// True if a write must also look at the rows of its snapshot: a row that matched there and was changed since is a
     /// conflict (1020) even if it does not match any more.
     pub fn checks_conflicts(&self) -> bool {
-        self.snapshot.is_some() && self.options.isolation != Isolation::ReadCommitted
+        self.snapshot.is_some()
+            && self.options.isolation != Isolation::ReadCommitted
+            && !self.options.newest_rows
     }
 
     /// Its number since the server's start.

@@ -54,6 +54,8 @@ pub struct SessionTimeouts {
 pub(crate) struct Settings {
     pub autocommit: bool,
     pub isolation: Isolation,
+    /// `innodb_snapshot_isolation=OFF`.
+    pub newest_rows: bool,
     pub read_only: bool,
     pub lock_wait_timeout: Duration,
     /// `lock_wait_timeout`: for locks on whole tables, as LOCK TABLES takes them.
@@ -180,6 +182,7 @@ impl ClientSession {
             settings: Settings {
                 autocommit: true,
                 isolation: Isolation::RepeatableRead,
+                newest_rows: false,
                 read_only: false,
                 lock_wait_timeout: Duration::from_secs(50),
                 table_lock_timeout: Duration::from_secs(86_400),
@@ -296,6 +299,7 @@ impl ClientSession {
                 "SERIALIZABLE" => Isolation::Serializable,
                 _ => Isolation::RepeatableRead,
             },
+            newest_rows: !v("innodb_snapshot_isolation").as_bool(),
             read_only: v("tx_read_only").as_bool(),
             lock_wait_timeout: Duration::from_secs(v("innodb_lock_wait_timeout").as_u64()),
             table_lock_timeout: Duration::from_secs(v("lock_wait_timeout").as_u64()),

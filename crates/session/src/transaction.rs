@@ -48,6 +48,7 @@ impl ClientSession {
     pub(crate) fn txn_options(&self, isolation: Isolation, read_only: bool) -> TxnOptions {
         TxnOptions {
             isolation,
+            newest_rows: self.settings.newest_rows,
             read_only,
             lock_wait_timeout: Some(self.settings.lock_wait_timeout),
             interrupt: Some(self.process.interrupt.clone()),

@@ -642,7 +642,7 @@ pub static VARIABLES: &[VariableDef] = &[
     def("innodb_read_io_threads", Global, UInt(1, 64, 1), "4", Inert),
     def("innodb_read_only", Global, Bool, "OFF", Startup),
     def("innodb_rollback_on_timeout", Global, Bool, "OFF", Startup),
-    def("innodb_snapshot_isolation", Both, Bool, "ON", Fixed),
+    def("innodb_snapshot_isolation", Both, Bool, "ON", Live),
     def("innodb_stats_on_metadata", Global, Bool, "OFF", Inert),
     def("innodb_stats_persistent", Global, Bool, "OFF", Inert),
     def("innodb_strict_mode", Both, Bool, "ON", Inert),
