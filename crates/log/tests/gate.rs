@@ -603,6 +603,8 @@ fn gates_modes_and_acknowledgements_change_under_load() {
     let (log, _) = open(opts.clone());
     let (stop, left) = (AtomicBool::new(false), AtomicU64::new(8));
     let each = 400;
+    // On a busy machine all commits may be over before the thread that changes gates has run.
+    log.set_gate(Gate::Visibility);
     std::thread::scope(|s| {
         for i in 0..8u64 {
             let (log, left) = (&log, &left);
@@ -652,6 +654,13 @@ fn gates_modes_and_acknowledgements_change_under_load() {
                 Durability::Synced,
                 Durability::Written,
             ];
+            let waited = || {
+                let stats = l.gate_stats();
+                stats.acknowledged > 0 && stats.waits > 0
+            };
+            while !st.load(Ordering::SeqCst) && !waited() {
+                std::thread::sleep(Duration::from_micros(200));
+            }
             while !st.load(Ordering::SeqCst) {
                 l.set_gate(gates[rng.random_range(0..4)]);
                 if rng.random_bool(0.3) {
