@@ -82,16 +82,15 @@ impl Trims {
     }
 
     fn worth(&mut self, resident: u64) -> bool {
-        if resident <= self.near {
+        if resident < self.near - 4 * self.step() {
             self.last = None;
-            return false;
         }
-        self.last.is_none_or(|(size, more)| resident > size + more)
+        resident > self.near && self.last.is_none_or(|(size, more)| resident > size + more)
     }
 
     fn done(&mut self, before: u64, after: u64) {
         let more = match self.last {
-            Some((_, more)) if before < after + self.step() => more.saturating_mul(2),
+            Some((_, more)) if before < after + self.step() => (more * 2).min(4 * self.step()),
             _ => self.step(),
         };
         self.last = Some((after, more));
@@ -134,6 +133,8 @@ mod tests {
         t.done(near + 2 * step + 1, near + 2 * step + 1);
         assert!(!t.worth(near + 6 * step), "nothing came of it");
         assert!(t.worth(near + 6 * step + 2));
+        assert!(!t.worth(near - 4 * step));
+        assert!(!t.worth(near + 1), "it goes up and down around it");
         assert!(!t.worth(near / 2));
         assert!(t.worth(near + 1), "a new start");
     }
