@@ -23,6 +23,9 @@ SELECT y, COUNT(*) FROM s GROUP BY y;
 SELECT region, COUNT(*) FROM s GROUP BY region ORDER BY region;
 SELECT LOWER(region) r, SUM(qty) FROM s GROUP BY r ORDER BY r;
 SELECT y, region, COUNT(*) FROM s GROUP BY 1, 2 ORDER BY 1, 2;
+-- Each key is looked at before the next one.
+SELECT MIN(y) AS a FROM s GROUP BY 1, -3;
+SELECT MIN(y) AS a FROM s GROUP BY -3, 1;
 SELECT y, COUNT(*) c FROM s GROUP BY y HAVING c > 3;
 SELECT y FROM s GROUP BY y HAVING SUM(qty) > 10 ORDER BY y;
 SELECT y FROM s GROUP BY y HAVING MAX(price) > 3.2 OR MIN(qty) = 1 ORDER BY y;

@@ -512,7 +512,7 @@ impl Resolver<'_> {
             .group_by
             .iter()
             .map(|g| {
-                self.order_item(
+                let key = self.order_item(
                     &g.expr,
                     g.desc,
                     named,
@@ -522,16 +522,17 @@ impl Resolver<'_> {
                         aggregates: None,
                         ..base
                     },
-                )
+                )?;
+                if key.expr.has_aggregate() {
+                    return Err(SqlError::new(
+                        1056,
+                        b"42000",
+                        "Can't group on an aggregate function",
+                    ));
+                }
+                Ok(key)
             })
             .collect::<SqlResult<Vec<_>>>()?;
-        if group_keys.iter().any(|g| g.expr.has_aggregate()) {
-            return Err(SqlError::new(
-                1056,
-                b"42000",
-                "Can't group on an aggregate function",
-            ));
-        }
         let having = s
             .having
             .as_ref()
