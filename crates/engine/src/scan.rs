@@ -70,12 +70,9 @@ pub struct Scan<'t> {
     base: Option<redb::Range<'static, Bytes, Bytes>>,
     state: Arc<State>,
     range: KeyRange,
-    seq: u64,
     sought: Sought,
     index: usize,
-    index_id: u32,
     clustered_id: u32,
-    reverse: bool,
     keys_only: bool,
     fetched: Option<Row>,
     /// It ends once so many deleted entries were passed.
@@ -141,14 +138,11 @@ impl<'t> Scan<'t> {
             base_next: None,
             state,
             range,
-            seq,
             sought,
             held_key: FullKey::new(),
             held_row: Vec::new(),
             index,
-            index_id: ix.id,
             clustered_id: table.indexes[0].id,
-            reverse,
             keys_only,
             current: Current::None,
             fetched: None,
@@ -162,7 +156,7 @@ impl<'t> Scan<'t> {
     }
 
     fn advance_own(&mut self) {
-        let reverse = self.reverse;
+        let reverse = self.sought.reverse;
         self.own_next = self
             .own
             .as_mut()
@@ -170,7 +164,7 @@ impl<'t> Scan<'t> {
     }
 
     fn advance_base(&mut self) -> Result<()> {
-        self.base_next = read_base(&mut self.base, self.reverse)?;
+        self.base_next = read_base(&mut self.base, self.sought.reverse)?;
         Ok(())
     }
 
@@ -187,7 +181,7 @@ impl<'t> Scan<'t> {
                 // Nothing to compare with: nothing is read ahead.
                 let next = match self.base_next.take() {
                     Some(item) => Some(item),
-                    None => read_base(&mut self.base, self.reverse)?,
+                    None => read_base(&mut self.base, self.sought.reverse)?,
                 };
                 let Some((k, v)) = next else {
                     self.current = Current::None;
@@ -198,7 +192,7 @@ impl<'t> Scan<'t> {
             }
             // Sources in order of age, youngest first: 0 own, 1.. memtables, last the base.
             let mut best: Option<(usize, &[u8])> = None;
-            let reverse = self.reverse;
+            let reverse = self.sought.reverse;
             let wins = |k: &[u8], best: &Option<(usize, &[u8])>| match best {
                 None => true,
                 Some((_, b)) => {
@@ -310,11 +304,11 @@ impl<'t> Scan<'t> {
         mut f: impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
     ) -> std::result::Result<(), E> {
         if self.index == 0 || self.keys_only {
-            let keep = keep.filter(|_| self.index == 0 && !self.keys_only && !self.reverse);
+            let keep = keep.filter(|_| self.index == 0 && !self.keys_only && !self.sought.reverse);
             if !self.merge(keep, &mut f)? {
                 return Ok(());
             }
-            let end = if self.reverse {
+            let end = if self.sought.reverse {
                 &self.range.start
             } else {
                 &self.range.end
@@ -337,7 +331,7 @@ impl<'t> Scan<'t> {
         keep: Option<&Keep<'_>>,
         f: &mut impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
     ) -> std::result::Result<bool, E> {
-        let reverse = self.reverse;
+        let reverse = self.sought.reverse;
         let mut first: Option<&[u8]> = self.own_next.map(|(k, _)| &k[4..]);
         for m in &self.memory {
             if let Some(k) = m.peek()
@@ -368,7 +362,7 @@ impl<'t> Scan<'t> {
             } else {
                 rest.start = Bound::Included(first);
             }
-            self.base = self.state.base.range(self.index_id, &rest)?;
+            self.base = self.state.base.range(self.sought.index, &rest)?;
             self.advance_base()?;
         }
         Ok(true)
@@ -382,7 +376,7 @@ impl<'t> Scan<'t> {
         keep: Option<&Keep<'_>>,
         f: &mut impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
     ) -> std::result::Result<bool, E> {
-        let (index, keys_only, reverse) = (self.index, self.keys_only, self.reverse);
+        let (index, keys_only, reverse) = (self.index, self.keys_only, self.sought.reverse);
         let end = end.as_ref().map(Vec::as_slice);
         // The first entries come from the iterator, which is there already: most scans are short.
         let mut n = 0;
@@ -417,12 +411,12 @@ impl<'t> Scan<'t> {
         match keep {
             Some(keep) => Parallel {
                 base: &base,
-                index: self.index_id,
+                index: self.sought.index,
                 end,
                 keep,
             }
             .walk(&last, &mut f),
-            None => base.walk(self.index_id, Bound::Excluded(&last), end, reverse, f),
+            None => base.walk(self.sought.index, Bound::Excluded(&last), end, reverse, f),
         }
     }
 
@@ -432,7 +426,7 @@ impl<'t> Scan<'t> {
         keep: Option<&Keep<'_>>,
         f: &mut impl FnMut(ScanItem<'_>) -> std::result::Result<bool, E>,
     ) -> std::result::Result<bool, E> {
-        let (index, keys_only, reverse) = (self.index, self.keys_only, self.reverse);
+        let (index, keys_only, reverse) = (self.index, self.keys_only, self.sought.reverse);
         // Entries of the base since the last one of another source.
         let mut of_base = 0;
         while !self.only_base() {
@@ -532,7 +526,7 @@ impl<'t> Scan<'t> {
                 Some(_) => None,
                 None => self
                     .state
-                    .get(self.clustered_id, &full, self.seq)?
+                    .get(self.clustered_id, &full, self.sought.seq)?
                     .and_then(|(_, r)| r),
             };
             if self.fetched.is_some() {
@@ -540,10 +534,10 @@ impl<'t> Scan<'t> {
             }
             // In a snapshot an entry without its row is damage; among the newest versions it is a commit between the
             // two reads.
-            if self.seq != u64::MAX {
+            if self.sought.seq != u64::MAX {
                 return Err(EngineError::Corrupt(format!(
                     "index {} has an entry without a row",
-                    self.index_id
+                    self.sought.index
                 )));
             }
         }

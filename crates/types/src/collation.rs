@@ -905,45 +905,46 @@ impl Collation {
 
 /// The sort key under utf8mb4_general_ci; spaces at the end are gone already.
 fn general_padded_key(s: &[u8], out: &mut Vec<u8>) {
-    out.reserve(s.len() + 1);
-    let mut weights = GeneralWeights { s };
-    loop {
-        let plain = ascii_key::padded(weights.s, out);
-        weights.s = &weights.s[plain..];
-        let left = weights.s.len().saturating_sub(ascii_key::AT_ONCE);
-        let mut spaces = 0;
-        while weights.s.len() > left || spaces > 0 {
-            let Some(w) = weights.next() else {
-                break;
-            };
-            push_padded(w, &mut spaces, out);
-        }
-        if weights.s.is_empty() {
-            break;
-        }
-    }
+    let mut spaces = 0;
+    by_pieces(s, out, ascii_key::padded, |w, out| {
+        push_padded(w, &mut spaces, out);
+        spaces == 0
+    });
     out.push(END);
 }
 
 /// The sort key under utf8mb4_general_nopad_ci.
 fn general_nopad_key(s: &[u8], out: &mut Vec<u8>) {
+    by_pieces(s, out, ascii_key::unpadded, |w, out| {
+        push_nopad(w, out);
+        true
+    });
+    out.push(0);
+}
+
+/// Appends the sort key of a string under utf8mb4_general_ci but for its end: what is plain by `plain`, the rest character by
+/// character by `push`, which says whether what it has is written.
+#[inline]
+fn by_pieces(
+    s: &[u8],
+    out: &mut Vec<u8>,
+    plain: impl Fn(&[u8], &mut Vec<u8>) -> usize,
+    mut push: impl FnMut(u16, &mut Vec<u8>) -> bool,
+) {
     out.reserve(s.len() + 1);
     let mut weights = GeneralWeights { s };
-    loop {
-        let plain = ascii_key::unpadded(weights.s, out);
-        weights.s = &weights.s[plain..];
+    while !weights.s.is_empty() {
+        let n = plain(weights.s, out);
+        weights.s = &weights.s[n..];
         let left = weights.s.len().saturating_sub(ascii_key::AT_ONCE);
-        while weights.s.len() > left {
+        let mut written = true;
+        while weights.s.len() > left || !written {
             let Some(w) = weights.next() else {
                 break;
             };
-            push_nopad(w, out);
-        }
-        if weights.s.is_empty() {
-            break;
+            written = push(w, out);
         }
     }
-    out.push(0);
 }
 
 /// The sort key of weights under PAD SPACE; spaces at the end are gone already.
