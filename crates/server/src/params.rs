@@ -317,9 +317,11 @@ fn read_time(c: &mut Cursor<'_>) -> SqlResult<Time> {
     let days = u64::from(c.u32()?);
     let (hour, minute, second) = (c.u8()?, c.u8()?, c.u8()?);
     let fraction = if len == 12 { c.u32()? } else { 0 };
-    let total = days * DAY_MICROS
-        + (u64::from(hour) * 3600 + u64::from(minute) * 60 + u64::from(second)) * 1_000_000
-        + u64::from(fraction);
+    // The client chooses the days: 32 bits of them in microseconds are more than 64 bits hold.
+    let total = days.saturating_mul(DAY_MICROS).saturating_add(
+        (u64::from(hour) * 3600 + u64::from(minute) * 60 + u64::from(second)) * 1_000_000
+            + u64::from(fraction),
+    );
     if hour > 23 || minute > 59 || second > 59 || fraction > 999_999 || total > MAX_TIME_MICROS {
         return Err(SqlError::new(
             1292,
@@ -441,6 +443,28 @@ mod tests {
                 ValueRef::Bytes(b"xy")
             ]
         );
+    }
+
+    #[test]
+    fn days_that_no_time_has_are_refused() {
+        let mut s = Statement::new(1, 1);
+        // 34 days and 22 hours are the largest time; the third overflows 64 bits of microseconds.
+        for (days, hour, ok) in [
+            (34u32, 22, true),
+            (35, 0, false),
+            (213_503_983, 0, false),
+            (u32::MAX, 23, false),
+        ] {
+            let mut value = vec![8, 0];
+            value.extend_from_slice(&days.to_le_bytes());
+            value.extend_from_slice(&[hour, 59, 59]);
+            let got = one(&mut s, &body(0, &[(11, 0)], &value)).map(|_| ());
+            assert_eq!(
+                got.map_err(|e| e.code),
+                if ok { Ok(()) } else { Err(1292) },
+                "{days} days"
+            );
+        }
     }
 
     #[test]
