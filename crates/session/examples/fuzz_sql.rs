@@ -298,7 +298,10 @@ impl Fuzz {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut conn = self.server.root();
         for sql in [
+            // An earlier case may have left a table in another database that references one here.
+            "SET foreign_key_checks = 0",
             "DROP DATABASE IF EXISTS fuzz",
+            "SET foreign_key_checks = 1",
             "CREATE DATABASE fuzz",
             "USE fuzz",
             &format!("SET max_statement_time = {STATEMENT_TIME}, max_recursive_iterations = 1000"),
