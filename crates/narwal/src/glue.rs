@@ -179,6 +179,12 @@ impl Instance {
             .as_u64()
     }
 
+    /// `narwal_time_slice`: turns on the processors that threads of connections ask for; none for the kernel's own.
+    pub fn time_slice(&self) -> Option<std::time::Duration> {
+        let micros = self.instance.global_value("narwal_time_slice").as_u64();
+        (micros != 0).then(|| std::time::Duration::from_micros(micros))
+    }
+
     /// True if connections to sources start with the server.
     pub fn starts_replicas(&self) -> bool {
         !self.instance.global_value("skip_slave_start").as_bool()

@@ -20,6 +20,7 @@ mod replica;
 mod restore;
 mod serve;
 mod stream;
+mod time_slice;
 mod verify;
 
 use options::Usage;

@@ -40,6 +40,7 @@ pub fn run(o: Serve) -> Result<(), Failure> {
     config.socket.clone_from(&o.socket);
     config.tls = o.tls;
     config.tls_files.clone_from(&o.tls_files);
+    short_turns(instance.time_slice());
     let started = Server::start(&config, instance.backend());
     let mut server = match started {
         Ok(server) => server,
@@ -124,6 +125,16 @@ fn make_datadir(dir: &Path) -> Result<(), Failure> {
         .mode(0o700)
         .create(dir)
         .map_err(|e| Failure::run(format!("can't make the data folder {}", dir.display()), e))
+}
+
+/// Short turns on the processors for the threads that answer clients, all of which are started from here on. Those of the log
+/// and of checkpoints are there already.
+fn short_turns(turn: Option<Duration>) {
+    if let Some(turn) = turn
+        && let Err(e) = crate::time_slice::set(turn)
+    {
+        tracing::debug!("narwal_time_slice has no effect: {e}");
+    }
 }
 
 /// Lets the server open as many files as it may: each connection takes one.

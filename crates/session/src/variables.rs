@@ -900,6 +900,13 @@ pub static VARIABLES: &[VariableDef] = &[
         Live,
     ),
     def(
+        "narwal_time_slice",
+        Global,
+        UInt(0, 100_000, 1),
+        "100",
+        Startup,
+    ),
+    def(
         "narwal_transaction_memory",
         Global,
         UInt(0, MAX, 1),
