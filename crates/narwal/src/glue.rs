@@ -179,6 +179,13 @@ impl Instance {
             .as_u64()
     }
 
+    /// `narwal_client_affinity`; see [`narwal_server::ServerConfig::client_affinity`].
+    pub fn client_affinity(&self) -> bool {
+        self.instance
+            .global_value("narwal_client_affinity")
+            .as_bool()
+    }
+
     /// `narwal_time_slice`: turns on the processors that threads of connections ask for; none for the kernel's own.
     pub fn time_slice(&self) -> Option<std::time::Duration> {
         let micros = self.instance.global_value("narwal_time_slice").as_u64();

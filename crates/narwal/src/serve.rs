@@ -40,6 +40,7 @@ pub fn run(o: Serve) -> Result<(), Failure> {
     config.socket.clone_from(&o.socket);
     config.tls = o.tls;
     config.tls_files.clone_from(&o.tls_files);
+    config.client_affinity = instance.client_affinity();
     short_turns(instance.time_slice());
     let started = Server::start(&config, instance.backend());
     let mut server = match started {

@@ -8,6 +8,7 @@ use crate::handshake::{self, Answer, Login, MAX_HANDSHAKE_PACKET};
 use crate::kill::KillHandle;
 use crate::late::Late;
 use crate::packet::{PacketReader, PacketWriter, ReadError};
+use crate::processors::Pair;
 use crate::protocol::{Capabilities as Cap, command, mariadb_capability};
 use crate::raw_channel::RawChannel;
 use crate::result::{ResultState, WireSink, put_changes, put_err, put_ok};
@@ -178,6 +179,7 @@ fn run(
 ) -> Result<(), End> {
     let limits = shared.backend.limits();
     let unix = matches!(*socket, Socket::Unix(_));
+    let pair = Pair::new(shared.processors.as_ref(), &socket);
     let deadline = Instant::now() + limits.connect_timeout;
     let stream = Stream::new(socket, deadline, Timeouts::default().net_write)?;
     let mut c = Connection {
@@ -206,11 +208,12 @@ fn run(
     tracing::debug!(connection = c.id, user, host = %c.peer.host, "connected");
     c.chan.stream.authenticated();
     let zipped = c.caps.contains(Cap::COMPRESS);
-    let late = c.chan.stream.answer_late().filter(|_| !zipped);
+    let late = c.chan.stream.answer_late(pair.clone()).filter(|_| !zipped);
     if let Some(l) = &late {
         session.answer_through(l.clone());
     }
     let mut commands = Commands {
+        pair,
         late,
         statements: Statements::default(),
         results: ResultState::new(
@@ -418,6 +421,8 @@ struct Commands<'a> {
     session: Box<dyn Session>,
     /// Where answers to commits are left for others to send.
     late: Option<Arc<Late>>,
+    /// The client is on this machine, and the thread goes where it is.
+    pair: Option<Pair>,
     statements: Statements,
     results: ResultState,
     kill: &'a Arc<KillHandle>,
@@ -451,6 +456,9 @@ impl Commands<'_> {
             };
             if self.kill.connection_killed() {
                 return Err(End::Killed);
+            }
+            if let Some(p) = &self.pair {
+                p.received();
             }
             if let Some(l) = &self.late {
                 l.wait_committed();

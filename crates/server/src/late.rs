@@ -2,10 +2,12 @@
 //!
 //! Under load a commit waits for a group that another thread writes. Waking the connection's thread only so that it sends
 //! an OK and sleeps again for the next command costs two thread switches. Instead it leaves the answer here and waits for
-//! the next command at once; the thread that finishes the group sends the answers of all of it.
+//! the next command at once; the thread that finishes the group sends the answers of all of it, or has them sent from the
+//! processors that the connections' threads run on (`processors/`).
 
 use crate::definition::Form;
 use crate::packet::PacketWriter;
+use crate::processors::{self, Pair};
 use crate::result::put_err;
 use crate::stream::Socket;
 use narwal_types::{LateAnswer, SqlResult};
@@ -13,8 +15,8 @@ use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use std::net::Shutdown;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Nothing is left here, or it has been sent.
@@ -40,15 +42,29 @@ pub(crate) struct Late {
     socket: Arc<Socket>,
     state: Arc<AtomicU8>,
     answer: Mutex<Answer>,
+    /// Where to send from, if the client is on this machine.
+    pair: Option<Pair>,
+    /// The processor that the connection's thread ran on when it left the answer.
+    home: AtomicUsize,
+    me: Weak<Late>,
 }
 
 impl Late {
-    pub(crate) fn new(socket: Arc<Socket>) -> Late {
-        Late {
+    pub(crate) fn new(socket: Arc<Socket>, pair: Option<Pair>) -> Arc<Late> {
+        Arc::new_cyclic(|me| Late {
             socket,
             state: Arc::default(),
             answer: Mutex::default(),
-        }
+            pair,
+            home: AtomicUsize::new(0),
+            me: me.clone(),
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_test() -> Arc<Late> {
+        let (s, _) = std::os::unix::net::UnixStream::pair().expect("a pair of sockets");
+        Late::new(Arc::new(Socket::Unix(s)), None)
     }
 
     /// Takes what `writer` has not sent, packets from `seq` on; false if that is too much.
@@ -59,6 +75,9 @@ impl Late {
         let mut answer = self.answer.lock();
         writer.take_unsent(&mut answer.packets);
         answer.seq = seq;
+        if self.pair.is_some() {
+            self.home.store(processors::here(), Ordering::Relaxed);
+        }
         self.state.store(WAITING, Ordering::SeqCst);
         true
     }
@@ -113,6 +132,19 @@ impl Late {
 impl LateAnswer for Late {
     fn send(&self, outcome: SqlResult<()>) {
         self.state.store(SENDING, Ordering::SeqCst);
+        let outcome = match (&self.pair, self.me.upgrade()) {
+            (Some(pair), Some(me)) => pair.send(self.home.load(Ordering::Relaxed), &me, outcome),
+            _ => Err(outcome),
+        };
+        if let Err(outcome) = outcome {
+            self.send_now(outcome);
+        }
+    }
+}
+
+impl Late {
+    /// Sends the answer, or the error instead; whoever does it has said [`SENDING`] before.
+    pub(crate) fn send_now(&self, outcome: SqlResult<()>) {
         let rest = {
             let mut answer = self.answer.lock();
             if let Err(e) = outcome {

@@ -13,6 +13,8 @@
 //! | `params.rs`, `result.rs`, `definition.rs` | binary parameters in; rows, OK and ERR, column definitions out |
 //! | `statements.rs`, `held.rs` | prepared statements: execution, cursors and the rows they hold, bulk |
 //! | `raw_channel.rs`, `zip.rs` | sessions that speak their own protocol; CLIENT_COMPRESS |
+//! | `late.rs` | answers to commits, sent by whoever makes them durable |
+//! | `processors/` | the processor that a connection's thread runs on |
 //! | `kill.rs` | how a connection is ended from outside |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -25,6 +27,7 @@ pub mod held;
 pub mod kill;
 mod late;
 pub mod params;
+mod processors;
 mod raw_channel;
 pub mod result;
 pub mod server;

@@ -5,6 +5,7 @@ use crate::auth::sha2;
 use crate::backend::{Backend, Peer};
 use crate::connection;
 use crate::kill::KillHandle;
+use crate::processors::Processors;
 use crate::stream::Socket;
 use crate::tls;
 use narwal_types::SqlError;
@@ -37,6 +38,9 @@ pub struct ServerConfig {
     /// Stack of a connection's thread, in bytes: room for the deepest expression that the parser takes. Only what is used
     /// takes memory.
     pub thread_stack: usize,
+    /// While all processors are busy, a connection's thread runs on the one that its client runs on, if both are on this
+    /// machine. Takes a thread for each processor.
+    pub client_affinity: bool,
 }
 
 impl ServerConfig {
@@ -49,6 +53,7 @@ impl ServerConfig {
             tls_files: None,
             tls: true,
             thread_stack: 8 << 20,
+            client_affinity: true,
         }
     }
 }
@@ -64,6 +69,7 @@ pub(crate) struct Shared {
     next_id: AtomicU32,
     stopping: AtomicBool,
     thread_stack: usize,
+    pub(crate) processors: Option<Arc<Processors>>,
 }
 
 /// A running server. Dropping it stops it.
@@ -195,6 +201,7 @@ impl Server {
             next_id: AtomicU32::new(1),
             stopping: AtomicBool::new(false),
             thread_stack: config.thread_stack,
+            processors: config.client_affinity.then(Processors::new).flatten(),
         });
         let mut server = Server {
             shared,

@@ -2,6 +2,7 @@
 
 use crate::late::Late;
 use crate::packet::PacketSource;
+use crate::processors::Pair;
 use crate::zip::Zipped;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
@@ -154,12 +155,12 @@ impl Stream {
     }
 
     /// A place for answers that another thread sends; `None` if this stream's bytes are not the packets' own (TLS).
-    pub(crate) fn answer_late(&mut self) -> Option<Arc<Late>> {
+    pub(crate) fn answer_late(&mut self, pair: Option<Pair>) -> Option<Arc<Late>> {
         let Stream::Clear(w) = self else { return None };
         let socket = &w.socket;
         Some(
             (w.late)
-                .get_or_insert_with(|| Arc::new(Late::new(socket.clone())))
+                .get_or_insert_with(|| Late::new(socket.clone(), pair))
                 .clone(),
         )
     }

@@ -853,6 +853,7 @@ pub static VARIABLES: &[VariableDef] = &[
         Live,
     ),
     def("narwal_archive_url", Global, Text, "", Startup),
+    def("narwal_client_affinity", Global, Bool, "ON", Startup),
     def("narwal_group_commit_auto_wait", Global, Bool, "ON", Live)
         .needs(PrivilegeSet::BINLOG_ADMIN),
     def(
