@@ -25,6 +25,19 @@ UNFAIR_BELOW = 0.975
 """A server under D1 must make at least this share of the syncs that its promise needs (1.95 of 2)."""
 
 
+def same_share(pid: int) -> None:
+    """Gives a server's session the weight of the lab's own (autogroup, sched(7)).
+
+    The kernel shares processors out to sessions. Each server has one, as a service has; a lab that was started from a
+    shell with another nice value would give the load more, or less, than its part.
+    """
+    with contextlib.suppress(OSError, ValueError, IndexError):  # no autogroups here, or not allowed to
+        own = Path("/proc/self/autogroup").read_text().rsplit("nice", 1)[1].strip()
+        its = Path(f"/proc/{pid}/autogroup")
+        if its.read_text().rsplit("nice", 1)[1].strip() != own:
+            its.write_text(own)
+
+
 class Unfair(LabError):
     """A server does not sync what its settings promise: nothing it would be compared with is worth printing."""
 
@@ -102,6 +115,7 @@ class Bed:
             server.args = [*subject.args, *args]
             server.create()
             server.start(300)
+            same_share(server.process.pid)  # type: ignore[union-attr]
             self._started_with[id(server)] = wanted
         server.resume()
         if subject.slug not in self.fairness and durability == "D1" and server.counters:
