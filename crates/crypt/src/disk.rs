@@ -17,8 +17,10 @@ pub(crate) struct CryptDisk {
     inner: Arc<dyn Disk>,
     keys: DataKeys,
     /// What the handles of one open file share, by the file's salt: names change.
-    open: Mutex<HashMap<Salt, Weak<Shared>>>,
+    open: Mutex<Open>,
 }
+
+type Open = HashMap<Salt, Weak<Shared>>;
 
 /// What a file is, and its handle.
 pub(crate) enum Found {
@@ -44,6 +46,13 @@ pub(crate) fn look(disk: &dyn Disk, path: &Path) -> io::Result<Found> {
 
 fn named(path: &Path, e: &io::Error) -> io::Error {
     io::Error::new(e.kind(), format!("{}: {e}", path.display()))
+}
+
+fn remember(open: &mut Open, salt: Salt, shared: &Arc<Shared>) {
+    if open.len() % 64 == 63 {
+        open.retain(|_, s| s.strong_count() > 0);
+    }
+    open.insert(salt, Arc::downgrade(shared));
 }
 
 impl CryptDisk {
@@ -74,16 +83,8 @@ impl CryptDisk {
         file.write_at(&header.encode(key), 0)?;
         file.sync_data()?;
         let shared = Arc::new(Shared::new(file_cipher(key, &salt)));
-        self.remember(salt, &shared);
+        remember(&mut self.open.lock(), salt, &shared);
         Ok(shared)
-    }
-
-    fn remember(&self, salt: Salt, shared: &Arc<Shared>) {
-        let mut open = self.open.lock();
-        if open.len() % 64 == 63 {
-            open.retain(|_, s| s.strong_count() > 0);
-        }
-        open.insert(salt, Arc::downgrade(shared));
     }
 
     fn shared(&self, file: &dyn DiskFile, writable: bool) -> io::Result<Option<Arc<Shared>>> {
@@ -98,11 +99,13 @@ impl CryptDisk {
             )),
             Head::Encrypted(h) => {
                 let xts = h.cipher(&sector, &self.keys)?;
-                if let Some(s) = self.open.lock().get(&h.salt).and_then(Weak::upgrade) {
+                // Found or made under one lock: two of them for one file would each let a writer into a sector.
+                let mut open = self.open.lock();
+                if let Some(s) = open.get(&h.salt).and_then(Weak::upgrade) {
                     return Ok(Some(s));
                 }
                 let shared = Arc::new(Shared::new(xts));
-                self.remember(h.salt, &shared);
+                remember(&mut open, h.salt, &shared);
                 Ok(Some(shared))
             }
         }

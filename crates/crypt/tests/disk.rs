@@ -140,10 +140,13 @@ fn neighbours_in_a_sector_do_not_lose_each_others_bytes() {
     .disk;
     let path = dir.path().join("f");
     disk.create(&path).unwrap().set_len(64 * 100).unwrap();
+    // All open it at once, with no handle left over from its making.
+    let together = std::sync::Barrier::new(8);
     std::thread::scope(|s| {
         for t in 0..8u8 {
-            let (disk, path) = (&disk, &path);
+            let (disk, path, together) = (&disk, &path, &together);
             s.spawn(move || {
+                together.wait();
                 let f = disk.open(path).unwrap();
                 for i in (u64::from(t)..100).step_by(8) {
                     f.write_at(&[t + 1; 64], i * 64).unwrap();
