@@ -63,6 +63,8 @@ pub struct Options {
     pub commit_wait_usec: u32,
     /// `narwal_group_commit_auto_wait`; see [`narwal_log::LogOptions::commit_wait_auto`].
     pub commit_wait_auto: bool,
+    /// `narwal_log_parallel_syncs`; see [`narwal_log::LogOptions::parallel_syncs`].
+    pub parallel_syncs: u32,
     /// A checkpoint starts when the log has grown by this much since the last one began. 0: derived from the budget.
     pub checkpoint_log_bytes: u64,
     /// A running transaction sends finished events to the log when they pass this many bytes (`binlog_oob_threshold`).
@@ -109,6 +111,7 @@ impl Default for Options {
             commit_wait_count: 0,
             commit_wait_usec: 0,
             commit_wait_auto: true,
+            parallel_syncs: 8,
             checkpoint_log_bytes: 0,
             oob_threshold: DEFAULT_OOB_THRESHOLD,
             spill_bytes: 0,
@@ -753,6 +756,7 @@ impl Database {
         log_options.commit_wait_count = options.commit_wait_count;
         log_options.commit_wait_usec = options.commit_wait_usec;
         log_options.commit_wait_auto = options.commit_wait_auto;
+        log_options.parallel_syncs = options.parallel_syncs;
         log_options.background = options.background;
         // Who wants small chunks does not want many of them in memory.
         log_options.chunk_queue = log_options.chunk_queue.min(options.oob_threshold.max(1));

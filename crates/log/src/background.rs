@@ -1,6 +1,6 @@
 //! The background threads: `narwal-log-flush` syncs about once a second and marks a quiet log, `narwal-log-prep` makes
-//! segment space ahead of the writer, two `narwal-log-write` lead when those who could have left ([`crate::Log::leave`]):
-//! while one tells the owners of a group, the other one writes the next.
+//! segment space ahead of the writer, `narwal-log-write` lead when those who could have left ([`crate::Log::leave`]): one
+//! for each sync that may run at once, and one that writes the next group while another tells the owners of the last.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +12,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::Lsn;
 use crate::error::LogError;
 use crate::log::Inner;
+use crate::overlap::MOST_SYNCS;
 
 /// After "no space" the preparing thread waits this long before it tries again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -96,17 +97,25 @@ pub(crate) fn start<S: Send + 'static>(
                 source: Arc::new(e),
             })
     };
-    let (one, other) = (inner.clone(), inner.clone());
-    let one = spawn("narwal-log-write", Box::new(move || write_loop(&one)))?;
-    let other = spawn("narwal-log-write", Box::new(move || write_loop(&other)))?;
+    let mut threads = Vec::new();
+    for _ in 0..=inner.core.opts.parallel_syncs.clamp(1, MOST_SYNCS) {
+        let writer = inner.clone();
+        threads.push(spawn(
+            "narwal-log-write",
+            Box::new(move || write_loop(&writer)),
+        )?);
+    }
     // They are there: records may be left from now on.
     inner.background.enabled.store(true, Ordering::SeqCst);
-    Ok(vec![
-        one,
-        other,
-        spawn("narwal-log-flush", Box::new(move || flush_loop(&flush)))?,
-        spawn("narwal-log-prep", Box::new(move || prepare_loop(&prepare)))?,
-    ])
+    threads.push(spawn(
+        "narwal-log-flush",
+        Box::new(move || flush_loop(&flush)),
+    )?);
+    threads.push(spawn(
+        "narwal-log-prep",
+        Box::new(move || prepare_loop(&prepare)),
+    )?);
+    Ok(threads)
 }
 
 fn write_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {

@@ -13,6 +13,7 @@ use crate::error::LogError;
 use crate::ferry::Ferry;
 use crate::frame::{HEADER_LEN, MAX_BODY};
 use crate::gate::GateState;
+use crate::overlap::Overlap;
 use crate::purge::Graves;
 use crate::second::Second;
 use crate::segment::{END_LEN, START_LEN, Segment};
@@ -67,6 +68,9 @@ pub struct LogOptions {
     /// Without these two: a group is held back for those of the last round, for one sync at most, where syncs are slow
     /// (0.3 ms and more) and they usually come in time. Default true.
     pub commit_wait_auto: bool,
+    /// So many syncs of groups may run at once, 1 to 16, where syncs are slow (0.3 ms and more) and take hardly longer
+    /// together than alone. 1: a group waits until the one before it is durable. Default 8.
+    pub parallel_syncs: u32,
     /// Largest record body in bytes; at most and by default 256 MiB - 1.
     pub max_record: u32,
     /// In mode 0: bytes kept in memory before a committer writes them out itself. Default 8 MiB.
@@ -103,6 +107,7 @@ impl LogOptions {
             commit_wait_count: 0,
             commit_wait_usec: 0,
             commit_wait_auto: true,
+            parallel_syncs: 8,
             max_record: MAX_BODY as u32,
             buffer_limit: 8 << 20,
             chunk_queue: 512 << 10,
@@ -145,6 +150,7 @@ pub(crate) struct Core {
     pub wait_count: AtomicU32,
     pub wait_usec: AtomicU32,
     pub ferry: Ferry,
+    pub overlap: Overlap,
     pub written: AtomicU64,
     pub durable: AtomicU64,
     pub visible: AtomicU64,

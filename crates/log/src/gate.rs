@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 
 use crate::Seq;
 use crate::core::Core;
+use crate::flight::Tell;
 use crate::log::{DONE, FILLED, HELD, HELD_LEFT, HELD_SLEEPING, LEFT, Owner, SLEEPING, Slot};
 
 /// What the gate holds back of a commit until it is acknowledged. Records that are no commits never wait for it.
@@ -164,11 +165,7 @@ impl GateState {
 impl Core {
     /// A durable group comes to the gate: finishes what may pass and keeps the rest. `tell` gets those who are finished
     /// and must be told. False if the gate is open.
-    pub fn gate_group<'a>(
-        &self,
-        slots: &'a [Arc<Slot>],
-        tell: &mut Vec<(&'a Arc<Slot>, Owner)>,
-    ) -> bool {
+    pub fn gate_group(&self, slots: &[Arc<Slot>], tell: &mut Tell) -> bool {
         if !self.gate.is_on() {
             return false;
         }
@@ -208,7 +205,7 @@ impl Core {
         self.publish(visible);
         for s in slots {
             if !s.is_held() {
-                tell.extend(s.finish().map(|owner| (s, owner)));
+                tell.extend(s.finish().map(|owner| (s.clone(), owner)));
             }
         }
         true

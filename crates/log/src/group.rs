@@ -1,26 +1,31 @@
 //! Group commit: leader and followers.
 //!
 //! Whoever needs a flush and finds nobody leading leads: it takes every complete record at the front of the queue,
-//! writes them with one vectored write, syncs once, publishes, hands the lead to a sleeper whose record is ready and
-//! wakes its own followers. While it syncs the next group gathers in the queue. A lone committer leads itself and
-//! switches no thread.
+//! writes them with one vectored write, gives up the lead and syncs once. Then it finishes the group, wakes a sleeper
+//! whose record is ready to lead the next, and tells its own followers. While it syncs the next group gathers in the
+//! queue; it is led when that sync has ended, or, where the disk works on several syncs at once
+//! ([`crate::overlap`]), as soon as it is large enough. A lone committer leads itself and switches no thread.
 //!
 //! No wake-up is lost because every pair of steps that could miss each other is ordered by sequentially consistent
-//! atomics: a committer first says "I sleep" (slot state) and then looks whether somebody leads; a leader first says
-//! "nobody leads" and then looks for sleepers. Likewise a committer first makes its record ready and then looks whether
-//! it must lead, so a leader that stopped in front of an unfinished record needs to tell nobody: the record's owner
-//! comes to lead. In mode 0 owners do not lead: whoever publishes wakes the waits for a sync that it passes.
+//! atomics: a committer first says "I sleep" (slot state) and then looks whether it may lead (nobody does, and not too
+//! many syncs run); a leader first says "nobody leads", and who has synced "one sync less", and then looks for sleepers.
+//! Likewise a committer first makes its record ready and then looks whether it must lead, so a leader that stopped in
+//! front of an unfinished record needs to tell nobody: the record's owner comes to lead. In mode 0 owners do not lead:
+//! whoever publishes wakes the waits for a sync that it passes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::core::Durability;
+use crate::disk::DiskFile;
 use crate::error::LogError;
-use crate::frame::{HEADER_LEN, RecordKind};
+use crate::flight::{Departed, Group, Lanes, Tell};
+use crate::frame::HEADER_LEN;
 use crate::gate::GIVE_UP_SLICE;
 use crate::log::{
-    DONE, FAILED, FILLED, HELD, HELD_SLEEPING, Inner, LEFT, OnDone, Owner, RESERVED, SLEEPING, Slot,
+    DONE, FAILED, FILLED, HELD, HELD_SLEEPING, Inner, LEFT, OnDone, Order, Owner, RESERVED,
+    SLEEPING, Slot,
 };
 use crate::segment::Segment;
 use crate::stats::Counters;
@@ -28,20 +33,30 @@ use crate::stats::Counters;
 /// Modes 2 and 0: chunk writers sync when more than this is written and not durable.
 const SYNC_BEHIND: u64 = 8 << 20;
 
-/// Slots taken out of the queue by a leader. If the leader panics the log fails instead of hanging.
+/// A group taken out of the queue by a leader. If its thread panics the log fails instead of hanging.
 struct Batch<'a, S: Send + 'static> {
     inner: &'a Inner<S>,
-    slots: Vec<Arc<Slot>>,
+    group: Group,
+    /// Since it is written, when the lead was given up.
+    flight: Option<Departed>,
     finished: bool,
 }
 
 impl<S: Send + 'static> Drop for Batch<'_, S> {
     fn drop(&mut self) {
         if !self.finished {
-            let slots = std::mem::take(&mut self.slots);
-            self.inner
-                .fail_with("the thread that was writing the log panicked".into(), slots);
-            self.inner.leading.store(false, Ordering::SeqCst);
+            let text = "the thread that was writing the log panicked".to_owned();
+            let group = std::mem::take(&mut self.group);
+            match self.flight.take() {
+                Some(flight) => {
+                    let landed = self.inner.flights.land(&flight, group, false, |_| {});
+                    self.inner.fail_with(text, landed.lost);
+                }
+                None => {
+                    self.inner.fail_with(text, group.slots);
+                    self.inner.leading.store(false, Ordering::SeqCst);
+                }
+            }
         }
     }
 }
@@ -58,6 +73,7 @@ impl<S: Send + 'static> Inner<S> {
         slot: &Arc<Slot>,
         give_up: &mut dyn FnMut() -> bool,
     ) -> Result<(), LogError> {
+        let mut first = true;
         loop {
             match slot.state.load(Ordering::SeqCst) {
                 DONE => return Ok(()),
@@ -82,7 +98,12 @@ impl<S: Send + 'static> Inner<S> {
                 self.publish_ready();
                 self.limit_buffer(slot)?;
             } else if self.try_lead() {
-                self.lead(slot);
+                // Who makes a flush, or room for chunks, is no transaction to wait for others with.
+                if first && !slot.barrier {
+                    self.gather();
+                }
+                first = false;
+                self.flush_group();
             }
             if matches!(slot.state.load(Ordering::SeqCst), FILLED) {
                 self.sleep(slot);
@@ -126,7 +147,7 @@ impl<S: Send + 'static> Inner<S> {
 
     /// See [`crate::Log::leave`].
     pub(crate) fn leave_slot(&self, slot: &Arc<Slot>, then: &Arc<dyn OnDone>) -> bool {
-        if !self.can_leave() || !self.leading.load(Ordering::SeqCst) {
+        if !self.can_leave() || !self.is_busy() {
             return false;
         }
         slot.left.get_or_init(|| then.clone());
@@ -137,8 +158,7 @@ impl<S: Send + 'static> Inner<S> {
         if !swap(FILLED, LEFT) {
             return false;
         }
-        // As in `sleep`: whoever stopped leading before it could see this one leaves it to its owner. If it can't be had
-        // back it is finished, or the gate has it.
+        // As in `sleep`: whoever was done before it could see this one leaves it to its owner. If it can't be had back it is finished, or the gate has it.
         !(self.can_move(slot) && swap(LEFT, FILLED))
     }
 
@@ -148,35 +168,58 @@ impl<S: Send + 'static> Inner<S> {
             let order = self.order.lock();
             return order.queue.get(order.published).is_some_and(|s| s.ready());
         }
-        !self.leading.load(Ordering::SeqCst)
-            && self.order.lock().queue.front().is_some_and(|s| s.ready())
+        !self.is_busy() && self.can_take(&self.order.lock())
+    }
+
+    /// Whether a leader would find something.
+    fn can_take(&self, order: &Order<S>) -> bool {
+        let front = order.queue.front();
+        front.is_some_and(|s| {
+            // Nothing goes into a segment before the one before it is durable: then at most one is torn.
+            s.ready() && !(s.starts_segment() && self.flights.unfinished() > 0)
+        })
+    }
+
+    /// Whether a group may be led now, if nobody leads.
+    fn may_lead(&self) -> bool {
+        if self.flights.unfinished() == 0 {
+            return true;
+        }
+        let core = &self.core;
+        let most = core.overlap.limit();
+        if most < 2 || self.flights.running() >= most || self.waits_asked().is_some() {
+            return false;
+        }
+        if core.mode() != Durability::Synced || core.gate.is_on() || core.second.is_on() {
+            return false;
+        }
+        crate::overlap::is_enough(self.gathered.load(Ordering::SeqCst), self.flights.commits())
+    }
+
+    /// Whether whoever wants to be written must wait for somebody else.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.leading.load(Ordering::SeqCst) || !self.may_lead()
     }
 
     fn try_lead(&self) -> bool {
-        self.leading
-            .compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok()
-    }
-
-    /// Leads until `own` is finished, or at the gate, or nothing complete is left. Gives the lead up before followers are woken.
-    fn lead(&self, own: &Slot) {
-        // Who makes a flush, or room for chunks, is no transaction to wait for others with.
-        if !own.barrier {
-            self.gather();
+        if !self.may_lead() {
+            return false;
         }
-        loop {
-            let more = self.flush_group(|| own.state.load(Ordering::SeqCst) >= HELD);
-            if !more {
-                return;
-            }
+        let o = Ordering::SeqCst;
+        if self.leading.compare_exchange(false, true, o, o).is_err() {
+            return false;
         }
+        // Somebody may have led in between.
+        if !self.may_lead() {
+            self.give_up_lead();
+            return false;
+        }
+        true
     }
 
     /// Writes out what is complete, whoever waits for it, if nobody is doing that already.
     pub(crate) fn write_out(&self) {
-        if self.try_lead() {
-            while self.flush_group(|| false) {}
-        }
+        while self.try_lead() && self.flush_group() {}
     }
 
     /// In mode 0 a committer that finds much unwritten writes it, or waits if others produce faster than the disk takes.
@@ -186,7 +229,9 @@ impl<S: Send + 'static> Inner<S> {
         let behind = own.at.lsn.saturating_sub(written);
         if behind > limit {
             if self.try_lead() {
-                while self.flush_group(|| false) {}
+                if self.flush_group() {
+                    self.write_out();
+                }
             } else if behind > limit.saturating_mul(4) {
                 self.sync_all()?;
             }
@@ -197,9 +242,7 @@ impl<S: Send + 'static> Inner<S> {
     /// Holds the group back as `binlog_commit_wait_count` and `_usec` say, else as the ferry thinks best.
     fn gather(&self) {
         let core = &self.core;
-        let count = core.wait_count.load(Ordering::Relaxed);
-        let usec = core.wait_usec.load(Ordering::Relaxed);
-        if count > 0 && usec > 0 {
+        if let Some((count, usec)) = self.waits_asked() {
             if core.mode() != Durability::Buffered {
                 let deadline = Instant::now() + Duration::from_micros(u64::from(usec));
                 let came = self.gather_until(count, deadline);
@@ -215,7 +258,7 @@ impl<S: Send + 'static> Inner<S> {
             }
             return;
         }
-        if core.mode() != Durability::Synced || core.second.is_on() {
+        if core.mode() != Durability::Synced || core.second.is_on() || core.overlap.limit() > 1 {
             return;
         }
         let Some(wait) = core.ferry.plan(self.gathered.load(Ordering::SeqCst)) else {
@@ -228,6 +271,13 @@ impl<S: Send + 'static> Inner<S> {
         core.ferry.waited(came);
         let c = &core.counters;
         Counters::add(if came { &c.auto_count } else { &c.auto_timeout }, 1);
+    }
+
+    /// `binlog_commit_wait_count` and `_usec`, if both are set.
+    fn waits_asked(&self) -> Option<(u32, u32)> {
+        let count = self.core.wait_count.load(Ordering::Relaxed);
+        let usec = self.core.wait_usec.load(Ordering::Relaxed);
+        (count > 0 && usec > 0).then_some((count, usec))
     }
 
     /// Sleeps until so many commits are queued, or it is too late (false).
@@ -254,148 +304,150 @@ impl<S: Send + 'static> Inner<S> {
     pub(crate) fn write_left(&self) {
         while self.try_lead() {
             self.gather();
-            let mut progress = false;
-            self.flush_group(|| {
-                progress = true;
-                true
-            });
-            if !progress {
+            if !self.flush_group() {
                 return;
             }
         }
     }
 
-    /// Takes, writes, syncs and publishes one group. The caller leads; the lead is kept only if this returns true,
-    /// which it does when it made progress and `stop()`, which is asked then, does not hold.
-    fn flush_group(&self, stop: impl FnOnce() -> bool) -> bool {
+    /// Takes, writes, syncs and finishes one group. The caller leads; the lead is given up in any case, before the sync.
+    /// Whether there was a group.
+    fn flush_group(&self) -> bool {
         let core = &self.core;
-        let mode = core.mode();
+        let lane = self.flights.free_lane();
+        if lane > 0 && self.lanes.lock().handle(core, lane).is_none() {
+            core.overlap.forbid();
+            self.give_up_lead();
+            return false;
+        }
         let mut batch = Batch {
             inner: self,
-            slots: Vec::with_capacity(32),
+            group: Group::default(),
+            flight: None,
             finished: false,
         };
-        let mut chunks = 0;
-        {
-            let mut order = self.order.lock();
-            while let Some(front) = order.queue.front() {
-                let starts_segment = front.kind == RecordKind::SegmentStart && !front.barrier;
-                if !front.ready() || (starts_segment && !batch.slots.is_empty()) {
-                    break;
-                }
-                if front.is_chunk() {
-                    // Commits behind a long row of chunks wait anyway; those before and between them need not.
-                    if chunks > 0 && chunks + front.len() > core.opts.chunk_group {
-                        break;
-                    }
-                    chunks += front.len();
-                }
-                if let Some(slot) = order.queue.pop_front() {
-                    batch.slots.push(slot);
-                }
-            }
-            order.published = order.published.saturating_sub(batch.slots.len());
-        }
-        let (Some(first), Some(last)) = (batch.slots.first(), batch.slots.last()) else {
+        self.take_group(&mut batch.group);
+        let group = &batch.group;
+        let (Some(first), Some(last)) = (group.slots.first(), group.slots.last()) else {
             batch.finished = true;
             self.give_up_lead();
             return false;
         };
-        let end = last.at.end_lsn;
-        let mut sync = false;
-        let mut bufs: Vec<&[u8]> = Vec::with_capacity(batch.slots.len());
-        let (mut bytes, mut body, mut commits, mut logged, mut last_seq) =
-            (0u64, 0u64, 0u64, 0u64, 0);
-        for s in &batch.slots {
-            sync |= if s.barrier {
+        let (start, end) = (first.at.lsn, last.at.end_lsn);
+        let new_segment = first.starts_segment().then_some(start);
+        let bufs: Vec<&[u8]> = (group.slots.iter())
+            .filter_map(|s| s.buf.get().map(Vec::as_slice))
+            .collect();
+        let written = self.write_group(new_segment, &bufs, start, end, lane);
+        drop(bufs);
+        let (segment, file) = match written {
+            Ok(written) => written,
+            Err(text) => {
+                batch.finished = true;
+                let slots = std::mem::take(&mut batch.group.slots);
+                self.fail_with(text, slots);
+                self.leading.store(false, Ordering::SeqCst);
+                return false;
+            }
+        };
+        let must_sync = group.sync && core.durable.load(Ordering::Acquire) < end;
+        batch.flight = Some(self.flights.depart(group.commits, lane));
+        // The next group may be large enough already.
+        self.give_up_lead();
+        let begun = Instant::now();
+        let synced = if must_sync {
+            file.sync_data()
+                .map_err(|e| format!("sync of {} failed: {e}", segment.path.display()))
+        } else {
+            Ok(())
+        };
+        let took = begun.elapsed();
+        batch.finished = true;
+        let group = std::mem::take(&mut batch.group);
+        let Some(flight) = batch.flight.take() else {
+            return false;
+        };
+        if must_sync && synced.is_ok() {
+            Counters::add(&core.counters.sync_nanos, took.as_nanos() as u64);
+            Counters::add(&core.counters.syncs, 1);
+        }
+        self.land(&flight, group, must_sync.then_some(took), synced);
+        true
+    }
+
+    /// Takes what is complete at the front of the queue, up to a segment's end.
+    fn take_group(&self, group: &mut Group) {
+        let core = &self.core;
+        let mode = core.mode();
+        group.slots.reserve(32);
+        let mut order = self.order.lock();
+        if !self.can_take(&order) {
+            return;
+        }
+        while let Some(front) = order.queue.front() {
+            if !front.ready() || (front.starts_segment() && !group.slots.is_empty()) {
+                break;
+            }
+            if front.is_chunk() {
+                // Commits behind a long row of chunks wait anyway; those before and between them need not.
+                if group.chunks > 0 && group.chunks + front.len() > core.opts.chunk_group {
+                    break;
+                }
+                group.chunks += front.len();
+            }
+            if let Some(slot) = order.queue.pop_front() {
+                group.slots.push(slot);
+            }
+        }
+        order.published = order.published.saturating_sub(group.slots.len());
+        drop(order);
+        for s in &group.slots {
+            group.sync |= if s.barrier {
                 s.sync
             } else {
                 mode == Durability::Synced && !s.kind.is_mark()
             };
-            if let Some(b) = s.buf.get() {
-                bufs.push(b);
-                bytes += b.len() as u64;
-            }
             if s.is_commit() {
-                commits += 1;
-                last_seq = s.at.seq;
-                logged += u64::from(!s.kind.is_local());
+                group.commits += 1;
+                group.last_seq = s.at.seq;
+                group.logged += u64::from(!s.kind.is_local());
             }
             if !s.kind.is_internal() {
-                body += s.at.end_lsn - s.at.lsn - HEADER_LEN as u64;
+                group.body += s.at.end_lsn - s.at.lsn - HEADER_LEN as u64;
             }
+            group.end = s.at.end_lsn;
         }
-        self.gathered.fetch_sub(commits as u32, Ordering::SeqCst);
-        let new_segment = (first.kind == RecordKind::SegmentStart).then_some(first.at.lsn);
-        let written = self.write_group(new_segment, &bufs, first.at.lsn, bytes, end, sync);
-        if let Err(text) = written {
-            batch.finished = true;
-            let slots = std::mem::take(&mut batch.slots);
-            self.fail_with(text, slots);
-            self.leading.store(false, Ordering::SeqCst);
-            return false;
-        }
-        if chunks > 0 {
-            self.chunk_bytes.fetch_sub(chunks, Ordering::SeqCst);
-            Counters::add(&core.counters.chunk_bytes, chunks);
-        }
-        core.counters.group(commits, logged);
-        Counters::add(&core.counters.body_bytes, body);
-        // Mark first, tell later: a sleeper needs a thread switch, the next leader should start before that.
-        let mut tell: Vec<(&Arc<Slot>, Owner)> = Vec::with_capacity(batch.slots.len());
-        let second = core.second.is_on() && core.queue_second(&batch.slots, &mut tell);
-        let kept = second || (commits > 0 && sync && core.gate_group(&batch.slots, &mut tell));
-        if commits > 0 && !kept {
-            core.publish(last_seq);
-        }
-        core.progress.notify();
-        if commits > 0 {
-            // Who is kept back will not be here again soon.
-            let answered = if sync && !kept { commits as u32 } else { 0 };
-            core.ferry
-                .answered(answered, self.gathered.load(Ordering::SeqCst));
-        }
-        if !kept {
-            tell.extend(batch.slots.iter().filter_map(|s| Some((s, s.finish()?))));
-        }
-        batch.finished = true;
-        let stop = stop();
-        if stop {
-            self.give_up_lead();
-        }
-        for (s, owner) in tell {
-            s.tell(owner, || Ok(()));
-        }
-        if second {
-            self.lead_second();
-        }
-        !stop
+        self.gathered.fetch_sub(group.commits, Ordering::SeqCst);
     }
 
-    /// Writes `bufs` at `lsn` and syncs if asked; the error text is final.
+    /// Writes `bufs` at `lsn`; returns where, and the handle to sync. The error text is final.
     fn write_group(
         &self,
         new_segment: Option<u64>,
         bufs: &[&[u8]],
         lsn: u64,
-        bytes: u64,
         end: u64,
-        sync: bool,
-    ) -> Result<(), String> {
+        lane: u32,
+    ) -> Result<(Arc<Segment>, Arc<dyn DiskFile>), String> {
         let core = &self.core;
-        let mut segment = self.write_segment.lock();
+        let mut lanes = self.lanes.lock();
         if let Some(start) = new_segment
-            && start != segment.start
+            && start != lanes.segment.start
         {
-            // Nothing goes into a segment before the one before it is durable: then at most one is torn.
+            // Everything written is synced: see `can_take`. What modes 2 and 0 have written is not.
             if core.durable.load(Ordering::Acquire) < core.written.load(Ordering::Acquire) {
                 let end = core.written.load(Ordering::Acquire);
-                self.sync_segment(&segment, end)?;
+                self.sync_segment(&lanes.segment, end)?;
             }
-            *segment = core
-                .segment(start)
-                .ok_or_else(|| format!("segment {start:016x} is gone"))?;
+            let segment =
+                (core.segment(start)).ok_or_else(|| format!("segment {start:016x} is gone"))?;
+            *lanes = Lanes::new(segment);
         }
+        let segment = lanes.segment.clone();
+        // Before the write, so that its handle is told if that is lost.
+        let file = lanes.handle(core, lane);
+        let file = file.unwrap_or_else(|| segment.file.clone());
+        let bytes: u64 = bufs.iter().map(|b| b.len() as u64).sum();
         if bytes > 0 {
             segment
                 .file
@@ -405,10 +457,7 @@ impl<S: Send + 'static> Inner<S> {
             Counters::add(&core.counters.bytes_written, bytes);
             core.written.store(end, Ordering::SeqCst);
         }
-        if sync && core.durable.load(Ordering::Acquire) < end {
-            self.sync_segment(&segment, end)?;
-        }
-        Ok(())
+        Ok((segment, file))
     }
 
     fn sync_segment(&self, segment: &Segment, end: u64) -> Result<(), String> {
@@ -419,11 +468,80 @@ impl<S: Send + 'static> Inner<S> {
             .sync_data()
             .map_err(|e| format!("sync of {} failed: {e}", segment.path.display()))?;
         let took = begun.elapsed();
-        core.ferry.synced(took);
         Counters::add(&core.counters.sync_nanos, took.as_nanos() as u64);
         Counters::add(&core.counters.syncs, 1);
         core.durable.fetch_max(end, Ordering::SeqCst);
         Ok(())
+    }
+
+    /// The sync of a group has ended: finishes it, and those behind it that waited for it.
+    fn land(
+        &self,
+        flight: &Departed,
+        group: Group,
+        took: Option<Duration>,
+        synced: Result<(), String>,
+    ) {
+        let core = &self.core;
+        let mut tell: Tell = Vec::with_capacity(group.slots.len());
+        let (mut commits, mut second, mut kept) = (0, false, false);
+        let landed = self.flights.land(flight, group, synced.is_ok(), |group| {
+            if group.sync {
+                core.durable.fetch_max(group.end, Ordering::SeqCst);
+            }
+            if group.chunks > 0 {
+                self.chunk_bytes.fetch_sub(group.chunks, Ordering::SeqCst);
+                Counters::add(&core.counters.chunk_bytes, group.chunks);
+            }
+            core.counters.group(u64::from(group.commits), group.logged);
+            Counters::add(&core.counters.body_bytes, group.body);
+            // Mark first, tell later: a sleeper needs a thread switch, the next leader should start before that.
+            let later = core.second.is_on() && core.queue_second(&group.slots, &mut tell);
+            let held = later
+                || (group.commits > 0 && group.sync && core.gate_group(&group.slots, &mut tell));
+            if group.commits > 0 && !held {
+                core.publish(group.last_seq);
+            }
+            if !held {
+                let told = group.slots.into_iter();
+                tell.extend(told.filter_map(|s| s.finish().map(|owner| (s, owner))));
+            }
+            // Who is kept back will not be here again soon.
+            commits += if group.sync && !held {
+                group.commits
+            } else {
+                0
+            };
+            second |= later;
+            kept |= group.commits > 0;
+        });
+        if let Some(took) = took
+            && synced.is_ok()
+        {
+            if landed.company {
+                Counters::add(&core.counters.overlapped, 1);
+            } else {
+                core.ferry.synced(took);
+            }
+            core.overlap.synced(took, landed.company);
+        }
+        if kept && core.overlap.limit() < 2 {
+            core.ferry
+                .answered(commits, self.gathered.load(Ordering::SeqCst));
+        }
+        match synced {
+            Err(text) => self.fail_with(text, landed.lost),
+            Ok(()) if !landed.lost.is_empty() => self.fail_slots(landed.lost),
+            Ok(()) => {}
+        }
+        core.progress.notify();
+        self.nudge_if_idle();
+        for (s, owner) in tell {
+            s.tell(owner, || Ok(()));
+        }
+        if second {
+            self.lead_second();
+        }
     }
 
     /// Modes 2 and 0: syncs what chunks have written, beside the leader, before so much is dirty that the flush once a
@@ -448,8 +566,8 @@ impl<S: Send + 'static> Inner<S> {
         }
         // Everything written and not durable lies in this one segment: the one before it was synced first.
         let (segment, end) = {
-            let segment = self.write_segment.lock();
-            (segment.clone(), core.written.load(Ordering::Acquire))
+            let lanes = self.lanes.lock();
+            (lanes.segment.clone(), core.written.load(Ordering::Acquire))
         };
         // A handle of its own: an error of the disk that this sync is told of must not be hidden from the leader's.
         let synced = core
@@ -470,14 +588,20 @@ impl<S: Send + 'static> Inner<S> {
     /// Writes one group for chunks that nobody waits for, if nobody leads.
     pub(crate) fn write_chunks(&self) {
         if self.try_lead() {
-            self.flush_group(|| true);
+            self.flush_group();
         }
     }
 
     /// Lets go of the lead and wakes one sleeper that can take it, if there is one.
     fn give_up_lead(&self) {
         self.leading.store(false, Ordering::SeqCst);
-        self.nudge();
+        self.nudge_if_idle();
+    }
+
+    fn nudge_if_idle(&self) {
+        if !self.is_busy() {
+            self.nudge();
+        }
     }
 
     /// Called when a record was handed over and nobody will wait for it: records behind it may need a leader.
@@ -485,15 +609,16 @@ impl<S: Send + 'static> Inner<S> {
         if self.core.mode() == Durability::Buffered {
             self.publish_ready();
         }
-        if !self.leading.load(Ordering::SeqCst) {
-            self.nudge();
-        }
+        self.nudge_if_idle();
     }
 
     /// Wakes the first sleeper among the complete records at the front, so that it looks again.
     fn nudge(&self) {
         let (sleeper, left, chunk) = {
             let order = self.order.lock();
+            if !self.can_take(&order) {
+                return;
+            }
             let sleeper = order
                 .queue
                 .iter()
@@ -558,8 +683,8 @@ impl<S: Send + 'static> Inner<S> {
         for (s, owner) in tell {
             s.tell(owner, || Ok(()));
         }
-        if barrier && !self.leading.load(Ordering::SeqCst) {
-            self.nudge();
+        if barrier {
+            self.nudge_if_idle();
         }
     }
 
@@ -577,7 +702,13 @@ impl<S: Send + 'static> Inner<S> {
             order.queue.drain(..).collect()
         };
         let second = self.core.second.take();
-        for s in taken.into_iter().chain(second).chain(queued) {
+        self.fail_slots(taken.into_iter().chain(second).chain(queued));
+        self.core.progress.notify();
+    }
+
+    /// Tells those who wait that the log has failed.
+    fn fail_slots(&self, slots: impl IntoIterator<Item = Arc<Slot>>) {
+        for s in slots {
             let before = s
                 .state
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |st| {
@@ -587,6 +718,5 @@ impl<S: Send + 'static> Inner<S> {
                 s.tell(owner, || self.core.check());
             }
         }
-        self.core.progress.notify();
     }
 }

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use crate::background::Background;
 use crate::core::{Core, Durability, frame_len};
 use crate::error::{LogError, ReserveError};
+use crate::flight::{Flights, Lanes};
 use crate::frame::{self, HEADER_LEN, RecordKind};
 use crate::gate::{GIVE_UP_SLICE, Gate, GateStats, Held};
 use crate::purge::Purged;
@@ -138,6 +139,11 @@ impl Slot {
         !self.barrier && self.kind.is_commit()
     }
 
+    /// Of its segment it is the first record.
+    pub fn starts_segment(&self) -> bool {
+        !self.barrier && self.kind == RecordKind::SegmentStart
+    }
+
     pub fn is_chunk(&self) -> bool {
         !self.barrier && self.kind == RecordKind::Chunk
     }
@@ -219,10 +225,12 @@ pub(crate) struct Order<S> {
 pub(crate) struct Inner<S> {
     pub core: Arc<Core>,
     pub order: Mutex<Order<S>>,
-    /// Somebody leads: writes and syncs a group.
+    /// Somebody leads: gathers and writes a group.
     pub leading: AtomicBool,
-    /// The segment that the leader writes to. Only the leader takes this lock.
-    pub write_segment: Mutex<Arc<Segment>>,
+    /// The groups that are written and not finished.
+    pub flights: Flights,
+    /// The segment that the leader writes to. Only the leader, and who syncs aside, takes this lock.
+    pub lanes: Mutex<Lanes>,
     /// Commits filled and not yet taken by a leader.
     pub gathered: AtomicU32,
     /// How many of them a leader is waiting for, 0 for none.
@@ -867,7 +875,7 @@ impl<S: Send + 'static> Log<S> {
 
     /// Whether [`Log::leave`] would be of use for a record handed over now.
     pub fn is_leading(&self) -> bool {
-        self.inner.can_leave() && self.inner.leading.load(Ordering::Relaxed)
+        self.inner.can_leave() && self.inner.is_busy()
     }
 
     /// Waits until readers may see commit `seq`. Its committer must be on its way to [`Log::wait`].

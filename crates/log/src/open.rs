@@ -13,8 +13,10 @@ use crate::background::{self, Background};
 use crate::core::{Core, LogOptions, Progress};
 use crate::error::{Corruption, LogError, OpenError, is_no_space};
 use crate::ferry::Ferry;
+use crate::flight::{Flights, Lanes};
 use crate::gate::GateState;
 use crate::log::{Inner, Log, Order};
+use crate::overlap::Overlap;
 use crate::purge::finish_purge;
 use crate::reader::RecordRef;
 use crate::scan::{Scanner, TailEnd};
@@ -528,6 +530,7 @@ impl OpenLog {
             wait_count: AtomicU32::new(self.opts.commit_wait_count),
             wait_usec: AtomicU32::new(self.opts.commit_wait_usec),
             ferry: Ferry::new(self.opts.commit_wait_auto),
+            overlap: Overlap::new(self.opts.parallel_syncs),
             written: AtomicU64::new(r.end_lsn),
             durable: AtomicU64::new(r.end_lsn),
             visible: AtomicU64::new(r.last_seq),
@@ -560,7 +563,8 @@ impl OpenLog {
             }),
             core,
             leading: AtomicBool::new(false),
-            write_segment: Mutex::new(self.current),
+            flights: Flights::default(),
+            lanes: Mutex::new(Lanes::new(self.current)),
             gathered: AtomicU32::new(0),
             gather_target: AtomicU32::new(0),
             gatherer: Mutex::new(None),

@@ -18,8 +18,9 @@ use parking_lot::Mutex;
 use crate::Seq;
 use crate::core::{Core, frame_len};
 use crate::error::LogError;
+use crate::flight::Tell;
 use crate::frame::{HEADER_LEN, RecordKind};
-use crate::log::{HELD, HELD_SLEEPING, Inner, Owner, Room, Slot};
+use crate::log::{HELD, HELD_SLEEPING, Inner, Room, Slot};
 use crate::reader::RecordRef;
 
 /// The other log, in which commits stand in the same order.
@@ -99,11 +100,7 @@ impl<S: Send + 'static> Drop for Taken<'_, S> {
 impl Core {
     /// A group is in the first log: keeps what must be in the second one, too, and finishes the rest. `tell` gets those
     /// who are finished and must be told. False if there is nothing to keep.
-    pub fn queue_second<'a>(
-        &self,
-        slots: &'a [Arc<Slot>],
-        tell: &mut Vec<(&'a Arc<Slot>, Owner)>,
-    ) -> bool {
+    pub fn queue_second(&self, slots: &[Arc<Slot>], tell: &mut Tell) -> bool {
         let wanted = |s: &Slot| s.is_commit() || (!s.barrier && s.kind == RecordKind::State);
         if !slots.iter().any(|s| wanted(s)) {
             return false;
@@ -113,7 +110,7 @@ impl Core {
             if wanted(s) && s.hold() {
                 queue.push_back(s.clone());
             } else {
-                tell.extend(s.finish().map(|owner| (s, owner)));
+                tell.extend(s.finish().map(|owner| (s.clone(), owner)));
             }
         }
         true

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -73,6 +74,10 @@ struct SimInode {
     /// What is on the platter.
     durable: Vec<u8>,
     pending: Vec<Pending>,
+    /// How many were pending before those.
+    settled: u64,
+    /// Syncs that have failed.
+    losses: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -94,6 +99,7 @@ struct State {
     /// The change after which nothing works any more.
     power_off_at: Option<u64>,
     sync_time: Duration,
+    sync_spread: Duration,
     off: bool,
     counts: BTreeMap<Call, u64>,
     /// (kind, number of that call, errno).
@@ -110,6 +116,8 @@ pub struct SimDisk(Arc<Mutex<State>>);
 struct SimFile {
     disk: SimDisk,
     inode: u64,
+    /// Of how many failed syncs this handle knows.
+    told: AtomicU64,
 }
 
 fn power_lost() -> io::Error {
@@ -157,6 +165,16 @@ impl State {
         self.inodes.entry(id).or_default()
     }
 
+    /// How much longer than the others a sync takes.
+    fn spread(&mut self) -> Duration {
+        if self.sync_spread.is_zero() {
+            return Duration::ZERO;
+        }
+        let most = self.sync_spread.as_nanos() as u64;
+        let rng = (self.rng).get_or_insert_with(|| SmallRng::seed_from_u64(most));
+        Duration::from_nanos(rng.random_range(0..most))
+    }
+
     fn room(&self, id: u64, new_len: u64) -> io::Result<()> {
         let Some(capacity) = self.capacity else {
             return Ok(());
@@ -175,8 +193,16 @@ impl State {
 }
 
 impl SimInode {
-    fn sync(&mut self) {
-        for p in self.pending.drain(..) {
+    /// The number of the next change.
+    fn next(&self) -> u64 {
+        self.settled + self.pending.len() as u64
+    }
+
+    /// Makes the changes before the one with number `end` durable.
+    fn sync(&mut self, end: u64) {
+        let n = end.saturating_sub(self.settled) as usize;
+        self.settled += n as u64;
+        for p in self.pending.drain(..n) {
             match p {
                 Pending::Write(at, bytes) => write_into(&mut self.durable, at, &bytes),
                 Pending::SetLen(len) => self.durable.resize(len as usize, 0),
@@ -187,6 +213,7 @@ impl SimInode {
     /// Lets an arbitrary part of what was not synced reach the platter and forgets the rest.
     fn lose(&mut self, rng: &mut SmallRng) {
         let policy = rng.random_range(0..5);
+        self.settled = self.next();
         let ops = std::mem::take(&mut self.pending);
         let keep = match policy {
             0 => ops.len(),
@@ -245,6 +272,11 @@ impl SimDisk {
     /// Makes each sync take this long, as a slow disk does. Default zero.
     pub fn set_sync_time(&self, time: Duration) {
         self.0.lock().sync_time = time;
+    }
+
+    /// Makes each sync take up to so much longer than that, so that they end in any order. Default zero.
+    pub fn set_sync_spread(&self, spread: Duration) {
+        self.0.lock().sync_spread = spread;
     }
 
     /// How many calls that change something were made so far.
@@ -363,7 +395,7 @@ impl SimDisk {
         let mut s = self.0.lock();
         if let Some(&id) = s.names.get(path) {
             let f = s.inode(id);
-            f.sync();
+            f.sync(f.next());
             change(&mut f.now[offset as usize..]);
             f.durable = f.now.clone();
         }
@@ -375,9 +407,11 @@ impl SimDisk {
     }
 
     fn handle(&self, inode: u64) -> Arc<dyn DiskFile> {
+        let losses = self.0.lock().inode(inode).losses;
         Arc::new(SimFile {
             disk: self.clone(),
             inode,
+            told: AtomicU64::new(losses),
         })
     }
 }
@@ -443,30 +477,38 @@ impl DiskFile for SimFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let time = self.disk.0.lock().sync_time;
+        // What is written meanwhile is left out. What a sync that fails loses is lost to those that run beside it, too, and
+        // each handle that was open then is told once, as by Linux.
+        let (time, before, result) = {
+            let mut s = self.disk.0.lock();
+            let result = s.enter(Call::Sync);
+            if result.is_err() && !s.off {
+                let seed = s.changes;
+                let mut rng = s
+                    .rng
+                    .take()
+                    .unwrap_or_else(|| SmallRng::seed_from_u64(seed));
+                s.inode(self.inode).lose(&mut rng);
+                s.inode(self.inode).losses += 1;
+                s.rng = Some(rng);
+                self.told.fetch_add(1, Ordering::SeqCst);
+            }
+            let time = s.sync_time + s.spread();
+            (time, s.inode(self.inode).next(), result)
+        };
         if !time.is_zero() {
             std::thread::sleep(time);
         }
         let mut s = self.disk.0.lock();
-        match s.enter(Call::Sync) {
-            Ok(true) => Err(power_lost()),
-            Ok(false) => {
-                s.inode(self.inode).sync();
-                Ok(())
-            }
-            Err(e) => {
-                if !s.off {
-                    let seed = s.changes;
-                    let mut rng = s
-                        .rng
-                        .take()
-                        .unwrap_or_else(|| SmallRng::seed_from_u64(seed));
-                    s.inode(self.inode).lose(&mut rng);
-                    s.rng = Some(rng);
-                }
-                Err(e)
-            }
+        if result? || s.off {
+            return Err(power_lost());
         }
+        let losses = s.inode(self.inode).losses;
+        if self.told.swap(losses, Ordering::SeqCst) < losses {
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
+        s.inode(self.inode).sync(before);
+        Ok(())
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

@@ -34,6 +34,8 @@ pub struct LogStats {
     pub auto_count: u64,
     /// Groups that were held back by it in vain.
     pub auto_timeout: u64,
+    /// Syncs of groups that ran beside another one, at least for some time.
+    pub overlapped: u64,
     /// Groups that were let go because a transaction waited for a row lock of one of them
     /// (`Binlog_group_commit_trigger_lock_wait`). Always 0: row locks are free before the wait begins.
     pub trigger_lock_wait: u64,
@@ -79,6 +81,7 @@ pub(crate) struct Counters {
     pub trigger_timeout: AtomicU64,
     pub auto_count: AtomicU64,
     pub auto_timeout: AtomicU64,
+    pub overlapped: AtomicU64,
     pub chunk_bytes: AtomicU64,
     pub segments_made: AtomicU64,
     pub segments_removed: AtomicU64,
@@ -124,6 +127,7 @@ impl Counters {
             trigger_timeout: get(&self.trigger_timeout),
             auto_count: get(&self.auto_count),
             auto_timeout: get(&self.auto_timeout),
+            overlapped: get(&self.overlapped),
             chunk_bytes: get(&self.chunk_bytes),
             segments_made: get(&self.segments_made),
             segments_removed: get(&self.segments_removed),

@@ -71,8 +71,21 @@ impl OnDone for Answer {
 }
 
 fn under_load(mode: Durability, change: bool) {
+    load(mode, change, 400, None);
+}
+
+/// Syncs that are slow and end in any order, several at once.
+fn under_load_together(change: bool) {
+    let disk = SimDisk::new();
+    disk.set_sync_time(Duration::from_micros(400));
+    disk.set_sync_spread(Duration::from_micros(400));
+    let overlapped = load(Durability::Synced, change, 150, Some(disk));
+    assert!(change || overlapped > 0);
+}
+
+fn load(mode: Durability, change: bool, each: u64, disk: Option<SimDisk>) -> u64 {
     let dir = tempfile::tempdir().unwrap();
-    let opts = LogOptions {
+    let mut opts = LogOptions {
         segment_size: 256 << 10,
         initial_size: 16 << 10,
         grow_step: 64 << 10,
@@ -80,8 +93,11 @@ fn under_load(mode: Durability, change: bool) {
         flush_interval: Duration::from_millis(20),
         ..LogOptions::new(dir.path())
     };
+    if let Some(disk) = disk {
+        opts.disk = Arc::new(disk);
+    }
     let (log, _) = open(opts.clone());
-    let (threads, each) = (8, 400);
+    let threads = 8;
     let stop = AtomicBool::new(false);
     std::thread::scope(|s| {
         let committers: Vec<_> = (0..threads)
@@ -141,9 +157,11 @@ fn under_load(mode: Durability, change: bool) {
         }
     });
     assert_eq!(log.visible_seq(), threads * each);
+    let overlapped = log.stats().overlapped;
     log.close().unwrap();
     drop(log);
     assert_eq!(open(opts).1, threads * each);
+    overlapped
 }
 
 #[test]
@@ -155,6 +173,12 @@ fn each_is_told_once_and_after_its_commit_is_visible() {
 #[test]
 fn gates_and_modes_change_under_those_who_have_left() {
     under_load(Durability::Synced, true);
+}
+
+#[test]
+fn nobody_is_forgotten_while_syncs_run_together() {
+    under_load_together(false);
+    under_load_together(true);
 }
 
 /// Whoever leads waits for two more commits.

@@ -208,6 +208,7 @@ impl Startup {
             commit_wait_count: count,
             commit_wait_usec: usec,
             commit_wait_auto: self.get("narwal_group_commit_auto_wait").as_bool(),
+            parallel_syncs: u32_(u("narwal_log_parallel_syncs")),
             classic_log: self.get(CLASSIC.0).show() == CLASSIC.1,
             sync_binlog: u32_(u("sync_binlog")),
             compression: (self.get("narwal_log_compression").show() == "zstd").then(|| {

@@ -886,6 +886,13 @@ pub static VARIABLES: &[VariableDef] = &[
         Startup,
     ),
     def(
+        "narwal_log_parallel_syncs",
+        Global,
+        UInt(1, 16, 1),
+        "8",
+        Startup,
+    ),
+    def(
         "narwal_replica_queue_bytes",
         Global,
         UInt(65_536, MAX, 1),

@@ -76,6 +76,8 @@ pub struct BinlogStats {
     pub auto_count: u64,
     /// Groups that did so in vain.
     pub auto_timeout: u64,
+    /// Syncs of groups that ran beside another one (`narwal_log_parallel_syncs`).
+    pub overlapped_syncs: u64,
     /// Groups that did not wait longer because a transaction waited for a row lock of one of them.
     pub trigger_lock_wait: u64,
     /// Bytes of event groups written.
@@ -422,6 +424,7 @@ impl Database {
             trigger_timeout: log.trigger_timeout,
             auto_count: log.auto_count,
             auto_timeout: log.auto_timeout,
+            overlapped_syncs: log.overlapped,
             trigger_lock_wait: log.trigger_lock_wait,
             bytes_written,
             disk_use: log.disk_bytes,

@@ -1,4 +1,4 @@
-//! Whether all processors have work.
+//! Whether all processors have work, or about the same.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 /// How long it takes at least until it is looked at again.
 const EVERY: Duration = Duration::from_millis(100);
+/// The idle shares of processors that have about the same work are no further apart, in percent.
+const EVEN: u64 = 25;
 /// What was seen longer ago says nothing about now.
 const STALE: Duration = Duration::from_secs(1);
 
@@ -17,14 +19,23 @@ pub(super) struct Busy {
     /// Milliseconds since `start` of the next look.
     next: AtomicU64,
     busy: AtomicBool,
-    last: Mutex<Option<(Instant, Times)>>,
+    last: Mutex<Option<(Instant, Vec<Times>)>>,
 }
 
-/// Clock ticks since the machine started.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Clock ticks of a processor since the machine started.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Times {
     idle: u64,
     all: u64,
+}
+
+impl Times {
+    fn since(self, old: Times) -> Times {
+        Times {
+            idle: self.idle.saturating_sub(old.idle),
+            all: self.all.saturating_sub(old.all),
+        }
+    }
 }
 
 impl Busy {
@@ -38,7 +49,8 @@ impl Busy {
         }
     }
 
-    /// True if the processors stood idle for at most a quarter of the last tenth of a second, all together.
+    /// True if in the last tenth of a second the processors stood idle for at most a quarter of the time, all together; or
+    /// for at most half of it, and each for about as long as the others.
     #[inline]
     pub(super) fn now(&self) -> bool {
         let now = self.start.elapsed().as_millis() as u64;
@@ -55,24 +67,33 @@ impl Busy {
         self.busy.load(Ordering::Relaxed)
     }
 
-    fn look(&self, at: Instant, new: Times) {
-        let before = self.last.lock().replace((at, new));
-        let busy =
-            before.is_some_and(|(then, old)| at.duration_since(then) <= STALE && is_busy(old, new));
+    fn look(&self, at: Instant, new: Vec<Times>) {
+        let mut last = self.last.lock();
+        let busy = (last.as_ref())
+            .is_some_and(|(then, old)| at.duration_since(*then) <= STALE && is_busy(old, &new));
+        *last = Some((at, new));
         self.busy.store(busy, Ordering::Relaxed);
     }
 }
 
-fn is_busy(old: Times, new: Times) -> bool {
-    let idle = new.idle.saturating_sub(old.idle);
-    let all = new.all.saturating_sub(old.all);
-    all > 0 && idle <= all / 4
+/// The processors in the same order both times.
+fn is_busy(old: &[Times], new: &[Times]) -> bool {
+    let mut sum = Times::default();
+    let (mut least, mut most) = (100, 0);
+    for t in new.iter().zip(old).map(|(new, old)| new.since(*old)) {
+        let percent = t.idle.min(t.all) * 100 / t.all.max(1);
+        (least, most) = (percent.min(least), percent.max(most));
+        sum.idle += t.idle;
+        sum.all += t.all;
+    }
+    let even = most <= least + EVEN;
+    sum.all > 0 && (sum.idle <= sum.all / 4 || (even && sum.idle <= sum.all / 2))
 }
 
-/// Sums over these processors' lines of /proc/stat (proc(5)): user, nice, system, idle, iowait, irq, softirq, steal. A
-/// processor that waits for a disk is idle.
-fn times(stat: &str, processors: &[usize]) -> Times {
-    let mut sum = Times { idle: 0, all: 0 };
+/// The lines of these processors in /proc/stat (proc(5)): user, nice, system, idle, iowait, irq, softirq, steal. A processor
+/// that waits for a disk is idle.
+fn times(stat: &str, processors: &[usize]) -> Vec<Times> {
+    let mut found = Vec::with_capacity(processors.len());
     for line in stat.lines() {
         let Some((number, rest)) = line.strip_prefix("cpu").and_then(|l| l.split_once(' ')) else {
             continue;
@@ -83,15 +104,17 @@ fn times(stat: &str, processors: &[usize]) -> Times {
         {
             continue;
         }
+        let mut t = Times::default();
         for (i, field) in rest.split_ascii_whitespace().take(8).enumerate() {
             let ticks: u64 = field.parse().unwrap_or(0);
-            sum.all += ticks;
+            t.all += ticks;
             if i == 3 || i == 4 {
-                sum.idle += ticks;
+                t.idle += ticks;
             }
         }
+        found.push(t);
     }
-    sum
+    found
 }
 
 #[cfg(test)]
@@ -104,35 +127,33 @@ mod tests {
         cpu12 10 0 20 300 20 0 0 0 0 0\n\
         intr 1 2 3\n";
 
-    #[test]
-    fn lines_of_the_given_processors_are_summed() {
-        assert_eq!(
-            times(STAT, &[0]),
-            Times {
-                idle: 130,
-                all: 170
-            }
-        );
-        assert_eq!(
-            times(STAT, &[0, 12]),
-            Times {
-                idle: 450,
-                all: 520
-            }
-        );
-        assert_eq!(times("", &[0]), Times { idle: 0, all: 0 });
-        let real = std::fs::read_to_string("/proc/stat").unwrap();
-        assert!(times(&real, &super::super::allowed().unwrap()).all > 0);
+    fn t(idle: u64, all: u64) -> Times {
+        Times { idle, all }
     }
 
     #[test]
-    fn a_quarter_idle_is_busy_and_more_is_not() {
-        let old = Times { idle: 50, all: 100 };
-        let after = |idle, all| is_busy(old, Times { idle, all });
-        assert!(after(50, 140));
-        assert!(after(60, 140));
-        assert!(!after(61, 140));
-        assert!(!after(50, 100), "no tick has passed");
+    fn the_lines_of_the_given_processors_are_taken() {
+        assert_eq!(times(STAT, &[0]), [t(130, 170)]);
+        assert_eq!(times(STAT, &[0, 12]), [t(130, 170), t(320, 350)]);
+        assert_eq!(times("", &[0]), []);
+        let real = std::fs::read_to_string("/proc/stat").unwrap();
+        let allowed = super::super::allowed().unwrap();
+        assert_eq!(times(&real, &allowed).len(), allowed.len());
+    }
+
+    #[test]
+    fn a_quarter_idle_is_busy_and_more_is_not_unless_all_have_the_same() {
+        let old = [t(50, 100), t(7, 10)];
+        let after = |one: u64, other: u64| is_busy(&old, &[t(50 + one, 200), t(7 + other, 110)]);
+        assert!(after(0, 0));
+        assert!(after(50, 0));
+        assert!(!after(51, 0), "the other one has more to do");
+        assert!(after(50, 25));
+        assert!(!after(51, 25));
+        assert!(after(50, 50), "half of the time, both of them");
+        assert!(!after(51, 50));
+        assert!(!is_busy(&old, &old), "no tick has passed");
+        assert!(is_busy(&[t(0, 0)], &[t(50, 100)]), "the only one");
     }
 
     #[test]
@@ -140,13 +161,13 @@ mod tests {
         let b = Busy::new(vec![0]);
         let (at, idle) = (Instant::now(), 10);
         let is = |b: &Busy| b.busy.load(Ordering::Relaxed);
-        b.look(at, Times { idle, all: 10 });
+        b.look(at, vec![t(idle, 10)]);
         assert!(!is(&b), "nothing to compare with");
-        b.look(at + EVERY, Times { idle, all: 20 });
+        b.look(at + EVERY, vec![t(idle, 20)]);
         assert!(is(&b));
-        b.look(at + EVERY + STALE * 2, Times { idle, all: 220 });
+        b.look(at + EVERY + STALE * 2, vec![t(idle, 220)]);
         assert!(!is(&b));
-        b.look(at + EVERY * 2 + STALE * 2, Times { idle, all: 230 });
+        b.look(at + EVERY * 2 + STALE * 2, vec![t(idle, 230)]);
         assert!(is(&b));
     }
 }

@@ -118,6 +118,7 @@ pub(super) fn binlog_status(
         ("Narwal_checkpoint_lsn", s.checkpoint_lsn),
         ("Narwal_group_commit_auto_count", s.auto_count),
         ("Narwal_group_commit_auto_timeout", s.auto_timeout),
+        ("Narwal_log_syncs_overlapped", s.overlapped_syncs),
         ("Narwal_base_bytes_written", s.base_bytes_written),
         ("Narwal_log_state_records", s.state_records),
         ("Narwal_log_syncs", s.fsyncs),

@@ -1,0 +1,241 @@
+//! How many syncs of the log may run at once, found out by measuring.
+//!
+//! A group that waits for the sync before it to end spends up to one sync more than it must where the disk works on
+//! several at once: network volumes, disks without a volatile cache. Where it does not, or where one flush waits for the
+//! other, a second sync beside the first takes longer by what it waits, and groups only become smaller.
+//!
+//! So the log measures syncs that run alone, lets some run together, and keeps to that while those take hardly longer.
+//! Short syncs stay alone: smaller groups cost more work than could be won.
+
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// No more run at once, whatever is asked for.
+pub(crate) const MOST_SYNCS: u32 = 16;
+/// Shorter syncs run alone.
+const SHORTEST_SYNC: Duration = Duration::from_micros(300);
+/// Syncs alone before the next try.
+const ALONE: u32 = 16;
+/// Syncs together that are judged at once.
+const TOGETHER: u32 = 32;
+/// After so many of them it is measured anew what one takes alone.
+const REFRESH: u32 = 2048;
+/// After the n-th failure in a row `ALONE << n`, at most `ALONE << 6`, run alone.
+const MOST_FAILURES: u32 = 6;
+
+/// Whether `gathered` commits are a group of their own while `sent` others are on their way. A few have a sync each; of
+/// many, about a quarter makes a group: smaller ones cost more work.
+pub(crate) fn is_enough(gathered: u32, sent: u32) -> bool {
+    gathered > 0 && gathered.saturating_mul(3).saturating_add(4) >= sent
+}
+
+#[derive(Debug)]
+struct Judge {
+    /// What a sync takes alone, a moving average.
+    alone: Duration,
+    /// So many more are to run alone; 0: they may run together.
+    left: u32,
+    /// Of syncs together, since they were last judged.
+    count: u32,
+    sum: Duration,
+    /// Since they may run together.
+    total: u32,
+    failures: u32,
+}
+
+impl Judge {
+    fn new() -> Judge {
+        Judge {
+            alone: Duration::ZERO,
+            left: ALONE,
+            count: 0,
+            sum: Duration::ZERO,
+            total: 0,
+            failures: 0,
+        }
+    }
+
+    /// A sync took so long, with others beside it or not. Whether they may run together.
+    fn synced(&mut self, took: Duration, company: bool) -> bool {
+        if !company {
+            self.alone = if self.alone.is_zero() {
+                took
+            } else {
+                // One that stood still for long tells nothing of the others.
+                (self.alone * 7 + took.min(self.alone * 4)) / 8
+            };
+            if self.left > 0 {
+                self.left -= 1;
+                if self.left == 0 {
+                    self.begin();
+                }
+            }
+        } else if self.left == 0 {
+            self.count += 1;
+            self.total += 1;
+            self.sum += took.min(self.alone * 4);
+            if self.count == TOGETHER {
+                self.decide();
+            }
+        }
+        self.left == 0
+    }
+
+    /// So many are to run alone, and tell anew what that takes.
+    fn measure(&mut self, syncs: u32) {
+        self.left = syncs;
+        self.alone = Duration::ZERO;
+    }
+
+    fn begin(&mut self) {
+        if self.alone < SHORTEST_SYNC {
+            self.left = ALONE;
+        }
+        (self.count, self.sum, self.total) = (0, Duration::ZERO, 0);
+    }
+
+    fn fail(&mut self) {
+        self.measure(ALONE << self.failures);
+        self.failures = (self.failures + 1).min(MOST_FAILURES);
+    }
+
+    fn decide(&mut self) {
+        // 1.3 times as long: where flushes wait for each other it is 1.5 times and more.
+        let good = self.sum * 10 <= self.alone * 13 * self.count;
+        (self.count, self.sum) = (0, Duration::ZERO);
+        if !good {
+            self.fail();
+        } else {
+            self.failures = 0;
+            if self.total >= REFRESH {
+                self.measure(ALONE);
+            }
+        }
+    }
+}
+
+/// How many syncs may run at once.
+#[derive(Debug)]
+pub(crate) struct Overlap {
+    most: u32,
+    now: AtomicU32,
+    judge: Mutex<Judge>,
+}
+
+impl Overlap {
+    /// At most `most` at once, no more than [`MOST_SYNCS`]; 0 and 1 both mean one.
+    pub(crate) fn new(most: u32) -> Overlap {
+        Overlap {
+            most: most.clamp(1, MOST_SYNCS),
+            now: AtomicU32::new(1),
+            judge: Mutex::new(Judge::new()),
+        }
+    }
+
+    /// Only one at a time until the next look.
+    pub(crate) fn forbid(&self) {
+        let mut judge = self.judge.lock();
+        judge.fail();
+        self.now.store(1, Ordering::SeqCst);
+    }
+
+    /// How many may run at once now.
+    pub(crate) fn limit(&self) -> u32 {
+        self.now.load(Ordering::SeqCst)
+    }
+
+    /// A sync took so long; `company`: another one ran beside it for some of that time.
+    pub(crate) fn synced(&self, took: Duration, company: bool) {
+        if self.most > 1 {
+            let mut judge = self.judge.lock();
+            let together = judge.synced(took, company);
+            let now = if together { self.most } else { 1 };
+            if self.limit() != now {
+                self.now.store(now, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Syncs until they may run together; how many it took, at most `most`.
+    fn alone(o: &Overlap, took: Duration, most: u32) -> u32 {
+        (0..most)
+            .find(|_| {
+                o.synced(took, false);
+                o.limit() > 1
+            })
+            .map_or(most, |n| n + 1)
+    }
+
+    /// Syncs together until they may not.
+    fn together(o: &Overlap, took: Duration, most: u32) -> u32 {
+        (0..most)
+            .find(|_| {
+                o.synced(took, true);
+                o.limit() == 1
+            })
+            .map_or(most, |n| n + 1)
+    }
+
+    #[test]
+    fn slow_syncs_that_do_not_hinder_each_other_run_together() {
+        let o = Overlap::new(4);
+        assert_eq!(o.limit(), 1);
+        assert_eq!(alone(&o, 2 * MS, 100), ALONE);
+        assert_eq!(o.limit(), 4);
+        assert_eq!(
+            together(&o, 2 * MS + MS / 2, 10_000),
+            REFRESH,
+            "until it is measured anew"
+        );
+        assert_eq!(alone(&o, 2 * MS, 100), ALONE);
+    }
+
+    #[test]
+    fn syncs_that_wait_for_each_other_run_alone_ever_longer() {
+        let o = Overlap::new(4);
+        assert_eq!(alone(&o, 2 * MS, 10_000), ALONE);
+        for n in [0, 1, 2, 3, 4, 5, 6, 6] {
+            assert_eq!(together(&o, 3 * MS, 10_000), TOGETHER);
+            assert_eq!(alone(&o, 2 * MS, 10_000), ALONE << n);
+        }
+        assert_eq!(together(&o, 2 * MS, TOGETHER), TOGETHER);
+        assert_eq!(o.limit(), 4, "one success");
+        assert_eq!(together(&o, 3 * MS, 10_000), TOGETHER);
+        assert_eq!(alone(&o, 2 * MS, 10_000), ALONE, "and failures count anew");
+    }
+
+    #[test]
+    fn short_syncs_and_a_limit_of_one_stay_alone() {
+        let o = Overlap::new(4);
+        assert_eq!(
+            alone(&o, SHORTEST_SYNC - Duration::from_nanos(1), 1000),
+            1000
+        );
+        for most in [0, 1] {
+            let o = Overlap::new(most);
+            assert_eq!(alone(&o, 2 * MS, 1000), 1000);
+        }
+    }
+
+    #[test]
+    fn those_that_stop_being_slow_are_alone_after_the_next_look() {
+        let o = Overlap::new(4);
+        alone(&o, 2 * MS, 100);
+        // In between one runs alone now and then.
+        for _ in 0..REFRESH * 2 {
+            o.synced(MS / 10, true);
+            if o.limit() == 1 {
+                break;
+            }
+        }
+        assert_eq!(alone(&o, MS / 10, 1000), 1000);
+    }
+}
