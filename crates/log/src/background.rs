@@ -14,6 +14,8 @@ use crate::error::LogError;
 use crate::log::Inner;
 use crate::overlap::MOST_SYNCS;
 
+/// While one of these tells the owners of a group, another one writes the next.
+const WRITERS: u32 = 2;
 /// After "no space" the preparing thread waits this long before it tries again.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -29,6 +31,8 @@ pub(crate) struct Background {
     changed: Condvar,
     /// For the writers, under `stopped`.
     left: Condvar,
+    /// For those that are there for syncs that run together, while none do.
+    extra: Condvar,
 }
 
 impl Background {
@@ -61,12 +65,19 @@ impl Background {
         }
     }
 
+    /// Syncs may run together from now on.
+    pub fn more_writers(&self) {
+        drop(self.stopped.lock());
+        self.extra.notify_all();
+    }
+
     /// Ends the threads after what they are doing.
     pub fn stop(&self) {
         self.enabled.store(false, Ordering::SeqCst);
         *self.stopped.lock() = true;
         self.changed.notify_all();
         self.left.notify_all();
+        self.extra.notify_all();
     }
 
     /// Sleeps for `time`, or until stopped or `until()`; whether to go on.
@@ -98,11 +109,11 @@ pub(crate) fn start<S: Send + 'static>(
             })
     };
     let mut threads = Vec::new();
-    for _ in 0..=inner.core.opts.parallel_syncs.clamp(1, MOST_SYNCS) {
+    for n in 0..=inner.core.opts.parallel_syncs.clamp(1, MOST_SYNCS) {
         let writer = inner.clone();
         threads.push(spawn(
             "narwal-log-write",
-            Box::new(move || write_loop(&writer)),
+            Box::new(move || write_loop(&writer, n >= WRITERS)),
         )?);
     }
     // They are there: records may be left from now on.
@@ -118,7 +129,9 @@ pub(crate) fn start<S: Send + 'static>(
     Ok(threads)
 }
 
-fn write_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {
+/// `extra`: only for syncs that run together. Sleepers are woken in turn, so those who are not needed would only make the
+/// others cold.
+fn write_loop<S: Send + 'static>(inner: &Arc<Inner<S>>, extra: bool) {
     let bg = &inner.background;
     loop {
         if bg.answers.swap(false, Ordering::SeqCst) {
@@ -129,7 +142,9 @@ fn write_loop<S: Send + 'static>(inner: &Arc<Inner<S>>) {
         if *stopped {
             return;
         }
-        if !bg.answers.load(Ordering::SeqCst) {
+        if extra && inner.core.overlap.limit() < 2 {
+            bg.extra.wait(&mut stopped);
+        } else if !bg.answers.load(Ordering::SeqCst) {
             bg.left.wait(&mut stopped);
         }
     }

@@ -523,7 +523,9 @@ impl<S: Send + 'static> Inner<S> {
             } else {
                 core.ferry.synced(took);
             }
-            core.overlap.synced(took, landed.company);
+            if core.overlap.synced(took, landed.company) {
+                self.background.more_writers();
+            }
         }
         if kept && core.overlap.limit() < 2 {
             core.ferry

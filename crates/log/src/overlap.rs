@@ -145,16 +145,19 @@ impl Overlap {
         self.now.load(Ordering::SeqCst)
     }
 
-    /// A sync took so long; `company`: another one ran beside it for some of that time.
-    pub(crate) fn synced(&self, took: Duration, company: bool) {
+    /// A sync took so long; `company`: another one ran beside it for some of that time. Whether from now on several may run
+    /// at once, and before not.
+    pub(crate) fn synced(&self, took: Duration, company: bool) -> bool {
         if self.most > 1 {
             let mut judge = self.judge.lock();
             let together = judge.synced(took, company);
             let now = if together { self.most } else { 1 };
             if self.limit() != now {
                 self.now.store(now, Ordering::SeqCst);
+                return together;
             }
         }
+        false
     }
 }
 
