@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// No more run at once, whatever is asked for.
 pub(crate) const MOST_SYNCS: u32 = 16;
-/// Shorter syncs run alone.
+/// Where the disk takes less, syncs run alone.
 const SHORTEST_SYNC: Duration = Duration::from_micros(300);
 /// Syncs alone before the next try.
 const ALONE: u32 = 16;
@@ -34,6 +34,9 @@ pub(crate) fn is_enough(gathered: u32, sent: u32) -> bool {
 struct Judge {
     /// What a sync takes alone, a moving average.
     alone: Duration,
+    /// The shortest of those that ran alone since it was last measured: what the disk takes, without what the thread waited
+    /// for a processor.
+    shortest: Duration,
     /// So many more are to run alone; 0: they may run together.
     left: u32,
     /// Of syncs together, since they were last judged.
@@ -48,6 +51,7 @@ impl Judge {
     fn new() -> Judge {
         Judge {
             alone: Duration::ZERO,
+            shortest: Duration::MAX,
             left: ALONE,
             count: 0,
             sum: Duration::ZERO,
@@ -65,6 +69,7 @@ impl Judge {
                 // One that stood still for long tells nothing of the others.
                 (self.alone * 7 + took.min(self.alone * 4)) / 8
             };
+            self.shortest = self.shortest.min(took);
             if self.left > 0 {
                 self.left -= 1;
                 if self.left == 0 {
@@ -86,11 +91,12 @@ impl Judge {
     fn measure(&mut self, syncs: u32) {
         self.left = syncs;
         self.alone = Duration::ZERO;
+        self.shortest = Duration::MAX;
     }
 
     fn begin(&mut self) {
-        if self.alone < SHORTEST_SYNC {
-            self.left = ALONE;
+        if self.shortest < SHORTEST_SYNC {
+            self.measure(ALONE);
         }
         (self.count, self.sum, self.total) = (0, Duration::ZERO, 0);
     }
@@ -225,6 +231,15 @@ mod tests {
         for most in [0, 1] {
             let o = Overlap::new(most);
             assert_eq!(alone(&o, 2 * MS, 1000), 1000);
+        }
+    }
+
+    #[test]
+    fn waits_for_a_processor_are_not_the_disk() {
+        let o = Overlap::new(4);
+        for n in 0..1000 {
+            o.synced(if n % ALONE == 3 { MS / 8 } else { MS }, false);
+            assert_eq!(o.limit(), 1);
         }
     }
 
