@@ -34,7 +34,9 @@ pub(crate) enum Change<'a> {
 
 /// An empty event group, or buffer of local events, with `reserve` spare bytes in front.
 pub(crate) fn new_builder(db: &Inner, reserve: usize) -> GroupBuilder {
-    let mut b = GroupBuilder::new(reserve, db.options.server_id);
+    let mut buf = narwal_log::spare_buffer();
+    buf.reserve(1024);
+    let mut b = GroupBuilder::with_buffer(buf, reserve, db.options.server_id);
     b.set_row_event_max_size(db.options.binlog_row_event_max_size);
     b
 }

@@ -10,6 +10,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod background;
+mod buffers;
 mod copy;
 mod core;
 mod cut;
@@ -33,6 +34,7 @@ pub mod sim;
 mod stats;
 
 pub use crate::core::{Durability, LogOptions};
+pub use buffers::spare_buffer;
 pub use copy::{BadCopy, SegmentCopy, SegmentSpan};
 pub use cut::cut_behind;
 pub use disk::{Disk, DiskFile, RealDisk};

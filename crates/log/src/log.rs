@@ -40,8 +40,9 @@ pub struct Reserved {
 
 /// Segments grow by at most this much at once: whoever needs room meanwhile waits no longer than for one of these.
 const GROW_PIECE: u64 = 1 << 20;
-/// A log that fills a segment within this time is busy.
-const BUSY: Duration = Duration::from_secs(30);
+/// A log that fills a segment within this time is busy: what it writes next is zeroed before it is in use, because a commit
+/// that syncs a file which grows meanwhile waits for that.
+const BUSY: Duration = Duration::from_secs(300);
 
 /// Slot states. A slot is "ready" in every state but RESERVED.
 pub(crate) const RESERVED: u8 = 0;
@@ -151,6 +152,14 @@ impl Slot {
     /// Bytes of the whole record.
     pub fn len(&self) -> u64 {
         self.at.end_lsn - self.at.lsn
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(buf) = self.buf.take() {
+            crate::buffers::keep(buf);
+        }
     }
 }
 
@@ -505,12 +514,15 @@ impl<S: Send + 'static> Inner<S> {
             return Some(Wanted::Grow(order.segment.clone()));
         }
         let used = order.next_lsn - order.segment.start;
+        let late = used * 4 > (cap_end - order.segment.start) * 3;
         match &order.next_segment {
-            None => (order.busy || used * 4 > (cap_end - order.segment.start) * 3)
-                .then_some(Wanted::Next),
+            None => (order.busy || late).then_some(Wanted::Next),
             // Nobody syncs that file yet, so now is the time.
-            Some(next) => (order.busy && next.ready_end() < next.cap_end())
-                .then(|| Wanted::Grow(next.clone())),
+            Some(next) if next.ready_end() < next.cap_end() => {
+                let busy = order.busy || (late && order.since.elapsed() < BUSY);
+                busy.then(|| Wanted::Grow(next.clone()))
+            }
+            Some(_) => None,
         }
     }
 

@@ -25,8 +25,8 @@ const USED: usize = 44;
 /// What of the header page carries something lies in one sector.
 const HEADER_SECTOR: usize = 512;
 const TMP_NAME: &str = "wal.tmp";
-/// How much is zeroed by one write.
-const ZERO_CHUNK: usize = 1 << 20;
+/// How much is zeroed by one write and, in most cases, one sync: commits that sync meanwhile wait for no more than that.
+const ZERO_CHUNK: usize = 256 << 10;
 
 /// The fields of a segment's header page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -128,8 +128,8 @@ fn make_datadir(dir: &Path) -> Result<(), Failure> {
         .map_err(|e| Failure::run(format!("can't make the data folder {}", dir.display()), e))
 }
 
-/// Short turns on the processors for the threads that answer clients, all of which are started from here on. Those of the log
-/// and of checkpoints are there already.
+/// Short turns on the processors, for the threads that are there already and for those that answer clients, all of which are
+/// started from here on.
 fn short_turns(turn: Option<Duration>) {
     if let Some(turn) = turn
         && let Err(e) = crate::time_slice::set(turn)

@@ -4,7 +4,7 @@ use std::io;
 use std::mem::{size_of, zeroed};
 use std::time::Duration;
 
-/// Asks the kernel for turns of this length for the calling thread, and for those that it starts from now on.
+/// Asks the kernel for turns of this length for all threads of this process, and for those that they start from now on.
 ///
 /// A thread that asks for short turns gets no more of the processors, but gets them sooner: it comes before one with longer
 /// turns when it has been woken (sched_setattr(2), `sched_runtime` of a thread under SCHED_OTHER; sched-design-EEVDF in the
@@ -17,7 +17,19 @@ use std::time::Duration;
 /// ([`io::ErrorKind::Unsupported`]), since somebody has chosen that.
 #[cfg(target_os = "linux")]
 pub(crate) fn set(turn: Duration) -> io::Result<()> {
-    let mut now = get()?;
+    // One that ends meanwhile, or has a policy of its own, is no reason to leave out the others.
+    for task in std::fs::read_dir("/proc/self/task")?.flatten() {
+        if let Some(tid) = task.file_name().to_str().and_then(|t| t.parse().ok()) {
+            let _ = set_thread(tid, turn);
+        }
+    }
+    set_thread(0, turn)
+}
+
+/// 0: the calling thread.
+#[cfg(target_os = "linux")]
+fn set_thread(tid: libc::pid_t, turn: Duration) -> io::Result<()> {
+    let mut now = get(tid)?;
     let fair = [libc::SCHED_OTHER, libc::SCHED_BATCH];
     if !fair
         .iter()
@@ -27,7 +39,7 @@ pub(crate) fn set(turn: Duration) -> io::Result<()> {
     }
     now.sched_runtime = u64::try_from(turn.as_nanos()).unwrap_or(u64::MAX);
     // SAFETY: the kernel reads `size` bytes of a struct that lives across the call, and `size` is the struct's own.
-    let done = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const now, 0) };
+    let done = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const now, 0) };
     if done == 0 {
         Ok(())
     } else {
@@ -35,14 +47,14 @@ pub(crate) fn set(turn: Duration) -> io::Result<()> {
     }
 }
 
-/// How the calling thread is scheduled: policy, nice value and turns stay as they are when this is given back.
+/// How a thread is scheduled: policy, nice value and turns stay as they are when this is given back.
 #[cfg(target_os = "linux")]
-fn get() -> io::Result<libc::sched_attr> {
+fn get(tid: libc::pid_t) -> io::Result<libc::sched_attr> {
     // SAFETY: a struct of plain numbers, for which zero is a value.
     let mut attr: libc::sched_attr = unsafe { zeroed() };
     let size = size_of::<libc::sched_attr>();
     // SAFETY: the kernel writes at most `size` bytes into a struct of that size that lives across the call.
-    let done = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attr, size, 0) };
+    let done = unsafe { libc::syscall(libc::SYS_sched_getattr, tid, &raw mut attr, size, 0) };
     if done == 0 {
         Ok(attr)
     } else {
@@ -61,16 +73,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_and_those_it_starts_have_the_turns_and_all_else_as_it_was() {
-        // A thread of its own: the test's may go on to another test.
-        let seen = std::thread::spawn(|| {
-            let before = get().unwrap();
-            set(Duration::from_micros(300)).unwrap();
-            let child = std::thread::spawn(|| get().unwrap()).join().unwrap();
-            (before, get().unwrap(), child)
+    fn all_threads_and_those_they_start_have_the_turns_and_all_else_as_it_was() {
+        let (ask, asked) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || {
+            let before = get(0).unwrap();
+            let _ = asked.recv();
+            let child = std::thread::spawn(|| get(0).unwrap()).join().unwrap();
+            (before, get(0).unwrap(), child)
         });
-        let (before, after, child) = seen.join().unwrap();
-        for attr in [&after, &child] {
+        set(Duration::from_micros(300)).unwrap();
+        let own = get(0).unwrap();
+        ask.send(()).unwrap();
+        let (before, after, child) = other.join().unwrap();
+        for attr in [&own, &after, &child] {
             assert_eq!(attr.sched_policy, before.sched_policy);
             assert_eq!(attr.sched_nice, before.sched_nice);
             // Kernels before 6.12 have no turns to tell.
@@ -88,7 +103,7 @@ mod tests {
             let idle = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const param) };
             assert_eq!(idle, 0);
             let refused = set(Duration::from_micros(300)).map_err(|e| e.kind());
-            (refused, get().unwrap().sched_policy)
+            (refused, get(0).unwrap().sched_policy)
         });
         let (refused, policy) = seen.join().unwrap();
         assert_eq!(refused, Err(io::ErrorKind::Unsupported));

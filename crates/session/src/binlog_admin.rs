@@ -5,6 +5,7 @@ use crate::session::ClientSession;
 use narwal_binlog::GtidState;
 use narwal_engine::{GtidChoice, PurgeReport};
 use narwal_types::{SqlError, SqlResult, Value};
+use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
 /// Reads a list of GTIDs; error 1941.
@@ -38,9 +39,13 @@ impl ClientSession {
     }
 
     /// A GTID was written (empty: none was): it is the last one, and `gtid_seq_no` is used up.
-    pub(crate) fn note_gtid(&self, gtid: String) {
-        if !gtid.is_empty() {
-            *self.vars.last_gtid.lock() = gtid;
+    pub(crate) fn note_gtid(&self, gtid: impl Display) {
+        let mut last = self.vars.last_gtid.lock();
+        let before = last.len();
+        // Its place is used again: there is one for each commit. Writing to a String does not fail.
+        let _ = write!(last, "{gtid}");
+        if last.len() > before {
+            last.drain(..before);
             self.vars.gtid_seq_no.store(0, Ordering::Relaxed);
         }
     }

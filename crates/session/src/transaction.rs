@@ -132,7 +132,7 @@ impl ClientSession {
         }
         self.process.counters.add(status::COMMITS, 1);
         if let Some(gtid) = gtid {
-            self.note_gtid(gtid.to_string());
+            self.note_gtid(gtid);
         }
         Ok(())
     }

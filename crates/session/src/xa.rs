@@ -455,7 +455,7 @@ impl ClientSession {
         let db = self.instance.database();
         db.wait_committed_or_killed(reserved, &self.process.kill_flag)?;
         if let Some(gtid) = reserved.gtid {
-            self.note_gtid(gtid.to_string());
+            self.note_gtid(gtid);
         }
         Ok(())
     }

@@ -428,6 +428,16 @@ impl RowLayout {
         &self.types
     }
 
+    /// Bytes that are enough for the image of such a row, in most cases.
+    pub fn room(values: &[ValueRef<'_>]) -> usize {
+        let of = |v: &ValueRef<'_>| match v {
+            ValueRef::Null => 0,
+            ValueRef::Str(b) | ValueRef::Bytes(b) => b.len() + 4,
+            _ => 9,
+        };
+        values.len().div_ceil(8) + values.iter().map(of).sum::<usize>()
+    }
+
     /// Appends the row image of `values`, one per column in order. Values must be in their column's domain (see
     /// [`crate::convert::store`]): anything else is an error, and `out` then holds a part of a row.
     pub fn encode(&self, values: &[ValueRef<'_>], out: &mut Vec<u8>) -> SqlResult<()> {

@@ -1069,7 +1069,7 @@ impl<'p> Inserter<'p> {
         let refs: SmallVec<[ValueRef<'_>; 12]> = (cells.iter())
             .map(|c| c.as_ref().map_or(ValueRef::Null, Cell::as_ref))
             .collect();
-        let mut image = Vec::with_capacity(64 + refs.len() * 8);
+        let mut image = Vec::with_capacity(RowLayout::room(&refs));
         table.layout.encode(&refs, &mut image)?;
         drop(refs);
         drop(cells);
