@@ -110,7 +110,7 @@ class Run:
         progress = Progress(
             TextColumn("[bold]{task.fields[what]}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(),
             TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=True), TextColumn("[dim]{task.fields[note]}"),
-            console=console, transient=True,
+            console=console, transient=True, refresh_per_second=2,
         )  # fmt: skip
         try:
             with progress:
