@@ -362,9 +362,9 @@ impl<S: Send + 'static> Inner<S> {
             Ok(())
         };
         let took = begun.elapsed();
-        batch.finished = true;
         let group = std::mem::take(&mut batch.group);
         let Some(flight) = batch.flight.take() else {
+            batch.finished = true;
             return false;
         };
         if must_sync && synced.is_ok() {
@@ -372,6 +372,7 @@ impl<S: Send + 'static> Inner<S> {
             Counters::add(&core.counters.syncs, 1);
         }
         self.land(&flight, group, must_sync.then_some(took), synced);
+        batch.finished = true;
         true
     }
 
