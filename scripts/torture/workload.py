@@ -142,6 +142,7 @@ class Load:
 
     def __init__(self, clients: int, ddl: bool, out, xa: float = 0.0):
         self.xa = xa  # how often a transaction is an XA transaction
+        self.undone: set[str] = set()  # XA transactions that were prepared and then rolled back by their clients
         self.prepared = 0  # so many of them were prepared
         self.clients = [Client(i + 1) for i in range(clients)]
         self.ddl = Ddl() if ddl else None
@@ -280,6 +281,7 @@ class Load:
             txn.end_sent = time.monotonic()
             if rng.random() < 0.1:
                 c.query(f"XA ROLLBACK '{txn.xa}'")
+                self.undone.add(txn.xa)
                 return False
             txn.sent = txn.end_sent
             c.query(f"XA COMMIT '{txn.xa}'")
