@@ -172,3 +172,24 @@ fn nothing_is_acknowledged_behind_a_sync_that_failed() {
     }
     assert!(overlapped > 0);
 }
+
+/// Whoever came while the only sync ran, and sleeps, is led when it has ended, though nobody else comes.
+#[test]
+fn who_came_during_a_sync_is_not_forgotten() {
+    let disk = SimDisk::new();
+    let log = Arc::new(open(&disk, 1));
+    log.set_commit_wait_auto(false);
+    disk.set_sync_time(Duration::from_millis(50));
+    let (done, told) = std::sync::mpsc::channel();
+    for n in 0..3 {
+        let (log, done) = (log.clone(), done.clone());
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(10 * n));
+            commit(&log).unwrap();
+            done.send(()).unwrap();
+        });
+    }
+    for _ in 0..3 {
+        told.recv_timeout(Duration::from_secs(60)).unwrap();
+    }
+}
