@@ -158,7 +158,8 @@ impl<S: Send + 'static> Inner<S> {
         if !swap(FILLED, LEFT) {
             return false;
         }
-        // As in `sleep`: whoever was done before it could see this one leaves it to its owner. If it can't be had back it is finished, or the gate has it.
+        // As in `sleep`: whoever was done before it could see this one leaves it to its owner. If it can't be had back it
+        // is finished, or the gate has it.
         !(self.can_move(slot) && swap(LEFT, FILLED))
     }
 
@@ -328,12 +329,12 @@ impl<S: Send + 'static> Inner<S> {
         };
         self.take_group(&mut batch.group);
         let group = &batch.group;
-        let (Some(first), Some(last)) = (group.slots.first(), group.slots.last()) else {
+        let Some(first) = group.slots.first() else {
             batch.finished = true;
             self.give_up_lead();
             return false;
         };
-        let (start, end) = (first.at.lsn, last.at.end_lsn);
+        let (start, end) = (first.at.lsn, group.end);
         let new_segment = first.starts_segment().then_some(start);
         let bufs: Vec<&[u8]> = (group.slots.iter())
             .filter_map(|s| s.buf.get().map(Vec::as_slice))
