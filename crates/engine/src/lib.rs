@@ -35,6 +35,7 @@ pub mod backup;
 mod base;
 mod batch;
 pub mod binlog;
+mod blocks;
 mod builder;
 pub mod catalog;
 pub mod check;

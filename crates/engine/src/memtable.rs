@@ -1,15 +1,14 @@
 //! Memtables: the log's tail in sorted form, multi-version, in memory.
 //!
-//! One memtable covers every index of every table between two freezes. It is split into shards by index id, each a
-//! B-tree under its own short reader/writer lock; a lock is held for one key, or for one batch of a scan, never
-//! across I/O. Each key holds a chain of versions, oldest first. A chain drops versions that no snapshot can see any
-//! more when it grows, so that a hot row stays short.
+//! One memtable covers every index of every table between two freezes. It is split into shards by index id, and each
+//! shard into blocks of keys under locks of their own ([`crate::blocks`]), which are never held across I/O. Each key
+//! holds a chain of versions, oldest first. A chain drops versions that no snapshot can see any more when it grows, so
+//! that a hot row stays short.
 
 use crate::batch::Batch;
+use crate::blocks::Blocks;
 use crate::snapshot::SnapshotRegistry;
-use parking_lot::RwLock;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -66,7 +65,7 @@ const SHARDS: usize = 64;
 
 #[derive(Default)]
 struct Shard {
-    map: RwLock<BTreeMap<FullKey, Chain>>,
+    map: Blocks<Chain>,
     /// Number of keys; lets readers pass an empty shard without its lock. It only grows.
     keys: AtomicUsize,
 }
@@ -119,41 +118,36 @@ impl Memtable {
         let shard = self.shard(index);
         let mut added = payload.heap_bytes() + VERSION_OVERHEAD;
         let mut freed = 0;
-        {
-            let mut map = shard.map.write();
-            match map.get_mut(key) {
-                Some(chain) => {
-                    if let Some(last) = chain.last_mut().filter(|v| v.seq == seq) {
-                        // One transaction writes a key once; replay of a DDL may not.
-                        last.payload = payload;
-                    } else {
-                        // Row locks see to it that this is the end of the chain; if they ever failed, a reader must
-                        // still find versions in order.
-                        let at = chain.partition_point(|v| v.seq < seq);
-                        debug_assert_eq!(at, chain.len(), "versions in commit order");
-                        chain.insert(at, Version { seq, payload });
-                    }
-                    if chain.len() >= PRUNE_AT {
-                        let horizon = registry.horizon();
-                        // The newest version at or below the horizon is what the oldest reader sees.
-                        if let Some(keep) = chain.iter().rposition(|v| v.seq <= horizon)
-                            && keep > 0
-                        {
-                            for v in chain.drain(..keep) {
-                                freed += v.payload.heap_bytes() + VERSION_OVERHEAD;
-                            }
-                        }
-                    }
-                }
-                None => {
-                    added += ENTRY_OVERHEAD + key.len() as u64;
-                    map.insert(
-                        key.clone(),
-                        SmallVec::from_elem(Version { seq, payload }, 1),
-                    );
-                    shard.keys.fetch_add(1, Ordering::Release);
+        // What no reader needs any more is freed when the lock is not held any more.
+        let mut dropped: SmallVec<[Version; PRUNE_AT]> = SmallVec::new();
+        let change = |chain: &mut Chain, payload| {
+            if let Some(last) = chain.last_mut().filter(|v| v.seq == seq) {
+                // One transaction writes a key once; replay of a DDL may not.
+                last.payload = payload;
+            } else {
+                // Row locks see to it that this is the end of the chain; if they ever failed, a reader must
+                // still find versions in order.
+                let at = chain.partition_point(|v| v.seq < seq);
+                debug_assert_eq!(at, chain.len(), "versions in commit order");
+                chain.insert(at, Version { seq, payload });
+            }
+            if chain.len() >= PRUNE_AT {
+                let horizon = registry.horizon();
+                // The newest version at or below the horizon is what the oldest reader sees.
+                if let Some(keep) = chain.iter().rposition(|v| v.seq <= horizon)
+                    && keep > 0
+                {
+                    dropped.extend(chain.drain(..keep));
                 }
             }
+        };
+        let new = |payload| SmallVec::from_elem(Version { seq, payload }, 1);
+        if shard.map.put(key, payload, new, change) {
+            added += ENTRY_OVERHEAD + key.len() as u64;
+            shard.keys.fetch_add(1, Ordering::Release);
+        }
+        for v in dropped {
+            freed += v.payload.heap_bytes() + VERSION_OVERHEAD;
         }
         if added >= freed {
             self.bytes.fetch_add(added - freed, Ordering::Relaxed);
@@ -169,9 +163,10 @@ impl Memtable {
         if shard.keys.load(Ordering::Acquire) == 0 {
             return None;
         }
-        let map = shard.map.read();
-        let v = visible(map.get(key)?, seq)?;
-        Some((v.seq, v.payload.clone()))
+        shard.map.with(key, |chain| {
+            let v = visible(chain, seq)?;
+            Some((v.seq, v.payload.clone()))
+        })?
     }
 
     /// Copies up to `limit` visible entries (tombstones included) of a range into `out`, in scan order.
@@ -186,22 +181,15 @@ impl Memtable {
         out: &mut Batch,
     ) -> bool {
         let shard = self.shard(index);
-        if shard.keys.load(Ordering::Acquire) == 0 || range.is_empty() {
+        if shard.keys.load(Ordering::Acquire) == 0 {
             return false;
         }
-        let map = shard.map.read();
-        let it = map.range::<[u8], _>((as_bound(&range.start), as_bound(&range.end)));
-        let mut push = |(k, chain): (&FullKey, &Chain)| {
+        shard.map.walk(range, reverse, |k, chain| {
             if let Some(v) = visible(chain, seq) {
                 out.push(k, &v.payload);
             }
             out.len() >= limit
-        };
-        if reverse {
-            it.rev().any(&mut push)
-        } else {
-            it.into_iter().any(&mut push)
-        }
+        })
     }
 
     /// Walks the newest version of every key in key order within each shard: for the checkpoint, on a frozen memtable.
@@ -210,11 +198,15 @@ impl Memtable {
         mut f: impl FnMut(u32, &[u8], u64, &Payload) -> Result<(), E>,
     ) -> Result<(), E> {
         for shard in &self.shards {
-            let map = shard.map.read();
-            for (k, chain) in map.iter() {
-                if let Some(v) = chain.last() {
-                    f(index_of(k), &k[4..], v.seq, &v.payload)?;
-                }
+            let mut failed = None;
+            shard.map.walk(&FullRange::ALL, false, |k, chain| {
+                let done =
+                    (chain.last()).map_or(Ok(()), |v| f(index_of(k), &k[4..], v.seq, &v.payload));
+                failed = done.err();
+                failed.is_some()
+            });
+            if let Some(e) = failed {
+                return Err(e);
             }
         }
         Ok(())
@@ -250,6 +242,12 @@ pub(crate) struct FullRange {
 }
 
 impl FullRange {
+    /// Every key of every index.
+    const ALL: FullRange = FullRange {
+        start: Bound::Unbounded,
+        end: Bound::Unbounded,
+    };
+
     /// The index's part of the key space cut to a range of its keys.
     pub(crate) fn new(index: u32, range: &crate::KeyRange) -> Self {
         let map = |b: &Bound<Vec<u8>>| match b {

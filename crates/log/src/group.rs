@@ -27,6 +27,7 @@ use crate::log::{
     DONE, FAILED, FILLED, HELD, HELD_SLEEPING, Inner, LEFT, OnDone, Order, Owner, RESERVED,
     SLEEPING, Slot,
 };
+use crate::overlap::Took;
 use crate::segment::Segment;
 use crate::stats::Counters;
 
@@ -355,21 +356,21 @@ impl<S: Send + 'static> Inner<S> {
         batch.flight = Some(self.flights.depart(group.commits, lane));
         // The next group may be large enough already.
         self.give_up_lead();
-        let begun = Instant::now();
+        let watch = core.overlap.watch();
         let synced = if must_sync {
             file.sync_data()
                 .map_err(|e| format!("sync of {} failed: {e}", segment.path.display()))
         } else {
             Ok(())
         };
-        let took = begun.elapsed();
+        let took = watch.took();
         let group = std::mem::take(&mut batch.group);
         let Some(flight) = batch.flight.take() else {
             batch.finished = true;
             return false;
         };
         if must_sync && synced.is_ok() {
-            Counters::add(&core.counters.sync_nanos, took.as_nanos() as u64);
+            Counters::add(&core.counters.sync_nanos, took.all.as_nanos() as u64);
             Counters::add(&core.counters.syncs, 1);
         }
         self.land(&flight, group, must_sync.then_some(took), synced);
@@ -481,7 +482,7 @@ impl<S: Send + 'static> Inner<S> {
         &self,
         flight: &Departed,
         group: Group,
-        took: Option<Duration>,
+        took: Option<Took>,
         synced: Result<(), String>,
     ) {
         let core = &self.core;
@@ -523,7 +524,7 @@ impl<S: Send + 'static> Inner<S> {
             if landed.company {
                 Counters::add(&core.counters.overlapped, 1);
             } else {
-                core.ferry.synced(took);
+                core.ferry.synced(took.all);
             }
             if core.overlap.synced(took, landed.company) {
                 self.background.more_writers();
