@@ -45,3 +45,32 @@ need_cargo() {
     fi
     command -v cargo >/dev/null || die "cargo is missing: run scripts/setup"
 }
+
+# The release build of narwal, laid out by what scripts/profile/record has recorded: 10 to 20 % faster (docs/performance.md).
+# A profile is of one compiler's version; another one, or one with flags of its own, builds without it.
+build_release() {
+    local recorded="$ROOT/scripts/profile" version sum profile
+    need_cargo
+    version=$(rustc -V)
+    if [[ -n ${RUSTFLAGS:-}${CARGO_ENCODED_RUSTFLAGS:-} ]]; then
+        echo "built with RUSTFLAGS as given, without the recorded profile" >&2
+    elif [[ $version != "$(cat "$recorded/rustc-version")" ]]; then
+        echo "built without the recorded profile, which is for $(cat "$recorded/rustc-version"); here is $version." \
+            "Some 10 to 20 % slower; scripts/profile/record makes a profile for this one." >&2
+    else
+        # A new profile has a new name, so that cargo builds anew.
+        sum=$(sha256sum "$recorded/narwal.profdata.gz")
+        profile="$TARGET/${sum:0:16}.profdata"
+        mkdir -p "$TARGET"
+        if [[ ! -s $profile ]]; then
+            rm -f "$TARGET"/*.profdata
+            gzip -dc "$recorded/narwal.profdata.gz" >"$profile.new"
+            mv "$profile.new" "$profile"
+        fi
+        # Functions that have changed since are built without, silently. \x1f: the folder's name may have spaces.
+        CARGO_ENCODED_RUSTFLAGS="-Cprofile-use=$profile"$'\x1f'"-Cllvm-args=-no-pgo-warn-mismatch" \
+            cargo build --release -p narwal
+        return
+    fi
+    cargo build --release -p narwal
+}

@@ -392,7 +392,11 @@ mod tests {
                     s.spawn(move || {
                         (0..LAST / 8).all(|i| {
                             // Every other round from the end on.
-                            let i = if round % 2 == 0 { i } else { LAST / 8 - 1 - i };
+                            let i = if round.is_multiple_of(2) {
+                                i
+                            } else {
+                                LAST / 8 - 1 - i
+                            };
                             let n = i * 8 + w * 2 + 1;
                             front.store(n, Ordering::Relaxed);
                             put(blocks, &key(n), n.into())

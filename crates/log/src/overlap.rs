@@ -337,7 +337,11 @@ mod tests {
         std::thread::scope(|s| {
             let busy = 4 * std::thread::available_parallelism().map_or(1, usize::from);
             for _ in 0..busy {
-                s.spawn(|| while !done.load(Ordering::Relaxed) {});
+                s.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        std::hint::spin_loop()
+                    }
+                });
             }
             // Each turn of the others is a wait.
             for _ in 0..100_000 {

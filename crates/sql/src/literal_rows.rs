@@ -45,16 +45,11 @@ pub(crate) fn end_of_quoted(b: &[u8], start: usize) -> Option<usize> {
     let quote = b[start];
     let mut i = start + 1;
     loop {
-        match *b.get(i)? {
-            b'\\' => i += 2,
-            c if c == quote => {
-                if b.get(i + 1) != Some(&quote) {
-                    return Some(i + 1);
-                }
-                i += 2;
-            }
-            _ => i += 1,
+        i += memchr::memchr2(quote, b'\\', b.get(i..)?)?;
+        if b[i] == quote && b.get(i + 1) != Some(&quote) {
+            return Some(i + 1);
         }
+        i += 2;
     }
 }
 

@@ -168,7 +168,8 @@ impl Shape {
                 Class::Int | Class::Decimal(..) => number(t),
                 Class::Text(_) => {
                     let inner = &t[1..t.len() - 1];
-                    if inner.bytes().any(|c| c == b'\\' || c == t.as_bytes()[0]) {
+                    let quote = t.as_bytes()[0];
+                    if memchr::memchr2(quote, b'\\', inner.as_bytes()).is_some() {
                         match string_literal(t) {
                             Some(s) => Value::str(s.as_str()),
                             None => return false,
