@@ -53,10 +53,11 @@ build_release() {
     need_cargo
     version=$(rustc -V)
     if [[ -n ${RUSTFLAGS:-}${CARGO_ENCODED_RUSTFLAGS:-} ]]; then
-        echo "built with RUSTFLAGS as given, without the recorded profile" >&2
+        echo "building with RUSTFLAGS as given, without the recorded profile" >&2
     elif [[ $version != "$(cat "$recorded/rustc-version")" ]]; then
-        echo "built without the recorded profile, which is for $(cat "$recorded/rustc-version"); here is $version." \
-            "Some 10 to 20 % slower; scripts/profile/record makes a profile for this one." >&2
+        echo "building without the recorded profile, some 10 to 20 % slower: it is for $(cat "$recorded/rustc-version"), here is" \
+            "$version. To have it: rustup toolchain install $(cut -d' ' -f2 "$recorded/rustc-version"), and the same command behind" \
+            "rustup run $(cut -d' ' -f2 "$recorded/rustc-version"). A new one: scripts/profile/record" >&2
     else
         # A new profile has a new name, so that cargo builds anew.
         sum=$(sha256sum "$recorded/narwal.profdata.gz")
