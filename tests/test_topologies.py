@@ -4,7 +4,9 @@ few seconds and one seed. `./torture --topology` runs them for longer."""
 from __future__ import annotations
 
 import shutil
+import struct
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,31 @@ def test_pair_of_narwals(tmp_path):
     """Kills of the replica, the primary and both: after each the replica is exactly where its position says."""
     torture = run(Topology("pair", tmp_path, seed=7, stand_in=STAND_IN, modes=MODES, writers=2, large=0.02), kills=8, rest=0.5)
     assert torture.killed >= 8 and torture.t.looks > 8
+
+
+def test_an_event_that_a_killed_mariadb_has_half_written_stops_nobody(tmp_path):
+    topology = Topology("chain", tmp_path, seed=5, stand_in=STAND_IN, modes=MODES, writers=2, ddl=False)
+    with topology as t:
+        (load,) = t.loads
+        load.wait(20)
+        _, middle, last = t.nodes
+        # Who has all of a file begins with the next one.
+        last.server.stop_slave()
+        load.wait(20)
+        t.kill(middle)
+        log = max((tmp_path / middle.name).rglob("replica-bin.0*"))
+        with log.open("ab") as f:  # an event's header: type 19, 1 MB
+            f.write(struct.pack("<IBIIIH", int(time.time()), 19, 2, 1_000_000, 0, 0))
+        middle.server.start(120)
+        last.server.start_slave()
+        end = time.monotonic() + 30
+        while log.exists() and time.monotonic() < end:
+            assert t.faults() == []
+            time.sleep(0.1)
+        assert not log.exists(), "nobody came to its end"
+        load.wait(20)
+        t.compare()
+    shutil.rmtree(tmp_path)
 
 
 def test_the_checks_see_lost_transactions(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -207,9 +208,28 @@ class Topology:
         for node in self.nodes:
             if not node.server.alive():
                 out.append(f"{node.name} has ended\n{node.server.log_tail()}")
-            elif self.links_to(node) and (error := node.server.last_error()) and not node.server.pass_over_repeated_ddl():
+            elif self.links_to(node) and (error := node.server.last_error()) and not self._passed_over(node, error):
                 out.append(f"{node.name}: {error}\n{node.server.explain()}")
         return out
+
+    def _passed_over(self, node: Node, error: str) -> bool:
+        """Whether an error is one that a MariaDB is known for after a kill, and replication goes on."""
+        return node.server.pass_over_repeated_ddl() or self._past_a_torn_log(node, error)
+
+    def _past_a_torn_log(self, node: Node, error: str) -> bool:
+        """A MariaDB that is killed while it writes an event leaves a binary log file that ends in the middle of it. It goes on in
+        another file, and refuses who comes to that end. Its only reader here has all that is whole in the file, which is purged."""
+        torn = re.search(r"1236: .*binlog truncated in the middle of event.* the last event read from '([^']+)' at", error)
+        links = [x for x in self.links_to(node) if not x.source.narwal]
+        if not torn or len(links) != 1 or len(self.links_from(links[0].source)) != 1:
+            return False
+        source = links[0].source.server
+        files = [row[0] for row in source.query("SHOW BINARY LOGS")]
+        if torn[1] not in files[:-1]:
+            return False
+        source.query(f"PURGE BINARY LOGS TO '{files[files.index(torn[1]) + 1]}'")
+        node.server.start_slave("IO_THREAD", name=links[0].name)
+        return True
 
     def kill(self, *nodes: Node) -> None:
         """kill -9. MariaDB notes what it has applied of DDL in a transaction of its own, and a second time in its log if it is killed
@@ -238,7 +258,12 @@ class Topology:
     def wait(self, link: Link, seconds: float = 120) -> None:
         if wanted := self.expected(link):
             try:
-                link.replica.server.wait_applied(wanted, seconds)
+                try:
+                    link.replica.server.wait_applied(wanted, seconds)
+                except ReplicaFailed as e:
+                    if not self._past_a_torn_log(link.replica, str(e)):
+                        raise
+                    link.replica.server.wait_applied(wanted, seconds)
             except ReplicaFailed as e:
                 raise ReplicaFailed(f"{link}: {e}") from None
 
