@@ -46,32 +46,36 @@ need_cargo() {
     command -v cargo >/dev/null || die "cargo is missing: run scripts/setup"
 }
 
-# The release build of narwal, laid out by what scripts/profile/record has recorded: 10 to 20 % faster (docs/performance.md).
+# What scripts/profile/record has recorded, and the compiler that it is for.
+RECORDED="$ROOT/scripts/profile/narwal.profdata.gz"
+RECORDED_BY=$(cat "$ROOT/scripts/profile/rustc-version")
+
+# The release build of narwal, laid out by the recorded profile: 10 to 20 % faster (docs/performance.md).
 # A profile is of one compiler's version; another one, or one with flags of its own, builds without it.
 build_release() {
-    local recorded="$ROOT/scripts/profile" version sum profile
+    local by sum profile
     need_cargo
-    version=$(rustc -V)
     if [[ -n ${RUSTFLAGS:-}${CARGO_ENCODED_RUSTFLAGS:-} ]]; then
         echo "building with RUSTFLAGS as given, without the recorded profile" >&2
-    elif [[ $version != "$(cat "$recorded/rustc-version")" ]]; then
-        echo "building without the recorded profile, some 10 to 20 % slower: it is for $(cat "$recorded/rustc-version"), here is" \
-            "$version. To have it: rustup toolchain install $(cut -d' ' -f2 "$recorded/rustc-version"), and the same command behind" \
-            "rustup run $(cut -d' ' -f2 "$recorded/rustc-version"). A new one: scripts/profile/record" >&2
+        cargo build --release -p narwal
+    elif [[ $(rustc -V) != "$RECORDED_BY" ]]; then
+        by=$(cut -d' ' -f2 <<<"$RECORDED_BY")
+        echo "building without the recorded profile, some 10 to 20 % slower: it is for $RECORDED_BY, here is $(rustc -V)." \
+            "To have it: rustup toolchain install $by, and the same command behind rustup run $by." \
+            "A new one: scripts/profile/record" >&2
+        cargo build --release -p narwal
     else
         # A new profile has a new name, so that cargo builds anew.
-        sum=$(sha256sum "$recorded/narwal.profdata.gz")
+        sum=$(sha256sum "$RECORDED")
         profile="$TARGET/${sum:0:16}.profdata"
         mkdir -p "$TARGET"
         if [[ ! -s $profile ]]; then
             rm -f "$TARGET"/*.profdata
-            gzip -dc "$recorded/narwal.profdata.gz" >"$profile.new"
+            gzip -dc "$RECORDED" >"$profile.new"
             mv "$profile.new" "$profile"
         fi
         # Functions that have changed since are built without, silently. \x1f: the folder's name may have spaces.
         CARGO_ENCODED_RUSTFLAGS="-Cprofile-use=$profile"$'\x1f'"-Cllvm-args=-no-pgo-warn-mismatch" \
             cargo build --release -p narwal
-        return
     fi
-    cargo build --release -p narwal
 }

@@ -4,14 +4,15 @@
 //! less for what they do at the same moment than for a thread that loses its processor while it holds a lock: whoever
 //! wants the lock then waits until that thread's next turn.
 //!
-//! Blocks are found through a directory, which is locked for a lookup only, and for good once a block is split. Who comes
+//! Blocks are found through a directory, which is locked for a lookup, and exclusively while a split block's new
+//! half is entered. Who comes
 //! to a block that has been split since sees by its end that the key is not there any more, and looks again (as in a B-link
 //! tree: Lehman and Yao, 1981). Keys are never taken away, so blocks are never joined.
 
 use crate::memtable::{FullKey, FullRange};
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 /// A block of so many keys is split before it takes another one.
@@ -43,6 +44,13 @@ impl<V> Default for Blocks<V> {
         Blocks {
             directory: RwLock::new(BTreeMap::new()),
         }
+    }
+}
+
+impl<V> Block<V> {
+    fn new(start: FullKey, entries: Vec<(FullKey, V)>, end: Option<FullKey>) -> Arc<Self> {
+        let part = RwLock::new(Part { entries, end });
+        Arc::new(Block { start, part })
     }
 }
 
@@ -116,19 +124,9 @@ impl<V> Blocks<V> {
 
     /// The first block, which is made if there is none.
     fn first(&self) -> Arc<Block<V>> {
-        let block = |start: FullKey| {
-            let part = Part {
-                entries: Vec::new(),
-                end: None,
-            };
-            Arc::new(Block {
-                start,
-                part: RwLock::new(part),
-            })
-        };
         let mut directory = self.directory.write();
         (directory.entry(FullKey::new()))
-            .or_insert_with_key(|start| block(start.clone()))
+            .or_insert_with(|| Block::new(FullKey::new(), Vec::new(), None))
             .clone()
     }
 
@@ -142,10 +140,7 @@ impl<V> Blocks<V> {
         };
         let start = start.clone();
         let end = part.end.replace(start.clone());
-        let block = Arc::new(Block {
-            start: start.clone(),
-            part: RwLock::new(Part { entries, end }),
-        });
+        let block = Block::new(start.clone(), entries, end);
         // Nobody waits for a block while they hold the directory, so this can't be a deadlock.
         self.directory.write().insert(start, block);
     }
@@ -172,10 +167,13 @@ impl<V> Blocks<V> {
         let (from, to) = range.bounds();
         let mut next: Option<FullKey> = None;
         loop {
-            let key: &[u8] = match (&next, from) {
-                (Some(next), _) => next,
-                (None, Bound::Included(k) | Bound::Excluded(k)) => k,
-                (None, Bound::Unbounded) => &[],
+            let from = match &next {
+                Some(next) => Bound::Included(next.as_slice()),
+                None => from,
+            };
+            let key = match from {
+                Bound::Included(k) | Bound::Excluded(k) => k,
+                Bound::Unbounded => &[],
             };
             let Some(block) = self.at(Bound::Included(key)) else {
                 return false;
@@ -184,10 +182,7 @@ impl<V> Blocks<V> {
             if !part.reaches(key) {
                 continue;
             }
-            let first = match (&next, from) {
-                (None, Bound::Excluded(k)) => part.entries.partition_point(|(e, _)| **e <= *k),
-                _ => part.entries.partition_point(|(e, _)| **e < *key),
-            };
+            let first = part.entries.partition_point(|(e, _)| !is_after(e, from));
             for (k, v) in part.entries.iter().skip(first) {
                 if !is_before(k, to) {
                     return false;
@@ -214,7 +209,7 @@ impl<V> Blocks<V> {
             let Some(block) = self.at(to) else {
                 return false;
             };
-            let part: RwLockReadGuard<'_, Part<V>> = block.part.read();
+            let part = block.part.read();
             let whole = match (&part.end, to) {
                 (None, _) => true,
                 (Some(end), Bound::Included(k)) => k < end.as_slice(),
@@ -244,20 +239,12 @@ impl<V> Blocks<V> {
 
 /// True if a key is within a range's end.
 fn is_before(key: &[u8], end: Bound<&[u8]>) -> bool {
-    match end {
-        Bound::Included(k) => key <= k,
-        Bound::Excluded(k) => key < k,
-        Bound::Unbounded => true,
-    }
+    (Bound::Unbounded, end).contains(key)
 }
 
 /// True if a key is within a range's start.
 fn is_after(key: &[u8], start: Bound<&[u8]>) -> bool {
-    match start {
-        Bound::Included(k) => key >= k,
-        Bound::Excluded(k) => key > k,
-        Bound::Unbounded => true,
-    }
+    (start, Bound::Unbounded).contains(key)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! waits are looked at and taken off.
 
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// No more run at once, whatever is asked for.
@@ -58,10 +58,10 @@ impl Watch {
     /// The sync has ended.
     pub(crate) fn took(&self) -> Took {
         let all = self.begun.elapsed();
-        let now = self.waited.and_then(|before| waited()?.checked_sub(before));
+        let waited = self.waited.and_then(|before| waited()?.checked_sub(before));
         Took {
             all,
-            disk: all.saturating_sub(now.unwrap_or_default()),
+            disk: all.saturating_sub(waited.unwrap_or_default()),
         }
     }
 }
@@ -172,7 +172,6 @@ impl Judge {
 pub(crate) struct Overlap {
     most: u32,
     now: AtomicU32,
-    close: AtomicBool,
     judge: Mutex<Judge>,
 }
 
@@ -182,7 +181,6 @@ impl Overlap {
         Overlap {
             most: most.clamp(1, MOST_SYNCS),
             now: AtomicU32::new(1),
-            close: AtomicBool::new(false),
             judge: Mutex::new(Judge::new()),
         }
     }
@@ -192,7 +190,6 @@ impl Overlap {
         let mut judge = self.judge.lock();
         judge.fail();
         self.now.store(1, Ordering::SeqCst);
-        self.close.store(judge.close, Ordering::Relaxed);
     }
 
     /// How many may run at once now.
@@ -202,7 +199,7 @@ impl Overlap {
 
     /// A sync begins, on this thread.
     pub(crate) fn watch(&self) -> Watch {
-        let close = self.close.load(Ordering::Relaxed);
+        let close = self.most > 1 && self.judge.lock().close;
         Watch {
             waited: close.then(waited).flatten(),
             begun: Instant::now(),
@@ -215,7 +212,6 @@ impl Overlap {
         if self.most > 1 {
             let mut judge = self.judge.lock();
             let together = judge.synced(took, company);
-            self.close.store(judge.close, Ordering::Relaxed);
             let now = if together { self.most } else { 1 };
             if self.limit() != now {
                 self.now.store(now, Ordering::SeqCst);
@@ -229,6 +225,7 @@ impl Overlap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicBool;
 
     const MS: Duration = Duration::from_millis(1);
 
