@@ -26,6 +26,8 @@ pub struct SegmentCopy {
     /// What the file would hold: of a full segment all of it, unchanged; of the current one what is durable, under a
     /// header page that vouches for just that length.
     pub bytes: Vec<u8>,
+    /// The random number that names its log.
+    pub log_id: u64,
     /// LSN of its first record.
     pub start: Lsn,
     /// LSN behind its last record.
@@ -59,6 +61,7 @@ impl SegmentCopy {
         })?;
         let end = walk(&bytes, &header, None).map_err(|(o, why)| bad(o, why))?;
         Ok(SegmentCopy {
+            log_id: header.log_id,
             start: header.start,
             end: end.end,
             next: end.next,
@@ -66,6 +69,76 @@ impl SegmentCopy {
             last_seq: end.last_seq,
             bytes,
         })
+    }
+}
+
+/// The random number that names the log which a segment's file is of, if its header page is whole.
+pub fn log_id(segment: &[u8]) -> Option<u64> {
+    SegmentHeader::decode(segment).ok().map(|h| h.log_id)
+}
+
+/// A damaged segment with its records from a copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mended {
+    /// What the file is to hold.
+    pub bytes: Vec<u8>,
+    /// Records that were damaged and come from the copy now; the header page counts as one.
+    pub records: u64,
+}
+
+impl SegmentCopy {
+    /// Puts this copy's records in the place of those in `damaged` that do not verify. What `damaged` has behind this
+    /// copy's end stays as it is.
+    ///
+    /// # Errors
+    /// `damaged` has a whole record that is not this copy's: it is of another history, and the copy can't help.
+    pub fn mend(&self, damaged: &[u8]) -> Result<Mended, BadCopy> {
+        let page = SEGMENT_HEADER_LEN as usize;
+        let copied = page + (self.end - self.start) as usize;
+        let full = if self.next.is_some() {
+            self.bytes.len()
+        } else {
+            copied
+        };
+        let mut bytes = damaged.to_vec();
+        if bytes.len() < full {
+            bytes.resize(full, 0);
+        }
+        let mut records = 0;
+        match SegmentHeader::decode(&bytes) {
+            Ok(h) if (h.log_id, h.start) == (self.log_id, self.start) => {}
+            Ok(_) => {
+                let reason = "the copy is of another log".into();
+                return Err(BadCopy { offset: 0, reason });
+            }
+            Err(_) => {
+                bytes[..page].copy_from_slice(&self.bytes[..page]);
+                records += 1;
+            }
+        }
+        let mut at = page;
+        while at < copied {
+            let mut head = [0; HEADER_LEN];
+            head.copy_from_slice(&self.bytes[at..at + HEADER_LEN]);
+            let to = at + HEADER_LEN + Header::decode(&head).body_len as usize;
+            let (own, copy) = (&mut bytes[at..to], &self.bytes[at..to]);
+            if own != copy {
+                let lsn = self.start + (at - page) as u64;
+                if frame::verify(self.log_id, lsn, own) {
+                    let reason =
+                        "the copy has another record here: it is of another history of this log"
+                            .into();
+                    return Err(BadCopy {
+                        offset: at as u64,
+                        reason,
+                    });
+                }
+                own.copy_from_slice(copy);
+                records += 1;
+            }
+            at = to;
+        }
+        Ok(Mended { bytes, records })
     }
 }
 
@@ -224,6 +297,7 @@ impl LogRecords {
         }
         Ok(SegmentCopy {
             bytes,
+            log_id: header.log_id,
             start: span.start,
             end: walked.end,
             next: walked.next,

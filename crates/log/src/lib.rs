@@ -35,7 +35,7 @@ mod stats;
 
 pub use crate::core::{Durability, LogOptions};
 pub use buffers::spare_buffer;
-pub use copy::{BadCopy, SegmentCopy, SegmentSpan};
+pub use copy::{BadCopy, Mended, SegmentCopy, SegmentSpan, log_id};
 pub use cut::cut_behind;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::{Corruption, LogError, OpenError, ReserveError, is_no_space};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use narwal_log::sim::SimDisk;
 use narwal_log::{
     DirReader, DirRecords, Disk, Durability, FIRST_LSN, HEADER_LEN, Log, LogError, LogOptions,
-    RecordKind, Reserved, SEGMENT_HEADER_LEN, segment_name,
+    RecordKind, Reserved, SEGMENT_HEADER_LEN, SegmentCopy, frame, segment_name,
 };
 
 const DIR: &str = "/data/log";
@@ -286,4 +286,72 @@ fn an_end_that_moved_on_meanwhile_is_no_damage() {
     let end = r.end().unwrap();
     assert!(end.more && end.torn.is_none());
     assert_eq!(r.next().unwrap().unwrap().body, &[1; 10]);
+}
+
+/// The copies of all segments, and what the files hold.
+fn copies(disk: &SimDisk, log: &Log<()>) -> Vec<(SegmentCopy, Vec<u8>)> {
+    let records = log.records();
+    let spans = records.spans(0);
+    let copy = |s: &narwal_log::SegmentSpan| {
+        let copy = records.copy_segment(s).unwrap();
+        let path = Path::new(DIR).join(segment_name(s.start));
+        let file = arc(disk).open_read(&path).unwrap();
+        let mut bytes = vec![0; file.len().unwrap() as usize];
+        file.read_at(&mut bytes, 0).unwrap();
+        (copy, bytes)
+    };
+    spans.iter().map(copy).collect()
+}
+
+#[test]
+fn a_copy_mends_what_is_damaged_and_nothing_else() {
+    let disk = SimDisk::new();
+    let log = open(&disk);
+    fill(&log);
+    let page = SEGMENT_HEADER_LEN as usize;
+    let all = copies(&disk, &log);
+    assert!(all.len() > 3 && all.iter().any(|(c, _)| c.next.is_none()));
+    for (copy, own) in &all {
+        assert_eq!(copy.mend(own).unwrap().records, 0);
+        let records = page + (copy.end - copy.start) as usize;
+        // Every byte of the header's fields and of the records.
+        for at in (0..44).chain((page..records).step_by(7)) {
+            let mut bad = own.clone();
+            bad[at] ^= 1 << (at % 8);
+            let mended = copy.mend(&bad).unwrap();
+            assert_eq!(mended.records, 1, "byte {at}");
+            assert_eq!(mended.bytes[page..], own[page..], "byte {at}");
+        }
+        // A part of the file is gone, or all of it.
+        let mended = copy.mend(&own[..own.len() / 2]).unwrap();
+        assert_eq!(mended.bytes[page..records], own[page..records]);
+        assert_eq!(
+            copy.mend(&[]).unwrap().bytes[page..records],
+            own[page..records]
+        );
+    }
+}
+
+#[test]
+fn a_copy_of_another_history_mends_nothing() {
+    let (disk, other) = (SimDisk::new(), SimDisk::new());
+    let log = open(&disk);
+    fill(&log);
+    let foreign = open(&other);
+    fill(&foreign);
+    let (mine, theirs) = (copies(&disk, &log), copies(&other, &foreign));
+    let e = theirs[0].0.mend(&mine[0].1).unwrap_err();
+    assert!(e.reason.contains("another log"), "{e}");
+    // The same log went on in two ways: a restored server's. The first record is behind the one that starts the segment.
+    let (copy, mut own) = mine.last().unwrap().clone();
+    let skip = HEADER_LEN + 8;
+    let at = SEGMENT_HEADER_LEN as usize + skip;
+    let head: [u8; HEADER_LEN] = own[at..at + HEADER_LEN].try_into().unwrap();
+    let h = frame::Header::decode(&head);
+    let record = &mut own[at..at + HEADER_LEN + h.body_len as usize];
+    let kind = RecordKind::from_u8(h.kind).unwrap();
+    let lsn = copy.start + skip as u64;
+    frame::seal(record, copy.log_id, lsn, kind, 0, u64::from(h.seq_low) + 1);
+    let e = copy.mend(&own).unwrap_err();
+    assert!(e.reason.contains("another history"), "{e}");
 }

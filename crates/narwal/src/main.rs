@@ -1,5 +1,5 @@
 //! The `narwal` command: `serve`, `stream`, `binlog`, `backup`, `restore`, `diverge`, `rejoin`, `archive`, `replica`, `check`,
-//! `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
+//! `repair`, `verify-log`, `rotate-key`, `encrypt`, `decrypt`.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod allocator;
@@ -16,6 +16,7 @@ mod local;
 mod options;
 mod page_pool;
 mod rejoin;
+mod repair;
 mod replica;
 mod restore;
 mod serve;
@@ -125,6 +126,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
             Some("backup") => backup::run(&["--help".to_owned()]),
             Some("restore") => restore::run(&["--help".to_owned()]),
             Some("check") => check::run(&["--help".to_owned()]),
+            Some("repair") => repair::run(&["--help".to_owned()]),
             Some("stream") => stream::run(&["--help".to_owned()]),
             Some("archive") => archive::run(&["--help".to_owned()]),
             Some("replica") => replica::run(&["--help".to_owned()]),
@@ -145,6 +147,7 @@ fn run(args: &[String]) -> Result<(), Failure> {
         "backup" => backup::run(rest),
         "restore" => restore::run(rest),
         "check" => check::run(rest),
+        "repair" => repair::run(rest),
         "diverge" => diverge::run(rest),
         "rejoin" => rejoin::run(rest),
         "stream" => stream::run(rest),

@@ -13,7 +13,7 @@ use std::path::Path;
 const SEGMENT_END: u64 = 24;
 
 /// `file://` in front of a folder.
-fn url_of(text: &str) -> Result<String, Failure> {
+pub fn url_of(text: &str) -> Result<String, Failure> {
     if text.contains("://") {
         return Ok(text.to_owned());
     }

@@ -11,6 +11,8 @@ mod archive;
 mod log;
 mod settle;
 
+pub use archive::url_of;
+
 use crate::Failure;
 use crate::backup::bar::{Bar, size};
 use crate::backup::{check, stream};
