@@ -53,6 +53,16 @@ pub struct TemporaryTables {
 pub type Fill<'a> = &'a mut dyn FnMut(&mut TableFill<'_>) -> Result<()>;
 
 impl TemporaryTables {
+    /// Bytes of memory that the rows take, roughly; nothing while a transaction has them.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let rows = self.rows.lock();
+        rows.iter()
+            .flat_map(|r| r.tables.values())
+            .map(|t| t.rows.bytes())
+            .sum()
+    }
+
     /// A table by database and name.
     #[must_use]
     pub fn table(&self, db: &str, name: &str) -> Option<Arc<Table>> {

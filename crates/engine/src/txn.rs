@@ -1161,6 +1161,11 @@ impl Transaction {
         self.id
     }
 
+    /// Bytes of memory that its changes and locks take, roughly.
+    pub fn memory(&self) -> u64 {
+        self.writes.bytes() + (self.locks.len() * size_of::<LockName>()) as u64
+    }
+
     /// Row locks that it holds in memory, and tables that it uses.
     pub fn lock_counts(&self) -> (usize, usize) {
         (self.locks.len(), self.tables.len())

@@ -39,20 +39,33 @@ fn tell(_: i32) -> bool {
 /// How often the size of the process is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Starts a thread that gives back what the allocator keeps free, whenever the process comes near `budget` bytes. It keeps
-/// the more the more arenas there are, and what one statement freed may be of no use to the next one in another arena.
-pub(crate) fn stay_within(budget: u64) {
+/// Starts a thread that gives back what the allocator keeps free, whenever the process comes near `budget` bytes, or near
+/// `limit`, what it may take at all. It keeps the more the more arenas there are, and what one statement freed may be of no use
+/// to the next one in another arena. It tells the accountant of memory how large the process is, which knows what was asked for
+/// but not what that takes; and it takes the reserve again after it was used.
+pub(crate) fn stay_within(budget: u64, limit: u64) {
+    narwal_memory::set_limit(limit);
+    crate::reserve::take();
     let thread = std::thread::Builder::new().name("narwal-trim".into());
     let watch = move || {
-        let mut trims = Trims::new(budget);
+        let mut trims = [Trims::new(budget), Trims::new(limit)];
         loop {
             std::thread::sleep(LOOK);
             let Some(before) = resident() else {
                 return;
             };
-            if trims.worth(before) {
+            narwal_memory::set_size(before);
+            let worth = trims.each_mut().map(|t| t.worth(before));
+            if worth.contains(&true) {
                 trim();
-                trims.done(before, resident().unwrap_or(before));
+                let after = resident().unwrap_or(before);
+                narwal_memory::set_size(after);
+                for (t, _) in trims.iter_mut().zip(worth).filter(|(_, worth)| *worth) {
+                    t.done(before, after);
+                }
+            }
+            if narwal_memory::is_exhausted() && crate::reserve::take() {
+                narwal_memory::set_exhausted(false);
             }
         }
     };

@@ -107,6 +107,11 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
             VarValue::text(absolute(path).display().to_string()),
         );
     }
+    if startup.get("narwal_memory").as_u64() == 0 {
+        let pool = startup.get("innodb_buffer_pool_size").as_u64();
+        let limit = crate::machine::memory_limit(pool);
+        startup.fact("narwal_memory", VarValue::UInt(limit));
+    }
     let mut options = startup.engine_options();
     options.disk = folder.disk;
     options.accept_log_loss = o.accept_log_loss;
@@ -177,6 +182,11 @@ impl Instance {
         self.instance
             .global_value("innodb_buffer_pool_size")
             .as_u64()
+    }
+
+    /// `narwal_memory`: bytes that the whole server may take.
+    pub fn memory_limit(&self) -> u64 {
+        self.instance.global_value("narwal_memory").as_u64()
     }
 
     /// `narwal_client_affinity`; see [`narwal_server::ServerConfig::client_affinity`].

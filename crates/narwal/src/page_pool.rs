@@ -5,6 +5,8 @@
 //! in turn, 28 MiB of pages held 130 MiB. Here all pages share one free list, in regions of the size of a huge page, which the
 //! kernel is asked to use: looking up rows in a large cache takes fewer walks of page tables.
 //!
+//! What comes from the C library is counted ([`narwal_memory`]): that is how a statement's memory is known.
+//!
 //! A region is never given back: there are as many as the most pages that were held at once, which the base's cache bounds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -71,7 +73,13 @@ unsafe impl GlobalAlloc for Allocator {
                 .take();
         }
         // SAFETY: the caller's promises are those that `System` wants.
-        unsafe { System.alloc(layout) }
+        let block = unsafe { System.alloc(layout) };
+        if block.is_null() {
+            // SAFETY: as above.
+            return again(layout.size(), || unsafe { System.alloc(layout) });
+        }
+        narwal_memory::taken(layout.size());
+        block
     }
 
     #[inline]
@@ -81,6 +89,7 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: by its layout the block is one of the pool's, and the caller gives it up.
             return unsafe { pool.put(block) };
         }
+        narwal_memory::freed(layout.size());
         // SAFETY: as above.
         unsafe { System.dealloc(block, layout) }
     }
@@ -98,7 +107,13 @@ unsafe impl GlobalAlloc for Allocator {
             }
         }
         // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
+        let block = unsafe { System.alloc_zeroed(layout) };
+        if block.is_null() {
+            // SAFETY: as above.
+            return again(layout.size(), || unsafe { System.alloc_zeroed(layout) });
+        }
+        narwal_memory::taken(layout.size());
+        block
     }
 
     #[inline]
@@ -107,7 +122,18 @@ unsafe impl GlobalAlloc for Allocator {
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         if !Self::pooled(layout) && !Self::pooled(new) {
             // SAFETY: as above.
-            return unsafe { System.realloc(block, layout, size) };
+            let moved = unsafe { System.realloc(block, layout, size) };
+            if moved.is_null() {
+                // SAFETY: as above; what could not be moved is still there.
+                let moved = again(size, || unsafe { System.realloc(block, layout, size) });
+                if !moved.is_null() {
+                    narwal_memory::freed(layout.size());
+                }
+                return moved;
+            }
+            narwal_memory::freed(layout.size());
+            narwal_memory::taken(size);
+            return moved;
         }
         // SAFETY: both blocks hold the bytes that are copied, and are two; the old one was the caller's to give up.
         unsafe {
@@ -119,6 +145,20 @@ unsafe impl GlobalAlloc for Allocator {
             to
         }
     }
+}
+
+/// The C library had nothing: gives the reserve back to the system and asks once more. Whoever holds much then ends at its
+/// next check, with an error of its statement, and the others go on.
+#[cold]
+fn again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
+    if !crate::reserve::give_back() {
+        return null_mut();
+    }
+    let block = ask();
+    if !block.is_null() {
+        narwal_memory::taken(size);
+    }
+    block
 }
 
 impl Pool {
@@ -134,7 +174,11 @@ impl Pool {
                 return null_mut();
             };
             // SAFETY: the layout is not empty.
-            let region = unsafe { System.alloc(layout) };
+            let mut region = unsafe { System.alloc(layout) };
+            if region.is_null() && crate::reserve::give_back() {
+                // SAFETY: as above.
+                region = unsafe { System.alloc(layout) };
+            }
             if region.is_null() {
                 return region;
             }

@@ -22,7 +22,7 @@ pub fn run(o: Serve) -> Result<(), Failure> {
     raise_file_limit();
     make_datadir(&o.datadir)?;
     let instance = glue::open(&o)?;
-    crate::allocator::stay_within(instance.memory_budget());
+    crate::allocator::stay_within(instance.memory_budget(), instance.memory_limit());
     let replicas = match instance.open_replicas() {
         Ok(replicas) => replicas,
         Err(e) => {

@@ -37,6 +37,8 @@ pub(crate) struct Slot {
     /// Default database when it was prepared.
     pub(crate) db: Option<Arc<str>>,
     pub(crate) kind: SlotKind,
+    /// What it takes, in bytes.
+    pub(crate) bytes: i64,
 }
 
 pub(crate) enum SlotKind {
@@ -92,6 +94,7 @@ impl ClientSession {
     }
 
     pub(crate) fn prepare_text(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo> {
+        let before = narwal_memory::held();
         let max = self
             .instance
             .global_value("max_prepared_stmt_count")
@@ -174,12 +177,15 @@ impl ClientSession {
         self.instance
             .prepared_statements
             .fetch_add(1, Ordering::Relaxed);
+        let bytes = narwal_memory::held() - before;
+        self.prepared_bytes += bytes;
         self.prepared.insert(
             self.last_handle,
             Slot {
                 text: text.into(),
                 db: self.env.db.clone(),
                 kind,
+                bytes,
             },
         );
         Ok(PreparedInfo {
@@ -357,7 +363,8 @@ impl ClientSession {
 
     /// Forgets a prepared statement.
     pub fn close_statement(&mut self, handle: u32) {
-        if self.prepared.remove(&handle).is_some() {
+        if let Some(slot) = self.prepared.remove(&handle) {
+            self.prepared_bytes -= slot.bytes;
             self.process.counters.add(status::STMT_CLOSE, 1);
             self.instance
                 .prepared_statements

@@ -6,7 +6,7 @@ use narwal_engine::KillFlag;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Ends a connection (`true`) or only its running statement (`false`); called from another connection's thread.
@@ -132,6 +132,7 @@ pub(crate) struct Process {
     /// A thread of the server's own: no connection.
     system: bool,
     pub counters: Counters,
+    pub memory: MemoryFacts,
     pub transaction: TransactionFacts,
 }
 
@@ -151,6 +152,53 @@ pub(crate) struct TransactionFacts {
     pub tables: AtomicU64,
     /// It has changed rows.
     pub changed: AtomicBool,
+}
+
+/// What others see of a session's memory.
+#[derive(Default)]
+pub(crate) struct MemoryFacts {
+    /// What its thread holds; `None` for threads that are no client's.
+    gauge: Option<narwal_memory::Gauge>,
+    /// From where on that counts.
+    base: AtomicI64,
+    most: AtomicI64,
+}
+
+impl MemoryFacts {
+    /// Of a session that runs on the calling thread.
+    pub(crate) fn of_this_thread() -> Self {
+        let base = narwal_memory::keep(0);
+        MemoryFacts {
+            gauge: Some(narwal_memory::Gauge::of_this_thread()),
+            base: AtomicI64::new(base),
+            most: AtomicI64::new(0),
+        }
+    }
+
+    /// A command has ended, and the session keeps so many bytes.
+    #[inline]
+    pub(crate) fn command_ends(&self, kept: i64) {
+        let peak = narwal_memory::peak() - narwal_memory::base();
+        if peak > self.most.load(Ordering::Relaxed) {
+            self.most.store(peak, Ordering::Relaxed);
+        }
+        let base = narwal_memory::keep(kept);
+        if let Some(g) = &self.gauge {
+            self.base.store(base, Ordering::Relaxed);
+            g.show();
+        }
+    }
+
+    /// Bytes that the session holds.
+    pub(crate) fn used(&self) -> i64 {
+        let held = self.gauge.as_ref().map_or(0, narwal_memory::Gauge::bytes);
+        (held - self.base.load(Ordering::Relaxed)).max(0)
+    }
+
+    /// The most it has held.
+    pub(crate) fn most(&self) -> i64 {
+        self.most.load(Ordering::Relaxed).max(self.used())
+    }
 }
 
 impl Process {
@@ -173,6 +221,7 @@ impl Process {
             teller: Mutex::new(None),
             system: false,
             counters: Counters::default(),
+            memory: MemoryFacts::default(),
             transaction: TransactionFacts::default(),
         }
     }
@@ -194,6 +243,7 @@ impl Process {
         self.since.store(now, Ordering::Relaxed);
         self.command.store(command as u8, Ordering::Relaxed);
         self.stage.store(Stage::Starting as u8, Ordering::Relaxed);
+        narwal_memory::begin();
         let mut info = self.info.lock();
         info.clear();
         info.extend_from_slice(&text[..text.len().min(INFO_LIMIT)]);
@@ -267,6 +317,7 @@ impl Process {
             info: running
                 .then(|| String::from_utf8_lossy(&self.info.lock()).into_owned())
                 .filter(|s| !s.is_empty()),
+            memory: (self.memory.used(), self.memory.most()),
         }
     }
 
@@ -286,6 +337,8 @@ pub(crate) struct Line {
     pub seconds: u64,
     pub state: &'static str,
     pub info: Option<String>,
+    /// Bytes that the session holds, and the most it has held.
+    pub memory: (i64, i64),
 }
 
 /// All connections.

@@ -38,6 +38,9 @@ pub mod flags {
     pub const ANSI_QUOTES: u16 = 0x8000;
 }
 
+/// One list of rows may take so much of `max_session_mem_used` before it goes to temporary files: a statement may have several.
+const ROWS_SHARE: u64 = 4;
+
 /// A session's network timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionTimeouts {
@@ -68,6 +71,8 @@ pub(crate) struct Settings {
     pub statement_time_micros: u64,
     /// `narwal_text_plan_cache_size`.
     pub text_plans: usize,
+    /// `max_session_mem_used`.
+    pub memory: i64,
     pub completion: Completion,
     pub sql_mode: SqlMode,
     pub timeouts: SessionTimeouts,
@@ -102,6 +107,8 @@ pub struct ClientSession {
     pub(crate) client: ConnectOptions,
     pub(crate) multi_statements: bool,
     pub(crate) prepared: AHashMap<u32, Slot>,
+    /// What they take, in bytes.
+    pub(crate) prepared_bytes: i64,
     /// Handles of the statements that PREPARE has named.
     pub(crate) named: AHashMap<String, u32>,
     pub(crate) last_handle: u32,
@@ -167,6 +174,9 @@ impl ClientSession {
         if let Some(interrupt) = interrupt {
             process.interrupt = interrupt;
         }
+        if !internal {
+            process.memory = crate::process::MemoryFacts::of_this_thread();
+        }
         let process = Arc::new(process);
         let vars = Arc::new(SessionVars::new(instance.clone(), client.id));
         let mut env = StatementEnv::new(vars.clone());
@@ -193,6 +203,7 @@ impl ClientSession {
                 server_id: 1,
                 statement_time_micros: 0,
                 text_plans: 0,
+                memory: i64::MAX,
                 completion: Completion::NoChain,
                 sql_mode: SqlMode::DEFAULT,
                 timeouts: SessionTimeouts {
@@ -214,6 +225,7 @@ impl ClientSession {
             account,
             client,
             prepared: AHashMap::new(),
+            prepared_bytes: 0,
             named: AHashMap::new(),
             last_handle: 0,
             plan_generation: 0,
@@ -309,6 +321,7 @@ impl ClientSession {
             gtid_domain_id: v("gtid_domain_id").as_u64() as u32,
             server_id: v("server_id").as_u64() as u32,
             statement_time_micros: (v("max_statement_time").as_f64() * 1e6) as u64,
+            memory: i64::MAX,
             text_plans: v("narwal_text_plan_cache_size").as_u64() as usize,
             completion: match v("completion_type").as_str() {
                 "CHAIN" => Completion::Chain,
@@ -332,7 +345,10 @@ impl ClientSession {
         self.env.safe_updates = v("sql_safe_updates").as_bool();
         self.env.check_constraints = v("check_constraint_checks").as_bool();
         self.env.foreign_key_checks = v("foreign_key_checks").as_bool();
-        self.env.max_memory = v("max_session_mem_used").as_u64();
+        let limit = v("max_session_mem_used").as_u64();
+        self.env.max_memory = (limit / ROWS_SHARE).max(16 << 10);
+        self.settings.memory = i64::try_from(limit).unwrap_or(i64::MAX);
+        narwal_memory::set_session_limit(self.settings.memory);
         self.env.sort_memory = v("sort_buffer_size").as_u64();
         let most = v("max_heap_table_size").as_u64();
         self.env.table_memory = v("tmp_table_size").as_u64().min(most).max(16 << 10);
@@ -425,6 +441,7 @@ impl ClientSession {
         self.next = NextTransaction::default();
         let n = self.prepared.len() as u64;
         self.prepared.clear();
+        self.prepared_bytes = 0;
         self.named.clear();
         self.text_plans.clear();
         self.instance.named_locks.release_all(self.client.id);
@@ -563,6 +580,7 @@ impl Drop for ClientSession {
         self.instance
             .prepared_statements
             .fetch_sub(n, Ordering::Relaxed);
+        narwal_memory::settle();
         self.instance.named_locks.release_all(self.client.id);
         self.instance.source().disconnected(self.client.id);
         if !self.internal {

@@ -20,6 +20,8 @@ pub(crate) struct SessionVars {
     /// Tables that LOCK TABLES ... WRITE has locked, by id.
     pub(crate) held_tables: Mutex<Option<Arc<[u64]>>>,
     state: Mutex<State>,
+    /// What user variables take, in bytes.
+    pub user_bytes: AtomicI64,
     /// The statement's time, microseconds since 1970.
     pub now_micros: AtomicI64,
     /// `SET timestamp`: microseconds since 1970, 0 if the clock counts.
@@ -55,6 +57,7 @@ impl SessionVars {
                 changed: AHashMap::new(),
                 user: AHashMap::new(),
             }),
+            user_bytes: AtomicI64::new(0),
             now_micros: AtomicI64::new(0),
             fixed_micros: AtomicI64::new(0),
             last_insert_id: AtomicU64::new(0),
@@ -75,6 +78,7 @@ impl SessionVars {
         s.changed.clear();
         s.user.clear();
         drop(s);
+        self.user_bytes.store(0, Ordering::Relaxed);
         self.fixed_micros.store(0, Ordering::Relaxed);
         self.last_insert_id.store(0, Ordering::Relaxed);
         self.warning_count.store(0, Ordering::Relaxed);
@@ -199,6 +203,18 @@ impl SessionVars {
     }
 }
 
+/// What a variable takes beside its name and its text.
+const VARIABLE: usize = 96;
+
+/// Bytes outside of the value itself.
+fn bytes_of(v: &Value) -> i64 {
+    match v {
+        Value::Str(s) => s.len() as i64,
+        Value::Bytes(b) => b.len() as i64,
+        _ => 0,
+    }
+}
+
 impl VariableSource for SessionVars {
     fn system(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
         if let Some((connection, base)) = name.rsplit_once('.')
@@ -235,7 +251,14 @@ impl VariableSource for SessionVars {
     }
 
     fn set_user(&self, name: &str, value: Value) {
-        self.state.lock().user.insert(name.to_lowercase(), value);
+        let new = bytes_of(&value);
+        let name = name.to_lowercase();
+        let named = (name.len() + VARIABLE) as i64;
+        let old = self.state.lock().user.insert(name, value);
+        let more = new - old.map_or(-named, |v| bytes_of(&v));
+        // Only this thread writes it.
+        let before = self.user_bytes.load(Ordering::Relaxed);
+        self.user_bytes.store(before + more, Ordering::Relaxed);
     }
 
     fn find_sequence(&self, db: &str, name: &str) -> SqlResult<()> {

@@ -228,7 +228,8 @@ impl ClientSession {
     }
 
     fn forget_handle(&mut self, handle: u32) {
-        if self.prepared.remove(&handle).is_some() {
+        if let Some(slot) = self.prepared.remove(&handle) {
+            self.prepared_bytes -= slot.bytes;
             self.instance
                 .prepared_statements
                 .fetch_sub(1, Ordering::Relaxed);

@@ -38,6 +38,10 @@ impl ClientSession {
         self.vars
             .now_micros
             .store(self.env.now_micros, Ordering::Relaxed);
+        if self.internal {
+            // Appliers have threads for many sessions' rows, and no commands that begin and end.
+            narwal_memory::keep(0);
+        }
         // A KILL QUERY that came when nothing ran is void; a KILL CONNECTION is not, nor what stops an applier.
         if !self.internal
             && self.process.interrupt.load(Ordering::Relaxed)

@@ -96,6 +96,15 @@ impl ClientSession {
         })
     }
 
+    /// Bytes that the session holds between its commands. They are asked for one by one: of what a thread's allocations have
+    /// left behind, much belongs to all sessions (rows in memtables, definitions) or waits in a cache.
+    fn kept_memory(&self) -> i64 {
+        let in_transaction = self.open.as_ref().map_or(0, |o| o.txn.memory());
+        let temporary = self.env.temporary.as_ref().map_or(0, |t| t.memory());
+        let rows = i64::try_from(in_transaction + temporary).unwrap_or(i64::MAX / 4);
+        rows + self.vars.user_bytes.load(Relaxed) + self.prepared_bytes
+    }
+
     /// The command is done: others see what became of its transaction.
     pub(crate) fn command_ends(&self) {
         let facts = &self.process.transaction;
@@ -107,6 +116,7 @@ impl ClientSession {
             facts.changed.store(!o.txn.is_read_only(), Relaxed);
         }
         facts.kept.store(self.open.is_some(), Relaxed);
+        self.process.memory.command_ends(self.kept_memory());
         self.process.end(self.instance.processes.now());
     }
 

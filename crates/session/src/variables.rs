@@ -807,7 +807,7 @@ pub static VARIABLES: &[VariableDef] = &[
         "max_session_mem_used",
         Both,
         UInt(8192, MAX, 1),
-        "268435456",
+        "9223372036854775807",
         Live,
     ),
     def(
@@ -892,6 +892,7 @@ pub static VARIABLES: &[VariableDef] = &[
         "8",
         Startup,
     ),
+    def("narwal_memory", Global, UInt(0, MAX, 1), "0", Startup),
     def(
         "narwal_replica_queue_bytes",
         Global,

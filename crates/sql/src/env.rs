@@ -191,7 +191,7 @@ pub struct StatementEnv {
     pub foreign_key_checks: bool,
     /// `max_allowed_packet`, bytes: longer strings are not built.
     pub max_allowed_packet: u64,
-    /// Rows that a sort, a hash table or a list of candidates may hold in memory, in bytes.
+    /// What one list of rows, a sort or a hash table may hold in memory, in bytes: a share of `max_session_mem_used`.
     pub max_memory: u64,
     /// `sort_buffer_size`, bytes: what a sort holds in memory; the rest goes to temporary files.
     pub sort_memory: u64,
@@ -290,7 +290,7 @@ impl StatementEnv {
             check_constraints: true,
             foreign_key_checks: true,
             max_allowed_packet: 16 << 20,
-            max_memory: 256 << 20,
+            max_memory: u64::MAX,
             sort_memory: 2 << 20,
             table_memory: 64 << 20,
             join_memory: 256 << 10,
@@ -428,7 +428,8 @@ impl StatementEnv {
         Ok(())
     }
 
-    /// Error 1317 if the statement was killed.
+    /// Error 1317 if the statement was killed, 1290 or 1041 if it holds too much memory.
+    #[inline]
     pub fn check_interrupt(&self) -> SqlResult<()> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(SqlError::new(
@@ -437,6 +438,6 @@ impl StatementEnv {
                 "Query execution was interrupted",
             ));
         }
-        Ok(())
+        Ok(narwal_memory::check()?)
     }
 }

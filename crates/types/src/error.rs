@@ -15,6 +15,22 @@ pub struct SqlError {
     pub message: Box<str>,
 }
 
+impl From<narwal_memory::Refused> for SqlError {
+    #[cold]
+    fn from(e: narwal_memory::Refused) -> Self {
+        match e {
+            narwal_memory::Refused::Session(limit) => SqlError::new(
+                1290,
+                b"HY000",
+                format!(
+                    "The MariaDB server is running with the --max-session-mem-used={limit} option so it cannot execute this statement"
+                ),
+            ),
+            narwal_memory::Refused::Server => SqlError::new(1041, b"HY000", "Out of memory."),
+        }
+    }
+}
+
 impl SqlError {
     /// Error 4078: no value of such a type (`from`) becomes one of the column's (`to`).
     pub fn cannot_cast(from: &str, to: &str, db: &str, table: &str, column: &str) -> Self {

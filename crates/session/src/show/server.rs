@@ -200,7 +200,12 @@ pub(crate) fn status_pairs(
     put("Aborted_clients", load(&inst.aborted_clients));
     put("Aborted_connects", load(&inst.aborted_connects));
     put("Connections", load(&inst.connections));
+    let memory = match global {
+        true => narwal_memory::total(),
+        false => view.process.memory.used(),
+    };
     put("Max_used_connections", inst.processes.max());
+    put("Memory_used", memory.max(0) as u64);
     put("Prepared_stmt_count", load(&inst.prepared_statements));
     put("Queries", totals(inst).get(status::QUESTIONS));
     put("Threads_cached", 0);

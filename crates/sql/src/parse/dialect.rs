@@ -115,6 +115,7 @@ impl Dialect for Narwal {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        narwal_memory::check_or_unwind();
         calls::prefix(parser)
     }
 

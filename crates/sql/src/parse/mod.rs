@@ -102,7 +102,8 @@ fn with_parser<T>(
     } else {
         text
     };
-    f(&mut P::new(&text, opts.sql_mode)?)
+    // Tokens and trees take many times what the text does, and their maker asks nobody: the parser's callbacks do.
+    narwal_memory::unwinding(|| f(&mut P::new(&text, opts.sql_mode)?))?
 }
 
 /// The parser of one statement.
@@ -642,7 +643,10 @@ fn tokens_of(text: &str, part: Range<usize>, sql_mode: SqlMode) -> SqlResult<Vec
     };
     let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(part.len() / 4 + 4);
     Tokenizer::new(dialect(sql_mode), &text[part.clone()])
-        .tokenize_with_location_into_buf(&mut tokens)
+        .tokenize_with_location_into_buf_with_mapper(&mut tokens, |t| {
+            narwal_memory::check_or_unwind();
+            t
+        })
         .map_err(|e| {
             let at = offset_in(&line_starts(text), text, moved(e.location));
             syntax_error(text, at)

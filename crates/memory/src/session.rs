@@ -1,0 +1,132 @@
+//! What the session that runs on this thread holds, and when that is too much.
+
+use crate::{STEP, has_room, held, most};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+thread_local! {
+    /// What the thread held when the session had nothing: whatever it holds beyond that is the session's.
+    static BASE: Cell<i64> = const { Cell::new(0) };
+    /// What the session may hold.
+    static LIMIT: Cell<i64> = const { Cell::new(i64::MAX) };
+}
+
+/// A session can't have what it asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// It would hold more than its limit, `max_session_mem_used`.
+    Session(i64),
+    /// It would hold too much of what the server has.
+    Server,
+}
+
+/// Sets what the calling thread's session may hold.
+#[inline]
+pub fn set_session_limit(bytes: i64) {
+    LIMIT.set(bytes);
+}
+
+/// The session has `kept` bytes between two statements. What the thread holds besides is others': rows that went into memtables,
+/// definitions that all sessions share. Returns where the session's bytes count from now.
+#[inline]
+pub fn keep(kept: i64) -> i64 {
+    let base = held() - kept;
+    BASE.set(base);
+    base
+}
+
+/// Where the session's bytes count from.
+#[inline]
+pub fn base() -> i64 {
+    BASE.get()
+}
+
+/// Bytes that the session holds.
+#[inline]
+pub fn used() -> i64 {
+    held() - BASE.get()
+}
+
+/// Refuses a session that holds too much. Cheap enough to be asked for each row.
+#[inline]
+pub fn check() -> Result<(), Refused> {
+    let used = used();
+    if used > LIMIT.get() || used > most() {
+        return Err(refusal(used));
+    }
+    Ok(())
+}
+
+/// As [`check`], for someone who is about to take so many bytes at once.
+#[inline]
+pub fn reserve(bytes: u64) -> Result<(), Refused> {
+    match bytes < STEP as u64 {
+        true => check(),
+        false => reserve_much(i64::try_from(bytes).unwrap_or(i64::MAX)),
+    }
+}
+
+#[cold]
+fn reserve_much(bytes: i64) -> Result<(), Refused> {
+    let used = used();
+    let wanted = used.saturating_add(bytes);
+    if wanted > LIMIT.get() || !has_room(used, bytes) {
+        return Err(refusal(wanted));
+    }
+    Ok(())
+}
+
+#[cold]
+fn refusal(wanted: i64) -> Refused {
+    match LIMIT.get() {
+        limit if wanted > limit => Refused::Session(limit),
+        _ => Refused::Server,
+    }
+}
+
+/// What [`check_or_unwind`] throws.
+struct Thrown(Refused);
+
+/// As [`check`], for a callback that can't return an error: unwinds to [`unwinding`], which must be around it.
+#[inline]
+pub fn check_or_unwind() {
+    if let Err(e) = check() {
+        resume_unwind(Box::new(Thrown(e)));
+    }
+}
+
+/// Runs what may call [`check_or_unwind`], and must leave nothing behind if it does.
+pub fn unwinding<T>(f: impl FnOnce() -> T) -> Result<T, Refused> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|thrown| match thrown.downcast::<Thrown>() {
+        Ok(e) => e.0,
+        Err(other) => resume_unwind(other),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{freed, taken};
+
+    #[test]
+    fn a_session_has_its_limit() {
+        taken(1000);
+        keep(10);
+        assert_eq!((used(), base()), (10, 990));
+        set_session_limit(100_000);
+        taken(99_990);
+        assert_eq!(check(), Ok(()));
+        taken(1);
+        assert_eq!(check(), Err(Refused::Session(100_000)));
+        let thrown = unwinding(|| {
+            check_or_unwind();
+            1
+        });
+        assert_eq!(thrown, Err(Refused::Session(100_000)));
+        freed(90_000);
+        assert_eq!(unwinding(check_or_unwind), Ok(()));
+        assert_eq!(reserve(80_000), Ok(()));
+        assert_eq!(reserve(90_000), Err(Refused::Session(100_000)));
+        assert_eq!(reserve(u64::MAX), Err(Refused::Session(100_000)));
+    }
+}

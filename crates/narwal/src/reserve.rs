@@ -1,0 +1,63 @@
+//! Room for the server to say that there is no memory.
+//!
+//! When the system refuses memory (a limit of the process, of its group, or no room to back it), the request may come from
+//! anywhere, and most code can't go on without it. So the server keeps a piece of address space that it does not use, gives it
+//! back in that moment, and ends statements that hold much before it takes it again.
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Bytes: more than one statement takes between two checks, see `docs/memory.md`.
+const SIZE: usize = 64 << 20;
+
+static RESERVE: AtomicPtr<libc::c_void> = AtomicPtr::new(null_mut());
+
+/// Takes the reserve, if it isn't there. False if the system has none to give.
+pub(crate) fn take() -> bool {
+    if !RESERVE.load(Ordering::Relaxed).is_null() {
+        return true;
+    }
+    let (prot, flags) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: a new mapping, at a place that the kernel chooses; nothing reads or writes it.
+    let piece = unsafe { libc::mmap(null_mut(), SIZE, prot, flags, -1, 0) };
+    if piece == libc::MAP_FAILED {
+        return false;
+    }
+    if RESERVE
+        .compare_exchange(null_mut(), piece, Ordering::AcqRel, Ordering::Relaxed)
+        .is_err()
+    {
+        // SAFETY: it is the mapping that was just made, and nobody else knows it.
+        unsafe { libc::munmap(piece, SIZE) };
+    }
+    true
+}
+
+/// Gives the reserve back to the system; false if it is not there. The allocator calls it: it allocates nothing.
+pub(crate) fn give_back() -> bool {
+    let piece = RESERVE.swap(null_mut(), Ordering::AcqRel);
+    if piece.is_null() {
+        return false;
+    }
+    // SAFETY: `take` has mapped so much there, the swap lets one thread have it, and nobody uses it.
+    unsafe { libc::munmap(piece, SIZE) };
+    narwal_memory::set_exhausted(true);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_once_and_comes_back() {
+        assert!(take() && take());
+        assert!(give_back());
+        assert!(narwal_memory::is_exhausted());
+        assert!(!give_back());
+        narwal_memory::set_exhausted(false);
+    }
+}
