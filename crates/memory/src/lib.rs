@@ -12,7 +12,9 @@
 
 mod session;
 
-pub use session::{Refused, base, check, check_or_unwind, keep, reserve, set_session_limit, unwinding, used};
+pub use session::{
+    Refused, base, check, check_or_unwind, keep, reserve, set_session_limit, unwinding, used,
+};
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
@@ -100,7 +102,9 @@ pub fn settle() {
 fn work_out(total: i64) {
     let free = match EXHAUSTED.load(Relaxed) {
         true => 0,
-        false => LIMIT.load(Relaxed).saturating_sub(total + BESIDE.load(Relaxed)),
+        false => LIMIT
+            .load(Relaxed)
+            .saturating_sub(total + BESIDE.load(Relaxed)),
     };
     let most = free.max(0).saturating_mul(SHARE).max(SMALL);
     // A line that all threads read is written only if it says something else.

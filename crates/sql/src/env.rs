@@ -20,6 +20,9 @@ pub enum WarningLevel {
     Error,
 }
 
+/// Most bytes of a condition's text, as in MariaDB: many quote the value that they are about.
+const MESSAGE: usize = 511;
+
 /// One row of SHOW WARNINGS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
@@ -360,10 +363,15 @@ impl StatementEnv {
         self.warning_count.set(self.warning_count.get() + 1);
         let mut w = self.warnings.borrow_mut();
         if w.len() < self.max_error_count {
+            let mut message = message.into();
+            if message.len() > MESSAGE {
+                let end = message.floor_char_boundary(MESSAGE);
+                message = message[..end].into();
+            }
             w.push(Condition {
                 level,
                 code,
-                message: message.into(),
+                message,
             });
         }
     }

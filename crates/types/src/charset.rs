@@ -38,6 +38,15 @@ impl Charset {
         }
     }
 
+    /// Most bytes of one character.
+    pub fn max_width(self) -> usize {
+        match self {
+            Charset::Utf8mb4 => 4,
+            Charset::Utf8mb3 => 3,
+            Charset::Latin1 | Charset::Ascii | Charset::Binary => 1,
+        }
+    }
+
     /// A character set by name, in any case (`utf8` is utf8mb3); `None` for one that Narwal doesn't have.
     pub fn from_name(name: &str) -> Option<Self> {
         if name.eq_ignore_ascii_case("utf8") {

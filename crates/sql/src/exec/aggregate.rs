@@ -489,8 +489,10 @@ impl<'a> ListText<'a> {
             self.out.extend_from_slice(separator.as_bytes());
         }
         self.out.extend_from_slice(text);
-        if self.out.len() > self.max_len {
-            let mut end = self.max_len;
+        let most = usize::try_from(env.max_allowed_packet).unwrap_or(usize::MAX);
+        let most = self.max_len.min(most);
+        if self.out.len() > most {
+            let mut end = most;
             while end > 0 && self.out[end] & 0xc0 == 0x80 {
                 end -= 1;
             }

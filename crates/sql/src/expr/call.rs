@@ -10,6 +10,7 @@ use narwal_types::temporal_parse::DateRules;
 use narwal_types::{
     Charset, Collation, Date, DateTime, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
 };
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// A call with its evaluated arguments.
@@ -55,6 +56,7 @@ pub(super) fn call<'a>(
             false => a.eval_ref(ctx, row),
         })
         .collect::<SqlResult<Vec<_>>>()?;
+    reserve_for(&args)?;
     let c = Call {
         expr,
         func,
@@ -99,6 +101,22 @@ pub(super) fn call<'a>(
     }
 }
 
+/// A function may take so many times its texts while it works: a copy, another form of it, the result and its growth.
+const COPIES: u64 = 4;
+
+/// Asks the accountant for what a function needs of its texts. So each call of an expression is a place where a statement that
+/// holds too much ends, and no function has to ask for itself unless it makes more of its arguments than that.
+#[inline]
+fn reserve_for(args: &[Val<'_>]) -> SqlResult<()> {
+    let mut bytes = 0;
+    for a in args {
+        if let ValueRef::Str(s) | ValueRef::Bytes(s) = a.as_ref() {
+            bytes += s.len() as u64;
+        }
+    }
+    Ok(narwal_memory::reserve(bytes * COPIES)?)
+}
+
 pub(super) fn wrong_arguments(name: &str) -> SqlError {
     SqlError::new(1210, b"HY000", format!("Incorrect arguments to {name}"))
 }
@@ -141,6 +159,16 @@ impl<'a> Call<'a, '_> {
             Ok(s) => Val::text(s),
             Err(e) => Val::Owned(Value::bytes(e.into_bytes())),
         })
+    }
+
+    /// Asked before a result of so many bytes is made: false, with a warning, if it would be longer than a value may be.
+    pub(in crate::expr) fn may_be(&self, bytes: u64) -> SqlResult<bool> {
+        if bytes > self.ctx.env.max_allowed_packet {
+            self.too_long();
+            return Ok(false);
+        }
+        narwal_memory::reserve(bytes)?;
+        Ok(true)
     }
 
     pub(in crate::expr) fn too_long(&self) {
@@ -232,17 +260,24 @@ impl<'a> Call<'a, '_> {
         }))
     }
 
-    /// Characters of a string, or bytes as one character each.
-    pub(in crate::expr) fn chars(&self, i: usize) -> Vec<Vec<u8>> {
-        with_text(self.v(i), |s| {
-            if self.is_bytes(i) {
-                return s.iter().map(|b| vec![*b]).collect();
+    /// An argument's text.
+    pub(in crate::expr) fn bytes(&self, i: usize) -> Cow<'_, [u8]> {
+        match self.v(i) {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => Cow::Borrowed(s),
+            v => {
+                let mut text = Vec::new();
+                v.write_text(&mut text);
+                Cow::Owned(text)
             }
-            String::from_utf8_lossy(s)
-                .chars()
-                .map(|c| c.to_string().into_bytes())
-                .collect()
-        })
+        }
+    }
+
+    /// The first `n` characters of an argument's text.
+    pub(in crate::expr) fn head<'s>(&self, i: usize, text: &'s [u8], n: usize) -> &'s [u8] {
+        match self.is_bytes(i) {
+            true => &text[..n.min(text.len())],
+            false => char_prefix(text, n),
+        }
     }
 
     pub(in crate::expr) fn is_bytes(&self, i: usize) -> bool {
@@ -305,33 +340,45 @@ impl<'a> Call<'a, '_> {
         } else {
             collation
         };
-        let h = self.chars(hay);
-        let n = self.chars(needle);
-        if from > h.len() || from > 0 && from == h.len() {
+        let (h, n) = (self.bytes(hay), self.bytes(needle));
+        let length = self.length(hay);
+        if from > length || from > 0 && from == length {
             return Ok(Val::int(0));
         }
         if n.is_empty() {
             return Ok(Val::int(from as i64 + 1));
         }
-        // As MariaDB searches: a place has as many bytes as what is looked for, whatever its characters are equal to.
+        // As MariaDB searches: a place has as many bytes as what is looked for, whatever its characters are equal to. In
+        // latin1 that is as many characters.
         let latin1 = collation.charset() == Charset::Latin1;
-        let width = |c: &Vec<u8>| if latin1 { 1 } else { c.len() };
-        let wanted: usize = n.iter().map(width).sum();
-        let n = n.concat();
-        let mut place = Vec::new();
-        let at = (from..h.len()).find(|start| {
-            place.clear();
-            let mut left = wanted;
-            for c in &h[*start..] {
-                if left < width(c) || left == 0 {
-                    break;
+        let wanted = match latin1 && !self.is_bytes(needle) {
+            true => char_count(&n),
+            false => n.len(),
+        };
+        let plain = self.is_bytes(hay);
+        let begins = |at: usize| plain || h.get(at).is_none_or(|b| *b & 0xc0 != 0x80);
+        let mut at = self.head(hay, &h, from).len();
+        let mut number = from;
+        while at < h.len() {
+            let place = match latin1 && !plain {
+                true => {
+                    let place = char_prefix(&h[at..], wanted);
+                    (char_count(place) == wanted).then_some(place)
                 }
-                left -= width(c);
-                place.extend_from_slice(c);
+                false => {
+                    (h.len() - at >= wanted && begins(at + wanted)).then(|| &h[at..at + wanted])
+                }
+            };
+            if place.is_some_and(|p| *p == *n || collation.equal(p, &n)) {
+                return Ok(Val::int(number as i64 + 1));
             }
-            left == 0 && (place == n || collation.equal(&place, &n))
-        });
-        Ok(Val::int(at.map_or(0, |p| (p + 1) as i64)))
+            number += 1;
+            at += 1;
+            while !begins(at) {
+                at += 1;
+            }
+        }
+        Ok(Val::int(0))
     }
 
     /// The collation that the arguments are compared by.

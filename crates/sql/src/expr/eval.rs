@@ -652,6 +652,10 @@ impl Expr {
     fn cast<'a>(&self, v: Val<'a>, ctx: &EvalCtx<'_>) -> SqlResult<Val<'a>> {
         let env = ctx.env;
         let r = v.as_ref();
+        if let ValueRef::Str(s) | ValueRef::Bytes(s) = r {
+            // A copy, in another character set too, and the warning that quotes it.
+            narwal_memory::reserve(4 * s.len() as u64)?;
+        }
         let ty = &self.ty.ty;
         let incorrect = |kind: &str, v: ValueRef<'_>| {
             env.warn(1292, format!("Incorrect {kind} value: '{}'", v.to_text()));
@@ -771,6 +775,9 @@ impl Expr {
                     }
                     _ => usize::MAX,
                 };
+                if max != usize::MAX && max as u64 > env.max_allowed_packet {
+                    cast_too_long("cast_as_char", env);
+                }
                 let set = ty.collation.charset();
                 match v {
                     Val::Ref(ValueRef::Str(s)) if max >= s.len() && set == Charset::Utf8mb4 => {
@@ -812,6 +819,13 @@ impl Expr {
                 }
                 match ty.kind {
                     TypeKind::Binary(n) if n != super::types::NO_LENGTH => {
+                        let n = match env.max_allowed_packet {
+                            most if u64::from(n) > most => {
+                                cast_too_long("cast_as_binary", env);
+                                most as u16
+                            }
+                            _ => n,
+                        };
                         if b.len() > n as usize {
                             env.warn(
                                 1292,
@@ -835,6 +849,18 @@ impl Expr {
             }
         })
     }
+}
+
+/// Warning 1301 for a CAST to more than a value may have.
+#[cold]
+fn cast_too_long(name: &str, env: &StatementEnv) {
+    env.warn(
+        1301,
+        format!(
+            "Result of {name}() was larger than max_allowed_packet ({}) - truncated",
+            env.max_allowed_packet
+        ),
+    );
 }
 
 /// CAST of an exact number to an integer: rounded, and what is out of range becomes the end of the range.

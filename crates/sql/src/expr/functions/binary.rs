@@ -168,6 +168,7 @@ fn uncompress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         );
         return Ok(Val::NULL);
     }
+    narwal_memory::reserve(2 * u64::from(size))?;
     let mut out = Vec::new();
     // One byte more than there should be tells a stream that is too long.
     let read = flate2::read::ZlibDecoder::new(body)
@@ -209,6 +210,10 @@ fn to_base64_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// In lines of 76 characters.
 fn to_base64<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let bytes = with_text(c.v(0), <[u8]>::len) as u64;
+    if !c.may_be(bytes.div_ceil(3) * 4)? {
+        return Ok(Val::NULL);
+    }
     let text = with_text(c.v(0), |b| {
         base64::engine::general_purpose::STANDARD.encode(b)
     });

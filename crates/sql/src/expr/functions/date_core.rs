@@ -8,7 +8,25 @@ use narwal_types::convert::{self, to_decimal};
 use narwal_types::temporal::{DAY, SECOND, TIME_MAX};
 use narwal_types::{DateTime, Decimal, SqlError, SqlResult, ValueRef};
 
+/// A format's two characters are up to eleven in the result, and a text's room may be twice what it needs.
+const FORMAT_GROWTH: u64 = 11;
+
 impl<'a> Call<'a, '_> {
+    fn formatted(
+        &self,
+        day: &narwal_types::Date,
+        micros: u64,
+        format: &str,
+        sign: &str,
+    ) -> SqlResult<Val<'a>> {
+        narwal_memory::reserve(FORMAT_GROWTH * format.len() as u64)?;
+        match date::format(day, micros, format) {
+            Some(s) if sign.is_empty() => self.string(s.into_bytes()),
+            Some(s) => self.string(format!("{sign}{s}").into_bytes()),
+            None => Ok(Val::NULL),
+        }
+    }
+
     pub(in crate::expr) fn dates(&self) -> SqlResult<Val<'a>> {
         use Func::*;
         let env = self.ctx.env;
@@ -120,7 +138,7 @@ impl<'a> Call<'a, '_> {
                 if format.is_empty() {
                     return Ok(Val::NULL);
                 }
-                Ok(date::format(&t.date, t.micros, &format).map_or(Val::NULL, Val::text))
+                self.formatted(&t.date, t.micros, &format, "")
             }
             TimeFormat => {
                 let Some(t) = self.time(0) else {
@@ -128,9 +146,8 @@ impl<'a> Call<'a, '_> {
                 };
                 let d = narwal_types::Date::default();
                 let us = t.micros.unsigned_abs();
-                Ok(date::format(&d, us, &self.text(1)).map_or(Val::NULL, |s| {
-                    Val::text(if t.micros < 0 { format!("-{s}") } else { s })
-                }))
+                let sign = if t.micros < 0 { "-" } else { "" };
+                self.formatted(&d, us, &self.text(1), sign)
             }
             FromUnixtime => {
                 let d = to_decimal(self.v(0), &mut Warn(env));
@@ -145,9 +162,7 @@ impl<'a> Call<'a, '_> {
                     return Ok(Val::NULL);
                 };
                 if self.args.len() > 1 {
-                    return Ok(
-                        date::format(&t.date, t.micros, &self.text(1)).map_or(Val::NULL, Val::text)
-                    );
+                    return self.formatted(&t.date, t.micros, &self.text(1), "");
                 }
                 Ok(Val::Ref(ValueRef::DateTime(t.truncate(self.fsp()))))
             }

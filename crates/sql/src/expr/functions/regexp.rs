@@ -181,6 +181,10 @@ fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         let mut it = by.chars();
         let mut buf = [0; 4];
         while let Some(ch) = it.next() {
+            // A group may be as long as the text, and stand there often.
+            if !c.may_be(out.len() as u64)? {
+                return Ok(Val::NULL);
+            }
             if ch != '\\' {
                 out.extend_from_slice(ch.encode_utf8(&mut buf).as_bytes());
                 continue;
@@ -196,10 +200,6 @@ fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             }
         }
         at = m.end();
-        if out.len() as u64 > c.ctx.env.max_allowed_packet {
-            c.too_long();
-            return Ok(Val::NULL);
-        }
     }
     out.extend_from_slice(&text[at.min(text.len())..]);
     c.string(out)

@@ -132,6 +132,10 @@ fn export_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         }
         c.v(if bits >> i & 1 == 1 { 1 } else { 2 })
             .write_text(&mut out);
+        // So each step makes one argument more, at most.
+        if !c.may_be(out.len() as u64)? {
+            return Ok(Val::NULL);
+        }
     }
     c.string(out)
 }
@@ -158,6 +162,9 @@ fn make_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         }
         first = false;
         c.v(i).write_text(&mut out);
+        if !c.may_be(out.len() as u64)? {
+            return Ok(Val::NULL);
+        }
     }
     c.string(out)
 }
@@ -348,9 +355,18 @@ fn sformat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
                 if i >= c.args.len() {
                     return bad("argument not found");
                 }
-                match placed(c.v(i), spec) {
+                let Some(spec) = Spec::read(spec) else {
+                    return bad("invalid format specifier");
+                };
+                if !c.may_be(out.len() as u64 + spec.least())? {
+                    return Ok(Val::NULL);
+                }
+                match spec.placed(c.v(i)) {
                     Some(s) => out.push_str(&s),
                     None => return bad("invalid format specifier"),
+                }
+                if !c.may_be(out.len() as u64)? {
+                    return Ok(Val::NULL);
                 }
             }
             ch => out.push(ch),
@@ -359,90 +375,129 @@ fn sformat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     c.string(out.into_bytes())
 }
 
-/// A value by a format specification `[[fill]align][sign][#][0][width][.precision][type]`.
-fn placed(v: ValueRef<'_>, spec: &str) -> Option<String> {
-    let mut chars: Vec<char> = spec.chars().collect();
-    let mut fill = ' ';
-    let mut align = None;
-    let is_align = |c: &char| matches!(c, '<' | '>' | '^');
-    if chars.len() > 1 && is_align(&chars[1]) {
-        fill = chars[0];
-        align = Some(chars[1]);
-        chars.drain(..2);
-    } else if chars.first().is_some_and(is_align) {
-        align = chars.first().copied();
-        chars.remove(0);
+/// A format specification `[[fill]align][sign][#][0][width][.precision][type]`.
+struct Spec {
+    fill: char,
+    align: Option<char>,
+    plus: bool,
+    width: usize,
+    precision: Option<usize>,
+    kind: String,
+}
+
+impl Spec {
+    fn read(spec: &str) -> Option<Spec> {
+        let mut chars: Vec<char> = spec.chars().collect();
+        let mut fill = ' ';
+        let mut align = None;
+        let is_align = |c: &char| matches!(c, '<' | '>' | '^');
+        if chars.len() > 1 && is_align(&chars[1]) {
+            fill = chars[0];
+            align = Some(chars[1]);
+            chars.drain(..2);
+        } else if chars.first().is_some_and(is_align) {
+            align = chars.first().copied();
+            chars.remove(0);
+        }
+        let mut rest: String = chars.into_iter().collect();
+        let plus = rest.starts_with('+');
+        rest = rest.trim_start_matches(['+', '-']).to_string();
+        if let Some(r) = rest.strip_prefix('0')
+            && align.is_none()
+        {
+            fill = '0';
+            rest = r.to_string();
+        }
+        let width_len = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let width = match width_len {
+            0 => 0,
+            n => rest[..n].parse().ok()?,
+        };
+        rest.drain(..width_len);
+        let mut precision = None;
+        if let Some(r) = rest.strip_prefix('.') {
+            let n = r.bytes().take_while(u8::is_ascii_digit).count();
+            precision = Some(r[..n].parse::<usize>().ok()?);
+            rest = r[n..].to_string();
+        }
+        Some(Spec {
+            fill,
+            align,
+            plus,
+            width,
+            precision,
+            kind: rest,
+        })
     }
-    let mut rest: String = chars.into_iter().collect();
-    let plus = rest.starts_with('+');
-    rest = rest.trim_start_matches(['+', '-']).to_string();
-    if let Some(r) = rest.strip_prefix('0')
-        && align.is_none()
-    {
-        fill = '0';
-        rest = r.to_string();
+
+    /// Bytes that it takes whatever the value is.
+    fn least(&self) -> u64 {
+        self.width.max(self.precision.unwrap_or(0)) as u64
     }
-    let width_len = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let width: usize = rest[..width_len].parse().unwrap_or(0);
-    rest.drain(..width_len);
-    let mut precision = None;
-    if let Some(r) = rest.strip_prefix('.') {
-        let n = r.bytes().take_while(u8::is_ascii_digit).count();
-        precision = Some(r[..n].parse::<usize>().ok()?);
-        rest = r[n..].to_string();
-    }
-    let number = |f: f64, kind: &str, p: Option<usize>| match (kind, p) {
-        ("e", p) => exponent(&format!("{f:.*e}", p.unwrap_or(6))),
-        ("f", p) => format!("{f:.*}", p.unwrap_or(6)),
-        (_, Some(p)) => significant(f, p),
-        _ => ValueRef::Double(f).to_text(),
-    };
-    let (text, numeric) = match v {
-        ValueRef::Int(n) => match rest.as_str() {
-            "" | "d" => (n.to_string(), true),
-            "x" => (format!("{n:x}"), true),
-            "X" => (format!("{n:X}"), true),
-            "b" => (format!("{n:b}"), true),
-            "o" => (format!("{n:o}"), true),
-            "c" => (char::from_u32(n as u32)?.to_string(), false),
-            _ => return None,
-        },
-        ValueRef::UInt(n) => (n.to_string(), true),
-        ValueRef::Decimal(d) => (number(d.to_f64(), &rest, precision), true),
-        ValueRef::Double(f) => (number(f, &rest, precision), true),
-        ValueRef::Float(f) => (number(f as f64, &rest, precision), true),
-        v => {
-            let t = v.to_text();
-            match rest.as_str() {
-                "" | "s" => (
-                    match precision {
-                        Some(p) => t.chars().take(p).collect(),
-                        None => t,
-                    },
-                    false,
-                ),
+
+    fn placed(&self, v: ValueRef<'_>) -> Option<String> {
+        let Spec {
+            fill,
+            align,
+            plus,
+            width,
+            precision,
+            kind: rest,
+        } = self;
+        let (fill, align, plus, width, precision) = (*fill, *align, *plus, *width, *precision);
+        let number = |f: f64, kind: &str, p: Option<usize>| match (kind, p) {
+            ("e", p) => exponent(&format!("{f:.*e}", p.unwrap_or(6))),
+            ("f", p) => format!("{f:.*}", p.unwrap_or(6)),
+            (_, Some(p)) => significant(f, p),
+            _ => ValueRef::Double(f).to_text(),
+        };
+        let (text, numeric) = match v {
+            ValueRef::Int(n) => match rest.as_str() {
+                "" | "d" => (n.to_string(), true),
+                "x" => (format!("{n:x}"), true),
+                "X" => (format!("{n:X}"), true),
+                "b" => (format!("{n:b}"), true),
+                "o" => (format!("{n:o}"), true),
+                "c" => (char::from_u32(n as u32)?.to_string(), false),
                 _ => return None,
+            },
+            ValueRef::UInt(n) => (n.to_string(), true),
+            ValueRef::Decimal(d) => (number(d.to_f64(), &rest, precision), true),
+            ValueRef::Double(f) => (number(f, &rest, precision), true),
+            ValueRef::Float(f) => (number(f as f64, &rest, precision), true),
+            v => {
+                let t = v.to_text();
+                match rest.as_str() {
+                    "" | "s" => (
+                        match precision {
+                            Some(p) => t.chars().take(p).collect(),
+                            None => t,
+                        },
+                        false,
+                    ),
+                    _ => return None,
+                }
             }
-        }
-    };
-    let text = if plus && numeric && !text.starts_with('-') {
-        format!("+{text}")
-    } else {
-        text
-    };
-    let missing = width.saturating_sub(text.chars().count());
-    let pad = |n: usize| std::iter::repeat_n(fill, n).collect::<String>();
-    Some(match align {
-        _ if missing == 0 => text,
-        Some('<') => text + &pad(missing),
-        Some('>') => pad(missing) + &text,
-        Some('^') => pad(missing / 2) + &text + &pad(missing - missing / 2),
-        _ if fill == '0' && text.starts_with(['-', '+']) => {
-            format!("{}{}{}", &text[..1], pad(missing), &text[1..])
-        }
-        _ if numeric => pad(missing) + &text,
-        _ => text + &pad(missing),
-    })
+        };
+        let text = if plus && numeric && !text.starts_with('-') {
+            format!("+{text}")
+        } else {
+            text
+        };
+        let missing = width.saturating_sub(text.chars().count());
+        let pad = |n: usize| std::iter::repeat_n(fill, n).collect::<String>();
+        Some(match align {
+            _ if missing == 0 => text,
+            Some('<') => text + &pad(missing),
+            Some('>') => pad(missing) + &text,
+            Some('^') => pad(missing / 2) + &text + &pad(missing - missing / 2),
+            _ if fill == '0' && text.starts_with(['-', '+']) => {
+                format!("{}{}{}", &text[..1], pad(missing), &text[1..])
+            }
+            _ if numeric => pad(missing) + &text,
+            _ => text + &pad(missing),
+        })
+    }
 }
 
 /// An exponent of at least two digits with its sign, as C writes it.
@@ -544,7 +599,11 @@ fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         ty.ty.collation
     };
     if c.args.len() > 1 {
-        let n = c.int(2).max(0) as usize;
+        let n = c.int(2).max(0) as u64;
+        if !c.may_be(n)? {
+            return Ok(Val::NULL);
+        }
+        let n = n as usize;
         if collation == Collation::Binary {
             text.resize(n, 0);
         } else {
@@ -554,6 +613,11 @@ fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             text = kept;
         }
     }
+    // Most have two bytes of weight for a character, the Unicode ones more.
+    narwal_memory::reserve(8 * text.len() as u64)?;
     let weights = collation.weight_string(&text).unwrap_or(text);
+    if !c.may_be(weights.len() as u64)? {
+        return Ok(Val::NULL);
+    }
     Ok(Val::Owned(Value::bytes(weights)))
 }

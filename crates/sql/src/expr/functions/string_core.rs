@@ -6,10 +6,25 @@ use crate::expr::eval::{Val, Warn, with_text};
 use crate::expr::func::Func;
 use narwal_types::convert::{to_f64, to_integer};
 use narwal_types::{Fixed, FixedKind, SqlError, SqlResult, Value, ValueRef};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
+/// Bytes of a value that is a text; other values are short.
+fn text_length(v: ValueRef<'_>) -> u64 {
+    match v {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64,
+        _ => 0,
+    }
+}
+
 impl<'a> Call<'a, '_> {
+    /// Bytes of the texts among the arguments from one on.
+    fn text_bytes(&self, from: usize) -> u64 {
+        let texts = self.args[from.min(self.args.len())..].iter();
+        texts.map(|a| text_length(a.as_ref())).sum()
+    }
+
     pub(in crate::expr) fn strings(&self) -> SqlResult<Val<'a>> {
         use Func::*;
         let env = self.ctx.env;
@@ -26,6 +41,9 @@ impl<'a> Call<'a, '_> {
         };
         match self.func {
             Concat => {
+                if !self.may_be(self.text_bytes(0))? {
+                    return Ok(Val::NULL);
+                }
                 let mut out = Vec::new();
                 for a in &self.args {
                     a.as_ref().write_text(&mut out);
@@ -34,6 +52,11 @@ impl<'a> Call<'a, '_> {
             }
             ConcatWs => {
                 if self.v(0).is_null() {
+                    return Ok(Val::NULL);
+                }
+                let between = self.args[1..].iter().filter(|a| !a.is_null()).count();
+                let between = (between as u64).saturating_sub(1) * text_length(self.v(0));
+                if !self.may_be(self.text_bytes(1) + between)? {
                     return Ok(Val::NULL);
                 }
                 let mut out = Vec::new();
@@ -54,9 +77,9 @@ impl<'a> Call<'a, '_> {
                 with_text(self.v(0), |s| s.first().copied()).unwrap_or(0) as i64,
             )),
             Ord => {
-                Ok(Val::int(self.chars(0).first().map_or(0, |c| {
-                    c.iter().fold(0i64, |a, b| a << 8 | *b as i64)
-                })))
+                let text = self.bytes(0);
+                let first = self.head(0, &text, 1).iter();
+                Ok(Val::int(first.fold(0i64, |a, b| a << 8 | *b as i64)))
             }
             Char => {
                 let mut out = Vec::new();
@@ -119,6 +142,7 @@ impl<'a> Call<'a, '_> {
                 });
                 Ok(Val::int(at.map_or(0, |p| p as i64 + 1)))
             }
+            Hex if !self.may_be(2 * self.text_bytes(0))? => Ok(Val::NULL),
             Hex => Ok(Val::text(match self.v(0) {
                 ValueRef::Bytes(s) => hex_text(s, true),
                 ValueRef::Fixed(f) => hex_text(f.bytes(), true),
@@ -198,20 +222,25 @@ impl<'a> Call<'a, '_> {
                 Ok(b.map_or(Val::NULL, |b| Val::Owned(Value::bytes(b))))
             }
             Insert => {
-                let s = self.chars(0);
+                let (s, length) = (self.bytes(0), self.length(0));
                 let (pos, len) = (self.int(1), self.int(2));
-                if pos < 1 || pos as usize > s.len() {
+                if pos < 1 || pos as usize > length {
                     return Ok(self.args[0].clone());
                 }
                 let start = pos as usize - 1;
-                let end = if len < 0 {
-                    s.len()
-                } else {
-                    start.saturating_add(len as usize).min(s.len())
+                let end = match len < 0 {
+                    true => length,
+                    false => start.saturating_add(len as usize).min(length),
                 };
-                let mut out = s[..start].concat();
+                let head = self.head(0, &s, start);
+                let tail = &s[self.head(0, &s, end).len()..];
+                let bytes = (head.len() + tail.len()) as u64 + text_length(self.v(3));
+                if !self.may_be(bytes)? {
+                    return Ok(Val::NULL);
+                }
+                let mut out = head.to_vec();
                 self.v(3).write_text(&mut out);
-                out.extend(s[end..].concat());
+                out.extend_from_slice(tail);
                 self.string(out)
             }
             Instr => self.locate(1, 0, 0),
@@ -295,42 +324,33 @@ impl<'a> Call<'a, '_> {
                 self.string(out.as_bytes().to_vec())
             }
             Lpad | Rpad => {
-                let (s, want) = (self.chars(0), self.int(1));
+                let want = self.int(1);
                 if want < 0 {
                     return Ok(Val::NULL);
                 }
-                let want = want as usize;
-                if want as u64 > env.max_allowed_packet {
-                    self.too_long();
+                // As if each character took as many bytes as one may.
+                let each = self.expr.ty.ty.collation.charset().max_width() as u64;
+                if !self.may_be((want as u64).saturating_mul(each))? {
                     return Ok(Val::NULL);
                 }
-                if s.len() >= want {
-                    return self.string(s[..want].concat());
+                let (s, have, want) = (self.bytes(0), self.length(0), want as usize);
+                if have >= want {
+                    return self.string(self.head(0, &s, want).to_vec());
                 }
-                let pad = if self.args.len() > 2 {
-                    self.chars(2)
-                } else {
-                    vec![b" ".to_vec()]
+                let (pad, each) = match self.args.len() > 2 {
+                    true => (self.bytes(2), self.length(2)),
+                    false => (Cow::Borrowed(&b" "[..]), 1),
                 };
                 if pad.is_empty() {
                     return Ok(Val::NULL);
                 }
-                let fill: Vec<u8> = pad
-                    .iter()
-                    .cycle()
-                    .take(want - s.len())
-                    .flatten()
-                    .copied()
-                    .collect();
-                let mut out = Vec::new();
-                if self.func == Lpad {
-                    out.extend(fill);
-                    out.extend(s.concat());
-                } else {
-                    out.extend(s.concat());
-                    out.extend(fill);
-                }
-                self.string(out)
+                let missing = want - have;
+                let mut fill = pad.repeat(missing / each);
+                fill.extend_from_slice(self.head(2, &pad, missing % each));
+                self.string(match self.func {
+                    Lpad => [&fill, &*s].concat(),
+                    _ => [&*s, &fill].concat(),
+                })
             }
             Ltrim | Rtrim | Trim | TrimLeading | TrimTrailing => {
                 let mut s = Vec::new();
@@ -388,6 +408,9 @@ impl<'a> Call<'a, '_> {
                 if self.v(0).is_null() {
                     return Ok(Val::text("NULL".into()));
                 }
+                if !self.may_be(self.text_bytes(0) + 2)? {
+                    return Ok(Val::NULL);
+                }
                 let mut out = String::from("'");
                 for c in self.text(0).chars() {
                     match c {
@@ -410,8 +433,7 @@ impl<'a> Call<'a, '_> {
                     (s, self.int(1))
                 };
                 let n = n.max(0) as u64;
-                if n.saturating_mul(s.len() as u64) > env.max_allowed_packet {
-                    self.too_long();
+                if !self.may_be(n.saturating_mul(s.len() as u64))? {
                     return Ok(Val::NULL);
                 }
                 s = s.repeat(n as usize);
@@ -455,9 +477,15 @@ impl<'a> Call<'a, '_> {
                 self.string(out)
             }
             Reverse => {
-                let mut c = self.chars(0);
-                c.reverse();
-                self.string(c.concat())
+                let mut s = self.bytes(0).into_owned();
+                if !self.is_bytes(0) {
+                    // Each character's bytes turned round once, and once more with the whole.
+                    for c in s.chunk_by_mut(|_, b| *b & 0xc0 == 0x80) {
+                        c.reverse();
+                    }
+                }
+                s.reverse();
+                self.string(s)
             }
             Strcmp => Ok(Val::int(
                 match with_text(self.v(0), |a| {

@@ -118,6 +118,7 @@ impl<'t> Node<'t> {
 
     /// The text in one line: `loose` with a space behind commas and colons.
     pub fn write(&self, loose: bool, out: &mut String) {
+        narwal_memory::check_or_unwind();
         let comma = if loose { ", " } else { "," };
         match &self.kind {
             Kind::Scalar(s) => out.push_str(s),
@@ -149,6 +150,7 @@ impl<'t> Node<'t> {
 
     /// The text in lines, `tab` spaces for each level. Members that are no scalars start a line of their own.
     pub fn write_lines(&self, tab: usize, level: usize, out: &mut String) {
+        narwal_memory::check_or_unwind();
         let line = |out: &mut String, level: usize| {
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', tab * level));
@@ -194,6 +196,7 @@ impl<'t> Node<'t> {
 
     /// The form in which equal documents are equal texts: sorted keys, numbers as `d.dEn`.
     pub fn normalize(&self) -> Node<'static> {
+        narwal_memory::check_or_unwind();
         Node::new(match &self.kind {
             Kind::Scalar(s) => Kind::Scalar(Cow::Owned(match s.as_bytes().first() {
                 Some(b'-' | b'0'..=b'9') => normal_number(s),
@@ -366,6 +369,8 @@ impl<'t> Parser<'t> {
     }
 
     fn value(&mut self, depth: usize) -> Result<Node<'t>, Fault> {
+        // A tree takes many times what its text does.
+        narwal_memory::check_or_unwind();
         let start = self.at;
         let kind = match self.peek().ok_or(Fault::End)? {
             b'{' => {
