@@ -349,6 +349,7 @@ impl ClientSession {
         self.env.max_memory = (limit / ROWS_SHARE).max(16 << 10);
         self.settings.memory = i64::try_from(limit).unwrap_or(i64::MAX);
         narwal_memory::set_session_limit(self.settings.memory);
+        narwal_sql::limit_spill(v("max_tmp_session_space_usage").as_u64());
         self.env.sort_memory = v("sort_buffer_size").as_u64();
         let most = v("max_heap_table_size").as_u64();
         self.env.table_memory = v("tmp_table_size").as_u64().min(most).max(16 << 10);

@@ -825,6 +825,13 @@ pub static VARIABLES: &[VariableDef] = &[
         Live,
     ),
     def(
+        "max_tmp_session_space_usage",
+        Both,
+        UInt(0, MAX, 65536),
+        "1099511627776",
+        Live,
+    ),
+    def(
         "max_user_connections",
         Both,
         UInt(0, 2_147_483_647, 1),

@@ -44,6 +44,7 @@ pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
 pub use env::{
     Condition, MadeRows, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel,
 };
+pub use exec::spill::limit_spill;
 pub use param_type::{ParamDefault, ParamType};
 pub use parse::{ParseOptions, parse_expression, parse_statement};
 pub use plan::statistics::analyze;

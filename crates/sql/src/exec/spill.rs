@@ -6,6 +6,7 @@
 use aes::Aes128;
 use aes::cipher::{BlockEncrypt, KeyInit};
 use narwal_types::{SqlError, SqlResult};
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -13,6 +14,17 @@ use std::path::Path;
 
 /// Bytes that are written and read together.
 const CHUNK: usize = 64 << 10;
+
+thread_local! {
+    /// What this thread's temporary files have, and may have, in bytes: a session is one thread.
+    static USED: Cell<u64> = const { Cell::new(0) };
+    static LIMIT: Cell<u64> = const { Cell::new(u64::MAX) };
+}
+
+/// Sets how many bytes the temporary files of the calling thread's statements may have; 0 is no limit.
+pub fn limit_spill(bytes: u64) {
+    LIMIT.set(if bytes == 0 { u64::MAX } else { bytes });
+}
 
 fn io_error(what: &str, e: &io::Error) -> SqlError {
     match e.raw_os_error() {
@@ -31,6 +43,14 @@ pub struct SpillFile {
     room: usize,
     /// Written.
     written: u64,
+    /// How much of that counts as the thread's.
+    counted: u64,
+}
+
+impl Drop for SpillFile {
+    fn drop(&mut self) {
+        let _ = USED.try_with(|u| u.set(u.get().saturating_sub(self.counted)));
+    }
 }
 
 impl SpillFile {
@@ -49,6 +69,7 @@ impl SpillFile {
             buffer: Vec::with_capacity(room),
             room,
             written: 0,
+            counted: 0,
         })
     }
 
@@ -72,7 +93,10 @@ impl SpillFile {
     /// Appends bytes with their length before them.
     pub fn write_record(&mut self, parts: &[&[u8]]) -> SqlResult<()> {
         let len: usize = parts.iter().map(|p| p.len()).sum();
-        self.write(&(len as u32).to_le_bytes())?;
+        let short = u32::try_from(len).map_err(|_| {
+            SqlError::new(1118, b"42000", "Row size too large for a temporary file")
+        })?;
+        self.write(&short.to_le_bytes())?;
         for part in parts {
             self.write(part)?;
         }
@@ -88,6 +112,16 @@ impl SpillFile {
 
     /// Makes all that was appended readable.
     pub fn flush(&mut self) -> SqlResult<()> {
+        let used = USED.get() + self.buffer.len() as u64;
+        if used > LIMIT.get() {
+            return Err(SqlError::new(
+                201,
+                b"HY000",
+                "Local temporary space limit reached",
+            ));
+        }
+        USED.set(used);
+        self.counted += self.buffer.len() as u64;
         crypt(&self.cipher, self.written, &mut self.buffer);
         self.file
             .write_all_at(&self.buffer, self.written)
