@@ -19,6 +19,7 @@ use narwal_types::{SqlError, SqlResult, ValueRef};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// What the option parser needs to know of a system variable.
@@ -343,6 +344,10 @@ fn connect_options(info: ConnectInfo) -> ConnectOptions {
 struct Client(ClientSession);
 
 impl Session for Client {
+    fn interrupt_flag(&self) -> Option<Arc<AtomicBool>> {
+        Some(self.0.interrupt_flag())
+    }
+
     fn query(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
         self.0.query(sql, out)
     }

@@ -9,6 +9,7 @@ use narwal_types::{
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 pub use narwal_wire::protocol::status;
@@ -174,6 +175,11 @@ pub struct PreparedInfo {
 
 /// One client's session. Called by the connection's own thread only.
 pub trait Session: Send {
+    /// The flag that is set when the running statement is to end: it ends the sending of its result too.
+    fn interrupt_flag(&self) -> Option<Arc<AtomicBool>> {
+        None
+    }
+
     /// Runs a query of one or more statements (`;` between them, if multi-statements are on). Each result goes to
     /// `out`; an error ends the query and is sent by the front.
     fn query(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()>;

@@ -181,7 +181,8 @@ fn run(
     let unix = matches!(*socket, Socket::Unix(_));
     let pair = Pair::new(shared.processors.as_ref(), &socket);
     let deadline = Instant::now() + limits.connect_timeout;
-    let stream = Stream::new(socket, deadline, Timeouts::default().net_write)?;
+    let net_write = Timeouts::default().net_write;
+    let stream = Stream::new(socket, deadline, net_write, kill.clone())?;
     let mut c = Connection {
         shared,
         id: kill.id(),
@@ -207,6 +208,7 @@ fn run(
     *had_session = true;
     tracing::debug!(connection = c.id, user, host = %c.peer.host, "connected");
     c.chan.stream.authenticated();
+    c.chan.stream.set_interrupt(session.interrupt_flag());
     let zipped = c.caps.contains(Cap::COMPRESS);
     let late = c.chan.stream.answer_late(pair.clone()).filter(|_| !zipped);
     if let Some(l) = &late {
@@ -464,6 +466,7 @@ impl Commands<'_> {
                 l.wait_committed();
             }
             self.kill.begin_statement();
+            self.kill.step();
             received += 4 + at.len() as u64;
             // Whatever a statement broke, the client is told, and its transaction is rolled back in an orderly way.
             let run = || {
@@ -482,7 +485,9 @@ impl Commands<'_> {
                     return Err(c.chan.refuse(SqlError::new(1105, b"HY000", e)));
                 }
             }
+            c.chan.stream.set_interruptible(false);
             c.chan.flush()?;
+            self.kill.step();
             sent += c.chan.writer.take_sent();
             if received + sent >= TRAFFIC_STEP {
                 c.shared
@@ -533,12 +538,8 @@ impl Commands<'_> {
             command::CHANGE_USER => return self.change_user(c, body),
             command::REGISTER_SLAVE | command::BINLOG_DUMP | command::BINLOG_DUMP_GTID => {
                 let payload = c.chan.reader.payload(body).to_vec();
-                let mut raw = RawChannel::new(
-                    &mut c.chan,
-                    self.session.timeouts(),
-                    &*c.shared.backend,
-                    self.kill,
-                );
+                let mut raw =
+                    RawChannel::new(&mut c.chan, self.session.timeouts(), &*c.shared.backend);
                 self.session
                     .raw_command(code, &payload, &mut raw)
                     .map(|()| Reply::Sent)
@@ -577,6 +578,12 @@ impl Commands<'_> {
                     answered: false,
                     broken: false,
                 };
+                // The others don't say when a statement begins: a KILL that came before would end them.
+                let statement = matches!(
+                    code,
+                    command::QUERY | command::STMT_EXECUTE | command::STMT_BULK_EXECUTE
+                );
+                sink.stream.set_interruptible(statement);
                 match code {
                     command::QUERY => {
                         sink.multi_results = c.caps.contains(Cap::MULTI_RESULTS);
@@ -807,14 +814,10 @@ fn refresh(what: u8) -> SqlResult<String> {
 
 /// Sends an error to a client that gets no connection at all, in place of the greeting.
 pub(crate) fn turn_away(socket: &Socket, e: &SqlError) {
-    use std::io::Write;
     let mut writer = PacketWriter::new();
     put_err(writer.begin(), e, Form::default());
     writer.finish();
     let mut wire = Vec::new();
     let _ = writer.flush(&mut wire);
-    let _ = match socket {
-        Socket::Tcp(s) => (&mut &*s).write_all(&wire),
-        Socket::Unix(s) => (&mut &*s).write_all(&wire),
-    };
+    let _ = socket.write_all(&wire, Duration::ZERO);
 }

@@ -4,17 +4,14 @@ use crate::stream::Socket;
 use parking_lot::Mutex;
 use std::net::Shutdown;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 const NONE: u8 = 0;
 const QUERY: u8 = 1;
 const CONNECTION: u8 = 2;
 
-/// How long a write to a client that reads may still take when its connection is killed.
-const WRITE_ENDS: Duration = Duration::from_millis(50);
-
-type Waker = Arc<dyn Fn() + Send + Sync>;
+/// Told whether the connection ends, or only its statement.
+type Waker = Arc<dyn Fn(bool) + Send + Sync>;
 
 /// The switch by which KILL, or the end of the server, reaches a connection. The session asks it at points where a
 /// statement can stop, and may leave a waker to be called while it waits (for a row lock, say).
@@ -23,8 +20,8 @@ pub struct KillHandle {
     state: AtomicU8,
     socket: Option<Arc<Socket>>,
     waker: Mutex<Option<Waker>>,
-    /// The connection's thread is sending a stream, which may take long if the client does not read it.
-    streaming: AtomicBool,
+    /// Goes up when a command begins and when it ends: odd while one runs. Only the connection's thread writes it.
+    commands: AtomicU32,
 }
 
 impl std::fmt::Debug for KillHandle {
@@ -44,7 +41,7 @@ impl KillHandle {
             state: AtomicU8::new(NONE),
             socket,
             waker: Mutex::new(None),
-            streaming: AtomicBool::new(false),
+            commands: AtomicU32::new(0),
         })
     }
 
@@ -65,38 +62,39 @@ impl KillHandle {
     /// KILL CONNECTION: the running statement ends, then the connection.
     pub fn kill_connection(&self) {
         self.state.store(CONNECTION, Ordering::SeqCst);
-        // Only the reading side: the statement's error can still be sent.
+        // Only the reading side: the statement's error can still be sent. A write that a client holds up by not reading
+        // sees by itself that the connection is to end.
         if let Some(socket) = &self.socket {
             socket.shutdown(Shutdown::Read);
-        }
-        // In the midst of a stream that the client does not read there is nothing to be said. A write that is only about to
-        // end may end.
-        let until = Instant::now() + WRITE_ENDS;
-        while self.streaming.load(Ordering::SeqCst) {
-            if Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(1));
-                continue;
-            }
-            if let Some(socket) = &self.socket {
-                socket.shutdown(Shutdown::Both);
-            }
-            break;
         }
         self.wake();
     }
 
-    /// Like [`KillHandle::kill_connection`], without waiting for a client that does not read.
+    /// The socket, for who watches it.
+    pub(crate) fn socket(&self) -> Option<&Arc<Socket>> {
+        self.socket.as_ref()
+    }
+
+    /// Number of the command that runs now, if one does.
+    pub(crate) fn running(&self) -> Option<u32> {
+        let n = self.commands.load(Ordering::Relaxed);
+        (n % 2 == 1).then_some(n)
+    }
+
+    /// A command begins or ends. Two plain stores for each command: nothing that a statement could feel.
+    #[inline]
+    pub(crate) fn step(&self) {
+        let n = self.commands.load(Ordering::Relaxed);
+        self.commands.store(n.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Like [`KillHandle::kill_connection`], without waiting for a client that does not read, or is not there.
     pub(crate) fn cut(&self) {
         self.state.store(CONNECTION, Ordering::SeqCst);
         if let Some(socket) = &self.socket {
             socket.shutdown(Shutdown::Both);
         }
         self.wake();
-    }
-
-    /// Says whether the connection's thread is in the midst of sending a stream.
-    pub(crate) fn set_streaming(&self, on: bool) {
-        self.streaming.store(on, Ordering::SeqCst);
     }
 
     /// True if the running statement must stop.
@@ -129,14 +127,14 @@ impl KillHandle {
         if let Some(wake) = now
             && self.statement_killed()
         {
-            wake();
+            wake(self.connection_killed());
         }
     }
 
     fn wake(&self) {
         let waker = self.waker.lock().clone();
         if let Some(wake) = waker {
-            wake();
+            wake(self.connection_killed());
         }
     }
 }
@@ -164,7 +162,7 @@ mod tests {
         let k = KillHandle::new(1, None);
         let calls = Arc::new(AtomicUsize::new(0));
         let c = calls.clone();
-        let waker: Waker = Arc::new(move || {
+        let waker: Waker = Arc::new(move |_| {
             c.fetch_add(1, Ordering::SeqCst);
         });
         k.set_waker(Some(waker.clone()));

@@ -5,6 +5,7 @@
 //! the next command at once; the thread that finishes the group sends the answers of all of it, or has them sent from the
 //! processors that the connections' threads run on (`processors/`).
 
+use crate::backend::Timeouts;
 use crate::definition::Form;
 use crate::packet::PacketWriter;
 use crate::processors::{self, Pair};
@@ -114,10 +115,11 @@ impl Late {
     /// Sends what did not fit into the socket's buffer, on a thread of its own: who has filled it may be slow to read.
     fn send_rest(&self, rest: Vec<u8>) {
         let (socket, state) = (self.socket.clone(), self.state.clone());
+        let patience = Timeouts::default().net_write;
         let spawned = std::thread::Builder::new()
             .name("narwal-answer".into())
             .spawn(move || {
-                if socket.write_all(&rest).is_err() {
+                if socket.write_all(&rest, patience).is_err() {
                     socket.shutdown(Shutdown::Both);
                 }
                 state.store(IDLE, Ordering::SeqCst);

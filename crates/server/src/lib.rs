@@ -15,7 +15,7 @@
 //! | `raw_channel.rs`, `zip.rs` | sessions that speak their own protocol; CLIENT_COMPRESS |
 //! | `late.rs` | answers to commits, sent by whoever makes them durable |
 //! | `processors/` | the processor that a connection's thread runs on |
-//! | `kill.rs` | how a connection is ended from outside |
+//! | `kill.rs`, `watch.rs` | how a connection is ended from outside; who finds out that its client has gone |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod auth;
@@ -34,6 +34,7 @@ pub mod server;
 mod statements;
 pub mod stream;
 pub mod tls;
+mod watch;
 pub mod zip;
 
 pub use backend::{

@@ -2,8 +2,6 @@
 
 use crate::backend::{Backend, RawPackets, Timeouts};
 use crate::connection::Channel;
-use crate::kill::KillHandle;
-use crate::stream::Stream;
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -17,8 +15,6 @@ pub(crate) struct RawChannel<'a> {
     timeouts: Timeouts,
     /// Bytes sent, for the traffic count.
     backend: &'a dyn Backend,
-    /// Is told while something is sent.
-    kill: &'a KillHandle,
     /// What has arrived of the client's next packet. Never waited for: a client that sends half a packet (PyPI's
     /// mysql-replication leaves a byte too many behind COM_BINLOG_DUMP) must not hold up what is sent to it.
     incoming: Vec<u8>,
@@ -36,14 +32,12 @@ impl<'a> RawChannel<'a> {
         chan: &'a mut Channel,
         timeouts: Timeouts,
         backend: &'a dyn Backend,
-        kill: &'a KillHandle,
     ) -> Self {
         chan.writer.keep_buffer(2 * RAW_FLUSH_AT);
         RawChannel {
             chan,
             timeouts,
             backend,
-            kill,
             incoming: Vec::new(),
             took_rest: false,
             readable: false,
@@ -68,44 +62,15 @@ impl Drop for RawChannel<'_> {
     }
 }
 
-/// The stream, with a word to those who may kill the connection while bytes go out.
-struct Streaming<'a> {
-    stream: &'a mut Stream,
-    kill: &'a KillHandle,
-}
-
-impl io::Write for Streaming<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.kill.set_streaming(true);
-        let sent = self.stream.write(bytes);
-        self.kill.set_streaming(false);
-        sent
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.kill.set_streaming(true);
-        let sent = self.stream.flush();
-        self.kill.set_streaming(false);
-        sent
-    }
-}
-
 impl RawPackets for RawChannel<'_> {
     fn write_packet(&mut self, parts: &[&[u8]]) -> io::Result<()> {
         let Channel { stream, writer, .. } = &mut *self.chan;
-        let mut stream = Streaming {
-            stream,
-            kill: self.kill,
-        };
-        writer.packet_of(parts, &mut stream, RAW_FLUSH_AT)
+        writer.packet_of(parts, stream, RAW_FLUSH_AT)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let Channel { stream, writer, .. } = &mut *self.chan;
-        writer.flush(&mut Streaming {
-            stream,
-            kill: self.kill,
-        })?;
+        writer.flush(stream)?;
         self.backend.traffic(0, self.chan.writer.take_sent());
         Ok(())
     }

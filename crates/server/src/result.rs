@@ -9,7 +9,7 @@ use crate::definition::{Definitions, Form, column_wire_type, put_column};
 use crate::held::HeldRows;
 use crate::packet::{PacketReader, PacketWriter};
 use crate::protocol::wire;
-use crate::stream::{Stream, Timed};
+use crate::stream::{Stream, Timed, is_stopped};
 use narwal_types::charset::latin1_text;
 use narwal_types::convert::fixed_text;
 use narwal_types::text::{write_i64, write_u64};
@@ -397,6 +397,9 @@ impl WireSink<'_> {
 
     fn flush_now(&mut self) -> SqlResult<()> {
         self.writer.flush(self.stream).map_err(|e| {
+            if is_stopped(&e) {
+                return SqlError::new(1317, b"70100", "Query execution was interrupted");
+            }
             self.broken = true;
             client_gone(e)
         })

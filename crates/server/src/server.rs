@@ -8,6 +8,7 @@ use crate::kill::KillHandle;
 use crate::processors::Processors;
 use crate::stream::Socket;
 use crate::tls;
+use crate::watch;
 use narwal_types::SqlError;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
@@ -72,9 +73,23 @@ pub(crate) struct Shared {
     pub(crate) processors: Option<Arc<Processors>>,
 }
 
+impl Shared {
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Handles of all connections that `wanted` chooses.
+    pub(crate) fn handles(&self, wanted: impl Fn(&KillHandle) -> bool) -> Vec<Arc<KillHandle>> {
+        let all = self.connections.lock();
+        all.values().filter(|k| wanted(k)).cloned().collect()
+    }
+}
+
 /// A running server. Dropping it stops it.
 pub struct Server {
     shared: Arc<Shared>,
+    /// Looks for clients that have gone.
+    watch: Option<JoinHandle<()>>,
     acceptors: Vec<JoinHandle<()>>,
     listeners: Vec<Listener>,
     addresses: Vec<SocketAddr>,
@@ -203,8 +218,10 @@ impl Server {
             thread_stack: config.thread_stack,
             processors: config.client_affinity.then(Processors::new).flatten(),
         });
+        let watch = watch::start(shared.clone())?;
         let mut server = Server {
             shared,
+            watch: Some(watch),
             acceptors: Vec::new(),
             listeners: Vec::new(),
             addresses: Vec::new(),
@@ -255,27 +272,23 @@ impl Server {
         for a in self.acceptors.drain(..) {
             let _ = a.join();
         }
+        if let Some(w) = self.watch.take() {
+            w.thread().unpark();
+            let _ = w.join();
+        }
         if let Some(path) = self.socket.take() {
             let _ = std::fs::remove_file(path);
         }
         let deadline = Instant::now() + patience;
         let cut_at = Instant::now() + patience / 2;
-        let handles = |shared: &Shared| {
-            shared
-                .connections
-                .lock()
-                .values()
-                .cloned()
-                .collect::<Vec<_>>()
-        };
-        for kill in handles(&self.shared) {
+        for kill in self.shared.handles(|_| true) {
             kill.kill_connection();
         }
         if self.wait_until(cut_at) {
             return 0;
         }
         // What still runs may be stuck in a write to a client that does not read.
-        for kill in handles(&self.shared) {
+        for kill in self.shared.handles(|_| true) {
             kill.cut();
         }
         self.wait_until(deadline);

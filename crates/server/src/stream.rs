@@ -1,16 +1,36 @@
 //! A client's connection as a byte stream: TCP or Unix socket, in clear or in TLS, with its timeouts.
 
+use crate::kill::KillHandle;
 use crate::late::Late;
 use crate::packet::PacketSource;
 use crate::processors::Pair;
 use crate::zip::Zipped;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// How long a write sleeps before it looks whether it should go on.
+const STEP: Duration = Duration::from_millis(100);
+
+/// How long a connection that was killed may still send.
+const LAST_WORD: Duration = Duration::from_millis(200);
+
+/// A write was ended by KILL QUERY or `max_statement_time`. What it has not sent is kept, so that the packets stay whole:
+/// the statement's error goes out behind it.
+#[derive(Debug, thiserror::Error)]
+#[error("the statement was ended while its result was being sent")]
+pub struct Stopped;
+
+/// True for [`Stopped`].
+pub fn is_stopped(e: &io::Error) -> bool {
+    e.get_ref().is_some_and(|e| e.is::<Stopped>())
+}
 
 /// A connected socket. Shared by the connection's thread and by those who may end it.
 #[derive(Debug)]
@@ -38,12 +58,48 @@ impl Socket {
         }
     }
 
-    /// Writes all of `bytes`.
-    pub(crate) fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Socket::Tcp(s) => (&mut &*s).write_all(bytes),
-            Socket::Unix(s) => (&mut &*s).write_all(bytes),
+            Socket::Tcp(s) => (&mut &*s).write(bytes),
+            Socket::Unix(s) => (&mut &*s).write(bytes),
         }
+    }
+
+    /// Writes some of `bytes`. A peer that takes nothing for `patience` (zero: for ever) is [`io::ErrorKind::TimedOut`].
+    /// While it waits, `stop` is asked every [`STEP`]: its error ends the wait.
+    fn write_some(
+        &self,
+        bytes: &[u8],
+        patience: Duration,
+        stop: impl Fn() -> io::Result<()>,
+    ) -> io::Result<usize> {
+        let mut since = None;
+        loop {
+            match self.write(bytes) {
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    stop()?;
+                    // The socket has waited for a step already.
+                    let since = *since.get_or_insert_with(|| Instant::now() - STEP);
+                    if !patience.is_zero() && since.elapsed() >= patience {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Writes all of `bytes` to a peer that takes nothing for no longer than `patience`.
+    pub(crate) fn write_all(&self, mut bytes: &[u8], patience: Duration) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.write_some(bytes, patience, || Ok(())) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => bytes = &bytes[n..],
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
     }
 
     fn set_read_timeout(&self, t: Option<Duration>) -> io::Result<()> {
@@ -71,6 +127,15 @@ pub struct Wire {
     deadline: Option<Instant>,
     read_timeout: Duration,
     write_timeout: Duration,
+    /// A write has failed: TLS tries once more before it says so.
+    failed: Option<io::ErrorKind>,
+    /// Set when the running statement is to end.
+    interrupt: Option<Arc<AtomicBool>>,
+    /// That ends writes: they are those of the statement, not of its last word.
+    interruptible: bool,
+    kill: Arc<KillHandle>,
+    /// A write has found the connection killed.
+    killed_at: Cell<Option<Instant>>,
     /// What others send on this socket comes first.
     late: Option<Arc<Late>>,
 }
@@ -83,6 +148,26 @@ impl Wire {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             self.socket.set_read_timeout(Some(left))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a write may go on.
+    #[inline]
+    fn check_stop(&self) -> io::Result<()> {
+        if self.interruptible
+            && (self.interrupt.as_ref()).is_some_and(|i| i.load(Ordering::Relaxed))
+        {
+            return Err(io::Error::other(Stopped));
+        }
+        if self.kill.connection_killed() {
+            // There is time for its last word, not for a client that does not read it.
+            let now = Instant::now();
+            let since = self.killed_at.get().unwrap_or(now);
+            self.killed_at.set(Some(since));
+            if now - since >= LAST_WORD {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
         }
         Ok(())
     }
@@ -112,10 +197,18 @@ impl Write for Wire {
         if let Some(l) = &self.late {
             l.wait_sent();
         }
-        match &*self.socket {
-            Socket::Tcp(s) => (&mut &*s).write(buf),
-            Socket::Unix(s) => (&mut &*s).write(buf),
+        if let Some(kind) = self.failed {
+            return Err(kind.into());
         }
+        self.check_stop()?;
+        let sent = (self.socket).write_some(buf, self.write_timeout, || self.check_stop());
+        if let Err(e) = &sent
+            && e.kind() != io::ErrorKind::Interrupted
+            && !is_stopped(e)
+        {
+            self.failed = Some(e.kind());
+        }
+        sent
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -141,8 +234,9 @@ impl Stream {
         socket: Arc<Socket>,
         deadline: Instant,
         write_timeout: Duration,
+        kill: Arc<KillHandle>,
     ) -> io::Result<Self> {
-        socket.set_write_timeout(nonzero(write_timeout))?;
+        socket.set_write_timeout(Some(STEP))?;
         Ok(Stream::Clear(Wire {
             socket,
             prefix: Vec::new(),
@@ -150,6 +244,11 @@ impl Stream {
             deadline: Some(deadline),
             read_timeout: Duration::ZERO,
             write_timeout,
+            failed: None,
+            interrupt: None,
+            interruptible: false,
+            kill,
+            killed_at: Cell::new(None),
             late: None,
         }))
     }
@@ -241,11 +340,23 @@ impl Stream {
             w.socket.set_read_timeout(nonzero(read))?;
             w.read_timeout = read;
         }
-        if w.write_timeout != write {
-            w.socket.set_write_timeout(nonzero(write))?;
-            w.write_timeout = write;
-        }
+        w.write_timeout = write;
         Ok(())
+    }
+
+    /// Sets the flag that ends a statement.
+    pub(crate) fn set_interrupt(&mut self, flag: Option<Arc<AtomicBool>>) {
+        if let Some(w) = self.wire() {
+            w.interrupt = flag;
+        }
+    }
+
+    /// Says whether that flag ends writes too ([`Stopped`]): those of a statement's result, not of its error.
+    #[inline]
+    pub(crate) fn set_interruptible(&mut self, on: bool) {
+        if let Some(w) = self.wire() {
+            w.interruptible = on;
+        }
     }
 
     /// Sleeps until the client has sent something (or has gone), `wake` is readable, or `timeout` (`None`: for ever)

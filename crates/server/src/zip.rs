@@ -2,7 +2,7 @@
 //!
 //! Source of the format: MySQL client/server protocol documentation, "Compressed Packet".
 
-use crate::stream::Stream;
+use crate::stream::{Stream, is_stopped};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -27,6 +27,9 @@ pub struct Zipped {
     read: usize,
     /// Number of the next frame.
     number: u8,
+    /// Frames on their way, of which so many bytes were sent: a write that is stopped leaves the rest to the next one.
+    unsent: Vec<u8>,
+    sent: usize,
 }
 
 impl Zipped {
@@ -38,7 +41,23 @@ impl Zipped {
             plain: Vec::new(),
             read: 0,
             number: 0,
+            unsent: Vec::new(),
+            sent: 0,
         }
+    }
+
+    fn send_rest(&mut self) -> io::Result<()> {
+        while self.sent < self.unsent.len() {
+            match self.under.write(&self.unsent[self.sent..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => self.sent += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        self.unsent = Vec::new();
+        self.sent = 0;
+        Ok(())
     }
 
     /// True if there are bytes that the socket knows nothing of.
@@ -95,7 +114,8 @@ impl Zipped {
         Ok(true)
     }
 
-    fn send(&mut self, plain: &[u8]) -> io::Result<()> {
+    /// Makes a frame, to be sent by `send_rest`.
+    fn pack(&mut self, plain: &[u8]) -> io::Result<()> {
         let mut out = vec![0; HEADER];
         let mut full = 0;
         if plain.len() >= SHORTEST {
@@ -114,7 +134,8 @@ impl Zipped {
         out[3] = self.number;
         out[4..7].copy_from_slice(&(full as u32).to_le_bytes()[..3]);
         self.number = self.number.wrapping_add(1);
-        self.under.write_all(&out)
+        self.unsent = out;
+        Ok(())
     }
 }
 
@@ -134,12 +155,18 @@ impl Read for Zipped {
 
 impl Write for Zipped {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.send_rest()?;
         let n = buf.len().min(MAX_FRAME);
-        self.send(&buf[..n])?;
-        Ok(n)
+        self.pack(&buf[..n])?;
+        match self.send_rest() {
+            // These bytes are taken: the next write or flush says so again.
+            Err(e) if is_stopped(&e) => Ok(n),
+            done => done.map(|()| n),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.send_rest()?;
         self.under.flush()
     }
 }

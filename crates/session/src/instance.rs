@@ -778,10 +778,15 @@ impl Instance {
                     let now = instance.processes.now();
                     for p in instance.processes.all() {
                         let deadline = p.deadline.load(Ordering::Acquire);
-                        if deadline != 0 && now >= deadline {
-                            p.deadline.store(0, Ordering::Release);
+                        // Unless the statement has just ended by itself.
+                        if deadline != 0
+                            && now >= deadline
+                            && (p.deadline)
+                                .compare_exchange(deadline, 0, Ordering::AcqRel, Ordering::Relaxed)
+                                .is_ok()
+                        {
                             p.timed_out.store(true, Ordering::SeqCst);
-                            p.interrupt.store(true, Ordering::SeqCst);
+                            p.interrupt();
                         }
                     }
                     drop(instance);

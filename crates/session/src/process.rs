@@ -265,15 +265,20 @@ impl Process {
 
     /// Stops the running statement (`connection` false) or the connection.
     pub(crate) fn kill(&self, connection: bool) {
+        self.stop(connection);
+        let killer = self.killer.lock().clone();
+        if let Some(k) = killer {
+            k(connection);
+        }
+    }
+
+    /// As [`Process::kill`], without a word to the front: it has asked for this, or knows.
+    pub(crate) fn stop(&self, connection: bool) {
         if connection {
             self.killed.store(true, Ordering::SeqCst);
         }
         self.kill_flag.set(connection);
         self.interrupt();
-        let killer = self.killer.lock().clone();
-        if let Some(k) = killer {
-            k(connection);
-        }
     }
 
     /// Sets what wakes the session when it is interrupted; `None` takes it away.

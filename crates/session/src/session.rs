@@ -538,10 +538,16 @@ impl ClientSession {
         self.kill_process(u64::from(id), false)
     }
 
-    /// Does `KILL QUERY` to this session from another thread.
-    pub fn interrupt_handle(&self) -> impl Fn() + Send + Sync + 'static {
+    /// Ends the running statement from another thread, as KILL QUERY does; with `true` the connection, as KILL
+    /// CONNECTION does.
+    pub fn interrupt_handle(&self) -> impl Fn(bool) + Send + Sync + 'static {
         let p = self.process.clone();
-        move || p.interrupt()
+        move |connection| p.stop(connection)
+    }
+
+    /// Set while the running statement is to end.
+    pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
+        self.process.interrupt.clone()
     }
 
     // ---- default database ----

@@ -63,7 +63,9 @@ impl ClientSession {
     pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
         // The statement may itself have changed max_statement_time: the deadline is what counts.
         self.process.deadline.store(0, Ordering::Release);
-        if e.code == 1317 && self.process.timed_out.swap(false, Ordering::SeqCst) {
+        if e.code == 1317 && self.process.killed.load(Ordering::Relaxed) {
+            e = SqlError::new(1927, b"70100", "Connection was killed");
+        } else if e.code == 1317 && self.process.timed_out.swap(false, Ordering::SeqCst) {
             self.process.counters.add(status::STATEMENT_TIMEOUTS, 1);
             e = SqlError::new(
                 1969,

@@ -200,7 +200,7 @@ fn functions_that_wait_for_a_primary() {
     let stop = c.0.interrupt_handle();
     let t = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(100));
-        stop();
+        stop(false);
     });
     assert_eq!(c.code("select master_gtid_wait('0-1-1')").0, 1317);
     t.join().unwrap();

@@ -430,13 +430,29 @@ impl PacketWriter {
         self.seq = seq;
     }
 
-    /// Sends what has gathered.
+    #[cold]
+    fn keep_from(&mut self, done: usize, e: io::Error) -> io::Result<()> {
+        self.sent += done as u64;
+        self.buf.drain(..done);
+        Err(e)
+    }
+
+    /// Sends what has gathered. What an error keeps from being sent stays here, for a writer that goes on behind it.
     pub fn flush(&mut self, dst: &mut impl Write) -> io::Result<()> {
         if self.buf.is_empty() {
             return Ok(());
         }
-        self.sent += self.buf.len() as u64;
-        let sent = dst.write_all(&self.buf).and_then(|()| dst.flush());
+        let mut done = 0;
+        while done < self.buf.len() {
+            match dst.write(&self.buf[done..]) {
+                Ok(0) => return self.keep_from(done, io::ErrorKind::WriteZero.into()),
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return self.keep_from(done, e),
+            }
+        }
+        self.sent += done as u64;
+        let sent = dst.flush();
         self.buf.clear();
         if self.buf.capacity() > self.keep.max(WRITE_BUFFER_KEPT) {
             self.buf = Vec::new();
