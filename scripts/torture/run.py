@@ -242,6 +242,8 @@ class Torture:
 
 def parse() -> argparse.Namespace:
     p = argparse.ArgumentParser(prog="./torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument("--statements", action="store_true",
+                   help="instead of kills: every statement of tests/hostile_statements.py, alone and 16 at once")
     p.add_argument("--kills", type=int, default=200)
     p.add_argument("--seconds", type=float, default=0, help="go on for this long instead of --kills")
     p.add_argument("--minutes", type=float, default=0, help="the same in minutes")

@@ -8,7 +8,7 @@
 //! A thread keeps its own count without atomic instructions and tells the server's count in steps of [`STEP`] bytes. The same step
 //! works out how much one session may hold at most ([`most`]): a multiple of what is still free, so that the nearer the end is,
 //! the smaller are those that may not grow any more, and whoever holds most stops first. One session alone can take four fifths;
-//! sixteen that want all get a seventeenth and a bit each. This is the dynamic threshold that switches share their buffers by.
+//! sixteen that want all get nearly a sixteenth each. This is the dynamic threshold that switches share their buffers by.
 
 mod session;
 

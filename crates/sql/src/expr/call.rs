@@ -56,7 +56,7 @@ pub(super) fn call<'a>(
             false => a.eval_ref(ctx, row),
         })
         .collect::<SqlResult<Vec<_>>>()?;
-    reserve_for(&args)?;
+    reserve_for(&args, ctx)?;
     let c = Call {
         expr,
         func,
@@ -104,15 +104,22 @@ pub(super) fn call<'a>(
 /// A function may take so many times its texts while it works: a copy, another form of it, the result and its growth.
 const COPIES: u64 = 4;
 
+/// Bytes of texts that take a function some time.
+const LONG: u64 = 64 << 10;
+
 /// Asks the accountant for what a function needs of its texts. So each call of an expression is a place where a statement that
 /// holds too much ends, and no function has to ask for itself unless it makes more of its arguments than that.
 #[inline]
-fn reserve_for(args: &[Val<'_>]) -> SqlResult<()> {
+fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> {
     let mut bytes = 0;
     for a in args {
         if let ValueRef::Str(s) | ValueRef::Bytes(s) = a.as_ref() {
             bytes += s.len() as u64;
         }
+    }
+    // What works on long texts takes long, too.
+    if bytes >= LONG {
+        ctx.env.check_interrupt()?;
     }
     Ok(narwal_memory::reserve(bytes * COPIES)?)
 }

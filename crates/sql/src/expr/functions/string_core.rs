@@ -10,6 +10,22 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
+/// A character in upper or lower case; one whose other case is several characters stays.
+fn in_case(c: char, upper: bool) -> char {
+    fn lone(c: char, mut it: impl Iterator<Item = char>) -> char {
+        match (it.next(), it.next()) {
+            (Some(other), None) => other,
+            _ => c,
+        }
+    }
+    match upper {
+        _ if c.is_ascii() && upper => c.to_ascii_uppercase(),
+        _ if c.is_ascii() => c.to_ascii_lowercase(),
+        true => lone(c, c.to_uppercase()),
+        false => lone(c, c.to_lowercase()),
+    }
+}
+
 /// Bytes of a value that is a text; other values are short.
 fn text_length(v: ValueRef<'_>) -> u64 {
     match v {
@@ -260,22 +276,10 @@ impl<'a> Call<'a, '_> {
                 // One character each, as general_ci's case tables have it.
                 let out: String = t
                     .chars()
-                    .map(|c| {
-                        let one =
-                            |mut it: Box<dyn Iterator<Item = char>>| match (it.next(), it.next()) {
-                                (Some(u), None) => u,
-                                _ => c,
-                            };
-                        let other = if self.func == Lcase {
-                            one(Box::new(c.to_lowercase()))
-                        } else {
-                            one(Box::new(c.to_uppercase()))
-                        };
-                        match other {
-                            // Latin1 does not have it.
-                            '\u{178}' if latin1 => c,
-                            other => other,
-                        }
+                    .map(|c| match in_case(c, self.func == Ucase) {
+                        // Latin1 does not have it.
+                        '\u{178}' if latin1 => c,
+                        other => other,
                     })
                     .collect();
                 self.string(out.into_bytes())
@@ -478,7 +482,7 @@ impl<'a> Call<'a, '_> {
             }
             Reverse => {
                 let mut s = self.bytes(0).into_owned();
-                if !self.is_bytes(0) {
+                if !self.is_bytes(0) && !s.is_ascii() {
                     // Each character's bytes turned round once, and once more with the whole.
                     for c in s.chunk_by_mut(|_, b| *b & 0xc0 == 0x80) {
                         c.reverse();

@@ -1,0 +1,293 @@
+"""Statements that would like to have all the memory of the machine: the list, and what they work on.
+
+Each entry has a name and the statements of one session, of which the last one is the hostile one as a rule. How it ends is its own
+business (a result, NULL with a warning, an error), but the server goes on. Texts are functions where they are large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SETUP = [
+    "CREATE DATABASE h",
+    "USE h",
+    "CREATE TABLE t (id INT PRIMARY KEY, k INT, v VARCHAR(300), j TEXT, KEY k (k))",
+    "CREATE TABLE big (id INT PRIMARY KEY, b LONGBLOB)",
+    "CREATE TABLE w (id INT PRIMARY KEY AUTO_INCREMENT, a LONGTEXT, b LONGTEXT, c LONGTEXT)",
+    "CREATE TABLE idx (a VARCHAR(700) NOT NULL, KEY a (a))",
+    "INSERT INTO t WITH RECURSIVE s AS (SELECT 1 n UNION ALL SELECT n + 1 FROM s WHERE n < 1000)"
+    " SELECT n, n % 10, REPEAT(CHAR(97 + n % 26), 100), CONCAT('[', n, ']') FROM s",
+    "INSERT INTO t SELECT id + 1000, k, v, j FROM t",
+    "INSERT INTO t SELECT id + 2000, k, v, j FROM t",
+    "INSERT INTO t SELECT id + 4000, k, v, j FROM t",
+    *[f"INSERT INTO big VALUES ({n}, REPEAT('{n}', 4000000))" for n in range(8)],
+]
+
+# A text of the largest size that a value may have with the default of max_allowed_packet.
+M = "REPEAT('a', 16777216)"
+H = "REPEAT('a', 8000000)"
+
+
+def nested(name: str, depth: int, core: str = "'ab'", rest: str = "") -> str:
+    return f"{name}(" * depth + core + f"{rest})" * depth
+
+
+def many(n: int, text: str, by: str = ",") -> str:
+    return by.join([text] * n)
+
+
+def numbers(n: int) -> str:
+    return ",".join(map(str, range(n)))
+
+
+def the_four() -> Iterable[tuple[str, list[str]]]:
+    yield "hex of hex 40 deep", [f"SELECT LENGTH({nested('HEX', 40)})"]
+    yield "sformat with a width", ["SELECT SFORMAT('{:2147483647}', 1)"]
+    yield "recursion without an end", [
+        "SET max_recursive_iterations = 4294967295",
+        "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r",
+    ]
+    yield "weight_string as char", ["SELECT WEIGHT_STRING('ab' AS CHAR(1000000000000000000))"]
+
+
+def nested_functions() -> Iterable[tuple[str, list[str]]]:
+    for name in ("TO_BASE64", "QUOTE", "JSON_QUOTE", "JSON_ARRAY", "COMPRESS", "REVERSE", "WEIGHT_STRING", "UPPER"):
+        yield f"{name} 60 deep", [f"SELECT LENGTH({nested(name, 60, H)})"]
+    yield "concat with itself 40 deep", ["SET @x = 'ab'", *["SET @x = CONCAT(@x, @x)"] * 40, "SELECT LENGTH(@x)"]
+    yield "concat of concats", [f"SELECT LENGTH(CONCAT({many(100, f'CONCAT({H}, {H})')}))"]
+    yield "repeat of repeat", [f"SELECT LENGTH({nested('REPEAT', 50, chr(39) + 'a' + chr(39), ', 1000')})"]
+    yield "replace doubles 40 deep", [f"SELECT LENGTH({nested('REPLACE', 40, chr(39) + 'aa' + chr(39), ', ' + chr(39) + 'a' + chr(39) + ', ' + chr(39) + 'aa' + chr(39))})"]
+    yield "replace by a long text", [f"SELECT LENGTH(REPLACE({H}, 'a', {H}))"]
+    yield "regexp_replace by a long text", [f"SELECT LENGTH(REGEXP_REPLACE({H}, 'a', {H}))"]
+    yield "regexp_replace by groups", [
+        f"SELECT LENGTH(REGEXP_REPLACE({H}, '(.*)', REPEAT('\\\\1', 1000000)))",
+    ]
+    yield "hex of much in one row", [f"SELECT LENGTH(CONCAT_WS(',', {many(200, f'HEX({H})')}))"]
+    yield "insert into itself", [f"SELECT LENGTH({nested('INSERT', 40, H, ', 1, 0, ' + H)})"]
+    yield "lpad of lpad", [f"SELECT LENGTH(LPAD(LPAD('a', 4000000, 'b'), 2147483647, 'c'))"]
+    yield "rpad with wide fill", ["SELECT LENGTH(RPAD('a', 4194304, '\U0001f600'))"]
+    yield "json_object of much", [f"SELECT LENGTH(JSON_OBJECT({many(100, f'{chr(39)}a{chr(39)}, {M}')}))"]
+    yield "json_array of much", [f"SELECT LENGTH(JSON_ARRAY({many(300, M)}))"]
+    yield "json_quote of quotes", ["SELECT LENGTH(JSON_QUOTE(REPEAT('\\\"', 16000000)))"]
+    yield "json_quote of controls", ["SELECT LENGTH(JSON_QUOTE(REPEAT(CHAR(1), 16000000)))"]
+    yield "export_set of much", [f"SELECT LENGTH(EXPORT_SET(-1, {M}, {M}, {M}, 64))"]
+    yield "make_set of much", [f"SELECT LENGTH(MAKE_SET(-1, {many(64, M)}))"]
+    yield "elt of much", [f"SELECT LENGTH(ELT(64, {many(64, M)}))"]
+    yield "greatest of much", [f"SELECT LENGTH(GREATEST({many(400, M)}))"]
+    yield "coalesce of much", [f"SELECT LENGTH(COALESCE(NULL, {many(300, M)}))"]
+    yield "field of much", [f"SELECT FIELD({many(300, M)})"]
+    yield "in list of much", [f"SELECT 'b' IN ({many(300, M)})"]
+    yield "case of much", [f"SELECT CASE {many(200, f'WHEN {M} = 1 THEN {M}', ' ')} END"]
+    yield "concat_ws with a long separator", [f"SELECT LENGTH(CONCAT_WS({H}, {many(300, '1')}))"]
+    yield "interval of much", [f"SELECT INTERVAL(1, {many(300, M)})"]
+
+
+def one_function() -> Iterable[tuple[str, list[str]]]:
+    large = (
+        "REPEAT('a', 18446744073709551615)", "REPEAT('abc', 9223372036854775807)", "SPACE(9223372036854775807)",
+        "LPAD('a', 9223372036854775807, 'b')", "RPAD('', 2147483647, 'xyz')", "LPAD('a', 16777216, 'bc')",
+        "SFORMAT('{:16777216}', 'a')", "SFORMAT('{:.2147483647f}', 1e0)", "SFORMAT('{:>99999999999999999999}', 1)",
+        "SFORMAT('{:.400000000e}', 1e0)", "SFORMAT(REPEAT('{0:16000000}', 1000), 'a')", "SFORMAT(REPEAT('{0}', 1000000), REPEAT('a', 1000000))",
+        "FORMAT(1e308, 2147483647)", "FORMAT(REPEAT('9', 16000000), 38)", "ROUND(1e308, 2147483647)", "TRUNCATE(1, 9223372036854775807)",
+        "WEIGHT_STRING('ab' AS BINARY(1000000000000000000))", "WEIGHT_STRING(REPEAT('a', 16777216))",
+        "WEIGHT_STRING(REPEAT('a', 16777216) AS CHAR(16777216))", "WEIGHT_STRING(REPEAT('a', 16777216) COLLATE utf8mb4_unicode_ci)",
+        "CAST('a' AS CHAR(4294967295))", "CAST('a' AS BINARY(4294967295))", "CAST(REPEAT('a', 16777216) AS CHAR CHARACTER SET latin1)",
+        "CAST(REPEAT('9', 16777216) AS DECIMAL(65, 30))", "CAST(REPEAT('9', 16777216) AS UNSIGNED)", "CONVERT(REPEAT('a', 16777216), CHAR(16777216))",
+        "CONVERT(REPEAT('ä', 8000000) USING latin1)", "CONVERT(REPEAT('a', 16777216) USING binary)",
+        "UNCOMPRESS(CONCAT(UNHEX('FFFFFF3F'), UNHEX('789C'), REPEAT(UNHEX('00'), 1000)))", "UNCOMPRESS(COMPRESS(REPEAT('a', 16777216)))",
+        "UNCOMPRESS(UNCOMPRESS(COMPRESS(COMPRESS(REPEAT('a', 16777216)))))", "UNCOMPRESSED_LENGTH(COMPRESS(REPEAT('a', 16777216)))",
+        "AES_ENCRYPT(REPEAT('a', 16777216), REPEAT('k', 16777216))", "AES_DECRYPT(REPEAT('a', 16777216), 'k')",
+        "TO_BASE64(REPEAT('a', 16777216))", "FROM_BASE64(REPEAT('YWFh', 4000000))", "UNHEX(REPEAT('61', 8000000))", "HEX(REPEAT('a', 16777216))",
+        "QUOTE(REPEAT('\\'', 16777216))", "REVERSE(REPEAT('ä', 8000000))", "UPPER(REPEAT('ß', 8000000))", "LOWER(REPEAT('İ', 8000000))",
+        "SOUNDEX(REPEAT('abcdefgh', 2000000))", "NATURAL_SORT_KEY(REPEAT('1a', 8000000))", "CHAR(1, 2, 3 USING utf8mb4)",
+        "SUBSTRING_INDEX(REPEAT('a,', 8000000), ',', -4000000)", "SUBSTRING(REPEAT('a', 16777216), 2)", "LEFT(REPEAT('ä', 8000000), 7999999)",
+        "TRIM(BOTH 'a' FROM REPEAT('a', 16777216))", "LOCATE(REPEAT('a', 100000), REPEAT('b', 16777216))", "INSTR(REPEAT('ä', 8000000), 'b')",
+        "FIND_IN_SET('b', REPEAT('a,', 8000000))", "INSERT(REPEAT('a', 16777216), 1, 0, 'b')", "STRCMP(REPEAT('a', 16777216), REPEAT('a', 16777216))",
+        "MD5(REPEAT('a', 16777216))", "SHA2(REPEAT('a', 16777216), 512)", "CRC32(REPEAT('a', 16777216))", "PASSWORD(REPEAT('a', 16777216))",
+        "CONV(REPEAT('f', 16777216), 16, 2)", "RANDOM_BYTES(2147483647)", "DATE_FORMAT(NOW(), REPEAT('%r', 8000000))",
+        "DATE_FORMAT(NOW(), REPEAT('%W', 8000000))", "TIME_FORMAT('10:00', REPEAT('%r', 8000000))", "FROM_UNIXTIME(0, REPEAT('%M', 8000000))",
+        "STR_TO_DATE(REPEAT('1', 16777216), REPEAT('%Y', 8000000))", "TO_CHAR(NOW(), REPEAT('YYYY', 4000000))", "GET_FORMAT(DATE, 'EUR')",
+        "INET6_ATON(REPEAT('1', 16777216))", "LOAD_FILE('/dev/zero')", "LOAD_FILE('/proc/self/mem')", "OCT(REPEAT('9', 16777216))",
+        "REGEXP_SUBSTR(REPEAT('a', 16777216), '.*')", "REGEXP_INSTR(REPEAT('a', 16777216), '(a|aa)+b')", "REGEXP_REPLACE(REPEAT('a', 4000000), '', 'b')",
+        "'a' REGEXP REPEAT('(', 100000)", "'a' REGEXP REPEAT('a{1000}', 100000)", "'a' REGEXP CONCAT('((((a{1,1000}){1,1000}){1,1000}){1,1000})')",
+        "'a' REGEXP REPEAT('a', 16000000)", "REPEAT('a', 16777216) LIKE REPEAT('%a', 8000000)", "REPEAT('a', 16777216) + 0",
+        "REPEAT('9', 16777216) * REPEAT('9', 16777216)", "BENCHMARK(10, REPEAT('a', 16777216))", "NAME_CONST('a', REPEAT('a', 16777216))",
+    )  # fmt: skip
+    for e in large:
+        yield f"value {e[:60]}", [f"SELECT LENGTH({e})"]
+    for e in ("REPEAT('a', 16777216)", "HEX(REPEAT('a', 8000000))", "JSON_ARRAY(REPEAT('a', 16000000))"):
+        yield f"sent {e}", [f"SELECT {many(40, e)}"]
+
+
+def json() -> Iterable[tuple[str, list[str]]]:
+    ones = "CONCAT('[', REPEAT('1,', 8000000), '1]')"
+    empties = "CONCAT('[', REPEAT('[],', 5000000), '[]]')"
+    members = "CONCAT('{', REPEAT('\"a\":1,', 2500000), '\"b\":1}')"
+    deep = "CONCAT(REPEAT('[', 8000000), REPEAT(']', 8000000))"
+    for doc_name, doc in (("ones", ones), ("empties", empties), ("members", members), ("deep", deep)):
+        for call in (
+            "JSON_VALID({})", "JSON_LENGTH({})", "JSON_DEPTH({})", "JSON_DETAILED({})", "JSON_LOOSE({})", "JSON_COMPACT({})",
+            "JSON_KEYS({})", "JSON_EXTRACT({}, '$[*]', '$**.a')", "JSON_SEARCH({}, 'all', '1')", "JSON_NORMALIZE({})",
+            "JSON_MERGE_PRESERVE({}, '[1]')", "JSON_SET({}, '$[0]', 1)", "JSON_CONTAINS({}, '1')", "JSON_UNQUOTE({})",
+        ):  # fmt: skip
+            yield f"json {call} of {doc_name}", [f"SELECT LENGTH({call.format(doc)})"]
+    yield "json merge of merges", [f"SELECT LENGTH({nested('JSON_MERGE_PRESERVE', 30, ones, ', ' + ones)})"]
+    yield "json merge patch of much", [f"SELECT LENGTH(JSON_MERGE_PATCH({many(20, members)}))"]
+    yield "json insert of itself", ["SET @j = '[1]'", *["SET @j = JSON_ARRAY_APPEND(@j, '$', @j, '$', @j)"] * 24, "SELECT LENGTH(@j)"]
+    yield "json overlap", [f"SELECT JSON_OVERLAPS({ones}, {empties})"]
+    yield "json path of steps", [f"SELECT JSON_EXTRACT('[1]', CONCAT('$', REPEAT('[0]', 5000000)))"]
+    yield "json paths", [f"SELECT JSON_EXTRACT('[1]', {many(2000, chr(39) + '$[0]' + chr(39))})"]
+    yield "json detailed with tabs", ["SELECT LENGTH(JSON_DETAILED(CONCAT(REPEAT('[', 30), REPEAT('1,', 5000000), '1', REPEAT(']', 30)), 16))"]
+
+
+ROWS = "t a, t b, t c"
+
+
+def aggregates() -> Iterable[tuple[str, list[str]]]:
+    wide = "SET group_concat_max_len = 4294967295"
+    yield "group_concat of a product", [wide, f"SELECT LENGTH(GROUP_CONCAT(a.v)) FROM {ROWS}"]
+    yield "group_concat distinct", [wide, f"SELECT LENGTH(GROUP_CONCAT(DISTINCT a.v, b.id)) FROM {ROWS}"]
+    yield "group_concat ordered", [wide, "SELECT LENGTH(GROUP_CONCAT(a.v, b.v ORDER BY b.id DESC)) FROM t a, t b"]
+    yield "group_concat of long values", [wide, f"SELECT LENGTH(GROUP_CONCAT(CONCAT(a.id, {H}))) FROM t a"]
+    yield "group_concat with a long separator", [wide, f"SELECT LENGTH(GROUP_CONCAT(id SEPARATOR '{'x' * 1000000}')) FROM t"]
+    yield "json_arrayagg of a product", [wide, f"SELECT LENGTH(JSON_ARRAYAGG(a.v)) FROM {ROWS}"]
+    yield "json_objectagg of a product", [wide, f"SELECT LENGTH(JSON_OBJECTAGG(a.v, b.v)) FROM {ROWS}"]
+    yield "json_arrayagg of long values", [wide, f"SELECT LENGTH(JSON_ARRAYAGG(CONCAT(id, {H}))) FROM t"]
+    yield "max of long values", [f"SELECT LENGTH(MAX(CONCAT(id, {H}))) FROM t"]
+    yield "max in many groups", [f"SELECT id, LENGTH(MAX(CONCAT(v, REPEAT('b', 1000000)))) FROM t GROUP BY id"]
+    yield "many aggregates", [f"SELECT {many(1000, 'MAX(CONCAT(v, id))')} FROM t GROUP BY id"]
+    yield "count distinct of a product", ["SELECT COUNT(DISTINCT a.v, b.id, a.id) FROM t a, t b"]
+    yield "group by long values", [f"SELECT COUNT(*) FROM t GROUP BY CONCAT(id, REPEAT('a', 2000000))"]
+    yield "distinct long values", [f"SELECT DISTINCT CONCAT(id, REPEAT('a', 2000000)) FROM t"]
+    yield "order by long values", [f"SELECT id FROM t ORDER BY CONCAT(id, REPEAT('a', 2000000))"]
+    yield "order by many long values", [f"SELECT id FROM t ORDER BY {many(60, 'CONCAT(id, v, v, v, v)')} LIMIT 100000000"]
+    yield "sum in many groups", ["SELECT a.id, b.id, SUM(a.k) FROM t a, t b GROUP BY a.id, b.id"]
+    yield "rollup", ["SELECT a.id, b.id, a.v, COUNT(*) FROM t a, t b GROUP BY a.id, b.id, a.v WITH ROLLUP"]
+    yield "having over a product", ["SELECT a.id, b.id, a.v FROM t a, t b HAVING a.id > b.id"]
+    yield "big blobs sorted", ["SELECT LENGTH(x.b) FROM big x, big y, big z ORDER BY CONCAT(x.b, y.id)"]
+    yield "big blobs grouped", ["SELECT COUNT(*) FROM big x, big y GROUP BY x.b, y.b"]
+    yield "big blobs joined", ["SELECT COUNT(*) FROM big x JOIN big y ON x.b = y.b JOIN big z ON z.b = y.b"]
+
+
+def rows() -> Iterable[tuple[str, list[str]]]:
+    yield "product to the client", [f"SELECT a.v, b.v FROM t a, t b LIMIT 300000"]
+    yield "product of six", ["SELECT COUNT(a.v) FROM t a, t b, t c, t d, t e, t f"]
+    yield "derived product", ["SELECT COUNT(*) FROM (SELECT a.v x, b.v y FROM t a, t b) d, (SELECT a.v FROM t a, t b) e"]
+    yield "derived with long values", [f"SELECT COUNT(*) FROM (SELECT CONCAT(id, {H}) x FROM t) d, t WHERE d.x > t.v"]
+    yield "union of products", [f"SELECT a.v, b.v FROM t a, t b UNION SELECT b.v, a.id FROM t a, t b"]
+    yield "except", ["SELECT COUNT(*) FROM (SELECT a.id, b.v FROM t a, t b EXCEPT SELECT a.k, b.v FROM t a, t b) x"]
+    yield "intersect", ["SELECT COUNT(*) FROM (SELECT a.id, b.v FROM t a, t b INTERSECT SELECT a.id, b.v FROM t a, t b) x"]
+    yield "in a large subquery", ["SELECT COUNT(*) FROM t WHERE (id, v) IN (SELECT a.id + b.id, a.v FROM t a, t b)"]
+    yield "scalar subqueries with long values", [f"SELECT {many(100, f'(SELECT {M})')}"]
+    yield "exists in exists", ["SELECT COUNT(*) FROM t a WHERE EXISTS (SELECT 1 FROM t b, t c WHERE b.v > c.v AND a.id < c.id HAVING MAX(b.v) > 'z')"]
+    yield "window over a product", ["SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (ORDER BY a.v, b.v) FROM t a, t b) x"]
+    yield "values of long rows", [f"VALUES ({many(500, M)})"]
+    yield "left joins", [f"SELECT COUNT(*) FROM t a {' '.join(f'LEFT JOIN t b{n} ON b{n}.k = a.k' for n in range(20))}"]
+    yield "insert select of a product", ["INSERT INTO w (a, b) SELECT a.v, b.v FROM t a, t b"]
+    yield "insert of long values", [f"INSERT INTO w (a, b, c) SELECT {H}, {H}, {H} FROM t LIMIT 100"]
+    yield "update to long values", ["BEGIN", f"UPDATE w SET a = {H}, b = {H}", "ROLLBACK"]
+    yield "create table select of a product", ["CREATE TABLE IF NOT EXISTS p SELECT a.v, b.v AS w FROM t a, t b"]
+    yield "temporary tables", [f"CREATE TEMPORARY TABLE x{n} SELECT a.v, b.id FROM t a, t b LIMIT 30000" for n in range(30)]
+    yield "temporary table with long values", ["CREATE TEMPORARY TABLE x (a LONGTEXT)", *[f"INSERT INTO x VALUES ({M[:-1]} - 1000))"] * 60]
+    yield "many savepoints", ["BEGIN", *[f"SAVEPOINT s{n}" for n in range(20000)], "ROLLBACK"]
+    yield "many row locks", ["BEGIN", "SELECT COUNT(*) FROM t FOR UPDATE", "UPDATE t SET k = k + 1", "ROLLBACK"]
+    yield "insert ignore with warnings", ["SET max_error_count = 65535", f"SELECT COUNT(CAST(CONCAT('x', {H}) AS DATE)) FROM t LIMIT 1"]
+    yield "sql_big_result", ["SELECT SQL_BIG_RESULT a.v, COUNT(*) FROM t a, t b GROUP BY a.v, b.v"]
+    yield "calc_found_rows", ["SELECT SQL_CALC_FOUND_ROWS a.v FROM t a, t b LIMIT 1"]
+    yield "delete in a product", ["BEGIN", "DELETE a FROM w a, t b, t c WHERE a.id > b.id + c.id", "ROLLBACK"]
+    yield "explain of a product", [f"EXPLAIN SELECT * FROM {', '.join(f't a{n}' for n in range(61))}"]
+    yield "show of everything", ["SELECT a.COLUMN_NAME, b.COLUMN_NAME FROM information_schema.COLUMNS a, information_schema.COLUMNS b"]
+
+
+def recursion() -> Iterable[tuple[str, list[str]]]:
+    far = "SET max_recursive_iterations = 4294967295"
+    r = "WITH RECURSIVE r AS "
+    yield "recursion that doubles", [far, f"{r}(SELECT 1 n UNION ALL SELECT n FROM r UNION ALL SELECT n FROM r) SELECT COUNT(*) FROM r"]
+    yield "recursion with a product", [far, f"{r}(SELECT 1 n UNION ALL SELECT r.n + t.id FROM r, t) SELECT COUNT(*) FROM r"]
+    yield "recursion distinct", [far, f"{r}(SELECT 1 n UNION SELECT n + 1 FROM r) SELECT COUNT(*) FROM r"]
+    yield "recursion distinct product", [far, f"{r}(SELECT 1 n UNION SELECT r.n * 7 + t.id FROM r, t) SELECT COUNT(*) FROM r"]
+    yield "recursion of long values", [far, f"{r}(SELECT 1 n, CAST('a' AS CHAR(4000000)) s UNION ALL SELECT n + 1, CONCAT(s, s) FROM r) SELECT SUM(LENGTH(s)) FROM r"]
+    yield "recursion of long rows", [far, f"{r}(SELECT 1 n, {H} s UNION ALL SELECT n + 1, s FROM r) SELECT COUNT(*), MAX(s) FROM r"]
+    yield "recursion joined to itself", [far, f"{r}(SELECT 1 n UNION ALL SELECT n + 1 FROM r WHERE n < 1000000) SELECT COUNT(*) FROM r a, r b"]
+    yield "recursion ordered", [far, f"{r}(SELECT 1 n UNION ALL SELECT n + 1 FROM r) SELECT n FROM r ORDER BY n DESC LIMIT 5"]
+    yield "recursion in a recursion", [far, f"{r}(SELECT 1 n UNION ALL SELECT n + 1 FROM r), q AS (SELECT n FROM r UNION ALL SELECT q.n FROM q, r) SELECT COUNT(*) FROM q"]
+    yield "recursion into group_concat", [far, "SET group_concat_max_len = 4294967295", f"{r}(SELECT 1 n UNION ALL SELECT n + 1 FROM r) SELECT LENGTH(GROUP_CONCAT(n)) FROM r"]
+    yield "recursion within the usual limit", [f"{r}(SELECT 1 n UNION ALL SELECT n FROM r UNION ALL SELECT n FROM r) SELECT COUNT(*) FROM r"]
+
+
+def texts() -> Iterable[tuple[str, list]]:
+    yield "a list of a million numbers", [lambda: f"SELECT 1 IN ({numbers(1_000_000)})"]
+    yield "two million columns", [lambda: f"SELECT {many(2_000_000, '1')}"]
+    yield "a million words", [lambda: f"SELECT {many(1_000_000, 'a', ' ')}"]
+    yield "eight million commas", [lambda: "SELECT " + "," * 8_000_000]
+    yield "eight million brackets", [lambda: "SELECT " + "(" * 8_000_000]
+    yield "seven million minuses", [lambda: "SELECT " + "- " * 3_500_000 + "1"]
+    yield "a million additions", [lambda: f"SELECT {many(1_000_000, '1', '+')}"]
+    yield "a million ands", [lambda: f"SELECT {many(1_000_000, '1', ' AND ')}"]
+    yield "two million ors", [lambda: f"SELECT 1 FROM t WHERE {many(1_000_000, 'id=1', ' OR ')}"]
+    yield "a hundred thousand unions", [lambda: many(100_000, "SELECT 1", " UNION ")]
+    yield "a hundred thousand unions of tables", [lambda: many(100_000, "SELECT id FROM t", " UNION ALL ")]
+    yield "nots", [lambda: f"SELECT {'NOT ' * 1_000_000} 1"]
+    yield "cases", [lambda: f"SELECT {'CASE WHEN 1 THEN ' * 100_000} 1 {'END ' * 100_000}"]
+    yield "subqueries in subqueries", [lambda: "SELECT " + "(SELECT " * 10_000 + "1" + ")" * 10_000]
+    yield "derived in derived", [lambda: "SELECT * FROM " + "(SELECT * FROM " * 5_000 + "t" + ") x" * 5_000]
+    yield "functions in functions", [lambda: f"SELECT {nested('ABS', 100_000, '1')}"]
+    yield "ten thousand joins", [lambda: "SELECT 1 FROM t " + " ".join(f"JOIN t a{n}" for n in range(10_000))]
+    yield "ten thousand withs", [lambda: "WITH " + ",".join(f"a{n} AS (SELECT {n} n)" for n in range(10_000)) + " SELECT * FROM a1"]
+    yield "withs that double", [lambda: "WITH a0 AS (SELECT 1 n)," + ",".join(f"a{n} AS (SELECT x.n FROM a{n - 1} x, a{n - 1} y)" for n in range(1, 30)) + " SELECT * FROM a29"]
+    yield "a long string", [lambda: f"SELECT LENGTH('{'a' * 16_000_000}')"]
+    yield "a long hex string", [lambda: f"SELECT LENGTH(x'{'61' * 8_000_000}')"]
+    yield "a long number", [lambda: f"SELECT {'9' * 16_000_000}"]
+    yield "a long name", [lambda: f"SELECT 1 AS `{'a' * 16_000_000}`"]
+    yield "a long comment", [lambda: f"SELECT 1 /* {'a' * 16_000_000} */"]
+    yield "executable comments", [lambda: "SELECT 1 " + "/*! */" * 2_600_000]
+    yield "a long decimal", [lambda: f"SELECT 0.{'9' * 1_000_000} + 1"]
+    yield "strings side by side", [lambda: "SELECT LENGTH(" + "'a' " * 3_000_000 + ")"]
+    yield "a million rows", [lambda: f"INSERT INTO w (a) VALUES {many(1_000_000, '(1)')}"]
+    yield "a million rows that fail", [lambda: f"INSERT INTO w (a) VALUES {many(1_000_000, '(ABS(1))')},(1"]
+    yield "a hundred thousand columns of a table", [lambda: "CREATE TABLE q (" + ",".join(f"c{n} INT" for n in range(100_000)) + ")"]
+    yield "a hundred thousand keys of a table", [lambda: "CREATE TABLE q (a INT, " + ",".join(f"KEY k{n} (a)" for n in range(100_000)) + ")"]
+    yield "an enum of a million", [lambda: "CREATE TABLE q (a ENUM(" + ",".join(f"'{n}'" for n in range(1_000_000)) + "))"]
+    yield "a default that is long", [lambda: f"CREATE TABLE q (a LONGTEXT DEFAULT '{'a' * 16_000_000}')"]
+    yield "a check that is long", [lambda: f"CREATE TABLE q (a INT CHECK (a IN ({numbers(1_000_000)})))"]
+    yield "a view that is long", [lambda: f"CREATE OR REPLACE VIEW v AS SELECT {numbers(300_000)}"]
+    yield "explain of long lists", [lambda: f"EXPLAIN SELECT * FROM t WHERE id IN ({numbers(1_000_000)}) OR k IN ({numbers(500_000)})"]
+    yield "ranges of a long list", [lambda: f"SELECT COUNT(*) FROM t WHERE id IN ({numbers(1_000_000)}) AND k IN ({numbers(100_000)})"]
+    yield "pairs of lists", [lambda: "SELECT COUNT(*) FROM t WHERE (id, k) IN (" + many(700_000, "(1,2)") + ")"]
+    yield "a set of many variables", [lambda: "SET " + ",".join(f"@a{n} = {n}" for n in range(500_000))]
+    yield "a set statement of many", [lambda: "SET STATEMENT " + many(300_000, "max_statement_time=1") + " FOR SELECT 1"]
+    yield "a grant of many", [lambda: "GRANT SELECT ON *.* TO " + ",".join(f"u{n}" for n in range(300_000))]
+    yield "a rename of many", [lambda: "RENAME TABLE " + ",".join(f"a{n} TO b{n}" for n in range(300_000))]
+    yield "a drop of many", [lambda: "DROP TABLE IF EXISTS " + ",".join(f"a{n}" for n in range(500_000))]
+    yield "analyze of many", [lambda: "ANALYZE TABLE " + many(2_000_000, "t")]
+    yield "a packet that is too large", [lambda: "SELECT '" + "a" * 20_000_000 + "'"]
+    yield "prepared from a long text", [lambda: f"SET @s = CONCAT('SELECT ', REPEAT('1,', 8000000), '1')", "PREPARE p FROM @s"]
+
+
+def kept() -> Iterable[tuple[str, list]]:
+    yield "many user variables", [f"SET @v{n} = {M[:-1]} - 100)" for n in range(200)]
+    yield "many small user variables", [lambda: "SELECT " + ",".join(f"@v{n} := {n}" for n in range(4_000)), lambda: "SELECT " + ",".join(f"@v{n} := REPEAT('a', 100000)" for n in range(4_000))]
+    yield "many prepared statements", [f"PREPARE p{n} FROM 'SELECT {numbers(2_000)}'" for n in range(400)]
+    yield "prepared with long texts", ["SET @s = CONCAT('SELECT LENGTH(\\'', REPEAT('a', 8000000), '\\')')", *[f"PREPARE p{n} FROM @s" for n in range(100)]]
+    yield "a long transaction", ["BEGIN", *[f"INSERT INTO w (a, b) VALUES ({H}, {H})"] * 30, "ROLLBACK"]
+    yield "a variable that grows", ["SET @g = ''", "SELECT COUNT(@g := CONCAT(@g, v, v, v, v)) FROM t", f"SELECT LENGTH(MAX(@g := CONCAT(@g, @g, a.v))) FROM t a, t b"]
+    yield "a small session", ["SET max_session_mem_used = 8192", f"SELECT LENGTH(CONCAT({H}, {H}))", "SELECT COUNT(DISTINCT v, id) FROM t"]
+    yield "large buffers", ["SET sort_buffer_size = 18446744073709551615", "SET join_buffer_size = 18446744073709551615",
+                            "SET tmp_table_size = 18446744073709551615", "SET max_heap_table_size = 18446744073709551615",
+                            "SELECT a.v, b.v, b.id FROM t a, t b ORDER BY b.id, a.v"]  # fmt: skip
+    yield "large buffers for groups", ["SET tmp_table_size = 18446744073709551615", "SET max_heap_table_size = 18446744073709551615",
+                                       "SELECT COUNT(*) FROM (SELECT a.id x, b.id y, a.v FROM t a, t b GROUP BY a.id, b.id, a.v) g"]  # fmt: skip
+    yield "large buffers for recursion", ["SET tmp_table_size = 18446744073709551615", "SET max_heap_table_size = 18446744073709551615",
+                                          "SET max_recursive_iterations = 4294967295",
+                                          "WITH RECURSIVE r AS (SELECT 1 n UNION SELECT n + 1 FROM r) SELECT COUNT(*) FROM r"]  # fmt: skip
+    yield "many locks by name", [lambda: "SELECT " + ",".join(f"GET_LOCK('l{n}', 0)" for n in range(4_000))]
+    yield "load data without line ends", ["LOAD DATA INFILE '/dev/zero' INTO TABLE w (a)"]
+
+
+def statements() -> list[tuple[str, list]]:
+    """All: names and the statements of a session, texts or functions that make them."""
+    groups = (the_four, nested_functions, one_function, json, aggregates, rows, recursion, texts, kept)
+    found = [entry for group in groups for entry in group()]
+    names = [name for name, _ in found]
+    assert len(set(names)) == len(names), [n for n in names if names.count(n) > 1]
+    return found
