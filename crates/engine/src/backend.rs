@@ -1,15 +1,11 @@
-//! redb's storage over the log's [`DiskFile`]: one door to the disk, also for the simulated one.
+//! redb's storage over the log's [`narwal_log::DiskFile`]: one door to the disk, also for the simulated one.
 
 use crate::backup::Dirty;
-use narwal_log::{DiskFile, is_no_space};
+use crate::verified::BaseFile;
 use parking_lot::Mutex;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
-
-/// How long the base's writer sleeps before it tries a full disk again.
-const RETRY: Duration = Duration::from_millis(100);
 
 /// Bytes written between two syncs. A checkpoint after a huge transaction writes gigabytes: left to the file system,
 /// they would all go to the disk in one go, and the log's syncs would wait behind them: on ext4 even those that only wait
@@ -43,7 +39,7 @@ impl Room {
     }
 
     /// Bytes were written, or failed to be.
-    fn note(&self, offset: u64, len: u64) {
+    pub(crate) fn note(&self, offset: u64, len: u64) {
         if !self.copied.load(Ordering::SeqCst) {
             return;
         }
@@ -81,6 +77,16 @@ impl Room {
         self.waits.store(on, Ordering::Relaxed);
     }
 
+    /// Whether a full disk makes the writer wait.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
+    }
+
+    /// Says why the writer waits, or that it does no longer.
+    pub(crate) fn set_full(&self, why: Option<String>) {
+        *self.full.lock() = why;
+    }
+
     /// Bytes written to the base.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
@@ -95,44 +101,18 @@ impl Room {
 /// A redb backend.
 #[derive(Debug)]
 pub(crate) struct Backend {
-    file: Arc<dyn DiskFile>,
+    file: Arc<BaseFile>,
     room: Arc<Room>,
     unsynced: AtomicU64,
 }
 
 impl Backend {
     /// Over a file; `room` says what a full disk does.
-    pub(crate) fn new(file: Arc<dyn DiskFile>, room: Arc<Room>) -> Self {
+    pub(crate) fn new(file: Arc<BaseFile>, room: Arc<Room>) -> Self {
         Backend {
             file,
             room,
             unsynced: AtomicU64::new(0),
-        }
-    }
-
-    /// Runs a call that takes space until there is some.
-    fn with_room(&self, call: impl Fn() -> io::Result<()>) -> io::Result<()> {
-        let mut waited = false;
-        loop {
-            match call() {
-                Err(e) if is_no_space(&e) && self.room.waits.load(Ordering::Relaxed) => {
-                    if !waited {
-                        tracing::error!("{e}: the checkpoint waits until there is room");
-                        *self.room.full.lock() = Some(format!("the base file can't grow: {e}"));
-                        waited = true;
-                    }
-                    std::thread::sleep(RETRY);
-                }
-                r => {
-                    if waited {
-                        *self.room.full.lock() = None;
-                        if r.is_ok() {
-                            tracing::info!("there is room again, the checkpoint goes on");
-                        }
-                    }
-                    return r;
-                }
-            }
         }
     }
 }
@@ -143,24 +123,12 @@ impl redb::StorageBackend for Backend {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), io::Error> {
-        match self.file.read_at(out, offset)? {
-            n if n == out.len() => Ok(()),
-            n => Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                format!(
-                    "base file: {n} bytes instead of {} at offset {offset}",
-                    out.len()
-                ),
-            )),
-        }
+        self.file.read(offset, out)
     }
 
     fn set_len(&self, len: u64) -> Result<(), io::Error> {
         self.room.check()?;
-        let old = self.file.len()?;
-        let done = self.with_room(|| self.file.set_len(len));
-        self.room.note(old.min(len), old.abs_diff(len));
-        done
+        self.file.set_len(len)
     }
 
     fn sync_data(&self) -> Result<(), io::Error> {
@@ -173,13 +141,10 @@ impl redb::StorageBackend for Backend {
         self.room.check()?;
         let n = data.len() as u64;
         self.room.written.fetch_add(n, Ordering::Relaxed);
-        let done = self.with_room(|| self.file.write_at(data, offset));
-        // Behind the write: a copy that is being made meanwhile is made again.
-        self.room.note(offset, n);
-        done?;
+        self.file.write(offset, data)?;
         if self.unsynced.fetch_add(n, Ordering::Relaxed) + n >= SYNC_BYTES {
             self.unsynced.store(0, Ordering::Relaxed);
-            self.file.sync_data()?;
+            self.file.sync_written()?;
         }
         Ok(())
     }

@@ -4,6 +4,8 @@
 //! change (8 bytes, little-endian) followed by the row image; a secondary entry's value is empty. The table `meta`
 //! holds one value, the [`crate::checkpoint::CheckpointMeta`] that says where replay starts.
 
+use crate::catalog::Catalog;
+use crate::verified::Damage;
 use crate::{EngineError, Result};
 use redb::{
     ReadOnlyTable, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
@@ -24,6 +26,10 @@ pub(crate) struct BaseGen {
     /// Every commit up to this sequence number is in it.
     pub(crate) seq: u64,
     tables: ahash::HashMap<u32, ReadOnlyTable<Bytes, Bytes>>,
+    /// Indexes whose first page is damaged.
+    damaged: ahash::HashMap<u32, Damage>,
+    /// Table and index by the index's id, for messages.
+    names: ahash::HashMap<u32, (String, String)>,
 }
 
 /// A row in a page of the base. It keeps its generation's read transaction open: the page is not used again before.
@@ -46,31 +52,93 @@ pub(crate) fn split_value(v: &[u8]) -> Result<(u64, &[u8])> {
 }
 
 impl BaseGen {
-    /// Opens the newest generation. `indexes`: ids of all indexes that may be read.
+    /// Opens the newest generation, with all indexes of the catalog but those that are known to be `unreadable`.
     pub(crate) fn open(
         db: &redb::Database,
         seq: u64,
-        indexes: impl Iterator<Item = u32>,
+        catalog: &Catalog,
+        unreadable: Vec<(u32, Damage)>,
     ) -> Result<Arc<BaseGen>> {
         let txn = db.begin_read().map_err(base_err)?;
-        let mut tables = ahash::HashMap::default();
-        for id in indexes {
-            match txn.open_table(TableDefinition::<Bytes, Bytes>::new(&table_name(id))) {
-                Ok(t) => {
-                    tables.insert(id, t);
-                }
-                Err(redb::TableError::TableDoesNotExist(_)) => {}
-                Err(e) => return Err(base_err(e)),
+        let mut base = BaseGen {
+            seq,
+            tables: ahash::HashMap::default(),
+            damaged: ahash::HashMap::default(),
+            names: ahash::HashMap::default(),
+        };
+        for t in catalog.by_id.values() {
+            for ix in &t.indexes {
+                let table = format!("{}.{}", t.def.db, t.def.name);
+                base.names.insert(ix.id, (table, ix.name.clone()));
             }
         }
-        Ok(Arc::new(BaseGen { seq, tables }))
+        // Their order says nothing, but a damaged tree of tables shall not look like tables that are not there.
+        for &id in base.names.keys() {
+            match txn.open_table(TableDefinition::<Bytes, Bytes>::new(&table_name(id))) {
+                Ok(t) => {
+                    base.tables.insert(id, t);
+                }
+                Err(redb::TableError::TableDoesNotExist(_)) => {}
+                Err(e) => match base_err(e) {
+                    EngineError::Damaged { damage, .. } => {
+                        // Is it the index's, or of the tree that all tables are in?
+                        txn.list_tables().map_err(base_err)?.for_each(drop);
+                        base.damaged.insert(id, *damage);
+                    }
+                    e => return Err(e),
+                },
+            }
+        }
+        for (id, damage) in unreadable {
+            base.tables.remove(&id);
+            base.damaged.insert(id, damage);
+        }
+        Ok(Arc::new(base))
+    }
+
+    /// An error of reading, with the names of table and index if it is damage.
+    #[cold]
+    pub(crate) fn failed(&self, index: u32, e: impl Into<redb::Error>) -> EngineError {
+        match base_err(e) {
+            EngineError::Damaged { damage, .. } => self.named(index, *damage),
+            e => e,
+        }
+    }
+
+    fn named(&self, index: u32, damage: Damage) -> EngineError {
+        let (table, name) = self.names.get(&index).cloned().unwrap_or_default();
+        EngineError::Damaged {
+            id: index,
+            table,
+            index: name,
+            damage: Box::new(damage),
+        }
+    }
+
+    /// The table of an index; none if the base has nothing of it yet.
+    #[inline]
+    fn table(&self, index: u32) -> Result<Option<&ReadOnlyTable<Bytes, Bytes>>> {
+        match self.tables.get(&index) {
+            None => self.no_table(index).map(|()| None),
+            some => Ok(some),
+        }
+    }
+
+    fn no_table(&self, index: u32) -> Result<()> {
+        match self.damaged.get(&index) {
+            Some(damage) => Err(self.named(index, damage.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Reads a clustered entry.
     #[inline]
     pub(crate) fn get(&self, index: u32, key: &[u8]) -> Result<Option<BaseRow>> {
-        match self.tables.get(&index) {
-            Some(t) => Ok(t.get_owned(key).map_err(base_err)?.map(BaseRow)),
+        match self.table(index)? {
+            Some(t) => match t.get_owned(key) {
+                Ok(row) => Ok(row.map(BaseRow)),
+                Err(e) => Err(self.failed(index, e)),
+            },
             None => Ok(None),
         }
     }
@@ -84,10 +152,10 @@ impl BaseGen {
         fn b(b: &Bound<Vec<u8>>) -> Bound<&[u8]> {
             b.as_ref().map(Vec::as_slice)
         }
-        match self.tables.get(&index) {
+        match self.table(index)? {
             Some(t) => Ok(Some(
                 t.range::<&[u8]>((b(&range.start), b(&range.end)))
-                    .map_err(base_err)?,
+                    .map_err(|e| self.failed(index, e))?,
             )),
             None => Ok(None),
         }
@@ -103,7 +171,7 @@ impl BaseGen {
         reverse: bool,
         mut f: impl FnMut(&[u8], &[u8]) -> std::result::Result<bool, E>,
     ) -> std::result::Result<bool, E> {
-        let Some(t) = self.tables.get(&index) else {
+        let Some(t) = self.table(index)? else {
             return Ok(true);
         };
         let mut cursor = if reverse {
@@ -111,14 +179,14 @@ impl BaseGen {
         } else {
             t.lower_bound(start)
         }
-        .map_err(base_err)?;
+        .map_err(|e| self.failed(index, e))?;
         loop {
             let item = if reverse {
                 cursor.prev()
             } else {
                 cursor.next()
             };
-            let Some((k, v)) = item.map_err(base_err)? else {
+            let Some((k, v)) = item.map_err(|e| self.failed(index, e))? else {
                 return Ok(true);
             };
             let key = k.value();
@@ -140,11 +208,12 @@ impl BaseGen {
 
     /// The last key of an index up to a bound.
     pub(crate) fn last_key(&self, index: u32, end: Bound<&[u8]>) -> Result<Option<Vec<u8>>> {
-        let Some(t) = self.tables.get(&index) else {
+        let Some(t) = self.table(index)? else {
             return Ok(None);
         };
-        let last = t.upper_bound(end).map_err(base_err)?.prev();
-        Ok(last.map_err(base_err)?.map(|(k, _)| k.value().to_vec()))
+        let failed = |e| self.failed(index, e);
+        let last = t.upper_bound(end).map_err(failed)?.prev();
+        Ok(last.map_err(failed)?.map(|(k, _)| k.value().to_vec()))
     }
 
     /// Number of entries of an index.
@@ -158,10 +227,24 @@ impl BaseGen {
 /// Any redb error as ours.
 pub(crate) fn base_err(e: impl Into<redb::Error>) -> EngineError {
     match e.into() {
+        redb::Error::Io(e) => io_err(e),
         redb::Error::Corrupted(m) => EngineError::Corrupt(format!("base file: {m}")),
-        redb::Error::Io(e) if e.raw_os_error() == Some(libc::ENOSPC) => {
-            EngineError::DiskFull("base file".into())
-        }
         e => EngineError::Io(format!("base file: {e}")),
     }
+}
+
+/// An error of the base's file as ours.
+pub(crate) fn io_err(e: std::io::Error) -> EngineError {
+    if let Some(damage) = Damage::of(&e) {
+        return EngineError::Damaged {
+            id: 0,
+            table: String::new(),
+            index: String::new(),
+            damage: Box::new(damage.clone()),
+        };
+    }
+    if e.raw_os_error() == Some(libc::ENOSPC) {
+        return EngineError::DiskFull("base file".into());
+    }
+    EngineError::Io(format!("base file: {e}"))
 }

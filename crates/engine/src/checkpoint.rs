@@ -7,13 +7,15 @@
 //!    commit (`merge.rs`).
 //! 4. **Swap**: new snapshots read the new base; the frozen memtable goes when its last snapshot goes.
 //!
+//! Damage of the base in step 3 sets its table apart (`apart.rs`), and the step is done again.
 //! A checkpoint that fails (disk full) leaves the frozen memtable in place and is tried again from step 3.
 
+use crate::apart::{self, Apart, Keeper};
 use crate::base::BaseGen;
 use crate::binlog::index::IndexDelta;
 use crate::catalog::{Catalog, StoredCatalog};
 use crate::db::{Inner, Order};
-use crate::memtable::Memtable;
+use crate::memtable::{Memtable, Payload, full_key};
 use crate::merge::Merger;
 use crate::replica::StoredReplica;
 use crate::state::{Layer, State};
@@ -44,6 +46,12 @@ pub(crate) struct CheckpointMeta {
     /// XA transactions that were prepared and not ended after commit `seq`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) prepared: Vec<StoredPrepared>,
+    /// Damaged tables, which are not in the base as of commit `seq`.
+    #[serde(default, skip_serializing_if = "Apart::is_empty")]
+    pub(crate) apart: Apart,
+    /// Where the scrub was.
+    #[serde(default)]
+    pub(crate) scrubbed: u64,
 }
 
 impl CheckpointMeta {
@@ -91,26 +99,40 @@ pub(crate) fn run(db: &Inner, pending: &mut Option<Frozen>) -> Result<()> {
     db.log.sync_all()?;
     db.log.wait_visible(frozen.meta.seq)?;
     check_space(db, &frozen.layers)?;
-    if let Err(e) = merge(db, frozen) {
-        if matches!(e, EngineError::Corrupt(_)) && !frozen.looked {
-            frozen.looked = true;
-            remove_damaged_runs(db, &frozen.layers);
+    let kept = loop {
+        match merge(db, frozen) {
+            Ok(kept) => break kept,
+            // Again without the damaged table.
+            Err(e @ EngineError::Damaged { .. }) if stands_apart(db, frozen, &e) => {}
+            Err(e) => {
+                if matches!(e, EngineError::Corrupt(_)) && !frozen.looked {
+                    frozen.looked = true;
+                    remove_damaged_runs(db, &frozen.layers);
+                }
+                return Err(e);
+            }
         }
-        return Err(e);
-    }
+    };
     let seq = frozen.meta.seq;
-    let base = BaseGen::open(&db.redb, seq, frozen.catalog.index_ids())?;
+    let unreadable = (frozen.meta.apart).unreadable(&frozen.catalog, &db.spill_dir);
+    let base = BaseGen::open(&db.redb, seq, &frozen.catalog, unreadable)?;
     db.state.rcu(|s| State {
         active: s.active.clone(),
         // Layers only ever come on top.
-        older: s.older[..s.older.len().saturating_sub(frozen.layers.len())].into(),
+        older: (s.older[..s.older.len().saturating_sub(frozen.layers.len())].iter())
+            .chain(&kept)
+            .cloned()
+            .collect(),
         base: base.clone(),
     });
     for layer in &frozen.layers {
-        if let Layer::Spilled(s) = layer {
+        if let Layer::Spilled(s) = layer
+            && !frozen.meta.apart.keeps(layer)
+        {
             s.runs.mark_obsolete();
         }
     }
+    db.apart.lock().forget(&frozen.catalog);
     db.oob_committed.lock().retain(|(s, _)| *s > seq);
     db.binlog.index.lock().saved(&frozen.index);
     // Whoever sees it sees every hold on the log that was taken before (retention).
@@ -124,6 +146,14 @@ pub(crate) fn run(db: &Inner, pending: &mut Option<Frozen>) -> Result<()> {
     );
     *pending = None;
     Ok(())
+}
+
+/// Marks the table of a damaged index. Once: what fails again fails for another reason.
+fn stands_apart(db: &Inner, frozen: &Frozen, e: &EngineError) -> bool {
+    let EngineError::Damaged { id, .. } = e else {
+        return false;
+    };
+    apart::set_apart(db, &frozen.catalog, *id, frozen.meta.lsn, e)
 }
 
 fn freeze(db: &Inner) -> Frozen {
@@ -158,6 +188,8 @@ fn freeze(db: &Inner) -> Frozen {
         catalog: latest.to_stored(),
         replica: replica.to_stored(),
         prepared,
+        apart: Apart::default(),
+        scrubbed: 0,
     };
     Frozen {
         layers,
@@ -212,7 +244,7 @@ fn check_space(db: &Inner, layers: &[Layer]) -> Result<()> {
     }
 }
 
-fn merge(db: &Inner, frozen: &Frozen) -> Result<()> {
+fn merge(db: &Inner, frozen: &mut Frozen) -> Result<Vec<Layer>> {
     db.pace
         .begin(frozen.layers.iter().map(Layer::entries).sum());
     let done = merge_layers(db, frozen);
@@ -220,18 +252,42 @@ fn merge(db: &Inner, frozen: &Frozen) -> Result<()> {
     done
 }
 
-fn merge_layers(db: &Inner, frozen: &Frozen) -> Result<()> {
+/// Gives the layers that stay on top of the base: those of damaged tables, newest first.
+fn merge_layers(db: &Inner, frozen: &mut Frozen) -> Result<Vec<Layer>> {
     let mut merger = Merger::new(db, &frozen.catalog)?;
+    let mut apart = db.apart.lock().clone();
+    apart.forget(&frozen.catalog);
+    let indexes = apart.indexes(&frozen.catalog);
+    let mut keeper = Keeper::new(db, frozen.meta.seq, frozen.meta.lsn);
+    let mut put = |index: u32, key: &[u8], seq: u64, payload: Payload| {
+        if !indexes.is_empty() && indexes.contains(&index) {
+            return keeper.put(full_key(index, key), payload);
+        }
+        merger.put(index, key, seq, payload)
+    };
     // Oldest first: what is newer replaces it. A shard holds its keys by index id.
     for layer in frozen.layers.iter().rev() {
         match layer {
             Layer::Memtable(m) => {
-                m.for_each_newest(|index, key, seq, p| merger.put(index, key, seq, p.clone()))?;
+                m.for_each_newest(|index, key, seq, p| put(index, key, seq, p.clone()))?;
             }
+            // It stays, or its tables are gone.
+            Layer::Spilled(s) if !s.apart.is_empty() => {}
             Layer::Spilled(s) => {
-                s.for_each_newest(|index, key, e| merger.put(index, key, s.seq, e.to_payload()))?;
+                s.for_each_newest(|index, key, e| put(index, key, s.seq, e.to_payload()))?;
             }
         }
     }
-    merger.finish(&frozen.index, &frozen.meta)
+    let new = keeper.finish(db, &apart)?;
+    let stay = frozen.layers.iter().filter(|l| apart.keeps(l)).cloned();
+    let layers: Vec<Layer> = new.iter().cloned().chain(stay).collect();
+    apart.set_layers(&layers);
+    frozen.meta.apart = apart;
+    frozen.meta.scrubbed = db.scrub.at();
+    let done = merger.finish(&frozen.index, &frozen.meta);
+    if let (Err(_), Some(Layer::Spilled(s))) = (&done, &new) {
+        // They are made again with the next try.
+        s.runs.mark_obsolete();
+    }
+    done.map(|()| layers)
 }

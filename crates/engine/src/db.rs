@@ -1,7 +1,8 @@
 //! The database: opening, beginning transactions, DDL, settings, statistics.
 
+use crate::apart::Apart;
 use crate::backend::{Backend, Room};
-use crate::base::{BaseGen, META, base_err};
+use crate::base::{BaseGen, META, base_err, io_err};
 use crate::binlog::replay::Replay;
 use crate::binlog::track::Track;
 use crate::binlog::{Binlog, retention, store};
@@ -17,9 +18,11 @@ use crate::pace::Pace;
 use crate::recovery::{Recovery, RecoverySpill};
 use crate::replica::ReplicaState;
 use crate::run::RunCache;
+use crate::scrub::Scrub;
 use crate::snapshot::SnapshotRegistry;
 use crate::state::{Layer, Snapshot, State};
 use crate::txn::{CommitInfo, KillFlag, Reserved, Transaction, TxnOptions};
+use crate::verified::BaseFile;
 use crate::writeset::SpillPlace;
 use crate::xa::{Branches, PreparedList};
 use crate::{BinlogFilter, EngineError, Result, RowMetadata};
@@ -224,6 +227,11 @@ pub(crate) struct Inner {
     pub(crate) redb: redb::Database,
     /// Whether the base's writer waits for room on the disk.
     pub(crate) base_room: Arc<Room>,
+    /// The base's file beneath redb.
+    pub(crate) base_file: Arc<BaseFile>,
+    /// Damaged tables.
+    pub(crate) apart: Mutex<Apart>,
+    pub(crate) scrub: Scrub,
     pub(crate) pace: Pace,
     pub(crate) state: ArcSwap<State>,
     pub(crate) registry: SnapshotRegistry,
@@ -555,6 +563,7 @@ impl Inner {
             let _ = w.join();
         }
         retention::stop(self);
+        crate::scrub::stop(self);
         let checkpoint = if self.log.failed().is_none() {
             self.run_checkpoint()
         } else {
@@ -684,9 +693,18 @@ impl Database {
         }
         .map_err(|e| io("opening the base in", e))?;
         let base_room = Arc::new(Room::default());
+        let base_file = BaseFile::open(
+            file,
+            &base_path,
+            base_room.clone(),
+            // A 64th of the memory for the checksums of 16 times as much data.
+            (options.memory_budget / 64).max(1 << 20),
+        )
+        .map_err(io_err)?;
+        let base_file = Arc::new(base_file);
         let redb = redb::Builder::new()
             .set_cache_size(usize::try_from(options.base_cache_bytes()).unwrap_or(usize::MAX))
-            .create_with_backend(Backend::new(file, base_room.clone()))
+            .create_with_backend(Backend::new(base_file.clone(), base_room.clone()))
             .map_err(base_err)?;
         if !exists {
             disk.rename(&new_path, &base_path)
@@ -694,8 +712,12 @@ impl Database {
                 .map_err(|e| io("making the base in", e))?;
         }
         let meta = read_meta(&redb)?;
+        let mut apart = Apart::default();
+        let scrub = Scrub::default();
         let (from, catalog, binlog, replica, prepared) = match meta {
             Some(m) => {
+                apart = m.apart;
+                scrub.begin_at(m.scrubbed);
                 let binlog = from_hex(&m.binlog)
                     .ok_or_else(|| EngineError::Corrupt("binlog state in the base".into()))
                     .and_then(|b| {
@@ -722,10 +744,22 @@ impl Database {
         let tail = (options.classic_log)
             .then(|| Tail::read(&disk, &dir, &base_files))
             .transpose()?;
-        let base = BaseGen::open(&redb, from.map_or(0, |f| f.1), catalog.index_ids())?;
+        let spill_dir = dir.join("spill");
+        disk.create_dir_all(&spill_dir)
+            .map_err(|e| io("making", e))?;
+        let run_cache =
+            RunCache::new((options.store_budget() / 16).clamp(1 << 20, 64 << 20) as usize);
+        let layers = apart.open(&catalog, &disk, &spill_dir, &run_cache);
+        let unreadable = apart.unreadable(&catalog, &spill_dir);
+        let base = BaseGen::open(&redb, from.map_or(0, |f| f.1), &catalog, unreadable)?;
         for t in catalog.by_id.values() {
-            let rows = i64::try_from(base.len(t.indexes[0].id)?).unwrap_or(i64::MAX);
-            t.counters.rows.store(rows, Ordering::Relaxed);
+            // A damaged table's number is the stored one.
+            if let Ok(rows) = base.len(t.indexes[0].id)
+                && !t.counters.apart.load(Ordering::Relaxed)
+            {
+                let rows = i64::try_from(rows).unwrap_or(i64::MAX);
+                t.counters.rows.store(rows, Ordering::Relaxed);
+            }
         }
         let started = Instant::now();
         let (lsn, seq) = from.unwrap_or((narwal_log::FIRST_LSN, 0));
@@ -733,11 +767,6 @@ impl Database {
             None if from.is_some() => Replay::rebuild(binlog, lsn, seq, disk.clone(), &log_dir),
             stored => Replay::new(binlog, lsn, seq, stored),
         };
-        let spill_dir = dir.join("spill");
-        disk.create_dir_all(&spill_dir)
-            .map_err(|e| io("making", e))?;
-        let run_cache =
-            RunCache::new((options.store_budget() / 16).clamp(1 << 20, 64 << 20) as usize);
         let oob_registry = Arc::new(OobRegistry::default());
         let spill = RecoverySpill {
             disk: disk.clone(),
@@ -747,7 +776,7 @@ impl Database {
             registry: oob_registry.clone(),
             limit: spill_bytes(&options),
         };
-        let mut recovery = Recovery::new(base, catalog, binlog, replica, prepared, spill);
+        let mut recovery = Recovery::new(base, catalog, binlog, replica, prepared, spill, layers);
         recovery.reconcile = tail.map(Reconcile::new);
         let mut log_options = LogOptions::new(log_dir.clone());
         log_options.disk = disk.clone();
@@ -870,6 +899,9 @@ impl Database {
             flat,
             redb,
             base_room,
+            base_file,
+            apart: Mutex::new(apart),
+            scrub,
             pace: Pace::default(),
             state: ArcSwap::new(state),
             registry: SnapshotRegistry::new(),
@@ -930,6 +962,8 @@ impl Database {
             *inner.worker.lock() = Some(worker);
             retention::start(&inner)
                 .map_err(|e| EngineError::Io(format!("starting the purging thread: {e}")))?;
+            crate::scrub::start(&inner)
+                .map_err(|e| EngineError::Io(format!("starting the scrub's thread: {e}")))?;
         }
         Ok(Database {
             _handle: Arc::new(Handle(inner.clone())),
@@ -1200,6 +1234,12 @@ impl Database {
                     "Narwal_checkpoint_errors",
                     db.counters.checkpoint_errors.load(r),
                 ),
+                ("Narwal_damaged_tables", db.apart.lock().tables.len() as u64),
+                ("Narwal_base_read_errors", db.base_file.errors()),
+                ("Narwal_scrub_rounds", db.scrub.rounds()),
+                ("Narwal_scrub_bytes", db.scrub.bytes()),
+                ("Narwal_scrub_errors", db.scrub.errors()),
+                ("Narwal_scrub_progress", db.scrub.progress(db)),
                 (
                     "Narwal_checkpoint_cuts",
                     db.counters.checkpoint_cuts.load(r),

@@ -1,5 +1,6 @@
 //! Engine errors and their MySQL numbers.
 
+pub use crate::verified::Damage;
 use narwal_types::SqlError;
 
 /// The result of engine calls.
@@ -53,6 +54,18 @@ pub enum EngineError {
     /// Damaged data, with place.
     #[error("corruption: {0}")]
     Corrupt(String),
+    /// A page of the base is not what was written there.
+    #[error("{}", damaged_text(table, index, damage))]
+    Damaged {
+        /// Id of the index; 0: not known, or the page is of no index.
+        id: u32,
+        /// Its table, `database.table`; empty: not known.
+        table: String,
+        /// Its name, empty for rows without a primary key.
+        index: String,
+        /// Where.
+        damage: Box<Damage>,
+    },
     /// A table or database that a catalog change names exists already or is missing.
     #[error("catalog: {0}")]
     Catalog(String),
@@ -85,6 +98,15 @@ pub enum EngineError {
     /// An error that already has its MySQL number.
     #[error(transparent)]
     Sql(#[from] SqlError),
+}
+
+fn damaged_text(table: &str, index: &str, damage: &Damage) -> String {
+    let name = match (table, index) {
+        ("", _) => "of the base".to_owned(),
+        (table, "") => format!("{table}.(rows)"),
+        (table, index) => format!("{table}.{index}"),
+    };
+    format!("Index {name} is corrupted ({damage})")
 }
 
 impl EngineError {
@@ -138,6 +160,7 @@ impl EngineError {
                 "Cannot execute statement in a READ ONLY transaction",
             ),
             EngineError::Corrupt(m) => e(1712, b"HY000", format!("Corruption found: {m}")),
+            EngineError::Damaged { .. } => e(1712, b"HY000", self.to_string()),
             EngineError::Catalog(m) | EngineError::Io(m) => e(1105, b"HY000", m.as_str()),
             // What a replica or a dump gets to see; SHOW BINLOG EVENTS makes 1220 of them.
             EngineError::InsideGroup { .. } | EngineError::BehindFileEnd { .. } => {

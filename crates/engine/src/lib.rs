@@ -29,6 +29,7 @@
 //! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod apart;
 pub mod apply;
 mod backend;
 pub mod backup;
@@ -43,6 +44,7 @@ mod checkpoint;
 mod classic;
 mod commit;
 mod cursor;
+mod damage;
 pub mod db;
 mod ddl;
 pub mod error;
@@ -69,6 +71,7 @@ mod replica;
 #[allow(dead_code, unused_imports)]
 mod run;
 mod scan;
+mod scrub;
 mod sequence;
 mod snapshot;
 mod spilled;
@@ -77,6 +80,7 @@ pub mod table;
 mod table_locks;
 mod temporary;
 pub mod txn;
+mod verified;
 mod views;
 mod writeset;
 pub mod xa;
@@ -108,6 +112,7 @@ pub use narwal_log::{Gate, GateStats, Held, LogError, OnDone};
 pub use packed::{Compression, unpack};
 pub use parallel::Keep;
 pub use replica::{Origin, ReplicaState};
+pub use scrub::DEFAULT_SCRUB_RATE;
 pub use sequence::{SequenceRow, SetValue, not_for_sequences};
 pub use table::{Index, Table, TableStats};
 pub use table_locks::TableLocks;
@@ -116,4 +121,7 @@ pub use txn::{
     CommitInfo, Isolation, KeyRange, KillFlag, LockMode, LockWait, ReadView, Reserved, Row,
     Savepoint, Scan, ScanItem, Transaction, TxnOptions,
 };
+pub use verified::Damage;
+#[doc(hidden)]
+pub use verified::open_base;
 pub use views::{CheckOption, ViewAlgorithm, ViewDef};

@@ -9,6 +9,7 @@ use crate::base::{Bytes, META, base_err, table_name};
 use crate::binlog::index::IndexDelta;
 use crate::catalog::Catalog;
 use crate::checkpoint::CheckpointMeta;
+use crate::damage::LOST;
 use crate::db::Inner;
 use crate::memtable::{FullKey, Payload};
 use crate::{EngineError, Result};
@@ -50,24 +51,49 @@ fn pause(took: Duration) -> Duration {
     took.min(LONGEST_PAUSE)
 }
 
+/// Begins a transaction that drops the tables of indexes that are no more. Whose pages can't be told, because one is damaged,
+/// is set aside under another name: its room is lost until the base is made anew, and nobody reads it again.
+fn begin(db: &Inner, live: &ahash::HashSet<u32>) -> Result<WriteTransaction> {
+    let mut lost: Vec<String> = Vec::new();
+    'again: loop {
+        let txn = db.redb.begin_write().map_err(base_err)?;
+        let names: Vec<String> = (txn.list_tables().map_err(base_err)?)
+            .map(|t| t.name().to_owned())
+            .collect();
+        for name in names {
+            let id = name.strip_prefix('i').and_then(|n| n.parse::<u32>().ok());
+            if id.is_none_or(|id| live.contains(&id)) {
+                continue;
+            }
+            let table = TableDefinition::<Bytes, Bytes>::new(&name);
+            if lost.contains(&name) {
+                let aside = format!("{LOST}{name}");
+                let aside = TableDefinition::<Bytes, Bytes>::new(&aside);
+                txn.rename_table(table, aside).map_err(base_err)?;
+                continue;
+            }
+            match txn.delete_table(table).map_err(base_err) {
+                Ok(_) => {}
+                Err(e @ EngineError::Damaged { .. }) => {
+                    tracing::warn!("a dropped index leaves its room in the base unused: {e}");
+                    txn.abort().map_err(base_err)?;
+                    lost.push(name);
+                    continue 'again;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        return Ok(txn);
+    }
+}
+
 impl<'a> Merger<'a> {
     /// Begins, and drops the tables of indexes that are no more.
     pub(crate) fn new(db: &'a Inner, catalog: &Catalog) -> Result<Self> {
         let cache = db.options.base_cache_bytes();
         let batch_size = (cache / PAGE / 8).clamp(1, BATCH) as usize;
         let live: ahash::HashSet<u32> = catalog.index_ids().collect();
-        let txn = db.redb.begin_write().map_err(base_err)?;
-        let names: Vec<String> = (txn.list_tables().map_err(base_err)?)
-            .map(|t| t.name().to_owned())
-            .collect();
-        for name in names {
-            if let Some(id) = name.strip_prefix('i').and_then(|n| n.parse::<u32>().ok())
-                && !live.contains(&id)
-            {
-                txn.delete_table(TableDefinition::<Bytes, Bytes>::new(&name))
-                    .map_err(base_err)?;
-            }
-        }
+        let txn = begin(db, &live)?;
         Ok(Merger {
             db,
             live,
@@ -117,9 +143,11 @@ impl<'a> Merger<'a> {
                 continue; // dropped meanwhile
             }
             let name = table_name(index);
+            // Names the index in an error.
+            let base = self.db.state.load().base.clone();
             let mut table = (self.txn()?)
                 .open_table(TableDefinition::<Bytes, Bytes>::new(&name))
-                .map_err(base_err)?;
+                .map_err(|e| base.failed(index, e))?;
             for (_, key, seq, payload) in entries {
                 let key = key.as_slice();
                 match payload {
@@ -132,7 +160,7 @@ impl<'a> Merger<'a> {
                         table.insert(key, value.as_slice()).map(drop)
                     }
                 }
-                .map_err(base_err)?;
+                .map_err(|e| base.failed(index, e))?;
             }
         }
         self.db.pace.advance(batch.len() as u64);

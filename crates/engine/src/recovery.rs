@@ -88,11 +88,12 @@ impl Recovery {
         replica: ReplicaState,
         prepared: PreparedList,
         spill: RecoverySpill,
+        apart: Vec<Layer>,
     ) -> Self {
         Recovery {
             state: Arc::new(State {
                 active: Arc::new(Memtable::new()),
-                older: Default::default(),
+                older: apart.into(),
                 base,
             }),
             catalog,

@@ -1,6 +1,6 @@
 //! Ordered scans: own writes, memtables and base merged, newest source first.
 
-use crate::base::{Bytes, base_err, split_value};
+use crate::base::{BaseGen, Bytes, split_value};
 use crate::cursor::{Cursor, Cursors, Sought};
 use crate::memtable::{FullKey, FullRange, Payload, full_key};
 use crate::parallel::{Keep, Parallel};
@@ -164,7 +164,7 @@ impl<'t> Scan<'t> {
     }
 
     fn advance_base(&mut self) -> Result<()> {
-        self.base_next = read_base(&mut self.base, self.sought.reverse)?;
+        self.base_next = read_base(&mut self.base, &self.state.base, self.sought)?;
         Ok(())
     }
 
@@ -181,7 +181,7 @@ impl<'t> Scan<'t> {
                 // Nothing to compare with: nothing is read ahead.
                 let next = match self.base_next.take() {
                     Some(item) => Some(item),
-                    None => read_base(&mut self.base, self.sought.reverse)?,
+                    None => read_base(&mut self.base, &self.state.base, self.sought)?,
                 };
                 let Some((k, v)) = next else {
                     self.current = Current::None;
@@ -577,13 +577,19 @@ fn before(a: &[u8], b: &[u8], reverse: bool) -> bool {
 #[inline]
 fn read_base(
     base: &mut Option<redb::Range<'static, Bytes, Bytes>>,
-    reverse: bool,
+    of: &BaseGen,
+    sought: Sought,
 ) -> Result<Option<(Guard, Guard)>> {
     let Some(r) = base else {
         return Ok(None);
     };
-    match if reverse { r.next_back() } else { r.next() } {
-        Some(item) => Ok(Some(item.map_err(base_err)?)),
+    match if sought.reverse {
+        r.next_back()
+    } else {
+        r.next()
+    } {
+        Some(Ok(item)) => Ok(Some(item)),
+        Some(Err(e)) => Err(of.failed(sought.index, e)),
         None => {
             *base = None;
             Ok(None)

@@ -18,6 +18,8 @@ pub(crate) struct Spilled {
     /// Memory of the map, bytes.
     pub(crate) map_bytes: u64,
     pub(crate) runs: RunSet,
+    /// It is no transaction's, but holds what the base lacks of these tables, which are damaged (`apart.rs`).
+    pub(crate) apart: Vec<u64>,
 }
 
 impl Spilled {
@@ -30,6 +32,7 @@ impl Spilled {
             map: Arc::new(map),
             map_bytes,
             runs: RunSet { runs },
+            apart: Vec::new(),
         }
     }
 

@@ -57,6 +57,8 @@ pub(crate) struct TableCounters {
     pub(crate) sequence: crate::sequence::SequenceState,
     /// Somebody was told that replicated changes look for its rows one by one.
     pub(crate) scan_told: AtomicBool,
+    /// The table is damaged and takes no writes (`apart.rs`).
+    pub(crate) apart: AtomicBool,
     /// A foreign key refers to the table, or did once.
     pub(crate) referenced: AtomicBool,
     /// What ANALYZE TABLE found last.

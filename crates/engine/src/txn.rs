@@ -665,6 +665,9 @@ impl Transaction {
             return Err(EngineError::LogFailed(m));
         }
         self.lock_table(table)?;
+        if table.counters.apart.load(Ordering::Relaxed) {
+            return Err(crate::apart::refused(&self.db, table));
+        }
         if matches!(self.statement, StatementStart::Here) {
             self.statement = StatementStart::At(self.savepoint());
         }

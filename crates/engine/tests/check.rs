@@ -164,7 +164,7 @@ fn digest(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// Changes an index in the base behind everybody's back.
 fn in_base(dir: &Path, index: u32, work: impl FnOnce(&mut redb::Table<'_, Bytes, Bytes>)) {
-    let db = redb::Database::open(dir.join("base.redb")).unwrap();
+    let db = narwal_engine::open_base(&dir.join("base.redb")).unwrap();
     let txn = db.begin_write().unwrap();
     {
         let name = format!("i{index}");
@@ -332,7 +332,7 @@ fn two_flipped_bytes_in_the_log() {
 fn a_flipped_byte_in_the_base() {
     let (mut found, mut named, mut all) = (0, 0, 0);
     let whole = folder(false);
-    let db = redb::Database::open(whole.path().join("base.redb")).unwrap();
+    let db = narwal_engine::open_base(&whole.path().join("base.redb")).unwrap();
     let txn = db.begin_read().unwrap();
     drop(txn);
     drop(db);
@@ -538,7 +538,7 @@ fn a_group_of_a_purged_file_without_its_chunks_is_no_damage() {
 
 /// Changes the index over the log in the base.
 fn in_binlog_index(dir: &Path, work: impl FnOnce(&mut redb::Table<'_, Bytes, Bytes>)) {
-    let db = redb::Database::open(dir.join("base.redb")).unwrap();
+    let db = narwal_engine::open_base(&dir.join("base.redb")).unwrap();
     let txn = db.begin_write().unwrap();
     work(
         &mut txn

@@ -152,6 +152,10 @@ pub struct Backup {
     given: Vec<Given>,
     done: u64,
     rounds: u32,
+    /// Blocks of the base that do not have their checksums, in use or not.
+    damaged: Vec<crate::verified::Damage>,
+    /// The checkpoint's lock is held.
+    locked: bool,
 }
 
 impl std::fmt::Debug for Backup {
@@ -178,6 +182,12 @@ impl Backup {
     fn begin(db: &Arc<Inner>, options: BackupOptions) -> Result<Backup> {
         if !db.is_open() {
             return Err(EngineError::LogFailed("the database is closed".into()));
+        }
+        if let Some(t) = db.apart.lock().tables.first() {
+            return Err(EngineError::Corrupt(format!(
+                "{}; no backup is made of a damaged table: repair, truncate or drop it first",
+                t.what
+            )));
         }
         // Everything is held until it is known what is needed.
         let hold = db.binlog.register_reader(&options.name, 0, false);
@@ -222,6 +232,8 @@ impl Backup {
             given: Vec::new(),
             done: 0,
             rounds: 0,
+            damaged: Vec::new(),
+            locked: false,
         })
     }
 
@@ -395,14 +407,48 @@ impl Backup {
 
     // ---- the base ----
 
-    fn read_base(&self, first: u64, blocks: u64) -> Result<Vec<u8>> {
+    fn read_base(&mut self, first: u64, blocks: u64) -> Result<Vec<u8>> {
         let mut bytes = vec![0; (blocks * BLOCK) as usize];
         let n = self
             .base
             .read_stored(&mut bytes, first * BLOCK)
             .map_err(|e| io_error("reading", &self.db.dir.join(BASE), &e))?;
         bytes.truncate(n);
+        self.verify_base(first * BLOCK, n as u64)?;
         Ok(bytes)
+    }
+
+    /// Compares what was just read with the base's checksums: no copy of damage is made. What is being written meanwhile will
+    /// be copied again.
+    fn verify_base(&mut self, stored: u64, len: u64) -> Result<()> {
+        let shift = self.base.stored_at(0);
+        let (from, to) = (
+            stored.saturating_sub(shift),
+            stored + len - shift.min(stored + len),
+        );
+        let from = from - from % crate::verified::BLOCK;
+        let to = to.next_multiple_of(crate::verified::BLOCK);
+        let found = self
+            .db
+            .base_file
+            .verify(from, to)
+            .map_err(crate::base::io_err)?;
+        self.damaged.extend(found);
+        if self.locked || self.damaged.is_empty() {
+            return Ok(());
+        }
+        let found = std::mem::take(&mut self.damaged);
+        let pending = self.db.checkpoint.lock();
+        let owned = crate::damage::in_use(&self.db.redb, found)?;
+        drop(pending);
+        self.refuse(owned)
+    }
+
+    fn refuse(&self, owned: Vec<crate::damage::Owned>) -> Result<()> {
+        match crate::damage::name(&self.db, owned).into_iter().next() {
+            Some(e) => Err(e),
+            None => Ok(()),
+        }
     }
 
     fn base_piece(&mut self, first: u64, blocks: u64) -> Result<Option<Piece>> {
@@ -424,10 +470,13 @@ impl Backup {
             return Ok(());
         }
         self.spool = Spool::new(&self.db);
-        let pending = self.db.checkpoint.lock();
+        let db = self.db.clone();
+        let pending = db.checkpoint.lock();
         if !self.db.is_open() {
             return Err(EngineError::LogFailed("the database was closed".into()));
         }
+        // Of blocks that no commit needs memory may know more than the file.
+        (self.db.base_file.write_sums()).map_err(crate::base::io_err)?;
         // Nobody writes the base now.
         let path = self.db.dir.join(BASE);
         self.base_size = self
@@ -435,12 +484,18 @@ impl Backup {
             .stored_len()
             .map_err(|e| io_error("reading", &path, &e))?;
         let mut from = 0;
+        self.locked = true;
         while let Some((first, n)) = self.dirty.take(from, PIECE / BLOCK) {
             from = first + n;
             let bytes = self.read_base(first, n)?;
             if !bytes.is_empty() {
                 self.spool.put(first * BLOCK, bytes)?;
             }
+        }
+        self.locked = false;
+        let found = std::mem::take(&mut self.damaged);
+        if !found.is_empty() {
+            self.refuse(crate::damage::in_use(&self.db.redb, found)?)?;
         }
         let meta = read_meta(&self.db.redb)?
             .ok_or_else(|| EngineError::Corrupt("the base has no checkpoint".into()))?;
@@ -468,6 +523,7 @@ impl Backup {
         if !self.db.is_open() {
             return Err(EngineError::LogFailed("the database was closed".into()));
         }
+        (self.db.base_file.write_sums()).map_err(crate::base::io_err)?;
         if !disk
             .reflink(&path, to)
             .map_err(|e| io_error("copying the base to", to, &e))?
@@ -489,7 +545,14 @@ impl Backup {
             self.hold.advance(self.log_start);
         }
         self.base_gtids = meta.gtids(self.db.virtual_config())?;
-        self.done += self.base_size;
+        // The copy shares its blocks with what is read here.
+        match crate::damage::verify(&self.db, 0, u64::MAX)?
+            .into_iter()
+            .next()
+        {
+            Some(e) => return Err(e),
+            None => self.done += self.base_size,
+        }
         self.phase = Phase::Spooled;
         Ok(true)
     }

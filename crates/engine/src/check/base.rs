@@ -1,20 +1,18 @@
 //! The base file: page checksums, and the checkpoint in it.
 
 use super::{Check, Finding, quietly};
-use crate::base::{Bytes, base_err};
+use crate::base::{base_err, io_err};
 use crate::binlog::index::{FileEntry, Index};
 use crate::binlog::store;
 use crate::check::recount::{Counted, text};
 use crate::checkpoint::{CheckpointMeta, from_hex};
+use crate::damage::{self, Owned};
+use crate::verified::BaseFile;
 use crate::{EngineError, Result};
 use narwal_binlog::{VirtualConfig, VirtualFiles};
 use narwal_log::Lsn;
-use redb::{ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Bytes of the base's pages.
-const PAGE: u64 = 4096;
 
 /// What the base says about the log.
 pub(super) struct Stored {
@@ -102,42 +100,59 @@ impl Check<'_> {
         self.dir.join("base.redb")
     }
 
-    /// Opens the base on an overlay; reads are noted from here on.
-    fn open_base(&self) -> Result<(redb::Database, Arc<super::overlay::OverlayFile>)> {
+    /// Opens the base on an overlay.
+    fn open_base(&self) -> Result<(redb::Database, Arc<BaseFile>)> {
         let path = self.base_path();
         let file = (self.overlay([]))
             .file(&path)
             .map_err(|e| EngineError::Io(format!("{}: {e}", path.display())))?;
+        let room = Arc::<crate::backend::Room>::default();
+        let file =
+            BaseFile::open(file, &path, room.clone(), self.options.memory / 64).map_err(io_err)?;
+        let file = Arc::new(file);
         let db = redb::Builder::new()
             // Every read shall reach the file.
             .set_cache_size(0)
-            .create_with_backend(crate::backend::Backend::new(file.clone(), Arc::default()))
+            .create_with_backend(crate::backend::Backend::new(file.clone(), room))
             .map_err(base_err)?;
-        file.note_reads();
         Ok((db, file))
     }
 
-    /// Checks all pages and what the last checkpoint says.
+    /// Compares all blocks with their checksums, then the trees with theirs; and what the last checkpoint says.
     pub(super) fn check_base(&mut self, oldest: Option<Lsn>) {
         self.observer.progress("base", 0, 0);
         let path = self.base_path();
-        let verified = quietly(|| -> Result<(bool, Vec<(u64, usize)>)> {
+        let verified = quietly(|| -> Result<(bool, Vec<Owned>)> {
             let (mut db, file) = self.open_base()?;
-            let whole = db.check_integrity();
-            let reads = file.take_reads();
-            match whole {
-                Ok(whole) => Ok((whole, Vec::new())),
+            let damaged = file.verify(0, u64::MAX).map_err(io_err)?;
+            let damaged = damage::in_use(&db, damaged)?;
+            if !damaged.is_empty() {
+                return Ok((false, damaged));
+            }
+            match db.check_integrity() {
+                Ok(whole) => Ok((whole, damaged)),
                 Err(redb::DatabaseError::Storage(redb::StorageError::Corrupted(_))) => {
-                    Ok((false, reads))
+                    Ok((false, damaged))
                 }
-                Err(e) => Err(base_err(e)),
+                // Of an index that was dropped.
+                Err(e) => match base_err(e) {
+                    EngineError::Damaged { .. } => Ok((true, damaged)),
+                    e => Err(e),
+                },
             }
         });
         match verified {
             Ok(Ok((true, _))) => {}
-            Ok(Ok((false, reads))) => self.name_pages(&reads),
+            Ok(Ok((false, damaged))) if damaged.is_empty() => {
+                self.found(Finding::damage("its pages do not verify").in_file(&path));
+            }
+            Ok(Ok((false, damaged))) => self.name_blocks(damaged),
             Ok(Err(e)) => {
-                self.found(Finding::damage(format!("it does not open: {e}")).in_file(&path))
+                let mut finding = Finding::damage(format!("it does not open: {e}")).in_file(&path);
+                if let EngineError::Damaged { damage, .. } = &e {
+                    finding.offset = Some(damage.offset);
+                }
+                self.found(finding);
             }
             Err(why) => self.found(
                 Finding::damage(format!("it holds what no page can hold ({why})")).in_file(&path),
@@ -224,69 +239,23 @@ impl Check<'_> {
         }
     }
 
-    /// Names the damaged page by what it holds. `reads`: what the verification read; it ended with a page that does not
-    /// verify (the checkpoint's commits are two-phase, so nothing older is looked at then).
-    fn name_pages(&mut self, reads: &[(u64, usize)]) {
+    /// Names damaged blocks by what they are part of.
+    fn name_blocks(&mut self, damaged: Vec<Owned>) {
         let path = self.base_path();
-        let suspect = reads.last().copied();
-        let Some((offset, len)) = suspect.filter(|r| r.0 >= PAGE) else {
-            self.found(Finding::damage("its pages do not verify").in_file(&path));
-            return;
-        };
-        let mut finding = Finding::damage(format!(
-            "the page of {len} bytes at this offset does not verify"
-        ))
-        .in_file(&path);
-        finding.offset = Some(offset);
-        if let Ok(Some((index, key))) = quietly(|| self.who_reads(offset)) {
-            match self.index_name(index) {
-                Some((table, name)) => {
-                    finding.table = Some(table);
-                    finding.index = Some(name);
-                }
-                None => finding.index = Some(format!("id {index}")),
-            }
-            finding.key = key.map(|k| super::tables::hex(&k));
-        }
-        self.found(finding);
-    }
-
-    /// The index in whose B-tree the page is, and the first key read through it.
-    fn who_reads(&self, offset: u64) -> Option<(u32, Option<Vec<u8>>)> {
-        let (db, file) = self.open_base().ok()?;
-        let txn = db.begin_read().ok()?;
-        let names: Vec<String> = txn
-            .list_tables()
-            .ok()?
-            .map(|t| t.name().to_owned())
-            .collect();
-        for name in names {
-            let Some(id) = name.strip_prefix('i').and_then(|n| n.parse::<u32>().ok()) else {
-                continue;
-            };
-            file.note_reads();
-            let mut last = None;
-            let mut hit = false;
-            let walked = quietly(|| {
-                let table = txn
-                    .open_table(TableDefinition::<Bytes, Bytes>::new(&name))
-                    .ok()?;
-                for item in table.iter().ok()? {
-                    let (key, _) = item.ok()?;
-                    last = Some(key.value().to_vec());
-                    if file.just_read(offset) {
-                        hit = true;
-                        return last.clone();
+        for owned in damaged {
+            let mut finding = Finding::damage(owned.damage.what).in_file(&path);
+            finding.offset = Some(owned.damage.offset);
+            if let Some(id) = owned.index {
+                match self.index_name(id) {
+                    Some((table, name)) => {
+                        finding.table = Some(table);
+                        finding.index = Some(name);
                     }
+                    None => finding.index = Some(format!("id {id}")),
                 }
-                None
-            });
-            // It may be the read that ended the walk.
-            if hit || file.just_read(offset) {
-                return Some((id, walked.ok().flatten().or(last)));
             }
+            self.found(finding);
         }
-        None
     }
 
     /// Table and index of an index id, by the stored catalog.

@@ -152,7 +152,6 @@ impl Overlay {
                 base_len: len,
                 blocks: BTreeMap::new(),
             }),
-            reads: Mutex::new(None),
         });
         files.insert(path.to_owned(), Some(file.clone()));
         Ok(file)
@@ -177,7 +176,6 @@ impl Disk for Overlay {
             base: None,
             scratch: self.scratch.clone(),
             state: Mutex::new(Content::default()),
-            reads: Mutex::new(None),
         });
         self.files
             .lock()
@@ -250,8 +248,6 @@ pub(super) struct OverlayFile {
     base: Option<Arc<dyn DiskFile>>,
     scratch: Arc<Scratch>,
     state: Mutex<Content>,
-    /// Offsets and lengths of reads, while they are wanted.
-    reads: Mutex<Option<Vec<(u64, usize)>>>,
 }
 
 #[derive(Debug, Default)]
@@ -263,29 +259,6 @@ struct Content {
 }
 
 impl OverlayFile {
-    /// Begins to note reads; what was noted before is dropped.
-    pub(super) fn note_reads(&self) {
-        *self.reads.lock() = Some(Vec::new());
-    }
-
-    /// Whether something at this offset was read. What was noted is dropped.
-    pub(super) fn just_read(&self, offset: u64) -> bool {
-        let mut reads = self.reads.lock();
-        let hit = reads
-            .iter()
-            .flatten()
-            .any(|(at, len)| (*at..*at + *len as u64).contains(&offset));
-        if let Some(reads) = &mut *reads {
-            reads.clear();
-        }
-        hit
-    }
-
-    /// What was read since [`OverlayFile::note_reads`], which it ends.
-    pub(super) fn take_reads(&self) -> Vec<(u64, usize)> {
-        self.reads.lock().take().unwrap_or_default()
-    }
-
     fn read_below(&self, state: &Content, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let have = state.base_len.saturating_sub(offset).min(buf.len() as u64) as usize;
         let (head, tail) = buf.split_at_mut(have);
@@ -327,9 +300,6 @@ impl OverlayFile {
 
 impl DiskFile for OverlayFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        if let Some(reads) = &mut *self.reads.lock() {
-            reads.push((offset, buf.len()));
-        }
         let state = self.state.lock();
         let n = state.len.saturating_sub(offset).min(buf.len() as u64) as usize;
         let buf = &mut buf[..n];
