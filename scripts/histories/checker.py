@@ -214,7 +214,7 @@ class Checker:
             if not possible:
                 self.nothing_possible(txn, op, o, fits, wanted, low, high)
                 continue
-            self.edges(txn, op, o, possible[0], possible[-1], True, pure)
+            self.edges(txn, op, o, *changes(fits, wanted, possible[0], possible[-1]), True, pure)
         for row in op.rows or []:
             if row.id not in self.objects.rows and row.tokens is None and op.lock is False and self.history.complete:
                 if not any(w.txn is txn for w in self.objects.tokens.values() if w.op.id == row.id):
@@ -317,6 +317,16 @@ class Checker:
             return f"wr: T{b} met {versions} of row {o.id} {o.tokens}, which T{a} had made, by: {op.sql or op.where}"
         gone = " (the delete)" if o.states[high + 1] is None else ""
         return f"rw: T{a} met {versions} of row {o.id} {o.tokens} by: {op.sql or op.where}; T{b} wrote version {high + 1}{gone}"
+
+
+def changes(fits: list[bool], wanted: bool, low: int, high: int) -> tuple[int, int]:
+    """The same bounds, moved out to where the row comes into the predicate or goes out of it: changes between these do not
+    concern a reader who only knows whether the row matches."""
+    while low and fits[low - 1] == wanted:
+        low -= 1
+    while high + 1 < len(fits) and fits[high + 1] == wanted:
+        high += 1
+    return low, high
 
 
 class Registers:

@@ -373,7 +373,8 @@ class Client(threading.Thread):
         op = Op(DELETE, where=["id", self.target()] if self.rng.random() < 0.6 else where)
         if op.where[0] != "id":
             # What the predicate says of lists is not true of this statement.
-            op.where = ["id", FIRST_ROW + self.s.window(self.rng) * 1000, FIRST_ROW + self.s.window(self.rng) * 1000 + 9]
+            low = FIRST_ROW + self.s.window(self.rng) * 1000 + 100 * self.rng.randrange(BANDS)
+            op.where = ["id", low, low + 19]
         r = self.run_op(op, f"DELETE FROM h WHERE {self.condition(op.where)}{only} RETURNING id, grp, num, v", *op.where[1:], auto=auto)
         op.rows = [Row(i, tokens(v), g, n) for i, g, n, v in r.rows]
         if op.where[1] < FIRST_ROW:

@@ -90,14 +90,6 @@ impl State {
         }
     }
 
-    /// True if the newest version of a clustered key is a row.
-    pub(crate) fn exists(&self, index: u32, key: &FullKey) -> Result<bool> {
-        Ok(matches!(
-            self.get(index, key, u64::MAX)?,
-            Some((_, Some(_)))
-        ))
-    }
-
     /// Memory of the memtables, bytes.
     pub(crate) fn memtable_bytes(&self) -> u64 {
         self.active.bytes() + self.older.iter().map(Layer::memory).sum::<u64>()

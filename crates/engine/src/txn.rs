@@ -517,6 +517,17 @@ impl Transaction {
         self.snapshot = Some(snapshot);
     }
 
+    /// The snapshot for a plain read. Row locks are freed before the commit is visible, so this transaction may have locked or
+    /// changed rows of a commit that no snapshot has yet: it waits for that one, or it would see a state from before its own.
+    #[inline]
+    fn snapshot_after_what_it_saw(&mut self) -> Result<()> {
+        if self.snapshot.is_none() {
+            self.wait_visible(self.read_dependency)?;
+            self.ensure_snapshot();
+        }
+        Ok(())
+    }
+
     /// Reads one row by clustered key in the snapshot (plus own writes).
     pub fn get(&mut self, table: &Arc<Table>, pk: &[u8]) -> Result<Option<Row>> {
         let index = table.indexes[0].id;
@@ -524,7 +535,7 @@ impl Transaction {
         if table.temporary {
             return Ok(self.own(&key)?.flatten());
         }
-        self.ensure_snapshot();
+        self.snapshot_after_what_it_saw()?;
         self.check_made_before(table, 0)?;
         if let Some(own) = self.own(&key)? {
             return Ok(own);
@@ -571,7 +582,7 @@ impl Transaction {
     ) -> Result<Scan<'_>> {
         let (state, seq) = match view {
             ReadView::Snapshot if !table.temporary => {
-                self.ensure_snapshot();
+                self.snapshot_after_what_it_saw()?;
                 self.check_made_before(table, index)?;
                 match &self.snapshot {
                     Some(s) => (s.state.clone(), s.seq),
@@ -811,7 +822,7 @@ impl Transaction {
         if !table.hidden_pk {
             let exists = match self.own(&key)? {
                 Some(own) => own.is_some(),
-                None => self.db.state.load().exists(clustered, &key)?,
+                None => self.taken(clustered, &key)?,
             };
             if exists {
                 return Err(self.duplicate(table, 0, pk));
@@ -832,6 +843,7 @@ impl Transaction {
         }
         let row_id = table.hidden_pk.then_some(row_id);
         self.log_change(table, Change::Insert(&row), row_id)?;
+        self.cover_snapshot(table, &pk, None, Some(&row))?;
         self.put(key, Payload::Row(row.into()), 1);
         for k in keys {
             self.put(k, Payload::Present, 0);
@@ -895,6 +907,63 @@ impl Transaction {
             self.put(k, Payload::Present, 0);
         }
         self.make_room_behind()
+    }
+
+    /// Whether there is a row under the clustered key, which is locked. That there is none any more is something read, too.
+    fn taken(&mut self, index: u32, key: &FullKey) -> Result<bool> {
+        match self.db.state.load().get(index, key, u64::MAX)? {
+            Some((seq, row)) => {
+                self.read_dependency = self.read_dependency.max(seq);
+                Ok(row.is_some())
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// Where writes take the newest rows (`innodb_snapshot_isolation=OFF`), the snapshot's version of a row may have other index
+    /// entries than the version that is replaced: those of the snapshot must not lead to the own row, and the own
+    /// entries must be found even if the newest version had the same.
+    fn cover_snapshot(
+        &mut self,
+        table: &Table,
+        pk: &[u8],
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<()> {
+        if !self.options.newest_rows
+            || self.options.isolation == Isolation::ReadCommitted
+            || table.indexes.len() == 1
+        {
+            return Ok(());
+        }
+        let Some(snapshot) = &self.snapshot else {
+            return Ok(());
+        };
+        let clustered = table.indexes[0].id;
+        let seen = snapshot
+            .state
+            .get(clustered, &full_key(clustered, pk), snapshot.seq)?
+            .and_then(|(_, row)| row);
+        if seen.as_deref() == old {
+            return Ok(());
+        }
+        for i in 1..table.indexes.len() {
+            let key_of = |row: &[u8]| -> Result<FullKey> {
+                let mut parts = Vec::with_capacity(32);
+                table.secondary_parts(i, row, &mut parts)?;
+                finish_secondary_key(&mut parts, pk)?;
+                Ok(full_key(table.indexes[i].id, &parts))
+            };
+            let to = new.map(key_of).transpose()?;
+            let from = seen.as_deref().map(key_of).transpose()?;
+            if let Some(from) = from.filter(|from| Some(from) != to.as_ref()) {
+                self.put(from, Payload::Tombstone, 0);
+            }
+            if let Some(to) = to {
+                self.put(to, Payload::Present, 0);
+            }
+        }
+        Ok(())
     }
 
     /// Locks a unique secondary key and checks that it is free.
@@ -972,7 +1041,7 @@ impl Transaction {
             self.lock_for_write(clustered, &new_pk)?;
             let exists = match self.own(&key)? {
                 Some(own) => own.is_some(),
-                None => self.db.state.load().exists(clustered, &key)?,
+                None => self.taken(clustered, &key)?,
             };
             if exists {
                 return Err(self.duplicate(table, 0, new_pk));
@@ -1006,6 +1075,12 @@ impl Transaction {
         }
         let row_id = table.hidden_pk.then(|| row_id_of(pk));
         self.log_change(table, Change::Update(old, &new), row_id)?;
+        if moved {
+            self.cover_snapshot(table, pk, Some(old), None)?;
+            self.cover_snapshot(table, &new_pk, None, Some(&new))?;
+        } else {
+            self.cover_snapshot(table, pk, Some(old), Some(&new))?;
+        }
         if moved {
             self.put(full_key(clustered, pk), Payload::Tombstone, -1);
             self.put(key, Payload::Row(new.into()), 1);
@@ -1050,6 +1125,7 @@ impl Transaction {
         }
         let row_id = table.hidden_pk.then(|| row_id_of(pk));
         self.log_change(table, Change::Delete(old), row_id)?;
+        self.cover_snapshot(table, pk, Some(old), None)?;
         self.put(full_key(table.indexes[0].id, pk), Payload::Tombstone, -1);
         for k in keys {
             self.put(k, Payload::Tombstone, 0);
