@@ -83,6 +83,53 @@ fn after_commit_only_the_answer_waits() {
     });
 }
 
+/// Locks are freed before a commit is visible: who has taken a row over from it must not get a snapshot without it.
+#[test]
+fn a_snapshot_has_the_commits_that_its_transaction_builds_on() {
+    for deleted in [false, true] {
+        let (_dir, db, t) = gated(Gate::Visibility);
+        std::thread::scope(|s| {
+            let writer = s.spawn(|| {
+                let mut x = begin(&db);
+                let row1 = x
+                    .lock_row(&t, &key(1), LockMode::Exclusive, LockWait::Wait)
+                    .unwrap()
+                    .unwrap();
+                if deleted {
+                    x.delete(&t, &key(1), &row1).unwrap();
+                } else {
+                    x.update(&t, &key(1), &row1, row(&t, 1, Some(10), "ten"))
+                        .unwrap();
+                }
+                x.insert(&t, row(&t, 2, None, "two")).unwrap();
+                x.commit().unwrap();
+            });
+            until_held(&db, 1);
+            let reader = s.spawn(|| {
+                let mut x = begin(&db);
+                if deleted {
+                    x.insert(&t, row(&t, 1, Some(11), "eleven")).unwrap();
+                } else {
+                    let row1 = x
+                        .lock_row(&t, &key(1), LockMode::Exclusive, LockWait::Wait)
+                        .unwrap()
+                        .unwrap();
+                    x.update(&t, &key(1), &row1, row(&t, 1, Some(10), "eleven"))
+                        .unwrap();
+                }
+                let seen = x.get(&t, &key(2)).unwrap().is_some();
+                let indexed = dump(&mut x, &t, 1, ReadView::Snapshot).len();
+                (seen, indexed)
+            });
+            std::thread::sleep(Duration::from_millis(50));
+            assert!(!reader.is_finished());
+            acknowledge(&db);
+            assert_eq!(reader.join().unwrap(), (true, 2));
+            writer.join().unwrap();
+        });
+    }
+}
+
 #[test]
 fn what_depends_on_a_held_commit_is_told_when_it_has_passed() {
     let (_dir, db, t) = gated(Gate::Visibility);
