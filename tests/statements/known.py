@@ -1,0 +1,59 @@
+"""Differences from MariaDB that are documented, by what their smallest statements look like."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
+
+
+@dataclass
+class Known:
+    name: str
+    #: Of the smallest statement.
+    pattern: re.Pattern
+    #: How its line in docs/differences.md begins, or a part of it.
+    line: str
+
+
+def known(name: str, pattern: str, line: str) -> Known:
+    return Known(name, re.compile(pattern, re.I | re.S), line)
+
+
+KNOWN = [
+    known("not written", r"\b(column_\w+|extractvalue|updatexml|encode|decode|des_\w+|json_table)\(", "`COLUMN_*`"),
+    known("remainder", r" % |\bmod\b", "other remainders that are zero"),
+    known("hex as number", r"cast\((x'|0x|b')", "`CAST(x'41' AS UNSIGNED)`"),
+    known("weeks of years", r"str_to_date\(|%[XVxvUu]", "`%X`, `%V`"),
+    known("format of a time", r"date_format\(", "`DATE_FORMAT(time, ...)`"),
+    known("convert to ascii", r"convert\(.* using", "`CONVERT('é' USING ascii)`"),
+    known("round of nines", r"round\(.*, ?-\d", "`ROUND(d, -1)`"),
+    known("rpad of collations", r"\b[rl]pad\(", "`RPAD(a, n, b)`"),
+    known("subquery of JSON", r"json_\w+\(.*\(select", "a scalar subquery whose value is JSON"),
+    known("truth of json", r"json_(extract|query|value)\(", "truth of `JSON_EXTRACT("),
+    known("bytes in json", r"json_\w+\(.*(unhex|x'|_binary|aes_|inet6|binary)", "a binary string as a value in JSON"),
+    known("latin1 with utf8mb4", r"latin1", "a comparison of an expression in latin1"),
+    known("like without escapes", r"no_backslash", "`LIKE` under NO_BACKSLASH_ESCAPES"),
+    known("UUID as number", r"_net\b", "`FORMAT(uuid, 1)`"),
+    known("rollup", r"with rollup", "`COUNT(DISTINCT ...)`, `GROUP_CONCAT` in the super-aggregate rows"),
+    known("outer joins and JSON", r"(left|right) join.*(json_|interval\(|field\(|elt\(|replace\()", "an outer join under WHERE or ON"),
+    known("not in of joins", r"join.* not in \(select", "`x NOT IN (SELECT outer_joined_column ...)`"),
+    known("number as text", r"cast\(.* as char", "`CAST(0.5 AS CHAR) = 1`"),
+    known("quotient of groups", r"group by.* / | / .*group by", "a quotient as a key of GROUP BY"),
+    known("ONLY_FULL_GROUP_BY", r"\bhaving\b", "`RAND() r ... HAVING"),
+    known("a date of no month", r"last_day\(|'\d{4}-(00|\d\d-00)", "`DAYNAME(LAST_DAY("),
+    known("ALTER IGNORE", r"^alter ignore", "`ALTER IGNORE TABLE t ADD PRIMARY KEY`"),
+    known("dropped default", r"drop default", "`ALTER TABLE t ALTER c DROP DEFAULT`"),
+]
+
+
+def known_of(statement: str) -> str:
+    return next((k.name for k in KNOWN if k.pattern.search(statement)), "")
+
+
+def unlisted() -> list[str]:
+    """Entries that name no line of the document: none, or the list is wrong."""
+    text = DOCUMENT.read_text()
+    return [k.name for k in KNOWN if k.line not in text]
