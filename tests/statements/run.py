@@ -139,7 +139,8 @@ class Fuzzer:
             if loud and not kind.startswith(("panic", "death")):
                 self.told[signature(kind, script[-1])] = ""
         self.tell(kind, finding.detail, script, made)
-        return False
+        # A database that was made anew for it, or in which a table is another, ends the round.
+        return self.options.quick and alive and judged != "definition"
 
     def shrink_in_place(self, made: Round, node, judged: str, kind: str) -> None:
         def still() -> bool:

@@ -76,7 +76,7 @@ class Selects:
         seen = [*scope, *outer]
         where = optional(" WHERE ", self.condition(seen, depth + 1)) if r.random() < 0.6 else optional()
         if single or r.random() < 0.12:
-            aggregated = [expr(r.choice(["min(", "max(", "count(", "sum("]), self.makes.make(k, seen, depth), ")") for k in kinds]
+            aggregated = [plain(r.choice(["min(", "max(", "count(", "sum("]), self.makes.make(k, scope, depth), ")") for k in kinds]
             return Node("q", "SELECT ", self.items(aggregated, names), " FROM ", source, where)
         values = [self.makes.make(k, seen, depth) for k in kinds]
         if r.random() < 0.2:

@@ -48,7 +48,7 @@ class Watched(Narwal):
     def _weigh(self, process) -> None:
         """Ends a server that has grown beyond measure: that is a finding."""
         while process.poll() is None:
-            with contextlib.suppress(OSError, AttributeError):
+            with contextlib.suppress(OSError, TypeError):
                 rss = int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) / 1024
                 self.peak = max(self.peak, rss)
                 if rss > MEMORY_MIB:

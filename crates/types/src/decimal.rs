@@ -748,7 +748,7 @@ impl Decimal {
                 self.round(scale)
             };
         }
-        let k = (-places).min(80) as usize;
+        let k = places.unsigned_abs().min(80) as usize;
         let int = self.truncate(0);
         let (mut q, half, _) = int.wide().div_pow10(k);
         if !truncate && half != Ordering::Less {

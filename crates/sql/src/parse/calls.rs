@@ -3,7 +3,7 @@
 //! They become calls of functions whose names start with a space, or of the plain function.
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, DateTimeField, Expr, ExtractSyntax, Function, FunctionArg,
+    BinaryOperator, CastKind, CharacterLength, DataType, DateTimeField, Expr, ExtractSyntax, Function, FunctionArg,
     FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName,
     TrimWhereField, Value, ValueWithSpan,
 };
@@ -90,6 +90,7 @@ pub(super) fn prefix(parser: &mut Parser) -> Option<Parsed> {
         "interval" if opened && is_interval_call(parser) => interval_call,
         "interval" => interval,
         "cast" if opened => cast,
+        "binary" => binary,
         "char" if opened => char_using,
         "extract" if opened => extract,
         "get_format" if opened => get_format,
@@ -135,6 +136,21 @@ fn arguments(parser: &mut Parser) -> Result<Vec<Expr>, ParserError> {
 
 fn interval_call(parser: &mut Parser) -> Parsed {
     Ok(call("interval", arguments(parser)?))
+}
+
+/// BINARY e: of what stands next alone, with or without parentheses, and its COLLATE.
+fn binary(parser: &mut Parser) -> Parsed {
+    let mut expr = Box::new(parser.parse_prefix()?);
+    if take(parser, "collate") {
+        let collation = parser.parse_object_name(false)?;
+        expr = Box::new(Expr::Collate { expr, collation });
+    }
+    Ok(Expr::Cast {
+        kind: CastKind::Cast,
+        expr,
+        data_type: DataType::Binary(None),
+        format: None,
+    })
 }
 
 /// A unit of time.
@@ -359,12 +375,16 @@ fn cast(parser: &mut Parser) -> Parsed {
             return error(parser, "a character set");
         };
         parser.advance_token();
-        let text = plain(data_type, expr);
-        match cs.value.to_ascii_lowercase().as_str() {
-            "utf8mb4" => text,
-            _ => Expr::Convert {
+        match (cs.value.to_ascii_lowercase().as_str(), data_type) {
+            ("utf8mb4", to) => plain(to, expr),
+            // Bytes need not be text on the way.
+            ("binary", DataType::Char(None)) => plain(DataType::Binary(None), expr),
+            ("binary", DataType::Char(Some(CharacterLength::IntegerLength { length, .. }))) => {
+                plain(DataType::Binary(Some(length)), expr)
+            }
+            (_, to) => Expr::Convert {
                 is_try: false,
-                expr: Box::new(text),
+                expr: Box::new(plain(to, expr)),
                 data_type: None,
                 charset: Some(ObjectName::from(vec![cs])),
                 target_before_value: false,

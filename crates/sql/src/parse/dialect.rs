@@ -88,15 +88,15 @@ impl Dialect for Narwal {
         true
     }
 
-    // LIKE and REGEXP are tighter than comparisons.
+    // LIKE, REGEXP, IN and BETWEEN are tighter than comparisons: `1 = a IN (2)` is `1 = (a IN (2))`.
     fn prec_value(&self, prec: Precedence) -> u8 {
         match prec {
-            Precedence::Like => 21,
+            Precedence::Like | Precedence::Between => 21,
             p => MYSQL.prec_value(p),
         }
     }
 
-    /// From loose to tight: OR, XOR, AND, NOT, BETWEEN, comparisons, `|`, `&`, shifts, `+ -`, `* / DIV % MOD`, `^`.
+    /// From loose to tight: OR, XOR, AND, NOT, comparisons, LIKE and IN and BETWEEN, `|`, `&`, shifts, `+ -`, `* / DIV % MOD`, `^`.
     fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
         Some(Ok(match &parser.peek_token_ref().token {
             Token::StringConcat if self.pipes_as_concat => 47,

@@ -344,8 +344,9 @@ impl<'a> Call<'a, '_> {
                 if self.int(0) == 0 {
                     return Ok(Val::int(0));
                 }
-                let n = a.saturating_add(self.int(1)).max(0);
-                Ok(Val::int((n / 12).saturating_mul(100) + n % 12 + 1))
+                // No date has such months: numbers that are too large lose their high bits, as in MariaDB.
+                let n = (a as i32).wrapping_add(self.int(1) as i32) as u32;
+                Ok(Val::int(i64::from(n / 12) * 100 + i64::from(n % 12) + 1))
             }
             StrToDate => {
                 let (t, f) = (self.text(0), self.text(1));

@@ -1,0 +1,26 @@
+-- What statements at random have found (./fuzz statements), each by its smallest form.
+-- Panics of numbers at their edges.
+-- nowarn
+SELECT PERIOD_ADD(1, 1e20), PERIOD_ADD(200001, -9223372036854775807), PERIOD_ADD(200001, 9223372036854775807), PERIOD_ADD(200001, -99999), PERIOD_ADD(200001, -24001);
+-- nowarn
+SELECT TRUNCATE(1, -99999999999999999999999999999999999.999999999999999999999999999999), ROUND(15, -9223372036854775808), TRUNCATE(1.5e0, -9223372036854775808);
+-- IN and BETWEEN are tighter than comparisons.
+-- nowarn
+SELECT 1 = 'a' IN (1, 0), 2 = 2 IN (2), 2 = 2 NOT IN (3), 0 = 2 BETWEEN 3 AND 4, 1 = 2 NOT BETWEEN 3 AND 4, 1 = 2 <> 2 IN (5), 5 IN (5) = 1, 1 <=> 3 IN (3), 2 < 3 IN (0);
+SELECT 1 BETWEEN 2 AND 3 = 0, NOT 1 BETWEEN 2 AND 3, 5 = 5 BETWEEN 1 AND 6, 2 BETWEEN 1 AND 3 AND 1, 1 IN (1) AND 0, 1 XOR 1 IN (2), 1 + 1 IN (2), 1 | 2 IN (3), 1 IN (1) IS TRUE;
+-- The same in a view, whose definition has no parentheses there.
+CREATE TABLE sf1 (id INT PRIMARY KEY, c VARCHAR(30) CHARACTER SET latin1, b BIT(8), n BIGINT);
+INSERT INTO sf1 VALUES (1, 'é', 1, 5), (2, '3x', 5, 65), (3, 'a', 0, -1), (4, '1', 127, NULL), (5, '0', 3, 0), (6, NULL, NULL, 1);
+CREATE VIEW sfv1 AS SELECT id FROM sf1 WHERE 1 = ('a' NOT IN (1, c));
+SELECT * FROM sfv1 ORDER BY id;
+CREATE OR REPLACE VIEW sfv1 AS SELECT id FROM sf1 WHERE 1 = (n NOT BETWEEN 3 AND 10);
+SELECT * FROM sfv1 ORDER BY id;
+-- BINARY takes what stands next alone.
+SELECT BINARY('a') = 'A', BINARY ('a' = 'A'), 'A' = BINARY 'a', BINARY 'a' + 1, CONCAT(BINARY('a'), 'b'), BINARY(SELECT 'a'), BINARY 'a' COLLATE utf8mb4_bin;
+SELECT id FROM sf1 WHERE BINARY(c) = 'A' OR BINARY c = 'a' ORDER BY id;
+-- Bytes that are no text, and numbers, as binary strings through a view.
+SELECT HEX(CAST(x'FF' AS CHAR CHARSET binary)), HEX(CAST('é' AS CHAR CHARACTER SET binary)), HEX(CAST(x'FFFE' AS CHAR(1) CHARSET binary));
+CREATE OR REPLACE VIEW sfv1 AS SELECT id, CAST(n AS BINARY(3)) AS d0, LPAD(1, 5, b) AS d1, BINARY x'FFFF' AS d2 FROM sf1;
+SELECT id, HEX(d0), HEX(d1), HEX(d2) FROM sfv1 ORDER BY id;
+DROP VIEW sfv1;
+DROP TABLE sf1;
