@@ -45,6 +45,25 @@ pub enum Call {
     Remove,
     /// `sync_dir`.
     SyncDir,
+    /// `list`.
+    List,
+    /// `exists`.
+    Exists,
+    /// `len`.
+    Len,
+    /// `create_dir_all`.
+    CreateDir,
+    /// `lock`.
+    Lock,
+    /// `free_space`.
+    FreeSpace,
+}
+
+/// What a call is about.
+#[derive(Clone, Copy)]
+enum On<'a> {
+    Inode(u64),
+    Path(&'a Path),
 }
 
 impl Call {
@@ -58,6 +77,26 @@ impl Call {
         Call::Rename,
         Call::Remove,
         Call::SyncDir,
+    ];
+
+    /// Every kind.
+    pub const ALL: [Call; 16] = [
+        Call::Read,
+        Call::Write,
+        Call::Sync,
+        Call::SetLen,
+        Call::Allocate,
+        Call::Open,
+        Call::Create,
+        Call::Rename,
+        Call::Remove,
+        Call::SyncDir,
+        Call::List,
+        Call::Exists,
+        Call::Len,
+        Call::CreateDir,
+        Call::Lock,
+        Call::FreeSpace,
     ];
 }
 
@@ -104,6 +143,8 @@ struct State {
     counts: BTreeMap<Call, u64>,
     /// (kind, number of that call, errno).
     faults: Vec<(Call, u64, i32)>,
+    /// Where those struck.
+    hits: Vec<(Call, PathBuf)>,
     capacity: Option<u64>,
     rng: Option<SmallRng>,
 }
@@ -139,7 +180,7 @@ fn write_into(data: &mut Vec<u8>, at: u64, bytes: &[u8]) {
 impl State {
     /// Counts a call and says whether it fails. `Ok(true)`: the power goes in the middle of it, so it may leave a
     /// part of its effect, and must return an error.
-    fn enter(&mut self, call: Call) -> io::Result<bool> {
+    fn enter(&mut self, call: Call, on: On<'_>) -> io::Result<bool> {
         if self.off {
             return Err(power_lost());
         }
@@ -149,6 +190,13 @@ impl State {
         if let Some(i) = self.faults.iter().position(|f| f.0 == call && f.1 == n) {
             let errno = self.faults.swap_remove(i).2;
             assert_ne!(errno, PANIC, "simulated panic");
+            let path = match on {
+                On::Path(path) => Some(path.to_path_buf()),
+                On::Inode(id) => (self.names.iter())
+                    .find(|(_, i)| **i == id)
+                    .map(|(path, _)| path.clone()),
+            };
+            self.hits.push((call, path.unwrap_or_default()));
             return Err(io::Error::from_raw_os_error(errno));
         }
         if Call::CHANGING.contains(&call) {
@@ -308,6 +356,23 @@ impl SimDisk {
         s.faults.push((call, at, errno));
     }
 
+    /// From the `n`-th call of this kind from now on (1: the next) all fail with `errno`, `times` of them.
+    pub fn fail_from(&self, call: Call, n: u64, times: u64, errno: i32) {
+        for i in 0..times {
+            self.fail_nth(call, n + i, errno);
+        }
+    }
+
+    /// The calls that were made to fail so far, and the file or folder of each.
+    pub fn hits(&self) -> Vec<(Call, PathBuf)> {
+        self.0.lock().hits.clone()
+    }
+
+    /// Takes back all faults that were set and have not come.
+    pub fn heal(&self) {
+        self.0.lock().faults.clear();
+    }
+
     /// Limits the sum of all file lengths; `None` for no limit.
     pub fn set_capacity(&self, bytes: Option<u64>) {
         self.0.lock().capacity = bytes;
@@ -434,7 +499,19 @@ fn apply(names: &mut BTreeMap<PathBuf, u64>, op: DirOp) {
 impl SimFile {
     fn write(&self, bytes: Vec<u8>, offset: u64) -> io::Result<()> {
         let mut s = self.disk.0.lock();
-        let off = s.enter(Call::Write)?;
+        let off = match s.enter(Call::Write, On::Inode(self.inode)) {
+            Ok(off) => off,
+            Err(e) => {
+                // What fails may have been done in part.
+                let part = bytes[..bytes.len() / 2].to_vec();
+                if !s.off && s.room(self.inode, offset + part.len() as u64).is_ok() {
+                    let f = s.inode(self.inode);
+                    write_into(&mut f.now, offset, &part);
+                    f.pending.push(Pending::Write(offset, part));
+                }
+                return Err(e);
+            }
+        };
         s.room(self.inode, offset + bytes.len() as u64)?;
         let f = s.inode(self.inode);
         write_into(&mut f.now, offset, &bytes);
@@ -444,7 +521,7 @@ impl SimFile {
 
     fn resize(&self, call: Call, len: u64, only_grow: bool) -> io::Result<()> {
         let mut s = self.disk.0.lock();
-        let off = s.enter(call)?;
+        let off = s.enter(call, On::Inode(self.inode))?;
         s.room(self.inode, len)?;
         let f = s.inode(self.inode);
         if !(only_grow && f.now.len() as u64 >= len) {
@@ -458,7 +535,7 @@ impl SimFile {
 impl DiskFile for SimFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut s = self.disk.0.lock();
-        s.enter(Call::Read)?;
+        s.enter(Call::Read, On::Inode(self.inode))?;
         let data = &s.inode(self.inode).now;
         let Some(rest) = data.get(offset as usize..) else {
             return Ok(0);
@@ -481,7 +558,7 @@ impl DiskFile for SimFile {
         // each handle that was open then is told once, as by Linux.
         let (time, before, result) = {
             let mut s = self.disk.0.lock();
-            let result = s.enter(Call::Sync);
+            let result = s.enter(Call::Sync, On::Inode(self.inode));
             if result.is_err() && !s.off {
                 let seed = s.changes;
                 let mut rng = s
@@ -517,9 +594,7 @@ impl DiskFile for SimFile {
 
     fn len(&self) -> io::Result<u64> {
         let mut s = self.disk.0.lock();
-        if s.off {
-            return Err(power_lost());
-        }
+        s.enter(Call::Len, On::Inode(self.inode))?;
         Ok(s.inode(self.inode).now.len() as u64)
     }
 
@@ -529,14 +604,15 @@ impl DiskFile for SimFile {
 }
 
 impl Disk for SimDisk {
-    fn create_dir_all(&self, _dir: &Path) -> io::Result<()> {
-        Ok(())
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
+        let entered = self.0.lock().enter(Call::CreateDir, On::Path(dir));
+        entered.map(|_| ())
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         let id = {
             let mut s = self.0.lock();
-            s.enter(Call::Open)?;
+            s.enter(Call::Open, On::Path(path))?;
             s.names.get(path).copied().ok_or_else(not_found)?
         };
         Ok(self.handle(id))
@@ -549,7 +625,7 @@ impl Disk for SimDisk {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         let id = {
             let mut s = self.0.lock();
-            let off = s.enter(Call::Create)?;
+            let off = s.enter(Call::Create, On::Path(path))?;
             let id = match s.names.get(path) {
                 Some(&id) => {
                     let f = s.inode(id);
@@ -575,16 +651,14 @@ impl Disk for SimDisk {
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
-        let s = self.0.lock();
-        if s.off {
-            return Err(power_lost());
-        }
+        let mut s = self.0.lock();
+        s.enter(Call::Exists, On::Path(path))?;
         Ok(s.names.contains_key(path))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut s = self.0.lock();
-        let off = s.enter(Call::Rename)?;
+        let off = s.enter(Call::Rename, On::Path(from))?;
         let id = s.names.remove(from).ok_or_else(not_found)?;
         s.names.insert(to.to_path_buf(), id);
         s.dir_ops
@@ -594,17 +668,15 @@ impl Disk for SimDisk {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut s = self.0.lock();
-        let off = s.enter(Call::Remove)?;
+        let off = s.enter(Call::Remove, On::Path(path))?;
         s.names.remove(path).ok_or_else(not_found)?;
         s.dir_ops.push(DirOp::Unlink(path.to_path_buf()));
         if off { Err(power_lost()) } else { Ok(()) }
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        let s = self.0.lock();
-        if s.off {
-            return Err(power_lost());
-        }
+        let mut s = self.0.lock();
+        s.enter(Call::List, On::Path(dir))?;
         Ok(s.names
             .keys()
             .filter(|p| p.parent() == Some(dir))
@@ -614,7 +686,7 @@ impl Disk for SimDisk {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         let mut s = self.0.lock();
-        if s.enter(Call::SyncDir)? {
+        if s.enter(Call::SyncDir, On::Path(dir))? {
             return Err(power_lost());
         }
         let State {
@@ -636,7 +708,8 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    fn free_space(&self, _dir: &Path) -> io::Result<u64> {
+    fn free_space(&self, dir: &Path) -> io::Result<u64> {
+        self.0.lock().enter(Call::FreeSpace, On::Path(dir))?;
         let used = self.used();
         Ok(self
             .0
@@ -645,7 +718,8 @@ impl Disk for SimDisk {
             .map_or(u64::MAX / 2, |c| c.saturating_sub(used)))
     }
 
-    fn lock(&self, _path: &Path) -> io::Result<Box<dyn Send + Sync>> {
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send + Sync>> {
+        self.0.lock().enter(Call::Lock, On::Path(path))?;
         Ok(Box::new(()))
     }
 }
