@@ -1,6 +1,7 @@
 //! The commit path: reserve a place, stamp and apply, hand over, release locks, wait.
 //!
 //! 1. The event group is finished: its length is known.
+//!    If readers have locked ranges that it writes to, it waits for them (`locks/ranges.rs`).
 //! 2. `reserve`: one short step under the log's order mutex gives LSN, sequence number, GTID, virtual position and the
 //!    memtable that is active at this place.
 //! 3. Outside any lock the group is stamped (positions, GTID, checksums) and the write set goes into that memtable. What
@@ -473,6 +474,11 @@ pub(crate) fn log_changes(
     let began = Instant::now();
     db.admit(txn.oob.is_some())?;
     txn.sync_run_names()?;
+    match prepare {
+        // Its rows come into the store much later.
+        Some(_) => txn.settle_writes()?,
+        None => txn.begin_landing()?,
+    }
     let admitted = began.elapsed();
     let oob = txn.name_chunks()?;
     let deltas = txn.writes.row_deltas();

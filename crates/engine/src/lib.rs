@@ -105,7 +105,7 @@ pub use groups::{
     BegunFile, FolderRecords, GroupHead, GroupKind, GroupReader, LiveRecords, Records,
 };
 pub use image::RowImage;
-pub use locks::{LockWaiting, Locked};
+pub use locks::{LockWaiting, Locked, RangeMark};
 pub use narwal_binlog::GtidChoice;
 pub use narwal_binlog::RowMetadata;
 pub use narwal_log::{Gate, GateStats, Held, LogError, OnDone};

@@ -12,8 +12,11 @@
 //! sees the file or the name is still in memory. A name that was found is put back into memory as held by its owner,
 //! and everything goes on as ever.
 
+mod ranges;
 mod spill;
 
+pub(crate) use ranges::Asking;
+pub use ranges::RangeMark;
 #[allow(unused_imports)]
 pub(crate) use spill::LOCK_FILE_PREFIX;
 
@@ -93,6 +96,8 @@ type LockMap = HashMap<LockName, Entry, BuildPassThrough>;
 pub enum Locked {
     /// A key of an index, by the index's id.
     Key(u32),
+    /// A range of an index's keys.
+    Gap(u32),
     /// A table's definition, by the table's id.
     Table(u64),
 }
@@ -127,6 +132,7 @@ pub(crate) struct LockTable {
     shards: Vec<Mutex<LockMap>>,
     graph: Mutex<WaitsFor>,
     seeds: (RandomState, RandomState),
+    ranges: ranges::RangeLocks,
     /// Files published so far (upper half), owners that have spilled locks now (lower half).
     spilled: AtomicU64,
     spills: ArcSwap<Vec<Arc<OwnerSpill>>>,
@@ -152,6 +158,7 @@ impl LockTable {
                 .collect(),
             graph: Mutex::new(WaitsFor::default()),
             seeds: (RandomState::new(), RandomState::new()),
+            ranges: ranges::RangeLocks::default(),
             spilled: AtomicU64::new(0),
             spills: ArcSwap::default(),
             aside: AtomicBool::new(false),

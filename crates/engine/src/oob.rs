@@ -119,6 +119,8 @@ impl Transaction {
             self.send_chunks()?;
         }
         if large && self.oob.is_some() {
+            // What is spilled can't be asked for by key any more.
+            self.settle_writes()?;
             self.spill()?;
         }
         if self.locks.len() > self.lock_spill_at {
@@ -289,6 +291,7 @@ impl Transaction {
     /// [`make_room`](Self::make_room) of a transaction whose events are in the log already; `id` names its run files.
     pub(crate) fn make_room_redoing(&mut self, id: Lsn) -> Result<()> {
         if self.writes.bytes() > self.db.spill_bytes() {
+            self.settle_writes()?;
             let place = self.db.spill_place(id, &None);
             self.writes.spill(&place, &[], SpillEnd::default())?;
         }

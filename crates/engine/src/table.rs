@@ -299,7 +299,7 @@ impl Table {
     }
 
     /// The parts of a secondary key, without the clustered key. Returns true if one of them is NULL.
-    pub(crate) fn secondary_parts(
+    pub fn secondary_parts(
         &self,
         index: usize,
         row: &[u8],

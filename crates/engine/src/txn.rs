@@ -9,7 +9,7 @@ use crate::db::Inner;
 use crate::foreign::ForeignKeyMode;
 use crate::image::RowImage;
 use crate::local::{Change, LocalMark, LocalRedo, new_builder};
-use crate::locks::{LockName, Locked, WaitPolicy};
+use crate::locks::{Asking, LockName, Locked, RangeMark, WaitPolicy};
 use crate::memtable::{FullKey, Payload, full_key, index_of};
 use crate::oob::Oob;
 use crate::replica::Origin;
@@ -38,7 +38,8 @@ pub enum Isolation {
     /// One snapshot, made by the first non-locking read.
     #[default]
     RepeatableRead,
-    /// As `RepeatableRead`, but the SQL layer makes every plain SELECT a shared locking read.
+    /// Strict two-phase locking: every read of a transaction locks the rows and the ranges that it looks at, and sees the newest
+    /// rows; the SQL layer makes plain SELECTs shared locking reads.
     Serializable,
 }
 
@@ -347,6 +348,13 @@ pub struct Transaction {
     pub(crate) locks_spilled: bool,
     /// Number of row locks in memory at which they are spilled next.
     pub(crate) lock_spill_at: usize,
+    /// It has locked ranges.
+    ranges: bool,
+    /// Its writes up to this position are announced to those who lock ranges; `announced`: some are.
+    settled: u64,
+    announced: bool,
+    /// Its commit is on its way into the store, and its keys are not announced.
+    landing: bool,
     /// Tables whose definition this transaction has locked and checked.
     pub(crate) tables: SmallVec<[Arc<Table>; 4]>,
     pub(crate) builder: Option<GroupBuilder>,
@@ -397,6 +405,10 @@ impl Transaction {
             writes: WriteSet::default(),
             locks: Vec::new(),
             locks_spilled: false,
+            ranges: false,
+            settled: 0,
+            announced: false,
+            landing: false,
             tables: SmallVec::new(),
             builder: None,
             row_ids: Vec::new(),
@@ -458,6 +470,8 @@ impl Transaction {
     pub fn renew(&mut self) -> bool {
         let untouched = self.locks.is_empty()
             && !self.locks_spilled
+            && !self.ranges
+            && !self.announced
             && self.tables.is_empty()
             && self.savepoints.is_empty()
             && self.writes.is_empty()
@@ -619,6 +633,136 @@ impl Transaction {
         if self.db.locks.acquire(self.id, name, mode, policy)? {
             self.locks.push(name);
         }
+        Ok(())
+    }
+
+    /// How it waits for a lock on keys of an index; `None`: it does not.
+    fn policy_of(&self, index: u32, wait: LockWait) -> Option<WaitPolicy<'_>> {
+        let timeout = match wait {
+            LockWait::Wait => self.options.lock_wait_timeout.unwrap_or(DEFAULT_LOCK_WAIT),
+            LockWait::UpTo(time) => time,
+            LockWait::NoWait | LockWait::SkipLocked => return None,
+        };
+        Some(WaitPolicy {
+            timeout: Some(timeout),
+            of: Locked::Gap(index),
+            interrupt: self.options.interrupt.as_deref(),
+        })
+    }
+
+    /// Whether a locking read locks the ranges that it scans, not only the rows that it finds: at SERIALIZABLE always, at
+    /// REPEATABLE READ only what a locking clause asks for (`writes`: it is the search of an UPDATE or DELETE), at READ
+    /// COMMITTED never.
+    pub fn locks_ranges(&self, table: &Table, writes: bool) -> bool {
+        !table.temporary
+            && match self.options.isolation {
+                Isolation::ReadCommitted => false,
+                Isolation::RepeatableRead => !writes,
+                Isolation::Serializable => true,
+            }
+    }
+
+    /// Whether all that it reads must be as in some serial order.
+    pub fn is_serializable(&self) -> bool {
+        self.options.isolation == Isolation::Serializable
+    }
+
+    /// Locks a range of an index: until the end of this transaction nobody else brings a new key into it, and a scan of the
+    /// newest rows finds all keys that are committed. To be called before the scan; the rows that it finds are to be locked.
+    ///
+    /// # Errors
+    /// Those of a lock.
+    pub fn lock_range(
+        &mut self,
+        table: &Arc<Table>,
+        index: usize,
+        range: &KeyRange,
+        mode: LockMode,
+        wait: LockWait,
+    ) -> Result<Option<RangeMark>> {
+        self.lock_table(table)?;
+        let Some(index) = table.indexes.get(index).map(|i| i.id) else {
+            return Ok(None);
+        };
+        let policy = self.policy_of(index, wait);
+        let locks = &self.db.locks;
+        let locked = locks.lock_range(self.id, index, range, mode, policy.as_ref());
+        self.ranges = true;
+        locked
+    }
+
+    /// The scan stopped early: of the range that was locked at `mark` only this part was looked at.
+    pub fn shrink_range(&mut self, mark: RangeMark, looked_at: &KeyRange) {
+        self.db.locks.shrink_range(self.id, mark, looked_at);
+    }
+
+    /// Before new keys come while others have locked ranges: waits for those that have them. Keys that are there belong to
+    /// rows, and those are locked.
+    #[cold]
+    fn ask_to_write(&mut self, keys: &[&FullKey]) -> Result<()> {
+        let Some(first) = keys.first().filter(|k| !is_temporary(index_of(k))) else {
+            return Ok(());
+        };
+        let policy = self.policy_of(index_of(first), LockWait::Wait);
+        let how = Asking {
+            policy: policy.as_ref(),
+            // What a replica applies has its place in line: it does not wait for those who only wait themselves.
+            written: self.options.origin.is_some(),
+        };
+        self.db.locks.ask_to_write(self.id, keys, &how)?;
+        self.announced = true;
+        Ok(())
+    }
+
+    /// Announces what was written so far to those who lock ranges, and waits for those that have done so since it was
+    /// written. Called at the end of each statement of a transaction that stays open: then its COMMIT has nothing to wait for.
+    ///
+    /// # Errors
+    /// Those of a lock: the statement has failed then.
+    pub fn settle_writes(&mut self) -> Result<()> {
+        let position = self.writes.position();
+        if self.settled == position {
+            return Ok(());
+        }
+        let locks = &self.db.locks;
+        if !locks.announce(self.id, self.writes.new_keys_since(self.settled)) {
+            self.settle_beside_ranges(LockWait::Wait)?;
+        }
+        self.announced = true;
+        self.settled = position;
+        Ok(())
+    }
+
+    #[cold]
+    fn settle_beside_ranges(&mut self, wait: LockWait) -> Result<()> {
+        // It may fail, or be woken by a release, behind the announcement of a part.
+        self.announced = true;
+        let keys: Vec<&FullKey> = self.writes.new_keys_since(self.settled).collect();
+        let index = keys.first().map_or(0, |k| index_of(k));
+        let policy = self.policy_of(index, wait);
+        let how = Asking {
+            policy: policy.as_ref(),
+            written: true,
+        };
+        self.db.locks.ask_to_write(self.id, &keys, &how)
+    }
+
+    /// Before a commit takes its place: nobody's range is written to behind its back.
+    pub(crate) fn begin_landing(&mut self) -> Result<()> {
+        if self.settled == self.writes.position() || self.landing {
+            return Ok(());
+        }
+        if self.db.locks.begin_landing(self.id) {
+            self.landing = true;
+            return Ok(());
+        }
+        // A replica's commits wait in line: what one of them waits for may wait for the next. It is tried again alone.
+        let wait = match self.options.origin {
+            Some(_) => LockWait::NoWait,
+            None => LockWait::Wait,
+        };
+        self.settle_beside_ranges(wait)?;
+        self.settled = self.writes.position();
         Ok(())
     }
 
@@ -840,6 +984,10 @@ impl Transaction {
         }
         if !table.foreign.is_empty() {
             self.check_parents(table, &row, None)?;
+        }
+        if self.db.locks.has_ranges() {
+            let all: SmallVec<[&FullKey; 8]> = std::iter::once(&key).chain(&keys).collect();
+            self.ask_to_write(&all)?;
         }
         let row_id = table.hidden_pk.then_some(row_id);
         self.log_change(table, Change::Insert(&row), row_id)?;
@@ -1073,6 +1221,11 @@ impl Transaction {
         if !table.foreign.is_empty() {
             self.check_parents(table, &new, Some(old))?;
         }
+        if self.db.locks.has_ranges() {
+            let own = moved.then_some(&key).into_iter();
+            let all: SmallVec<[&FullKey; 8]> = own.chain(changes.iter().map(|(_, to)| to)).collect();
+            self.ask_to_write(&all)?;
+        }
         let row_id = table.hidden_pk.then(|| row_id_of(pk));
         self.log_change(table, Change::Update(old, &new), row_id)?;
         if moved {
@@ -1191,6 +1344,7 @@ impl Transaction {
     pub fn rollback_to(&mut self, s: &Savepoint) {
         let s = &*s.0;
         self.writes.rollback_to(s.writes);
+        self.settled = self.settled.min(s.writes);
         self.rollback_temporary(&s.temporary);
         match s.row_ids.checked_sub(self.row_ids_sent) {
             Some(kept) => self.row_ids.truncate(kept as usize),
@@ -1230,8 +1384,9 @@ impl Transaction {
     /// True if a write must also look at the rows of its snapshot: a row that matched there and was changed since is a
     /// conflict (1020) even if it does not match any more.
     pub fn checks_conflicts(&self) -> bool {
+        // At SERIALIZABLE reads have locked what they saw.
         self.snapshot.is_some()
-            && self.options.isolation != Isolation::ReadCommitted
+            && self.options.isolation == Isolation::RepeatableRead
             && !self.options.newest_rows
     }
 
@@ -1319,6 +1474,20 @@ impl Transaction {
         }
     }
 
+    /// What is left of ranges and of what was said to those who lock them.
+    #[inline]
+    fn release_ranges(&mut self) {
+        if std::mem::take(&mut self.landing) {
+            self.db.locks.landed(self.id);
+        }
+        if std::mem::take(&mut self.announced) {
+            self.db.locks.forget_announced(self.id);
+        }
+        if std::mem::take(&mut self.ranges) {
+            self.db.locks.release_ranges(self.id);
+        }
+    }
+
     /// Ends the hold on other transactions: row locks and the snapshot's claim.
     pub(crate) fn release(&mut self) {
         if !self.locks.is_empty() || self.locks_spilled {
@@ -1326,6 +1495,7 @@ impl Transaction {
             self.locks.clear();
             self.locks_spilled = false;
         }
+        self.release_ranges();
         self.snapshot = None;
         if let Some(s) = self.slot.take() {
             self.db.registry.release(s);

@@ -163,6 +163,19 @@ impl WriteSet {
         self.undo.push((key, before));
     }
 
+    /// The keys that came behind a place and are not spilled: of new rows, and of all index entries. Some may be named twice.
+    pub(crate) fn new_keys_since(&self, position: u64) -> impl Iterator<Item = &FullKey> {
+        let from = position.saturating_sub(self.undo_base) as usize;
+        let is_new = |key: &&FullKey| {
+            self.map.get(*key).is_some_and(|own| match own.payload {
+                Payload::Row(_) => own.delta > 0,
+                Payload::Present => true,
+                Payload::Tombstone => false,
+            })
+        };
+        self.undo.iter().skip(from).map(|(key, _)| key).filter(is_new)
+    }
+
     /// The place behind the last change.
     pub(crate) fn position(&self) -> u64 {
         self.undo_base + self.undo.len() as u64

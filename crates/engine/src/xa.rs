@@ -483,6 +483,7 @@ fn rebuild(db: &Arc<Inner>, at: PreparedAt) -> Result<Prepared> {
     ] {
         redo::events(events, &mut ids.into_iter(), &mut rows)?;
     }
+    txn.settle_writes()?;
     Ok(Prepared {
         txn,
         at: Some(at.lsn),

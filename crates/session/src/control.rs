@@ -308,6 +308,7 @@ impl ClientSession {
             Some(o) => o,
             None => self.begin_transaction(None),
         };
+        self.env.locking_reads = kept && open.isolation == Isolation::Serializable;
         if !tableless {
             open.txn.begin_statement(self.env.timestamp(), None);
         }

@@ -338,7 +338,8 @@ impl ClientSession {
                 None => self.begin_transaction(None),
             },
         };
-        self.env.locking_reads = kept && open.isolation == Isolation::Serializable;
+        // A SELECT that is a transaction of its own reads a snapshot, as in InnoDB: that is serializable.
+        self.env.locking_reads = (kept || writes) && open.isolation == Isolation::Serializable;
         if !tableless {
             let annotate = (writes && self.settings.annotate).then_some(text.as_bytes());
             open.txn.begin_statement(self.env.timestamp(), annotate);
@@ -374,6 +375,10 @@ impl ClientSession {
                 &mut self.env,
                 out,
             );
+        }
+        if kept && !tableless {
+            // The transaction stays open: whoever locks ranges sees what it wrote.
+            r = r.and_then(|done| Ok(open.txn.settle_writes().map(|()| done)?));
         }
         let outcome = match r {
             // SLEEP() ends early when its statement is killed; the statement fails all the same.

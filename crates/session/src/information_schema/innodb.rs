@@ -37,7 +37,7 @@ fn ago(time: Duration) -> u64 {
 /// A lock, as one that a transaction holds or asks for.
 fn lock_id(transaction: u64, w: &LockWaiting) -> String {
     match w.of {
-        Locked::Key(index) => format!("{transaction}:{index}:{:016x}", w.lock as u64),
+        Locked::Key(index) | Locked::Gap(index) => format!("{transaction}:{index}:{:016x}", w.lock as u64),
         Locked::Table(table) => format!("{transaction}:{table}"),
     }
 }
@@ -119,7 +119,7 @@ pub(super) fn locks(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows
     for w in db.lock_waits() {
         let (kind, found) = match w.of {
             Locked::Table(id) => ("TABLE", catalog.table_by_id(id).map(|t| (t.clone(), None))),
-            Locked::Key(id) => {
+            Locked::Key(id) | Locked::Gap(id) => {
                 let all = catalog.databases().flat_map(|d| catalog.tables(&d.name));
                 let mut named = all.filter_map(|t| {
                     let i = t.indexes.iter().find(|i| i.id == id)?;
@@ -138,7 +138,12 @@ pub(super) fn locks(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows
         });
         let all = w.blockers.iter().copied().chain([(w.transaction, w.mode)]);
         for (transaction, mode) in all {
-            let mode = if mode == LockMode::Shared { "S" } else { "X" };
+            let mode = match (mode, w.of) {
+                (LockMode::Shared, Locked::Gap(_)) => "S,GAP",
+                (LockMode::Shared, _) => "S",
+                (LockMode::Exclusive, Locked::Gap(_)) => "X,GAP",
+                (LockMode::Exclusive, _) => "X",
+            };
             let id = lock_id(transaction, &w);
             let row = vec![
                 text(&id),

@@ -6,7 +6,7 @@ use super::key_table::KeyTable;
 use super::order::push_key;
 use super::rows::{Flow, LockSpec, TablePlan};
 use crate::expr::{EvalCtx, Expr, RowAccess};
-use narwal_engine::{LockMode, LockWait, Transaction};
+use narwal_engine::Transaction;
 use narwal_types::{Collation, RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -423,12 +423,8 @@ impl<'p> Run<'p> {
 
     /// The locks that a source's rows get.
     fn lock_of(&self, leaf: &Leaf) -> Option<LockSpec> {
-        leaf.lock.or_else(|| {
-            self.ctx.env.locking_reads.then_some(LockSpec {
-                mode: LockMode::Shared,
-                wait: LockWait::Wait,
-            })
-        })
+        let locks = self.ctx.env.locking_reads;
+        leaf.lock.or(locks.then_some(LockSpec::SERIALIZABLE))
     }
 
     pub(super) fn step(&mut self) -> SqlResult<()> {

@@ -14,7 +14,7 @@ use crate::plan::sarg::conjuncts;
 use crate::plan::select::SelectPlan;
 use crate::virtual_tables::{VirtualRows, Wanted};
 use narwal_engine::{
-    EngineError, Keep, KeyRange, LockMode, LockWait, ReadView, Row, Table, Transaction,
+    EngineError, Keep, KeyRange, LockMode, LockWait, RangeMark, ReadView, Row, Table, Transaction,
 };
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use smallvec::{SmallVec, smallvec};
@@ -72,6 +72,8 @@ pub struct LockSpec {
     pub mode: LockMode,
     /// What to do about rows locked by others.
     pub wait: LockWait,
+    /// The rows are looked for by UPDATE or DELETE, not by a query.
+    pub changes: bool,
 }
 
 impl LockSpec {
@@ -79,7 +81,24 @@ impl LockSpec {
     pub const FOR_WRITE: LockSpec = LockSpec {
         mode: LockMode::Exclusive,
         wait: LockWait::Wait,
+        changes: true,
     };
+
+    /// For what is read at SERIALIZABLE.
+    pub const SERIALIZABLE: LockSpec = LockSpec {
+        mode: LockMode::Shared,
+        wait: LockWait::Wait,
+        changes: false,
+    };
+}
+
+/// What a locking read locks besides the rows that match.
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    /// The ranges that it scans: nobody else brings a row into them.
+    ranges: bool,
+    /// The rows in them that do not match: nobody else makes them match.
+    all_rows: bool,
 }
 
 /// What a scan gives to its consumer: false = enough. Expressions of the row are to be evaluated in that context.
@@ -533,6 +552,17 @@ impl TablePlan {
         Ok(())
     }
 
+    /// A range up to and with a key, in the direction of the scan.
+    fn up_to(&self, range: &KeyRange, key: &[u8]) -> KeyRange {
+        let mut part = range.clone();
+        let end = Bound::Included(key.to_vec());
+        match self.access.reverse {
+            true => part.start = end,
+            false => part.end = end,
+        }
+        part
+    }
+
     /// The rest of a range behind a key, in the direction of the scan.
     fn go_behind(&self, range: &mut KeyRange, key: Vec<u8>) {
         if self.access.reverse {
@@ -695,6 +725,8 @@ impl TablePlan {
         };
         let f: &mut OnLocked<'_> = &mut late;
         let (keys, check) = self.keys(ctx)?;
+        let reach = self.reach(txn, spec);
+        let once = self.asks_once() || reach.all_rows;
         match keys {
             Keys::Points(points) => {
                 for k in &points {
@@ -709,22 +741,39 @@ impl TablePlan {
             }
             // The consumer may move rows within the index: it must not meet them again.
             Keys::Ranges(ranges) if all_first => {
-                let once = self.asks_once();
+                self.lock_ranges(txn, spec, reach, &ranges)?;
                 let all = self.find_all(txn, ctx, &ranges, check && !once)?;
                 all.each(ctx.env, &mut |pk| {
                     self.lock_candidate(txn, ctx, spec, (check, once), pk, f)
                 })
             }
             Keys::Ranges(ranges) => {
-                let once = self.asks_once();
+                if reach.ranges
+                    && self.lock_unique(txn, ctx, spec, &ranges, (check, once), f)?
+                {
+                    return Ok(());
+                }
                 let mut max = FIRST_WINDOW;
                 for mut r in ranges {
+                    // The newest range that was taken, which ends where the consumer has enough.
+                    let mut taken = None;
                     loop {
-                        let (window, last) = self.window(txn, ctx, &r, check && !once, max)?;
-                        if !self.lock_candidates(txn, ctx, spec, (check, once), &window, f)? {
+                        let (part, end) = match reach.ranges {
+                            true => self.lock_part(txn, ctx, spec, &r, max, &mut taken)?,
+                            false => (r.clone(), None),
+                        };
+                        let keys = reach.ranges;
+                        let (window, last) =
+                            self.window(txn, ctx, &part, check && !once, max, keys)?;
+                        let stop =
+                            self.lock_candidates(txn, ctx, spec, (check, once), &window, f)?;
+                        if let Some(i) = stop {
+                            if let Some((mark, range)) = taken {
+                                txn.shrink_range(mark, &self.up_to(&range, window.key(i)));
+                            }
                             return Ok(());
                         }
-                        let Some(last) = last else { break };
+                        let Some(last) = last.or(end) else { break };
                         self.go_behind(&mut r, last);
                         max = (max * 8).min(WINDOW);
                     }
@@ -732,6 +781,110 @@ impl TablePlan {
                 Ok(())
             }
         }
+    }
+
+    fn reach(&self, txn: &Transaction, spec: LockSpec) -> Reach {
+        // Whoever skips what is locked wants no part in what others do.
+        let ranges =
+            spec.wait != LockWait::SkipLocked && txn.locks_ranges(&self.table, spec.changes);
+        Reach {
+            ranges,
+            all_rows: ranges && txn.is_serializable(),
+        }
+    }
+
+    /// Locks whole ranges.
+    fn lock_ranges(
+        &self,
+        txn: &mut Transaction,
+        spec: LockSpec,
+        reach: Reach,
+        ranges: &[KeyRange],
+    ) -> SqlResult<()> {
+        if reach.ranges {
+            for r in ranges {
+                txn.lock_range(&self.table, self.access.index, r, spec.mode, spec.wait)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Locks a range that is to be scanned. If new keys of others are in it, only its beginning, of about `max` rows: they may
+    /// be behind what is wanted. Gives what was locked, with its end if that is not all.
+    fn lock_part(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        spec: LockSpec,
+        range: &KeyRange,
+        max: usize,
+        taken: &mut Option<(RangeMark, KeyRange)>,
+    ) -> SqlResult<(KeyRange, Option<Vec<u8>>)> {
+        let index = self.access.index;
+        match txn.lock_range(&self.table, index, range, spec.mode, LockWait::NoWait) {
+            Ok(mark) => {
+                if let Some(mark) = mark {
+                    *taken = Some((mark, range.clone()));
+                }
+                return Ok((range.clone(), None));
+            }
+            Err(EngineError::LockNotAvailable) => {}
+            Err(e) => return Err(e.into()),
+        }
+        let mut n = 0;
+        let view = ReadView::Current;
+        let end = self.collect(txn, ctx, range.clone(), view, false, &mut |_, _| {
+            n += 1;
+            Ok(n < max)
+        })?;
+        let part = match &end {
+            Some(key) => self.up_to(range, key),
+            None => range.clone(),
+        };
+        if let Some(mark) = txn.lock_range(&self.table, index, &part, spec.mode, spec.wait)? {
+            *taken = Some((mark, part.clone()));
+        }
+        Ok((part, end))
+    }
+
+    /// One value of a unique index: if its row is there, the row's lock keeps others from bringing another. False if it is not,
+    /// or something changed meanwhile.
+    fn lock_unique(
+        &self,
+        txn: &mut Transaction,
+        ctx: &EvalCtx<'_>,
+        spec: LockSpec,
+        ranges: &[KeyRange],
+        (check, once): (bool, bool),
+        f: &mut OnLocked<'_>,
+    ) -> SqlResult<bool> {
+        let index = self.access.index;
+        let ([range], Lookup::Point(_)) = (ranges, &self.access.lookup) else {
+            return Ok(false);
+        };
+        let Bound::Included(value) = &range.start else {
+            return Ok(false);
+        };
+        let mut found = None;
+        let view = ReadView::Current;
+        self.collect(txn, ctx, range.clone(), view, false, &mut |_, pk| {
+            found = Some(pk.to_vec());
+            Ok(false)
+        })?;
+        let Some(pk) = found else { return Ok(false) };
+        let Some(row) = txn.lock_row(&self.table, &pk, spec.mode, spec.wait)? else {
+            return Ok(false);
+        };
+        let mut parts = Vec::with_capacity(value.len());
+        let has_null = self.table.secondary_parts(index, &row, &mut parts)?;
+        if has_null || parts != *value {
+            return Ok(false);
+        }
+        let check = check || self.filter.is_some();
+        if self.matches_locked(check, once, &row, ctx)? {
+            f(txn, &pk, &row)?;
+        }
+        Ok(true)
     }
 
     /// The clustered keys of all rows that match now, and behind them of those that match in the snapshot only (see
@@ -771,7 +924,7 @@ impl TablePlan {
     }
 
     /// The first rows of a range that match, at most about `max`, in key order; with the last key looked at if there
-    /// may be more. Rows that match in the snapshot are among them: one that changed since is a conflict, found when it
+    /// may be more; `keys`: with their keys in the index. Rows that match in the snapshot are among them: one that changed since is a conflict, found when it
     /// is locked, even if its newest version does not match.
     fn window(
         &self,
@@ -780,11 +933,12 @@ impl TablePlan {
         range: &KeyRange,
         check: bool,
         max: usize,
+        keys: bool,
     ) -> SqlResult<(Candidates, Option<Vec<u8>>)> {
         let memory = usize::try_from(ctx.env.max_memory / 2).unwrap_or(usize::MAX);
         let max = (max, WINDOW_BYTES.min(memory));
         let conflicts = txn.checks_conflicts();
-        let mut now = Candidates::with_keys(conflicts && self.access.index != 0);
+        let mut now = Candidates::with_keys((conflicts || keys) && self.access.index != 0);
         let r = range.clone();
         let view = ReadView::Current;
         let last = self.collect(txn, ctx, r, view, check, &mut |key, pk| {
@@ -845,7 +999,7 @@ impl TablePlan {
         Ok(None)
     }
 
-    /// False if `f` said enough. `check`: the condition must be asked, and `once`: it was not asked before.
+    /// Where `f` said enough. `check`: the condition must be asked, and `once`: it was not asked before.
     fn lock_candidates(
         &self,
         txn: &mut Transaction,
@@ -854,16 +1008,16 @@ impl TablePlan {
         (check, once): (bool, bool),
         c: &Candidates,
         f: &mut OnLocked<'_>,
-    ) -> SqlResult<bool> {
+    ) -> SqlResult<Option<usize>> {
         for i in 0..c.len() {
             if i & 0xff == 0xff {
                 ctx.env.check_interrupt()?;
             }
             if !self.lock_candidate(txn, ctx, spec, (check, once), c.get(i), f)? {
-                return Ok(false);
+                return Ok(Some(i));
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// Locks a row and hands it on if it still matches; false if `f` said enough.
@@ -907,8 +1061,10 @@ impl TablePlan {
                 .collect(),
         };
         // As in `lock`: rows of the snapshot are candidates too.
+        let reach = self.reach(txn, spec);
+        self.lock_ranges(txn, spec, reach, &ranges)?;
         let views = views(txn);
-        let once = self.asks_once();
+        let once = self.asks_once() || reach.all_rows;
         let layout = &self.table.layout;
         let mut seen = (views.len() > 1).then(Distinct::default);
         for (view, r) in views
@@ -1032,7 +1188,7 @@ impl Candidates {
         let mut out = Candidates {
             bytes: Vec::with_capacity(a.bytes.len()),
             ends: Vec::with_capacity(a.ends.len()),
-            keys: false,
+            keys: a.keys,
         };
         let (mut i, mut j) = (0, 0);
         loop {
@@ -1050,7 +1206,7 @@ impl Candidates {
             if cut.is_some_and(|cut| order(c.key(at), cut) == Ordering::Greater) {
                 break;
             }
-            out.push(&[], c.get(at));
+            out.push(c.key(at), c.get(at));
             i += usize::from(which != Ordering::Greater);
             j += usize::from(which != Ordering::Less);
         }

@@ -18,7 +18,7 @@ use crate::expr::{
     SubqueryUse, bind,
 };
 use crate::star::At;
-use narwal_engine::{LockMode, LockWait, Table};
+use narwal_engine::{LockMode, Table};
 use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, Value};
 use sqlparser::ast::{UnaryOperator, Value as AstValue};
 use std::cell::RefCell;
@@ -605,6 +605,7 @@ impl Resolver<'_> {
                     LockMode::Shared
                 },
                 wait: l.wait,
+                changes: false,
             }),
             _ => None,
         };
@@ -990,12 +991,8 @@ impl SelectPlan {
     /// reads lock (`locking_reads`, known only when it runs).
     pub fn lock_spec(&self, locking_reads: bool) -> Option<LockSpec> {
         let real = self.table.as_ref().is_some_and(TablePlan::is_stored);
-        self.lock.or_else(|| {
-            (locking_reads && real).then_some(LockSpec {
-                mode: LockMode::Shared,
-                wait: LockWait::Wait,
-            })
-        })
+        let serial = locking_reads && real;
+        self.lock.or(serial.then_some(LockSpec::SERIALIZABLE))
     }
 
     /// True if it, or a query inside of it, has a locking clause.

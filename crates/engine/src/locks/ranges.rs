@@ -1,0 +1,623 @@
+//! Locks of key ranges: nobody else brings a new key between two others, whether a row is there or not.
+//!
+//! A range and a new key exclude each other; ranges don't exclude ranges, as InnoDB's gaps don't. What is there already is the
+//! rows' own locks' business: whoever scans a range locks the rows that it finds, and whoever changes or removes one has its
+//! lock. So a transaction that has locked a row may change it whatever ranges others have or wait for around it, and two
+//! that lock the same rows by different ways do not wait for each other.
+//!
+//! # Who sees whom
+//!
+//! A reader takes a range before it scans. From then on a writer that comes to a key in it waits for the reader's end. The
+//! writes that came before the range are those to think about: they take effect at their commit, so the scan does not meet
+//! them. A writer therefore *announces* its keys: at the end of each statement of a transaction that stays open, and at once
+//! as long as there are ranges. The reader waits for the end of those that have announced a key of its range, so a COMMIT
+//! has nothing to ask.
+//!
+//! Who commits without having announced (a statement that is a transaction of its own, a replica's group) asks once more:
+//! it says that it is *landing*, looks whether there are ranges, and is landing until its rows are in the store. If there are
+//! ranges it announces its keys instead, which waits for the readers that have got some of them.
+//!
+//! So for a writer W and a reader R: R counts itself (`active`) before it looks at what is announced and at who is landing,
+//! W announces or lands before it looks at `active`. All of it is sequentially consistent, so at least one sees the other. If W saw
+//! nobody, R finds W's keys announced and waits for W's end, or finds W landing and waits until its rows are where the scan
+//! looks. If W saw somebody it goes by the mutex of `state`, under which R looks and takes its range, too: the first of them is
+//! waited for by the other, never each by the other.
+//!
+//! # Readers that wait
+//!
+//! A range that waits for writers stands in front of writers that come later, or a reader would wait for ever. The writers
+//! that it waits for pass, or they would wait for each other.
+
+use super::{LockOwner, LockTable, LockWaiting, Locked, WaitPolicy};
+use crate::memtable::{FullKey, FullRange, index_of};
+use crate::txn::{KeyRange, LockMode};
+use crate::{EngineError, Result};
+use narwal_types::key::successor;
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// Parts of the table of announced keys, and counters of those who land.
+const SHARDS: usize = 32;
+/// Ranges of one transaction, and bytes of their ends, beyond which it gets whole indexes instead.
+const MAX_RANGES: usize = 4096;
+const MAX_BYTES: usize = 1 << 20;
+/// Announced keys of one transaction beyond which only their first and last in each index are known.
+const MAX_KEYS: usize = 10_000;
+/// Keys at the end of an announcement that are not worth sorting.
+const UNSORTED: usize = 32;
+/// Ranges up to which a copy is made so that a scan that stops early can give the rest back.
+const FEW: usize = 64;
+
+/// Keys from the first one up to, but not with, the second; both with the index in front.
+type Interval = (FullKey, FullKey);
+
+/// `None` if no key is in the range.
+fn interval(index: u32, range: &KeyRange) -> Option<Interval> {
+    let full = FullRange::new(index, range);
+    // Between a key and the same with a zero byte behind it there is nothing.
+    let behind = |mut k: FullKey| {
+        k.push(0);
+        k
+    };
+    let start = match full.start {
+        Bound::Included(k) => k,
+        Bound::Excluded(k) => behind(k),
+        Bound::Unbounded => FullKey::from_slice(&index.to_be_bytes()),
+    };
+    let end = match full.end {
+        Bound::Included(k) => behind(k),
+        Bound::Excluded(k) => k,
+        Bound::Unbounded => end_of(index),
+    };
+    (start < end).then_some((start, end))
+}
+
+/// Behind the last key of an index.
+fn end_of(index: u32) -> FullKey {
+    match successor(&index.to_be_bytes()) {
+        Some(end) => FullKey::from_vec(end),
+        None => FullKey::from_slice(&[0xff; 5]),
+    }
+}
+
+/// Intervals that neither meet nor touch, by their first key.
+#[derive(Debug, Default, Clone)]
+struct Intervals {
+    map: BTreeMap<FullKey, FullKey>,
+    bytes: usize,
+}
+
+impl Intervals {
+    fn contains(&self, key: &[u8]) -> bool {
+        let up_to = (Bound::Unbounded, Bound::Included(key));
+        (self.map.range::<[u8], _>(up_to).next_back()).is_some_and(|(_, end)| key < end.as_slice())
+    }
+
+    fn covers(&self, (start, end): &Interval) -> bool {
+        let up_to = (Bound::Unbounded, Bound::Included(start.as_slice()));
+        (self.map.range::<[u8], _>(up_to).next_back()).is_some_and(|(_, e)| end <= e)
+    }
+
+    fn add(&mut self, (mut start, mut end): Interval) {
+        // From the last one that begins at or before it, as long as they meet or touch.
+        loop {
+            let up_to = (Bound::Unbounded, Bound::Included(end.as_slice()));
+            let Some((s, e)) = self.map.range::<[u8], _>(up_to).next_back() else {
+                break;
+            };
+            if *e < start {
+                break;
+            }
+            let s = s.clone();
+            if let Some(e) = self.map.remove(&s) {
+                self.bytes -= s.len() + e.len();
+                start = start.min(s);
+                end = end.max(e);
+            }
+        }
+        self.bytes += start.len() + end.len();
+        self.map.insert(start, end);
+        if self.map.len() > MAX_RANGES || self.bytes > MAX_BYTES {
+            self.widen();
+        }
+    }
+
+    /// Makes it the whole of each index of which it has a part: what is remembered is bounded.
+    fn widen(&mut self) {
+        let mut whole = BTreeMap::new();
+        let mut bytes = 0;
+        for start in self.map.keys() {
+            let index = index_of(start);
+            let first = FullKey::from_slice(&index.to_be_bytes());
+            let end = end_of(index);
+            bytes += first.len() + end.len();
+            whole.insert(first, end);
+        }
+        *self = Intervals { map: whole, bytes };
+    }
+}
+
+/// The keys that a transaction has written and announced.
+#[derive(Debug, Default)]
+struct Written {
+    keys: Vec<FullKey>,
+    /// So many of them are in order.
+    sorted: usize,
+    /// Of each index, once they are too many to be remembered: the first and the last.
+    spans: BTreeMap<u32, (FullKey, FullKey)>,
+}
+
+impl Written {
+    fn add<'k>(&mut self, keys: impl Iterator<Item = &'k FullKey>) {
+        if self.spans.is_empty() {
+            self.keys.extend(keys.cloned());
+            if self.keys.len() > MAX_KEYS {
+                self.sorted = 0;
+                for key in std::mem::take(&mut self.keys) {
+                    self.span(&key);
+                }
+            }
+        } else {
+            keys.for_each(|k| self.span(k));
+        }
+    }
+
+    fn span(&mut self, key: &FullKey) {
+        let (first, last) = self
+            .spans
+            .entry(index_of(key))
+            .or_insert_with(|| (key.clone(), key.clone()));
+        if key < first {
+            *first = key.clone();
+        }
+        if key > last {
+            *last = key.clone();
+        }
+    }
+
+    fn touches(&mut self, (start, end): &Interval) -> bool {
+        if let Some((first, last)) = self.spans.get(&index_of(start)) {
+            return first < end && start <= last;
+        }
+        if self.keys.len() - self.sorted > UNSORTED {
+            self.keys.sort_unstable();
+            self.sorted = self.keys.len();
+        }
+        let (sorted, rest) = self.keys.split_at(self.sorted);
+        let at = sorted.partition_point(|k| k < start);
+        sorted.get(at).is_some_and(|k| k < end) || rest.iter().any(|k| start <= k && k < end)
+    }
+}
+
+/// What a transaction has of ranges.
+#[derive(Debug, Default)]
+struct Held {
+    intervals: Intervals,
+    /// One of them is for rows that are to be written.
+    exclusive: bool,
+    /// Counts the changes.
+    version: u64,
+}
+
+/// A range that waits for writers.
+struct Pending {
+    owner: LockOwner,
+    wanted: Interval,
+    mode: LockMode,
+    /// Those that it waits for.
+    writers: Owners,
+}
+
+/// One that sleeps until one of those it waits for lets something go.
+struct Sleeper {
+    owner: LockOwner,
+    blockers: Owners,
+    woken: AtomicBool,
+    thread: Thread,
+}
+
+type Owners = SmallVec<[LockOwner; 4]>;
+/// Those in the way, and what they have.
+type InTheWay = Vec<(LockOwner, LockMode)>;
+
+#[derive(Default)]
+struct State {
+    held: HashMap<LockOwner, Held>,
+    pending: Vec<Pending>,
+    sleepers: Vec<Arc<Sleeper>>,
+}
+
+fn mode_of(exclusive: bool) -> LockMode {
+    match exclusive {
+        true => LockMode::Exclusive,
+        false => LockMode::Shared,
+    }
+}
+
+impl State {
+    /// Others that have a range with one of these keys. `waiting`: or wait for one, and not for this writer.
+    fn readers_of(&self, owner: LockOwner, keys: &[&FullKey], waiting: bool) -> InTheWay {
+        let held = (self.held.iter())
+            .filter(|(o, h)| **o != owner && keys.iter().any(|k| h.intervals.contains(k)))
+            .map(|(o, h)| (*o, mode_of(h.exclusive)));
+        let pending = (self.pending.iter().filter(|_| waiting))
+            .filter(|p| p.owner != owner && !p.writers.contains(&owner))
+            .filter(|p| keys.iter().any(|k| p.wanted.0 <= **k && **k < p.wanted.1))
+            .map(|p| (p.owner, p.mode));
+        let mut all: InTheWay = held.chain(pending).collect();
+        all.sort_unstable_by_key(|(o, _)| *o);
+        all.dedup_by_key(|(o, _)| *o);
+        all
+    }
+
+    /// Keys are announced that ranges now waiting will meet: they wait for this writer too.
+    fn join(&mut self, owner: LockOwner, keys: &[&FullKey]) {
+        for p in &mut self.pending {
+            let (start, end) = &p.wanted;
+            let meets = || keys.iter().any(|k| start <= *k && *k < end);
+            if p.owner != owner && !p.writers.contains(&owner) && meets() {
+                p.writers.push(owner);
+            }
+        }
+    }
+
+    fn sleeper(&mut self, owner: LockOwner, blockers: &InTheWay) -> Arc<Sleeper> {
+        let s = Arc::new(Sleeper {
+            owner,
+            blockers: blockers.iter().map(|(o, _)| *o).collect(),
+            woken: AtomicBool::new(false),
+            thread: std::thread::current(),
+        });
+        self.sleepers.push(s.clone());
+        s
+    }
+
+    /// Wakes those that wait for `owner`, to look again.
+    fn wake(&self, owner: LockOwner) {
+        for s in &self.sleepers {
+            if s.blockers.contains(&owner) {
+                s.woken.store(true, Ordering::Release);
+                s.thread.unpark();
+            }
+        }
+    }
+}
+
+/// A counter on a cache line of its own.
+#[repr(align(128))]
+#[derive(Default)]
+struct Landing(AtomicU32);
+
+type Announced = Mutex<HashMap<LockOwner, Written>>;
+
+/// See the module's comment.
+#[derive(Default)]
+pub(super) struct RangeLocks {
+    /// Transactions that have ranges, and requests for one that run.
+    active: AtomicUsize,
+    state: Mutex<State>,
+    announced: [Announced; SHARDS],
+    landing: [Landing; SHARDS],
+}
+
+impl RangeLocks {
+    fn shard(&self, owner: LockOwner) -> &Announced {
+        &self.announced[owner as usize % SHARDS]
+    }
+
+    /// Others that have announced a key of the interval.
+    fn writers_in(&self, owner: LockOwner, wanted: &Interval) -> InTheWay {
+        let mut all = InTheWay::new();
+        for shard in &self.announced {
+            for (o, written) in shard.lock().iter_mut() {
+                if *o != owner && written.touches(wanted) {
+                    all.push((*o, LockMode::Exclusive));
+                }
+            }
+        }
+        all
+    }
+
+    /// Waits until the rows of all that saw no ranges are in the store. Whoever comes now sees one.
+    fn wait_landed(&self, interrupt: Option<&AtomicBool>) -> Result<()> {
+        let mut tries = 0u32;
+        for shard in &self.landing {
+            while shard.0.load(Ordering::SeqCst) != 0 {
+                tries += 1;
+                match tries {
+                    0..64 => std::hint::spin_loop(),
+                    64..256 => std::thread::yield_now(),
+                    _ if interrupt.is_some_and(|i| i.load(Ordering::Relaxed)) => {
+                        return Err(EngineError::Interrupted);
+                    }
+                    _ => std::thread::sleep(Duration::from_micros(100)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a transaction had before it took a range, so that it can give a part back.
+#[derive(Debug)]
+pub struct RangeMark {
+    index: u32,
+    before: Intervals,
+    version: u64,
+}
+
+/// How a writer asks.
+pub(crate) struct Asking<'p> {
+    /// `None`: it does not wait.
+    pub(crate) policy: Option<&'p WaitPolicy<'p>>,
+    /// Its keys are written already: ranges that wait, wait for it.
+    pub(crate) written: bool,
+}
+
+impl LockTable {
+    /// True if somebody has ranges locked, or wants to.
+    #[inline]
+    pub(crate) fn has_ranges(&self) -> bool {
+        self.ranges.active.load(Ordering::Relaxed) != 0
+    }
+
+    /// Number of those, for tests.
+    #[cfg(test)]
+    pub(crate) fn range_owners(&self) -> usize {
+        self.ranges.active.load(Ordering::SeqCst)
+    }
+
+    /// Locks a range of an index's keys: waits for others that have written keys of it. When it returns, everything that is
+    /// committed of the range is in the store, and nothing comes to it before [`LockTable::release_ranges`].
+    pub(crate) fn lock_range(
+        &self,
+        owner: LockOwner,
+        index: u32,
+        range: &KeyRange,
+        mode: LockMode,
+        policy: Option<&WaitPolicy<'_>>,
+    ) -> Result<Option<RangeMark>> {
+        let Some(wanted) = interval(index, range) else {
+            return Ok(None);
+        };
+        self.ranges.active.fetch_add(1, Ordering::SeqCst);
+        let asked = self.ask_range(owner, index, &wanted, mode, policy);
+        if !matches!(asked, Ok((true, _))) {
+            self.ranges.active.fetch_sub(1, Ordering::SeqCst);
+        }
+        let (_, mark) = asked?;
+        self.ranges.wait_landed(policy.and_then(|p| p.interrupt))?;
+        Ok(mark)
+    }
+
+    /// True if these are the first ranges of the owner.
+    fn ask_range(
+        &self,
+        owner: LockOwner,
+        index: u32,
+        wanted: &Interval,
+        mode: LockMode,
+        policy: Option<&WaitPolicy<'_>>,
+    ) -> Result<(bool, Option<RangeMark>)> {
+        let deadline = deadline(policy);
+        loop {
+            let mut state = self.ranges.state.lock();
+            state.pending.retain(|p| p.owner != owner);
+            let held = state.held.get(&owner);
+            if held.is_some_and(|h| h.intervals.covers(wanted)) {
+                return Ok((false, None));
+            }
+            let writers = self.ranges.writers_in(owner, wanted);
+            if writers.is_empty() {
+                let first = held.is_none();
+                let held = state.held.entry(owner).or_default();
+                let before = (held.intervals.map.len() <= FEW).then(|| held.intervals.clone());
+                held.intervals.add(wanted.clone());
+                held.exclusive |= mode == LockMode::Exclusive;
+                held.version += 1;
+                let mark = before.map(|before| RangeMark {
+                    index,
+                    before,
+                    version: held.version,
+                });
+                return Ok((first, mark));
+            }
+            let Some(policy) = policy else {
+                state.wake(owner);
+                return Err(EngineError::LockNotAvailable);
+            };
+            state.pending.push(Pending {
+                owner,
+                wanted: wanted.clone(),
+                mode,
+                writers: writers.iter().map(|(o, _)| *o).collect(),
+            });
+            let sleeper = state.sleeper(owner, &writers);
+            drop(state);
+            let waiting = self.waiting_for(owner, index, &wanted.0, mode, writers);
+            if let Err(e) = self.sleep(&sleeper, waiting, policy, deadline) {
+                let mut state = self.ranges.state.lock();
+                state.pending.retain(|p| p.owner != owner);
+                state.wake(owner);
+                return Err(e);
+            }
+        }
+    }
+
+    /// Gives back what was taken at `mark` but for `kept`; nothing if more was taken since.
+    pub(crate) fn shrink_range(&self, owner: LockOwner, mark: RangeMark, kept: &KeyRange) {
+        let mut state = self.ranges.state.lock();
+        let Some(held) = state.held.get_mut(&owner) else {
+            return;
+        };
+        if held.version != mark.version {
+            return;
+        }
+        held.intervals = mark.before;
+        if let Some(kept) = interval(mark.index, kept) {
+            held.intervals.add(kept);
+        }
+        held.version += 1;
+        state.wake(owner);
+    }
+
+    /// Announces keys that are written, or about to be, while there are ranges: waits for the others whose ranges they are in.
+    pub(crate) fn ask_to_write(
+        &self,
+        owner: LockOwner,
+        keys: &[&FullKey],
+        how: &Asking<'_>,
+    ) -> Result<()> {
+        let deadline = deadline(how.policy);
+        loop {
+            let mut state = self.ranges.state.lock();
+            let readers = state.readers_of(owner, keys, !how.written);
+            if readers.is_empty() {
+                state.join(owner, keys);
+                let mut shard = self.ranges.shard(owner).lock();
+                shard
+                    .entry(owner)
+                    .or_default()
+                    .add(keys.iter().copied());
+                return Ok(());
+            }
+            let Some(policy) = how.policy else {
+                return Err(EngineError::LockNotAvailable);
+            };
+            let sleeper = state.sleeper(owner, &readers);
+            drop(state);
+            let first = keys.first().map_or(&[][..], |k| k.as_slice());
+            let index = keys.first().map_or(0, |k| index_of(k));
+            let waiting = self.waiting_for(owner, index, first, LockMode::Exclusive, readers);
+            self.sleep(&sleeper, waiting, policy, deadline)?;
+        }
+    }
+
+    /// Announces keys that are written if there are no ranges; false if there are.
+    pub(crate) fn announce<'k>(
+        &self,
+        owner: LockOwner,
+        keys: impl Iterator<Item = &'k FullKey>,
+    ) -> bool {
+        let mut shard = self.ranges.shard(owner).lock();
+        // Whoever counts itself behind this look finds the keys: it takes this mutex, too.
+        if self.ranges.active.load(Ordering::SeqCst) != 0 {
+            return false;
+        }
+        shard.entry(owner).or_default().add(keys);
+        true
+    }
+
+    /// A commit whose keys are not announced begins to land; false if there are ranges. To be ended by
+    /// [`LockTable::landed`].
+    #[inline]
+    pub(crate) fn begin_landing(&self, owner: LockOwner) -> bool {
+        if self.has_ranges() {
+            return false;
+        }
+        let counter = &self.ranges.landing[owner as usize % SHARDS].0;
+        counter.fetch_add(1, Ordering::SeqCst);
+        if self.ranges.active.load(Ordering::SeqCst) == 0 {
+            return true;
+        }
+        counter.fetch_sub(1, Ordering::SeqCst);
+        false
+    }
+
+    /// Its rows are in the store, or it has failed.
+    #[inline]
+    pub(crate) fn landed(&self, owner: LockOwner) {
+        self.ranges.landing[owner as usize % SHARDS]
+            .0
+            .fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Lets the ranges of a transaction go.
+    pub(crate) fn release_ranges(&self, owner: LockOwner) {
+        let mut state = self.ranges.state.lock();
+        if state.held.remove(&owner).is_some() {
+            self.ranges.active.fetch_sub(1, Ordering::SeqCst);
+        }
+        state.wake(owner);
+    }
+
+    /// Forgets what a transaction has announced: its rows are in the store, or it is rolled back.
+    pub(crate) fn forget_announced(&self, owner: LockOwner) {
+        let gone = self.ranges.shard(owner).lock().remove(&owner);
+        if self.ranges.active.load(Ordering::SeqCst) != 0 {
+            // Who has seen it in there, has counted itself before, and sleeps or will see that it is woken.
+            self.ranges.state.lock().wake(owner);
+        }
+        drop(gone);
+    }
+
+    fn waiting_for(
+        &self,
+        owner: LockOwner,
+        index: u32,
+        key: &[u8],
+        mode: LockMode,
+        blockers: InTheWay,
+    ) -> LockWaiting {
+        LockWaiting {
+            transaction: owner,
+            blockers,
+            lock: self.row_name(index, key),
+            of: Locked::Gap(index),
+            mode,
+            since: Instant::now(),
+        }
+    }
+
+    /// Sleeps until one of the blockers lets something go.
+    fn sleep(
+        &self,
+        sleeper: &Arc<Sleeper>,
+        waiting: LockWaiting,
+        policy: &WaitPolicy<'_>,
+        deadline: Option<Instant>,
+    ) -> Result<()> {
+        let owner = sleeper.owner;
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        let blockers = sleeper.blockers.iter().copied().collect();
+        let cycle = self.graph.lock().add(owner, blockers, waiting);
+        let outcome = loop {
+            if sleeper.woken.load(Ordering::Acquire) {
+                break Ok(());
+            }
+            if cycle {
+                self.deadlocks.fetch_add(1, Ordering::Relaxed);
+                break Err(EngineError::Deadlock);
+            }
+            if policy.interrupt.is_some_and(|i| i.load(Ordering::Relaxed)) {
+                break Err(EngineError::Interrupted);
+            }
+            let now = Instant::now();
+            if deadline.is_some_and(|d| now >= d) {
+                self.timeouts.fetch_add(1, Ordering::Relaxed);
+                break Err(EngineError::LockWaitTimeout);
+            }
+            // A slice bounds the delay of KILL; a release unparks at once.
+            let slice = Duration::from_millis(100);
+            std::thread::park_timeout(
+                deadline.map_or(slice, |d| slice.min(d.saturating_duration_since(now))),
+            );
+        };
+        self.graph.lock().remove(owner);
+        let mut state = self.ranges.state.lock();
+        state.sleepers.retain(|s| !Arc::ptr_eq(s, sleeper));
+        outcome
+    }
+}
+
+fn deadline(policy: Option<&WaitPolicy<'_>>) -> Option<Instant> {
+    policy
+        .and_then(|p| p.timeout)
+        .and_then(|t| Instant::now().checked_add(t))
+}
