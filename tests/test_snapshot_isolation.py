@@ -123,9 +123,9 @@ def test_random_transactions_see_and_do_what_those_of_mariadb_do(both, seed):
                 same(both, said[-1])
                 same(both, "SELECT * FROM t ORDER BY id")
                 # Entries of the index that the snapshot does not have lead to own rows, and old ones do not.
-                for k in range(5):
-                    same(both, f"SELECT id, k, v FROM t FORCE INDEX (k) WHERE k = {k} ORDER BY id")
-                    same(both, f"SELECT id FROM t FORCE INDEX (k) WHERE k = {k} ORDER BY id")
+                k = r.randrange(5)
+                same(both, f"SELECT id, k, v FROM t FORCE INDEX (k) WHERE k = {k} ORDER BY id")
+                same(both, "SELECT id FROM t FORCE INDEX (k) WHERE k >= 0 ORDER BY id")
             said.append(r.choice(["COMMIT", "COMMIT", "ROLLBACK"]))
             same(both, said[-1])
             same(others, "SELECT * FROM t ORDER BY id")
