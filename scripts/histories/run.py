@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -161,6 +162,8 @@ def check_file(o: argparse.Namespace) -> int:
 
 def main() -> int:
     o = parse()
+    # The servers end with the runner, also when it is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if o.check:
         return check_file(o)
     began, faults, number = time.monotonic(), 0, 0
