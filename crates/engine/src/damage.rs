@@ -1,14 +1,17 @@
 //! Whose are the damaged blocks of the base?
 
-use crate::base::base_err;
+use crate::base::{base_err, io_err, table_name};
 use crate::catalog::Catalog;
 use crate::db::Inner;
 use crate::verified::{BaseFile, Damage};
-use crate::{EngineError, Result};
+use crate::{Database, EngineError, Result, Table};
 use redb::ReadableDatabase;
 
 /// Tables of redb that could not be dropped, because a page of theirs is damaged, get this in front of their name.
 pub(crate) const LOST: &str = "lost-";
+
+/// Bytes of a table that are read at once.
+const PART: u64 = 1 << 20;
 
 /// A damaged block that is in use.
 #[derive(Debug, Clone)]
@@ -56,7 +59,7 @@ impl Owned {
     /// As an error, with the names of table and index.
     pub(crate) fn error(&self, catalog: &Catalog) -> EngineError {
         let id = self.index.unwrap_or(0);
-        let of = |t: &std::sync::Arc<crate::Table>| {
+        let of = |t: &std::sync::Arc<Table>| {
             let ix = t.indexes.iter().find(|i| i.id == id)?;
             Some((format!("{}.{}", t.def.db, t.def.name), ix.name.clone()))
         };
@@ -72,7 +75,7 @@ impl Owned {
 
 /// Compares a part of the base's file with its checksums: what is damaged of pages in use. Each is logged.
 pub(crate) fn verify(db: &Inner, from: u64, to: u64) -> Result<Vec<EngineError>> {
-    let found = db.base_file.verify(from, to).map_err(crate::base::io_err)?;
+    let found = db.base_file.verify(from, to).map_err(io_err)?;
     if found.is_empty() {
         return Ok(Vec::new());
     }
@@ -94,4 +97,44 @@ pub(crate) fn name(db: &Inner, owned: Vec<Owned>) -> Vec<EngineError> {
         e
     };
     owned.into_iter().map(tell).collect()
+}
+
+impl Database {
+    /// Reads all that the base has of a table from the disk and compares it with its checksums: an error for each damaged
+    /// block. `f` is asked now and then whether to go on.
+    ///
+    /// # Errors
+    /// Errors of reading, and what `f` says.
+    pub fn verify_table(
+        &self,
+        table: &Table,
+        mut f: impl FnMut() -> Result<()>,
+    ) -> Result<Vec<EngineError>> {
+        let db = &self.inner;
+        // While it lives, no page of the table is used for something else.
+        let txn = db.redb.begin_read().map_err(base_err)?;
+        let mut found = Vec::new();
+        for ix in &table.indexes {
+            let mut pages = Vec::new();
+            txn.tell_table_pages(&table_name(ix.id), &mut |range| pages.push(range))
+                .map_err(base_err)?;
+            pages.sort_unstable_by_key(|r| r.start);
+            // What lies together is read together.
+            let mut parts = pages.into_iter().peekable();
+            while let Some(mut part) = parts.next() {
+                while let Some(next) =
+                    parts.next_if(|n| n.start == part.end && n.end - part.start <= PART)
+                {
+                    part.end = next.end;
+                }
+                f()?;
+                let damaged = db.base_file.verify_content(part).map_err(io_err)?;
+                found.extend(damaged.into_iter().map(|damage| Owned {
+                    damage,
+                    index: Some(ix.id),
+                }));
+            }
+        }
+        Ok(name(db, found))
+    }
 }

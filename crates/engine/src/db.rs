@@ -74,6 +74,8 @@ pub struct Options {
     pub oob_threshold: u64,
     /// A transaction's write set goes to disk when it passes this many bytes of memory. 0: derived from the budget.
     pub spill_bytes: u64,
+    /// How fast the base is read in the background to find damage, bytes a second; 0: not (`narwal_scrub_rate`).
+    pub scrub_rate: u64,
     /// Whether background threads flush and checkpoint. Off for deterministic tests.
     pub background: bool,
     /// What goes into the binary log (`binlog_do_db` and the like).
@@ -118,6 +120,7 @@ impl Default for Options {
             checkpoint_log_bytes: 0,
             oob_threshold: DEFAULT_OOB_THRESHOLD,
             spill_bytes: 0,
+            scrub_rate: crate::DEFAULT_SCRUB_RATE,
             background: true,
             binlog_filter: BinlogFilter::default(),
             binlog_row_metadata: RowMetadata::default(),
@@ -713,7 +716,7 @@ impl Database {
         }
         let meta = read_meta(&redb)?;
         let mut apart = Apart::default();
-        let scrub = Scrub::default();
+        let scrub = Scrub::new(options.scrub_rate);
         let (from, catalog, binlog, replica, prepared) = match meta {
             Some(m) => {
                 apart = m.apart;

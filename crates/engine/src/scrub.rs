@@ -34,10 +34,10 @@ pub(crate) struct Scrub {
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
 }
 
-impl Default for Scrub {
-    fn default() -> Self {
+impl Scrub {
+    pub(crate) fn new(rate: u64) -> Scrub {
         Scrub {
-            rate: AtomicU64::new(DEFAULT_SCRUB_RATE),
+            rate: AtomicU64::new(rate),
             at: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             rounds: AtomicU64::new(0),
@@ -47,9 +47,7 @@ impl Default for Scrub {
             thread: Mutex::new(None),
         }
     }
-}
 
-impl Scrub {
     /// Goes on there.
     pub(crate) fn begin_at(&self, at: u64) {
         self.at.store(at, Ordering::Relaxed);

@@ -635,6 +635,15 @@ impl BaseFile {
         Ok(found)
     }
 
+    /// As [`Self::verify`], of whole blocks of the content behind the first.
+    pub(crate) fn verify_content(&self, range: std::ops::Range<u64>) -> io::Result<Vec<Damage>> {
+        if range.start < BLOCK || range.is_empty() {
+            return Ok(Vec::new());
+        }
+        let last = place((range.end - 1) / BLOCK);
+        self.verify(place(range.start / BLOCK), last + BLOCK)
+    }
+
     /// A head that is damaged is written again: the other one is whole, and memory has it.
     fn verify_head(&self, stored: u64, bytes: &[u8]) -> io::Result<()> {
         if Head::decode(bytes).is_some() {

@@ -615,6 +615,11 @@ impl ClientSession {
                         }
                         line("error", "Corrupt");
                     }
+                    // Damage that the reading met.
+                    Err(e) if e.code == 1712 => {
+                        line("error", &e.message);
+                        line("error", "Corrupt");
+                    }
                     Err(e) => {
                         line("Error", &e.message);
                         line("status", "Operation failed");
@@ -681,9 +686,15 @@ impl ClientSession {
         Ok(())
     }
 
-    /// Compares every secondary index with the rows, in one snapshot.
+    /// Reads all of the table from the disk, then compares every secondary index with the rows, in one snapshot.
     fn check_table(&mut self, table: &Arc<Table>) -> SqlResult<Vec<String>> {
-        use narwal_engine::{KeyRange, ReadView};
+        use narwal_engine::{EngineError, KeyRange, ReadView};
+        let env = &self.env;
+        let go_on = || env.check_interrupt().map_err(EngineError::from);
+        let damaged = (self.instance.database()).verify_table(table, go_on)?;
+        if !damaged.is_empty() {
+            return Ok(damaged.iter().map(|e| e.to_sql().message.into()).collect());
+        }
         let mut txn = self.snapshot();
         let mut rows = 0u64;
         // Sum over (index number, key, clustered key) hashes, as the rows say they must be.

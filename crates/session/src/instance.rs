@@ -209,6 +209,7 @@ impl Startup {
             commit_wait_usec: usec,
             commit_wait_auto: self.get("narwal_group_commit_auto_wait").as_bool(),
             parallel_syncs: u32_(u("narwal_log_parallel_syncs")),
+            scrub_rate: u("narwal_scrub_rate"),
             classic_log: self.get(CLASSIC.0).show() == CLASSIC.1,
             sync_binlog: u32_(u("sync_binlog")),
             compression: (self.get("narwal_log_compression").show() == "zstd").then(|| {
@@ -627,6 +628,7 @@ impl Instance {
             "gtid_domain_id" => self.db.set_gtid_domain_id(u32_(&value)),
             "server_id" => self.db.set_server_id(u32_(&value)),
             "max_binlog_cache_size" => self.db.set_max_binlog_cache_size(value.as_u64()),
+            "narwal_scrub_rate" => self.db.set_scrub_rate(value.as_u64()),
             "binlog_oob_threshold" => self.db.set_oob_threshold(value.as_u64()),
             "binlog_state_interval" => self.db.set_binlog_state_interval(value.as_u64()),
             "max_binlog_size" => self.db.set_max_binlog_size(u32_(&value)),

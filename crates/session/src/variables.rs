@@ -909,6 +909,13 @@ pub static VARIABLES: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
     def(
+        "narwal_scrub_rate",
+        Global,
+        UInt(0, 1 << 40, 1),
+        "1048576",
+        Live,
+    ),
+    def(
         "narwal_text_plan_cache_size",
         Both,
         UInt(0, 65_536, 1),

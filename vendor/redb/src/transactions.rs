@@ -2884,6 +2884,16 @@ impl ReadTransaction {
             .map(|x| x.into_iter().map(UntypedTableHandle::new))
     }
 
+    /// Narwal: as [`Self::tell_pages`], of one table; there may be a write transaction meanwhile.
+    pub fn tell_table_pages(
+        &self,
+        name: &str,
+        f: &mut dyn FnMut(core::ops::Range<u64>),
+    ) -> Result<()> {
+        self.tree
+            .tell_table_pages(name, &mut |page| f(self.mem.page_range(page)))
+    }
+
     /// Narwal: tells which bytes of the storage hold pages in use, with the name of the table; without one for redb's own.
     ///
     /// Pages of leaves are not read, and nothing is told of what lies below a page that the

@@ -240,6 +240,16 @@ impl TableTree {
         }
         Ok(())
     }
+
+    // The same of one table
+    pub(crate) fn tell_table_pages(&self, name: &str, f: &mut dyn FnMut(PageNumber)) -> Result {
+        match self.tree.get(&name)? {
+            Some(guard) => guard
+                .value()
+                .tell_pages(self.mem.clone(), self.tree.hint(), f),
+            None => Ok(()),
+        }
+    }
 }
 
 pub(crate) struct TableTreeMut {
