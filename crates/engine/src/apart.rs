@@ -29,6 +29,8 @@ const RUN_IDS: u64 = 1 << 61;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ApartTable {
     pub(crate) id: u64,
+    /// The damaged index. Without it (dropped, or the table was truncated) the table is as all others again.
+    pub(crate) index: u32,
     /// Changes from this LSN on are not in the base.
     pub(crate) lsn: u64,
     /// Why.
@@ -36,6 +38,12 @@ pub(crate) struct ApartTable {
     /// The run files can't be read: what the base has is too old to be shown.
     #[serde(default)]
     pub(crate) lost: bool,
+}
+
+impl ApartTable {
+    fn is_of(&self, table: &Table) -> bool {
+        table.indexes.iter().any(|i| i.id == self.index)
+    }
 }
 
 /// A layer of such tables.
@@ -126,14 +134,22 @@ impl Apart {
             .collect()
     }
 
-    /// Forgets tables that are no more.
-    pub(crate) fn forget(&mut self, catalog: &Catalog) {
-        self.tables.retain(|t| catalog.table_by_id(t.id).is_some());
+    /// Forgets tables whose damaged index is no more; which ones.
+    pub(crate) fn forget(&mut self, catalog: &Catalog) -> Vec<u64> {
+        let (stay, gone) = std::mem::take(&mut self.tables)
+            .into_iter()
+            .partition(|t| catalog.table_by_id(t.id).is_some_and(|now| t.is_of(now)));
+        self.tables = stay;
+        gone.into_iter().map(|t: ApartTable| t.id).collect()
     }
 
-    /// What of `layers` is to stay a layer.
-    pub(crate) fn keeps(&self, layer: &Layer) -> bool {
-        matches!(layer, Layer::Spilled(s) if s.apart.iter().any(|id| self.tables.iter().any(|t| t.id == *id)))
+    /// Whether all layers of damaged tables among `layers` may stay as they are. If not, they are made anew.
+    pub(crate) fn keeps(&self, layers: &[Layer]) -> bool {
+        let apart = |id: &u64| self.tables.iter().any(|t| t.id == *id);
+        layers.iter().all(|l| match l {
+            Layer::Spilled(s) => s.apart.iter().all(apart),
+            Layer::Memtable(_) => true,
+        })
     }
 
     /// The layers that there are from now on, newest first.
@@ -174,6 +190,7 @@ pub(crate) fn set_apart(
     );
     apart.tables.push(ApartTable {
         id: table.def.id,
+        index,
         lsn,
         what: damage.to_string(),
         lost: false,
@@ -182,20 +199,22 @@ pub(crate) fn set_apart(
     true
 }
 
-/// What a write of a table that stands apart gets.
+/// What a write of a table that stands apart gets; it may go on if the table has lost its damaged index.
 #[cold]
-pub(crate) fn refused(db: &Inner, table: &Table) -> EngineError {
+pub(crate) fn refuse(db: &Inner, table: &Table) -> Result<()> {
     let apart = db.apart.lock();
-    let what = (apart.tables.iter().find(|t| t.id == table.def.id))
-        .map_or("it is damaged", |t| t.what.as_str());
-    EngineError::Sql(SqlError::new(
+    let mut marks = apart.tables.iter();
+    let Some(mark) = marks.find(|t| t.id == table.def.id && t.is_of(table)) else {
+        return Ok(());
+    };
+    Err(EngineError::Sql(SqlError::new(
         1712,
         b"HY000",
         format!(
-            "{what}. Table {}.{} takes no writes until it is repaired, restored, truncated or dropped; what can be read of it can be read",
-            table.def.db, table.def.name
+            "{}. Table {}.{} takes no writes until it is repaired, restored, truncated or dropped; what can be read of it can be read",
+            mark.what, table.def.db, table.def.name
         ),
-    ))
+    )))
 }
 
 /// Collects entries of such tables for a layer.

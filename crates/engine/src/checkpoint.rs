@@ -127,12 +127,16 @@ pub(crate) fn run(db: &Inner, pending: &mut Option<Frozen>) -> Result<()> {
     });
     for layer in &frozen.layers {
         if let Layer::Spilled(s) = layer
-            && !frozen.meta.apart.keeps(layer)
+            && !kept.iter().any(|k| k.is(layer))
         {
             s.runs.mark_obsolete();
         }
     }
-    db.apart.lock().forget(&frozen.catalog);
+    for id in db.apart.lock().forget(&frozen.catalog) {
+        if let Some(t) = db.latest_catalog.lock().table_by_id(id) {
+            t.counters.apart.store(false, Ordering::Relaxed);
+        }
+    }
     db.oob_committed.lock().retain(|(s, _)| *s > seq);
     db.binlog.index.lock().saved(&frozen.index);
     // Whoever sees it sees every hold on the log that was taken before (retention).
@@ -258,6 +262,7 @@ fn merge_layers(db: &Inner, frozen: &mut Frozen) -> Result<Vec<Layer>> {
     let mut apart = db.apart.lock().clone();
     apart.forget(&frozen.catalog);
     let indexes = apart.indexes(&frozen.catalog);
+    let stay = apart.keeps(&frozen.layers);
     let mut keeper = Keeper::new(db, frozen.meta.seq, frozen.meta.lsn);
     let mut put = |index: u32, key: &[u8], seq: u64, payload: Payload| {
         if !indexes.is_empty() && indexes.contains(&index) {
@@ -271,16 +276,17 @@ fn merge_layers(db: &Inner, frozen: &mut Frozen) -> Result<Vec<Layer>> {
             Layer::Memtable(m) => {
                 m.for_each_newest(|index, key, seq, p| put(index, key, seq, p.clone()))?;
             }
-            // It stays, or its tables are gone.
-            Layer::Spilled(s) if !s.apart.is_empty() => {}
+            Layer::Spilled(s) if stay && !s.apart.is_empty() => {}
             Layer::Spilled(s) => {
                 s.for_each_newest(|index, key, e| put(index, key, s.seq, e.to_payload()))?;
             }
         }
     }
     let new = keeper.finish(db, &apart)?;
-    let stay = frozen.layers.iter().filter(|l| apart.keeps(l)).cloned();
-    let layers: Vec<Layer> = new.iter().cloned().chain(stay).collect();
+    let old = (frozen.layers.iter())
+        .filter(|l| stay && matches!(l, Layer::Spilled(s) if !s.apart.is_empty()))
+        .cloned();
+    let layers: Vec<Layer> = new.iter().cloned().chain(old).collect();
     apart.set_layers(&layers);
     frozen.meta.apart = apart;
     frozen.meta.scrubbed = db.scrub.at();

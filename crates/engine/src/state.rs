@@ -19,6 +19,15 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
+    /// Whether it is this very one.
+    pub(crate) fn is(&self, other: &Layer) -> bool {
+        match (self, other) {
+            (Layer::Memtable(a), Layer::Memtable(b)) => Arc::ptr_eq(a, b),
+            (Layer::Spilled(a), Layer::Spilled(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
     /// Number of keys.
     pub(crate) fn entries(&self) -> u64 {
         match self {

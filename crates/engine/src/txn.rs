@@ -821,7 +821,7 @@ impl Transaction {
         }
         self.lock_table(table)?;
         if table.counters.apart.load(Ordering::Relaxed) {
-            return Err(crate::apart::refused(&self.db, table));
+            crate::apart::refuse(&self.db, table)?;
         }
         if matches!(self.statement, StatementStart::Here) {
             self.statement = StatementStart::At(self.savepoint());

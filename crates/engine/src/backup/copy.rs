@@ -587,6 +587,15 @@ impl Backup {
         Ok(bytes)
     }
 
+    /// Compares every record of a segment with its checksum, before the segment is copied.
+    fn verify_segment(&self, start: Lsn) -> Result<()> {
+        let log = self.db.log.records();
+        if let Some(span) = log.spans(start).first().filter(|s| s.start == start) {
+            log.copy_segment(span)?;
+        }
+        Ok(())
+    }
+
     fn log_piece(&mut self) -> Result<Option<Piece>> {
         let segments = self.db.log.segment_files();
         let (start, offset) = match self.log_at {
@@ -614,6 +623,9 @@ impl Backup {
         let path = PathBuf::from(segment_name(start));
         let len =
             |f: &Arc<dyn DiskFile>| f.stored_len().map_err(|e| io_error("reading", &path, &e));
+        if offset == 0 {
+            self.verify_segment(start)?;
+        }
         // The header page first: it says how long the file has been.
         let header = (offset == 0).then(|| segment.stored_header()).transpose()?;
         let size = len(file)?;
