@@ -189,7 +189,7 @@ def rows() -> Iterable[tuple[str, list[str]]]:
     yield "create table select of a product", ["CREATE TABLE IF NOT EXISTS p SELECT a.v, b.v AS w FROM t a, t b"]
     yield "temporary tables", [f"CREATE TEMPORARY TABLE x{n} SELECT a.v, b.id FROM t a, t b LIMIT 30000" for n in range(30)]
     yield "temporary table with long values", ["CREATE TEMPORARY TABLE x (a LONGTEXT)", *[f"INSERT INTO x VALUES ({M[:-1]} - 1000))"] * 60]
-    yield "many savepoints", ["BEGIN", *[f"SAVEPOINT s{n}" for n in range(20000)], "ROLLBACK"]
+    yield "many savepoints", ["BEGIN", *[f"SAVEPOINT s{n}" for n in range(4000)], "ROLLBACK"]
     yield "many row locks", ["BEGIN", "SELECT COUNT(*) FROM t FOR UPDATE", "UPDATE t SET k = k + 1", "ROLLBACK"]
     yield "insert ignore with warnings", ["SET max_error_count = 65535", f"SELECT COUNT(CAST(CONCAT('x', {H}) AS DATE)) FROM t LIMIT 1"]
     yield "sql_big_result", ["SELECT SQL_BIG_RESULT a.v, COUNT(*) FROM t a, t b GROUP BY a.v, b.v"]

@@ -30,7 +30,7 @@ MEMORY = int(os.environ.get("HOSTILE_MEMORY", 1024)) << 20
 SEED = int(os.environ.get("HOSTILE_SEED", 0)) or random.randrange(1 << 30)
 SAMPLE = 24
 SECONDS = 5 if ALL else 1
-PATIENCE = 240
+PATIENCE = int(os.environ.get("HOSTILE_PATIENCE", 240))
 AT_ONCE = 16
 
 

@@ -115,6 +115,7 @@ fn tokens_before(text: &str, opts: LexOptions, stop: Option<&str>) -> SqlResult<
     let mut i = 0;
     let mut depth = 0usize;
     loop {
+        narwal_memory::check()?;
         i = skip_space(b, i);
         let start = i;
         let Some(&c) = b.get(i) else {

@@ -192,6 +192,7 @@ fn comparison(op: &BinaryOperator) -> Option<CmpOp> {
 
 impl Binder<'_> {
     pub(super) fn expr(&self, ast: &Ast) -> SqlResult<Expr> {
+        narwal_memory::check()?;
         Ok(match ast {
             Ast::Nested(e) => self.expr(e)?,
             Ast::Value(v) => self.value(&v.value)?,

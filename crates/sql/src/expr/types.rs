@@ -592,7 +592,7 @@ pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
         }
         Lpad | Rpad | Repeat | Space => {
             let n = match (func, literal_int(if func == Space { 0 } else { 1 })) {
-                (Repeat, Some(n)) => arg(0).chars() * n.max(0) as u64,
+                (Repeat, Some(n)) => arg(0).chars().saturating_mul(n.max(0) as u64),
                 (_, Some(n)) => n.max(0) as u64,
                 _ => u32::MAX as u64,
             };

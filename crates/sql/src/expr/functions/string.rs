@@ -578,7 +578,7 @@ fn weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     } else {
         2
     };
-    Ok(bytes(n * each, true))
+    Ok(bytes(n.saturating_mul(each), true))
 }
 
 /// WEIGHT_STRING(s), and with hidden arguments WEIGHT_STRING(s AS CHAR(n)) (0, n) and AS BINARY(n) (1, n).
