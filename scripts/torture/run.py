@@ -12,7 +12,7 @@ in files. A third of the kills comes in the middle of one, a third right after o
 seventh transaction is an XA transaction: after a restart exactly those are prepared that have to be, and are ended at random.
 
 With --replicas: scripts/torture/replicas.py. With --topology: scripts/torture/topologies.py. With --restore-points:
-scripts/torture/points.py.
+scripts/torture/points.py. With --disconnects: scripts/torture/disconnects.py.
 """
 
 from __future__ import annotations
@@ -252,6 +252,8 @@ def parse() -> argparse.Namespace:
     p.add_argument("--topology", choices=TOPOLOGIES,
                    help="Narwal and MariaDB as replicas of each other, kills and cut links (for --seconds, default 60;\n"
                    "pair: two Narwals, --kills of them)")  # fmt: skip
+    p.add_argument("--disconnects", type=int, default=0, metavar="N",
+                   help="no kills: N clients that vanish at random moments, and what is left of them")
     p.add_argument("--restore-points", type=int, default=0, metavar="N",
                    help="no kills: record what a client sees at random moments of --seconds of load (default 20), restore N of\n"
                    "them from backups and the archive, compare every row")  # fmt: skip
@@ -285,6 +287,10 @@ def main() -> int:
         import topologies
 
         return topologies.main(o)
+    if o.disconnects:
+        import disconnects
+
+        return disconnects.main(o)
     if o.restore_points:
         import points
 

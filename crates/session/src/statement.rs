@@ -17,6 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 impl ClientSession {
     /// Starts a statement: counts it, takes its time, clears what belongs to the one before.
     pub(crate) fn begin_statement(&mut self, counter: usize, keep_diagnostics: bool) {
+        narwal_types::work::watch(&self.process.interrupt);
         let c = &self.process.counters;
         c.add(status::QUESTIONS, 1);
         // What the statement before put into temporary files.

@@ -36,6 +36,7 @@ pub mod temporal;
 pub mod temporal_parse;
 pub mod text;
 pub mod value;
+pub mod work;
 pub mod zone;
 
 pub use charset::Charset;

@@ -7,6 +7,7 @@ use super::{EvalCtx, Expr, RowAccess};
 use narwal_types::collation::{char_count, char_prefix};
 use narwal_types::convert::{self, to_f64, to_i64, to_integer};
 use narwal_types::temporal_parse::DateRules;
+use narwal_types::work::Work;
 use narwal_types::{
     Charset, Collation, Date, DateTime, SqlError, SqlResult, Time, TypeKind, Value, ValueRef,
 };
@@ -45,6 +46,7 @@ pub(super) fn call<'a>(
             }
             return Ok(Val::NULL);
         }
+        Func::Benchmark => return benchmark(args, ctx, row),
         _ => {}
     }
     let unrounded = func.computes();
@@ -90,6 +92,8 @@ pub(super) fn call<'a>(
         return Ok(Val::NULL);
     }
     let v = c.run()?;
+    // A long one ends early when its statement is to end; its value is nothing then.
+    ctx.env.check_interrupt()?;
     match (v.as_ref(), func, first) {
         // What it compares are shown digits.
         (ValueRef::Decimal(_), Func::Nullif, Some(e)) if raw => e.eval_unrounded(ctx, row),
@@ -122,6 +126,31 @@ fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> {
         ctx.env.check_interrupt()?;
     }
     Ok(narwal_memory::reserve(bytes * COPIES)?)
+}
+
+/// BENCHMARK(): evaluates an expression so many times. NULL, with a warning, for a negative number.
+fn benchmark<'a>(
+    args: &'a [Expr],
+    ctx: &EvalCtx<'a>,
+    row: &'a dyn RowAccess,
+) -> SqlResult<Val<'a>> {
+    let times = args[0].eval_ref(ctx, row)?;
+    if times.is_null() {
+        return Ok(Val::NULL);
+    }
+    let times = to_i64(times.as_ref(), &mut Warn(ctx.env));
+    if times < 0 {
+        ctx.env.warn(
+            1411,
+            format!("Incorrect count value: '{times}' for function benchmark"),
+        );
+        return Ok(Val::NULL);
+    }
+    for _ in 0..times {
+        args[1].eval_ref(ctx, row)?;
+        ctx.env.check_interrupt()?;
+    }
+    Ok(Val::int(0))
 }
 
 pub(super) fn wrong_arguments(name: &str) -> SqlError {
@@ -348,6 +377,7 @@ impl<'a> Call<'a, '_> {
             collation
         };
         let (h, n) = (self.bytes(hay), self.bytes(needle));
+        let mut work = Work::default();
         let length = self.length(hay);
         if from > length || from > 0 && from == length {
             return Ok(Val::int(0));
@@ -378,6 +408,9 @@ impl<'a> Call<'a, '_> {
             };
             if place.is_some_and(|p| *p == *n || collation.equal(p, &n)) {
                 return Ok(Val::int(number as i64 + 1));
+            }
+            if work.stops(wanted) {
+                break;
             }
             number += 1;
             at += 1;
@@ -493,7 +526,6 @@ impl<'a> Call<'a, '_> {
             MasterGtidWait => self.master_gtid_wait(),
             MasterPosWait => self.master_pos_wait(),
             GetLock | ReleaseLock | ReleaseAllLocks | IsFreeLock | IsUsedLock => self.named_lock(),
-            Benchmark => Ok(Val::int(0)),
             Listed(f) => f.run(self),
             Regexp => Ok(Val::int(super::functions::regexp_matches(
                 env,

@@ -318,6 +318,7 @@ impl Expr {
                 let m = with_text(v.as_ref(), |t| {
                     with_text(p.as_ref(), |p| like(t, p, *escape, *collation))
                 });
+                ctx.env.check_interrupt()?;
                 Val::int((m != *negated) as i64)
             }
             ExprKind::Arith { .. } => return self.eval_arith(ctx, row, false),

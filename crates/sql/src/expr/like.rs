@@ -1,6 +1,7 @@
 //! LIKE patterns: `%` any string, `_` one character.
 
 use narwal_types::Collation;
+use narwal_types::work::Work;
 
 /// One character (or byte, for binary strings) split off a string: it, and its length.
 fn next(s: &[u8], bytes: bool) -> (u32, usize) {
@@ -34,7 +35,11 @@ pub fn like(text: &[u8], pattern: &[u8], escape: Option<char>, collation: Collat
     let (mut t, mut p) = (0, 0);
     // After the last `%`: where to go back to.
     let mut back: Option<(usize, usize)> = None;
+    let mut work = Work::default();
     loop {
+        if work.stops(1) {
+            return false;
+        }
         let mut matched = false;
         if p < pattern.len() {
             let (c, n) = next(&pattern[p..], bytes);

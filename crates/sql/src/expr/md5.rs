@@ -1,5 +1,8 @@
 //! MD5 (RFC 1321), for the function of that name. Not for security.
 
+use narwal_types::work::Work;
+use std::sync::LazyLock;
+
 const SHIFTS: [[u32; 4]; 4] = [
     [7, 12, 17, 22],
     [5, 9, 14, 20],
@@ -7,7 +10,12 @@ const SHIFTS: [[u32; 4]; 4] = [
     [6, 10, 15, 21],
 ];
 
-/// The digest of `data`.
+/// The fractions of sines.
+static SINES: LazyLock<[u32; 64]> = LazyLock::new(|| {
+    std::array::from_fn(|i| (((i + 1) as f64).sin().abs() * 4_294_967_296.0) as u32)
+});
+
+/// The digest of `data`; of its beginning if the statement is to end.
 pub(super) fn digest(data: &[u8]) -> [u8; 16] {
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
     let mut tail = data[data.len() / 64 * 64..].to_vec();
@@ -16,7 +24,12 @@ pub(super) fn digest(data: &[u8]) -> [u8; 16] {
         tail.push(0);
     }
     tail.extend_from_slice(&((data.len() as u64).wrapping_mul(8)).to_le_bytes());
+    let sines = &*SINES;
+    let mut work = Work::default();
     for block in data.chunks_exact(64).chain(tail.chunks_exact(64)) {
+        if work.stops(64) {
+            break;
+        }
         let mut m = [0u32; 16];
         for (w, b) in m.iter_mut().zip(block.chunks_exact(4)) {
             *w = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
@@ -29,9 +42,7 @@ pub(super) fn digest(data: &[u8]) -> [u8; 16] {
                 2 => (b ^ c ^ d, (3 * i + 5) % 16),
                 _ => (c ^ (b | !d), 7 * i % 16),
             };
-            // The constants are the fractions of sines.
-            let k = (((i + 1) as f64).sin().abs() * 4_294_967_296.0) as u32;
-            let x = a.wrapping_add(f).wrapping_add(k).wrapping_add(m[g]);
+            let x = a.wrapping_add(f).wrapping_add(sines[i]).wrapping_add(m[g]);
             (a, d, c, b) = (
                 d,
                 c,

@@ -7,6 +7,7 @@ use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use narwal_types::work;
 use narwal_types::convert::to_integer;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use sha1::{Digest, Sha1};
@@ -139,7 +140,13 @@ fn compress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     }
     let head = (data.len() as u32 & 0x3fff_ffff).to_le_bytes().to_vec();
     let mut z = flate2::write::ZlibEncoder::new(head, flate2::Compression::default());
-    let done = z.write_all(&data).and_then(|()| z.finish());
+    let mut failed = Ok(());
+    work::in_pieces(&data, |piece| {
+        if failed.is_ok() {
+            failed = z.write_all(piece);
+        }
+    });
+    let done = failed.and_then(|()| z.finish());
     let mut out = done.map_err(|e| SqlError::new(1259, b"HY000", format!("ZLIB: {e}")))?;
     if out.last() == Some(&b' ') {
         out.push(b'.');

@@ -8,7 +8,7 @@
 //! | `string.rs` | strings: SOUNDEX, MAKE_SET, SFORMAT, TO_CHAR, ... |
 //! | `binary.rs` | checksums, encodings, encryption, compression |
 //! | `network.rs` | INET_ATON and its kin |
-//! | `regexp.rs` | REGEXP and REGEXP_*() |
+//! | `regexp.rs`, `regexp_search.rs` | REGEXP and REGEXP_*(); searches that can be ended |
 //! | `json/` | JSON_*() |
 //! | `misc.rs` | control flow, information, dates not in `date_core.rs` |
 //! | `sequence.rs` | NEXTVAL, LASTVAL, SETVAL |
@@ -21,6 +21,7 @@ mod misc;
 mod network;
 pub(crate) mod number_core;
 mod regexp;
+mod regexp_search;
 mod sequence;
 mod soundex;
 mod string;

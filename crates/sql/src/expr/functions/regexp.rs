@@ -1,13 +1,13 @@
 //! REGEXP, REGEXP_REPLACE, REGEXP_SUBSTR and REGEXP_INSTR: Perl's expressions, by the library that MariaDB uses too.
 //! Case is as in the collation, the text is UTF-8 unless it is binary. An expression is compiled once per thread.
 
+use super::regexp_search::{Failed, Mode, Regex};
 use super::{Call, Function, Typing, Val};
 use crate::env::StatementEnv;
 use crate::expr::eval::with_text;
 use crate::expr::types::{collation_of, compare_collation};
 use crate::expr::{ExprKind, ExprType};
 use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
-use pcre2::bytes::{Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -17,20 +17,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("regexp_substr", (2, 2), substr_type, substr),
 ];
 
-/// How an expression is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mode {
-    caseless: bool,
-    utf: bool,
-}
-
-impl Mode {
-    fn of(c: Collation) -> Mode {
-        Mode {
-            // In MariaDB also under uca1400_*_cs.
-            caseless: c.name().ends_with("_ci") || c.expands(),
-            utf: c != Collation::Binary,
-        }
+fn mode_of(c: Collation) -> Mode {
+    Mode {
+        // In MariaDB also under uca1400_*_cs.
+        caseless: c.name().ends_with("_ci") || c.expands(),
+        utf: c != Collation::Binary,
+        broken: false,
     }
 }
 
@@ -47,12 +39,8 @@ fn compile(pattern: &str, mode: Mode) -> SqlResult<Rc<Regex>> {
             kept[..=i].rotate_right(1);
             return Ok(Rc::clone(&kept[0].2));
         }
-        let r = RegexBuilder::new()
-            .caseless(mode.caseless)
-            .utf(mode.utf)
-            .ucp(mode.utf)
-            .build(pattern)
-            .map_err(|e| error(&e))?;
+        let r = Regex::new(pattern, mode)
+            .map_err(|e| SqlError::new(1139, b"42000", format!("Regex error '{e}'")))?;
         let r = Rc::new(r);
         kept.truncate(KEPT - 1);
         kept.insert(0, (mode, pattern.to_string(), Rc::clone(&r)));
@@ -60,22 +48,22 @@ fn compile(pattern: &str, mode: Mode) -> SqlResult<Rc<Regex>> {
     })
 }
 
-fn error(e: &pcre2::Error) -> SqlError {
-    let text = e.to_string();
-    // "PCRE2: error compiling pattern at offset 3: message"
-    let told = match text.split_once("at offset ") {
-        Some((_, rest)) => match rest.split_once(": ") {
-            Some((at, what)) => format!("{what} at offset {at}"),
-            None => rest.to_string(),
-        },
-        None => text,
-    };
-    SqlError::new(1139, b"42000", format!("Regex error '{told}'"))
+/// Looks for a match in `text` at or behind `from`. A search that the library gives up is a warning, and no match.
+fn search(env: &StatementEnv, r: &Regex, text: &[u8], from: usize) -> SqlResult<bool> {
+    match r.search(text, from) {
+        Ok(found) => Ok(found),
+        Err(Failed::Stopped) => env.check_interrupt().map(|()| false),
+        Err(Failed::GaveUp(what)) => {
+            env.warn(1139, format!("Regex error '{what}'"));
+            Ok(false)
+        }
+    }
 }
 
-/// A match that the library gave up: a warning, and no match.
-fn gave_up(env: &StatementEnv, e: &pcre2::Error) {
-    env.warn(1139, format!("Got error '{e}' from regexp"));
+/// Compiles an expression for a text.
+fn compile_for(text: &[u8], pattern: &str, mut mode: Mode) -> SqlResult<Rc<Regex>> {
+    mode.broken = mode.utf && std::str::from_utf8(text).is_err();
+    compile(pattern, mode)
 }
 
 /// `text REGEXP pattern`.
@@ -85,14 +73,10 @@ pub(in crate::expr) fn matches(
     pattern: ValueRef<'_>,
     collation: Collation,
 ) -> SqlResult<bool> {
-    let r = compile(&pattern.to_text(), Mode::of(collation))?;
-    Ok(with_text(text, |t| match r.is_match(t) {
-        Ok(m) => m,
-        Err(e) => {
-            gave_up(env, &e);
-            false
-        }
-    }))
+    with_text(text, |t| {
+        let r = compile_for(t, &pattern.to_text(), mode_of(collation))?;
+        search(env, &r, t, 0)
+    })
 }
 
 /// Collation of the text and the pattern of a call.
@@ -101,12 +85,7 @@ fn call_mode(c: &Call<'_, '_>) -> SqlResult<Mode> {
         ExprKind::Func { args, .. } => compare_collation(args.iter().take(2), c.func.name())?,
         _ => Collation::default(),
     };
-    Ok(Mode::of(collation))
-}
-
-fn compiled(c: &Call<'_, '_>) -> SqlResult<(Rc<Regex>, Mode)> {
-    let mode = call_mode(c)?;
-    Ok((compile(&c.text(1), mode)?, mode))
+    Ok(mode_of(collation))
 }
 
 /// Characters in front of a byte, from 1.
@@ -123,16 +102,18 @@ fn instr_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     Ok(ExprType::int(t.nullable()))
 }
 
+/// The first match in the first argument.
+fn find(c: &Call<'_, '_>, text: &[u8], mode: Mode) -> SqlResult<Option<(usize, usize)>> {
+    let r = compile_for(text, &c.text(1), mode)?;
+    Ok(search(c.ctx.env, &r, text, 0)?.then(|| r.group(0)).flatten())
+}
+
 fn instr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let (r, mode) = compiled(c)?;
-    Ok(Val::int(with_text(c.v(0), |t| match r.find(t) {
-        Ok(Some(m)) => position(t, m.start(), mode.utf),
-        Ok(None) => 0,
-        Err(e) => {
-            gave_up(c.ctx.env, &e);
-            0
-        }
-    })))
+    let mode = call_mode(c)?;
+    with_text(c.v(0), |t| {
+        let found = find(c, t, mode)?;
+        Ok(Val::int(found.map_or(0, |m| position(t, m.0, mode.utf))))
+    })
 }
 
 fn substr_type(t: &Typing<'_>) -> SqlResult<ExprType> {
@@ -140,15 +121,11 @@ fn substr_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 }
 
 fn substr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let (r, _) = compiled(c)?;
-    let found = with_text(c.v(0), |t| match r.find(t) {
-        Ok(Some(m)) => m.as_bytes().to_vec(),
-        Ok(None) => Vec::new(),
-        Err(e) => {
-            gave_up(c.ctx.env, &e);
-            Vec::new()
-        }
-    });
+    let mode = call_mode(c)?;
+    let found = with_text(c.v(0), |t| {
+        let found = find(c, t, mode)?;
+        SqlResult::Ok(found.map_or(Vec::new(), |(from, to)| t[from..to].to_vec()))
+    })?;
     c.string(found)
 }
 
@@ -158,26 +135,20 @@ fn replace_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 
 /// Replaces all matches; `\1` to `\9` stand for groups, `\\` for a backslash.
 fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let (r, _) = compiled(c)?;
     let mut text = Vec::new();
     c.v(0).write_text(&mut text);
+    let r = compile_for(&text, &c.text(1), call_mode(c)?)?;
     let by = c.text(2);
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while at <= text.len() {
-        let mut places = r.capture_locations();
-        let found = match r.captures_read_at(&mut places, &text, at) {
-            Ok(m) => m,
-            Err(e) => {
-                gave_up(c.ctx.env, &e);
-                return Ok(Val::NULL);
-            }
-        };
         // An empty match ends it, as in MariaDB.
-        let Some(m) = found.filter(|m| m.start() < m.end()) else {
+        let found = search(c.ctx.env, &r, &text, at)?.then(|| r.group(0)).flatten();
+        let Some((from, to)) = found.filter(|(from, to)| from < to) else {
             break;
         };
-        out.extend_from_slice(&text[at..m.start()]);
+        c.ctx.env.check_interrupt()?;
+        out.extend_from_slice(&text[at..from]);
         let mut it = by.chars();
         let mut buf = [0; 4];
         while let Some(ch) = it.next() {
@@ -191,7 +162,7 @@ fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             }
             match it.next() {
                 Some(d) if d.is_ascii_digit() => {
-                    if let Some((s, e)) = places.get(d as usize - '0' as usize) {
+                    if let Some((s, e)) = r.group(d as usize - '0' as usize) {
                         out.extend_from_slice(&text[s..e]);
                     }
                 }
@@ -199,7 +170,7 @@ fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
                 None => {}
             }
         }
-        at = m.end();
+        at = to;
     }
     out.extend_from_slice(&text[at.min(text.len())..]);
     c.string(out)

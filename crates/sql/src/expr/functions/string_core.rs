@@ -5,6 +5,7 @@ use crate::expr::compare::compare;
 use crate::expr::eval::{Val, Warn, with_text};
 use crate::expr::func::Func;
 use narwal_types::convert::{to_f64, to_integer};
+use narwal_types::work::{self, Work};
 use narwal_types::{Fixed, FixedKind, SqlError, SqlResult, Value, ValueRef};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -32,6 +33,13 @@ fn text_length(v: ValueRef<'_>) -> u64 {
         ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64,
         _ => 0,
     }
+}
+
+/// A digest; of part of the bytes if the statement is to end.
+fn digest<D: sha2::Digest>(bytes: &[u8]) -> Vec<u8> {
+    let mut d = D::new();
+    work::in_pieces(bytes, |piece| d.update(piece));
+    d.finalize().to_vec()
 }
 
 impl<'a> Call<'a, '_> {
@@ -385,20 +393,18 @@ impl<'a> Call<'a, '_> {
                 false,
             ))),
             Sha1 => {
-                use sha1::Digest;
                 Ok(Val::text(hex_text(
-                    &with_text(self.v(0), |s| sha1::Sha1::digest(s)),
+                    &with_text(self.v(0), digest::<sha1::Sha1>),
                     false,
                 )))
             }
             Sha2 => {
-                use sha2::Digest;
                 let bits = self.int(1);
                 Ok(with_text(self.v(0), |s| match bits {
-                    224 => Val::text(hex_text(&sha2::Sha224::digest(s), false)),
-                    0 | 256 => Val::text(hex_text(&sha2::Sha256::digest(s), false)),
-                    384 => Val::text(hex_text(&sha2::Sha384::digest(s), false)),
-                    512 => Val::text(hex_text(&sha2::Sha512::digest(s), false)),
+                    224 => Val::text(hex_text(&digest::<sha2::Sha224>(s), false)),
+                    0 | 256 => Val::text(hex_text(&digest::<sha2::Sha256>(s), false)),
+                    384 => Val::text(hex_text(&digest::<sha2::Sha384>(s), false)),
+                    512 => Val::text(hex_text(&digest::<sha2::Sha512>(s), false)),
                     _ => {
                         env.warn(
                             1583,
@@ -458,25 +464,30 @@ impl<'a> Call<'a, '_> {
                     // Where bytes are characters a text that has nothing to replace stays, whatever would come instead.
                     let c = self.expr.ty.ty.collation;
                     let wide = !c.is_bin() && matches!(c.charset().name(), "utf8mb3" | "utf8mb4");
-                    if wide || s.windows(from.len()).any(|w| w == from) {
+                    if wide || memchr::memmem::find(&s, &from).is_some() {
                         return Ok(Val::NULL);
                     }
                     return self.string(s);
                 }
                 let mut out = Vec::with_capacity(s.len());
-                let mut i = 0;
-                while i < s.len() {
-                    if s[i..].starts_with(&from) {
-                        out.extend_from_slice(&to);
-                        i += from.len();
-                    } else {
-                        out.push(s[i]);
-                        i += 1;
-                    }
+                let mut done = 0;
+                let mut work = Work::default();
+                for at in memchr::memmem::find_iter(&s, &from) {
+                    out.extend_from_slice(&s[done..at]);
+                    out.extend_from_slice(&to);
+                    done = at + from.len();
                     if out.len() as u64 > env.max_allowed_packet {
                         self.too_long();
                         return Ok(Val::NULL);
                     }
+                    if work.stops(1) {
+                        break;
+                    }
+                }
+                out.extend_from_slice(&s[done..]);
+                if out.len() as u64 > env.max_allowed_packet {
+                    self.too_long();
+                    return Ok(Val::NULL);
                 }
                 self.string(out)
             }

@@ -3,6 +3,7 @@
 use super::path::{Path, Step, element};
 use super::value::{Kind, Node, escape, unescape};
 use super::{Call, Val, append_arg, loose, parse, plain_path};
+use narwal_types::work::stopped;
 use narwal_types::SqlResult;
 use std::borrow::Cow;
 
@@ -175,6 +176,9 @@ fn merge(a: Node<'static>, b: Node<'static>) -> Node<'static> {
     match (a.kind, b.kind) {
         (Kind::Object(mut x), Kind::Object(y)) => {
             for (k, v) in y {
+                if stopped() {
+                    break;
+                }
                 match x.iter().position(|(n, _)| unescape(n) == unescape(&k)) {
                     Some(i) => {
                         let old = take(&mut x[i].1);
@@ -222,6 +226,9 @@ fn patch(target: Option<Node<'static>>, by: Node<'static>) -> Node<'static> {
         _ => Vec::new(),
     };
     for (k, v) in changes {
+        if stopped() {
+            break;
+        }
         let at = o.iter().position(|(n, _)| unescape(n) == unescape(&k));
         let is_null = matches!(&v.kind, Kind::Scalar(s) if s == "null");
         match (at, is_null) {

@@ -15,6 +15,7 @@ use super::{ANY, Call, Coercibility, ExprType, Function, Typing, Val};
 use crate::expr::func::Func;
 use crate::expr::like::like;
 use crate::expr::{Expr, ExprKind, SubqueryUse};
+use narwal_types::work::stopped;
 use narwal_types::{Collation, SqlError, SqlResult, Value, ValueRef};
 use path::{Path, PathFault, Place, walk};
 use value::{Fault, Kind, Node, string_value};
@@ -686,6 +687,9 @@ fn contains<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 
 /// True if a value contains another: arrays their elements, objects their members.
 fn holds(n: &Node<'_>, w: &Node<'_>) -> bool {
+    if stopped() {
+        return false;
+    }
     match (&n.kind, &w.kind) {
         (Kind::Object(_), Kind::Object(wanted)) => wanted.iter().all(|(k, v)| {
             n.member(&value::unescape(k))
@@ -738,7 +742,7 @@ fn overlaps<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
 /// A common element, a common member, or equality.
 fn overlap(a: &Node<'_>, b: &Node<'_>) -> bool {
     let same = |a: &Node<'_>, b: &Node<'_>| {
-        a.same_scalar(b) || a.is_container() && a.normalize() == b.normalize()
+        stopped() || a.same_scalar(b) || a.is_container() && a.normalize() == b.normalize()
     };
     match (&a.kind, &b.kind) {
         (Kind::Array(x), Kind::Array(y)) => x.iter().any(|v| y.iter().any(|w| same(v, w))),

@@ -1,5 +1,6 @@
 //! JSON paths: `$.key[3].*[*]**[last-1][1 to 2]`.
 
+use narwal_types::work::stopped;
 use super::value::{Kind, Node, unescape};
 
 /// A step of a path.
@@ -163,7 +164,7 @@ pub fn walk<'d, 't>(
     place: &mut Vec<Place>,
     f: &mut dyn FnMut(&[Place], &'d Node<'t>) -> bool,
 ) -> bool {
-    if !f(place, node) {
+    if stopped() || !f(place, node) {
         return false;
     }
     match &node.kind {
@@ -199,7 +200,9 @@ pub fn matches_place(steps: &[Step], place: &[Place], array: bool) -> bool {
     };
     let here = match (step, place.first()) {
         (Step::Deep, _) => {
-            return (0..=place.len()).any(|n| matches_place(rest, &place[n..], array));
+            // Several of these multiply.
+            return !stopped()
+                && (0..=place.len()).any(|n| matches_place(rest, &place[n..], array));
         }
         (_, None) => false,
         (Step::AnyKey, Some(Place::Key(_))) | (Step::AnyIndex, Some(Place::Index(..))) => true,

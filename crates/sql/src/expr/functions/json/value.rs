@@ -1,6 +1,7 @@
 //! JSON texts as trees whose scalars and keys stay as they are written: a changed document keeps the numbers and escapes of
 //! its other parts.
 
+use narwal_types::work::{Work, stopped};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -53,14 +54,14 @@ impl<'t> Node<'t> {
 
     /// Reads the value that a text begins with.
     pub fn parse_first(text: &'t str) -> Result<Node<'t>, Fault> {
-        let mut p = Parser { text, at: 0 };
+        let mut p = Parser::new(text);
         p.space();
         p.value(0)
     }
 
     /// Reads a text.
     pub fn parse(text: &'t str) -> Result<Node<'t>, Fault> {
-        let mut p = Parser { text, at: 0 };
+        let mut p = Parser::new(text);
         p.space();
         let n = p.value(0)?;
         p.space();
@@ -197,6 +198,9 @@ impl<'t> Node<'t> {
     /// The form in which equal documents are equal texts: sorted keys, numbers as `d.dEn`.
     pub fn normalize(&self) -> Node<'static> {
         narwal_memory::check_or_unwind();
+        if stopped() {
+            return Node::scalar("null");
+        }
         Node::new(match &self.kind {
             Kind::Scalar(s) => Kind::Scalar(Cow::Owned(match s.as_bytes().first() {
                 Some(b'-' | b'0'..=b'9') => normal_number(s),
@@ -346,9 +350,18 @@ pub fn escape(s: &str, out: &mut String) {
 struct Parser<'t> {
     text: &'t str,
     at: usize,
+    work: Work,
 }
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Self {
+        Parser {
+            text,
+            at: 0,
+            work: Work::default(),
+        }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -371,6 +384,9 @@ impl<'t> Parser<'t> {
     fn value(&mut self, depth: usize) -> Result<Node<'t>, Fault> {
         // A tree takes many times what its text does.
         narwal_memory::check_or_unwind();
+        if self.work.stops(16) {
+            return Err(Fault::End);
+        }
         let start = self.at;
         let kind = match self.peek().ok_or(Fault::End)? {
             b'{' => {

@@ -1,0 +1,273 @@
+//! Searches by PCRE2 that can be ended.
+//!
+//! One call of the library may take for ever: its match limit holds for each place where a match may begin, and a text has
+//! millions of them. So a text is searched in windows of such places, with a low limit, and the statement's interrupt is
+//! looked at between two of them. A window that reaches the low limit is searched again place by place with the library's
+//! own limit, at which MariaDB gives up too.
+//!
+//! `unsafe` is here because the `pcre2` crate sets no limits. The invariants: a code and its match data live as long as
+//! their [`Regex`], which stays on its thread; texts are passed with their true length; what is passed as checked UTF-8
+//! was checked by `std`.
+
+use narwal_types::work;
+use pcre2_sys as sys;
+use std::ptr::{NonNull, null_mut};
+
+/// Places of a window.
+const WINDOW: usize = 1024;
+/// Steps of a match from one place, at first.
+const FEW: u32 = 10_000;
+/// The library's own limit.
+const MANY: u32 = 10_000_000;
+/// Memory of one match, in KiB.
+const HEAP: u32 = 256 << 10;
+
+/// How an expression is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mode {
+    pub(super) caseless: bool,
+    /// Texts are UTF-8.
+    pub(super) utf: bool,
+    /// But this one is not.
+    pub(super) broken: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// The statement is to end.
+    Stopped,
+    /// The library gave up, in its words.
+    GaveUp(String),
+}
+
+/// A compiled expression.
+#[derive(Debug)]
+pub(super) struct Regex {
+    code: NonNull<sys::pcre2_code_8>,
+    data: NonNull<sys::pcre2_match_data_8>,
+    limits: NonNull<sys::pcre2_match_context_8>,
+    mode: Mode,
+    /// A search from the middle of the text finds what one from the beginning does.
+    windows: bool,
+}
+
+impl Drop for Regex {
+    fn drop(&mut self) {
+        // SAFETY: all three were made by the library, are freed once, and nothing refers to them any more.
+        unsafe {
+            sys::pcre2_match_context_free_8(self.limits.as_ptr());
+            sys::pcre2_match_data_free_8(self.data.as_ptr());
+            sys::pcre2_code_free_8(self.code.as_ptr());
+        }
+    }
+}
+
+/// What the library says of an error.
+fn message(code: i32) -> String {
+    let mut text = [0u8; 256];
+    // SAFETY: the buffer is as long as said.
+    let n = unsafe { sys::pcre2_get_error_message_8(code, text.as_mut_ptr(), text.len()) };
+    String::from_utf8_lossy(&text[..usize::try_from(n).unwrap_or(0)]).into_owned()
+}
+
+impl Regex {
+    /// Compiles an expression; the error is what is wrong with it.
+    pub(super) fn new(pattern: &str, mode: Mode) -> Result<Regex, String> {
+        let mut options = sys::PCRE2_USE_OFFSET_LIMIT;
+        if mode.caseless {
+            options |= sys::PCRE2_CASELESS;
+        }
+        if mode.utf {
+            options |= sys::PCRE2_UTF | sys::PCRE2_UCP;
+        }
+        if mode.broken {
+            options |= sys::PCRE2_MATCH_INVALID_UTF;
+        }
+        let (mut error, mut at) = (0, 0);
+        // SAFETY: the pattern's length is true, and the places for the error outlive the call. The match data and the
+        // limits are made for the code, if there is one.
+        let made = unsafe {
+            let code = sys::pcre2_compile_8(
+                pattern.as_ptr(),
+                pattern.len(),
+                options,
+                &mut error,
+                &mut at,
+                null_mut(),
+            );
+            let code = NonNull::new(code).ok_or_else(|| format!("{} at offset {at}", message(error)))?;
+            let data = sys::pcre2_match_data_create_from_pattern_8(code.as_ptr(), null_mut());
+            let limits = sys::pcre2_match_context_create_8(null_mut());
+            match (NonNull::new(data), NonNull::new(limits)) {
+                (Some(data), Some(limits)) => (code, data, limits),
+                (data, limits) => {
+                    data.map(|d| sys::pcre2_match_data_free_8(d.as_ptr()));
+                    limits.map(|l| sys::pcre2_match_context_free_8(l.as_ptr()));
+                    sys::pcre2_code_free_8(code.as_ptr());
+                    return Err("no memory".into());
+                }
+            }
+        };
+        // SAFETY: the context was just made.
+        unsafe { sys::pcre2_set_heap_limit_8(made.2.as_ptr(), HEAP) };
+        Ok(Regex {
+            code: made.0,
+            data: made.1,
+            limits: made.2,
+            mode,
+            // `\G` is where the search began; `(*COMMIT)` forbids to search on. A broken text is checked from the place
+            // on at each call.
+            windows: !mode.broken && !pattern.contains("\\G") && !pattern.contains("(*"),
+        })
+    }
+
+    /// One call of the library: matches that begin at `from..=last`.
+    fn call(&self, text: &[u8], from: usize, last: usize, steps: u32) -> i32 {
+        let options = if self.mode.utf && !self.mode.broken {
+            sys::PCRE2_NO_UTF_CHECK
+        } else {
+            0
+        };
+        // SAFETY: see the module; `from` is within the text, and at a character of it.
+        unsafe {
+            sys::pcre2_set_match_limit_8(self.limits.as_ptr(), steps);
+            sys::pcre2_set_offset_limit_8(self.limits.as_ptr(), last);
+            sys::pcre2_match_8(
+                self.code.as_ptr(),
+                text.as_ptr(),
+                text.len(),
+                from,
+                options,
+                self.data.as_ptr(),
+                self.limits.as_ptr(),
+            )
+        }
+    }
+
+    /// Looks for the first match at or behind `from`, which is at a character; [`Regex::group`] has it then. A text that
+    /// is not UTF-8 is for an expression that was compiled as `broken` if it is for one that was compiled as `utf`.
+    pub(super) fn search(&self, text: &[u8], from: usize) -> Result<bool, Failed> {
+        debug_assert!(!self.mode.utf || self.mode.broken || std::str::from_utf8(text).is_ok());
+        if !self.windows {
+            return self.answer(self.call(text, from, usize::MAX, MANY));
+        }
+        let mut at = from;
+        loop {
+            let next = self.boundary(text, at + WINDOW);
+            let last = if next > text.len() { usize::MAX } else { next - 1 };
+            let mut rc = self.call(text, at, last, FEW);
+            if rc == sys::PCRE2_ERROR_MATCHLIMIT {
+                rc = self.place_by_place(text, at, next)?;
+            }
+            if rc != sys::PCRE2_ERROR_NOMATCH || last == usize::MAX {
+                return self.answer(rc);
+            }
+            if work::stopped() {
+                return Err(Failed::Stopped);
+            }
+            at = next;
+        }
+    }
+
+    fn place_by_place(&self, text: &[u8], from: usize, to: usize) -> Result<i32, Failed> {
+        let mut at = from;
+        while at < to && at <= text.len() {
+            if work::stopped() {
+                return Err(Failed::Stopped);
+            }
+            let rc = self.call(text, at, at, MANY);
+            if rc != sys::PCRE2_ERROR_NOMATCH {
+                return Ok(rc);
+            }
+            at = self.boundary(text, at + 1);
+        }
+        Ok(sys::PCRE2_ERROR_NOMATCH)
+    }
+
+    /// The first place at or behind `at` where a character begins, or the text is over.
+    fn boundary(&self, text: &[u8], mut at: usize) -> usize {
+        while self.mode.utf && text.get(at).is_some_and(|b| b & 0xc0 == 0x80) {
+            at += 1;
+        }
+        at
+    }
+
+    fn answer(&self, rc: i32) -> Result<bool, Failed> {
+        match rc {
+            0.. => Ok(true),
+            sys::PCRE2_ERROR_NOMATCH => Ok(false),
+            rc => Err(Failed::GaveUp(message(rc))),
+        }
+    }
+
+    /// Where a group of the match that was found last is; group 0 is all of it.
+    pub(super) fn group(&self, i: usize) -> Option<(usize, usize)> {
+        // SAFETY: the match data has as many pairs as the library says, and lives as long as `self`.
+        let place = unsafe {
+            let pairs = sys::pcre2_get_ovector_count_8(self.data.as_ptr()) as usize;
+            let found = sys::pcre2_get_ovector_pointer_8(self.data.as_ptr());
+            (i < pairs).then(|| (*found.add(2 * i), *found.add(2 * i + 1)))
+        };
+        // An unset group is at the largest number; `\K` may put a begin behind its end.
+        place.filter(|(from, to)| *from != usize::MAX && from <= to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const UTF: Mode = Mode {
+        caseless: false,
+        utf: true,
+        broken: false,
+    };
+
+    fn first(pattern: &str, text: &str) -> Option<(usize, usize)> {
+        let r = Regex::new(pattern, UTF).unwrap();
+        r.search(text.as_bytes(), 0).unwrap().then(|| r.group(0).unwrap())
+    }
+
+    #[test]
+    fn windows_find_what_one_search_finds() {
+        for n in [0, 1, WINDOW - 2, WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW, 5 * WINDOW + 7] {
+            let ascii = "-".repeat(n) + "needle";
+            assert_eq!(first("needle", &ascii), Some((n, n + 6)));
+            assert_eq!(first("$", &"-".repeat(n)), Some((n, n)));
+            assert_eq!(first("(?<=x)y", &("x".repeat(n) + "xyz")), Some((n + 1, n + 2)));
+            assert_eq!(first("^needle", &ascii).is_some(), n == 0);
+            let wide = "é".repeat(n) + "zß";
+            assert_eq!(first("zß", &wide), Some((2 * n, 2 * n + 3)));
+            // More steps than the first limit has, from each place.
+            assert_eq!(first("(a|b|ab)*+c", &("ab".repeat(n) + "c")), Some((0, 2 * n + 1)));
+        }
+        assert_eq!(first("x(*COMMIT)y|z", &("-".repeat(3000) + "xz")), None);
+        assert_eq!(first("\\Gb", &("a".repeat(WINDOW) + "b")), None);
+    }
+
+    #[test]
+    fn it_gives_up_as_the_library_does_and_stops_when_told() {
+        let r = Regex::new("^(a|aa)+$", UTF).unwrap();
+        let text = "a".repeat(40) + "bc";
+        assert!(matches!(r.search(text.as_bytes(), 0), Err(Failed::GaveUp(m)) if m == "match limit exceeded"));
+        let r = Regex::new("(a+)(a+)x|yz", UTF).unwrap();
+        let text = "a".repeat(200_000) + "x-y";
+        let flag = Arc::new(AtomicBool::new(true));
+        work::watch(&flag);
+        assert!(matches!(r.search(&text.as_bytes()[..150_000], 0), Err(Failed::Stopped)));
+        flag.store(false, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn broken_texts_and_patterns() {
+        let broken = Mode { broken: true, ..UTF };
+        let r = Regex::new("b", broken).unwrap();
+        assert!(r.search(b"\xff\xfeab", 0).unwrap());
+        assert_eq!(r.group(0), Some((3, 4)));
+        assert_eq!(r.group(1), None);
+        assert!(Regex::new("(", UTF).unwrap_err().contains("at offset 1"));
+    }
+}
