@@ -95,7 +95,7 @@ class Run:
 
 
 # Seconds.
-TIMEOUT = 1.0
+TIMEOUT = 1.5
 
 
 def running(admin: Client) -> dict[int, str]:

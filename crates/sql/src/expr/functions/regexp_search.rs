@@ -2,19 +2,22 @@
 //!
 //! One call of the library may take for ever: its match limit holds for each place where a match may begin, and a text has
 //! millions of them. So a text is searched in windows of such places, with a low limit, and the statement's interrupt is
-//! looked at between two of them. A window that reaches the low limit is searched again place by place with the library's
-//! own limit, at which MariaDB gives up too.
+//! looked at between two of them. What reaches the low limit is searched with the library's own limit, at which MariaDB
+//! gives up too, by a code that calls back at each of its items: too slow for all searches, but it can be ended at any
+//! time.
 //!
-//! `unsafe` is here because the `pcre2` crate sets no limits. The invariants: a code and its match data live as long as
+//! `unsafe` is here because the `pcre2` crate sets no limits. The invariants: codes, match data and limits live as long as
 //! their [`Regex`], which stays on its thread; texts are passed with their true length; what is passed as checked UTF-8
-//! was checked by `std`.
+//! was checked by `std`; the function that is called back takes nothing and cannot unwind.
 
 use narwal_types::work;
 use pcre2_sys as sys;
+use std::cell::{Cell, OnceCell};
+use std::ffi::{c_int, c_void};
 use std::ptr::{NonNull, null_mut};
 
 /// Places of a window.
-const WINDOW: usize = 1024;
+const WINDOW: usize = 256;
 /// Steps of a match from one place, at first.
 const FEW: u32 = 10_000;
 /// The library's own limit.
@@ -41,10 +44,74 @@ pub(super) enum Failed {
     GaveUp(String),
 }
 
+unsafe extern "C" {
+    /// Not among the declarations of `pcre2-sys`, but in the library that it builds or finds.
+    fn pcre2_set_callout_8(
+        limits: *mut sys::pcre2_match_context_8,
+        callout: Option<unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int>,
+        data: *mut c_void,
+    ) -> c_int;
+}
+
+/// Calls back between two looks at the interrupt.
+const CALLS: u32 = 10_000;
+
+/// What a careful code calls at each of its items: a result below zero ends the match.
+unsafe extern "C" fn look(_block: *mut c_void, _data: *mut c_void) -> c_int {
+    thread_local! {
+        static LEFT: Cell<u32> = const { Cell::new(CALLS) };
+    }
+    match LEFT.get().checked_sub(1) {
+        Some(left) => LEFT.set(left),
+        None => {
+            LEFT.set(CALLS);
+            if work::stopped() {
+                return sys::PCRE2_ERROR_CALLOUT;
+            }
+        }
+    }
+    0
+}
+
+/// The library's form of an expression.
+#[derive(Debug)]
+struct Code(NonNull<sys::pcre2_code_8>);
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // SAFETY: the library made it, and it is freed once.
+        unsafe { sys::pcre2_code_free_8(self.0.as_ptr()) };
+    }
+}
+
+impl Code {
+    fn new(pattern: &str, options: u32) -> Result<Code, String> {
+        let (mut error, mut at) = (0, 0);
+        // SAFETY: the pattern's length is true, and the places for the error outlive the call.
+        let code = unsafe {
+            sys::pcre2_compile_8(
+                pattern.as_ptr(),
+                pattern.len(),
+                options,
+                &mut error,
+                &mut at,
+                null_mut(),
+            )
+        };
+        let code = NonNull::new(code);
+        code.map(Code)
+            .ok_or_else(|| format!("{} at offset {at}", message(error)))
+    }
+}
+
 /// A compiled expression.
 #[derive(Debug)]
 pub(super) struct Regex {
-    code: NonNull<sys::pcre2_code_8>,
+    code: Code,
+    /// The one that calls back, once it was needed.
+    careful: OnceCell<Option<Code>>,
+    pattern: String,
+    options: u32,
     data: NonNull<sys::pcre2_match_data_8>,
     limits: NonNull<sys::pcre2_match_context_8>,
     mode: Mode,
@@ -54,11 +121,10 @@ pub(super) struct Regex {
 
 impl Drop for Regex {
     fn drop(&mut self) {
-        // SAFETY: all three were made by the library, are freed once, and nothing refers to them any more.
+        // SAFETY: both were made by the library, are freed once, and nothing refers to them any more.
         unsafe {
             sys::pcre2_match_context_free_8(self.limits.as_ptr());
             sys::pcre2_match_data_free_8(self.data.as_ptr());
-            sys::pcre2_code_free_8(self.code.as_ptr());
         }
     }
 }
@@ -84,37 +150,40 @@ impl Regex {
         if mode.broken {
             options |= sys::PCRE2_MATCH_INVALID_UTF;
         }
-        let (mut error, mut at) = (0, 0);
-        // SAFETY: the pattern's length is true, and the places for the error outlive the call. The match data and the
-        // limits are made for the code, if there is one.
+        let code = Code::new(pattern, options)?;
+        // SAFETY: the code is one; null stands for the usual allocator.
         let made = unsafe {
-            let code = sys::pcre2_compile_8(
-                pattern.as_ptr(),
-                pattern.len(),
-                options,
-                &mut error,
-                &mut at,
-                null_mut(),
-            );
-            let code = NonNull::new(code).ok_or_else(|| format!("{} at offset {at}", message(error)))?;
-            let data = sys::pcre2_match_data_create_from_pattern_8(code.as_ptr(), null_mut());
-            let limits = sys::pcre2_match_context_create_8(null_mut());
-            match (NonNull::new(data), NonNull::new(limits)) {
-                (Some(data), Some(limits)) => (code, data, limits),
-                (data, limits) => {
-                    data.map(|d| sys::pcre2_match_data_free_8(d.as_ptr()));
-                    limits.map(|l| sys::pcre2_match_context_free_8(l.as_ptr()));
-                    sys::pcre2_code_free_8(code.as_ptr());
-                    return Err("no memory".into());
+            (
+                NonNull::new(sys::pcre2_match_data_create_from_pattern_8(
+                    code.0.as_ptr(),
+                    null_mut(),
+                )),
+                NonNull::new(sys::pcre2_match_context_create_8(null_mut())),
+            )
+        };
+        let (data, limits) = match made {
+            (Some(data), Some(limits)) => (data, limits),
+            (data, limits) => {
+                // SAFETY: as in `drop`.
+                unsafe {
+                    sys::pcre2_match_data_free_8(data.map_or(null_mut(), NonNull::as_ptr));
+                    sys::pcre2_match_context_free_8(limits.map_or(null_mut(), NonNull::as_ptr));
                 }
+                return Err("no memory".into());
             }
         };
-        // SAFETY: the context was just made.
-        unsafe { sys::pcre2_set_heap_limit_8(made.2.as_ptr(), HEAP) };
+        // SAFETY: the context was just made; only a code with callouts calls the function.
+        unsafe {
+            sys::pcre2_set_heap_limit_8(limits.as_ptr(), HEAP);
+            pcre2_set_callout_8(limits.as_ptr(), Some(look), null_mut());
+        }
         Ok(Regex {
-            code: made.0,
-            data: made.1,
-            limits: made.2,
+            code,
+            careful: OnceCell::new(),
+            pattern: pattern.into(),
+            options,
+            data,
+            limits,
             mode,
             // `\G` is where the search began; `(*COMMIT)` forbids to search on. A broken text is checked from the place
             // on at each call.
@@ -123,7 +192,7 @@ impl Regex {
     }
 
     /// One call of the library: matches that begin at `from..=last`.
-    fn call(&self, text: &[u8], from: usize, last: usize, steps: u32) -> i32 {
+    fn call(&self, code: &Code, text: &[u8], from: usize, last: usize, steps: u32) -> i32 {
         let options = if self.mode.utf && !self.mode.broken {
             sys::PCRE2_NO_UTF_CHECK
         } else {
@@ -134,7 +203,7 @@ impl Regex {
             sys::pcre2_set_match_limit_8(self.limits.as_ptr(), steps);
             sys::pcre2_set_offset_limit_8(self.limits.as_ptr(), last);
             sys::pcre2_match_8(
-                self.code.as_ptr(),
+                code.0.as_ptr(),
                 text.as_ptr(),
                 text.len(),
                 from,
@@ -150,18 +219,22 @@ impl Regex {
     pub(super) fn search(&self, text: &[u8], from: usize) -> Result<bool, Failed> {
         debug_assert!(!self.mode.utf || self.mode.broken || std::str::from_utf8(text).is_ok());
         if !self.windows {
-            return self.answer(self.call(text, from, usize::MAX, MANY));
+            return self.search_carefully(text, from, usize::MAX);
         }
         let mut at = from;
         loop {
             let next = self.boundary(text, at + WINDOW);
-            let last = if next > text.len() { usize::MAX } else { next - 1 };
-            let mut rc = self.call(text, at, last, FEW);
-            if rc == sys::PCRE2_ERROR_MATCHLIMIT {
-                rc = self.place_by_place(text, at, next)?;
-            }
-            if rc != sys::PCRE2_ERROR_NOMATCH || last == usize::MAX {
-                return self.answer(rc);
+            let last = if next > text.len() {
+                usize::MAX
+            } else {
+                next - 1
+            };
+            let found = match self.call(&self.code, text, at, last, FEW) {
+                sys::PCRE2_ERROR_MATCHLIMIT => self.search_carefully(text, at, last)?,
+                rc => self.answer(rc)?,
+            };
+            if found || last == usize::MAX {
+                return Ok(found);
             }
             if work::stopped() {
                 return Err(Failed::Stopped);
@@ -170,19 +243,15 @@ impl Regex {
         }
     }
 
-    fn place_by_place(&self, text: &[u8], from: usize, to: usize) -> Result<i32, Failed> {
-        let mut at = from;
-        while at < to && at <= text.len() {
-            if work::stopped() {
-                return Err(Failed::Stopped);
-            }
-            let rc = self.call(text, at, at, MANY);
-            if rc != sys::PCRE2_ERROR_NOMATCH {
-                return Ok(rc);
-            }
-            at = self.boundary(text, at + 1);
-        }
-        Ok(sys::PCRE2_ERROR_NOMATCH)
+    /// The same for matches that begin at `from..=last`, with the library's own limit.
+    fn search_carefully(&self, text: &[u8], from: usize, last: usize) -> Result<bool, Failed> {
+        let options = self.options | sys::PCRE2_AUTO_CALLOUT;
+        let careful = self
+            .careful
+            .get_or_init(|| Code::new(&self.pattern, options).ok());
+        // An expression that is too long with its callouts goes without.
+        let code = careful.as_ref().unwrap_or(&self.code);
+        self.answer(self.call(code, text, from, last, MANY))
     }
 
     /// The first place at or behind `at` where a character begins, or the text is over.
@@ -197,6 +266,7 @@ impl Regex {
         match rc {
             0.. => Ok(true),
             sys::PCRE2_ERROR_NOMATCH => Ok(false),
+            sys::PCRE2_ERROR_CALLOUT => Err(Failed::Stopped),
             rc => Err(Failed::GaveUp(message(rc))),
         }
     }
