@@ -119,6 +119,11 @@ class Control:
             words = words or ["SELECT"]
         return listed(words, " ")
 
+    def calls(self) -> Node:
+        """Any functions of edge values: quick, so that there are many."""
+        made = [self.makes.call([], 1) if self.r.random() < 0.6 else self.makes.operator([], 1) for _ in range(6)]
+        return plain("SELECT ", listed(made))
+
     def deep(self) -> Node:
         """Nested deeper than anybody would."""
         r = self.r

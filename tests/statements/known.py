@@ -25,7 +25,7 @@ def known(name: str, pattern: str, line: str) -> Known:
 KNOWN = [
     known("not written", r"\b(column_\w+|extractvalue|updatexml|encode|decode|des_\w+|json_table)\(", "`COLUMN_*`"),
     known("remainder", r" % |\bmod\b", "other remainders that are zero"),
-    known("hex as number", r"cast\((x'|0x|b')", "`CAST(x'41' AS UNSIGNED)`"),
+    known("hex as number", r"\((x'|0x|b')", "`CAST(x'41' AS UNSIGNED)`"),
     known("weeks of years", r"str_to_date\(|%[XVxvUu]", "`%X`, `%V`"),
     known("format of a time", r"date_format\(", "`DATE_FORMAT(time, ...)`"),
     known("convert to ascii", r"convert\(.* using", "`CONVERT('é' USING ascii)`"),
@@ -45,6 +45,8 @@ KNOWN = [
     known("ONLY_FULL_GROUP_BY", r"\bhaving\b", "`RAND() r ... HAVING"),
     known("a date of no month", r"last_day\(|'\d{4}-(00|\d\d-00)", "`DAYNAME(LAST_DAY("),
     known("ALTER IGNORE", r"^alter ignore", "`ALTER IGNORE TABLE t ADD PRIMARY KEY`"),
+    known("double in a text", r"e308|e-308|e\+", "a DOUBLE stored in a text too short for it"),
+    known("time in a date", r"_(moment|date)\b.*\btime\b", "a TIME stored in a DATE or DATETIME column"),
     known("dropped default", r"drop default", "`ALTER TABLE t ALTER c DROP DEFAULT`"),
 ]
 

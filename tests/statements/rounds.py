@@ -115,8 +115,11 @@ class Round:
                 node, then = self.changes.definition()
                 if (yield node, "alone"):
                     then()
-            elif x < 0.675:
+            elif x < 0.67:
                 yield self.control.deep(), "alone"
+            elif x < 0.7:
+                for _ in range(10):
+                    yield self.control.calls(), "alone"
             elif x < 0.75:
                 yield self.bound()
             else:

@@ -641,7 +641,12 @@ impl Store<'_> {
                         shown.push_str("...");
                     }
                     problem = Some(self.incorrect(1366, "string", &shown));
-                    &s[..e.valid_up_to()]
+                    // A question mark for each byte that belongs to no character.
+                    for part in s.utf8_chunks() {
+                        owned.extend_from_slice(part.valid().as_bytes());
+                        owned.resize(owned.len() + part.invalid().len(), b'?');
+                    }
+                    &owned
                 }
             },
             v => {
@@ -944,8 +949,8 @@ fn saturate(d: &Decimal) -> i128 {
 pub fn number_parts(v: ValueRef<'_>) -> Option<(i64, u32, u8)> {
     match v {
         ValueRef::Int(n) => Some((n, 0, 0)),
-        ValueRef::UInt(n) => Some((n.try_into().ok()?, 0, 0)),
-        ValueRef::Bits(b) => Some((b.value.try_into().ok()?, 0, 0)),
+        ValueRef::UInt(n) => Some((n.try_into().unwrap_or(i64::MAX), 0, 0)),
+        ValueRef::Bits(b) => Some((b.value.try_into().unwrap_or(i64::MAX), 0, 0)),
         ValueRef::Decimal(_) | ValueRef::Double(_) | ValueRef::Float(_) => {
             let d = to_decimal(v, &mut NoWarnings);
             let int = d.truncate(0);
@@ -954,7 +959,9 @@ pub fn number_parts(v: ValueRef<'_>) -> Option<(i64, u32, u8)> {
                 .round(6)
                 .checked_mul(&Decimal::from(1_000_000i64))?
                 .to_i64()?;
-            Some((int.to_i64()?, us as u32, d.scale().min(6)))
+            // No moment is as large: the ends stand for what lies beyond them.
+            let end = if int.is_negative() { i64::MIN } else { i64::MAX };
+            Some((int.to_i64().unwrap_or(end), us as u32, d.scale().min(6)))
         }
         _ => None,
     }

@@ -355,6 +355,13 @@ pub fn datetime_from_number(
 /// beyond TIME's range.
 pub fn time_from_number(n: i64, us: u32, fsp: u8) -> Option<Time> {
     let abs = n.unsigned_abs();
+    // No date has such a number: it is as a time beyond the last one.
+    if abs > 99_991_231_235_959 {
+        return Some(Time {
+            micros: n.signum() * (TIME_MAX + 1),
+            fsp,
+        });
+    }
     if n >= 10_000_101_000_000 {
         let (d, _) = datetime_from_number(n, us, fsp, DateRules::default())?;
         return Some(Time {

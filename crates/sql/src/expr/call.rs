@@ -88,7 +88,10 @@ pub(super) fn call<'a>(
             | Func::MasterPosWait
             | Func::GetLock
     ) && !matches!(func, Func::Listed(f) if f.takes_null);
-    if null_is_null && c.args.iter().any(Val::is_null) {
+    // The mode of a week is 0 where it is NULL.
+    let of_first = matches!(func, Func::Week | Func::YearWeek);
+    let asked = if of_first { c.args.get(..1) } else { None }.unwrap_or(&c.args);
+    if null_is_null && asked.iter().any(Val::is_null) {
         return Ok(Val::NULL);
     }
     let v = c.run()?;
