@@ -306,7 +306,7 @@ impl Transaction {
         if self.writes.has_runs() && !self.writes.names_durable() {
             let dir = &self.db.spill_dir;
             (self.db.disk.sync_dir(dir))
-                .map_err(|e| EngineError::Io(format!("{}: {e}", dir.display())))?;
+                .map_err(|e| crate::backup::io_error("syncing", dir, &e))?;
             self.writes.set_names_durable();
         }
         Ok(())
