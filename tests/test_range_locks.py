@@ -36,11 +36,13 @@ def sessions(connect):
     setup.ok("INSERT INTO heap VALUES (1, 1), (2, 2)")
 
     def make(count: int, level: str, snapshots: str = "ON"):
+        # With ON, MariaDB finds conflicts with a snapshot at SERIALIZABLE too, where there should be none.
+        if STAND_IN and level == SERIAL:
+            snapshots = "OFF"
         clients = [connect() for _ in range(count)]
         for client in clients:
             client.ok(f"SET SESSION TRANSACTION ISOLATION LEVEL {level}")
-            if not STAND_IN:
-                client.ok(f"SET innodb_snapshot_isolation = {snapshots}")
+            client.ok(f"SET innodb_snapshot_isolation = {snapshots}")
             client.ok("SET innodb_lock_wait_timeout = 20")
             client.ok("BEGIN")
         return clients
@@ -48,7 +50,7 @@ def sessions(connect):
     return make
 
 
-def goes_on(client, sql: str, seconds: float = 10):
+def goes_on(client, sql: str, seconds: float = 5):
     """A statement that nobody keeps."""
     return client.background(sql).answer(seconds)
 
@@ -70,18 +72,18 @@ READS = [
     ("SELECT * FROM test WHERE id = 15", "INSERT INTO test VALUES (15, 1)", "INSERT INTO test VALUES (25, 1)"),
     ("SELECT * FROM test WHERE value = 150", "INSERT INTO test VALUES (15, 150)", "INSERT INTO empty VALUES (1, 1)"),
     ("SELECT COUNT(*) FROM test", "INSERT INTO test VALUES (99, 1)", "INSERT INTO empty VALUES (1, 1)"),
-    ("SELECT * FROM test WHERE id > 12 ORDER BY id DESC", "INSERT INTO test VALUES (99, 1)", "INSERT INTO test VALUES (5, 1)"),
+    ("SELECT * FROM test WHERE id > 12 ORDER BY id DESC", "INSERT INTO test VALUES (99, 1)", "INSERT INTO empty VALUES (5, 1)"),
     ("SELECT * FROM test ORDER BY id LIMIT 1", "INSERT INTO test VALUES (5, 1)", "INSERT INTO test VALUES (25, 1)"),
     ("SELECT * FROM test ORDER BY id DESC LIMIT 1", "INSERT INTO test VALUES (99, 1)", "INSERT INTO test VALUES (5, 1)"),
     ("SELECT * FROM empty", "INSERT INTO empty VALUES (1, 1)", "INSERT INTO test VALUES (99, 1)"),
     ("SELECT * FROM empty WHERE value = 5", "INSERT INTO empty VALUES (1, 5)", "INSERT INTO test VALUES (99, 1)"),
-    ("SELECT * FROM uni WHERE k = 5", "INSERT INTO uni VALUES (9, 90, 5, 1)", "INSERT INTO uni VALUES (9, 90, 8, 1)"),
-    ("SELECT * FROM uni WHERE k = 6", "INSERT INTO uni VALUES (9, 90, 6, 1)", "INSERT INTO uni VALUES (9, 90, 8, 1)"),
-    ("SELECT * FROM uni WHERE k = 6", "UPDATE uni SET k = 6 WHERE id = 4", "UPDATE uni SET k = 11 WHERE id = 4"),
-    ("SELECT * FROM uni WHERE k > 8", "INSERT INTO uni VALUES (9, 90, 10, 1)", "INSERT INTO uni VALUES (9, 90, 4, 1)"),
-    ("SELECT * FROM uni WHERE u = 15", "INSERT INTO uni VALUES (9, 15, 1, 1)", "INSERT INTO uni VALUES (9, 90, 1, 1)"),
-    ("SELECT * FROM uni WHERE u = 20", "UPDATE uni SET v = 0 WHERE id = 2", "INSERT INTO uni VALUES (9, 90, 1, 1)"),
-    ("SELECT * FROM uni WHERE u IS NULL", "INSERT INTO uni VALUES (9, NULL, 1, 1)", "INSERT INTO uni VALUES (9, 90, 1, 1)"),
+    ("SELECT * FROM uni WHERE k = 5", "INSERT INTO uni VALUES (9, 90, 5, 1)", "INSERT INTO uni VALUES (11, 110, 8, 1)"),
+    ("SELECT * FROM uni WHERE k = 6", "INSERT INTO uni VALUES (9, 90, 6, 1)", "INSERT INTO uni VALUES (11, 110, 8, 1)"),
+    ("SELECT * FROM uni WHERE k = 6", "UPDATE uni SET k = 6 WHERE id = 4", "UPDATE uni SET k = 11 WHERE id = 3"),
+    ("SELECT * FROM uni WHERE k > 8", "INSERT INTO uni VALUES (9, 90, 10, 1)", "INSERT INTO uni VALUES (11, 110, 4, 1)"),
+    ("SELECT * FROM uni WHERE u = 15", "INSERT INTO uni VALUES (9, 15, 1, 1)", "INSERT INTO uni VALUES (11, 110, 1, 1)"),
+    ("SELECT * FROM uni WHERE u = 20", "UPDATE uni SET v = 0 WHERE id = 2", "INSERT INTO uni VALUES (11, 110, 1, 1)"),
+    ("SELECT * FROM uni WHERE u IS NULL", "INSERT INTO uni VALUES (9, NULL, 1, 1)", "INSERT INTO uni VALUES (11, 110, 1, 1)"),
     ("SELECT * FROM multi WHERE a = 1", "INSERT INTO multi VALUES (1, 'z', 1)", "INSERT INTO multi VALUES (3, 'z', 1)"),
     ("SELECT * FROM multi WHERE a = 1 AND b > 'm'", "INSERT INTO multi VALUES (1, 'z', 1)", "INSERT INTO multi VALUES (1, 'a', 1)"),
     ("SELECT * FROM multi WHERE a = 1 AND b = 'x'", "INSERT INTO multi VALUES (1, 'x', 1)", "INSERT INTO multi VALUES (3, 'x', 1)"),
@@ -263,22 +265,23 @@ def both_insert(one, two, first: str, second: str):
         ("SELECT id FROM empty UNION SELECT id FROM empty", "INSERT INTO empty VALUES (1, 10)", "INSERT INTO empty VALUES (2, 20)"),
         ("SET @n = (SELECT COUNT(*) FROM empty)", "INSERT INTO empty VALUES (1, 10)", "INSERT INTO empty VALUES (2, 20)"),
         ("WITH RECURSIVE r AS (SELECT id FROM empty UNION SELECT id + 1 FROM r WHERE id < 3) SELECT * FROM r", "INSERT INTO empty VALUES (1, 10)", "INSERT INTO empty VALUES (2, 20)"),
-        ("UPDATE test SET value = 1 WHERE id IN (SELECT value FROM empty)", "INSERT INTO empty VALUES (1, 10)", "INSERT INTO empty VALUES (2, 20)"),
     ],
 )
 def test_serializable_has_no_write_skew_on_predicates(sessions, read, first, second):
     """G2: two that have read the same predicate can't both bring rows into it."""
     one, two = sessions(2, SERIAL)
     one.ok(read)
-    if read.startswith("UPDATE"):
-        # It locks the rows that it looks at exclusively: the other one waits.
-        waiting = waits(two, read)
-        one.ok(first)
-        one.ok("COMMIT")
-        waiting.ok()
-        return
     two.ok(read)
     both_insert(one, two, first, second)
+
+
+@only_narwal
+def test_what_an_update_reads_is_locked_at_serializable(sessions):
+    """InnoDB locks the rows of the table that is changed as well, even if none is."""
+    one, two = sessions(2, SERIAL)
+    for client in (one, two):
+        client.ok("UPDATE test SET value = 1 WHERE id IN (SELECT value FROM empty)")
+    both_insert(one, two, "INSERT INTO empty VALUES (1, 10)", "INSERT INTO empty VALUES (2, 20)")
 
 
 def test_serializable_sees_the_newest_rows(sessions):
@@ -377,7 +380,7 @@ def test_a_queue_takes_from_its_head_while_others_append(sessions):
 @only_narwal
 def test_a_queue_with_appends_under_way(sessions, connect):
     """The appended rows lie behind what is looked at."""
-    connect().ok("INSERT INTO test SELECT seq + 1000, 0 FROM seq_1_to_100")
+    connect().ok("INSERT INTO test VALUES " + ", ".join(f"({n}, 0)" for n in range(1000, 1100)))
     taker, maker = sessions(2, RR)
     maker.ok("INSERT INTO test VALUES (5000, 1)")
     assert goes_on(taker, "SELECT id FROM test ORDER BY id LIMIT 1 FOR UPDATE").rows[0][0] in (10, "10", b"10")
@@ -398,6 +401,8 @@ def family(connect):
         clients = [connect() for _ in range(count)]
         for client in clients:
             client.ok(f"SET SESSION TRANSACTION ISOLATION LEVEL {level}")
+            if STAND_IN and level == SERIAL:
+                client.ok("SET innodb_snapshot_isolation = OFF")
             client.ok("BEGIN")
         return clients
 

@@ -299,12 +299,7 @@ impl Table {
     }
 
     /// The parts of a secondary key, without the clustered key. Returns true if one of them is NULL.
-    pub fn secondary_parts(
-        &self,
-        index: usize,
-        row: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<bool> {
+    pub fn secondary_parts(&self, index: usize, row: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         Ok(key::encode_from_row(
             &self.layout,
             row,

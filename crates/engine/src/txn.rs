@@ -1223,7 +1223,8 @@ impl Transaction {
         }
         if self.db.locks.has_ranges() {
             let own = moved.then_some(&key).into_iter();
-            let all: SmallVec<[&FullKey; 8]> = own.chain(changes.iter().map(|(_, to)| to)).collect();
+            let all: SmallVec<[&FullKey; 8]> =
+                own.chain(changes.iter().map(|(_, to)| to)).collect();
             self.ask_to_write(&all)?;
         }
         let row_id = table.hidden_pk.then(|| row_id_of(pk));

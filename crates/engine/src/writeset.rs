@@ -173,7 +173,11 @@ impl WriteSet {
                 Payload::Tombstone => false,
             })
         };
-        self.undo.iter().skip(from).map(|(key, _)| key).filter(is_new)
+        self.undo
+            .iter()
+            .skip(from)
+            .map(|(key, _)| key)
+            .filter(is_new)
     }
 
     /// The place behind the last change.

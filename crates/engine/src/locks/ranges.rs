@@ -82,6 +82,7 @@ fn interval(index: u32, range: &KeyRange) -> Option<Interval> {
 fn end_of(index: u32) -> FullKey {
     match successor(&index.to_be_bytes()) {
         Some(end) => FullKey::from_vec(end),
+        // There is no such index.
         None => FullKey::from_slice(&[0xff; 5]),
     }
 }
@@ -481,10 +482,7 @@ impl LockTable {
             if readers.is_empty() {
                 state.join(owner, keys);
                 let mut shard = self.ranges.shard(owner).lock();
-                shard
-                    .entry(owner)
-                    .or_default()
-                    .add(keys.iter().copied());
+                shard.entry(owner).or_default().add(keys.iter().copied());
                 return Ok(());
             }
             let Some(policy) = how.policy else {
@@ -620,4 +618,233 @@ fn deadline(policy: Option<&WaitPolicy<'_>>) -> Option<Instant> {
     policy
         .and_then(|p| p.timeout)
         .and_then(|t| Instant::now().checked_add(t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    fn wait(ms: u64) -> WaitPolicy<'static> {
+        WaitPolicy {
+            timeout: Some(Duration::from_millis(ms)),
+            of: Locked::Gap(1),
+            interrupt: None,
+        }
+    }
+
+    fn key(index: u32, n: u8) -> FullKey {
+        crate::memtable::full_key(index, &[n])
+    }
+
+    fn between(from: u8, to: u8) -> KeyRange {
+        KeyRange {
+            start: Bound::Included(vec![from]),
+            end: Bound::Included(vec![to]),
+        }
+    }
+
+    fn write(t: &LockTable, owner: u64, n: u8, policy: Option<&WaitPolicy<'_>>) -> Result<()> {
+        let how = Asking {
+            policy,
+            written: false,
+        };
+        t.ask_to_write(owner, &[&key(1, n)], &how)
+    }
+
+    #[test]
+    fn intervals_are_a_set_of_keys() {
+        let mut rng = StdRng::seed_from_u64(7);
+        for _ in 0..300 {
+            let mut set = Intervals::default();
+            let mut model = [false; 256];
+            for _ in 0..rng.random_range(1..12) {
+                let (a, b) = (rng.random::<u8>(), rng.random::<u8>());
+                let (from, to) = (a.min(b), a.max(b).min(a.min(b).saturating_add(40)));
+                let bound = |rng: &mut StdRng, n: u8| match rng.random() {
+                    true => Bound::Included(vec![n]),
+                    false => Bound::Excluded(vec![n]),
+                };
+                let range = KeyRange {
+                    start: bound(&mut rng, from),
+                    end: bound(&mut rng, to),
+                };
+                let within = |n: u8| {
+                    use std::ops::RangeBounds;
+                    (range.start.clone(), range.end.clone()).contains(&vec![n])
+                };
+                let Some(i) = interval(1, &range) else {
+                    assert!((0..=255).all(|n| !within(n)));
+                    continue;
+                };
+                for n in 0..=255u8 {
+                    model[n as usize] |= within(n);
+                }
+                set.add(i.clone());
+                assert!(set.covers(&i));
+                let bytes: usize = set.map.iter().map(|(s, e)| s.len() + e.len()).sum();
+                assert_eq!(set.bytes, bytes);
+            }
+            for n in 0..=255u8 {
+                assert_eq!(
+                    set.contains(&key(1, n)),
+                    model[n as usize],
+                    "{n} of {set:?}"
+                );
+                assert!(!set.contains(&key(2, n)));
+            }
+            let ends: Vec<_> = set.map.iter().collect();
+            assert!(ends.windows(2).all(|w| w[0].1 < w[1].0), "{set:?}");
+        }
+    }
+
+    #[test]
+    fn very_many_ranges_become_the_whole_index() {
+        let mut set = Intervals::default();
+        for n in 0..=MAX_RANGES as u32 {
+            let k = crate::memtable::full_key(3, &(n * 2).to_be_bytes());
+            let mut end = k.clone();
+            end.push(0);
+            set.add((k, end));
+        }
+        assert_eq!(set.map.len(), 1);
+        assert!(set.contains(&key(3, 255)) && !set.contains(&key(4, 0)));
+        assert!(!set.contains(&key(2, 0)));
+    }
+
+    #[test]
+    fn very_many_keys_become_first_and_last() {
+        let mut written = Written::default();
+        let keys: Vec<_> = (0..=MAX_KEYS as u32)
+            .map(|n| crate::memtable::full_key(1, &(n * 2 + 100).to_be_bytes()))
+            .collect();
+        written.add(keys[..MAX_KEYS].iter());
+        let point = |n: u32| {
+            let r = KeyRange::prefix(n.to_be_bytes().to_vec());
+            interval(1, &r).unwrap()
+        };
+        assert!(written.touches(&point(100)) && !written.touches(&point(101)));
+        written.add(keys[MAX_KEYS..].iter());
+        assert!(written.keys.is_empty());
+        assert!(written.touches(&point(101)) && !written.touches(&point(99)));
+    }
+
+    #[test]
+    fn a_range_and_a_new_key_exclude_each_other() {
+        let t = LockTable::new();
+        t.lock_range(1, 1, &between(10, 20), LockMode::Shared, None)
+            .unwrap();
+        t.lock_range(2, 1, &between(15, 30), LockMode::Exclusive, None)
+            .unwrap();
+        assert_eq!(t.range_owners(), 2);
+        assert!(matches!(
+            write(&t, 3, 20, None),
+            Err(EngineError::LockNotAvailable)
+        ));
+        assert!(matches!(
+            write(&t, 1, 20, None),
+            Err(EngineError::LockNotAvailable)
+        ));
+        assert!(matches!(
+            write(&t, 3, 20, Some(&wait(5))),
+            Err(EngineError::LockWaitTimeout)
+        ));
+        write(&t, 1, 10, None).unwrap();
+        write(&t, 3, 31, None).unwrap();
+        t.release_ranges(2);
+        write(&t, 1, 20, None).unwrap();
+        t.release_ranges(1);
+        assert_eq!(t.range_owners(), 0);
+        // What is announced keeps ranges away, those around it too.
+        assert!(matches!(
+            t.lock_range(2, 1, &between(30, 40), LockMode::Shared, None),
+            Err(EngineError::LockNotAvailable)
+        ));
+        assert_eq!(t.range_owners(), 0);
+        t.lock_range(2, 1, &between(32, 40), LockMode::Shared, None)
+            .unwrap();
+        t.forget_announced(3);
+        t.lock_range(2, 1, &between(30, 40), LockMode::Shared, None)
+            .unwrap();
+        t.release_ranges(2);
+        assert!(t.graph.lock().edges.is_empty());
+    }
+
+    #[test]
+    fn a_part_can_be_given_back() {
+        let t = LockTable::new();
+        t.lock_range(1, 1, &between(1, 5), LockMode::Shared, None)
+            .unwrap();
+        let mark = t
+            .lock_range(1, 1, &between(10, 90), LockMode::Shared, None)
+            .unwrap()
+            .unwrap();
+        t.shrink_range(1, mark, &between(10, 20));
+        write(&t, 2, 21, None).unwrap();
+        for n in [3, 10, 20] {
+            assert!(write(&t, 2, n, None).is_err(), "{n}");
+        }
+        // Not if more was taken meanwhile.
+        let mark = t
+            .lock_range(1, 1, &between(30, 90), LockMode::Shared, None)
+            .unwrap()
+            .unwrap();
+        t.lock_range(1, 1, &between(100, 110), LockMode::Shared, None)
+            .unwrap();
+        t.shrink_range(1, mark, &between(30, 31));
+        assert!(write(&t, 2, 80, None).is_err() && write(&t, 2, 105, None).is_err());
+        t.release_ranges(1);
+        assert_eq!(t.range_owners(), 0);
+    }
+
+    /// One whose commit lands is waited for; one that comes now sees the range.
+    #[test]
+    fn a_landing_commit_is_waited_for() {
+        let t = Arc::new(LockTable::new());
+        assert!(t.begin_landing(9));
+        let t2 = t.clone();
+        let reader = std::thread::spawn(move || {
+            t2.lock_range(1, 1, &between(1, 5), LockMode::Shared, Some(&wait(60_000)))
+                .unwrap();
+        });
+        while !t.has_ranges() {
+            std::thread::yield_now();
+        }
+        assert!(!t.begin_landing(10));
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!reader.is_finished());
+        t.landed(9);
+        reader.join().unwrap();
+        t.release_ranges(1);
+        assert!(t.begin_landing(10));
+        t.landed(10);
+    }
+
+    #[test]
+    fn cycles_through_ranges_and_rows_are_found() {
+        let t = Arc::new(LockTable::new());
+        let a = t.row_name(1, b"a");
+        t.acquire(2, a, LockMode::Exclusive, None).unwrap();
+        t.lock_range(1, 1, &between(1, 5), LockMode::Shared, None)
+            .unwrap();
+        let t2 = t.clone();
+        let h = std::thread::spawn(move || {
+            let r = t2.acquire(1, a, LockMode::Shared, Some(wait(60_000)));
+            t2.release_ranges(1);
+            r.is_ok()
+        });
+        while t.graph.lock().edges.is_empty() {
+            std::thread::yield_now();
+        }
+        assert!(matches!(
+            write(&t, 2, 3, Some(&wait(60_000))),
+            Err(EngineError::Deadlock)
+        ));
+        t.release_all(2, &[a]);
+        assert!(h.join().unwrap());
+        t.release_all(1, &[a]);
+        assert!(t.graph.lock().edges.is_empty());
+        assert!(t.ranges.state.lock().sleepers.is_empty());
+    }
 }

@@ -37,7 +37,9 @@ fn ago(time: Duration) -> u64 {
 /// A lock, as one that a transaction holds or asks for.
 fn lock_id(transaction: u64, w: &LockWaiting) -> String {
     match w.of {
-        Locked::Key(index) | Locked::Gap(index) => format!("{transaction}:{index}:{:016x}", w.lock as u64),
+        Locked::Key(index) | Locked::Gap(index) => {
+            format!("{transaction}:{index}:{:016x}", w.lock as u64)
+        }
         Locked::Table(table) => format!("{transaction}:{table}"),
     }
 }

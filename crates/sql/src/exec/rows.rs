@@ -748,18 +748,16 @@ impl TablePlan {
                 })
             }
             Keys::Ranges(ranges) => {
-                if reach.ranges
-                    && self.lock_unique(txn, ctx, spec, &ranges, (check, once), f)?
-                {
+                if reach.ranges && self.lock_unique(txn, ctx, spec, &ranges, (check, once), f)? {
                     return Ok(());
                 }
-                let mut max = FIRST_WINDOW;
+                let (mut max, mut step) = (FIRST_WINDOW, 1);
                 for mut r in ranges {
                     // The newest range that was taken, which ends where the consumer has enough.
                     let mut taken = None;
                     loop {
                         let (part, end) = match reach.ranges {
-                            true => self.lock_part(txn, ctx, spec, &r, max, &mut taken)?,
+                            true => self.lock_part(txn, ctx, spec, &r, &mut step, &mut taken)?,
                             false => (r.clone(), None),
                         };
                         let keys = reach.ranges;
@@ -809,15 +807,15 @@ impl TablePlan {
         Ok(())
     }
 
-    /// Locks a range that is to be scanned. If new keys of others are in it, only its beginning, of about `max` rows: they may
-    /// be behind what is wanted. Gives what was locked, with its end if that is not all.
+    /// Locks a range that is to be scanned. If new keys of others are in it, only its beginning, of `step` rows, which grows:
+    /// they may be behind what is wanted. Gives what was locked, with its end if that is not all.
     fn lock_part(
         &self,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
         spec: LockSpec,
         range: &KeyRange,
-        max: usize,
+        step: &mut usize,
         taken: &mut Option<(RangeMark, KeyRange)>,
     ) -> SqlResult<(KeyRange, Option<Vec<u8>>)> {
         let index = self.access.index;
@@ -835,8 +833,9 @@ impl TablePlan {
         let view = ReadView::Current;
         let end = self.collect(txn, ctx, range.clone(), view, false, &mut |_, _| {
             n += 1;
-            Ok(n < max)
+            Ok(n < *step)
         })?;
+        *step *= 4;
         let part = match &end {
             Some(key) => self.up_to(range, key),
             None => range.clone(),
