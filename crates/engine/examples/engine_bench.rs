@@ -1,6 +1,6 @@
 //! What the store does without SQL and network: point reads, range reads, commits per second.
 //!
-//! `cargo run --release -p narwal-engine --example engine_bench -- DIR [THREADS] [SECONDS] [ROWS]`
+//! `cargo run --release -p narwal-engine --example engine_bench -- DIR [THREADS] [SECONDS] [ROWS] [MEMORY_MIB]`
 
 use narwal_engine::{
     Database, EngineError, KeyRange, LockMode, LockWait, ReadView, Result, Table, TableBuilder,
@@ -74,7 +74,7 @@ fn main() -> Result<()> {
     let db = Database::open_with(
         &dir,
         narwal_engine::Options {
-            memory_budget: 1 << 30,
+            memory_budget: number(5, 1024) << 20,
             ..Default::default()
         },
     )?;

@@ -211,7 +211,7 @@ pub(crate) fn refuse(db: &Inner, table: &Table) -> Result<()> {
         1712,
         b"HY000",
         format!(
-            "{}. Table {}.{} takes no writes until it is repaired, restored, truncated or dropped; what can be read of it can be read",
+            "{}. Table {}.{} takes no writes until it is repaired (narwal repair), truncated or dropped; what can be read of it can be read",
             mark.what, table.def.db, table.def.name
         ),
     )))

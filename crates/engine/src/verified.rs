@@ -242,7 +242,7 @@ impl BaseFile {
             [None, None] => {
                 return Err(damaged(
                     0,
-                    "both heads of the base are damaged: restore a backup, or take a replica",
+                    "both heads of the base are damaged; narwal repair makes the base anew",
                 )
                 .into());
             }

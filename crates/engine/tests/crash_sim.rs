@@ -509,6 +509,8 @@ fn story(seed: u64) {
             Ok(d) => d,
             Err(e) => panic!("seed {seed} round {round}: does not open: {e}"),
         };
+        let damaged = d.scrub().unwrap();
+        assert!(damaged.is_empty(), "seed {seed} round {round}: {damaged:?}");
         let found = read_model(&d);
         let commits = d
             .stats()

@@ -295,11 +295,7 @@ fn stat(db: &Database, name: &str) -> u64 {
 fn drop_table(db: &Database, name: &str) {
     let (db_name, name) = ("d".to_owned(), name.to_owned());
     let text = format!("DROP TABLE {name}");
-    change(
-        db,
-        &text,
-        CatalogChange::DropTable { db: db_name, name },
-    );
+    change(db, &text, CatalogChange::DropTable { db: db_name, name });
 }
 
 fn change(db: &Database, sql: &str, change: CatalogChange) {

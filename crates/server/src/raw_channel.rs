@@ -28,11 +28,7 @@ pub(crate) struct RawChannel<'a> {
 const MAX_INCOMING: usize = 64 * 1024;
 
 impl<'a> RawChannel<'a> {
-    pub(crate) fn new(
-        chan: &'a mut Channel,
-        timeouts: Timeouts,
-        backend: &'a dyn Backend,
-    ) -> Self {
+    pub(crate) fn new(chan: &'a mut Channel, timeouts: Timeouts, backend: &'a dyn Backend) -> Self {
         chan.writer.keep_buffer(2 * RAW_FLUSH_AT);
         RawChannel {
             chan,

@@ -69,7 +69,10 @@ fn end_abandoned(all: &[Arc<KillHandle>], seen: &mut HashMap<u32, u32>) {
         }
         for (fd, (kill, _)) in fds.iter().zip(part) {
             if !fd.revents().is_empty() && !kill.connection_killed() {
-                tracing::info!(connection = kill.id(), "the client has gone, its statement ends");
+                tracing::info!(
+                    connection = kill.id(),
+                    "the client has gone, its statement ends"
+                );
                 kill.cut();
             }
         }

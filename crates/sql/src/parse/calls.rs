@@ -3,9 +3,9 @@
 //! They become calls of functions whose names start with a space, or of the plain function.
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, CharacterLength, DataType, DateTimeField, Expr, ExtractSyntax, Function, FunctionArg,
-    FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName,
-    TrimWhereField, Value, ValueWithSpan,
+    BinaryOperator, CastKind, CharacterLength, DataType, DateTimeField, Expr, ExtractSyntax,
+    Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
+    Interval, ObjectName, TrimWhereField, Value, ValueWithSpan,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
