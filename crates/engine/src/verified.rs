@@ -544,7 +544,7 @@ impl BaseFile {
             head.pending = false;
             // The other one gets the same, so that damage of either leaves one.
             let (page, at) = (head.encode(), (1 - head.durable) * BLOCK);
-            self.put(at, &page)?;
+            self.with_room(|| self.put(at, &page))?;
         }
         Ok(())
     }
