@@ -509,15 +509,15 @@ impl BaseFile {
     }
 
     fn write_head(&self, offset: usize, data: &[u8]) -> io::Result<()> {
+        if !self.head.lock().settled {
+            // The process before may have been killed before it had synced either.
+            self.file.sync_data()?;
+            self.head.lock().settled = true;
+        }
         let mut head = self.head.lock();
         match head.content[..LEN - HEAD].get_mut(offset..offset + data.len()) {
             Some(bytes) => bytes.copy_from_slice(data),
             None => return Err(io::Error::other("the base's first block is too long")),
-        }
-        if !head.settled {
-            // The process before may have been killed before it had synced either.
-            self.file.sync_data()?;
-            head.settled = true;
         }
         head.number += 1;
         let (page, at) = (head.encode(), (1 - head.durable) * BLOCK);
@@ -668,6 +668,10 @@ impl BaseFile {
     fn verify_again(&self, block: u64) -> io::Result<bool> {
         let (group, at) = ((block - 1) / GROUP, ((block - 1) % GROUP) as usize);
         let _writing = self.writing.lock();
+        if place(block) + BLOCK > self.file.len()? {
+            // The file was made shorter meanwhile.
+            return Ok(true);
+        }
         let mut bytes = vec![0; LEN];
         self.read_exact(&mut bytes, place(block))?;
         let known = self.groups.read().get(&group).cloned();
@@ -694,4 +698,38 @@ pub fn open_base(path: &Path) -> Result<redb::Database, redb::DatabaseError> {
     let file = narwal_log::Disk::open(&narwal_log::RealDisk, path)?;
     let file = BaseFile::open(file, path, room.clone(), 1 << 20)?;
     redb::Builder::new().create_with_backend(crate::backend::Backend::new(Arc::new(file), room))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn places_and_lengths_go_together(block in 1u64..5_000_000) {
+            let at = place(block);
+            prop_assert_eq!(content_block(at / BLOCK), Some(block));
+            prop_assert!(sums_place((block - 1) / GROUP) < at);
+            prop_assert!(at < sums_place((block - 1) / GROUP + 1));
+            let content = (block + 1) * BLOCK;
+            prop_assert_eq!(content_len(stored_len(content)), content);
+            prop_assert_eq!(stored_len(content), at + BLOCK);
+        }
+    }
+
+    #[test]
+    fn no_content_has_no_length() {
+        assert_eq!((stored_len(0), content_len(0)), (0, 0));
+        assert_eq!(content_len(stored_len(BLOCK)), BLOCK);
+        assert_eq!(content_block(HEADS), None);
+    }
+
+    #[test]
+    fn a_block_in_another_place_does_not_pass() {
+        let bytes = vec![7; LEN];
+        assert!(passes(3, &bytes, checksum(3, &bytes)));
+        assert!(!passes(4, &bytes, checksum(3, &bytes)));
+        assert!(passes(3, &vec![0; LEN], 0) && !passes(3, &bytes, 0));
+    }
 }
