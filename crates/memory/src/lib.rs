@@ -23,6 +23,10 @@ use std::sync::{Mutex, PoisonError};
 /// A thread tells the server's count when its own has moved so far, in bytes.
 pub const STEP: i64 = 64 << 10;
 
+/// Pieces from here on look whether it is time for that, as each [`check`] does. What grows out of small pieces alone, without any
+/// list that grows with them and without a check, does not grow far.
+const LARGE: usize = 4 << 10;
+
 /// A session may hold so many times what is free.
 const SHARE: i64 = 4;
 
@@ -58,28 +62,44 @@ static GAUGE_BYTES: [AtomicI64; GAUGES] = [const { AtomicI64::new(0) }; GAUGES];
 /// How many were ever in use, the one that nobody has included, and those that were given back.
 static GAUGES_USED: Mutex<(usize, Vec<usize>)> = Mutex::new((1, Vec::new()));
 
-/// The allocator has given `n` bytes to the calling thread.
+/// The allocator has given `n` bytes to the calling thread. One addition, for almost all.
 #[inline(always)]
 pub fn taken(n: usize) {
-    moved(n as i64);
+    // A thread that is ending has no count any more; what it moves then is little.
+    let _ = MOVED.try_with(|m| m.set(m.get().wrapping_add(n as i64)));
+    if n >= LARGE {
+        settle_far();
+    }
 }
 
 /// The allocator has taken `n` bytes back.
 #[inline(always)]
 pub fn freed(n: usize) {
-    moved(-(n as i64));
+    let _ = MOVED.try_with(|m| m.set(m.get().wrapping_sub(n as i64)));
+    if n >= LARGE {
+        settle_far();
+    }
 }
 
-#[inline(always)]
-fn moved(n: i64) {
-    // A thread that is ending has no count any more; what it frees then is little.
-    let _ = MOVED.try_with(|m| {
-        let now = m.get() + n;
-        m.set(now);
-        if (now + STEP) as u64 > 2 * STEP as u64 {
-            settle();
-        }
-    });
+/// Tells the server's count if this thread has moved far since the last time.
+#[cold]
+#[inline(never)]
+fn settle_far() {
+    if MOVED.try_with(is_far).unwrap_or(false) {
+        settle();
+    }
+}
+
+#[inline]
+fn settle_if_far() {
+    if MOVED.with(is_far) {
+        settle();
+    }
+}
+
+#[inline]
+fn is_far(moved: &Cell<i64>) -> bool {
+    (moved.get() + STEP) as u64 > 2 * STEP as u64
 }
 
 /// Tells the server's count all that this thread has moved. To be called before a thread ends.
@@ -226,13 +246,17 @@ impl Drop for Gauge {
     }
 }
 
+/// Held by tests: the counts are the process's.
+#[cfg(test)]
+static ALONE: Mutex<()> = Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// One test: the counts are the process's.
     #[test]
     fn threads_count_and_the_largest_stops_first() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         taken(1000);
         assert_eq!((held(), total()), (1000, 0), "not yet told");
         taken(STEP as usize);

@@ -1,6 +1,6 @@
 //! What the session that runs on this thread holds, and when that is too much.
 
-use crate::{STEP, has_room, held, most};
+use crate::{STEP, has_room, held, most, settle_if_far};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -50,6 +50,7 @@ pub fn used() -> i64 {
 /// Refuses a session that holds too much. Cheap enough to be asked for each row.
 #[inline]
 pub fn check() -> Result<(), Refused> {
+    settle_if_far();
     let used = used();
     if used > LIMIT.get() || used > most() {
         return Err(refusal(used));
@@ -110,6 +111,7 @@ mod tests {
 
     #[test]
     fn a_session_has_its_limit() {
+        let _alone = crate::ALONE.lock();
         taken(1000);
         keep(10);
         assert_eq!((used(), base()), (10, 990));
@@ -128,5 +130,7 @@ mod tests {
         assert_eq!(reserve(80_000), Ok(()));
         assert_eq!(reserve(90_000), Err(Refused::Session(100_000)));
         assert_eq!(reserve(u64::MAX), Err(Refused::Session(100_000)));
+        freed(held() as usize);
+        crate::settle();
     }
 }
