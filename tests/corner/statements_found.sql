@@ -35,3 +35,14 @@ SELECT * FROM sf2 ORDER BY id;
 -- nowarn
 SELECT CAST(1e20 AS TIME), CAST(-1e20 AS TIME), CAST(99999999999999999999 AS TIME), TIME(1e20), HOUR(1e20), TIME_TO_SEC(-1e20);
 DROP TABLE sf2;
+-- Expressions follow the new names of their columns.
+CREATE TABLE sf3 (id INT PRIMARY KEY, a DOUBLE, `x``y` VARCHAR(20) DEFAULT CONCAT('`a`', "a", '''`a`\'', a), c INT AS (a + LENGTH(`x``y`)) STORED, CHECK (a < 100 AND `x``y` <> '`a`'), e INT CHECK (a < e));
+ALTER TABLE sf3 RENAME COLUMN a TO b, RENAME COLUMN `x``y` TO a;
+SHOW CREATE TABLE sf3;
+INSERT INTO sf3 (id, b, e) VALUES (1, 6, 7);
+INSERT INTO sf3 (id, b, e) VALUES (2, 6, 5);
+INSERT INTO sf3 (id, b, e) VALUES (3, 106, 500);
+ALTER TABLE sf3 CHANGE b q INT, ADD z INT AS (q + 1);
+SHOW CREATE TABLE sf3;
+SELECT * FROM sf3;
+DROP TABLE sf3;

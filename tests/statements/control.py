@@ -127,7 +127,7 @@ class Control:
     def deep(self) -> Node:
         """Nested deeper than anybody would."""
         r = self.r
-        depth = r.choice([20, 100, 1000, 20000])
+        depth = r.choice([20, 100, 1000, 5000])
         inner = self.makes.make("any", [], 1)
         before, behind = r.choice([("(", ")"), ("-", ""), ("NOT ", ""), ("abs(", ")"), ("1+(", ")"), ("(SELECT ", ")"), ("case 1 when 1 then ", " end"), ("concat(1,", ")"), ("1 IN (", ")"), ("~", ""), ("json_array(", ")"), ("if(1,", ",2)"),
                                    ("1 OR ", ""), ("1,", ""), ("1 UNION SELECT ", ""), ("'a' LIKE ", ""), ("interval 1 day + ", ""), ("1 + ", ""), ("x'41' || ", "")])

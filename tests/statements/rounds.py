@@ -157,7 +157,8 @@ class Round:
             self.ours.drop()
             panic = self.server.panic()
             raise Finding(f"panic {panic}" if panic else f"internal error {answer.code}", shown(answer))
-        if took > LIMIT + 5:
+        # Many rows take long to be read here, too.
+        if took > LIMIT + 5 and not (isinstance(answer, Rows) and len(answer.rows) > 1000):
             raise Finding("slow", f"{took:.1f} s: {shown(answer)}")
         return answer
 

@@ -91,7 +91,8 @@ class Fuzzer:
     # -- rounds ------------------------------------------------------------------------------------------------------
     def work(self, number: int) -> None:
         seed = self.options.seed + number
-        while time.monotonic() < self.end:
+        last = seed + (self.options.rounds or 10**9) * self.options.connections
+        while time.monotonic() < self.end and seed < last:
             mode = self.options.modes[(seed // self.options.connections) % len(self.options.modes)]
             made = Round(seed, mode, f"fz{number}", self.server, self.reference if mode == "beside" else None, self.options.statements)
             try:
@@ -261,6 +262,7 @@ def main(arguments=None) -> int:
     p.add_argument("--seed", type=int, default=1, help="the first seed (1)")
     p.add_argument("--connections", type=int, default=3, help="rounds at the same time, each in its own database (3)")
     p.add_argument("--statements", type=int, default=120, help="statements of a round (120)")
+    p.add_argument("--rounds", type=int, default=0, help="end behind so many rounds of each connection (0: when the time is over)")
     p.add_argument("--modes", default="wild,self,beside", help="kinds of rounds (wild,self,beside)")
     p.add_argument("--out", default=str(Path(tempfile.gettempdir()) / f"narwal-statements-found-{os.getpid()}"), help="where findings go")
     p.add_argument("--minimise", type=float, default=40, help="seconds to make one finding small (40)")

@@ -514,6 +514,7 @@ impl Run<'_> {
                 _ => {}
             }
         }
+        follow_names(d);
         if d.columns.is_empty() {
             return Err(err(
                 1090,
@@ -908,6 +909,47 @@ impl Run<'_> {
             self.submit(self.default_db(), self.text.to_string(), changes, false)?;
         }
         Ok(0)
+    }
+}
+
+/// Expressions that stay name the columns by their new names.
+fn follow_names(d: &mut Draft<'_>) {
+    let old = d.old;
+    let renamed: Vec<(&str, String)> = (d.columns.iter())
+        .filter_map(|c| {
+            let from = &old.columns[c.from?].name;
+            (*from != c.def.name).then(|| (from.as_str(), c.def.name.clone()))
+        })
+        .collect();
+    if renamed.is_empty() {
+        return;
+    }
+    let follow = |text: &mut String| *text = constraint::with_new_names(text, &renamed);
+    for c in &mut d.columns {
+        let Some(before) = c.from.map(|i| &old.columns[i]) else {
+            continue;
+        };
+        // What the statement itself says has the names that it means.
+        if c.def.generated == before.generated
+            && let Some(g) = &mut c.def.generated
+        {
+            follow(&mut g.expr);
+        }
+        if c.def.check == before.check
+            && let Some(check) = &mut c.def.check
+        {
+            follow(check);
+        }
+        if c.def.default == before.default
+            && let DefaultDef::Expr(e) = &mut c.def.default
+        {
+            follow(e);
+        }
+    }
+    for check in &mut d.def.checks {
+        if old.checks.contains(check) {
+            follow(&mut check.expr);
+        }
     }
 }
 

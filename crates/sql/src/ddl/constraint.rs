@@ -104,6 +104,42 @@ fn text(e: &AstExpr, clause: Clause, name: &str, table: &str) -> SqlResult<Strin
     })
 }
 
+/// The text of an expression, as [`text`] has made it, with other names of columns: those are what stands in backticks.
+pub(super) fn with_new_names(text: &str, renamed: &[(&str, String)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['\'', '"', '`']) {
+        let (before, quoted) = rest.split_at(at);
+        let end = quoted_length(quoted);
+        let (word, behind) = quoted.split_at(end);
+        out.push_str(before);
+        let name = word.trim_matches('`').replace("``", "`");
+        match renamed.iter().find(|(from, _)| from.eq_ignore_ascii_case(&name)) {
+            Some((_, to)) if word.starts_with('`') => out.push_str(&quote_ident(to)),
+            _ => out.push_str(word),
+        }
+        rest = behind;
+    }
+    out + rest
+}
+
+/// Bytes of what begins with a quote, up to the quote that ends it.
+fn quoted_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let quote = bytes[0];
+    let mut i = 1;
+    while i < bytes.len() {
+        match bytes[i] {
+            b'\\' if quote != b'`' => i += 1,
+            b if b == quote && bytes.get(i + 1) == Some(&quote) => i += 1,
+            b if b == quote => return i + 1,
+            _ => {}
+        }
+        i += 1;
+    }
+    text.len()
+}
+
 fn not_in_check() -> SqlError {
     err(
         1970,
