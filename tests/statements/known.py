@@ -47,6 +47,13 @@ KNOWN = [
     known("ALTER IGNORE", r"^alter ignore", "`ALTER IGNORE TABLE t ADD PRIMARY KEY`"),
     known("double in a text", r"e308|e-308|e\+", "a DOUBLE stored in a text too short for it"),
     known("time in a date", r"_(moment|date)\b.*\btime\b", "a TIME stored in a DATE or DATETIME column"),
+    known("a zero date is NULL", r"_(date|moment)\b IS (NOT )?NULL|isnull\(.*_(date|moment)", "`date_column IS NULL` of a NOT NULL column"),
+    known("numbers as TIME", r"\b(time|timediff|addtime|subtime|sec_to_time|maketime|hour|minute|second|microsecond)\b.*\d", "`CAST(10000000000 AS TIME)`"),
+    known("DATE in BIT", r"_bytes.*\b(date|timestamp|time) '", "a DATE or TIME stored in a BIT column"),
+    known("TO_CHAR of NULL", r"to_char\(", "`TO_CHAR(NULL, 'no format')`"),
+    known("VALUES in IN", r"in \(values\(", "`x IN (VALUES(c), 1)`"),
+    known("RETURNING of nothing", r"limit 0\b.* returning", "`DELETE ... LIMIT 0 RETURNING"),
+    known("auto_increment in generated", r"^create table.*auto_increment.* as \(.*\bid\b", "a generated column of an AUTO_INCREMENT column"),
     known("dropped default", r"drop default", "`ALTER TABLE t ALTER c DROP DEFAULT`"),
 ]
 

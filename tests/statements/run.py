@@ -129,7 +129,7 @@ class Fuzzer:
         before = [n for n, _ in made.history]
         if not loud:
             self.shrink_in_place(made, node, judged, kind)
-            if why := (known_of(str(node)) if made.mode == "beside" else ""):
+            if why := known_of(str(node)):
                 self.counts[f"known: {why}"] += 1
                 return judged != "definition"
         name = signature(kind, str(node))

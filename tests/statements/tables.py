@@ -70,6 +70,8 @@ def definition(r: random.Random, column: Column, makes: Expressions, before: lis
         makes.subquery = kept
     elif x < 0.3:
         column.required = True
+        column.type = column.type.removesuffix(" NULL")
+        parts[0] = f"{column.name} {column.type}"
         parts.append(optional(" NOT NULL"))
     elif x < 0.5 and "TEXT" not in column.type:
         parts.append(optional(f" DEFAULT {r.choice([*TYPES[column.kind][1], 'NULL'])}"))

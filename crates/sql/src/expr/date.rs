@@ -110,9 +110,11 @@ impl Interval {
     /// Reads an interval's amount; `None` if it is no number where one is needed.
     pub fn from_value(v: ValueRef<'_>, unit: IntervalUnit) -> Option<Interval> {
         use narwal_types::convert::{NoWarnings, to_decimal, to_integer};
+        // Beyond all dates already; it can be added and negated.
+        const FAR: i128 = 1 << 100;
         let us = |n: i128| Interval {
             months: 0,
-            micros: n,
+            micros: n.clamp(-FAR, FAR),
         };
         let int = || -> i128 {
             match v {
@@ -179,7 +181,7 @@ impl Interval {
         }
         let n: Vec<i128> = parts
             .iter()
-            .map(|p| p.parse().unwrap_or(i64::MAX as i128))
+            .map(|p| p.parse::<i64>().unwrap_or(i64::MAX).into())
             .collect();
         // From the smallest unit up.
         let scales: &[i128] = match unit {
