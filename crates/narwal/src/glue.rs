@@ -8,10 +8,10 @@ use narwal_engine::Database;
 use narwal_replication::{DumpIo, Ready};
 use narwal_server::{
     Account, AuthMethod, Backend, ConnectInfo, KillHandle, Limits, Peer, PreparedInfo, RawPackets,
-    Session, Timeouts,
+    Refused, Session, Timeouts, TlsRule,
 };
 use narwal_session::variables::{Kind, VARIABLES, VarValue, lookup};
-use narwal_session::{ClientSession, ConnectOptions, Startup};
+use narwal_session::{ClientSession, ConnectOptions, FailedLogin, Startup, TlsNeed};
 use narwal_types::{
     BulkValue, Collation, LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange,
 };
@@ -69,6 +69,17 @@ pub fn open(o: &Serve) -> Result<Instance, Failure> {
     let tls = if o.tls { "YES" } else { "DISABLED" };
     startup.fact("have_ssl", VarValue::text(tls));
     startup.fact("have_openssl", VarValue::text(tls));
+    let file = |p: Option<&std::path::PathBuf>| {
+        VarValue::text(p.map_or(String::new(), |p| absolute(p).display().to_string()))
+    };
+    let own = o.tls_files.own.as_ref();
+    startup.fact("ssl_cert", file(own.map(|f| &f.0)));
+    startup.fact("ssl_key", file(own.map(|f| &f.1)));
+    startup.fact("ssl_ca", file(o.tls_files.ca.as_ref()));
+    startup.fact("ssl_crl", file(o.tls_files.crl.as_ref()));
+    if !o.tls_files.versions.is_empty() {
+        startup.fact("tls_version", VarValue::text(o.tls_versions.clone()));
+    }
     let folder = crate::folder::open_disk(
         &o.datadir,
         o.key_file.as_deref(),
@@ -245,6 +256,7 @@ impl Instance {
         {
             tracing::warn!("the end of the log is not in the archive; the next start ships it");
         }
+        self.instance.stop_audit();
         if let Err(e) = self.instance.database().close() {
             tracing::error!(error = %e, "the database did not close cleanly; the next start recovers it");
         }
@@ -266,6 +278,10 @@ impl Backend for Front {
             max_connections: self.instance.max_connections(),
             max_allowed_packet: self.instance.max_allowed_packet(),
             connect_timeout: self.instance.connect_timeout(),
+            require_secure_transport: self
+                .instance
+                .global_value("require_secure_transport")
+                .as_bool(),
         }
     }
 
@@ -286,12 +302,43 @@ impl Backend for Front {
             host: a.host.clone(),
             auth,
             locked: a.locked,
-            require_tls: a.require_ssl,
+            blocked: self.instance.login_blocked(&a),
+            tls: match &a.tls {
+                TlsNeed::None => TlsRule::None,
+                TlsNeed::Any => TlsRule::Any,
+                TlsNeed::X509 => TlsRule::Certificate,
+                TlsNeed::Specified {
+                    issuer,
+                    subject,
+                    cipher,
+                } => TlsRule::Names {
+                    issuer: issuer.clone(),
+                    subject: subject.clone(),
+                    cipher: cipher.clone(),
+                },
+            },
         })
     }
 
     fn verify_password(&self, stored: &[u8], password: &[u8]) -> bool {
         std::str::from_utf8(stored).is_ok_and(|s| narwal_session::sha2_verify(password, s))
+    }
+
+    fn login_refused(&self, refused: &Refused<'_>) -> Duration {
+        self.instance.login_failed(&FailedLogin {
+            id: refused.id,
+            user: refused.user,
+            host: &refused.peer.host,
+            db: refused.db,
+            account: refused.account.map(|a| (&*a.user, &*a.host)),
+            error: refused.error,
+            reason: refused.reason,
+            wrong_password: refused.wrong_password,
+        })
+    }
+
+    fn login_passed(&self, account: &Account) -> Duration {
+        self.instance.login_passed(&account.user, &account.host)
     }
 
     fn connect(&self, info: ConnectInfo, kill: Arc<KillHandle>) -> SqlResult<Box<dyn Session>> {
@@ -332,6 +379,7 @@ fn connect_options(info: ConnectInfo) -> ConnectOptions {
         db: info.db,
         collation: u16::from(info.collation),
         tls: info.tls,
+        handles_expired: info.handles_expired,
         found_rows: info.found_rows,
         multi_statements: info.multi_statements,
         interactive: info.interactive,

@@ -41,6 +41,8 @@ the accounts root@localhost, root@127.0.0.1 and root@::1, which have no password
   --skip-networking         no TCP at all
   --config=FILE             option file (also --defaults-file); see below
   --ssl-cert=F, --ssl-key=F certificate chain and key, PEM (default: self-signed, made in DIR at the first start)
+  --ssl-ca=F, --ssl-crl=F   who signs clients' certificates, which are revoked, PEM
+  --require-secure-transport  TCP with TLS only
   --skip-ssl                no TLS
   --encryption-key-file=F   encrypt everything in DIR (file-key-management-filename is the same); see docs/encryption.md
   --accept-log-loss         start though a part of the log is damaged or missing, and give up what it held; for one

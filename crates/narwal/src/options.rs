@@ -1,6 +1,7 @@
 //! Options: from the command line and from option files, by MariaDB's names.
 
 use crate::glue;
+use narwal_server::TlsFiles;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ const SECTIONS: [&str; 6] = [
     "mysql.server",
 ];
 
-const OWN: [&str; 17] = [
+const OWN: [&str; 20] = [
     ACCEPT_LOG_LOSS,
     "bind-address",
     "config",
@@ -36,12 +37,15 @@ const OWN: [&str; 17] = [
     "skip-ssl",
     "socket",
     "ssl",
+    "ssl-ca",
     "ssl-cert",
+    "ssl-crl",
     "ssl-key",
+    "tls-version",
 ];
 
 /// How `narwal serve` was asked to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Serve {
     /// Data folder.
     pub datadir: PathBuf,
@@ -57,8 +61,10 @@ pub struct Serve {
     pub socket: Option<PathBuf>,
     /// Offer TLS.
     pub tls: bool,
-    /// Own certificate and key.
-    pub tls_files: Option<(PathBuf, PathBuf)>,
+    /// Own certificate and key, clients' certificates.
+    pub tls_files: TlsFiles,
+    /// `tls_version` as given.
+    pub tls_versions: String,
     /// Filter for log messages.
     pub log_level: Option<String>,
     /// System variables, in the order given; later ones win. No value: as a switch.
@@ -306,7 +312,8 @@ pub fn serve(args: &[String]) -> Result<Serve> {
         addresses: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
         socket: None,
         tls: true,
-        tls_files: None,
+        tls_files: TlsFiles::default(),
+        tls_versions: String::new(),
         log_level: None,
         settings: Vec::new(),
     };
@@ -333,6 +340,13 @@ pub fn serve(args: &[String]) -> Result<Serve> {
             "skip-ssl" => o.tls = !g.boolean()?,
             "ssl-cert" => cert = Some(PathBuf::from(g.required()?)),
             "ssl-key" => key = Some(PathBuf::from(g.required()?)),
+            "ssl-ca" => o.tls_files.ca = Some(PathBuf::from(g.required()?)),
+            "ssl-crl" => o.tls_files.crl = Some(PathBuf::from(g.required()?)),
+            "tls-version" => {
+                o.tls_versions = g.required()?.to_owned();
+                o.tls_files.versions = narwal_server::tls::versions(&o.tls_versions)
+                    .map_err(|v| g.error(format!("{v:?} is not offered: TLSv1.2, TLSv1.3 are")))?;
+            }
             "log-level" => o.log_level = Some(g.required()?.to_owned()),
             "config" | "defaults-file" | "defaults-extra-file" if g.place.is_empty() => {}
             "no-defaults" => {}
@@ -342,11 +356,14 @@ pub fn serve(args: &[String]) -> Result<Serve> {
     if !networking {
         o.addresses.clear();
     }
-    o.tls_files = match (cert, key) {
+    o.tls_files.own = match (cert, key) {
         (Some(c), Some(k)) => Some((c, k)),
         (None, None) => None,
         _ => return Err(Usage("ssl-cert and ssl-key go together".into())),
     };
+    if o.tls_files.crl.is_some() && o.tls_files.ca.is_none() {
+        return Err(Usage("ssl-crl needs ssl-ca".into()));
+    }
     o.socket = match socket {
         Some(s) if s.as_os_str().is_empty() => None,
         Some(s) => Some(s),

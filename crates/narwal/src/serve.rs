@@ -20,6 +20,7 @@ pub fn run(o: Serve) -> Result<(), Failure> {
     // Before anything else, so that no signal finds the default action.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| Failure::run("signals", e))?;
     raise_file_limit();
+    allow_core_dumps(wants_core(&o.settings));
     make_datadir(&o.datadir)?;
     let instance = glue::open(&o)?;
     crate::allocator::stay_within(instance.memory_budget(), instance.memory_limit());
@@ -135,6 +136,44 @@ fn short_turns(turn: Option<Duration>) {
         && let Err(e) = crate::time_slice::set(turn)
     {
         tracing::debug!("narwal_time_slice has no effect: {e}");
+    }
+}
+
+/// Whether `--core-file` was given; the last one counts.
+fn wants_core(settings: &[(String, Option<String>)]) -> bool {
+    let given = settings
+        .iter()
+        .rev()
+        .find_map(|(name, value)| match name.as_str() {
+            "core_file" => Some(!matches!(value.as_deref(), Some("0" | "OFF" | "off"))),
+            "skip_core_file" | "disable_core_file" => Some(false),
+            _ => None,
+        });
+    given.unwrap_or(false)
+}
+
+/// The memory of the server has what clients send, passwords among it: a core dump is made only if it is asked for.
+/// A kernel that pipes dumps to a program does not look at the limit, hence both.
+fn allow_core_dumps(allow: bool) {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: getrlimit and setrlimit get a pointer to an initialised rlimit that lives across the call; this use of prctl
+    // takes numbers only.
+    let done = unsafe {
+        libc::getrlimit(libc::RLIMIT_CORE, &raw mut limit) == 0
+            && {
+                limit.rlim_cur = if allow { limit.rlim_max } else { 0 };
+                libc::setrlimit(libc::RLIMIT_CORE, &raw const limit) == 0
+            }
+            && libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(allow), 0, 0, 0) == 0
+    };
+    if !done {
+        tracing::warn!(
+            allow,
+            "can't decide about core dumps: they are as the system has them"
+        );
     }
 }
 

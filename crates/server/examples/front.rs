@@ -8,7 +8,7 @@
 
 use narwal_server::{
     Account, AuthMethod, Backend, ConnectInfo, KillHandle, Limits, Peer, PreparedInfo, Server,
-    ServerConfig, Session,
+    ServerConfig, Session, TlsRule,
 };
 use narwal_types::{
     Collation, ColumnType, OkInfo, ResultColumn, ResultSink, SqlResult, TypeKind, ValueRef,
@@ -34,7 +34,8 @@ impl Backend for Front {
             host: "%".into(),
             auth: AuthMethod::Native(None),
             locked: false,
-            require_tls: false,
+            blocked: false,
+            tls: TlsRule::None,
         })
     }
     fn verify_password(&self, _stored: &[u8], _password: &[u8]) -> bool {

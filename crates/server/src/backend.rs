@@ -2,6 +2,7 @@
 //! implements these traits knows no packets.
 
 use crate::kill::KillHandle;
+pub use crate::peer_certificate::TlsRule;
 use narwal_types::{
     BulkValue, Collation, LateAnswer, ResultColumn, ResultSink, SessionChange, SqlError, SqlResult,
     ValueRef,
@@ -46,8 +47,10 @@ pub struct Account {
     pub auth: AuthMethod,
     /// ACCOUNT LOCK.
     pub locked: bool,
-    /// REQUIRE SSL.
-    pub require_tls: bool,
+    /// Too many wrong passwords were given for it.
+    pub blocked: bool,
+    /// REQUIRE.
+    pub tls: TlsRule,
 }
 
 /// A client that has been authenticated, for [`Backend::connect`] and [`Session::change_user`].
@@ -67,6 +70,8 @@ pub struct ConnectInfo {
     pub collation: u8,
     /// TLS protocol version and cipher suite, if the connection is encrypted.
     pub tls: Option<(String, String)>,
+    /// CLIENT_CAN_HANDLE_EXPIRED_PASSWORDS.
+    pub handles_expired: bool,
     /// Connection attributes (program_name and so on).
     pub attributes: Vec<(String, String)>,
     /// CLIENT_FOUND_ROWS: UPDATE reports rows matched, not rows changed.
@@ -92,6 +97,29 @@ pub struct Limits {
     pub max_allowed_packet: usize,
     /// `connect_timeout`: all of the handshake must happen within it.
     pub connect_timeout: Duration,
+    /// `require_secure_transport`: TLS or the Unix socket.
+    pub require_secure_transport: bool,
+}
+
+/// A login that was refused.
+#[derive(Debug, Clone, Copy)]
+pub struct Refused<'a> {
+    /// Connection id.
+    pub id: u32,
+    /// User name as given.
+    pub user: &'a str,
+    /// Where the client comes from.
+    pub peer: &'a Peer,
+    /// Default database it asked for.
+    pub db: Option<&'a str>,
+    /// The account, if there is one.
+    pub account: Option<&'a Account>,
+    /// The answer.
+    pub error: &'a SqlError,
+    /// Why: more than the client is told.
+    pub reason: &'static str,
+    /// The account's password was wrong, and not empty.
+    pub wrong_password: bool,
 }
 
 impl Default for Limits {
@@ -100,6 +128,7 @@ impl Default for Limits {
             max_connections: 151,
             max_allowed_packet: 16 << 20,
             connect_timeout: Duration::from_secs(10),
+            require_secure_transport: false,
         }
     }
 }
@@ -139,6 +168,18 @@ pub trait Backend: Send + Sync + 'static {
     /// True if `password` is the one behind the stored form of an [`AuthMethod::CachingSha2`] account. Slow on purpose;
     /// called once an account and start, as long as the password stays.
     fn verify_password(&self, stored: &[u8], password: &[u8]) -> bool;
+
+    /// A login is refused: how long its answer is to be kept back.
+    fn login_refused(&self, refused: &Refused<'_>) -> Duration {
+        let _ = refused;
+        Duration::ZERO
+    }
+
+    /// A login has passed: how long it is to wait for its session.
+    fn login_passed(&self, account: &Account) -> Duration {
+        let _ = account;
+        Duration::ZERO
+    }
 
     /// Makes the session of an authenticated client. An error (1049 for an unknown database, say) refuses it.
     fn connect(&self, info: ConnectInfo, kill: Arc<KillHandle>) -> SqlResult<Box<dyn Session>>;

@@ -1,7 +1,7 @@
 //! One connection from its greeting to its end: authentication, then a command at a time.
 
 use crate::auth::{self, NATIVE, SCRAMBLE_LEN, SHA2, access_denied, native, sha2};
-use crate::backend::{Account, AuthMethod, ConnectInfo, Limits, Peer, Session, Timeouts};
+use crate::backend::{Account, AuthMethod, ConnectInfo, Limits, Peer, Refused, Session, Timeouts};
 use crate::codec::Cursor;
 use crate::definition::{Form, put_column};
 use crate::handshake::{self, Answer, Login, MAX_HANDSHAKE_PACKET};
@@ -32,7 +32,7 @@ const DRAIN_TIME: Duration = Duration::from_secs(2);
 
 /// Why a connection ends.
 #[derive(Debug, thiserror::Error)]
-enum End {
+pub(crate) enum End {
     #[error("client closed the connection")]
     Quit,
     #[error("{0}")]
@@ -44,6 +44,18 @@ enum End {
     Told(SqlError),
     #[error("killed")]
     Killed,
+    /// Refused, but told of it only later.
+    #[error("{0}")]
+    Later(SqlError, Duration),
+}
+
+/// How a connection's thread leaves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The socket is to be closed.
+    Closed,
+    /// Its client waits for an answer.
+    Parked,
 }
 
 impl From<io::Error> for End {
@@ -113,7 +125,7 @@ impl Channel {
     }
 
     /// Tells the client, as far as it still listens, and ends.
-    fn refuse(&mut self, e: SqlError) -> End {
+    pub(crate) fn refuse(&mut self, e: SqlError) -> End {
         self.error(&e, Form::default());
         let _ = self.flush();
         self.stream.goodbye();
@@ -151,13 +163,22 @@ struct Connection<'a> {
 }
 
 /// Serves a client until it leaves or is made to.
-pub(crate) fn serve(shared: &Shared, socket: Arc<Socket>, peer: Peer, kill: Arc<KillHandle>) {
+pub(crate) fn serve(
+    shared: &Shared,
+    socket: Arc<Socket>,
+    peer: Peer,
+    kill: Arc<KillHandle>,
+) -> Ended {
     let id = kill.id();
     let mut had_session = false;
     let end = run(shared, socket, peer.clone(), &kill, &mut had_session);
     if !had_session {
         shared.backend.aborted_connect();
     }
+    let ended = match &end {
+        Err(End::Later(..)) => Ended::Parked,
+        _ => Ended::Closed,
+    };
     match end {
         Ok(()) | Err(End::Quit) => tracing::debug!(connection = id, "closed"),
         Err(End::Killed) => tracing::debug!(connection = id, "killed"),
@@ -168,6 +189,7 @@ pub(crate) fn serve(shared: &Shared, socket: Arc<Socket>, peer: Peer, kill: Arc<
             tracing::info!(connection = id, host = %peer.host, reason = %end, "refused connection")
         }
     }
+    ended
 }
 
 fn run(
@@ -199,7 +221,10 @@ fn run(
         limits,
         unix,
     };
-    let info = c.login()?;
+    let info = match c.login() {
+        Ok(info) => info,
+        Err(end) => return Err(c.leave(end)),
+    };
     let user = info.user.clone();
     let mut session = match shared.backend.connect(info, kill.clone()) {
         Ok(s) => s,
@@ -235,13 +260,50 @@ fn run(
         c.chan.stream.start_zip();
     }
     let end = commands.run(&mut c);
-    c.chan.stream.goodbye();
+    if !matches!(end, Err(End::Later(..))) {
+        c.chan.stream.goodbye();
+    }
     // The session goes first: whoever waits for this connection to end finds its locks and its transaction gone.
     drop(commands);
-    end
+    end.map_err(|end| c.leave(end))
 }
 
 impl Connection<'_> {
+    /// Leaves a client that is to be answered later to who does that.
+    fn leave(self, end: End) -> End {
+        if let End::Later(e, delay) = &end {
+            self.shared.parked.park(self.chan, e.clone(), *delay);
+        }
+        end
+    }
+
+    /// Refuses a login.
+    fn deny(
+        &mut self,
+        login: (&str, Option<&str>),
+        account: Option<&Account>,
+        e: SqlError,
+        reason: &'static str,
+        wrong_password: bool,
+    ) -> End {
+        let delay = self.shared.backend.login_refused(&Refused {
+            id: self.id,
+            user: login.0,
+            peer: &self.peer,
+            db: login.1,
+            account,
+            error: &e,
+            reason,
+            wrong_password,
+        });
+        tracing::info!(connection = self.id, user = login.0, host = %self.peer.host, reason, "login refused");
+        if delay.is_zero() {
+            self.chan.refuse(e)
+        } else {
+            End::Later(e, delay)
+        }
+    }
+
     /// Greets the client, reads its answer, and authenticates it.
     fn login(&mut self) -> Result<ConnectInfo, End> {
         let tls_offered = self.shared.tls.is_some();
@@ -283,6 +345,23 @@ impl Connection<'_> {
     /// Checks the proof of a login, asking for another where the account wants one.
     fn authenticate(&mut self, login: Login) -> Result<ConnectInfo, End> {
         let account = self.shared.backend.account(&login.user, &self.peer);
+        let who = (login.user.as_str(), login.db.as_deref());
+        let facts = self.chan.stream.tls_facts();
+        let secure = facts.cipher.is_some() || self.unix;
+        if self.shared.backend.limits().require_secure_transport && !secure {
+            let given = !matches!(&login.auth[..], [] | [0]);
+            let e = access_denied(&login.user, &self.peer.host, given);
+            let reason = "insecure transport, and require_secure_transport is on";
+            return Err(self.deny(who, account.as_ref(), e, reason, false));
+        }
+        if let Some(a) = account.as_ref().filter(|a| a.blocked) {
+            let e = SqlError::new(
+                4150,
+                b"HY000",
+                "User is blocked because of too many credential errors; unblock with 'ALTER USER / FLUSH PRIVILEGES'",
+            );
+            return Err(self.deny(who, Some(a), e, "too many wrong passwords", false));
+        }
         let wanted = match &account {
             Some(Account {
                 auth: AuthMethod::CachingSha2(_),
@@ -323,17 +402,26 @@ impl Connection<'_> {
                 }
             },
         };
-        let secure = matches!(self.chan.stream, Stream::Tls(_));
         let account = match account {
-            Some(a) if passed && (!a.require_tls || secure) => a,
-            _ => {
+            Some(a) if passed && a.tls.is_met(&facts) => a,
+            other => {
                 let e = access_denied(&login.user, &self.peer.host, given);
-                return Err(self.chan.refuse(e));
+                let reason = match &other {
+                    None => "no such account",
+                    Some(_) if !passed => "wrong password",
+                    Some(_) => "REQUIRE is not met",
+                };
+                let wrong_password = other.is_some() && !passed && given;
+                return Err(self.deny(who, other.as_ref(), e, reason, wrong_password));
             }
         };
         if account.locked {
             let e = SqlError::new(4151, b"HY000", "Access denied, this account is locked");
-            return Err(self.chan.refuse(e));
+            return Err(self.deny(who, Some(&account), e, "account is locked", false));
+        }
+        let wait = self.shared.backend.login_passed(&account);
+        if !wait.is_zero() {
+            std::thread::sleep(wait);
         }
         let tls = match (
             self.chan.stream.tls_version(),
@@ -350,6 +438,7 @@ impl Connection<'_> {
             db: login.db,
             collation: login.collation,
             tls,
+            handles_expired: login.caps.contains(Cap::CAN_HANDLE_EXPIRED_PASSWORDS),
             attributes: login.attributes,
             found_rows: login.caps.contains(Cap::FOUND_ROWS),
             multi_statements: login.caps.contains(Cap::MULTI_STATEMENTS),

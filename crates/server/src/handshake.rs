@@ -38,6 +38,7 @@ pub fn server_capabilities(tls: bool) -> Cap {
         | Cap::PLUGIN_AUTH
         | Cap::CONNECT_ATTRS
         | Cap::PLUGIN_AUTH_LENENC_CLIENT_DATA
+        | Cap::CAN_HANDLE_EXPIRED_PASSWORDS
         | Cap::SESSION_TRACK
         | Cap::DEPRECATE_EOF;
     if tls {

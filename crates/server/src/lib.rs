@@ -10,6 +10,8 @@
 //! | `handshake.rs` | greeting, login, COM_CHANGE_USER |
 //! | `auth/` | challenges, the cache of `caching_sha2_password`, the RSA key |
 //! | `tls.rs`, `stream.rs` | certificate and TLS; sockets with their timeouts |
+//! | `peer_certificate.rs` | what an account asks of TLS; the names in a client's certificate |
+//! | `parked.rs` | refusals that are answered later |
 //! | `params.rs`, `result.rs`, `definition.rs` | binary parameters in; rows, OK and ERR, column definitions out |
 //! | `statements.rs`, `held.rs` | prepared statements: execution, cursors and the rows they hold, bulk |
 //! | `raw_channel.rs`, `zip.rs` | sessions that speak their own protocol; CLIENT_COMPRESS |
@@ -27,6 +29,8 @@ pub mod held;
 pub mod kill;
 mod late;
 pub mod params;
+mod parked;
+mod peer_certificate;
 mod processors;
 mod raw_channel;
 pub mod result;
@@ -38,9 +42,10 @@ mod watch;
 pub mod zip;
 
 pub use backend::{
-    Account, AuthMethod, Backend, ConnectInfo, Limits, Peer, PreparedInfo, RawPackets, Session,
-    Timeouts,
+    Account, AuthMethod, Backend, ConnectInfo, Limits, Peer, PreparedInfo, RawPackets, Refused,
+    Session, Timeouts, TlsRule,
 };
 pub use kill::KillHandle;
 pub use narwal_wire::{codec, packet, protocol};
 pub use server::{Server, ServerConfig};
+pub use tls::TlsFiles;

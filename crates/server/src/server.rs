@@ -3,11 +3,12 @@
 use crate::auth::rsa_key::RsaKey;
 use crate::auth::sha2;
 use crate::backend::{Backend, Peer};
-use crate::connection;
+use crate::connection::{self, Ended};
 use crate::kill::KillHandle;
+use crate::parked::Parked;
 use crate::processors::Processors;
 use crate::stream::Socket;
-use crate::tls;
+use crate::tls::{self, TlsFiles};
 use crate::watch;
 use narwal_types::SqlError;
 use parking_lot::{Condvar, Mutex};
@@ -32,8 +33,8 @@ pub struct ServerConfig {
     pub socket: Option<PathBuf>,
     /// Folder of the TLS certificate and the RSA key, which are made there when missing.
     pub key_dir: PathBuf,
-    /// Certificate chain and key in PEM, in place of the self-signed ones.
-    pub tls_files: Option<(PathBuf, PathBuf)>,
+    /// Certificates, keys and versions.
+    pub tls_files: TlsFiles,
     /// Offer TLS.
     pub tls: bool,
     /// Stack of a connection's thread, in bytes: room for the deepest expression that the parser takes. Only what is used
@@ -51,7 +52,7 @@ impl ServerConfig {
             addresses: Vec::new(),
             socket: None,
             key_dir: key_dir.into(),
-            tls_files: None,
+            tls_files: TlsFiles::default(),
             tls: true,
             // Without the optimiser a function's frame is several times as large; the limits of nesting are the same.
             thread_stack: if cfg!(debug_assertions) { 64 } else { 8 } << 20,
@@ -66,6 +67,7 @@ pub(crate) struct Shared {
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
     pub(crate) sha2: sha2::Cache,
     pub(crate) rsa: RsaKey,
+    pub(crate) parked: Parked,
     connections: Mutex<HashMap<u32, Arc<KillHandle>>>,
     ended: Condvar,
     next_id: AtomicU32,
@@ -193,7 +195,7 @@ impl Server {
     /// An address or the socket can't be had; the certificate can't be read or written.
     pub fn start(config: &ServerConfig, backend: Arc<dyn Backend>) -> io::Result<Self> {
         let tls = if config.tls {
-            let (cert, key) = match &config.tls_files {
+            let (cert, key) = match &config.tls_files.own {
                 Some(files) => files.clone(),
                 None => {
                     tls::ensure_certificate(&config.key_dir)?;
@@ -203,7 +205,7 @@ impl Server {
                     )
                 }
             };
-            Some(tls::load(&cert, &key)?)
+            Some(tls::load(&cert, &key, &config.tls_files)?)
         } else {
             None
         };
@@ -212,6 +214,7 @@ impl Server {
             tls,
             sha2: sha2::Cache::default(),
             rsa: RsaKey::new(&config.key_dir),
+            parked: Parked::default(),
             connections: Mutex::new(HashMap::new()),
             ended: Condvar::new(),
             next_id: AtomicU32::new(1),
@@ -373,13 +376,15 @@ fn admit(shared: &Arc<Shared>, socket: Socket, peer: Peer) {
                 id,
             };
             let served = catch_unwind(AssertUnwindSafe(|| {
-                connection::serve(&shared, socket.clone(), peer, kill.clone());
+                connection::serve(&shared, socket.clone(), peer, kill.clone())
             }));
             if served.is_err() {
                 tracing::error!(connection = id, "a panic ended the connection");
             }
             kill.set_waker(None);
-            socket.shutdown(std::net::Shutdown::Both);
+            if !matches!(served, Ok(Ended::Parked)) {
+                socket.shutdown(std::net::Shutdown::Both);
+            }
             drop(registered);
         });
     if let Err(e) = spawned {

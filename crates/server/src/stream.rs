@@ -3,6 +3,7 @@
 use crate::kill::KillHandle;
 use crate::late::Late;
 use crate::packet::PacketSource;
+use crate::peer_certificate::{self, TlsFacts};
 use crate::processors::Pair;
 use crate::zip::Zipped;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -299,13 +300,13 @@ impl Stream {
         *self = Stream::Zipped(Box::new(Zipped::new(under)));
     }
 
-    /// Name of the TLS cipher suite in use (IANA's, which for TLS 1.3 is OpenSSL's too), if TLS is.
+    /// OpenSSL's name of the TLS cipher suite in use, if TLS is.
     pub fn tls_cipher(&self) -> Option<String> {
         match self {
             Stream::Tls(t) => t
                 .conn
                 .negotiated_cipher_suite()
-                .map(|s| format!("{:?}", s.suite()).replace("TLS13_", "TLS_")),
+                .map(|s| peer_certificate::cipher_name(&format!("{:?}", s.suite()))),
             _ => None,
         }
     }
@@ -319,6 +320,26 @@ impl Stream {
                 _ => None,
             },
             _ => None,
+        }
+    }
+
+    /// What the connection has to show for an account that asks for TLS. A certificate that is there has been verified:
+    /// the handshake fails with any other.
+    pub(crate) fn tls_facts(&self) -> TlsFacts {
+        let certificate = match self {
+            Stream::Tls(t) => t.conn.peer_certificates().and_then(<[_]>::first),
+            _ => None,
+        };
+        TlsFacts {
+            cipher: self.tls_cipher(),
+            names: certificate.and_then(|c| peer_certificate::names(c)),
+        }
+    }
+
+    /// Shuts the socket down.
+    pub(crate) fn hang_up(&mut self) {
+        if let Some(w) = self.wire() {
+            w.socket.shutdown(Shutdown::Both);
         }
     }
 

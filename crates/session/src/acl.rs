@@ -19,6 +19,92 @@ pub(crate) const NATIVE: &str = "mysql_native_password";
 /// The other one.
 pub(crate) const SHA2: &str = "caching_sha2_password";
 
+/// What REQUIRE asks of an account's connections.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum TlsNeed {
+    /// REQUIRE NONE.
+    #[default]
+    None,
+    /// REQUIRE SSL.
+    Any,
+    /// REQUIRE X509: a certificate of the client's that the server's `ssl_ca` has signed.
+    X509,
+    /// Such a certificate with these names, and a cipher. An empty name is not compared.
+    Specified {
+        /// ISSUER, in OpenSSL's one-line form.
+        issuer: String,
+        /// SUBJECT, in the same form.
+        subject: String,
+        /// CIPHER, by OpenSSL's name.
+        cipher: Option<String>,
+    },
+}
+
+impl TlsNeed {
+    /// The old field says it all.
+    fn is_simple(&self) -> bool {
+        matches!(self, TlsNeed::None | TlsNeed::Any)
+    }
+
+    /// True unless it is REQUIRE NONE.
+    pub fn is_some(&self) -> bool {
+        *self != TlsNeed::None
+    }
+
+    /// The clause with a leading space, as SHOW CREATE USER and SHOW GRANTS print it; empty for NONE.
+    pub(crate) fn clause(&self) -> String {
+        match self {
+            TlsNeed::None => String::new(),
+            TlsNeed::Any => " REQUIRE SSL".into(),
+            TlsNeed::X509 => " REQUIRE X509".into(),
+            TlsNeed::Specified {
+                issuer,
+                subject,
+                cipher,
+            } => {
+                let mut s = String::from(" REQUIRE");
+                let mut put = |word: &str, value: &str| {
+                    s.push_str(&format!(" {word} {}", quote(value)));
+                };
+                if !issuer.is_empty() {
+                    put("ISSUER", issuer);
+                }
+                // Something has to follow REQUIRE.
+                if !subject.is_empty() || (issuer.is_empty() && cipher.is_none()) {
+                    put("SUBJECT", subject);
+                }
+                if let Some(cipher) = cipher {
+                    put("CIPHER", cipher);
+                }
+                s
+            }
+        }
+    }
+}
+
+/// A string literal for statement texts.
+pub(crate) fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// How long an account's password is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Lifetime {
+    /// PASSWORD EXPIRE DEFAULT: `default_password_lifetime`.
+    #[default]
+    Default,
+    /// PASSWORD EXPIRE NEVER.
+    Never,
+    /// PASSWORD EXPIRE INTERVAL n DAY.
+    Days(u32),
+}
+
+impl Lifetime {
+    fn is_default(&self) -> bool {
+        *self == Lifetime::Default
+    }
+}
+
 /// An account as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Record {
@@ -29,8 +115,17 @@ struct Record {
     auth: String,
     #[serde(default)]
     locked: bool,
+    /// Some TLS is needed; what more stands in `tls`. Kept for versions that know nothing else.
     #[serde(default)]
     require_ssl: bool,
+    #[serde(default, skip_serializing_if = "TlsNeed::is_simple")]
+    tls: TlsNeed,
+    #[serde(default)]
+    expired: bool,
+    #[serde(default)]
+    password_changed: i64,
+    #[serde(default, skip_serializing_if = "Lifetime::is_default")]
+    lifetime: Lifetime,
     #[serde(default)]
     global: Vec<String>,
     #[serde(default)]
@@ -52,8 +147,14 @@ pub struct Account {
     pub auth: String,
     /// ACCOUNT LOCK.
     pub locked: bool,
-    /// REQUIRE SSL.
-    pub require_ssl: bool,
+    /// REQUIRE.
+    pub tls: TlsNeed,
+    /// PASSWORD EXPIRE: the password must be changed before anything else.
+    pub expired: bool,
+    /// When the password was set, seconds since 1970; 0 if an older version stored the account.
+    pub password_changed: i64,
+    /// PASSWORD EXPIRE DEFAULT, NEVER or INTERVAL.
+    pub lifetime: Lifetime,
     /// Privileges ON *.*.
     pub global: PrivilegeSet,
     /// Privileges ON pattern.*.
@@ -103,7 +204,11 @@ impl Account {
             plugin: self.plugin.clone(),
             auth: self.auth.clone(),
             locked: self.locked,
-            require_ssl: self.require_ssl,
+            require_ssl: self.tls.is_some(),
+            tls: self.tls.clone(),
+            expired: self.expired,
+            password_changed: self.password_changed,
+            lifetime: self.lifetime,
             global: names(&self.global),
             databases: self
                 .databases
@@ -132,7 +237,13 @@ impl Account {
             plugin: r.plugin,
             auth: r.auth,
             locked: r.locked,
-            require_ssl: r.require_ssl,
+            tls: match r.tls {
+                TlsNeed::None if r.require_ssl => TlsNeed::Any,
+                tls => tls,
+            },
+            expired: r.expired,
+            password_changed: r.password_changed,
+            lifetime: r.lifetime,
             global: PrivilegeSet::from_names(&r.global),
             databases: r
                 .databases
@@ -202,7 +313,7 @@ impl Account {
             "GRANT {} ON *.* TO {to}{}{}{}",
             self.global.grant_list(PrivilegeSet::ALL_GLOBAL),
             self.identified(),
-            if self.require_ssl { " REQUIRE SSL" } else { "" },
+            self.tls.clause(),
             option(self.global)
         )];
         for (db, p) in self.databases.iter().filter(|(_, p)| !p.is_empty()) {
@@ -241,13 +352,49 @@ impl Account {
     /// SHOW CREATE USER.
     pub(crate) fn show_create(&self) -> String {
         format!(
-            "CREATE USER {}@{}{}{}{}",
+            "CREATE USER {}@{}{}{}{}{}",
             narwal_sql::show::quote_ident(&self.user),
             narwal_sql::show::quote_ident(&self.host),
             self.identified(),
-            if self.require_ssl { " REQUIRE SSL" } else { "" },
-            if self.locked { " ACCOUNT LOCK" } else { "" }
+            self.tls.clause(),
+            if self.locked { " ACCOUNT LOCK" } else { "" },
+            match self.lifetime {
+                _ if self.expired => " PASSWORD EXPIRE".to_string(),
+                Lifetime::Default => String::new(),
+                Lifetime::Never => " PASSWORD EXPIRE NEVER".into(),
+                Lifetime::Days(n) => format!(" PASSWORD EXPIRE INTERVAL {n} DAY"),
+            }
         )
+    }
+
+    /// What SHOW CREATE USER adds where one statement can't say it all: an expired password that has a lifetime too.
+    pub(crate) fn show_create_more(&self) -> Option<String> {
+        let rest = match self.lifetime {
+            Lifetime::Never => "NEVER".to_string(),
+            Lifetime::Days(n) => format!("INTERVAL {n} DAY"),
+            Lifetime::Default => return None,
+        };
+        self.expired.then(|| {
+            format!(
+                "ALTER USER {}@{} PASSWORD EXPIRE {rest}",
+                narwal_sql::show::quote_ident(&self.user),
+                narwal_sql::show::quote_ident(&self.host)
+            )
+        })
+    }
+
+    /// True if the password must be changed at `now` (seconds since 1970).
+    pub fn password_expired(&self, now: i64, default_days: u64) -> bool {
+        let days = match self.lifetime {
+            Lifetime::Default => default_days,
+            Lifetime::Never => 0,
+            Lifetime::Days(n) => u64::from(n),
+        };
+        let seconds = i64::try_from(days.saturating_mul(86_400)).unwrap_or(i64::MAX);
+        self.expired
+            || (days > 0
+                && self.password_changed > 0
+                && now.saturating_sub(self.password_changed) > seconds)
     }
 }
 
@@ -536,7 +683,14 @@ mod tests {
     fn stored_form_round_trips() {
         let mut a = Account::new("o'brien", "%");
         a.auth = password::native_hash("x");
-        a.require_ssl = true;
+        a.tls = TlsNeed::Specified {
+            issuer: String::new(),
+            subject: "/CN=o'b\\".into(),
+            cipher: Some("X".into()),
+        };
+        a.expired = true;
+        a.password_changed = 7;
+        a.lifetime = Lifetime::Days(3);
         a.global = PrivilegeSet::PROCESS.with(PrivilegeSet::GRANT_OPTION);
         a.databases
             .insert("d\\_%".into(), PrivilegeSet::ALL_DATABASE);
@@ -548,6 +702,37 @@ mod tests {
         assert_eq!(key, "user/o'brien@%");
         assert_eq!(Account::from_json(&value).unwrap(), a);
         assert!(Account::from_json("{").is_none());
+        assert_eq!(
+            a.show_create().split_once("REQUIRE").unwrap().1,
+            " SUBJECT '/CN=o''b\\\\' CIPHER 'X' PASSWORD EXPIRE"
+        );
+        // As older versions stored it.
+        let old = r#"{"user":"u","host":"%","plugin":"mysql_native_password","auth":"","require_ssl":true}"#;
+        let old = Account::from_json(old).unwrap();
+        assert_eq!(
+            (&old.tls, old.password_expired(1 << 40, 1)),
+            (&TlsNeed::Any, false)
+        );
+    }
+
+    #[test]
+    fn passwords_expire() {
+        let mut a = Account::new("u", "%");
+        a.password_changed = 1_000_000;
+        let days =
+            |a: &Account, n: i64, default| a.password_expired(1_000_000 + n * 86_400 + 1, default);
+        assert!(!days(&a, 1000, 0) && days(&a, 5, 5) && !days(&a, 4, 5));
+        a.lifetime = Lifetime::Never;
+        assert!(!days(&a, 1000, 5));
+        a.lifetime = Lifetime::Days(3);
+        assert!(days(&a, 3, 0) && !days(&a, 2, 1));
+        assert_eq!(a.show_create_more(), None);
+        a.expired = true;
+        assert!(days(&a, 0, 0));
+        assert_eq!(
+            a.show_create_more().as_deref(),
+            Some("ALTER USER `u`@`%` PASSWORD EXPIRE INTERVAL 3 DAY")
+        );
     }
 
     #[test]

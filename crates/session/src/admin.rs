@@ -1,5 +1,7 @@
 //! Administrative and control statements: everything that narwal-sql does not run.
 
+use crate::acl::{Lifetime, TlsNeed};
+use crate::plugins::PluginWords;
 use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
 use narwal_engine::Isolation;
@@ -47,10 +49,21 @@ pub(crate) struct UserSpec {
 /// What follows the users in CREATE USER, ALTER USER or GRANT.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct UserOptions {
-    /// REQUIRE NONE (false) or SSL (true).
-    pub require_ssl: Option<bool>,
+    /// REQUIRE.
+    pub tls: Option<TlsNeed>,
+    /// PASSWORD EXPIRE.
+    pub expire: Option<Expire>,
     /// ACCOUNT LOCK (true) or UNLOCK.
     pub lock: Option<bool>,
+}
+
+/// What follows PASSWORD EXPIRE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expire {
+    /// Nothing: the password is expired.
+    Now,
+    /// DEFAULT, NEVER or INTERVAL.
+    After(Lifetime),
 }
 
 /// ON part of GRANT and REVOKE.
@@ -348,6 +361,8 @@ pub(crate) enum Admin {
     UnlockTables,
     /// PREPARE, EXECUTE, DEALLOCATE PREPARE.
     Prepared(crate::sql_prepared::SqlPrepared),
+    /// INSTALL, UNINSTALL.
+    Plugin(PluginWords),
     /// SHUTDOWN.
     Shutdown,
     /// XA.
@@ -431,6 +446,8 @@ impl Admin {
             Admin::LockTables(_) => "Com_lock_tables",
             Admin::UnlockTables => "Com_unlock_tables",
             Admin::Prepared(p) => p.counter(),
+            Admin::Plugin(PluginWords::Install { .. }) => "Com_install_plugin",
+            Admin::Plugin(_) => "Com_uninstall_plugin",
             Admin::Shutdown => "Com_shutdown",
             Admin::Xa(statement) => statement.counter(),
         }
@@ -455,6 +472,7 @@ impl Admin {
                 | Admin::ResetReplica { .. }
                 | Admin::Flashback(_)
                 | Admin::Maintain { .. }
+                | Admin::Plugin(_)
         )
     }
 

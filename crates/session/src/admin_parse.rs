@@ -1,8 +1,10 @@
 //! The parser of administrative statements.
 
+use crate::acl::{Lifetime, TlsNeed};
 use crate::admin::*;
 use crate::backup::BackupWords;
 use crate::lex::{Cursor, LexOptions, Tok, leading_words};
+use crate::plugins::PluginWords;
 use crate::privileges::PrivilegeSet;
 use crate::replica::parse as replica;
 use crate::show::filter;
@@ -115,7 +117,7 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
             c.expect_kw("USER")?;
             let if_not_exists = c.eat_kws(&["IF", "NOT", "EXISTS"]);
             let users = user_specs(&mut c)?;
-            let options = user_options(&mut c)?;
+            let options = user_options(&mut c, true)?;
             Admin::CreateUser {
                 or_replace,
                 if_not_exists,
@@ -130,7 +132,7 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
             c.expect_kw("USER")?;
             let if_exists = c.eat_kws(&["IF", "EXISTS"]);
             let users = user_specs(&mut c)?;
-            let options = user_options(&mut c)?;
+            let options = user_options(&mut c, true)?;
             Admin::AlterUser {
                 if_exists,
                 users,
@@ -208,6 +210,7 @@ pub(crate) fn parse(text: &str, opts: LexOptions) -> SqlResult<Admin> {
             }
             Admin::UnlockTables
         }
+        "INSTALL" | "UNINSTALL" => Admin::Plugin(plugin(&mut c, &first)?),
         "SHUTDOWN" => Admin::Shutdown,
         "PREPARE" => Admin::Prepared(sql_prepared::prepare(&mut c)?),
         "EXECUTE" => Admin::Prepared(sql_prepared::execute(&mut c)?),
@@ -610,32 +613,112 @@ fn auth_spec(c: &mut Cursor<'_>) -> SqlResult<AuthSpec> {
     })
 }
 
-fn user_options(c: &mut Cursor<'_>) -> SqlResult<UserOptions> {
+/// `PLUGIN [IF ...] name [SONAME 'library'] | SONAME 'library'`
+fn plugin(c: &mut Cursor<'_>, verb: &str) -> SqlResult<PluginWords> {
+    let install = verb.eq_ignore_ascii_case("INSTALL");
+    let name = if c.eat_kw("PLUGIN") {
+        if c.is_kw("IF") {
+            return Err(SqlError::unsupported("INSTALL and UNINSTALL PLUGIN IF"));
+        }
+        Some(c.ident()?)
+    } else {
+        None
+    };
+    if let (false, Some(name)) = (install, &name) {
+        return Ok(PluginWords::UninstallPlugin(name.to_ascii_lowercase()));
+    }
+    c.expect_kw("SONAME")?;
+    let library = c.string()?;
+    Ok(if install {
+        PluginWords::Install { name, library }
+    } else {
+        PluginWords::UninstallLibrary(library)
+    })
+}
+
+/// REQUIRE, and, if `account`, ACCOUNT and PASSWORD EXPIRE: each once, the last two in any order.
+fn user_options(c: &mut Cursor<'_>, account: bool) -> SqlResult<UserOptions> {
     let mut o = UserOptions::default();
-    loop {
-        if c.eat_kw("REQUIRE") {
-            if c.eat_kw("NONE") {
-                o.require_ssl = Some(false);
-            } else if c.eat_kw("SSL") {
-                o.require_ssl = Some(true);
-            } else {
-                return Err(SqlError::unsupported("REQUIRE other than NONE and SSL"));
-            }
-        } else if c.eat_kw("ACCOUNT") {
-            if c.eat_kw("LOCK") {
-                o.lock = Some(true);
-            } else {
+    if c.eat_kw("REQUIRE") {
+        o.tls = Some(tls_need(c)?);
+    }
+    if c.is_kw("WITH") && !c.is_kw_at(1, "GRANT") {
+        return Err(SqlError::unsupported("resource limits of accounts"));
+    }
+    while account {
+        if o.lock.is_none() && c.eat_kw("ACCOUNT") {
+            o.lock = Some(c.eat_kw("LOCK"));
+            if o.lock == Some(false) {
                 c.expect_kw("UNLOCK")?;
-                o.lock = Some(false);
             }
-        } else if c.is_kw("PASSWORD") {
-            return Err(SqlError::unsupported("PASSWORD EXPIRE"));
-        } else if c.is_kw("WITH") && !c.is_kw_at(1, "GRANT") {
-            return Err(SqlError::unsupported("resource limits of accounts"));
+        } else if o.expire.is_none() && c.eat_kw("PASSWORD") {
+            c.expect_kw("EXPIRE")?;
+            o.expire = Some(expire(c)?);
         } else {
-            return Ok(o);
+            break;
         }
     }
+    Ok(o)
+}
+
+/// What follows REQUIRE.
+fn tls_need(c: &mut Cursor<'_>) -> SqlResult<TlsNeed> {
+    for (word, need) in [
+        ("NONE", TlsNeed::None),
+        ("SSL", TlsNeed::Any),
+        ("X509", TlsNeed::X509),
+    ] {
+        if c.eat_kw(word) {
+            return Ok(need);
+        }
+    }
+    let words = ["ISSUER", "SUBJECT", "CIPHER"];
+    let mut given: [Option<String>; 3] = Default::default();
+    loop {
+        let Some(i) = words.iter().position(|w| c.eat_kw(w)) else {
+            return Err(c.error());
+        };
+        if given[i].replace(c.string()?).is_some() {
+            return Err(SqlError::new(
+                1225,
+                b"HY000",
+                format!("Option '{}' used twice in statement", words[i]),
+            ));
+        }
+        if !(c.eat_kw("AND") || words.iter().any(|w| c.is_kw(w))) {
+            break;
+        }
+    }
+    let [issuer, subject, cipher] = given;
+    Ok(TlsNeed::Specified {
+        issuer: issuer.unwrap_or_default(),
+        subject: subject.unwrap_or_default(),
+        cipher,
+    })
+}
+
+/// What follows PASSWORD EXPIRE.
+fn expire(c: &mut Cursor<'_>) -> SqlResult<Expire> {
+    Ok(if c.eat_kw("NEVER") {
+        Expire::After(Lifetime::Never)
+    } else if c.eat_kw("DEFAULT") {
+        Expire::After(Lifetime::Default)
+    } else if c.eat_kw("INTERVAL") {
+        let days = big_number(c)?;
+        c.expect_kw("DAY")?;
+        match u32::try_from(days).ok().filter(|d| *d > 0) {
+            Some(days) => Expire::After(Lifetime::Days(days)),
+            None => {
+                return Err(SqlError::new(
+                    1525,
+                    b"HY000",
+                    format!("Incorrect DAY value: '{days}'"),
+                ));
+            }
+        }
+    } else {
+        Expire::Now
+    })
 }
 
 /// Privileges up to ON, FROM or TO; `None` is ALL. The second value is true if GRANT OPTION was among them.
@@ -711,7 +794,7 @@ fn grant(c: &mut Cursor<'_>) -> SqlResult<Admin> {
     let level = level(c)?;
     c.expect_kw("TO")?;
     let users = user_specs(c)?;
-    let options = user_options(c)?;
+    let options = user_options(c, false)?;
     let grant_option = c.eat_kws(&["WITH", "GRANT", "OPTION"]);
     Ok(Admin::Grant {
         privileges,
@@ -1404,7 +1487,8 @@ mod tests {
                     },
                 ],
                 options: UserOptions {
-                    require_ssl: Some(true),
+                    tls: Some(TlsNeed::Any),
+                    expire: None,
                     lock: Some(true)
                 }
             }
@@ -1438,6 +1522,33 @@ mod tests {
             p("revoke all privileges, grant option from a, b@c"),
             Admin::RevokeEverything(vec![named("a", "%"), named("b", "c")])
         );
+        let options = |text: &str| match p(text) {
+            Admin::AlterUser { options, .. } => options,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            options(
+                "alter user u require issuer 'i' and subject 's' cipher 'c' password expire interval 5 day account unlock"
+            ),
+            UserOptions {
+                tls: Some(TlsNeed::Specified {
+                    issuer: "i".into(),
+                    subject: "s".into(),
+                    cipher: Some("c".into())
+                }),
+                expire: Some(Expire::After(Lifetime::Days(5))),
+                lock: Some(false)
+            }
+        );
+        assert_eq!(
+            options("alter user u account lock password expire").expire,
+            Some(Expire::Now)
+        );
+        assert_eq!(code("alter user u require subject 'a' subject 'b'"), 1225);
+        assert_eq!(code("alter user u require ssl and x509"), 1064);
+        assert_eq!(code("alter user u account lock account lock"), 1064);
+        assert_eq!(code("alter user u password expire interval 0 day"), 1525);
+        assert_eq!(code("grant select on t to u account lock"), 1064);
         assert_eq!(code("grant select(a) on t to u"), 1235);
         assert_eq!(code("grant r to u"), 1235);
         assert_eq!(code("grant fly on *.* to u"), 1064);

@@ -140,6 +140,9 @@ impl ClientSession {
             let info = gather.info(&stmt, self.env.warning_count() as usize);
             self.finish_ok(affected, id, info, gather.out, false)
         });
+        if self.instance.audit.wants_statements() {
+            self.audit_statement(&text, &r);
+        }
         self.command_ends();
         r
     }

@@ -30,7 +30,6 @@ impl ClientSession {
     pub(crate) fn run_admin(
         &mut self,
         admin: &Admin,
-        text: &str,
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
@@ -53,7 +52,7 @@ impl ClientSession {
             };
         }
         self.answer_is_last = !more && matches!(admin, Admin::Commit { .. });
-        let answer = self.answer(admin, text);
+        let answer = self.answer(admin);
         self.answer_is_last = false;
         match answer {
             Ok(Answer::Done { affected }) => self.finish_ok(affected, 0, String::new(), out, more),
@@ -75,7 +74,7 @@ impl ClientSession {
     pub(crate) fn admin_columns(&mut self, admin: &Admin) -> SqlResult<Vec<ResultColumn>> {
         Ok(match admin {
             Admin::Show(Show::BinlogEvents(_)) => crate::show::events::events_grid().columns,
-            Admin::Show(_) | Admin::Describe { .. } => match self.answer(admin, "")? {
+            Admin::Show(_) | Admin::Describe { .. } => match self.answer(admin)? {
                 Answer::Rows(g) => g.columns,
                 Answer::Done { .. } => Vec::new(),
             },
@@ -89,7 +88,7 @@ impl ClientSession {
         })
     }
 
-    fn answer(&mut self, admin: &Admin, text: &str) -> SqlResult<Answer> {
+    fn answer(&mut self, admin: &Admin) -> SqlResult<Answer> {
         if matches!(admin, Admin::Rollback { .. }) {
             self.refuse_in_xa()?;
         }
@@ -189,11 +188,11 @@ impl ClientSession {
                 Ok(DONE)
             }
             Admin::DropUser { if_exists, users } => {
-                self.drop_user(*if_exists, users, text)?;
+                self.drop_user(*if_exists, users)?;
                 Ok(DONE)
             }
             Admin::RenameUser(pairs) => {
-                self.rename_user(pairs, text)?;
+                self.rename_user(pairs)?;
                 Ok(DONE)
             }
             Admin::Grant {
@@ -215,7 +214,7 @@ impl ClientSession {
                 Ok(DONE)
             }
             Admin::RevokeEverything(users) => {
-                self.revoke_everything(users, text)?;
+                self.revoke_everything(users)?;
                 Ok(DONE)
             }
             Admin::Kill { query, id } => {
@@ -273,6 +272,10 @@ impl ClientSession {
                 Some(grid) => Answer::Rows(grid),
                 None => DONE,
             }),
+            Admin::Plugin(words) => {
+                self.plugin(words)?;
+                Ok(DONE)
+            }
             Admin::Shutdown => {
                 self.need_any(PrivilegeSet::SHUTDOWN)?;
                 self.instance.shutdown()?;
@@ -539,8 +542,10 @@ impl ClientSession {
                         .collect();
                     self.lock_tables(&locks)?;
                 }
-                // Accounts are read from the catalog itself, and tables have no files to be closed.
-                Flush::Privileges | Flush::Tables | Flush::Nothing => {}
+                // Accounts are read from the catalog itself: only who is blocked is forgotten.
+                Flush::Privileges => self.instance.logins.forget_all(),
+                // Tables have no files to be closed.
+                Flush::Tables | Flush::Nothing => {}
             }
         }
         Ok(())

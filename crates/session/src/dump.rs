@@ -42,7 +42,7 @@ impl ClientSession {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
         let now = self.instance.processes.now();
         self.process.begin(Command::RegisterReplica, b"", now);
-        let done = self.register(packet);
+        let done = self.refuse_expired().and_then(|()| self.register(packet));
         self.process.end(self.instance.processes.now());
         done
     }
@@ -83,6 +83,7 @@ impl ClientSession {
     }
 
     fn dump(&mut self, packet: &[u8], io: &mut dyn DumpIo) -> SqlResult<()> {
+        self.refuse_expired()?;
         self.need_any(PrivilegeSet::REPLICATION_SLAVE)?;
         let request = DumpRequest::parse(packet).map_err(malformed)?;
         // A snapshot that it may have is not to be kept for as long as the dump runs.

@@ -2,7 +2,10 @@
 
 use crate::acl::{Account, Acl};
 use crate::archive::ArchiveControl;
+use crate::audit::Audit;
+use crate::logins::Logins;
 use crate::named_locks::NamedLocks;
+use crate::plugins::Plugins;
 use crate::privileges::PrivilegeSet;
 use crate::process::{Killer, ProcessList};
 use crate::read_lock::GlobalReadLock;
@@ -155,7 +158,18 @@ impl Startup {
                 _ => {}
             }
         }
-        if let Some(list) = filter_list(&mut self.filter, d.name) {
+        if let Some(bad) = crate::plugins::unknown_plugin(accepted.value.as_str())
+            && matches!(d.name, "plugin_load" | "plugin_load_add")
+        {
+            return Err(format!(
+                "--{}: Narwal has no plugin {bad} (it has simple_password_check and server_audit)",
+                d.name.replace('_', "-")
+            ));
+        }
+        if d.name == "plugin_load_add" {
+            let before = self.values[i].show();
+            self.values[i] = VarValue::text(format!("{before};{}", accepted.value.show()));
+        } else if let Some(list) = filter_list(&mut self.filter, d.name) {
             // Given once for each name: a name may have a comma in it.
             list.push(accepted.value.show());
             self.values[i] = VarValue::text(list.join(","));
@@ -363,6 +377,8 @@ pub struct ConnectOptions {
     pub collation: u16,
     /// TLS version and cipher.
     pub tls: Option<(String, String)>,
+    /// CLIENT_CAN_HANDLE_EXPIRED_PASSWORDS.
+    pub handles_expired: bool,
     /// CLIENT_FOUND_ROWS.
     pub found_rows: bool,
     /// CLIENT_MULTI_STATEMENTS.
@@ -391,6 +407,7 @@ impl ConnectOptions {
             db: None,
             collation: 45,
             tls: None,
+            handles_expired: false,
             found_rows: false,
             multi_statements: true,
             interactive: false,
@@ -433,6 +450,9 @@ pub struct Instance {
     replica: OnceLock<Arc<dyn ReplicaControl>>,
     pub(crate) replica_filters: Filters,
     archive: OnceLock<Arc<dyn ArchiveControl>>,
+    pub(crate) plugins: Plugins,
+    pub(crate) logins: Logins,
+    pub(crate) audit: Audit,
 }
 
 impl Instance {
@@ -455,6 +475,14 @@ impl Instance {
         for name in RETENTION {
             apply_retention(&db, name, startup.get(name).as_u64());
         }
+        let plugins = Plugins::new(
+            &format!(
+                "{};{}",
+                startup.get("plugin_load").show(),
+                startup.get("plugin_load_add").show()
+            ),
+            &db.catalog(),
+        );
         let mut values = startup.values;
         let mut put = |name: &str, v: VarValue| {
             if let Some(i) = variables::index(name) {
@@ -472,7 +500,7 @@ impl Instance {
         apply_semi_sync(&source, &|name| {
             variables::index(name).map_or(VarValue::Null, |i| values[i].clone())
         });
-        Arc::new(Instance {
+        let instance = Instance {
             source,
             db,
             globals: RwLock::new(Arc::new(values)),
@@ -497,7 +525,13 @@ impl Instance {
             replica: OnceLock::new(),
             replica_filters: Filters::new(startup.replica_filters),
             archive: OnceLock::new(),
-        })
+            plugins,
+            logins: Logins::default(),
+            audit: Audit::default(),
+        };
+        instance.fit_password_length();
+        instance.audit.configure(&instance);
+        Arc::new(instance)
     }
 
     /// The database.
@@ -659,7 +693,26 @@ impl Instance {
                 }
             }
             "read_only" => self.read_only.store(value.as_bool(), Ordering::SeqCst),
+            "server_audit_file_rotate_now" => {
+                if value.as_bool() {
+                    self.audit.rotate_now();
+                }
+            }
+            name if name.starts_with("server_audit_") => self.audit.configure(self),
+            name if name.starts_with("simple_password_check_") => self.fit_password_length(),
             _ => {}
+        }
+    }
+
+    /// Makes a global number at least as large as `least`.
+    pub(crate) fn raise_global(&self, name: &str, least: u64) {
+        if let Some(i) = variables::index(name)
+            && self.global(i).as_u64() < least
+        {
+            let mut g = self.globals.write();
+            let mut all = g.as_ref().clone();
+            all[i] = VarValue::UInt(least);
+            *g = Arc::new(all);
         }
     }
 
@@ -688,17 +741,17 @@ impl Instance {
     /// Makes the session of a client that has been authenticated.
     pub fn connect(self: &Arc<Self>, options: ConnectOptions) -> SqlResult<ClientSession> {
         self.connections.fetch_add(1, Ordering::Relaxed);
-        ClientSession::new(self.clone(), options)
+        let session = ClientSession::new(self.clone(), options.clone());
+        match &session {
+            Ok(s) => self.audit_client("connect", &s.client, None),
+            Err(e) => self.audit_client("failed_connect", &options, Some(e)),
+        }
+        session
     }
 
     /// A client was refused or lost before it had a session.
     pub fn aborted_connect(&self) {
         self.aborted_connects.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A client gave a wrong password or has no account (`Access_denied_errors`).
-    pub fn access_denied(&self) {
-        self.retired.add_shared(status::ACCESS_DENIED, 1);
     }
 
     /// `max_connections`.

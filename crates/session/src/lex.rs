@@ -1,6 +1,7 @@
 //! A small lexer for administrative statements. It keeps byte positions, so that parts (expressions in SET) can be
 //! handed on as text and syntax errors can quote what they stumbled over.
 
+use crate::secrets;
 use narwal_types::{SqlError, SqlResult};
 
 /// A token's kind.
@@ -257,7 +258,7 @@ pub(crate) fn syntax_near(text: &str, at: usize) -> SqlError {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
-    let near: String = text[at..].chars().take(80).collect();
+    let near: String = secrets::mask_from(text, at).chars().take(80).collect();
     let line = text.as_bytes()[..at]
         .iter()
         .filter(|b| **b == b'\n')

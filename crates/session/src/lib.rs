@@ -17,6 +17,8 @@
 //! | `information_schema/` | the virtual tables |
 //! | `variables.rs`, `session_vars.rs` | system variables: the table of them, a session's values |
 //! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
+//! | `password_rules.rs`, `logins.rs`, `plugins.rs` | which passwords may be had; failed logins; what INSTALL SONAME switches on |
+//! | `audit.rs`, `secrets.rs` | the audit log; statement texts without their passwords |
 //! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
 //! | `dump.rs` | COM_REGISTER_SLAVE, COM_BINLOG_DUMP: what a session has to do with replicas |
 //! | `archive.rs` | the archive of the log, as sessions see it |
@@ -32,6 +34,7 @@ mod admin_parse;
 pub mod apply;
 mod apply_made;
 mod archive;
+mod audit;
 mod backup;
 mod binlog_admin;
 mod bulk;
@@ -44,8 +47,11 @@ mod flashback;
 mod information_schema;
 mod instance;
 mod lex;
+mod logins;
 mod named_locks;
 mod password;
+mod password_rules;
+mod plugins;
 mod prepared;
 mod privileges;
 mod process;
@@ -54,6 +60,7 @@ mod read_lock;
 mod reads;
 pub mod replica;
 mod rows;
+mod secrets;
 mod sequences;
 mod session;
 mod session_vars;
@@ -72,12 +79,15 @@ pub mod variables;
 mod views;
 mod xa;
 
-pub use acl::{Account, Acl};
+pub use acl::{Account, Acl, Lifetime, TlsNeed};
 pub use archive::ArchiveControl;
 pub use backup::StreamBegin;
 pub use instance::{ConnectOptions, Instance, NARWAL_VERSION, Startup, server_version};
+pub use logins::FailedLogin;
 pub use password::{native_hash, sha2_hash, sha2_verify};
+pub use plugins::unknown_plugin;
 pub use prepared::PreparedInfo;
 pub use privileges::PrivilegeSet;
 pub use process::{Killer, SystemTask, SystemThread};
+pub use secrets::mask as without_secrets;
 pub use session::{ClientSession, SessionTimeouts, flags};

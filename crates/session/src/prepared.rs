@@ -94,6 +94,9 @@ impl ClientSession {
     }
 
     pub(crate) fn prepare_text(&mut self, sql: &[u8]) -> SqlResult<PreparedInfo> {
+        if self.must_change_password {
+            self.check_sandbox(&String::from_utf8_lossy(sql))?;
+        }
         let before = narwal_memory::held();
         let max = self
             .instance
@@ -246,6 +249,9 @@ impl ClientSession {
         self.process.begin(Command::Execute, text.as_bytes(), now);
         self.process.counters.add(status::STMT_EXECUTE, 1);
         let r = self.execute_converted(handle, &text, params, wire_types, out);
+        if self.instance.audit.wants_statements() {
+            self.audit_statement(&text, &r);
+        }
         self.command_ends();
         r
     }
@@ -282,7 +288,7 @@ impl ClientSession {
         match &slot.kind {
             SlotKind::Admin(a) => {
                 let a = a.clone();
-                self.run_admin(&a, text, out, more)
+                self.run_admin(&a, out, more)
             }
             SlotKind::Ddl(d, counter) => {
                 let (d, counter) = (d.clone(), *counter);

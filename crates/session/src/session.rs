@@ -8,7 +8,7 @@ use crate::lex::LexOptions;
 use crate::prepared::Slot;
 use crate::process::{Command, Identity, Process};
 use crate::session_vars::SessionVars;
-use crate::statement::trim;
+use crate::statement::{trim, unix_micros};
 use crate::status;
 use crate::table_locks::Locked;
 use crate::text_plans::TextPlans;
@@ -137,6 +137,8 @@ pub struct ClientSession {
     pub(crate) pending: Option<Reserved>,
     /// What the client is told of the session with its answers.
     pub(crate) track: Tracker,
+    /// The password has expired: nothing but SET goes until it is a new one.
+    pub(crate) must_change_password: bool,
     /// `character_set_client`.
     pub(crate) client_charset: Charset,
     /// `character_set_results`, with the collation that results are described with.
@@ -241,6 +243,7 @@ impl ClientSession {
             answer_is_last: false,
             pending: None,
             track: Tracker::default(),
+            must_change_password: false,
             client_charset: Charset::Utf8mb4,
             results: Some(Collation::default()),
         };
@@ -250,6 +253,7 @@ impl ClientSession {
 
     /// What a new or changed user starts with: names, character set, default database.
     fn start_as_client(&mut self) -> SqlResult<()> {
+        self.check_expired()?;
         self.env.user = format!("{}@{}", self.client.user, self.client.host).into();
         self.env.current_user =
             format!("{}@{}", self.client.account_user, self.client.account_host).into();
@@ -264,6 +268,42 @@ impl ClientSession {
         self.refresh_settings();
         if let Some(db) = self.client.db.clone().filter(|d| !d.is_empty()) {
             self.use_db(&db)?;
+        }
+        Ok(())
+    }
+
+    /// An expired password lets its owner in to change it, or not at all.
+    fn check_expired(&mut self) -> SqlResult<()> {
+        let days = self
+            .instance
+            .global_value("default_password_lifetime")
+            .as_u64();
+        let now = unix_micros() / 1_000_000;
+        self.must_change_password = !self.internal && self.account.password_expired(now, days);
+        if self.must_change_password
+            && !self.client.handles_expired
+            && self
+                .instance
+                .global_value("disconnect_on_expired_password")
+                .as_bool()
+        {
+            return Err(SqlError::new(
+                1862,
+                b"HY000",
+                "Your password has expired. To log in you must change it using a client that supports expired passwords",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Error 1820 while the password has to be changed.
+    pub(crate) fn refuse_expired(&self) -> SqlResult<()> {
+        if self.must_change_password {
+            return Err(SqlError::new(
+                1820,
+                b"HY000",
+                "You must SET PASSWORD before executing this statement",
+            ));
         }
         Ok(())
     }
@@ -385,7 +425,7 @@ impl ClientSession {
         let text = self.client_text(sql)?;
         let text: &str = &text;
         if !text.contains(';') {
-            return self.run_text(trim(text), out, false);
+            return self.run_audited(trim(text), out, false);
         }
         let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
         let parts = narwal_sql::split_statements(text, no_backslash);
@@ -394,13 +434,22 @@ impl ClientSession {
             return self.fail(crate::lex::syntax_near(text, second));
         }
         if parts.is_empty() {
-            return self.run_text("", out, false);
+            return self.run_audited("", out, false);
         }
         let last = parts.len() - 1;
         for (i, part) in parts.into_iter().enumerate() {
-            self.run_text(trim(part), out, i < last)?;
+            self.run_audited(trim(part), out, i < last)?;
         }
         Ok(())
+    }
+
+    /// Runs a statement and leaves its line in the audit log.
+    fn run_audited(&mut self, text: &str, out: &mut dyn ResultSink, more: bool) -> SqlResult<()> {
+        let done = self.run_text(text, out, more);
+        if self.instance.audit.wants_statements() {
+            self.audit_statement(text, &done);
+        }
+        done
     }
 
     /// Changes the default database (COM_INIT_DB).
@@ -408,7 +457,7 @@ impl ClientSession {
         let now = self.instance.processes.now();
         self.process.begin(Command::InitDb, db.as_bytes(), now);
         self.begin_statement(status::ADMIN_COMMANDS, false);
-        let r = self.use_db(db);
+        let r = self.refuse_expired().and_then(|()| self.use_db(db));
         self.command_ends();
         match r {
             Ok(()) => Ok(()),
@@ -462,7 +511,10 @@ impl ClientSession {
         self.process.counters.add(status::ADMIN_COMMANDS, 1);
         let now = self.instance.processes.now();
         self.process.begin(Command::ChangeUser, b"", now);
+        let asked = client.clone();
         let r = self.become_user(client);
+        let failed = r.as_ref().err();
+        self.instance.audit_client("change_user", &asked, failed);
         self.command_ends();
         r
     }
@@ -579,6 +631,9 @@ impl ClientSession {
 
 impl Drop for ClientSession {
     fn drop(&mut self) {
+        if !self.internal {
+            self.instance.audit_client("disconnect", &self.client, None);
+        }
         self.forget_xa();
         self.rollback_open();
         self.release_table_locks();

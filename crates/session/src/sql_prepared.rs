@@ -211,6 +211,9 @@ impl ClientSession {
             })
             .collect();
         let r = self.execute_slot(handle, &text, &refs, out, more);
+        if self.instance.audit.wants_statements() {
+            self.audit_statement(&text, &r);
+        }
         self.env.bound_params.borrow_mut().clear();
         self.env.param_defaults.borrow_mut().clear();
         r

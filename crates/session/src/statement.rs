@@ -1,6 +1,7 @@
 //! One statement, from its text to its result.
 
 use crate::access::first_table;
+use crate::admin::Admin;
 use crate::admin_parse;
 use crate::information_schema::InformationSchema;
 use crate::process::Stage;
@@ -221,7 +222,12 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        if let Some(r) = self.run_by_shape(text, out, more) {
+        if self.must_change_password {
+            if let Err(e) = self.check_sandbox(text) {
+                self.begin_statement(status::ADMIN_COMMANDS, false);
+                return self.fail(e);
+            }
+        } else if let Some(r) = self.run_by_shape(text, out, more) {
             return r;
         }
         let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
@@ -241,7 +247,7 @@ impl ClientSession {
         }
         if admin_parse::is_admin(code) {
             return match admin_parse::parse(code, self.lex_options()) {
-                Ok(a) => self.run_admin(&a, text, out, more),
+                Ok(a) => self.run_admin(&a, out, more),
                 Err(e) => {
                     self.begin_statement(status::ADMIN_COMMANDS, false);
                     self.fail(e)
@@ -278,6 +284,29 @@ impl ClientSession {
         }
         let from = Source::Text(&stmt);
         self.run_plan(&plan, from, stmt.writes(), text, &[], out, more)
+    }
+
+    /// Of a session whose password has expired: SET may run, and SET PASSWORD for itself. Text that is no statement is
+    /// told so first.
+    pub(crate) fn check_sandbox(&mut self, text: &str) -> SqlResult<()> {
+        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
+        let code = unwrap(text, no_backslash);
+        let code: &str = trim(&code);
+        if code.is_empty() {
+            return Ok(());
+        }
+        if !admin_parse::is_admin(code) {
+            self.parse(code)?;
+            return self.refuse_expired();
+        }
+        if admin_parse::set_statement(code, self.lex_options())?.is_some() {
+            return self.refuse_expired();
+        }
+        match admin_parse::parse(code, self.lex_options())? {
+            Admin::Set(_) | Admin::SetTransaction { .. } => Ok(()),
+            Admin::SetPassword { user, .. } if self.names_own_account(&user) => Ok(()),
+            _ => self.refuse_expired(),
+        }
     }
 
     /// Plans a statement again whose table changed between its plan and its first touch.

@@ -1,8 +1,8 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD, GRANT, REVOKE. What goes into the log never holds a plain
 //! password: statements are written anew with its hash.
 
-use crate::acl::{self, Account, Acl, NATIVE, SHA2};
-use crate::admin::{AuthSpec, Level, UserName, UserOptions, UserSpec};
+use crate::acl::{self, Account, Acl, Lifetime, NATIVE, SHA2, TlsNeed};
+use crate::admin::{AuthSpec, Expire, Level, UserName, UserOptions, UserSpec};
 use crate::password;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, access_denied};
@@ -129,11 +129,16 @@ fn authenticate(a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
 }
 
 fn apply_options(a: &mut Account, o: &UserOptions) {
-    if let Some(r) = o.require_ssl {
-        a.require_ssl = r;
+    if let Some(tls) = &o.tls {
+        a.tls = tls.clone();
     }
     if let Some(l) = o.lock {
         a.locked = l;
+    }
+    match o.expire {
+        Some(Expire::Now) => a.expired = true,
+        Some(Expire::After(lifetime)) => a.lifetime = lifetime,
+        None => {}
     }
 }
 
@@ -149,8 +154,23 @@ impl ClientSession {
         }
     }
 
+    /// Whether a name means the session's own account.
+    pub(crate) fn names_own_account(&self, name: &UserName) -> bool {
+        let (user, host) = self.resolve(name);
+        self.is_self(&user, &host)
+    }
+
     fn is_self(&self, user: &str, host: &str) -> bool {
         user == self.client.account_user && host == self.client.account_host
+    }
+
+    /// Gives an account a password, if the rules for passwords let it.
+    fn authenticate(&mut self, a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
+        self.check_password_rules(&a.user, auth)?;
+        authenticate(a, auth)?;
+        a.expired = false;
+        a.password_changed = i64::from(self.env.timestamp());
+        Ok(())
     }
 
     /// Stores changed accounts with the statement for the log.
@@ -185,13 +205,13 @@ impl ClientSession {
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
         let acl = instance.acl();
-        let mut made: Vec<Account> = Vec::new();
+        let mut made: Vec<(Account, bool)> = Vec::new();
         let mut existing = Vec::new();
         for u in users {
             let (user, host) = self.resolve(&u.name);
             let mut a = Account::new(&user, &host);
             if acl.get(&user, &host).is_some() && !or_replace
-                || made.iter().any(|m| m.user == user && m.host == host)
+                || made.iter().any(|(m, _)| m.user == user && m.host == host)
             {
                 if if_not_exists {
                     self.env.note(
@@ -203,11 +223,10 @@ impl ClientSession {
                 }
                 continue;
             }
-            if let Some(auth) = &u.auth {
-                authenticate(&mut a, auth)?;
-            }
+            let none = AuthSpec::Password(String::new());
+            self.authenticate(&mut a, u.auth.as_ref().unwrap_or(&none))?;
             apply_options(&mut a, options);
-            made.push(a);
+            made.push((a, true));
         }
         if !existing.is_empty() {
             return Err(failed("CREATE USER", &existing));
@@ -220,7 +239,7 @@ impl ClientSession {
             "CREATE USER"
         };
         let sql = user_statement(verb, &made, options);
-        self.store(sql, made.iter().map(Account::put).collect())
+        self.store(sql, made.iter().map(|(a, _)| a.put()).collect())
     }
 
     /// ALTER USER.
@@ -241,19 +260,25 @@ impl ClientSession {
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
         let acl = instance.acl();
-        let mut changed: Vec<Account> = Vec::new();
-        let mut missing = Vec::new();
+        let mut changed: Vec<(Account, bool)> = Vec::new();
+        let (mut missing, mut refused) = (Vec::new(), Vec::new());
         for u in users {
             let (user, host) = self.resolve(&u.name);
             match acl.get(&user, &host) {
                 None => missing.push(Account::new(&user, &host).quoted()),
                 Some(a) => {
                     let mut a = Account::clone(a);
-                    if let Some(auth) = &u.auth {
-                        authenticate(&mut a, auth)?;
+                    match u.auth.as_ref().map(|auth| self.authenticate(&mut a, auth)) {
+                        // What was wrong stands before the error, as in MariaDB.
+                        Some(Err(e)) if matches!(e.code, 1819 | 1290) => {
+                            let level = narwal_sql::WarningLevel::Error;
+                            self.env.push_condition(level, e.code, e.message);
+                            refused.push(a.quoted());
+                        }
+                        done => done.transpose()?.unwrap_or_default(),
                     }
                     apply_options(&mut a, options);
-                    changed.push(a);
+                    changed.push((a, u.auth.is_some()));
                 }
             }
         }
@@ -266,30 +291,33 @@ impl ClientSession {
                     .note(1396, format!("Operation ALTER USER failed for {m}"));
             }
         }
+        if !refused.is_empty() {
+            return Err(failed("ALTER USER", &refused));
+        }
         let verb = if if_exists {
             "ALTER USER IF EXISTS"
         } else {
             "ALTER USER"
         };
         let sql = user_statement(verb, &changed, options);
-        self.store(sql, changed.iter().map(Account::put).collect())
+        for (a, _) in &changed {
+            instance.logins.forget(&a.user, &a.host);
+        }
+        self.store(sql, changed.iter().map(|(a, _)| a.put()).collect())
     }
 
     /// DROP USER.
-    pub(crate) fn drop_user(
-        &mut self,
-        if_exists: bool,
-        users: &[UserName],
-        text: &str,
-    ) -> SqlResult<()> {
+    pub(crate) fn drop_user(&mut self, if_exists: bool, users: &[UserName]) -> SqlResult<()> {
         self.need_any(PrivilegeSet::CREATE_USER)?;
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
         let acl = instance.acl();
         let mut changes = Vec::new();
         let mut missing = Vec::new();
+        let mut names = Vec::new();
         for u in users {
             let (user, host) = self.resolve(u);
+            names.push(ident(&Account::new(&user, &host)));
             match acl.get(&user, &host) {
                 Some(a) => changes.push(a.delete()),
                 None => {
@@ -306,20 +334,22 @@ impl ClientSession {
         if !missing.is_empty() {
             return Err(failed("DROP USER", &missing));
         }
-        self.store(text.to_string(), changes)
+        let verb = if if_exists {
+            "DROP USER IF EXISTS"
+        } else {
+            "DROP USER"
+        };
+        self.store(format!("{verb} {}", names.join(", ")), changes)
     }
 
     /// RENAME USER.
-    pub(crate) fn rename_user(
-        &mut self,
-        pairs: &[(UserName, UserName)],
-        text: &str,
-    ) -> SqlResult<()> {
+    pub(crate) fn rename_user(&mut self, pairs: &[(UserName, UserName)]) -> SqlResult<()> {
         self.need_any(PrivilegeSet::CREATE_USER)?;
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
         let acl = instance.acl();
         let mut changes = Vec::new();
+        let mut names = Vec::new();
         for (from, to) in pairs {
             let (user, host) = self.resolve(from);
             let (new_user, new_host) = self.resolve(to);
@@ -334,9 +364,10 @@ impl ClientSession {
             let mut new = Account::clone(a);
             new.user = new_user;
             new.host = new_host;
+            names.push(format!("{} TO {}", ident(a), ident(&new)));
             changes.push(new.put());
         }
-        self.store(text.to_string(), changes)
+        self.store(format!("RENAME USER {}", names.join(", ")), changes)
     }
 
     /// SET PASSWORD. `Ok` is a hash, `Err` a plain password.
@@ -370,9 +401,13 @@ impl ClientSession {
                 password: Some(plain.clone()),
             },
         };
-        authenticate(&mut a, &auth)?;
+        self.authenticate(&mut a, &auth)?;
         let sql = format!("SET PASSWORD FOR {}='{}'", a.quoted(), a.auth);
-        self.store(sql, vec![a.put()])
+        self.store(sql, vec![a.put()])?;
+        if self.is_self(&user, &host) {
+            self.must_change_password = false;
+        }
+        Ok(())
     }
 
     /// The level with its names filled in; ALL as a set. Checks that the privileges exist at that level.
@@ -489,7 +524,7 @@ impl ClientSession {
                 }
             };
             if let Some(auth) = &u.auth {
-                authenticate(&mut a, auth)?;
+                self.authenticate(&mut a, auth)?;
             }
             apply_options(&mut a, options);
             match &level {
@@ -525,11 +560,7 @@ impl ClientSession {
             level_list(&level, set),
             level_text(&level),
             names.join(", "),
-            match options.require_ssl {
-                Some(true) => " REQUIRE SSL",
-                Some(false) => " REQUIRE NONE",
-                None => "",
-            },
+            require_clause(options),
             if grant_option {
                 " WITH GRANT OPTION"
             } else {
@@ -596,12 +627,13 @@ impl ClientSession {
     }
 
     /// REVOKE ALL PRIVILEGES, GRANT OPTION.
-    pub(crate) fn revoke_everything(&mut self, users: &[UserName], text: &str) -> SqlResult<()> {
+    pub(crate) fn revoke_everything(&mut self, users: &[UserName]) -> SqlResult<()> {
         self.need_any(PrivilegeSet::CREATE_USER)?;
         let instance = self.instance.clone();
         let _one_writer = instance.acl_writer.lock();
         let acl = instance.acl();
         let mut changes = Vec::new();
+        let mut names = Vec::new();
         for u in users {
             let (user, host) = self.resolve(u);
             let Some(a) = acl.get(&user, &host) else {
@@ -615,9 +647,14 @@ impl ClientSession {
             a.global = PrivilegeSet::NONE;
             a.databases.clear();
             a.tables.clear();
+            names.push(ident(&a));
             changes.push(a.put());
         }
-        self.store(text.to_string(), changes)
+        let names = names.join(", ");
+        self.store(
+            format!("REVOKE ALL PRIVILEGES, GRANT OPTION FROM {names}"),
+            changes,
+        )
     }
 
     /// The account that SHOW GRANTS and SHOW CREATE USER ask for; others than the own need to read the accounts.
@@ -681,27 +718,42 @@ fn level_text(level: &Level) -> String {
     }
 }
 
-/// CREATE USER or ALTER USER as it goes into the log.
-fn user_statement(verb: &str, accounts: &[Account], o: &UserOptions) -> String {
+/// REQUIRE as it goes into the log, with a leading space.
+fn require_clause(o: &UserOptions) -> String {
+    match &o.tls {
+        Some(TlsNeed::None) => " REQUIRE NONE".into(),
+        Some(tls) => tls.clause(),
+        None => String::new(),
+    }
+}
+
+/// CREATE USER or ALTER USER as it goes into the log. `given`: which accounts the statement gives a password.
+fn user_statement(verb: &str, accounts: &[(Account, bool)], o: &UserOptions) -> String {
     let list: Vec<String> = accounts
         .iter()
-        .map(|a| {
+        .map(|(a, given)| {
             let auth = match a.identified() {
+                // A password that does not change must not look as if it did.
+                _ if !given => String::new(),
                 s if s.is_empty() => " IDENTIFIED BY PASSWORD ''".to_string(),
                 s => s,
             };
             format!("{}{auth}", ident(a))
         })
         .collect();
-    let mut sql = format!("{verb} {}", list.join(", "));
-    match o.require_ssl {
-        Some(true) => sql.push_str(" REQUIRE SSL"),
-        Some(false) => sql.push_str(" REQUIRE NONE"),
-        None => {}
-    }
+    let mut sql = format!("{verb} {}{}", list.join(", "), require_clause(o));
     match o.lock {
         Some(true) => sql.push_str(" ACCOUNT LOCK"),
         Some(false) => sql.push_str(" ACCOUNT UNLOCK"),
+        None => {}
+    }
+    match o.expire {
+        Some(Expire::Now) => sql.push_str(" PASSWORD EXPIRE"),
+        Some(Expire::After(Lifetime::Default)) => sql.push_str(" PASSWORD EXPIRE DEFAULT"),
+        Some(Expire::After(Lifetime::Never)) => sql.push_str(" PASSWORD EXPIRE NEVER"),
+        Some(Expire::After(Lifetime::Days(n))) => {
+            sql.push_str(&format!(" PASSWORD EXPIRE INTERVAL {n} DAY"));
+        }
         None => {}
     }
     sql

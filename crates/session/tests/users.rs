@@ -302,7 +302,7 @@ fn user_statements_and_their_errors() {
     );
     assert!(shown[0].ends_with("REQUIRE SSL ACCOUNT LOCK"));
     let a = s.instance.account("sha", "10.0.0.1", None).unwrap();
-    assert!(a.locked && a.require_ssl && narwal_session::sha2_verify(b"x", &a.auth));
+    assert!(a.locked && a.tls.is_some() && narwal_session::sha2_verify(b"x", &a.auth));
     r.run("rename user u1@localhost to u9@localhost");
     r.run("drop user u9@localhost, sha");
     // A dropped account's session keeps no privileges.

@@ -27,6 +27,7 @@ impl Capabilities {
     pub const PLUGIN_AUTH: Self = Self(1 << 19);
     pub const CONNECT_ATTRS: Self = Self(1 << 20);
     pub const PLUGIN_AUTH_LENENC_CLIENT_DATA: Self = Self(1 << 21);
+    pub const CAN_HANDLE_EXPIRED_PASSWORDS: Self = Self(1 << 22);
     pub const SESSION_TRACK: Self = Self(1 << 23);
     pub const DEPRECATE_EOF: Self = Self(1 << 24);
 }

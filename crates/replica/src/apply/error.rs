@@ -25,8 +25,9 @@ pub(super) fn tell(progress: &Progress, head: &GroupHead, e: &ApplyError) {
             e.message
         ),
         (_, _, Some(statement)) => format!(
-            "Error '{}' on query. Query: '{statement}'; {place}",
-            e.message
+            "Error '{}' on query. Query: '{}'; {place}",
+            e.message,
+            narwal_session::without_secrets(statement)
         ),
         _ if matches!(e.code, 1146 | 1535) => {
             format!("Error executing row event: '{}'; {place}", e.message)

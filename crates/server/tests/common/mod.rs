@@ -57,7 +57,12 @@ impl Backend for Fake {
             host: "%".into(),
             auth,
             locked: user == "locked",
-            require_tls: user == "tls",
+            blocked: false,
+            tls: if user == "tls" {
+                TlsRule::Any
+            } else {
+                TlsRule::None
+            },
         })
     }
     fn verify_password(&self, stored: &[u8], password: &[u8]) -> bool {

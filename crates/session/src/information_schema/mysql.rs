@@ -1,7 +1,7 @@
 //! The schema `mysql`: what accounts, grants and replication have there in MariaDB, as virtual tables. The others are empty.
 
 use super::{Rows, View};
-use crate::acl::Account;
+use crate::acl::{Account, Lifetime, TlsNeed};
 use crate::privileges::PrivilegeSet;
 use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::ast::DdlStmt;
@@ -154,23 +154,64 @@ fn user(a: &Account, column: &str) -> Value {
         "Password" => Value::str(if native { a.auth.as_str() } else { "" }),
         "plugin" => Value::str(a.plugin.as_str()),
         "authentication_string" => Value::str(a.auth.as_str()),
-        "ssl_type" => Value::str(if a.require_ssl { "ANY" } else { "" }),
-        "password_expired" | "is_role" => Value::str("N"),
+        "ssl_type" => Value::str(match &a.tls {
+            TlsNeed::None => "",
+            TlsNeed::Any => "ANY",
+            TlsNeed::X509 => "X509",
+            TlsNeed::Specified { .. } => "SPECIFIED",
+        }),
+        "ssl_cipher" | "x509_issuer" | "x509_subject" => Value::str(tls_part(a, column)),
+        "password_expired" => Value::str(if a.expired { "Y" } else { "N" }),
+        "is_role" => Value::str("N"),
         "max_statement_time" => Value::Decimal(narwal_types::Decimal::from(0u64)),
         c if c.starts_with("max_") => Value::Int(0),
         _ => Value::str(""),
     }
 }
 
+/// `ssl_cipher`, `x509_issuer` or `x509_subject`.
+fn tls_part<'a>(a: &'a Account, column: &str) -> &'a str {
+    match &a.tls {
+        TlsNeed::Specified {
+            issuer,
+            subject,
+            cipher,
+        } => match column {
+            "ssl_cipher" => cipher.as_deref().unwrap_or(""),
+            "x509_issuer" => issuer,
+            _ => subject,
+        },
+        _ => "",
+    }
+}
+
 /// The JSON of `mysql.global_priv`.
 fn global_priv(a: &Account) -> String {
-    serde_json::json!({
+    let mut all = serde_json::json!({
         "access": a.global.0,
         "plugin": a.plugin,
         "authentication_string": a.auth,
         "account_locked": a.locked,
-    })
-    .to_string()
+        "password_last_changed": if a.expired { 0 } else { a.password_changed },
+        "password_lifetime": match a.lifetime {
+            Lifetime::Default => -1,
+            Lifetime::Never => 0,
+            Lifetime::Days(n) => i64::from(n),
+        },
+    });
+    if a.tls.is_some() {
+        all["ssl_type"] = match &a.tls {
+            TlsNeed::None => 0,
+            TlsNeed::Any => 1,
+            TlsNeed::X509 => 2,
+            TlsNeed::Specified { .. } => 3,
+        }
+        .into();
+        for part in ["ssl_cipher", "x509_issuer", "x509_subject"] {
+            all[part] = tls_part(a, part).into();
+        }
+    }
+    all.to_string()
 }
 
 /// Privileges as a SET shows them.

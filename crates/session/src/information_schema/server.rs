@@ -85,7 +85,11 @@ pub(super) fn process_list(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResu
 }
 
 /// The authentication plugins and the store: what is built in.
-pub(super) fn plugins(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+pub(super) fn plugins(view: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows> {
+    let switched = view.instance.plugins.listed();
+    let switched = switched
+        .into_iter()
+        .map(|(name, kind, library)| (name, kind, "1.1", "Part of the server", Some(library)));
     Ok([
         (
             "mysql_native_password",
@@ -107,19 +111,21 @@ pub(super) fn plugins(_: &View, _: &StatementEnv, _: &Wanted) -> SqlResult<Rows>
         ),
     ]
     .into_iter()
-    .map(|(name, kind, version, description)| {
+    .map(|(name, kind, version, description)| (name, kind, version, description, None))
+    .chain(switched)
+    .map(|(name, kind, version, description, library)| {
         vec![
             text(name),
             text("1.0"),
             text("ACTIVE"),
             text(kind),
             text(version),
-            Value::Null,
-            Value::Null,
+            library.map_or(Value::Null, text),
+            library.map_or(Value::Null, |_| text("1.15")),
             text("Narwal"),
             text(description),
             text("Apache-2.0"),
-            text("FORCE"),
+            text(if library.is_some() { "ON" } else { "FORCE" }),
             text("Stable"),
             text("1.0"),
         ]

@@ -48,6 +48,9 @@ impl ClientSession {
                 let mut g = Grid::new();
                 g.text(&format!("CREATE USER for {}@{}", a.user, a.host), 1024);
                 g.row(vec![Value::str(a.show_create())]);
+                if let Some(more) = a.show_create_more() {
+                    g.row(vec![Value::str(more)]);
+                }
                 Ok(g)
             }
             Show::Grants(name) => {
@@ -84,6 +87,13 @@ impl ClientSession {
                     .text("Type", 80)
                     .text_null("Library", 64)
                     .text("License", 80);
+                for (name, kind, library) in self.instance.plugins.listed() {
+                    g.row(
+                        [name, "ACTIVE", kind, library, "Apache-2.0"]
+                            .map(Value::str)
+                            .to_vec(),
+                    );
+                }
                 Ok(g)
             }
             Show::Empty(columns) => {

@@ -238,6 +238,12 @@ pub(crate) fn status_pairs(
             pairs.push((format!("Narwal_archive_{name}"), value));
         }
     }
+    pairs.extend(inst.audit.status());
+    let delayed = load(&inst.logins.delayed);
+    pairs.push((
+        "Connection_control_delay_generated".into(),
+        delayed.to_string(),
+    ));
     pairs.push(("Ssl_cipher".into(), view.tls.1.clone()));
     pairs.push(("Ssl_version".into(), view.tls.0.clone()));
     let compressed = if view.compressed { "ON" } else { "OFF" };
