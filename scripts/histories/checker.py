@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cycles import NAMES, RT, RW, WR, WW, Graph, find
-from history import ABORT, COUNT, DELETE, GET, OK, READ, SET, WRITE, WRITE_WHERE, History, Op, Txn
+from history import ABORT, BACK, COUNT, DELETE, GET, OK, READ, SAVEPOINT, SET, WRITE, WRITE_WHERE, History, Op, Txn
 from levels import FORBIDDEN
 from objects import NEVER, Object, Objects, Write, matches
 
@@ -184,6 +184,7 @@ class Checker:
         own = self.own_rows(txn)
         pure = not any(op.kind in (WRITE, WRITE_WHERE, DELETE, SET) or op.lock for op in txn.ops)
         met: dict[int, int] = {}  # row: version that a plain read met
+        undone = self.undone_changes(txn)
         for at, op in enumerate(txn.ops):
             if not op.done or op.where is None or op.kind == COUNT and op.n:
                 continue
@@ -191,13 +192,38 @@ class Checker:
                 continue
             if op.kind == DELETE and op.rows is None:
                 continue
-            self.one_read(txn, at, op, own, pure, met)
+            hidden = [ids for made, back, ids in undone if made < at < back]
+            if None not in hidden:
+                self.one_read(txn, at, op, own, pure, met, set().union(*hidden))
 
-    def one_read(self, txn: Txn, at: int, op: Op, own: dict, pure: bool, met: dict[int, int]) -> None:
+    @staticmethod
+    def undone_changes(txn: Txn) -> list[tuple[int, int, set[int] | None]]:
+        """Changes that a ROLLBACK TO took back later: their place, its place, the rows (None: nobody knows which). Between the
+        two the transaction sees what is in no version of these rows."""
+        found: list[tuple[int, int, set[int] | None]] = []
+        marks: dict[str, int] = {}
+        for back, op in enumerate(txn.ops):
+            if op.kind == SAVEPOINT:
+                marks[op.name] = back
+            elif op.kind == BACK and op.done and op.name in marks:
+                for at in range(marks[op.name], back):
+                    w = txn.ops[at]
+                    if w.kind == WRITE and w.id:
+                        found.append((at, back, {w.id}))
+                    elif w.kind == DELETE and w.rows is not None:
+                        found.append((at, back, {r.id for r in w.rows}))
+                    elif w.kind in (WRITE, WRITE_WHERE, DELETE):
+                        found.append((at, back, None))
+        return found
+
+    def one_read(self, txn: Txn, at: int, op: Op, own: dict, pure: bool, met: dict[int, int], hidden: set[int]) -> None:
         answer = {r.id: r for r in op.rows or []}
-        locks = op.lock or op.kind in (WRITE, WRITE_WHERE, DELETE)
+        writes = op.kind in (WRITE, WRITE_WHERE, DELETE)
+        locks = op.lock or writes
         before = op.began if self.per_statement or locks else txn.began
         for o, fits in self.objects.relevant(op.where):
+            if o.id in hidden:
+                continue
             row = answer.get(o.id)
             mine = [v for v in own.get(o.id, []) if v[0] < at]
             if mine:
@@ -214,6 +240,8 @@ class Checker:
             if not possible:
                 self.nothing_possible(txn, op, o, fits, wanted, low, high)
                 continue
+            if writes and self.history.level == "rr":
+                continue  # UPDATE and DELETE take what is newest and lock the rows that are there: docs/isolation.md
             self.edges(txn, op, o, *changes(fits, wanted, possible[0], possible[-1]), True, pure)
         for row in op.rows or []:
             if row.id not in self.objects.rows and row.tokens is None and op.lock is False and self.history.complete:
