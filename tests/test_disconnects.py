@@ -28,10 +28,10 @@ def busy(admin, number):
     return [row for row in admin.rows("SHOW PROCESSLIST") if int(row[0]) == number and row[4] == "Query"]
 
 
-@pytest.mark.parametrize("way", ["tcp", "unix"])
+@pytest.mark.parametrize("way", ["tcp", "tls", "unix"])
 def test_the_next_commands_are_no_close(narwal, way):
     """A client that has sent its next statement already gets the answers to both."""
-    options = {"unix_socket": str(narwal.socket)} if way == "unix" else {}
+    options = {"ssl_disabled": way != "tls"} | ({"unix_socket": str(narwal.socket)} if way == "unix" else {})
     with Client(narwal, **options) as c:
         c.send("SELECT SLEEP(1)")
         c.connection._sock.sendall(b"\x09\0\0\0\x03SELECT 7")
@@ -42,7 +42,7 @@ def test_the_next_commands_are_no_close(narwal, way):
 
 def test_a_unix_client_that_only_stops_sending_gets_its_answer(narwal):
     """Over a Unix socket it is told from one that has closed."""
-    with Client(narwal, unix_socket=str(narwal.socket)) as c:
+    with Client(narwal, unix_socket=str(narwal.socket), ssl_disabled=True) as c:
         c.send("SELECT SLEEP(1)")
         c.connection._sock.shutdown(socket.SHUT_WR)
         assert c.receive().rows == [("0",)]

@@ -26,7 +26,7 @@ from testbed.servers import Narwal
 WITHIN = 1.0
 ALLOWED = 5.0
 ROUND = 500
-THREADS = 24
+THREADS = 48
 
 SLOW = [
     "SELECT SLEEP(100)",
@@ -73,7 +73,8 @@ class Storm:
         return s
 
     def client(self, how: str):
-        options = {"ssl": self.tls} if how == "tls" else {}
+        # PyMySQL takes TLS where it can if nothing is said.
+        options = {"ssl": self.tls} if how == "tls" else {"ssl_disabled": True}
         if how == "unix":
             options["unix_socket"] = str(self.server.socket)
         return pymysql.connect(
