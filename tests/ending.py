@@ -66,7 +66,10 @@ class Run:
             self.client.ok(sql.replace("{n}", str(number)))
         if way == "max_statement_time":
             self.client.ok(f"SET max_statement_time = {TIMEOUT}")
-        self.client.send(long.sql.replace("{n}", str(number)))
+        self.sql = long.sql.replace("{n}", str(number))
+
+    def start(self) -> None:
+        self.client.send(self.sql)
         self.sent = time.monotonic()
 
     def end(self, admin: Client) -> None:
@@ -125,9 +128,11 @@ def _together(server, database, long, admin, patience, ways) -> dict[str, float]
     found: dict[str, float] = {}
     runs: list[Run] = []
     try:
+        runs = [Run(server, database, long, way, n) for n, way in enumerate(ways)]
         for sql in long.held:
             holder.ok(sql)
-        runs = [Run(server, database, long, way, n) for n, way in enumerate(ways)]
+        for run in runs:
+            run.start()
         time.sleep(0.35)
         busy = running(admin)
         # One whose time was up before the last began has shown what is asked.

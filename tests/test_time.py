@@ -125,7 +125,11 @@ STATEMENTS = [
     Long("INSERT INTO one VALUES (100, 1)", held=("FLUSH TABLES WITH READ LOCK",)),
     Long("COMMIT", before=("BEGIN", "INSERT INTO one VALUES (200 + {n}, 1)"), held=("FLUSH TABLES WITH READ LOCK",)),
     Long("CREATE TABLE no (a INT)", held=("FLUSH TABLES WITH READ LOCK",)),
-    Long("FLUSH TABLES WITH READ LOCK", held=("LOCK TABLES one WRITE",)),
+    Long("SELECT * FROM one LOCK IN SHARE MODE", held=("BEGIN", "UPDATE one SET v = 3 WHERE id = 1")),
+    Long("INSERT INTO one VALUES (1, 9) ON DUPLICATE KEY UPDATE v = 9", held=("BEGIN", "UPDATE one SET v = 3 WHERE id = 1")),
+    Long("XA PREPARE 'x{n}'", before=("XA START 'x{n}'", "INSERT INTO one VALUES (300 + {n}, 1)", "XA END 'x{n}'"),
+         held=("FLUSH TABLES WITH READ LOCK",)),
+    Long("SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c, seq"),
     # Clients that do not read.
     Long(f"SELECT a.s, b.s, c.s FROM {MANY}", reads=False, name="SELECT whose result nobody reads"),
     Long("SELECT REPEAT('a', 30000000) FROM seq", reads=False, name="SELECT of long rows that nobody reads"),

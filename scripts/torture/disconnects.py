@@ -105,7 +105,8 @@ class Storm:
             pass
         finally:
             if sock is not None:
-                if rng.random() < 0.5:
+                # After an error it is closed already.
+                if rng.random() < 0.5 and sock.fileno() >= 0:
                     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 sock.close()
 

@@ -105,7 +105,9 @@ fn instr_type(t: &Typing<'_>) -> SqlResult<ExprType> {
 /// The first match in the first argument.
 fn find(c: &Call<'_, '_>, text: &[u8], mode: Mode) -> SqlResult<Option<(usize, usize)>> {
     let r = compile_for(text, &c.text(1), mode)?;
-    Ok(search(c.ctx.env, &r, text, 0)?.then(|| r.group(0)).flatten())
+    Ok(search(c.ctx.env, &r, text, 0)?
+        .then(|| r.group(0))
+        .flatten())
 }
 
 fn instr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
@@ -143,7 +145,9 @@ fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let mut at = 0;
     while at <= text.len() {
         // An empty match ends it, as in MariaDB.
-        let found = search(c.ctx.env, &r, &text, at)?.then(|| r.group(0)).flatten();
+        let found = search(c.ctx.env, &r, &text, at)?
+            .then(|| r.group(0))
+            .flatten();
         let Some((from, to)) = found.filter(|(from, to)| from < to) else {
             break;
         };

@@ -298,21 +298,38 @@ mod tests {
 
     fn first(pattern: &str, text: &str) -> Option<(usize, usize)> {
         let r = Regex::new(pattern, UTF).unwrap();
-        r.search(text.as_bytes(), 0).unwrap().then(|| r.group(0).unwrap())
+        r.search(text.as_bytes(), 0)
+            .unwrap()
+            .then(|| r.group(0).unwrap())
     }
 
     #[test]
     fn windows_find_what_one_search_finds() {
-        for n in [0, 1, WINDOW - 2, WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW, 5 * WINDOW + 7] {
+        for n in [
+            0,
+            1,
+            WINDOW - 2,
+            WINDOW - 1,
+            WINDOW,
+            WINDOW + 1,
+            3 * WINDOW,
+            5 * WINDOW + 7,
+        ] {
             let ascii = "-".repeat(n) + "needle";
             assert_eq!(first("needle", &ascii), Some((n, n + 6)));
             assert_eq!(first("$", &"-".repeat(n)), Some((n, n)));
-            assert_eq!(first("(?<=x)y", &("x".repeat(n) + "xyz")), Some((n + 1, n + 2)));
+            assert_eq!(
+                first("(?<=x)y", &("x".repeat(n) + "xyz")),
+                Some((n + 1, n + 2))
+            );
             assert_eq!(first("^needle", &ascii).is_some(), n == 0);
             let wide = "é".repeat(n) + "zß";
             assert_eq!(first("zß", &wide), Some((2 * n, 2 * n + 3)));
             // More steps than the first limit has, from each place.
-            assert_eq!(first("(a|b|ab)*+c", &("ab".repeat(n) + "c")), Some((0, 2 * n + 1)));
+            assert_eq!(
+                first("(a|b|ab)*+c", &("ab".repeat(n) + "c")),
+                Some((0, 2 * n + 1))
+            );
         }
         assert_eq!(first("x(*COMMIT)y|z", &("-".repeat(3000) + "xz")), None);
         assert_eq!(first("\\Gb", &("a".repeat(WINDOW) + "b")), None);
@@ -322,18 +339,26 @@ mod tests {
     fn it_gives_up_as_the_library_does_and_stops_when_told() {
         let r = Regex::new("^(a|aa)+$", UTF).unwrap();
         let text = "a".repeat(40) + "bc";
-        assert!(matches!(r.search(text.as_bytes(), 0), Err(Failed::GaveUp(m)) if m == "match limit exceeded"));
+        assert!(
+            matches!(r.search(text.as_bytes(), 0), Err(Failed::GaveUp(m)) if m == "match limit exceeded")
+        );
         let r = Regex::new("(a+)(a+)x|yz", UTF).unwrap();
         let text = "a".repeat(200_000) + "x-y";
         let flag = Arc::new(AtomicBool::new(true));
         work::watch(&flag);
-        assert!(matches!(r.search(&text.as_bytes()[..150_000], 0), Err(Failed::Stopped)));
+        assert!(matches!(
+            r.search(&text.as_bytes()[..150_000], 0),
+            Err(Failed::Stopped)
+        ));
         flag.store(false, Ordering::Relaxed);
     }
 
     #[test]
     fn broken_texts_and_patterns() {
-        let broken = Mode { broken: true, ..UTF };
+        let broken = Mode {
+            broken: true,
+            ..UTF
+        };
         let r = Regex::new("b", broken).unwrap();
         assert!(r.search(b"\xff\xfeab", 0).unwrap());
         assert_eq!(r.group(0), Some((3, 4)));

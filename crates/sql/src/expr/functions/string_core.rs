@@ -392,12 +392,10 @@ impl<'a> Call<'a, '_> {
                 &with_text(self.v(0), crate::expr::md5::digest),
                 false,
             ))),
-            Sha1 => {
-                Ok(Val::text(hex_text(
-                    &with_text(self.v(0), digest::<sha1::Sha1>),
-                    false,
-                )))
-            }
+            Sha1 => Ok(Val::text(hex_text(
+                &with_text(self.v(0), digest::<sha1::Sha1>),
+                false,
+            ))),
             Sha2 => {
                 let bits = self.int(1);
                 Ok(with_text(self.v(0), |s| match bits {

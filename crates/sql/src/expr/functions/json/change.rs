@@ -3,8 +3,8 @@
 use super::path::{Path, Step, element};
 use super::value::{Kind, Node, escape, unescape};
 use super::{Call, Val, append_arg, loose, parse, plain_path};
-use narwal_types::work::stopped;
 use narwal_types::SqlResult;
+use narwal_types::work::stopped;
 use std::borrow::Cow;
 
 /// Argument `i` as a value of its own.

@@ -1,7 +1,7 @@
 //! JSON paths: `$.key[3].*[*]**[last-1][1 to 2]`.
 
-use narwal_types::work::stopped;
 use super::value::{Kind, Node, unescape};
+use narwal_types::work::stopped;
 
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq)]
