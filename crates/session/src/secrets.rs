@@ -373,7 +373,7 @@ mod tests {
         }
         let text = "create user u identified by 's3' oops";
         assert_eq!(
-            mask_from(text, 15),
+            mask_from(text, 14),
             "identified by <secret> oops".to_string()
         );
         assert_eq!(mask_from(text, 30), "<secret> oops");
