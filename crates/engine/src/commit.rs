@@ -573,6 +573,9 @@ pub(crate) fn land(db: &Arc<Inner>, txn: &mut Transaction, logged: Logged) -> Re
         times: [admitted, placed],
     } = logged;
     for t in &txn.tables {
+        if txn.removes {
+            t.counters.removed.fetch_max(place.seq, Ordering::Relaxed);
+        }
         if let Some(delta) = deltas.get(&t.indexes[0].id).filter(|d| **d != 0) {
             t.counters.rows.fetch_add(*delta, Ordering::Relaxed);
         }

@@ -49,6 +49,8 @@ impl TableStats {
 pub(crate) struct TableCounters {
     /// Committed rows; approximate while commits run.
     pub(crate) rows: AtomicI64,
+    /// The newest commit that took keys out of its indexes: what a reader did not find may rest on it.
+    pub(crate) removed: AtomicU64,
     /// Next AUTO_INCREMENT value.
     pub(crate) auto_increment: AtomicU64,
     /// Next hidden row id.

@@ -353,6 +353,8 @@ pub struct Transaction {
     /// Its writes up to this position are announced to those who lock ranges; `announced`: some are.
     settled: u64,
     announced: bool,
+    /// It takes keys out of indexes.
+    pub(crate) removes: bool,
     /// Its commit is on its way into the store, and its keys are not announced.
     landing: bool,
     /// Tables whose definition this transaction has locked and checked.
@@ -408,6 +410,7 @@ impl Transaction {
             ranges: false,
             settled: 0,
             announced: false,
+            removes: false,
             landing: false,
             tables: SmallVec::new(),
             builder: None,
@@ -688,6 +691,9 @@ impl Transaction {
         let locks = &self.db.locks;
         let locked = locks.lock_range(self.id, index, range, mode, policy.as_ref());
         self.ranges = true;
+        // That a row is not there is something read: the commit that took it away must last.
+        let removed = table.counters.removed.load(Ordering::Relaxed);
+        self.read_dependency = self.read_dependency.max(removed);
         locked
     }
 
@@ -1235,6 +1241,7 @@ impl Transaction {
         } else {
             self.cover_snapshot(table, pk, Some(old), Some(&new))?;
         }
+        self.removes |= moved || !changes.is_empty();
         if moved {
             self.put(full_key(clustered, pk), Payload::Tombstone, -1);
             self.put(key, Payload::Row(new.into()), 1);
