@@ -538,6 +538,12 @@ impl WireSink<'_> {
 
     #[inline]
     fn put_row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        let texts = values.iter().map(|v| match v {
+            ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64,
+            _ => 0,
+        });
+        // A row stands in the buffer as a whole, which has grown by doubling.
+        narwal_memory::reserve(2 * texts.sum::<u64>())?;
         encode_row(
             self.writer.begin(),
             values,

@@ -960,7 +960,11 @@ pub fn number_parts(v: ValueRef<'_>) -> Option<(i64, u32, u8)> {
                 .checked_mul(&Decimal::from(1_000_000i64))?
                 .to_i64()?;
             // No moment is as large: the ends stand for what lies beyond them.
-            let end = if int.is_negative() { i64::MIN } else { i64::MAX };
+            let end = if int.is_negative() {
+                i64::MIN
+            } else {
+                i64::MAX
+            };
             Some((int.to_i64().unwrap_or(end), us as u32, d.scale().min(6)))
         }
         _ => None,

@@ -26,6 +26,9 @@ fn mode_of(c: Collation) -> Mode {
     }
 }
 
+/// An expression keeps what a match took, for the next one; with more than so many bytes it goes.
+const KEEPS: i64 = 1 << 20;
+
 /// Compiled expressions of a thread, the last used first.
 const KEPT: usize = 16;
 thread_local! {
@@ -50,7 +53,12 @@ fn compile(pattern: &str, mode: Mode) -> SqlResult<Rc<Regex>> {
 
 /// Looks for a match in `text` at or behind `from`. A search that the library gives up is a warning, and no match.
 fn search(env: &StatementEnv, r: &Regex, text: &[u8], from: usize) -> SqlResult<bool> {
-    match r.search(text, from) {
+    let before = narwal_memory::held();
+    let found = r.search(text, from);
+    if narwal_memory::held() - before > KEEPS {
+        COMPILED.with_borrow_mut(Vec::clear);
+    }
+    match found {
         Ok(found) => Ok(found),
         Err(Failed::Stopped) => env.check_interrupt().map(|()| false),
         Err(Failed::GaveUp(what)) => {

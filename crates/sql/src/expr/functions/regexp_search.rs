@@ -12,6 +12,7 @@
 
 use narwal_types::work;
 use pcre2_sys as sys;
+use std::alloc::Layout;
 use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
 use std::ptr::{NonNull, null_mut};
@@ -51,6 +52,43 @@ unsafe extern "C" {
         callout: Option<unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int>,
         data: *mut c_void,
     ) -> c_int;
+}
+
+/// In front of each piece that the library gets: its length.
+const HEAD: usize = 16;
+
+fn layout_of(n: usize) -> Option<Layout> {
+    Layout::from_size_align(n.checked_add(HEAD)?, HEAD).ok()
+}
+
+/// Memory for a match, from the server's allocator, which counts it; none if the session may not have so much.
+unsafe extern "C" fn give(n: usize, _data: *mut c_void) -> *mut c_void {
+    let Some(layout) = layout_of(n).filter(|_| narwal_memory::reserve(n as u64).is_ok()) else {
+        return null_mut();
+    };
+    // SAFETY: the layout is not empty, and has room for the length in front of what is given.
+    unsafe {
+        let piece = std::alloc::alloc(layout);
+        if piece.is_null() {
+            return null_mut();
+        }
+        piece.cast::<usize>().write(n);
+        piece.add(HEAD).cast()
+    }
+}
+
+/// Takes back what [`give`] gave.
+unsafe extern "C" fn take_back(piece: *mut c_void, _data: *mut c_void) {
+    if piece.is_null() {
+        return;
+    }
+    // SAFETY: `give` has written the length in front of it, of a layout that was one.
+    unsafe {
+        let piece = piece.cast::<u8>().sub(HEAD);
+        if let Some(layout) = layout_of(piece.cast::<usize>().read()) {
+            std::alloc::dealloc(piece, layout);
+        }
+    }
 }
 
 /// Calls back between two looks at the interrupt.
@@ -151,13 +189,15 @@ impl Regex {
             options |= sys::PCRE2_MATCH_INVALID_UTF;
         }
         let code = Code::new(pattern, options)?;
-        // SAFETY: the code is one; null stands for the usual allocator.
+        // SAFETY: the code is one; match data take a copy of the general context's two functions, so it may go. Where there is no
+        // context, null stands for the usual allocator.
         let made = unsafe {
+            let counted =
+                sys::pcre2_general_context_create_8(Some(give), Some(take_back), null_mut());
+            let data = sys::pcre2_match_data_create_from_pattern_8(code.0.as_ptr(), counted);
+            sys::pcre2_general_context_free_8(counted);
             (
-                NonNull::new(sys::pcre2_match_data_create_from_pattern_8(
-                    code.0.as_ptr(),
-                    null_mut(),
-                )),
+                NonNull::new(data),
                 NonNull::new(sys::pcre2_match_context_create_8(null_mut())),
             )
         };
