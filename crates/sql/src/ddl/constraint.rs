@@ -114,7 +114,10 @@ pub(super) fn with_new_names(text: &str, renamed: &[(&str, String)]) -> String {
         let (word, behind) = quoted.split_at(end);
         out.push_str(before);
         let name = word.trim_matches('`').replace("``", "`");
-        match renamed.iter().find(|(from, _)| from.eq_ignore_ascii_case(&name)) {
+        match renamed
+            .iter()
+            .find(|(from, _)| from.eq_ignore_ascii_case(&name))
+        {
             Some((_, to)) if word.starts_with('`') => out.push_str(&quote_ident(to)),
             _ => out.push_str(word),
         }

@@ -136,6 +136,9 @@ impl Dialect for Narwal {
                 regexp: true,
             }));
         }
+        if let Some(negated) = between_follows(parser) {
+            return Some(between(parser, expr, negated, precedence));
+        }
         let op = if parser.parse_keyword(Keyword::DIV) {
             BinaryOperator::MyIntegerDivide
         } else if parser.parse_keyword(Keyword::MOD) {
@@ -153,6 +156,34 @@ impl Dialect for Narwal {
                 }),
         )
     }
+}
+
+/// Takes `[NOT] BETWEEN` if that is next; whether there was a NOT.
+fn between_follows(parser: &mut Parser) -> Option<bool> {
+    if parser.parse_keyword(Keyword::BETWEEN) {
+        return Some(false);
+    }
+    parser
+        .parse_keywords(&[Keyword::NOT, Keyword::BETWEEN])
+        .then_some(true)
+}
+
+/// Behind BETWEEN: `a AND b IN (c)` ends with `b IN (c)`, as with LIKE and another BETWEEN there.
+fn between(
+    parser: &mut Parser,
+    expr: &Expr,
+    negated: bool,
+    precedence: u8,
+) -> Result<Expr, ParserError> {
+    let low = parser.parse_subexpr(precedence - 1)?;
+    parser.expect_keyword_is(Keyword::AND)?;
+    let high = parser.parse_subexpr(precedence - 1)?;
+    Ok(Expr::Between {
+        expr: Box::new(expr.clone()),
+        negated,
+        low: Box::new(low),
+        high: Box::new(high),
+    })
 }
 
 /// Takes `[NOT] REGEXP` or `RLIKE` if that is next; whether there was a NOT. (sqlparser takes a NULL behind it for part of it.)
