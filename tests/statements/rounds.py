@@ -16,7 +16,7 @@ from .expressions import KINDS, Expressions
 from .node import Node, expr, optional, plain
 from .selects import Selects
 from .tables import Column, Table, create, rows
-from .watch import LIMIT, Connection, Dead, shown
+from .watch import LIMIT, SLACK, Connection, Dead, shown
 
 SETUP = ["SET time_zone = '+00:00', timestamp = 1700000000", "SET NAMES utf8mb4"]
 MARIADB_SETUP = [*SETUP, "SET optimizer_switch = 'subquery_cache=off,materialization=off'", f"SET max_statement_time = {LIMIT}"]
@@ -158,7 +158,7 @@ class Round:
             panic = self.server.panic()
             raise Finding(f"panic {panic}" if panic else f"internal error {answer.code}", shown(answer))
         # Many rows take long to be read here, too.
-        if took > LIMIT + 5 and not (isinstance(answer, Rows) and len(answer.rows) > 1000):
+        if took > LIMIT + SLACK - 5 and not (isinstance(answer, Rows) and len(answer.rows) > 1000):
             raise Finding("slow", f"{took:.1f} s: {shown(answer)}")
         return answer
 
