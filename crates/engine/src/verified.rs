@@ -310,7 +310,7 @@ impl BaseFile {
                 None => Err(io::Error::other("a read across the base's first block")),
             };
         }
-        if offset % BLOCK != 0 || out.len() % LEN != 0 {
+        if !offset.is_multiple_of(BLOCK) || !out.len().is_multiple_of(LEN) {
             return Err(io::Error::other("a read of a part of a block"));
         }
         let (mut block, mut rest) = (offset / BLOCK, out);
@@ -446,7 +446,7 @@ impl BaseFile {
         if offset < BLOCK {
             return self.write_head(offset as usize, data);
         }
-        if offset % BLOCK != 0 || data.len() % LEN != 0 {
+        if !offset.is_multiple_of(BLOCK) || !data.len().is_multiple_of(LEN) {
             return Err(io::Error::other("a write of a part of a block"));
         }
         let (mut block, mut rest) = (offset / BLOCK, data);
