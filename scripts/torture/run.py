@@ -13,6 +13,7 @@ seventh transaction is an XA transaction: after a restart exactly those are prep
 
 With --replicas: scripts/torture/replicas.py. With --topology: scripts/torture/topologies.py. With --restore-points:
 scripts/torture/points.py. With --disconnects: scripts/torture/disconnects.py.
+With --flips (first of all arguments): scripts/torture/flips.py, which has a --help of its own.
 """
 
 from __future__ import annotations

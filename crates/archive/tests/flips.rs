@@ -528,7 +528,7 @@ fn archive_targets<'a>(
 
 fn stream_target<'a>(out: &mut Vec<Target<'a>>) {
     let key = KeyFile::parse(Path::new("keys.txt"), key_text().as_bytes()).unwrap();
-    let plain: Vec<u8> = (0..150_000u32).map(|i| (i * i % 253) as u8).collect();
+    let plain: Vec<u8> = (0..150_000u64).map(|i| (i * i % 253) as u8).collect();
     let mut writer = SealWriter::new(Vec::new(), &key).unwrap();
     writer.write_all(&plain).unwrap();
     let sealed = writer.finish().unwrap();
