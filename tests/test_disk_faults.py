@@ -71,7 +71,6 @@ class Story:
     def check(self, c: Connection, what: str) -> None:
         now = self.look(c)
         assert now == self.rows or now in self.maybe, f"{what}: other rows"
-        self.rows, self.maybe = now, []
 
     def step(self, c: Connection, sql: str, after: dict[int, str] | None) -> None:
         """A statement: done, or an error and nothing done; then it is tried again."""
@@ -131,7 +130,7 @@ class Story:
             with pytest.raises(SqlError) as again:
                 self.connect().query("INSERT INTO t.a VALUES (-1, 0, 'x')")
             assert again.value.code == STOPPED
-            self.check(self.connect(), "of a stopped log")
+            assert self.look(self.connect()) == self.rows, "reads of a stopped log"
 
     def backup_folder(self) -> Path:
         return self.folder / f"backup{len(list(self.folder.glob('backup*')))}"
@@ -154,7 +153,9 @@ class Story:
         self.faults.disarm()
         self.start()
         self.stopped = False
-        self.check(self.connect(), "after a restart")
+        c = self.connect()
+        self.check(c, "after a restart")
+        self.rows, self.maybe = self.look(c), []
 
     def whole(self) -> None:
         """The stopped folder has no fault, and no backup that says it is whole has one."""
