@@ -5,7 +5,7 @@
 //! stopped, may have happened as a whole), reads give the right rows or an error, and the folder opens on a healthy disk.
 //! `NARWAL_FAULTS=all` runs every call with every error, plain and encrypted; else each kind of call is sampled.
 //! `NARWAL_TABLE=1` prints what came of it, place by place; docs/faults.md explains the rows.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::type_complexity, missing_docs)]
 
 mod common;
 use common::*;
@@ -509,11 +509,8 @@ fn story(call: Call, n: u64, errno: i32, encrypted: bool) -> Seen {
     'steps: for (name, step) in STEPS {
         if *name == "kill" && faulty.hits().is_empty() {
             // The number goes on counting on the disk that goes on.
-            let done = faulty.count(call);
-            let disk = r.disk.clone();
             let mut after = m.clone();
             step(&mut r, &mut after).unwrap();
-            let _ = (done, disk);
             let now = r.disk.count(call);
             if n > now {
                 r.disk.fail_nth(call, n - now, errno);
