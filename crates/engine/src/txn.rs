@@ -380,6 +380,8 @@ pub struct Transaction {
     annotate: Option<Box<[u8]>>,
     /// Newest commit that a locking read of this transaction depends on.
     read_dependency: u64,
+    /// Commit of the row that was locked last; 0 for one of its own or none.
+    locked_seq: u64,
     /// What changes do about foreign keys.
     pub(crate) foreign_keys: ForeignKeyMode,
     /// Cascades within cascades now.
@@ -424,6 +426,7 @@ impl Transaction {
             timestamp: 0,
             annotate: None,
             read_dependency: 0,
+            locked_seq: 0,
             foreign_keys: ForeignKeyMode::default(),
             cascade_depth: 0,
             temporary: None,
@@ -882,6 +885,7 @@ impl Transaction {
         if table.temporary {
             return Ok(self.own(&full_key(index, pk))?.flatten());
         }
+        self.locked_seq = 0;
         self.lock_table(table)?;
         let name = self.db.locks.row_name(index, pk);
         match self.lock(name, Locked::Key(index), mode, wait) {
@@ -912,8 +916,20 @@ impl Transaction {
         }
         if let Some((seq, _)) = &newest {
             self.read_dependency = self.read_dependency.max(*seq);
+            self.locked_seq = *seq;
         }
         Ok(newest.and_then(|(_, r)| r))
+    }
+
+    /// Sequence number of the commit that made the row which [`Transaction::lock_row`] gave last; 0 if it is this
+    /// transaction's own, or there was none.
+    pub fn locked_seq(&self) -> u64 {
+        self.locked_seq
+    }
+
+    /// All commits up to this one are in the tables, whatever is read.
+    pub fn settled_seq(&self) -> u64 {
+        self.db.log.visible_seq()
     }
 
     /// Locks the row and returns its newest version, whatever the snapshot says.

@@ -1,4 +1,5 @@
 //! Bits that flip in the base: found, harmless or refused, and never other rows.
+#![allow(clippy::unwrap_used, missing_docs)]
 
 use narwal_engine::backup::BackupOptions;
 use narwal_engine::catalog::CatalogChange;

@@ -153,10 +153,13 @@ fn replay(history: &[(u64, Vec<Op>)]) {
     }
 }
 
+/// Committed transactions, each with its place in the order of commits.
+type History = Vec<(u64, Vec<Op>)>;
+
 #[test]
 fn histories_are_serial() {
     let (_dir, db, t, journal) = open();
-    let history: Arc<Mutex<Vec<(u64, Vec<Op>)>>> = Arc::default();
+    let history: Arc<Mutex<History>> = Arc::default();
     let numbers = Arc::new(AtomicI64::new(0));
     let end = Instant::now() + Duration::from_secs(6);
     let threads: Vec<_> = (0..5u64)

@@ -645,7 +645,15 @@ fn user_options(c: &mut Cursor<'_>, account: bool) -> SqlResult<UserOptions> {
     if c.is_kw("WITH") && !c.is_kw_at(1, "GRANT") {
         return Err(SqlError::unsupported("resource limits of accounts"));
     }
-    while account {
+    if account {
+        lock_and_expiry(c, &mut o)?;
+    }
+    Ok(o)
+}
+
+/// ACCOUNT and PASSWORD EXPIRE, in any order.
+fn lock_and_expiry(c: &mut Cursor<'_>, o: &mut UserOptions) -> SqlResult<()> {
+    loop {
         if o.lock.is_none() && c.eat_kw("ACCOUNT") {
             o.lock = Some(c.eat_kw("LOCK"));
             if o.lock == Some(false) {
@@ -655,10 +663,9 @@ fn user_options(c: &mut Cursor<'_>, account: bool) -> SqlResult<UserOptions> {
             c.expect_kw("EXPIRE")?;
             o.expire = Some(expire(c)?);
         } else {
-            break;
+            return Ok(());
         }
     }
-    Ok(o)
 }
 
 /// What follows REQUIRE.

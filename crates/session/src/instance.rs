@@ -693,11 +693,8 @@ impl Instance {
                 }
             }
             "read_only" => self.read_only.store(value.as_bool(), Ordering::SeqCst),
-            "server_audit_file_rotate_now" => {
-                if value.as_bool() {
-                    self.audit.rotate_now();
-                }
-            }
+            "server_audit_file_rotate_now" if value.as_bool() => self.audit.rotate_now(),
+            "server_audit_file_rotate_now" => {}
             name if name.starts_with("server_audit_") => self.audit.configure(self),
             name if name.starts_with("simple_password_check_") => self.fit_password_length(),
             _ => {}

@@ -365,7 +365,10 @@ impl StatementEnv {
         if w.len() < self.max_error_count {
             let mut message = message.into();
             if message.len() > MESSAGE {
-                let end = message.floor_char_boundary(MESSAGE);
+                let end = (0..=MESSAGE)
+                    .rev()
+                    .find(|&i| message.is_char_boundary(i))
+                    .unwrap_or(0);
                 message = message[..end].into();
             }
             w.push(Condition {

@@ -26,6 +26,7 @@ impl Fake {
                 max_connections: 64,
                 max_allowed_packet: 1 << 20,
                 connect_timeout: Duration::from_millis(1500),
+                require_secure_transport: false,
             }),
             idle: Mutex::new(Duration::from_secs(60)),
             handles: Mutex::default(),

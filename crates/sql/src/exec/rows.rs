@@ -101,6 +101,44 @@ struct Reach {
     all_rows: bool,
 }
 
+/// How a locking read treats the rows that it finds.
+struct Locking {
+    spec: LockSpec,
+    /// The condition must be asked of a locked row.
+    check: bool,
+    /// It was not asked before.
+    once: bool,
+    /// What was committed up to here stands where the scan meets it: others can't have moved it since.
+    settled: u64,
+    /// Rows that were handed on and that others changed while the scan of a secondary index looked for rows. Such a row may
+    /// have moved in the index and be met at both of its places; it is handed on once.
+    moved: ahash::HashSet<Box<[u8]>>,
+}
+
+impl Locking {
+    fn new(txn: &Transaction, spec: LockSpec, check: bool, once: bool) -> Locking {
+        Locking {
+            spec,
+            check,
+            once,
+            settled: txn.settled_seq(),
+            moved: ahash::HashSet::default(),
+        }
+    }
+
+    /// Whether the row was handed on before, from another place of the index.
+    fn met(&self, pk: &[u8]) -> bool {
+        !self.moved.is_empty() && self.moved.contains(pk)
+    }
+
+    /// The row was locked and is handed on.
+    fn locked(&mut self, txn: &Transaction, pk: &[u8]) {
+        if txn.locked_seq() > self.settled {
+            self.moved.insert(pk.into());
+        }
+    }
+}
+
 /// What a scan gives to its consumer: false = enough. Expressions of the row are to be evaluated in that context.
 pub type OnRow<'f> = dyn FnMut(&EvalCtx<'_>, &[u8]) -> SqlResult<bool> + 'f;
 
@@ -727,6 +765,7 @@ impl TablePlan {
         let (keys, check) = self.keys(ctx)?;
         let reach = self.reach(txn, spec);
         let once = self.asks_once() || reach.all_rows;
+        let mut how = Locking::new(txn, spec, check, once);
         match keys {
             Keys::Points(points) => {
                 for k in &points {
@@ -744,7 +783,7 @@ impl TablePlan {
                 self.lock_ranges(txn, spec, reach, &ranges)?;
                 let all = self.find_all(txn, ctx, &ranges, check && !once)?;
                 all.each(ctx.env, &mut |pk| {
-                    self.lock_candidate(txn, ctx, spec, (check, once), pk, f)
+                    self.lock_candidate(txn, ctx, &mut how, pk, f)
                 })
             }
             Keys::Ranges(ranges) => {
@@ -763,8 +802,7 @@ impl TablePlan {
                         let keys = reach.ranges;
                         let (window, last) =
                             self.window(txn, ctx, &part, check && !once, max, keys)?;
-                        let stop =
-                            self.lock_candidates(txn, ctx, spec, (check, once), &window, f)?;
+                        let stop = self.lock_candidates(txn, ctx, &mut how, &window, f)?;
                         if let Some(i) = stop {
                             if let Some((mark, range)) = taken {
                                 txn.shrink_range(mark, &self.up_to(&range, window.key(i)));
@@ -998,13 +1036,12 @@ impl TablePlan {
         Ok(None)
     }
 
-    /// Where `f` said enough. `check`: the condition must be asked, and `once`: it was not asked before.
+    /// Where `f` said enough.
     fn lock_candidates(
         &self,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
-        spec: LockSpec,
-        (check, once): (bool, bool),
+        how: &mut Locking,
         c: &Candidates,
         f: &mut OnLocked<'_>,
     ) -> SqlResult<Option<usize>> {
@@ -1012,7 +1049,7 @@ impl TablePlan {
             if i & 0xff == 0xff {
                 ctx.env.check_interrupt()?;
             }
-            if !self.lock_candidate(txn, ctx, spec, (check, once), c.get(i), f)? {
+            if !self.lock_candidate(txn, ctx, how, c.get(i), f)? {
                 return Ok(Some(i));
             }
         }
@@ -1024,17 +1061,27 @@ impl TablePlan {
         &self,
         txn: &mut Transaction,
         ctx: &EvalCtx<'_>,
-        spec: LockSpec,
-        (check, once): (bool, bool),
+        how: &mut Locking,
         pk: &[u8],
         f: &mut OnLocked<'_>,
     ) -> SqlResult<bool> {
         // A clustered key can't change under the lock, a secondary one can.
-        let check = check || (self.access.index != 0 && self.filter.is_some());
-        Ok(match txn.lock_row(&self.table, pk, spec.mode, spec.wait)? {
-            Some(row) if self.matches_locked(check, once, &row, ctx)? => f(txn, pk, &row)?,
-            _ => true,
-        })
+        let secondary = self.access.index != 0;
+        let check = how.check || (secondary && self.filter.is_some());
+        if secondary && how.met(pk) {
+            return Ok(true);
+        }
+        let LockSpec { mode, wait, .. } = how.spec;
+        let Some(row) = txn.lock_row(&self.table, pk, mode, wait)? else {
+            return Ok(true);
+        };
+        if !self.matches_locked(check, how.once, &row, ctx)? {
+            return Ok(true);
+        }
+        if secondary {
+            how.locked(txn, pk);
+        }
+        f(txn, pk, &row)
     }
 
     /// For UPDATE and DELETE with an ORDER BY that the index doesn't give: finds all matching rows, sorts them, then
@@ -1064,6 +1111,7 @@ impl TablePlan {
         self.lock_ranges(txn, spec, reach, &ranges)?;
         let views = views(txn);
         let once = self.asks_once() || reach.all_rows;
+        let mut how = Locking::new(txn, spec, self.filter.is_some(), once);
         let layout = &self.table.layout;
         let mut seen = (views.len() > 1).then(Distinct::default);
         for (view, r) in views
@@ -1107,16 +1155,14 @@ impl TablePlan {
                 Ok(true)
             })?;
         }
+        let f: &mut OnLocked<'_> = &mut |txn: &mut Transaction, pk: &[u8], row: &Row| match self
+            .matches_late(txn, ctx, row)?
+        {
+            true => f(txn, pk, row),
+            false => Ok(true),
+        };
         buf.drain(ctx, &mut |pk, _, _| {
-            Ok(match txn.lock_row(&self.table, pk, spec.mode, spec.wait)? {
-                Some(row)
-                    if self.matches_locked(self.filter.is_some(), once, &row, ctx)?
-                        && self.matches_late(txn, ctx, &row)? =>
-                {
-                    f(txn, pk, &row)?
-                }
-                _ => true,
-            })
+            self.lock_candidate(txn, ctx, &mut how, pk, f)
         })
     }
 }

@@ -462,9 +462,9 @@ impl Spec {
                 _ => return None,
             },
             ValueRef::UInt(n) => (n.to_string(), true),
-            ValueRef::Decimal(d) => (number(d.to_f64(), &rest, precision), true),
-            ValueRef::Double(f) => (number(f, &rest, precision), true),
-            ValueRef::Float(f) => (number(f as f64, &rest, precision), true),
+            ValueRef::Decimal(d) => (number(d.to_f64(), rest, precision), true),
+            ValueRef::Double(f) => (number(f, rest, precision), true),
+            ValueRef::Float(f) => (number(f as f64, rest, precision), true),
             v => {
                 let t = v.to_text();
                 match rest.as_str() {
