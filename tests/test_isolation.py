@@ -598,3 +598,27 @@ def test_queue_with_skip_locked_takes_each_job_once(connect):
 
     run_threads(work, threads)
     assert sorted(taken) == list(range(jobs))
+
+
+# -- rows that move while they are looked for --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [RC, "SERIALIZABLE"])
+@pytest.mark.parametrize("last", ["", " ORDER BY num DESC", " ORDER BY v"])
+def test_a_row_that_moves_in_the_index_is_changed_once(connect, level, last):
+    """Others move rows within the range of an index while UPDATE, which looks for rows by it, waits for their locks."""
+    setup = connect()
+    setup.ok("CREATE TABLE moves (id INT PRIMARY KEY, num INT NOT NULL, grp INT NOT NULL, v VARCHAR(100) NOT NULL, KEY k (num, grp))")
+    setup.ok("INSERT INTO moves SELECT seq, seq, 10, '' FROM (WITH RECURSIVE s AS (SELECT 1 seq UNION ALL SELECT seq + 1 FROM s WHERE seq < 60) SELECT seq FROM s) d")
+    other, client = connect(), connect()
+    client.ok(f"SET SESSION TRANSACTION ISOLATION LEVEL {level}")
+    client.ok("SET SESSION innodb_snapshot_isolation = OFF")
+    other.ok("BEGIN")
+    for row, grp in ((1, 11), (2, 9), (30, 12), (59, 8), (60, 13)):
+        other.ok(f"UPDATE moves SET grp = {grp}, v = 'o' WHERE id = {row}")
+    waiting = client.background(f"UPDATE moves FORCE INDEX (k) SET v = CONCAT(v, 'x') WHERE num BETWEEN 1 AND 60{last}")
+    assert waiting.blocked()
+    other.ok("COMMIT")
+    waiting.ok()
+    wanted = [(n, "ox" if n in (1, 2, 30, 59, 60) else "x") for n in range(1, 61)]
+    assert setup.rows("SELECT id, v FROM moves ORDER BY id") == [(str(n), v) for n, v in wanted]

@@ -221,6 +221,8 @@ class Checker:
         writes = op.kind in (WRITE, WRITE_WHERE, DELETE)
         locks = op.lock or writes
         before = op.began if self.per_statement or locks else txn.began
+        # Under snapshot isolation a locking read that finds nothing may have looked into the snapshot or at what is newest.
+        absent = txn.began if self.history.level == "rr" else before
         for o, fits in self.objects.relevant(op.where):
             if o.id in hidden:
                 continue
@@ -229,7 +231,7 @@ class Checker:
             if mine:
                 self.own_read(txn, op, o, fits, row, mine)
                 continue
-            low, high = o.window(before, op.ended)
+            low, high = o.window(absent if row is None else before, op.ended)
             if row is not None and row.tokens is not None:
                 self.exact(txn, op, o, row, low, locks, pure, met, bool(own.get(o.id)))
                 continue
