@@ -215,3 +215,51 @@ def test_an_encrypted_folder(own_narwal, tmp_path):
     repair(server.datadir, option, f"--from={backup}")
     server.start()
     assert rows(server) == before
+
+
+@pytest.mark.parametrize("kind", ["narwal", "mariadb"])
+def test_tables_from_a_replica(own_narwal, own_narwal_replica, own_replica, kind):
+    server = own_narwal("--innodb-buffer-pool-size=16M")
+    replica = own_narwal_replica() if kind == "narwal" else own_replica()
+    replica.follow(server.port)
+    with Client(server) as c:
+        make(c)
+        write(c, 0)
+        c.ok("CREATE TABLE d.child (id INT PRIMARY KEY, t INT, f FLOAT, b BIT(9), y VARBINARY(9), FOREIGN KEY (t) REFERENCES d.t (id))")
+        c.ok("INSERT INTO d.child VALUES (1, 3, 1.1, 257, x'ff00'), (2, NULL, NULL, NULL, NULL)")
+        replica.wait_applied(c.value("SELECT @@gtid_binlog_state"))
+    before = settled(server)
+    base = server.datadir / "base.redb"
+    data = bytearray(base.read_bytes())
+    at = data.find(b"kkkkkkkkkkkkkkkkkkkkkkkkkkkk")
+    data[at + 7] ^= 4
+    base.write_bytes(data)
+    here = f"--replica=127.0.0.1:{replica.port}"
+    server.start()
+    with Client(server) as c:
+        c.fails("SELECT * FROM d.t", 1712)
+        c.ok("INSERT INTO d.u VALUES (-1, 'one more')")
+        replica.wait_applied(c.value("SELECT @@gtid_binlog_state"))
+    server.stop()
+    assert "d.t: " in repair(server.datadir, here)
+    server.start()
+    after = rows(server)
+    assert {**after, "u": after["u"][1:], "position": 0} == {**before, "position": 0}
+    with Client(server) as c:
+        assert c.value("SELECT COUNT(*) FROM d.child WHERE t IS NOT NULL AND y = x'ff00' AND b = 257") == "1"
+        write(c, 5000, 20)
+        state = c.value("SELECT @@gtid_binlog_state")
+        replica.wait_applied(state)
+        assert c.rows("SELECT * FROM d.t ORDER BY id") == Client(replica).rows("SELECT * FROM d.t ORDER BY id")
+    # A replica with other transactions has other rows.
+    with Client(replica) as c:
+        c.run("STOP SLAVE")
+    with Client(server) as c:
+        c.ok("INSERT INTO d.u VALUES (-2, 'the replica has not this')")
+    server.stop()
+    data = bytearray(base.read_bytes())
+    for at in range(0, len(data), 4096):
+        if data.find(b"kkkkkkkkkkkkkkkkkkkkkkkkkkkk", at, at + 4096) >= 0:
+            data[at + 2000] ^= 4
+    base.write_bytes(data)
+    assert "only a server with exactly the folder's transactions" in repair(server.datadir, here, code=1)

@@ -16,7 +16,7 @@ usage:
   narwal backup --to=DIR           copy a running server's data, whole or what has changed; narwal backup verify DIR
   narwal restore --from=DIR        a data folder out of a backup, as of its end or of another moment
   narwal check DIR                 verify a stopped server's data folder: log, tables, indexes
-  narwal repair DIR                make a damaged data folder whole again, with its log, a backup, an archive
+  narwal repair DIR                make a damaged data folder whole again, with its log, a backup, a replica
   narwal verify-log [options]      check every record of a stopped server's log
   narwal rotate-key [options]      change the keys of an encrypted data folder
   narwal encrypt, narwal decrypt   encrypt a plain data folder, or the other way round

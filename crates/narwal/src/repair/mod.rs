@@ -6,6 +6,7 @@
 //! | `sources.rs` | where whole copies come from: a backup, an archive |
 //! | `log.rs` | damaged and missing segments of the log |
 //! | `base.rs` | the table store, built again from a backup's and the log |
+//! | `tables.rs` | damaged tables, from a replica |
 //!
 //! The log is mended first, because the table store is built from it. Nothing that was in the folder is removed before the
 //! folder has been checked again and found whole.
@@ -13,6 +14,7 @@
 mod base;
 mod log;
 mod sources;
+mod tables;
 
 use crate::Failure;
 use crate::folder::open_disk;
@@ -32,10 +34,10 @@ Examples:
   narwal repair ./narwal-data --from=/backups/monday             tables from a backup and the log since
   narwal repair ./narwal-data --from=/backups/monday --archive=file:///archive
                                                                  also with segments of the log from an archive
+  narwal repair ./narwal-data --replica=db2                      damaged tables from a replica with the same transactions
   narwal repair ./narwal-data --dry-run                          only say what is damaged and what would be done
 
-Stop the server first, and keep a copy of the folder if you can. docs/repair.md tells more, also how to have a table from a
-replica while the server runs.
+Stop the server first, and keep a copy of the folder if you can. docs/repair.md tells more.
 
 Exit status: 0 the folder is whole; 1 it could not be done; 2 wrong options; 3 damage is left, or the copies are damaged.";
 
@@ -64,6 +66,21 @@ struct RepairArgs {
     /// Which of the archive's histories, if it has several of this log
     #[arg(long, value_name = "NAME", requires = "archive")]
     archive_history: Option<String>,
+    /// A replica of this server, Narwal or MariaDB, which has applied all of its transactions: damaged tables come from there
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["from", "rebuild"])]
+    replica: Option<String>,
+    /// Account there; it needs SELECT and BINLOG MONITOR
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        default_value = "root",
+        requires = "replica"
+    )]
+    user: String,
+    /// File with its password in the first line; else the environment variable MYSQL_PWD is the password
+    #[arg(long, value_name = "FILE", requires = "replica")]
+    password_file: Option<PathBuf>,
     /// Key file of an encrypted folder
     #[arg(long, value_name = "FILE")]
     encryption_key_file: Option<PathBuf>,
@@ -149,6 +166,8 @@ struct Damage {
     runs: Vec<PathBuf>,
     /// The table store, or what is derived from it.
     base: bool,
+    /// Damaged tables of it, `database.table`.
+    tables: Vec<String>,
 }
 
 impl Damage {
@@ -165,6 +184,9 @@ impl Damage {
                 }
                 Some(file) if file.starts_with(dir.join("spill")) => d.runs.push(file.clone()),
                 _ => d.base = true,
+            }
+            if let Some(table) = f.table.as_ref().filter(|t| !d.tables.contains(t)) {
+                d.tables.push(table.clone());
             }
         }
         d
@@ -262,7 +284,9 @@ fn mend(
             aside.push(old);
         }
     }
-    if !damage.log && damage.base || missing_base || args.rebuild {
+    if let Some(replica) = args.replica.as_ref().filter(|_| damage.base) {
+        tables::refetch(folder, args, replica, &damage.tables)?;
+    } else if !damage.log && damage.base || missing_base || args.rebuild {
         base::rebuild(folder, sources, args.dry_run, &mut aside)?;
     } else if damage.base && !args.dry_run {
         // What the check could not read because of the log is known only now.

@@ -28,7 +28,7 @@ pub fn run(
     let position = begin(&mut connection)?;
     let plan = look(&mut connection, args)?;
     // Any server id: nothing is written to the binary log.
-    let instance = glue::open(&quiet(args, work, 1)?)?;
+    let instance = glue::open(&quiet(args, work.dir(), 1)?)?;
     let copied = instance
         .local()
         .and_then(|mut local| copy(args, &mut connection, &plan, &mut local));
@@ -41,8 +41,8 @@ pub fn run(
     Ok(Some(position))
 }
 
-/// Opens the snapshot. Gives its GTID position.
-fn begin(connection: &mut Connection) -> Result<String, Failure> {
+/// Opens the snapshot.
+pub fn open_snapshot(connection: &mut Connection) -> Result<(), Failure> {
     for sql in [
         "SET NAMES utf8mb4",
         "SET SESSION sql_mode='', time_zone='+00:00', sql_quote_show_create=1, max_statement_time=0",
@@ -53,6 +53,12 @@ fn begin(connection: &mut Connection) -> Result<String, Failure> {
     ] {
         connection.execute(sql).map_err(asking)?;
     }
+    Ok(())
+}
+
+/// Opens the snapshot. Gives its GTID position.
+fn begin(connection: &mut Connection) -> Result<String, Failure> {
+    open_snapshot(connection)?;
     let status = connection
         .query("SHOW STATUS LIKE 'binlog_snapshot_%'")
         .map_err(asking)?;
@@ -88,12 +94,8 @@ fn begin(connection: &mut Connection) -> Result<String, Failure> {
     })
 }
 
-fn copy(
-    args: &ReplicaArgs,
-    connection: &mut Connection,
-    plan: &Plan,
-    local: &mut Local,
-) -> Result<(), Failure> {
+/// A session that writes the rows of another server as they are, and not to the binary log.
+pub fn prepare_local(local: &mut Local) -> Result<(), Failure> {
     for sql in [
         "SET SESSION sql_log_bin=0",
         "SET NAMES utf8mb4",
@@ -102,6 +104,16 @@ fn copy(
     ] {
         local.query(sql)?;
     }
+    Ok(())
+}
+
+fn copy(
+    args: &ReplicaArgs,
+    connection: &mut Connection,
+    plan: &Plan,
+    local: &mut Local,
+) -> Result<(), Failure> {
+    prepare_local(local)?;
     make_tables(connection, plan, local)?;
     make_views(connection, plan, local)?;
     let total = plan.tables.iter().map(|t| t.bytes).sum();
@@ -182,7 +194,8 @@ fn make_views(connection: &mut Connection, plan: &Plan, local: &mut Local) -> Re
     }
 }
 
-fn rows(
+/// Copies a table's rows; `told` hears of their bytes.
+pub fn rows(
     connection: &mut Connection,
     table: &TablePlan,
     local: &mut Local,

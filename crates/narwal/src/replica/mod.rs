@@ -6,14 +6,18 @@
 //! | `work.rs` | the folder in the making, and what makes it the one that was asked for |
 //! | `clone.rs` | a running Narwal's files, by BACKUP STREAM |
 //! | `dump.rs`, `schema.rs` | a running MariaDB's tables, by one consistent snapshot |
+//! | `refetch.rs` | single tables once more, for a server whose own are damaged |
 //! | `settle.rs` | position and connection of the new replica |
 
 mod args;
 mod clone;
 mod dump;
+mod refetch;
 mod schema;
 mod settle;
 mod work;
+
+pub use refetch::refetch;
 
 use crate::Failure;
 use args::ReplicaArgs;

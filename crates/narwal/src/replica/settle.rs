@@ -7,6 +7,7 @@ use crate::glue;
 use crate::local::Local;
 use crate::options::{Serve, serve};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Sets position and connection in the folder. `slave_pos`: of a dump; a copy of files knows it itself. Gives the position.
 pub fn run(
@@ -15,7 +16,7 @@ pub fn run(
     server_id: u32,
     slave_pos: Option<String>,
 ) -> Result<String, Failure> {
-    let instance = glue::open(&quiet(args, work, server_id)?)?;
+    let instance = glue::open(&quiet(args, work.dir(), server_id)?)?;
     let done = instance.open_replicas().and_then(|_| {
         let mut local = instance.local()?;
         settle(args, &mut local, slave_pos)
@@ -27,9 +28,9 @@ pub fn run(
 }
 
 /// A server that nobody connects to and that connects to nobody.
-pub fn quiet(args: &ReplicaArgs, work: &Work, server_id: u32) -> Result<Serve, Failure> {
+pub fn quiet(args: &ReplicaArgs, dir: &Path, server_id: u32) -> Result<Serve, Failure> {
     let mut words = vec![
-        format!("--datadir={}", work.dir().display()),
+        format!("--datadir={}", dir.display()),
         "--skip-networking".to_owned(),
         "--socket=".to_owned(),
         "--skip-slave-start".to_owned(),
