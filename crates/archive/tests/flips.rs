@@ -114,11 +114,21 @@ fn read_all(db: &Database) -> Seen {
         match catalog.table("d", name) {
             None => put(name.into(), Ok(vec![b"no table".to_vec()])),
             Some(t) => {
+                let mut damage = None;
                 for i in 0..t.indexes.len().max(1) {
-                    put(format!("{name}.{i}"), rows(db, name, i));
+                    let read = rows(db, name, i);
+                    damage = damage.or_else(|| read.as_ref().err().map(ToString::to_string));
+                    put(format!("{name}.{i}"), read);
                 }
+                // An estimate, which a table that can't be read does not have.
                 let counted = db.table_rows(t).to_string().into_bytes();
-                put(format!("{name} counted"), Ok(vec![counted]));
+                put(
+                    format!("{name} counted"),
+                    match damage {
+                        None => Ok(vec![counted]),
+                        Some(why) => Err(EngineError::Corrupt(why)),
+                    },
+                );
             }
         }
     }

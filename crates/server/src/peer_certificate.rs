@@ -181,6 +181,7 @@ mod tests {
     #[test]
     fn names_as_openssl_prints_them() {
         let mut params = rcgen::CertificateParams::default();
+        params.distinguished_name = rcgen::DistinguishedName::new();
         let dn = &mut params.distinguished_name;
         dn.push(rcgen::DnType::CountryName, "DE");
         dn.push(rcgen::DnType::OrganizationName, "Narwal, Inc/x");
