@@ -39,6 +39,8 @@ class Load:
 
     def __init__(self, server, filler: int = 0):
         self.server, self.filler = server, filler
+        # Seconds between transactions: a backup that is held to a rate never ends beside more than that.
+        self.pause = 0.0
         self.count, self.stop = 0, threading.Event()
         with Client(server) as c:
             c.ok("CREATE DATABASE d")
@@ -60,6 +62,7 @@ class Load:
         with Client(self.server) as c:
             while not self.stop.is_set():
                 self.some(c, 1)
+                time.sleep(self.pause)
 
     def __enter__(self) -> Load:
         self.thread = threading.Thread(target=self.run)
@@ -436,6 +439,7 @@ def test_a_broken_link_is_taken_up_again(source, restored, tmp_path, lab):
     server, load = source(filler=1500)
     with Client(server) as c:
         load.some(c, 1500)
+    load.pause = 0.002
     proxy = Proxy(server.port)
     try:
         with load:

@@ -280,8 +280,12 @@ fn send(
                 bytes,
             }) => {
                 row("data", &file, offset, &bytes)?;
-                // KILL ends it for good.
-                pace(bytes.len() as u64).map_err(Broken::Backup)?;
+                // KILL ends it for good. A client that has gone ends its statement too, and may come back: it is known by
+                // that it takes nothing more.
+                if let Err(e) = pace(bytes.len() as u64) {
+                    row("data", &file, offset + bytes.len() as u64, &[])?;
+                    return Err(Broken::Backup(e));
+                }
             }
             Some(Piece::End { file, size }) => row("end", &file, size, &[])?,
             None => break,
