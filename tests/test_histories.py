@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "scripts" / "histories"))
 
 import run as runner  # noqa: E402
 from checker import check  # noqa: E402
-from history import ABORT, INFO, OK, History, Op, Row, Txn, load  # noqa: E402
+from record import ABORT, INFO, OK, History, Op, Row, Txn, load  # noqa: E402
 from levels import FORBIDDEN  # noqa: E402
 
 # Levels whose short run must find nothing.

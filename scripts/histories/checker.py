@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cycles import NAMES, RT, RW, WR, WW, Graph, find
-from history import ABORT, BACK, COUNT, DELETE, GET, OK, READ, SAVEPOINT, SET, WRITE, WRITE_WHERE, History, Op, Txn
+from record import ABORT, BACK, COUNT, DELETE, GET, OK, READ, SAVEPOINT, SET, WRITE, WRITE_WHERE, History, Op, Txn
 from levels import FORBIDDEN
 from objects import NEVER, Object, Objects, Write, matches
 

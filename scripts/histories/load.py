@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 from testbed.wire import Connection, Lost, SqlError  # noqa: E402
 
-from history import (ABORT, BACK, COUNT, DELETE, GET, INFO, OK, READ, SAVEPOINT, SET, WRITE, WRITE_WHERE, History, Op, Row, Txn)  # noqa: E402, fmt: skip
+from record import (ABORT, BACK, COUNT, DELETE, GET, INFO, OK, READ, SAVEPOINT, SET, WRITE, WRITE_WHERE, History, Op, Row, Txn)  # noqa: E402, fmt: skip
 from levels import SQL  # noqa: E402
 
 DATABASE = "histories"

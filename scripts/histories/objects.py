@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from history import DELETE, INFO, OK, SAVEPOINT, BACK, SET, WRITE, WRITE_WHERE, ABORT, History, Op, Txn
+from record import DELETE, INFO, OK, SAVEPOINT, BACK, SET, WRITE, WRITE_WHERE, ABORT, History, Op, Txn
 
 NEVER = float("inf")
 

@@ -28,8 +28,8 @@ from testbed.wire import Connection, Lost, SqlError  # noqa: E402
 
 import load  # noqa: E402
 from checker import Result, check  # noqa: E402
-from history import History  # noqa: E402
-from history import load as load_history  # noqa: E402
+from record import History  # noqa: E402
+from record import load as load_history  # noqa: E402
 from levels import FORBIDDEN, SQL  # noqa: E402
 
 COMMON = ["--innodb-flush-log-at-trx-commit=1"]
