@@ -148,7 +148,7 @@ impl ClientSession {
 
     /// Error 1290: `read_only` is on, and the account is not above it. Appliers are.
     pub(crate) fn refuse_under_read_only(&mut self) -> SqlResult<()> {
-        if self.instance.read_only.load(Ordering::Relaxed)
+        if self.instance.switches.read_only.load(Ordering::Relaxed)
             && !self.account().global.has(PrivilegeSet::READ_ONLY_ADMIN)
         {
             return Err(SqlError::new(

@@ -923,7 +923,7 @@ impl Applier {
         let filter = self.options.filter.clone();
         let s = self.session()?;
         let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
-        s.vars.fixed_micros.store(micros, Ordering::Relaxed);
+        s.vars.facts.fixed_micros.store(micros, Ordering::Relaxed);
         let known = (1u64 << narwal_sql::sql_mode::SQL_MODE_NAMES.len()) - 1;
         let mode = SqlMode(sql_mode & known);
         s.vars.set_by_name("sql_mode", VarValue::text(mode.names()));

@@ -1,27 +1,13 @@
 //! Administration of the binary log, and what the session asks of the GTIDs of its transactions.
 
+use crate::gtids::gtid_inside_transaction;
+pub(crate) use crate::gtids::gtid_list;
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
-use narwal_binlog::GtidState;
 use narwal_engine::{GtidChoice, PurgeReport};
 use narwal_types::{SqlError, SqlResult, Value};
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
-
-/// Reads a list of GTIDs; error 1941.
-pub(crate) fn gtid_list(text: &str) -> SqlResult<GtidState> {
-    text.parse()
-        .map_err(|_| SqlError::new(1941, b"HY000", "Could not parse GTID list"))
-}
-
-/// Error 1953.
-pub(crate) fn gtid_inside_transaction() -> SqlError {
-    SqlError::new(
-        1953,
-        b"HY000",
-        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction",
-    )
-}
 
 impl ClientSession {
     /// What the session's variables say of the next GTID.
@@ -29,24 +15,24 @@ impl ClientSession {
         if let Some(applying) = &self.applying {
             return applying.gtid;
         }
-        let seq_no = self.vars.gtid_seq_no.load(Ordering::Relaxed);
+        let seq_no = self.vars.facts.gtid_seq_no.load(Ordering::Relaxed);
         GtidChoice {
             domain_id: Some(self.settings.gtid_domain_id),
             server_id: Some(self.settings.server_id),
             seq_no: (seq_no != 0).then_some(seq_no),
-            strict: self.instance.gtid_strict.load(Ordering::Relaxed),
+            strict: self.instance.switches.gtid_strict.load(Ordering::Relaxed),
         }
     }
 
     /// A GTID was written (empty: none was): it is the last one, and `gtid_seq_no` is used up.
     pub(crate) fn note_gtid(&self, gtid: impl Display) {
-        let mut last = self.vars.last_gtid.lock();
+        let mut last = self.vars.facts.last_gtid.lock();
         let before = last.len();
         // Its place is used again: there is one for each commit. Writing to a String does not fail.
         let _ = write!(last, "{gtid}");
         if last.len() > before {
             last.drain(..before);
-            self.vars.gtid_seq_no.store(0, Ordering::Relaxed);
+            self.vars.facts.gtid_seq_no.store(0, Ordering::Relaxed);
         }
     }
 
@@ -55,7 +41,7 @@ impl ClientSession {
         if self.open.is_some() {
             return Err(gtid_inside_transaction());
         }
-        if seq == 0 || !self.instance.gtid_strict.load(Ordering::Relaxed) {
+        if seq == 0 || !self.instance.switches.gtid_strict.load(Ordering::Relaxed) {
             return Ok(());
         }
         let domain = self.settings.gtid_domain_id;

@@ -5,7 +5,8 @@ use crate::admin::{Admin, Flush, Maintenance, SetScope, Show, TableLock, TableRe
 use crate::information_schema::Definitions;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
-use crate::session::{ClientSession, Completion};
+use crate::session::ClientSession;
+use crate::settings::Completion;
 use crate::status;
 use crate::transaction::NextTransaction;
 use crate::variables::VarValue;

@@ -32,7 +32,7 @@ impl SessionVars {
     fn options(&self) -> TxnOptions {
         let id = |name: &str| u32::try_from(self.value(name).as_u64()).ok();
         TxnOptions {
-            thread_id: self.connection_id,
+            thread_id: self.facts.connection_id,
             lock_wait_timeout: Some(Duration::from_secs(
                 self.value("innodb_lock_wait_timeout").as_u64(),
             )),
@@ -42,14 +42,14 @@ impl SessionVars {
                 domain_id: id("gtid_domain_id"),
                 server_id: id("server_id"),
                 seq_no: None,
-                strict: self.instance.gtid_strict.load(Ordering::Relaxed),
+                strict: self.instance.switches.gtid_strict.load(Ordering::Relaxed),
             },
             ..TxnOptions::default()
         }
     }
 
     fn timestamp(&self) -> u32 {
-        u32::try_from(self.now_micros.load(Ordering::Relaxed) / 1_000_000).unwrap_or(0)
+        u32::try_from(self.facts.now_micros.load(Ordering::Relaxed) / 1_000_000).unwrap_or(0)
     }
 
     /// Runs something with a sequence, again if it is altered at the same time.

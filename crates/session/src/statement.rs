@@ -35,9 +35,10 @@ impl ClientSession {
             self.inherited = 0;
             self.env.clear_conditions();
         }
-        let fixed = self.vars.fixed_micros.load(Ordering::Relaxed);
+        let fixed = self.vars.facts.fixed_micros.load(Ordering::Relaxed);
         self.env.now_micros = if fixed != 0 { fixed } else { unix_micros() };
         self.vars
+            .facts
             .now_micros
             .store(self.env.now_micros, Ordering::Relaxed);
         if self.internal {
@@ -108,7 +109,10 @@ impl ClientSession {
     /// Makes the statement's results visible to variables of the next one.
     pub(crate) fn publish_results(&mut self) {
         let warnings = self.env.warning_count();
-        self.vars.warning_count.store(warnings, Ordering::Relaxed);
+        self.vars
+            .facts
+            .warning_count
+            .store(warnings, Ordering::Relaxed);
         let errors = if warnings == 0 {
             0
         } else {
@@ -118,11 +122,13 @@ impl ClientSession {
                 .filter(|c| c.level == WarningLevel::Error)
                 .count() as u64
         };
-        self.vars.error_count.store(errors, Ordering::Relaxed);
+        self.vars.facts.error_count.store(errors, Ordering::Relaxed);
         self.vars
+            .facts
             .last_insert_id
             .store(self.env.last_insert_id, Ordering::Relaxed);
         self.vars
+            .facts
             .in_transaction
             .store(self.open.is_some(), Ordering::Relaxed);
     }

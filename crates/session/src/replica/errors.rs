@@ -1,6 +1,6 @@
 //! Errors and notes about connections, as MariaDB gives them.
 
-use super::{Condition, WarningLevel};
+use narwal_sql::{Condition, WarningLevel};
 use narwal_types::SqlError;
 
 /// Error 1617: there is no such connection.
