@@ -15,6 +15,7 @@ use crate::result::{ResultState, WireSink, put_changes, put_err, put_ok};
 use crate::server::Shared;
 use crate::statements::{self, Statements};
 use crate::stream::{Socket, Stream, Timed};
+use narwal_types::errors;
 use narwal_types::{OkInfo, SqlError, SqlResult};
 use std::io;
 use std::mem::take;
@@ -74,19 +75,15 @@ impl From<ReadError> for End {
 }
 
 fn malformed() -> SqlError {
-    SqlError::new(1835, b"HY000", "Malformed communication packet")
+    errors::MALFORMED_PACKET.plain()
 }
 
 fn unknown_command() -> SqlError {
-    SqlError::new(1047, b"08S01", "Unknown command")
+    errors::UNKNOWN_COM_ERROR.plain()
 }
 
 fn packet_too_large() -> SqlError {
-    SqlError::new(
-        1153,
-        b"08S01",
-        "Got a packet bigger than 'max_allowed_packet' bytes",
-    )
+    errors::NET_PACKET_TOO_LARGE.plain()
 }
 
 /// The parts of a connection that move packets.
@@ -137,7 +134,7 @@ impl Channel {
         let (told, seq) = match &e {
             ReadError::TooLarge(_) => (packet_too_large(), self.reader.next_seq()),
             ReadError::OutOfOrder { want, .. } => (
-                SqlError::new(1156, b"08S01", "Got packets out of order"),
+                errors::NET_PACKETS_OUT_OF_ORDER.plain(),
                 want.wrapping_add(1),
             ),
             _ => return e.into(),
@@ -355,11 +352,7 @@ impl Connection<'_> {
             return Err(self.deny(who, account.as_ref(), e, reason, false));
         }
         if let Some(a) = account.as_ref().filter(|a| a.blocked) {
-            let e = SqlError::new(
-                4150,
-                b"HY000",
-                "User is blocked because of too many credential errors; unblock with 'ALTER USER / FLUSH PRIVILEGES'",
-            );
+            let e = errors::USER_IS_BLOCKED.plain();
             return Err(self.deny(who, Some(a), e, "too many wrong passwords", false));
         }
         let wanted = match &account {
@@ -416,7 +409,7 @@ impl Connection<'_> {
             }
         };
         if account.locked {
-            let e = SqlError::new(4151, b"HY000", "Access denied, this account is locked");
+            let e = errors::ACCOUNT_HAS_BEEN_LOCKED.plain();
             return Err(self.deny(who, Some(&account), e, "account is locked", false));
         }
         let wait = self.shared.backend.login_passed(&account);
@@ -505,7 +498,7 @@ impl Connection<'_> {
 }
 
 fn bad_handshake() -> SqlError {
-    SqlError::new(1043, b"08S01", "Bad handshake")
+    errors::HANDSHAKE_ERROR.plain()
 }
 
 struct Commands<'a> {
@@ -571,7 +564,7 @@ impl Commands<'_> {
                     tracing::error!(connection = c.id, "a panic ended the connection");
                     c.chan.writer.abandon();
                     let e = "Internal error; the connection ends, and the server's log says more";
-                    return Err(c.chan.refuse(SqlError::new(1105, b"HY000", e)));
+                    return Err(c.chan.refuse(errors::UNKNOWN_ERROR.text(e)));
                 }
             }
             c.chan.stream.set_interruptible(false);
@@ -768,13 +761,8 @@ fn other(
     match code {
         command::PING => Ok(Reply::Ok),
         command::INIT_DB => {
-            let db = std::str::from_utf8(payload).map_err(|_| {
-                SqlError::new(
-                    1049,
-                    b"42000",
-                    format!("Unknown database '{}'", String::from_utf8_lossy(payload)),
-                )
-            })?;
+            let db = std::str::from_utf8(payload)
+                .map_err(|_| errors::BAD_DB_ERROR.with([&String::from_utf8_lossy(payload)]))?;
             session.init_db(db)?;
             Ok(Reply::Ok)
         }

@@ -32,6 +32,7 @@ use narwal_engine::{
 };
 use narwal_sql::SqlMode;
 use narwal_types::charset::latin1_text;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -95,7 +96,7 @@ impl ApplyError {
 
     fn unsupported(message: impl Into<String>) -> Self {
         ApplyError {
-            code: 1235,
+            code: codes::NOT_SUPPORTED_YET,
             ..ApplyError::new(message)
         }
     }
@@ -962,8 +963,14 @@ impl Applier {
             // It failed there as well, after it had done a part.
             Err(e) if q.error_code != 0 && e.code == q.error_code => {}
             // Nothing of it was prepared here.
-            Err(e) if xa && e.code == 1397 && leaves_out => return without_effect(self),
-            Err(e) if e.code == 1235 && self.options.skip_unsupported && skippable(words) => {
+            Err(e) if xa && e.code == codes::XAER_NOTA && leaves_out => {
+                return without_effect(self);
+            }
+            Err(e)
+                if e.code == codes::NOT_SUPPORTED_YET
+                    && self.options.skip_unsupported
+                    && skippable(words) =>
+            {
                 self.note(format!("logged without effect: {}", words.join(" ")));
                 return without_effect(self);
             }

@@ -5,7 +5,9 @@ pub(crate) use crate::gtids::gtid_list;
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use narwal_engine::{GtidChoice, PurgeReport};
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::errors;
+use narwal_types::errors::codes;
+use narwal_types::{SqlResult, Value};
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
@@ -47,14 +49,10 @@ impl ClientSession {
         let domain = self.settings.gtid_domain_id;
         let state = gtid_list(&self.instance.database().gtid_binlog_state())?;
         match state.last(domain) {
-            Some(last) if seq <= last.seq => Err(SqlError::new(
-                1950,
-                b"HY000",
-                format!(
+            Some(last) if seq <= last.seq => Err(errors::GTID_STRICT_OUT_OF_ORDER.text(format!(
                     "GTID {domain}-{}-{seq} would be out of order: the log has {last} already, and gtid strict mode is enabled",
                     self.settings.server_id
-                ),
-            )),
+                ))),
             _ => Ok(()),
         }
     }
@@ -68,7 +66,7 @@ impl ClientSession {
     /// What a purge could not do becomes notes.
     fn report(&self, report: PurgeReport) {
         for note in report.notes {
-            self.env.note(1867, note);
+            self.env.note(codes::WARN_PURGE_LOG_IN_USE, note);
         }
     }
 
@@ -77,11 +75,7 @@ impl ClientSession {
         self.need_binlog_admin()?;
         let db = self.instance.database();
         if !db.binlog_files().iter().any(|f| f.name == file) {
-            return Err(SqlError::new(
-                1373,
-                b"HY000",
-                "Target log not found in binlog index",
-            ));
+            return Err(errors::UNKNOWN_TARGET_BINLOG.plain());
         }
         let report = db.purge_binary_logs_to(file)?;
         self.report(report);
@@ -114,16 +108,13 @@ impl ClientSession {
     pub(crate) fn flush_binary_logs(&mut self, domains: &[u64]) -> SqlResult<()> {
         let mut ids = Vec::with_capacity(domains.len());
         for &d in domains {
-            ids.push(u32::try_from(d).map_err(|_| {
-                SqlError::new(
-                    1076,
-                    b"HY000",
-                    format!("The gtid domain '{d}' does not fit into 32 bits"),
-                )
-            })?);
+            ids.push(
+                u32::try_from(d).map_err(|_| errors::BINLOG_CANT_DELETE_GTID_DOMAIN.with([&d]))?,
+            );
         }
         for warning in self.instance.database().flush_binary_logs(&ids)? {
-            self.env.warn(1076, warning);
+            self.env
+                .warn(codes::BINLOG_CANT_DELETE_GTID_DOMAIN, warning);
         }
         Ok(())
     }
@@ -137,13 +128,7 @@ impl ClientSession {
                 u32::try_from(n)
                     .ok()
                     .filter(|n| *n <= 0x7FFF_FFFF)
-                    .ok_or_else(|| {
-                        SqlError::new(
-                            1098,
-                            b"HY000",
-                            format!("No binary log file can have the number {n}"),
-                        )
-                    })?,
+                    .ok_or_else(|| errors::NO_UNIQUE_LOGFILE.with([&n]))?,
             ),
         };
         self.instance.database().reset_master(first)?;

@@ -1,13 +1,14 @@
 //! Lists of GTIDs as statements and variables have them.
 
 use narwal_binlog::{Gtid, GtidState};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::collections::BTreeMap;
 
 /// Reads a list of GTIDs; error 1941.
 pub(crate) fn gtid_list(text: &str) -> SqlResult<GtidState> {
     text.parse()
-        .map_err(|_| SqlError::new(1941, b"HY000", "Could not parse GTID list"))
+        .map_err(|_| errors::INCORRECT_GTID_STATE.plain())
 }
 
 /// Reads a list that names each domain once: errors 1941 and 1943.
@@ -17,14 +18,7 @@ pub(crate) fn gtid_position(text: &str) -> SqlResult<BTreeMap<u32, Gtid>> {
     let parts = text.split(',').map(str::trim).filter(|p| !p.is_empty());
     for gtid in parts.filter_map(|p| p.parse::<Gtid>().ok()) {
         if let Some(other) = out.get(&gtid.domain) {
-            return Err(SqlError::new(
-                1943,
-                b"HY000",
-                format!(
-                    "GTID {gtid} and {other} conflict (duplicate domain id {})",
-                    gtid.domain
-                ),
-            ));
+            return Err(errors::DUPLICATE_GTID_DOMAIN.with([&gtid, &other, &gtid.domain]));
         }
         out.insert(gtid.domain, gtid);
     }
@@ -38,11 +32,7 @@ pub(crate) fn gtid_text<'a>(list: impl Iterator<Item = &'a Gtid>) -> String {
 
 /// Error 1953.
 pub(crate) fn gtid_inside_transaction() -> SqlError {
-    SqlError::new(
-        1953,
-        b"HY000",
-        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction",
-    )
+    errors::INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO.plain()
 }
 
 #[cfg(test)]

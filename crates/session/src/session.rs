@@ -20,6 +20,7 @@ use crate::xa::Xa;
 use ahash::AHashMap;
 use narwal_engine::{OnDone, Reserved};
 use narwal_sql::{SqlMode, StatementEnv};
+use narwal_types::errors;
 use narwal_types::{Charset, Collation, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -220,11 +221,7 @@ impl ClientSession {
                 .global_value("disconnect_on_expired_password")
                 .as_bool()
         {
-            return Err(SqlError::new(
-                1862,
-                b"HY000",
-                "Your password has expired. To log in you must change it using a client that supports expired passwords",
-            ));
+            return Err(errors::MUST_CHANGE_PASSWORD_LOGIN.plain());
         }
         Ok(())
     }
@@ -232,11 +229,7 @@ impl ClientSession {
     /// Error 1820 while the password has to be changed.
     pub(crate) fn refuse_expired(&self) -> SqlResult<()> {
         if self.must_change_password {
-            return Err(SqlError::new(
-                1820,
-                b"HY000",
-                "You must SET PASSWORD before executing this statement",
-            ));
+            return Err(errors::MUST_CHANGE_PASSWORD.plain());
         }
         Ok(())
     }
@@ -559,21 +552,16 @@ fn identity(client: &ConnectOptions) -> Identity {
 
 /// Error 1045.
 pub(crate) fn access_denied(client: &ConnectOptions, password: bool) -> SqlError {
-    SqlError::new(
-        1045,
-        b"28000",
-        format!(
-            "Access denied for user '{}'@'{}' (using password: {})",
-            client.user,
-            client.host,
-            if password { "YES" } else { "NO" }
-        ),
-    )
+    errors::ACCESS_DENIED_ERROR.with([
+        &client.user,
+        &client.host,
+        &(if password { "YES" } else { "NO" }),
+    ])
 }
 
 /// Error 1049.
 pub(crate) fn unknown_database(db: &str) -> SqlError {
-    SqlError::new(1049, b"42000", format!("Unknown database '{db}'"))
+    errors::BAD_DB_ERROR.with([&db])
 }
 
 /// True for `information_schema`, which everyone may see.

@@ -8,7 +8,8 @@ use crate::variables::parts::{Facts, ServerParts, SessionView};
 use crate::variables::{self, Kind, OF_SESSIONS, VARIABLES, VarValue};
 use ahash::AHashMap;
 use narwal_sql::{VariableScope, VariableSource};
-use narwal_types::{Collation, SqlError, SqlResult, Value};
+use narwal_types::errors;
+use narwal_types::{Collation, SqlResult, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -137,13 +138,7 @@ impl SessionVars {
         let d = &VARIABLES[index];
         // Another name has no value of its own.
         let index = d.hooks.alias_of.and_then(variables::index).unwrap_or(index);
-        let wrong_scope = |is: &str| {
-            Err(SqlError::new(
-                1238,
-                b"HY000",
-                format!("Variable '{}' is a {is} variable", d.name),
-            ))
-        };
+        let wrong_scope = |is: &str| Err(errors::INCORRECT_GLOBAL_LOCAL_VAR.with([&d.name, &is]));
         let own = match scope {
             VariableScope::Global if !d.has_global() => return wrong_scope("SESSION"),
             VariableScope::Session if !d.has_session() => return wrong_scope("GLOBAL"),

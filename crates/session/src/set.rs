@@ -8,6 +8,8 @@ use crate::session::ClientSession;
 use crate::variables::parts::{Facts, ServerParts, SessionParts, SessionView};
 use crate::variables::{self, Accepted, Effect, VARIABLES, VarValue, VariableDef};
 use narwal_sql::VariableSource;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 
 /// An assignment that has been checked.
@@ -54,8 +56,10 @@ impl ClientSession {
                 } if name.eq_ignore_ascii_case("utf8mb4")
                     && collation.eq_ignore_ascii_case(MYSQL_COLLATION) =>
                 {
-                    self.env
-                        .warn(1105, format!("{collation} is taken for utf8mb4_general_ci"));
+                    self.env.warn(
+                        codes::UNKNOWN_ERROR,
+                        format!("{collation} is taken for utf8mb4_general_ci"),
+                    );
                     Checked::Names(Collation::default())
                 }
                 SetItem::Names { charset, collation } => {
@@ -167,7 +171,7 @@ impl ClientSession {
             accepted.value = normal(self, &accepted.value)?;
         }
         if let Some(t) = &accepted.truncated {
-            self.env.warn(1292, t.as_str());
+            self.env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
         }
         let current = if global {
             self.instance.global(i)
@@ -211,18 +215,14 @@ impl ClientSession {
         let d = &VARIABLES[i];
         let given = match value {
             SetValue::Default if d.hooks.no_default => {
-                return Err(SqlError::new(
-                    1230,
-                    b"42000",
-                    format!("Variable '{}' doesn't have a default value", d.name),
-                ));
+                return Err(errors::NO_DEFAULT.with([&d.name]));
             }
             SetValue::Default => return Ok(Checked::State(i, None)),
             other => self.set_value(other)?,
         };
         let accepted = d.accept(&given)?;
         if let Some(t) = &accepted.truncated {
-            self.env.warn(1292, t.as_str());
+            self.env.warn(codes::TRUNCATED_WRONG_VALUE, t.as_str());
         }
         if let Some(check) = d.hooks.check {
             check(self, &accepted.value)?;
@@ -239,7 +239,7 @@ impl ClientSession {
             Effect::Inert if new != current => {
                 let works = d.hooks.works_if;
                 if !works.is_some_and(|works| works(self.instance.database())) {
-                    self.env.warn(1105, d.inert_text());
+                    self.env.warn(codes::UNKNOWN_ERROR, d.inert_text());
                 }
                 Ok(())
             }
@@ -265,19 +265,11 @@ fn find(name: &str, connection: &str, base: &str) -> SqlResult<usize> {
     let of_connections = |i: &usize| VARIABLES[*i].hooks.filter.is_some();
     match found.filter(|i| connection.is_empty() || of_connections(i)) {
         Some(i) => Ok(i),
-        None if found.is_some() && name.contains('.') => Err(SqlError::new(
-            1272,
-            b"HY000",
-            format!(
-                "Variable '{base}' is not a variable component (can't be used as XXXX.variable_name)"
-            ),
-        )),
+        None if found.is_some() && name.contains('.') => {
+            Err(errors::VARIABLE_IS_NOT_STRUCT.with([&base]))
+        }
         None => Err(match name.split_once('.') {
-            Some((base, _)) => SqlError::new(
-                4081,
-                b"HY000",
-                format!("Unknown structured system variable or ROW routine variable '{base}'"),
-            ),
+            Some((base, _)) => errors::UNKNOWN_STRUCTURED_VARIABLE.with([&base]),
             None => variables::unknown(name),
         }),
     }
@@ -287,17 +279,23 @@ fn find(name: &str, connection: &str, base: &str) -> SqlResult<usize> {
 fn check_scope(d: &VariableDef, global: bool) -> SqlResult<()> {
     let name = d.name;
     let (code, text) = if matches!(d.effect, Effect::Computed | Effect::Startup) {
-        (1238, format!("Variable '{name}' is a read only variable"))
+        (
+            codes::INCORRECT_GLOBAL_LOCAL_VAR,
+            format!("Variable '{name}' is a read only variable"),
+        )
     } else if global && d.hooks.global_is_1238 {
-        (1238, format!("Variable '{name}' is a SESSION variable"))
+        (
+            codes::INCORRECT_GLOBAL_LOCAL_VAR,
+            format!("Variable '{name}' is a SESSION variable"),
+        )
     } else if global && !d.has_global() {
         (
-            1228,
+            codes::LOCAL_VARIABLE,
             format!("Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL"),
         )
     } else if !global && !d.has_session() {
         (
-            1229,
+            codes::GLOBAL_VARIABLE,
             format!("Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL"),
         )
     } else {
@@ -316,15 +314,7 @@ fn names(charset: Option<&str>, collation: Option<&str>) -> SqlResult<Checked> {
         Some(c) => {
             let coll = charset::collation(c)?;
             if coll.charset() != cs {
-                return Err(SqlError::new(
-                    1253,
-                    b"42000",
-                    format!(
-                        "COLLATION '{}' is not valid for CHARACTER SET '{}'",
-                        coll.name(),
-                        cs.name()
-                    ),
-                ));
+                return Err(errors::COLLATION_CHARSET_MISMATCH.with([&coll.name(), &cs.name()]));
             }
             coll
         }

@@ -9,7 +9,8 @@ use crate::session::ClientSession;
 use crate::status;
 use crate::variables::parts::SessionParts;
 use crate::variables::{self, VARIABLES, VarValue};
-use narwal_types::{ResultSink, SqlError, SqlResult};
+use narwal_types::errors;
+use narwal_types::{ResultSink, SqlResult};
 
 /// What the variables were before.
 #[derive(Default)]
@@ -69,11 +70,7 @@ impl ClientSession {
             };
             let hooks = &VARIABLES[i].hooks;
             if !hooks.for_one_statement {
-                return Err(SqlError::new(
-                    1971,
-                    b"42000",
-                    format!("The system variable {name} cannot be set in SET STATEMENT."),
-                ));
+                return Err(errors::SET_STATEMENT_NOT_SUPPORTED.with([&name]));
             }
             match hooks.kept {
                 Some((keep, put_back)) => before.state.push((put_back, keep(self))),

@@ -10,6 +10,8 @@ use crate::status;
 use narwal_engine::Isolation;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, SqlMode, Stmt, WarningLevel};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -66,15 +68,13 @@ impl ClientSession {
     pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
         // The statement may itself have changed max_statement_time: the deadline is what counts.
         self.process.deadline.store(0, Ordering::Release);
-        if e.code == 1317 && self.process.killed.load(Ordering::Relaxed) {
-            e = SqlError::new(1927, b"70100", "Connection was killed");
-        } else if e.code == 1317 && self.process.timed_out.swap(false, Ordering::SeqCst) {
+        if e.code == codes::QUERY_INTERRUPTED && self.process.killed.load(Ordering::Relaxed) {
+            e = errors::CONNECTION_KILLED.plain();
+        } else if e.code == codes::QUERY_INTERRUPTED
+            && self.process.timed_out.swap(false, Ordering::SeqCst)
+        {
             self.process.counters.add(status::STATEMENT_TIMEOUTS, 1);
-            e = SqlError::new(
-                1969,
-                b"70100",
-                "Query execution was interrupted (max_statement_time exceeded)",
-            );
+            e = errors::STATEMENT_TIMEOUT.plain();
         }
         self.take_inherited();
         self.env
@@ -206,8 +206,10 @@ impl ClientSession {
             Ok(p) => p,
             Err(e) => {
                 // Who may not see a table is not told whether it exists.
-                if matches!(e.code, 1146 | 1054 | 1049)
-                    && let Some((db, table)) = first_table(stmt, &self.env)
+                if matches!(
+                    e.code,
+                    codes::NO_SUCH_TABLE | codes::BAD_FIELD_ERROR | codes::BAD_DB_ERROR
+                ) && let Some((db, table)) = first_table(stmt, &self.env)
                 {
                     if is_virtual(&db) {
                         return Err(e);
@@ -391,7 +393,10 @@ impl ClientSession {
         // A DDL statement came between the plan and the table's definition lock. The lock is held now: the newest
         // definition stays. Nothing was written or sent yet.
         let mut tries = 0;
-        while matches!(&r, Err(e) if e.code == 1412) && tries < 3 && !plan.consumes_input() {
+        while matches!(&r, Err(e) if e.code == codes::TABLE_DEF_CHANGED)
+            && tries < 3
+            && !plan.consumes_input()
+        {
             tries += 1;
             open.txn.rollback_statement();
             let fresh = match self.plan_again(&from, text) {
@@ -425,11 +430,7 @@ impl ClientSession {
                 if kept {
                     self.open = Some(open);
                 }
-                return self.fail(SqlError::new(
-                    1317,
-                    b"70100",
-                    "Query execution was interrupted",
-                ));
+                return self.fail(errors::QUERY_INTERRUPTED.plain());
             }
             Ok(outcome) => {
                 if !tableless {
@@ -631,20 +632,16 @@ pub(crate) enum Source<'a> {
 }
 
 pub(crate) fn table_changed() -> SqlError {
-    SqlError::new(
-        1412,
-        b"HY000",
-        "Table definition has changed, please retry transaction",
-    )
+    errors::TABLE_DEF_CHANGED.plain()
 }
 
 pub(crate) fn empty_query() -> SqlError {
-    SqlError::new(1065, b"42000", "Query was empty")
+    errors::EMPTY_QUERY.plain()
 }
 
 /// Errors after which the whole transaction is gone.
 pub(crate) fn rolls_back_transaction(code: u16) -> bool {
-    matches!(code, 1213 | 1020)
+    matches!(code, codes::LOCK_DEADLOCK | codes::CHECKREAD)
 }
 
 /// True for a SELECT without a table: unless it has conditions of its own, those of the statement before stay, so that
@@ -677,11 +674,7 @@ pub(crate) fn utf8(sql: &[u8], no_backslash: bool) -> SqlResult<Cow<'_, str>> {
     }
     let bad = &sql[e.valid_up_to()..];
     let shown: String = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
-    Err(SqlError::new(
-        1300,
-        b"HY000",
-        format!("Invalid utf8mb4 character string: '{shown}'"),
-    ))
+    Err(errors::INVALID_CHARACTER_STRING.with([&"utf8mb4", &shown]))
 }
 
 pub(crate) fn unix_micros() -> i64 {

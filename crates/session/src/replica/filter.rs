@@ -3,7 +3,8 @@
 //! Row changes are judged by the table they change, whatever the default database was. Statements (DDL) are judged by
 //! the session's default database first, and then by the tables they change. Names are compared with case.
 
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 /// Filters of a connection. Empty lists filter nothing. Shared by its applier's threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -158,7 +159,7 @@ fn split(list: FilterList, text: &str) -> SqlResult<Vec<String>> {
         .map(String::from)
         .collect();
     if list.is_of_tables() && names.iter().any(|n| !n.contains('.')) {
-        return Err(SqlError::new(1210, b"HY000", "Incorrect arguments to SET"));
+        return Err(errors::WRONG_ARGUMENTS.with([&"SET"]));
     }
     Ok(names)
 }

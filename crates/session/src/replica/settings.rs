@@ -7,6 +7,8 @@ use crate::instance::Instance;
 use crate::session::ClientSession;
 use narwal_binlog::Gtid;
 use narwal_engine::{CatalogChange, Ddl, TxnOptions};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -114,11 +116,7 @@ impl ClientSession {
     pub(crate) fn check_gtid_slave_pos(&self, text: &str) -> SqlResult<()> {
         let new = gtid_position(text)?;
         if self.open.is_some() {
-            return Err(SqlError::new(
-                1179,
-                b"25000",
-                "You are not allowed to execute this command in a transaction",
-            ));
+            return Err(errors::CANT_DO_THIS_DURING_AN_TRANSACTION.plain());
         }
         let strict = self.instance.global_value("gtid_strict_mode").as_bool();
         let me = self.instance.global_value("server_id").as_u64();
@@ -129,13 +127,13 @@ impl ClientSession {
             let (code, text) = match new.get(&own.domain) {
                 Some(g) if g.seq >= own.seq => continue,
                 Some(g) => (
-                    1947,
+                    codes::MASTER_GTID_POS_CONFLICTS_WITH_BINLOG,
                     format!(
                         "GTID {g} is older than {own}, which this server has written itself: with MASTER_USE_GTID=current_pos the newer one counts"
                     ),
                 ),
                 None => (
-                    1948,
+                    codes::MASTER_GTID_POS_MISSING_DOMAIN,
                     format!(
                         "The new gtid_slave_pos has no GTID of domain {}, and this server has written {own} itself: with MASTER_USE_GTID=current_pos that one counts",
                         own.domain
@@ -153,8 +151,9 @@ impl ClientSession {
     /// Error 1210 with a warning if there is no connection of this name: for `name.variable`.
     pub(crate) fn check_variable_connection(&self, connection: &str) -> SqlResult<()> {
         if self.need_connection(connection).is_err() {
-            self.env.warn(1617, no_connection_text(connection));
-            return Err(SqlError::new(1210, b"HY000", "Incorrect arguments to SET"));
+            self.env
+                .warn(codes::WARN_NO_MASTER_INFO, no_connection_text(connection));
+            return Err(errors::WRONG_ARGUMENTS.with([&"SET"]));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::def::{Kind, VariableDef};
 use super::value::VarValue;
 use narwal_sql::SqlMode;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value};
 
 /// A value that was accepted, with the warning that it was changed to fit.
@@ -23,25 +24,17 @@ fn ok(value: VarValue) -> SqlResult<Accepted> {
 
 /// Error 1231.
 pub(crate) fn wrong_value(name: &str, value: &str) -> SqlError {
-    SqlError::new(
-        1231,
-        b"42000",
-        format!("Variable '{name}' can't be set to the value of '{value}'"),
-    )
+    errors::WRONG_VALUE_FOR_VAR.with([&name, &value])
 }
 
 /// Error 1232.
 fn wrong_type(name: &str) -> SqlError {
-    SqlError::new(
-        1232,
-        b"42000",
-        format!("Incorrect argument type to variable '{name}'"),
-    )
+    errors::WRONG_TYPE_FOR_VAR.with([&name])
 }
 
 /// Error 1193.
 pub fn unknown(name: &str) -> SqlError {
-    SqlError::new(1193, b"HY000", format!("Unknown system variable '{name}'"))
+    errors::UNKNOWN_SYSTEM_VARIABLE.with([&name])
 }
 
 fn fit(d: &VariableDef, given: &str, v: u64, clipped: bool) -> Accepted {
@@ -173,13 +166,7 @@ impl VariableDef {
             Kind::TimeZone => match value {
                 Value::Str(s) => {
                     let name = narwal_types::Zone::parse(s)
-                        .ok_or_else(|| {
-                            SqlError::new(
-                                1298,
-                                b"HY000",
-                                format!("Unknown or incorrect time zone: '{s}'"),
-                            )
-                        })?
+                        .ok_or_else(|| errors::UNKNOWN_TIME_ZONE.with([&s]))?
                         .1;
                     ok(VarValue::text(name))
                 }
@@ -188,11 +175,7 @@ impl VariableDef {
             Kind::Engine => match value {
                 Value::Str(s) if s.eq_ignore_ascii_case("innodb") => ok(VarValue::text("InnoDB")),
                 Value::Str(s) if s.eq_ignore_ascii_case("narwal") => ok(VarValue::text("Narwal")),
-                Value::Str(s) => Err(SqlError::new(
-                    1286,
-                    b"42000",
-                    format!("Unknown storage engine '{s}'"),
-                )),
+                Value::Str(s) => Err(errors::UNKNOWN_STORAGE_ENGINE.with([&s])),
                 _ => Err(wrong_type(self.name)),
             },
             Kind::Set(names) => {

@@ -9,6 +9,7 @@ use super::rules::outside_transaction;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
 use narwal_engine::{Compression, Options, RowImage, RowMetadata};
+use narwal_types::errors::codes;
 
 /// The rows.
 pub(super) static ROWS: &[VariableDef] = &[
@@ -132,7 +133,14 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .needs(PrivilegeSet::BINLOG_ADMIN)
     .session_needs(PrivilegeSet::BINLOG_ADMIN)
-    .allowed(|s, global| outside_transaction(s, global, 1679, "binlog_format")),
+    .allowed(|s, global| {
+        outside_transaction(
+            s,
+            global,
+            codes::INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT,
+            "binlog_format",
+        )
+    }),
     row(
         "binlog_group_commit_sync_delay",
         Global,
@@ -466,7 +474,14 @@ pub(super) static ROWS: &[VariableDef] = &[
     )
     .session_needs(PrivilegeSet::BINLOG_ADMIN)
     .session(|s, v| s.log_bin = v.as_bool())
-    .allowed(|s, global| outside_transaction(s, global, 1694, "sql_log_bin"))
+    .allowed(|s, global| {
+        outside_transaction(
+            s,
+            global,
+            codes::INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN,
+            "sql_log_bin",
+        )
+    })
     .global_is_1238(),
     row(
         "sync_binlog",

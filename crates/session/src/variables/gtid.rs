@@ -9,6 +9,7 @@ use super::rules::while_replicas_stand;
 use super::value::VarValue;
 use crate::gtids::gtid_inside_transaction;
 use crate::privileges::PrivilegeSet;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::atomic::Ordering;
 
@@ -190,9 +191,5 @@ fn gtid_outside_transaction(s: &dyn SessionParts, global: bool) -> SqlResult<()>
 }
 
 fn in_transaction() -> SqlError {
-    SqlError::new(
-        1179,
-        b"25000",
-        "You are not allowed to execute this command in a transaction",
-    )
+    errors::CANT_DO_THIS_DURING_AN_TRANSACTION.plain()
 }

@@ -3,6 +3,7 @@
 use super::parts::SessionParts;
 use super::value::VarValue;
 use crate::replica::errors::must_stop;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,11 +34,7 @@ pub(super) fn global_only(global: bool, name: &str) -> SqlResult<()> {
     if global {
         return Ok(());
     }
-    Err(SqlError::new(
-        1621,
-        b"HY000",
-        format!("SESSION variable '{name}' is read-only. Use SET GLOBAL to assign the value"),
-    ))
+    Err(errors::VARIABLE_IS_READONLY.with([&"SESSION", &name, &"GLOBAL"]))
 }
 
 /// Error 1198 while a connection to a source runs.
