@@ -234,9 +234,7 @@ fn rolled_back(why: Option<u16>) -> SqlError {
 }
 
 fn wrong_state(name: &str) -> SqlError {
-    errors::XAER_RMFAIL.text(&format!(
-            "XAER_RMFAIL: The command cannot be executed when global transaction is in the  {name} state"
-        ))
+    errors::XAER_RMFAIL.with([&name])
 }
 
 impl Xa {
