@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::error::{Corruption, LogError};
 use crate::frame::{self, HEADER_LEN, Header, RecordKind};
-use crate::random::full_seq;
+use crate::record::full_seq;
 use crate::segment::{BadHeader, SEGMENT_HEADER_LEN, SegmentHeader};
 use crate::{LogRecords, Lsn, Seq};
 

@@ -17,18 +17,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::core::Durability;
 use crate::disk::DiskFile;
 use crate::error::LogError;
-use crate::flight::{Departed, Group, Lanes, Tell};
+use crate::flight::{CommitGroup, Departed, Lanes};
 use crate::frame::HEADER_LEN;
-use crate::gate::GIVE_UP_SLICE;
-use crate::log::{
-    DONE, FAILED, FILLED, HELD, HELD_SLEEPING, Inner, LEFT, OnDone, Order, Owner, RESERVED,
-    SLEEPING, Slot,
-};
+use crate::inner::Inner;
+use crate::options::Durability;
+use crate::order::Order;
 use crate::overlap::Took;
 use crate::segment::Segment;
+use crate::slot::{
+    DONE, FAILED, FILLED, GIVE_UP_SLICE, HELD, HELD_SLEEPING, LEFT, OnDone, Owner, RESERVED,
+    SLEEPING, Slot, Tell,
+};
 use crate::stats::Counters;
 
 /// Modes 2 and 0: chunk writers sync when more than this is written and not durable.
@@ -37,7 +38,7 @@ const SYNC_BEHIND: u64 = 8 << 20;
 /// A group taken out of the queue by a leader. If its thread panics the log fails instead of hanging.
 struct Batch<'a, S: Send + 'static> {
     inner: &'a Inner<S>,
-    group: Group,
+    group: CommitGroup,
     /// Since it is written, when the lead was given up.
     flight: Option<Departed>,
     finished: bool,
@@ -317,14 +318,20 @@ impl<S: Send + 'static> Inner<S> {
     fn flush_group(&self) -> bool {
         let core = &self.core;
         let lane = self.flights.free_lane();
-        if lane > 0 && self.lanes.lock().handle(core, lane).is_none() {
+        if lane > 0
+            && self
+                .lanes
+                .lock()
+                .handle(&*self.core.opts.disk, lane)
+                .is_none()
+        {
             core.overlap.forbid();
             self.give_up_lead();
             return false;
         }
         let mut batch = Batch {
             inner: self,
-            group: Group::default(),
+            group: CommitGroup::default(),
             flight: None,
             finished: false,
         };
@@ -379,7 +386,7 @@ impl<S: Send + 'static> Inner<S> {
     }
 
     /// Takes what is complete at the front of the queue, up to a segment's end.
-    fn take_group(&self, group: &mut Group) {
+    fn take_group(&self, group: &mut CommitGroup) {
         let core = &self.core;
         let mode = core.mode();
         group.slots.reserve(32);
@@ -448,7 +455,7 @@ impl<S: Send + 'static> Inner<S> {
         }
         let segment = lanes.segment.clone();
         // Before the write, so that its handle is told if that is lost.
-        let file = lanes.handle(core, lane);
+        let file = lanes.handle(&*self.core.opts.disk, lane);
         let file = file.unwrap_or_else(|| segment.file.clone());
         let bytes: u64 = bufs.iter().map(|b| b.len() as u64).sum();
         if bytes > 0 {
@@ -481,7 +488,7 @@ impl<S: Send + 'static> Inner<S> {
     fn land(
         &self,
         flight: &Departed,
-        group: Group,
+        group: CommitGroup,
         took: Option<Took>,
         synced: Result<(), String>,
     ) {

@@ -15,6 +15,7 @@ use crate::Lsn;
 use crate::core::Core;
 use crate::disk::Disk;
 use crate::error::LogError;
+use crate::graves::Graves;
 use crate::segment::{
     SEGMENT_HEADER_LEN, START_LEN, Segment, gone_name, list_gone, list_segments, segment_name,
 };
@@ -34,14 +35,6 @@ pub struct Purged {
     pub bytes: u64,
     /// Bytes that are given back later, because readers still have their files open.
     pub held: u64,
-}
-
-/// Segments without name whose bytes are still there.
-#[derive(Debug, Default)]
-pub(crate) struct Graves {
-    gone: Vec<Arc<Segment>>,
-    /// The folder must be synced before bytes may go.
-    unsynced: bool,
 }
 
 impl Core {
@@ -182,11 +175,4 @@ pub(crate) fn finish_purge(disk: &dyn Disk, dir: &Path) -> Result<(), LogError> 
         remove_in_steps(disk, path, Duration::ZERO).map_err(|e| LogError::io("remove", path, e))?;
     }
     Ok(())
-}
-
-impl Segment {
-    /// Bytes of its file.
-    pub fn disk_bytes(&self) -> u64 {
-        SEGMENT_HEADER_LEN + self.ready_end() - self.start
-    }
 }
