@@ -3,7 +3,7 @@
 //! Source of the formats: MySQL client/server protocol documentation, "Protocol::HandshakeV10",
 //! "Protocol::HandshakeResponse41", "Protocol::AuthSwitchRequest", "caching_sha2_password".
 
-use crate::connection::{Channel, server_error};
+use crate::channel::{Channel, server_error};
 use crate::options::{Options, TlsMode};
 use crate::{Error, Result, tls};
 use narwal_wire::auth::{NATIVE, SHA2, native, sha2};

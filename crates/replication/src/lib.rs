@@ -24,9 +24,11 @@ mod error;
 mod filter;
 mod groups;
 mod io;
+mod reader;
 mod registry;
 mod request;
 mod semisync;
+mod shared;
 mod source;
 mod start;
 mod tail;
@@ -35,10 +37,11 @@ mod wake;
 pub use error::DumpError;
 pub use groups::Groups;
 pub use io::{DumpIo, Ready};
+pub use reader::{Checksum, Client, ClientVars, DumpEnd, State};
 pub use registry::{Position, ReaderInfo, Replica};
 pub use request::{DumpRequest, MalformedPacket, RegisterRequest, dump_flags};
 pub use semisync::{
     GroupEnd, SemiSync, SemiSyncReader, SemiSyncSettings, SemiSyncStatus, WaitPoint,
 };
-pub use source::{Checksum, Client, ClientVars, DumpEnd, Source, State};
+pub use source::Source;
 pub use wake::Wake;

@@ -1,6 +1,6 @@
 //! Ending a statement or a connection from another thread.
 
-use crate::stream::Socket;
+use crate::socket::Socket;
 use parking_lot::Mutex;
 use std::net::Shutdown;
 use std::sync::Arc;

@@ -20,8 +20,10 @@
 //! | `kill.rs`, `watch.rs` | how a connection is ended from outside; who finds out that its client has gone |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod answer;
 pub mod auth;
 pub mod backend;
+mod channel;
 mod connection;
 pub mod definition;
 pub mod handshake;
@@ -35,6 +37,8 @@ mod processors;
 mod raw_channel;
 pub mod result;
 pub mod server;
+mod shared;
+pub mod socket;
 mod statements;
 pub mod stream;
 pub mod tls;

@@ -10,8 +10,8 @@
 //! next commands of a client that does not wait for answers, say nothing either way.
 
 use crate::kill::KillHandle;
-use crate::server::Shared;
-use crate::stream::Socket;
+use crate::shared::Shared;
+use crate::socket::Socket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -16,8 +16,7 @@
 mod busy;
 mod senders;
 
-use crate::late::Late;
-use crate::stream::Socket;
+use crate::socket::Socket;
 use busy::Busy;
 use narwal_types::SqlResult;
 use rustix::net::sockopt::socket_incoming_cpu;
@@ -63,6 +62,12 @@ pub(crate) fn here() -> usize {
     sched_getcpu()
 }
 
+/// An answer that the calling thread can send.
+pub(crate) trait SendHere: Send + Sync + std::fmt::Debug {
+    /// Sends it, or the error instead.
+    fn send_now(&self, outcome: SqlResult<()>);
+}
+
 /// A connection from a client on this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Pair {
@@ -100,7 +105,7 @@ impl Pair {
     pub(crate) fn send(
         &self,
         home: usize,
-        late: &Arc<Late>,
+        late: Arc<dyn SendHere>,
         outcome: SqlResult<()>,
     ) -> Result<(), SqlResult<()>> {
         match &self.shared.senders {
