@@ -100,7 +100,8 @@ impl<S: Send + 'static> Inner<S> {
                 self.publish_ready();
                 self.limit_buffer(slot)?;
             } else if self.try_lead() {
-                // Who makes a flush, or room for chunks, is no transaction to wait for others with.
+                // Waiting for company pays only for transactions. A barrier stands for a flush, or for room for
+                // chunks.
                 if first && !slot.barrier {
                     self.gather();
                 }
