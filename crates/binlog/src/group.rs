@@ -428,7 +428,7 @@ impl GroupBuilder {
     /// Removes everything added since `mark` was taken. Marks taken after it are void, and so is a mark taken
     /// inside a statement that ended without a row.
     ///
-    /// Events that were drained since stay where they were sent to: whoever holds them forgets those behind
+    /// Events that were drained since stay where they were sent: their holder must forget those behind
     /// [`Mark::position`]. A mark taken within a rows event that was drained since is not possible, see
     /// [`drainable`](Self::drainable).
     pub fn truncate(&mut self, mark: Mark) {

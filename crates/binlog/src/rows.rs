@@ -89,7 +89,7 @@ impl<'a> RowsEvent<'a> {
         self.flags & rows_flags::STMT_END != 0
     }
 
-    /// Whoever made it had `foreign_key_checks` on: cascades are not in the log.
+    /// The session that made it had `foreign_key_checks` on, so cascades are not in the log.
     #[must_use]
     pub fn has_foreign_key_checks(&self) -> bool {
         self.flags & rows_flags::NO_FOREIGN_KEY_CHECKS == 0

@@ -151,7 +151,7 @@ fn start_tls(
     let request = *caps;
     channel.send(|p| head(p, request))?;
     if channel.has_rest() {
-        // Whoever has put it there can't have known the keys.
+        // It was sent without the keys, so it may be anybody's.
         return Err(Error::Protocol("something before TLS began"));
     }
     let config = tls::config(options)?;

@@ -1,6 +1,8 @@
-//! The background threads: `narwal-log-flush` syncs about once a second and marks a quiet log, `narwal-log-prep` makes
-//! segment space ahead of the writer, `narwal-log-write` lead when those who could have left ([`crate::Log::leave`]): one
-//! for each sync that may run at once, and one that writes the next group while another tells the owners of the last.
+//! The background threads.
+//!
+//! `narwal-log-flush` syncs about once a second and marks a quiet log. `narwal-log-prep` makes segment space ahead of the
+//! writer. `narwal-log-write` leads when all owners that could lead have left ([`crate::Log::leave`]). There is one of these
+//! for each sync that may run at once, and one more, which writes the next group while another tells the owners of the last.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

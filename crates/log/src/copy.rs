@@ -1,5 +1,4 @@
-//! Whole segments for whoever keeps copies of the log elsewhere (an archive): which there are, and verified copies of
-//! what is durable in them.
+//! Whole segments for an archive: which there are, and verified copies of what is durable in them.
 
 use std::sync::atomic::Ordering;
 

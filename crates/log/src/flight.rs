@@ -1,11 +1,10 @@
 //! Groups that are written and whose syncs run.
 //!
-//! Whatever order the syncs end in, groups are finished in the order of the log: a group is acknowledged when its own
-//! sync and those of all groups before it have succeeded. So what a sync that fails has lost was never followed by
-//! something acknowledged.
+//! Syncs may end in any order, but groups are finished in the order of the log: a group is acknowledged when its own sync and
+//! those of all groups before it have succeeded. So nothing is ever acknowledged behind bytes that a failed sync has lost.
 //!
-//! Each sync that runs has a handle of its own to the file ([`Lanes`]), opened before its group was written: the kernel
-//! reports a failed write-back once to each handle, so no sync hides it from another.
+//! Each running sync has a handle of its own to the file ([`Lanes`]), opened before its group was written. The kernel reports
+//! a failed write-back once to each handle, so no sync hides it from another.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

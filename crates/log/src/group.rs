@@ -1,17 +1,17 @@
 //! Group commit: leader and followers.
 //!
-//! Whoever needs a flush and finds nobody leading leads: it takes every complete record at the front of the queue,
-//! writes them with one vectored write, gives up the lead and syncs once. Then it finishes the group, wakes a sleeper
-//! whose record is ready to lead the next, and tells its own followers. While it syncs the next group gathers in the
-//! queue; it is led when that sync has ended, or, where the disk works on several syncs at once
-//! ([`crate::overlap`]), as soon as it is large enough. A lone committer leads itself and switches no thread.
+//! A committer that needs a flush and finds no leader becomes the leader. It takes every complete record at the front of
+//! the queue, writes them with one vectored write, gives up the lead and syncs once. Then it finishes the group, wakes a
+//! sleeper whose record is ready to lead the next group, and tells its own followers. While it syncs, the next group
+//! gathers in the queue. That group is led when the sync has ended, or, where the disk works on several syncs at once
+//! ([`crate::overlap`]), as soon as it is large enough. A lone committer leads itself, without a thread switch.
 //!
-//! No wake-up is lost because every pair of steps that could miss each other is ordered by sequentially consistent
-//! atomics: a committer first says "I sleep" (slot state) and then looks whether it may lead (nobody does, and not too
-//! many syncs run); a leader first says "nobody leads", and who has synced "one sync less", and then looks for sleepers.
-//! Likewise a committer first makes its record ready and then looks whether it must lead, so a leader that stopped in
-//! front of an unfinished record needs to tell nobody: the record's owner comes to lead. In mode 0 owners do not lead:
-//! whoever publishes wakes the waits for a sync that it passes.
+//! No wake-up is lost, because each pair of steps that could miss each other is ordered by sequentially consistent
+//! atomics. A committer first says "I sleep" (slot state) and then looks whether it may lead (there is no leader, and not
+//! too many syncs run). A leader first says "nobody leads", and after its sync "one sync less", and then looks for
+//! sleepers. In the same way a committer first makes its record ready and then looks whether it must lead. So a leader that
+//! stopped in front of an unfinished record need not tell anybody: the record's owner will come to lead. In mode 0 owners
+//! do not lead; the thread that publishes wakes the waits for a sync that it passes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -132,7 +132,7 @@ impl<S: Send + 'static> Inner<S> {
             return;
         }
         while slot.state.load(Ordering::SeqCst) == SLEEPING {
-            // The gate does not wake whom it keeps, but who waits there must look around now and then.
+            // The gate does not wake an owner whose record it keeps, but that owner must look around now and then.
             if self.core.gate.is_on() {
                 std::thread::park_timeout(GIVE_UP_SLICE);
             } else {
@@ -161,8 +161,8 @@ impl<S: Send + 'static> Inner<S> {
         if !swap(FILLED, LEFT) {
             return false;
         }
-        // As in `sleep`: whoever was done before it could see this one leaves it to its owner. If it can't be had back it
-        // is finished, or the gate has it.
+        // As in `sleep`: a leader that finished before it could see this record leaves it to its owner. If it cannot be
+        // taken back it is finished, or the gate has it.
         !(self.can_move(slot) && swap(LEFT, FILLED))
     }
 
@@ -200,7 +200,7 @@ impl<S: Send + 'static> Inner<S> {
         crate::overlap::is_enough(self.gathered.load(Ordering::SeqCst), self.flights.commits())
     }
 
-    /// Whether whoever wants to be written must wait for somebody else.
+    /// Whether a record that is to be written must wait for another thread.
     pub(crate) fn is_busy(&self) -> bool {
         self.leading.load(Ordering::SeqCst) || !self.may_lead()
     }
@@ -221,7 +221,7 @@ impl<S: Send + 'static> Inner<S> {
         true
     }
 
-    /// Writes out what is complete, whoever waits for it, if nobody is doing that already.
+    /// Writes out all complete records, unless another thread is doing that.
     pub(crate) fn write_out(&self) {
         while self.try_lead() && self.flush_group() {}
     }
@@ -517,7 +517,7 @@ impl<S: Send + 'static> Inner<S> {
                 let told = group.slots.into_iter();
                 tell.extend(told.filter_map(|s| s.finish().map(|owner| (s, owner))));
             }
-            // Who is kept back will not be here again soon.
+            // Owners of held commits will not be back soon, so the ferry does not count them.
             commits += if group.sync && !held {
                 group.commits
             } else {

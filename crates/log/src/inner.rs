@@ -1,5 +1,5 @@
-//! What all hands of an open log share, and its work: reserving places, taking records over, making room, rounds of the
-//! background flush. The flush of a group itself is in `group.rs`.
+//! What all threads of an open log share, and its work: reserving places, taking records over, making room, rounds of the
+//! background flush. The flush of a commit group is in `group.rs`.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -24,7 +24,7 @@ use crate::slot::{FILLED, RESERVED, Slot};
 use crate::stats::Counters;
 use crate::ticket::{Home, Ticket};
 
-/// Segments grow by at most this much at once: whoever needs room meanwhile waits no longer than for one of these.
+/// Segments grow by at most this much at once, so a commit that needs room meanwhile waits for one such step at most.
 const GROW_PIECE: u64 = 1 << 20;
 
 pub(crate) struct Inner<S> {

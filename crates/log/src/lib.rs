@@ -5,8 +5,8 @@
 //! cases.
 //!
 //! A committer calls [`Log::reserve`] (one short step that fixes its place in every order at once), fills its own
-//! buffer, applies its changes to memory, hands the buffer over with [`Log::fill`] and calls [`Log::wait`]. Whoever
-//! finds no flush in progress writes and syncs for everyone whose record is complete.
+//! buffer, applies its changes to memory, hands the buffer over with [`Log::fill`] and calls [`Log::wait`]. A
+//! committer that finds no flush in progress writes and syncs for all whose records are complete.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod background;

@@ -153,14 +153,14 @@ impl<S: Send + 'static> Log<S> {
     /// header and the checksum are made here, under no lock.
     ///
     /// The caller's own changes to memory must be complete: from now on the record may be published by anyone. A
-    /// buffer of the wrong length stops the log. Follow it with [`Log::wait`] or [`Log::pass_on`], or drop the ticket: who
-    /// waits behind this record may have found it unfinished, and then waits for somebody to lead.
+    /// buffer of the wrong length stops the log. Follow it with [`Log::wait`] or [`Log::pass_on`], or drop the ticket. A
+    /// thread that waits behind this record may have found it unfinished, and then waits for somebody to lead.
     pub fn fill(&self, ticket: &Ticket, buf: Vec<u8>) {
         self.inner.fill(&ticket.slot, buf);
     }
 
-    /// For an owner who keeps the ticket of a record that is filled, and does not wait for it now: whoever waits behind the
-    /// record, and found it unfinished, is told.
+    /// For an owner that has filled a record, keeps its ticket, and does not wait now. Threads that wait behind the record,
+    /// and found it unfinished, are told.
     pub fn pass_on(&self, ticket: &Ticket) {
         ticket.waited.set(true);
         self.inner.kick();
@@ -188,9 +188,9 @@ impl<S: Send + 'static> Log<S> {
         self.inner.wait_slot_or(&ticket.slot, &mut give_up)
     }
 
-    /// Instead of [`Log::wait`]: leaves the wait to whoever writes the record's group, who calls `then` afterwards. False
-    /// if that is not possible (nobody is writing now, the record is done already, a gate is on, mode 0): the caller waits
-    /// as usual, and `then` is not called. It may be called before this returns.
+    /// Instead of [`Log::wait`]: leaves the wait to the thread that writes the record's group, which calls `then`
+    /// afterwards. `then` may be called before this returns. False if leaving is not possible (nobody is writing now, the
+    /// record is done already, a gate is on, mode 0): then the caller waits as usual, and `then` is not called.
     pub fn leave(&self, ticket: &Ticket, then: &Arc<dyn OnDone>) -> bool {
         let left = self.inner.leave_slot(&ticket.slot, then);
         if left {

@@ -58,8 +58,8 @@ pub struct LostTail {
     pub why: String,
     /// At least so many commits are lost: those of which a whole record was found, and those before them.
     pub commits: u64,
-    /// Files that are no longer part of the log, or hold the former content of one that was cut: for whoever wants to
-    /// look into them. Narwal does not read them again.
+    /// Files that are no longer part of the log, or hold the former content of one that was cut. They are kept for
+    /// people; Narwal does not read them again.
     pub kept: Vec<PathBuf>,
 }
 

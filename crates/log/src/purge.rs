@@ -2,8 +2,8 @@
 //!
 //! A segment first loses its name (`wal.<start>` becomes `wal.<start>.gone`), then the folder is synced, then the bytes
 //! go, in steps, once no reader of this process has the file open any more. No lock that a commit could want is held
-//! while the disk works. A `.gone` file says that everything up to it is purged, in whatever order the disk kept the
-//! renames of a crash: whoever opens the folder goes by that.
+//! while the disk works. A `.gone` file means that everything up to it is purged, in whatever order a crash kept the
+//! renames. Opening a folder goes by that.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ fn remove_in_steps(disk: &dyn Disk, path: &Path, pause: Duration) -> std::io::Re
     };
     let bytes = file.len()?;
     let mut len = bytes;
-    // The header stays to the end: whoever opened the file just before must not take it for a damaged one.
+    // The header stays to the end: a reader that opened the file just before must not take it for damaged.
     while len > STEP + SEGMENT_HEADER_LEN {
         len -= STEP;
         file.set_len(len)?;

@@ -1,9 +1,9 @@
-//! A second log that commits must be in, too, before anybody sees them: the classic design, for comparison with the one
+//! A second log, which a commit must also be in before anybody sees it: the classic design, for comparison with the one
 //! log.
 //!
-//! With a second log a record of this log is only the *prepare* of its commit. The leader that has brought a group into
-//! this log queues it here, lets go of the lead, so that the next group's sync can begin, and brings everything that is
-//! queued into the second log: one write, one sync. Then the group is committed: a [`RecordKind::CommitMark`] says so in
+//! With a second log, a record of this log only *prepares* its commit. The leader that has brought a group into this log
+//! queues the group here and gives up the lead, so that the next group's sync can begin. Then it brings everything that is
+//! queued into the second log with one write and one sync. Then the group is committed: a [`RecordKind::CommitMark`] says so in
 //! this log (nobody waits for its sync), readers see the commits and their clients are answered. As in the first stage
 //! there is one leader at a time, what comes meanwhile gathers, and a lone committer does both stages itself, without a
 //! thread switch.
@@ -25,7 +25,7 @@ mod stage;
 pub trait SecondLog: Send + Sync + Debug {
     /// Appends a group: commits and State records, in the log's order, each whole in the first log (written there, and
     /// durable if commits wait for that). When it returns the group is as durable in this log as it is going to be.
-    /// `durable` makes everything that is written to the first log durable there, for who wants to read records of it.
+    /// `durable` makes everything that is written to the first log durable there, so that its records can be read.
     ///
     /// # Errors
     /// A text: final, both logs stop.
@@ -54,7 +54,7 @@ impl Second {
         let _ = self.log.set(log);
     }
 
-    /// Everything that waits, for whoever stops the log.
+    /// Takes everything that waits, when the log stops.
     pub fn take(&self) -> Vec<Arc<Slot>> {
         self.queue.lock().drain(..).collect()
     }

@@ -1,4 +1,6 @@
-//! One reserved record in the queue, its states, and its owner: whoever reserved it and waits for it, or has left.
+//! One reserved record in the queue, its states, and its owner.
+//!
+//! The owner is the thread that reserved the record. It waits for the record, or it has left and is told later.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,13 +16,13 @@ pub(crate) const RESERVED: u8 = 0;
 pub(crate) const FILLED: u8 = 1;
 /// Filled, and its owner sleeps.
 pub(crate) const SLEEPING: u8 = 2;
-/// Filled, and its owner has left: whoever finishes it calls what the owner left behind.
+/// Filled, and its owner has left. The thread that finishes the record calls what the owner left behind.
 pub(crate) const LEFT: u8 = 3;
 /// Durable, and kept back by the gate.
 pub(crate) const HELD: u8 = 4;
-/// So, and its owner sleeps.
+/// Held, and its owner sleeps.
 pub(crate) const HELD_SLEEPING: u8 = 5;
-/// So, and its owner has left.
+/// Held, and its owner has left.
 pub(crate) const HELD_LEFT: u8 = 6;
 pub(crate) const DONE: u8 = 7;
 pub(crate) const FAILED: u8 = 8;
@@ -32,7 +34,7 @@ pub trait OnDone: Send + Sync + std::fmt::Debug {
     fn done(&self, result: Result<(), LogError>);
 }
 
-/// Who must be told when a record is finished.
+/// How the owner of a finished record is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Sleeps,
@@ -187,5 +189,5 @@ impl Drop for Slot {
     }
 }
 
-/// Who must be told of groups that were finished.
+/// Slots of finished groups whose owners must be told, and how.
 pub(crate) type Tell = Vec<(Arc<Slot>, Owner)>;

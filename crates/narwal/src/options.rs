@@ -372,8 +372,8 @@ pub fn serve(args: &[String]) -> Result<Serve> {
     Ok(o)
 }
 
-/// A system variable as an option: `--name=value`, `--name`, `--skip-name`. Only whether there is such a name is looked
-/// at here; its value is judged by who knows the variable.
+/// A system variable as an option: `--name=value`, `--name`, `--skip-name`. Only the name
+/// is looked at here; the value is judged where the variable is known.
 fn variable(g: &Given, settings: &mut Vec<(String, Option<String>)>) -> Result<()> {
     let name = g.name.replace('-', "_");
     let switched = || {

@@ -139,7 +139,7 @@ impl Tail {
         Ok(reader)
     }
 
-    /// Nobody can join from here on, whoever has joined falls out.
+    /// No reader can join from here on; readers that have joined fall out.
     fn close(&self) {
         self.0.lock().begin(u64::MAX);
     }

@@ -150,13 +150,13 @@ fn run(
     if !matches!(end, Err(End::Later(..))) {
         c.chan.stream.goodbye();
     }
-    // The session goes first: whoever waits for this connection to end finds its locks and its transaction gone.
+    // The session goes first. Others may wait for this connection to end, and must find its locks and transaction gone.
     drop(commands);
     end.map_err(|end| c.leave(end))
 }
 
 impl Connection<'_> {
-    /// Leaves a client that is to be answered later to who does that.
+    /// Hands over a client that is to be answered later.
     fn leave(self, end: End) -> End {
         if let End::Later(e, delay) = &end {
             self.shared.parked.park(self.chan, e.clone(), *delay);
@@ -268,14 +268,7 @@ impl Connection<'_> {
             if !can_switch {
                 return Err(self.chan.refuse(bad_handshake()));
             }
-            let out = self.chan.writer.begin();
-            out.push(0xFE);
-            out.extend_from_slice(wanted.as_bytes());
-            out.push(0);
-            out.extend_from_slice(&self.scramble);
-            out.push(0);
-            self.chan.writer.finish();
-            response = self.chan.read_reply()?;
+            response = self.ask_for(wanted)?;
         }
         let given = !matches!(&response[..], [] | [0]);
         let passed = match &account {
@@ -334,6 +327,18 @@ impl Connection<'_> {
             session_track: login.caps.contains(Cap::SESSION_TRACK),
             compressed: login.caps.contains(Cap::COMPRESS),
         })
+    }
+
+    /// Asks the client for a proof by another method.
+    fn ask_for(&mut self, method: &str) -> Result<Vec<u8>, End> {
+        let out = self.chan.writer.begin();
+        out.push(0xFE);
+        out.extend_from_slice(method.as_bytes());
+        out.push(0);
+        out.extend_from_slice(&self.scramble);
+        out.push(0);
+        self.chan.writer.finish();
+        self.chan.read_reply()
     }
 
     /// caching_sha2_password: the fast path, then the full one.
@@ -479,7 +484,7 @@ impl Commands<'_> {
         }
     }
 
-    /// The answer that stands in the buffer is to a commit: leaves both to whoever writes the commit, or waits for it.
+    /// The answer in the buffer is to a commit. Leaves both to the thread that writes the commit, or waits for it.
     fn settle(&mut self, c: &mut Connection<'_>) {
         let (reader, writer) = (&c.chan.reader, &mut c.chan.writer);
         let seq = reader.next_seq();
@@ -538,22 +543,13 @@ impl Commands<'_> {
                 } else {
                     (reader.payload(body), None)
                 };
-                let mut sink = WireSink {
+                let mut sink = WireSink::new(
                     writer,
                     stream,
                     reader,
-                    state: &mut self.results,
-                    definitions: None,
-                    binary: false,
-                    deprecate_eof: self.deprecate_eof,
-                    multi_results: true,
-                    holds: false,
-                    held: None,
-                    opened: None,
-                    local_file: false,
-                    answered: false,
-                    broken: false,
-                };
+                    &mut self.results,
+                    self.deprecate_eof,
+                );
                 // The others don't say when a statement begins: a KILL that came before would end them.
                 let statement = matches!(
                     code,
@@ -655,14 +651,7 @@ fn other(
     match code {
         command::PING => Ok(Reply::Ok),
         command::INIT_DB => {
-            let db = std::str::from_utf8(payload).map_err(|_| {
-                SqlError::new(
-                    1049,
-                    b"42000",
-                    format!("Unknown database '{}'", String::from_utf8_lossy(payload)),
-                )
-            })?;
-            session.init_db(db)?;
+            session.init_db(database_name(payload)?)?;
             Ok(Reply::Ok)
         }
         command::STMT_PREPARE => {
@@ -740,23 +729,39 @@ fn other(
             Ok(Reply::Sent)
         }
         command::FIELD_LIST => {
-            let mut c = Cursor::new(payload);
-            let table = c.nul_bytes()?;
-            let text = |b| std::str::from_utf8(b).map_err(|_| malformed());
-            let columns = session.field_list(text(table)?, text(c.rest())?)?;
-            for column in &columns {
-                let out = sink.writer.begin();
-                put_column(out, column, sink.state.form);
-                // The default value, which nothing reads any more: NULL.
-                out.push(0xFB);
-                sink.writer.finish();
-            }
-            let status = session.status_flags();
-            sink.eof(0, status);
+            field_list(session, payload, &mut sink)?;
             Ok(Reply::Sent)
         }
         _ => Err(unknown_command()),
     }
+}
+
+fn database_name(payload: &[u8]) -> SqlResult<&str> {
+    std::str::from_utf8(payload).map_err(|_| {
+        SqlError::new(
+            1049,
+            b"42000",
+            format!("Unknown database '{}'", String::from_utf8_lossy(payload)),
+        )
+    })
+}
+
+/// COM_FIELD_LIST: the columns of a table.
+fn field_list(session: &mut dyn Session, payload: &[u8], sink: &mut WireSink<'_>) -> SqlResult<()> {
+    let mut c = Cursor::new(payload);
+    let table = c.nul_bytes()?;
+    let text = |b| std::str::from_utf8(b).map_err(|_| malformed());
+    let columns = session.field_list(text(table)?, text(c.rest())?)?;
+    for column in &columns {
+        let out = sink.writer.begin();
+        put_column(out, column, sink.state.form);
+        // The default value, which nothing reads any more: NULL.
+        out.push(0xFB);
+        sink.writer.finish();
+    }
+    let status = session.status_flags();
+    sink.eof(0, status);
+    Ok(())
 }
 
 /// True for a text that begins with LOAD, comments left aside.

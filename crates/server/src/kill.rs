@@ -70,7 +70,7 @@ impl KillHandle {
         self.wake();
     }
 
-    /// The socket, for who watches it.
+    /// The socket, for the thread that watches it.
     pub(crate) fn socket(&self) -> Option<&Arc<Socket>> {
         self.socket.as_ref()
     }

@@ -112,7 +112,7 @@ impl Late {
         }
     }
 
-    /// Sends what did not fit into the socket's buffer, on a thread of its own: who has filled it may be slow to read.
+    /// Sends what did not fit into the socket's buffer, on a thread of its own: a client that let it fill may be slow.
     fn send_rest(&self, rest: Vec<u8>) {
         let (socket, state) = (self.socket.clone(), self.state.clone());
         let patience = Timeouts::default().net_write;
@@ -145,7 +145,7 @@ impl LateAnswer for Late {
 }
 
 impl SendHere for Late {
-    /// Whoever does it has said [`SENDING`] before.
+    /// The caller has set the state to [`SENDING`] before.
     fn send_now(&self, outcome: SqlResult<()>) {
         let rest = {
             let mut answer = self.answer.lock();

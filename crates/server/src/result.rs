@@ -308,6 +308,34 @@ pub struct WireSink<'a> {
     pub broken: bool,
 }
 
+impl<'a> WireSink<'a> {
+    /// For a command whose rows are sent at once, as text.
+    pub fn new(
+        writer: &'a mut PacketWriter,
+        stream: &'a mut Stream,
+        reader: Option<(&'a mut PacketReader, Duration)>,
+        state: &'a mut ResultState,
+        deprecate_eof: bool,
+    ) -> Self {
+        WireSink {
+            writer,
+            stream,
+            reader,
+            state,
+            definitions: None,
+            binary: false,
+            deprecate_eof,
+            multi_results: true,
+            holds: false,
+            held: None,
+            opened: None,
+            local_file: false,
+            answered: false,
+            broken: false,
+        }
+    }
+}
+
 impl WireSink<'_> {
     fn flush_if_full(&mut self) -> SqlResult<()> {
         if self.writer.is_full() {

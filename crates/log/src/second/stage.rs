@@ -65,7 +65,7 @@ impl<S: Send + 'static> Inner<S> {
             };
             self.append_group(log);
             drop(lead);
-            // Who came meanwhile found this thread leading.
+            // A committer that came meanwhile found this thread leading, so one of those must be woken.
             let sleeper = {
                 let queue = second.queue.lock();
                 if queue.is_empty() {

@@ -126,7 +126,7 @@ fn go(there: usize) -> bool {
     }
     let mut only = CpuSet::new();
     only.set(there);
-    // What is allowed is read right before, so that whoever changes it meanwhile (taskset) is overruled as good as never.
+    // The allowed processors are read right before, so a change from outside (taskset) is hardly ever overruled.
     sched_setaffinity(None, &only).is_ok() && sched_setaffinity(None, &all).is_ok()
 }
 

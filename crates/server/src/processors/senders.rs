@@ -94,7 +94,7 @@ impl Queue {
             for (late, outcome) in batch.drain(..) {
                 late.send_now(outcome);
             }
-            // Whoever adds something from here on wakes this; what was added before is seen.
+            // An answer that is added from here on wakes this thread; one added before is seen below.
             self.awake.store(false, Ordering::SeqCst);
             if !self.waiting.lock().is_empty() {
                 self.awake.store(true, Ordering::SeqCst);
