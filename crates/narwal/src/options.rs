@@ -1,6 +1,6 @@
 //! Options: from the command line and from option files, by MariaDB's names.
 
-use crate::glue;
+use crate::variables;
 use narwal_server::TlsFiles;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -384,7 +384,7 @@ fn file_value(raw: &str) -> String {
 fn takes_value(name: &str) -> bool {
     match own(name) {
         Some((_, takes, _)) => *takes,
-        None => glue::variable(&name.replace('-', "_")).is_some_and(|v| !v.boolean),
+        None => variables::variable(&name.replace('-', "_")).is_some_and(|v| !v.boolean),
     }
 }
 
@@ -432,17 +432,17 @@ pub fn serve(args: &[String]) -> Result<Serve> {
     building.finish()
 }
 
-/// A system variable as an option: `--name=value`, `--name`, `--skip-name`. Only whether there is such a name is looked
-/// at here; its value is judged by who knows the variable.
+/// A system variable as an option: `--name=value`, `--name`, `--skip-name`. Only the name
+/// is looked at here; the value is judged where the variable is known.
 fn variable(g: &Given, settings: &mut Vec<(String, Option<String>)>) -> Result<()> {
     let name = g.name.replace('-', "_");
     let switched = || {
         let rest = ["skip_", "disable_", "enable_"]
             .iter()
             .find_map(|p| name.strip_prefix(p))?;
-        glue::variable(rest).filter(|v| v.boolean && g.value.is_none())
+        variables::variable(rest).filter(|v| v.boolean && g.value.is_none())
     };
-    if glue::variable(&name).or_else(switched).is_some() {
+    if variables::variable(&name).or_else(switched).is_some() {
         settings.push((name, g.value.clone()));
         return Ok(());
     }
@@ -455,7 +455,7 @@ fn variable(g: &Given, settings: &mut Vec<(String, Option<String>)>) -> Result<(
     }
     Err(unknown(
         g,
-        OWN.iter().map(|o| o.0).chain(glue::variable_names()),
+        OWN.iter().map(|o| o.0).chain(variables::variable_names()),
     ))
 }
 
