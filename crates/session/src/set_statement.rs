@@ -12,13 +12,16 @@ use crate::variables::{self, VARIABLES, VarValue};
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlResult};
 
+/// Puts state back.
+type PutBack = fn(&mut dyn SessionParts, u64);
+
 /// What the variables were before.
 #[derive(Default)]
 struct Before {
     stored: Vec<(usize, Option<VarValue>)>,
     /// State that is no setting, with what puts it back. Only if it was set here: a statement under other settings leaves
     /// its own.
-    state: Vec<(fn(&mut dyn SessionParts, u64), u64)>,
+    state: Vec<(PutBack, u64)>,
 }
 
 impl ClientSession {

@@ -87,14 +87,35 @@ pub(crate) type Kept = (fn(&dyn SessionParts) -> u64, fn(&mut dyn SessionParts, 
 /// Options of the store from the values of several variables.
 pub(crate) type OptionsOf = fn(&mut Options, &dyn Fn(&str) -> VarValue);
 
+/// The variable that changes with another, from the new value.
+pub(crate) type TwinOf = fn(&VarValue) -> SqlResult<Twin>;
+
+/// What happens before a session gets a value.
+pub(crate) type Before = fn(&mut dyn SessionParts, &VarValue) -> SqlResult<()>;
+
+/// Whether a variable may be set now.
+pub(crate) type Allowed = fn(&dyn SessionParts, bool) -> SqlResult<()>;
+
+/// Whether a variable may have a value.
+pub(crate) type Check = fn(&dyn SessionParts, &VarValue) -> SqlResult<()>;
+
+/// The form in which a value is kept.
+pub(crate) type Normal = fn(&dyn SessionParts, &VarValue) -> SqlResult<VarValue>;
+
+/// Sets state that is no setting.
+pub(crate) type Assign = fn(&mut dyn SessionParts, Option<&VarValue>) -> SqlResult<()>;
+
+/// Whether the command line may give a value.
+pub(crate) type CheckOption = fn(&VarValue) -> Result<(), String>;
+
 /// The hooks of a row: all that is particular about a variable. Each has a builder below.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hooks {
     pub alias_of: Option<&'static str>,
     pub mysql_name: Option<&'static str>,
-    pub twin: Option<fn(&VarValue) -> SqlResult<Twin>>,
+    pub twin: Option<TwinOf>,
     pub session: Option<fn(&mut Settings, &VarValue)>,
-    pub before: Option<fn(&mut dyn SessionParts, &VarValue) -> SqlResult<()>>,
+    pub before: Option<Before>,
     pub global: Option<fn(&dyn ServerParts, &VarValue)>,
     pub from_start: bool,
     pub option: Option<fn(&mut Options, &VarValue)>,
@@ -102,10 +123,10 @@ pub(crate) struct Hooks {
     pub read: Option<fn(&dyn ServerParts) -> VarValue>,
     pub read_session: Option<fn(&dyn SessionView) -> VarValue>,
     pub read_in_any_scope: bool,
-    pub allowed: Option<fn(&dyn SessionParts, bool) -> SqlResult<()>>,
-    pub check: Option<fn(&dyn SessionParts, &VarValue) -> SqlResult<()>>,
-    pub normal: Option<fn(&dyn SessionParts, &VarValue) -> SqlResult<VarValue>>,
-    pub assign: Option<fn(&mut dyn SessionParts, Option<&VarValue>) -> SqlResult<()>>,
+    pub allowed: Option<Allowed>,
+    pub check: Option<Check>,
+    pub normal: Option<Normal>,
+    pub assign: Option<Assign>,
     pub kept: Option<Kept>,
     pub no_default: bool,
     pub takes_null: bool,
@@ -114,7 +135,7 @@ pub(crate) struct Hooks {
     pub for_one_statement: bool,
     pub filter: Option<FilterList>,
     pub at_start: AtStart,
-    pub check_option: Option<fn(&VarValue) -> Result<(), String>>,
+    pub check_option: Option<CheckOption>,
     pub works_if: Option<fn(&Database) -> bool>,
     pub inert: Option<&'static str>,
 }
