@@ -3,25 +3,29 @@
 //! A record's row events go through the same steps as at commit: row images into the clustered index, keys derived
 //! from them into the others. The binlog position and the GTID counters are read back from the events.
 
-use crate::base::BaseGen;
+use crate::binlog::oob_holds::{OobHold, OobRegistry};
 use crate::binlog::replay::Replay;
-use crate::catalog::{Catalog, LoggedChange};
-use crate::classic::Reconcile;
-use crate::commit::{Annex, Spill, split_record};
-use crate::groups::Oob;
-use crate::index_build::IndexBuild;
-use crate::memtable::{Memtable, Payload, full_key};
-use crate::oob::{OobHold, OobRegistry};
-use crate::redo;
-use crate::replica::ReplicaState;
-use crate::run::{Run, RunCache};
-use crate::snapshot::SnapshotRegistry;
-use crate::spilled::Spilled;
-use crate::state::{Layer, State};
-use crate::table::{Table, finish_secondary_key};
-use crate::txn::{Row, RowInner};
-use crate::writeset::{SpillEnd, SpillPlace, WriteSet};
-use crate::xa::{PreparedAt, PreparedList, XaStep};
+use crate::catalog::change::LoggedChange;
+use crate::catalog::names::Catalog;
+use crate::catalog::table::Table;
+use crate::classic::recover::Reconcile;
+use crate::key::{finish_secondary_key, full_key};
+use crate::record::annex::{Annex, Spill, split_record};
+use crate::record::chunk::Oob;
+use crate::record::redo;
+use crate::record::replica::ReplicaState;
+use crate::record::xa::{PreparedAt, PreparedList, XaStep};
+use crate::store::base::BaseGen;
+use crate::store::entry::Payload;
+use crate::store::index_build::IndexBuild;
+use crate::store::memtable::Memtable;
+use crate::store::row::{Row, RowInner};
+use crate::store::run::cache::RunCache;
+use crate::store::run::reader::Run;
+use crate::store::snapshots::SnapshotRegistry;
+use crate::store::spilled::Spilled;
+use crate::store::state::{Layer, State};
+use crate::store::writeset::{SpillEnd, SpillPlace, WriteSet};
 use crate::{EngineError, Result};
 use narwal_log::{DirRecords, Disk, Lsn, RecordKind, RecordRef};
 use std::path::PathBuf;
@@ -124,8 +128,8 @@ impl Recovery {
         }
         let place =
             |e: String| EngineError::Corrupt(format!("log record at LSN {}: {e}", record.lsn));
-        let (kind, body) =
-            crate::packed::unpack(record.kind, record.body).map_err(|e| place(e.to_string()))?;
+        let (kind, body) = crate::record::packed::unpack(record.kind, record.body)
+            .map_err(|e| place(e.to_string()))?;
         let parts = split_record(kind, &body).map_err(|e| place(e.to_string()))?;
         let annex = parts.annex;
         let mut gtid = None;

@@ -1,10 +1,15 @@
 //! Finding the rows that events mean, and changing them.
 
-use super::map::{Cell, Mapped, build, cell_bytes};
-use super::{Manner, RowsApplied, bad_event, err};
-use crate::catalog::DefaultDef;
-use crate::table::Table;
-use crate::txn::{KeyRange, LockMode, LockWait, ReadView, Row, Transaction};
+use crate::apply::applier::{Manner, RowsApplied};
+use crate::apply::cell::Cell;
+use crate::apply::error::{bad_event, err};
+use crate::apply::map::{Mapped, build, cell_bytes};
+use crate::catalog::def::DefaultDef;
+use crate::catalog::table::Table;
+use crate::key::KeyRange;
+use crate::locks::types::{LockMode, LockWait};
+use crate::store::row::Row;
+use crate::txn::transaction::{ReadView, Transaction};
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind};
 use narwal_types::convert::{
@@ -14,7 +19,7 @@ use narwal_types::{DateTime, RowLayout, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-pub(super) fn apply(
+pub(crate) fn apply(
     mapped: &Mapped,
     txn: &mut Transaction,
     event: &RowsEvent<'_>,

@@ -1,111 +1,28 @@
 //! A copy of a running database, piece by piece.
 
-use super::dirty::{BLOCK, Dirty};
-use super::io_error;
-use crate::binlog::ReaderHold;
-use crate::db::{Inner, read_meta};
-use crate::{BinlogPosition, Database, EngineError, Result};
+use crate::backup::piece::{BASE, BackupEnd, BackupOptions, BackupProgress, Piece};
+use crate::binlog::holds::ReaderHold;
+use crate::binlog::types::BinlogPosition;
+use crate::checkpoint::meta::read_meta;
+use crate::error::io_error;
+use crate::parts::Inner;
+use crate::store::dirty::{BLOCK, Dirty};
+use crate::{EngineError, Result};
 use narwal_log::{DiskFile, Lsn, SEGMENT_HEADER_LEN, SegmentFile, segment_name};
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Largest piece, bytes; a multiple of [`BLOCK`].
 const PIECE: u64 = 1 << 20;
+
 /// The rounds over the base end when so little was written to it since it was copied.
 const FEW: u64 = 8 << 20;
+
 /// They end then in any case.
 const ROUNDS: u32 = 12;
+
 /// The last round's blocks wait in memory up to this size, else in a file.
 const IN_MEMORY: u64 = 64 << 20;
-/// Name of the base in a backup, as in the data folder.
-pub const BASE: &str = "base.redb";
-
-/// What to copy.
-#[derive(Debug, Clone)]
-pub struct BackupOptions {
-    /// Whether the binary log goes along, from its oldest file on; else only what recovery needs of the log.
-    pub with_log: bool,
-    /// Who is copying, for the messages of what is kept because of it.
-    pub name: String,
-}
-
-impl Default for BackupOptions {
-    fn default() -> Self {
-        BackupOptions {
-            with_log: true,
-            name: "backup".into(),
-        }
-    }
-}
-
-/// A piece of a backup.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// Bytes of a file, as they are stored (encrypted, if the folder is). A later piece replaces what an earlier one gave
-    /// of the same place. Offsets and lengths are multiples of [`BLOCK`] but at the end of what was copied.
-    Data {
-        /// Name of the file relative to the data folder: `base.redb`, `log/wal.0000000000001000`.
-        file: Arc<str>,
-        /// Where the bytes belong.
-        offset: u64,
-        /// At most 1 MiB.
-        bytes: Vec<u8>,
-    },
-    /// The file is whole and `size` bytes long; what no piece gave is zeros. May come again, with another size, for a file
-    /// whose copy was resumed.
-    End {
-        /// Its name.
-        file: Arc<str>,
-        /// Its length, bytes.
-        size: u64,
-    },
-}
-
-/// What was copied: known at the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackupEnd {
-    /// Commits up to this one are in the copy of the base.
-    pub base_seq: u64,
-    /// Recovery replays the log from here on.
-    pub base_lsn: u64,
-    /// The log of the copy begins here.
-    pub log_start: u64,
-    /// Where it ends: every commit before is in the backup, none behind.
-    pub log_end: u64,
-    /// The last commit's sequence number.
-    pub seq: u64,
-    /// Virtual binary log file at the end.
-    pub binlog_file: String,
-    /// Offset in it.
-    pub binlog_pos: u64,
-    /// `gtid_binlog_pos` at the end.
-    pub gtid_binlog_pos: String,
-    /// `gtid_binlog_state` at the end.
-    pub gtid_binlog_state: String,
-    /// GTID state that the base has: a point before it can't be restored from this backup.
-    #[serde(default)]
-    pub base_gtid_state: String,
-    /// Random number of the log, the same in all its segments.
-    pub log_id: u64,
-    /// Server id and GTID domain of the server.
-    pub server_id: u32,
-    /// As above.
-    pub gtid_domain_id: u32,
-    /// Whether the binary log went along from its oldest file on.
-    pub with_log: bool,
-}
-
-/// How far a backup is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BackupProgress {
-    /// Bytes copied, including those that had to be copied again.
-    pub done: u64,
-    /// What it will be in the end, as far as can be told now.
-    pub total: u64,
-    /// Rounds over the base that were finished.
-    pub rounds: u32,
-}
 
 /// Where a piece came from, so that it can be given once more.
 #[derive(Debug, Clone)]
@@ -153,7 +70,7 @@ pub struct Backup {
     done: u64,
     rounds: u32,
     /// Blocks of the base that do not have their checksums, in use or not.
-    damaged: Vec<crate::verified::Damage>,
+    damaged: Vec<crate::error::Damage>,
     /// The checkpoint's lock is held.
     locked: bool,
 }
@@ -167,19 +84,8 @@ impl std::fmt::Debug for Backup {
     }
 }
 
-impl Database {
-    /// Begins a backup. From here on the log that it needs is kept.
-    ///
-    /// # Errors
-    /// The database is closed, or its files can't be opened.
-    pub fn begin_backup(&self, options: BackupOptions) -> Result<Backup> {
-        self.inner.one_log("BACKUP")?;
-        Backup::begin(&self.inner, options)
-    }
-}
-
 impl Backup {
-    fn begin(db: &Arc<Inner>, options: BackupOptions) -> Result<Backup> {
+    pub(crate) fn begin(db: &Arc<Inner>, options: BackupOptions) -> Result<Backup> {
         if !db.is_open() {
             return Err(EngineError::LogFailed("the database is closed".into()));
         }
@@ -426,26 +332,29 @@ impl Backup {
             stored.saturating_sub(shift),
             stored + len - shift.min(stored + len),
         );
-        let from = from - from % crate::verified::BLOCK;
-        let to = to.next_multiple_of(crate::verified::BLOCK);
+        let from = from - from % crate::store::file::BLOCK;
+        let to = to.next_multiple_of(crate::store::file::BLOCK);
         let found = self
             .db
             .base_file
             .verify(from, to)
-            .map_err(crate::base::io_err)?;
+            .map_err(crate::store::base::io_err)?;
         self.damaged.extend(found);
         if self.locked || self.damaged.is_empty() {
             return Ok(());
         }
         let found = std::mem::take(&mut self.damaged);
         let pending = self.db.checkpoint.lock();
-        let owned = crate::damage::in_use(&self.db.redb, found)?;
+        let owned = crate::store::damage::in_use(&self.db.redb, found)?;
         drop(pending);
         self.refuse(owned)
     }
 
-    fn refuse(&self, owned: Vec<crate::damage::Owned>) -> Result<()> {
-        match crate::damage::name(&self.db, owned).into_iter().next() {
+    fn refuse(&self, owned: Vec<crate::store::damage::Owned>) -> Result<()> {
+        match crate::checkpoint::verify::name(&self.db, owned)
+            .into_iter()
+            .next()
+        {
             Some(e) => Err(e),
             None => Ok(()),
         }
@@ -476,7 +385,7 @@ impl Backup {
             return Err(EngineError::LogFailed("the database was closed".into()));
         }
         // Of blocks that no commit needs memory may know more than the file.
-        (self.db.base_file.write_sums()).map_err(crate::base::io_err)?;
+        (self.db.base_file.write_sums()).map_err(crate::store::base::io_err)?;
         // Nobody writes the base now.
         let path = self.db.dir.join(BASE);
         self.base_size = self
@@ -495,7 +404,7 @@ impl Backup {
         self.locked = false;
         let found = std::mem::take(&mut self.damaged);
         if !found.is_empty() {
-            self.refuse(crate::damage::in_use(&self.db.redb, found)?)?;
+            self.refuse(crate::store::damage::in_use(&self.db.redb, found)?)?;
         }
         let meta = read_meta(&self.db.redb)?
             .ok_or_else(|| EngineError::Corrupt("the base has no checkpoint".into()))?;
@@ -523,7 +432,7 @@ impl Backup {
         if !self.db.is_open() {
             return Err(EngineError::LogFailed("the database was closed".into()));
         }
-        (self.db.base_file.write_sums()).map_err(crate::base::io_err)?;
+        (self.db.base_file.write_sums()).map_err(crate::store::base::io_err)?;
         if !disk
             .reflink(&path, to)
             .map_err(|e| io_error("copying the base to", to, &e))?
@@ -546,7 +455,7 @@ impl Backup {
         }
         self.base_gtids = meta.gtids(self.db.virtual_config())?;
         // The copy shares its blocks with what is read here.
-        match crate::damage::verify(&self.db, 0, u64::MAX)?
+        match crate::checkpoint::verify::verify(&self.db, 0, u64::MAX)?
             .into_iter()
             .next()
         {
@@ -689,7 +598,7 @@ impl Backup {
         }
         let log = &self.db.log;
         let (position, state, seq, lsn) = log.with_order_state(|o, at| {
-            let position: BinlogPosition = crate::binlog::position(&o.binlog);
+            let position: BinlogPosition = crate::binlog::lookup::position(&o.binlog);
             (position, o.binlog.gtids().to_string(), at.seq, at.lsn)
         });
         log.sync_all()?;

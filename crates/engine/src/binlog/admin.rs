@@ -1,8 +1,8 @@
 //! FLUSH BINARY LOGS, RESET MASTER, SET gtid_binlog_state.
 
-use super::state_record::StateReason;
-use super::{view, write_state};
-use crate::db::Inner;
+use crate::binlog::write::{view, write_state};
+use crate::parts::Inner;
+use crate::record::state::StateReason;
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidState, VirtualFiles};
 use narwal_types::SqlError;

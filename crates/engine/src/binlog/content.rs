@@ -1,9 +1,10 @@
 //! The content of a group, found by its GTID: what is compared with another server's group of that name.
 
-use super::lookup::{Found, again, read_from};
-use super::view;
-use crate::db::Inner;
-use crate::groups::{GroupReader, LiveRecords, Records};
+use crate::binlog::lookup::{Found, again, read_from};
+use crate::binlog::write::view;
+use crate::groups::reader::GroupReader;
+use crate::groups::records::{LiveRecords, Records};
+use crate::parts::Inner;
 use crate::{EngineError, Result};
 use narwal_binlog::{ContentHash, ContentHasher, EventReader, Gtid};
 use std::sync::Arc;

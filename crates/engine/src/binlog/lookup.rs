@@ -1,11 +1,12 @@
 //! Finding places in the log: by position, by GTIDs, by commit number. Each scans at most what lies between two points
 //! of the index.
 
-use super::api::{BinlogPosition, ReadStart};
-use super::index::Point;
-use super::view;
-use crate::db::Inner;
-use crate::groups::{GroupHead, GroupReader, LiveRecords};
+use crate::binlog::index::Point;
+use crate::binlog::types::{BinlogPosition, ReadStart};
+use crate::binlog::write::view;
+use crate::groups::reader::{GroupHead, GroupReader};
+use crate::groups::records::LiveRecords;
+use crate::parts::Inner;
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidState, VirtualConfig, VirtualFiles};
 use narwal_types::SqlError;
@@ -35,7 +36,7 @@ fn sql(code: u16, text: String) -> EngineError {
     EngineError::Sql(SqlError::new(code, b"HY000", text))
 }
 
-pub(super) fn unknown_file(name: &str) -> EngineError {
+pub(crate) fn unknown_file(name: &str) -> EngineError {
     sql(
         1373,
         format!("Target log not found in binlog index: '{name}'"),
@@ -43,7 +44,7 @@ pub(super) fn unknown_file(name: &str) -> EngineError {
 }
 
 /// The number in a file's name.
-pub(super) fn file_number(db: &Inner, name: &str) -> Result<u32> {
+pub(crate) fn file_number(db: &Inner, name: &str) -> Result<u32> {
     db.log
         .with_order_state(|o, _| o.binlog.parse_file_name(name))
         .ok_or_else(|| unknown_file(name))
@@ -205,7 +206,7 @@ pub(crate) fn by_lsn(db: &Arc<Inner>, lsn: u64) -> Result<Found> {
 }
 
 /// As [`by_lsn`], with the time of the last group before it if one was passed by the search.
-pub(super) fn before_lsn(db: &Arc<Inner>, lsn: u64) -> Result<(Found, Option<u32>)> {
+pub(crate) fn before_lsn(db: &Arc<Inner>, lsn: u64) -> Result<(Found, Option<u32>)> {
     let point = point_for(db, lsn.saturating_sub(1))?;
     let mut time = None;
     let found = find(db, &point, |head| {
@@ -250,7 +251,7 @@ pub(crate) fn by_gtids(db: &Arc<Inner>, have: &GtidState) -> Result<Found> {
 }
 
 /// Looks again if a purge has taken away what the index named a moment before.
-pub(super) fn again<T>(look: impl Fn() -> Result<T>) -> Result<T> {
+pub(crate) fn again<T>(look: impl Fn() -> Result<T>) -> Result<T> {
     let mut tries = 0;
     loop {
         match look() {
@@ -338,7 +339,7 @@ fn gtid_pos_once(db: &Arc<Inner>, file: &str, offset: u64) -> Result<Option<Stri
 }
 
 /// Reads groups from a place on.
-pub(super) fn read_from(db: &Arc<Inner>, found: Found) -> Result<GroupReader<LiveRecords>> {
+pub(crate) fn read_from(db: &Arc<Inner>, found: Found) -> Result<GroupReader<LiveRecords>> {
     make_readable(db)?;
     let config = config(db);
     let records = LiveRecords::new(db, found.lsn)?;

@@ -4,128 +4,19 @@
 //! segments go that nothing needs: no file that is left (its groups' chunks included), no recovery, no reader, no
 //! running transaction.
 
-use super::api::PurgeReport;
-use super::index::{FileEntry, Index};
-use super::lookup::unknown_file;
-use super::state_record::StateReason;
-use super::{Binlog, now, view, write_state};
 use crate::Result;
-use crate::db::Inner;
-use parking_lot::{Condvar, Mutex};
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::binlog::holds::{Asked, ReaderHold};
+use crate::binlog::index::{FileEntry, Index};
+use crate::binlog::lookup::unknown_file;
+use crate::binlog::part::Binlog;
+use crate::binlog::types::PurgeReport;
+use crate::binlog::write::{view, write_state};
+use crate::clock::now;
+use crate::parts::Inner;
+use crate::record::state::StateReason;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-
-/// Keeps the log from some LSN on while a reader needs it. Dropped: released.
-#[derive(Debug)]
-pub struct ReaderHold {
-    holds: Arc<Holds>,
-    id: u64,
-}
-
-impl ReaderHold {
-    /// The reader needs nothing below `lsn` any more.
-    pub fn advance(&self, lsn: u64) {
-        if let Some((_, at, _)) = self.holds.map.lock().get_mut(&self.id) {
-            *at = (*at).max(lsn);
-        }
-    }
-
-    /// From where on the log is kept.
-    #[must_use]
-    pub fn lsn(&self) -> u64 {
-        self.holds.map.lock().get(&self.id).map_or(0, |h| h.1)
-    }
-}
-
-impl Drop for ReaderHold {
-    fn drop(&mut self) {
-        self.holds.map.lock().remove(&self.id);
-        self.holds.wake.look();
-    }
-}
-
-/// All readers by a number: name, LSN, whether it is a replica.
-#[derive(Debug, Default)]
-pub(crate) struct Holds {
-    map: Mutex<BTreeMap<u64, (String, u64, bool)>>,
-    next: AtomicU64,
-    wake: Wake,
-}
-
-impl Holds {
-    pub(crate) fn register(self: &Arc<Self>, name: &str, lsn: u64, replica: bool) -> ReaderHold {
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        self.map.lock().insert(id, (name.to_owned(), lsn, replica));
-        ReaderHold {
-            holds: self.clone(),
-            id,
-        }
-    }
-
-    fn replicas(&self) -> usize {
-        self.map.lock().values().filter(|h| h.2).count()
-    }
-
-    /// The reader that is furthest behind.
-    fn last(&self) -> Option<(String, u64)> {
-        let map = self.map.lock();
-        let last = map.values().min_by_key(|h| h.1);
-        last.map(|h| (h.0.clone(), h.1))
-    }
-}
-
-/// Wakes the purging thread. Its lock is never held while something is done.
-#[derive(Debug, Default)]
-pub(crate) struct Wake {
-    asked: Mutex<Asked>,
-    signal: Condvar,
-}
-
-#[derive(Debug, Default, Clone, Copy)]
-struct Asked {
-    /// Something has changed that may let files go.
-    look: bool,
-    stop: bool,
-}
-
-impl Wake {
-    /// Asks for a look at what may go.
-    pub(crate) fn look(&self) {
-        self.asked.lock().look = true;
-        self.signal.notify_one();
-    }
-
-    fn stop(&self) {
-        self.asked.lock().stop = true;
-        self.signal.notify_one();
-    }
-
-    /// Sleeps for `time`, or until asked for something, and takes that.
-    fn wait(&self, time: Duration) -> Asked {
-        let mut asked = self.asked.lock();
-        if !asked.look && !asked.stop {
-            self.signal.wait_for(&mut asked, time);
-        }
-        let taken = *asked;
-        asked.look = false;
-        taken
-    }
-}
-
-/// What the options say, and the background's memory.
-#[derive(Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) expire_seconds: AtomicU64,
-    pub(crate) total_size: AtomicU64,
-    pub(crate) connections_needed: AtomicU32,
-    /// The old log of a RESET MASTER: needed from here on while a reader is below there.
-    kept: Mutex<Option<(u64, u64)>>,
-    /// What the background has said last about files that stay.
-    said: Mutex<Vec<String>>,
-    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
-}
 
 /// What should go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -384,7 +275,7 @@ pub(crate) fn drop_missing(db: &Arc<Inner>) -> Result<()> {
     let mut number = first.number;
     drop(index);
     if !whole(&current) {
-        super::admin::flush(db, &[])?;
+        crate::binlog::admin::flush(db, &[])?;
         number = view(db).1.number;
     }
     let report = purge(db, Target::To(number), "")?;

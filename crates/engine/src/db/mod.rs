@@ -1,0 +1,19 @@
+//! What an embedder sees.
+
+mod backup;
+mod binlog;
+mod builder;
+pub(crate) mod database;
+mod estimate;
+mod open;
+mod scrub;
+mod sequence;
+mod stretch;
+mod tables;
+mod verify;
+mod xa;
+
+pub use crate::catalog::change::Ddl;
+pub use builder::TableBuilder;
+pub use database::{Database, Stats};
+pub use sequence::SetValue;

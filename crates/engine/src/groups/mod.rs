@@ -1,0 +1,9 @@
+//! Event groups and their events out of log records.
+
+pub(crate) mod folder;
+pub(crate) mod reader;
+pub(crate) mod records;
+
+pub use crate::record::chunk::{CHUNK_HEAD_LEN, Chunk, Oob};
+pub use reader::{BegunFile, GroupHead, GroupKind, GroupReader};
+pub use records::{FolderRecords, LiveRecords, Records};

@@ -1,0 +1,3 @@
+//! How fast writers may go.
+
+pub(crate) mod pace;
