@@ -8,7 +8,6 @@ pub(crate) struct Counters {
     pub(crate) checkpoints: AtomicU64,
     pub(crate) checkpoint_errors: AtomicU64,
     pub(crate) checkpoint_cuts: AtomicU64,
-    pub(crate) admit_waits: AtomicU64,
     pub(crate) oob_chunks: AtomicU64,
     pub(crate) oob_bytes: AtomicU64,
     pub(crate) oob_commits: AtomicU64,

@@ -1,8 +1,14 @@
+//! What a database is opened with.
+
 use crate::RowMetadata;
 use crate::catalog::filter::BinlogFilter;
 use narwal_binlog::VirtualConfig;
 use narwal_log::{Disk, Durability, RealDisk};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64};
+
+/// Default of `narwal_scrub_rate`, bytes a second.
+pub const DEFAULT_SCRUB_RATE: u64 = 1 << 20;
 
 /// Default of `binlog_oob_threshold`: 1 MiB.
 pub const DEFAULT_OOB_THRESHOLD: u64 = 1 << 20;
@@ -86,7 +92,7 @@ impl Default for Options {
             checkpoint_log_bytes: 0,
             oob_threshold: DEFAULT_OOB_THRESHOLD,
             spill_bytes: 0,
-            scrub_rate: crate::checkpoint::scrub::DEFAULT_SCRUB_RATE,
+            scrub_rate: DEFAULT_SCRUB_RATE,
             background: true,
             binlog_filter: BinlogFilter::default(),
             binlog_row_metadata: RowMetadata::default(),
@@ -101,7 +107,40 @@ impl Default for Options {
     }
 }
 
+/// What can be changed while the database is open.
+pub(crate) struct Settings {
+    /// `binlog_row_metadata` as its number.
+    pub(crate) row_metadata: AtomicU8,
+    /// `max_binlog_cache_size`, bytes.
+    pub(crate) max_binlog_cache_size: AtomicU64,
+    /// `binlog_oob_threshold`, bytes.
+    pub(crate) oob_threshold: AtomicU64,
+}
+
+impl Settings {
+    pub(crate) fn new(options: &Options) -> Self {
+        Settings {
+            row_metadata: AtomicU8::new(options.binlog_row_metadata as u8),
+            max_binlog_cache_size: AtomicU64::new(options.max_binlog_cache_size),
+            oob_threshold: AtomicU64::new(options.oob_threshold),
+        }
+    }
+}
+
 impl Options {
+    /// The memtables' share of the memory budget, bytes.
+    pub(crate) fn memtable_limit(&self) -> u64 {
+        self.store_budget() * 3 / 10
+    }
+
+    /// See [`Options::checkpoint_log_bytes`].
+    pub(crate) fn checkpoint_log_bytes(&self) -> u64 {
+        match self.checkpoint_log_bytes {
+            0 => (self.memory_budget / 4).clamp(16 << 20, 128 << 20),
+            n => n,
+        }
+    }
+
     /// The base's share of the memory budget, bytes.
     pub(crate) fn base_cache_bytes(&self) -> u64 {
         self.store_budget() * 7 / 20

@@ -1,4 +1,4 @@
-use super::change;
+use super::change::{self, Manner, RowsApplied};
 use crate::apply::convert::TypeConversions;
 use crate::apply::map::Maps;
 use crate::catalog::foreign::ForeignKeyMode;
@@ -9,22 +9,6 @@ use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, TableMap};
 use std::sync::Arc;
-
-/// What applying a rows event did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RowsApplied {
-    /// Rows inserted, changed or deleted.
-    pub rows: u64,
-    /// Rows of tables that are left out.
-    pub skipped: u64,
-}
-
-/// How rows are changed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Manner {
-    pub(crate) compare: bool,
-    pub(crate) idempotent: bool,
-}
 
 /// Applies row events. Keeps the table maps of the statement that is running.
 #[derive(Debug, Default)]

@@ -1,6 +1,5 @@
 //! Finding the rows that events mean, and changing them.
 
-use crate::apply::applier::{Manner, RowsApplied};
 use crate::apply::cell::Cell;
 use crate::apply::error::{bad_event, err};
 use crate::apply::map::{Mapped, build, cell_bytes};
@@ -18,6 +17,22 @@ use narwal_types::convert::{
 use narwal_types::{DateTime, RowLayout, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// What applying a rows event did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RowsApplied {
+    /// Rows inserted, changed or deleted.
+    pub rows: u64,
+    /// Rows of tables that are left out.
+    pub skipped: u64,
+}
+
+/// How rows are changed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    pub(crate) compare: bool,
+    pub(crate) idempotent: bool,
+}
 
 pub(crate) fn apply(
     mapped: &Mapped,

@@ -21,6 +21,7 @@ mod error;
 mod keys;
 mod map;
 
-pub use applier::{RowApplier, RowsApplied};
+pub use applier::RowApplier;
+pub use change::RowsApplied;
 pub use convert::TypeConversions;
 pub use keys::{RowKeys, TouchedKeys};

@@ -113,3 +113,10 @@ pub(crate) struct Settings {
     pub(crate) said: Mutex<Vec<String>>,
     pub(crate) thread: Mutex<Option<std::thread::JoinHandle<()>>>,
 }
+
+impl Settings {
+    /// Notes the thread that purges.
+    pub(crate) fn set_thread(&self, thread: std::thread::JoinHandle<()>) {
+        *self.thread.lock() = Some(thread);
+    }
+}

@@ -1,8 +1,8 @@
 use crate::binlog::index::{FileEntry, Index};
 use crate::binlog::order::Order;
+use crate::binlog::part::Binlog;
 use crate::binlog::track::place_of;
 use crate::clock::now;
-use crate::parts::Inner;
 use crate::record::state::{StateReason, StateRecord};
 use crate::{EngineError, Result};
 use narwal_binlog::VirtualFiles;
@@ -13,21 +13,21 @@ use std::sync::atomic::Ordering;
 
 /// Writes the State record that [`Order::place`] asked for. Waits for nobody; without room in the log it is left out,
 /// and readers have further to scan.
-pub(crate) fn state_due(db: &Inner) {
+pub(crate) fn state_due(db: &Binlog) {
     let file = Cell::new(0);
     let seen = |o: &mut Order, _: &Reserved| file.set(o.binlog.file_no());
     if let Err(e) = write_state(db, StateReason::Interval, 0, |_| Ok(()), seen) {
         tracing::debug!("no state record: {e}");
-    } else if db.binlog.told.swap(file.get(), Ordering::Relaxed) != file.get() {
+    } else if db.told.swap(file.get(), Ordering::Relaxed) != file.get() {
         // A new file: old ones may go now.
-        db.binlog.look();
+        db.look();
     }
 }
 
 /// Writes a State record. `change` changes the state in the same step of the log's order, `also` what goes with it.
 /// `more`: GTIDs by which `change` makes the state longer. The ticket need not be waited for.
 pub(crate) fn write_state(
-    db: &Inner,
+    db: &Binlog,
     reason: StateReason,
     more: usize,
     change: impl Fn(&mut VirtualFiles) -> Result<()>,
@@ -65,7 +65,7 @@ pub(crate) fn write_state(
         let mut buf = vec![0; HEADER_LEN];
         buf.extend_from_slice(&record.encode(room));
         db.log.fill(&ticket, buf);
-        db.binlog.state_records.fetch_add(1, Ordering::Relaxed);
+        db.state_records.fetch_add(1, Ordering::Relaxed);
         return Ok(ticket);
     }
 }
@@ -85,8 +85,8 @@ impl From<EngineError> for Refused {
 }
 
 /// The index, complete, and the current file.
-pub(crate) fn view(db: &Inner) -> (MutexGuard<'_, Index>, FileEntry) {
-    let mut index = db.binlog.index.lock();
+pub(crate) fn view(db: &Binlog) -> (MutexGuard<'_, Index>, FileEntry) {
+    let mut index = db.index.lock();
     let current = db.log.with_order_state(|o, _| {
         o.track.drain(&mut index);
         o.track.current.clone()

@@ -10,6 +10,7 @@ pub(crate) mod index;
 pub(crate) mod names;
 pub(crate) mod resolve;
 pub(crate) mod sequence;
+pub(crate) mod shared;
 pub(crate) mod table;
 pub(crate) mod view;
 

@@ -1,5 +1,3 @@
-use crate::Result;
-use crate::catalog::table::Table;
 use narwal_types::ValueRef;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,27 +24,6 @@ pub struct SequenceRow {
 }
 
 impl SequenceRow {
-    /// Out of a row image of a sequence's table.
-    pub fn of(table: &Table, row: &[u8]) -> Result<SequenceRow> {
-        let int = |i: usize| -> Result<i64> {
-            Ok(match table.layout.column(row, i)? {
-                ValueRef::Int(v) => v,
-                ValueRef::UInt(v) => i64::try_from(v).unwrap_or(i64::MAX),
-                _ => 0,
-            })
-        };
-        Ok(SequenceRow {
-            next: int(0)?,
-            min: int(1)?,
-            max: int(2)?,
-            start: int(3)?,
-            increment: int(4)?,
-            cache: int(5)?.unsigned_abs(),
-            cycle: int(6)? != 0,
-            round: int(7)?,
-        })
-    }
-
     /// The values of its columns.
     #[must_use]
     pub fn values(&self) -> [ValueRef<'static>; 8] {

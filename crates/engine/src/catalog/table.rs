@@ -4,8 +4,10 @@ use crate::catalog::counters::{Sampled, TableCounters, TableStats};
 use crate::catalog::def::{ColumnDef, DefaultDef, TableDef};
 use crate::catalog::image::ImageColumns;
 use crate::catalog::index::Index;
+use crate::catalog::sequence::SequenceRow;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, RowMetadata, TableMapTemplate};
+use narwal_types::ValueRef;
 use narwal_types::key;
 use narwal_types::key::KeyPart;
 use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
@@ -276,5 +278,28 @@ impl Table {
             &self.indexes[index].parts,
             out,
         )?)
+    }
+}
+
+impl SequenceRow {
+    /// Out of a row image of a sequence's table.
+    pub fn of(table: &Table, row: &[u8]) -> Result<SequenceRow> {
+        let int = |i: usize| -> Result<i64> {
+            Ok(match table.layout.column(row, i)? {
+                ValueRef::Int(v) => v,
+                ValueRef::UInt(v) => i64::try_from(v).unwrap_or(i64::MAX),
+                _ => 0,
+            })
+        };
+        Ok(SequenceRow {
+            next: int(0)?,
+            min: int(1)?,
+            max: int(2)?,
+            start: int(3)?,
+            increment: int(4)?,
+            cache: int(5)?.unsigned_abs(),
+            cycle: int(6)? != 0,
+            round: int(7)?,
+        })
     }
 }

@@ -15,7 +15,7 @@ use crate::commit::place::{NewLayer, Place, record, reserve, reserve_local};
 use crate::commit::reserved::{CommitInfo, Reserved};
 use crate::error::binlog_err;
 use crate::locks::table::drop_aside;
-use crate::parts::Inner;
+use crate::parts::Parts;
 use crate::record::annex::{Annex, Spill, local_record};
 use crate::record::packed::PackedBody;
 use crate::record::replica::{ReplicaMove, local_gtid};
@@ -56,12 +56,12 @@ pub(crate) fn spill_of(txn: &Transaction) -> Option<Spill> {
 }
 
 /// Commits a transaction; see the module's comment for the steps.
-pub(crate) fn commit(db: &Arc<Inner>, txn: &mut Transaction) -> Result<CommitInfo> {
+pub(crate) fn commit(db: &Arc<Parts>, txn: &mut Transaction) -> Result<CommitInfo> {
     let began = Instant::now();
     let large = txn.oob.is_some();
     let reserved = commit_reserved(db, txn, || ())?;
     if let Some(ticket) = &reserved.ticket {
-        txn.options.wait_committed(db, ticket)?;
+        txn.options.wait_committed(&db.binlog.log, ticket)?;
     }
     if large {
         tracing::debug!(
@@ -101,7 +101,7 @@ impl Logged {
 
 /// All steps of a commit but the wait. `placed` is called when it has its place.
 pub(crate) fn commit_reserved(
-    db: &Arc<Inner>,
+    db: &Arc<Parts>,
     txn: &mut Transaction,
     placed: impl FnOnce(),
 ) -> Result<Reserved> {
@@ -123,7 +123,7 @@ pub(crate) fn commit_reserved(
 /// Gives a transaction's events their place in the log: those of a commit, or with `prepare` of XA PREPARE. `None`: there are
 /// none.
 pub(crate) fn log_changes(
-    db: &Arc<Inner>,
+    db: &Arc<Parts>,
     txn: &mut Transaction,
     prepare: Option<&Prepare<'_>>,
 ) -> Result<Option<Logged>> {
@@ -134,7 +134,8 @@ pub(crate) fn log_changes(
         return Ok(None);
     }
     let began = Instant::now();
-    db.admit(txn.oob.is_some())?;
+    db.pressure
+        .admit(&db.store, &db.binlog.log, txn.oob.is_some())?;
     txn.sync_run_names()?;
     match prepare {
         // Its rows come into the store much later.
@@ -155,7 +156,7 @@ pub(crate) fn log_changes(
     };
     let first_chunk = annex.oob.as_ref().map_or(0, |o| o.first);
     let public = txn.options.log_bin && builder.is_some();
-    annex.set_origin(&txn.options, !public);
+    annex.set_origin(txn.options.origin.as_deref(), &txn.options.gtid, !public);
     let prefix = match &mut local {
         Some(l) => {
             annex.local_row_ids = std::mem::take(&mut l.row_ids);
@@ -225,7 +226,7 @@ pub(crate) fn becomes_layer(txn: &Transaction, large: bool) -> bool {
 }
 
 /// Puts a transaction's rows into the store, hands its record over and releases its locks.
-pub(crate) fn land(db: &Arc<Inner>, txn: &mut Transaction, logged: Logged) -> Reserved {
+pub(crate) fn land(db: &Arc<Parts>, txn: &mut Transaction, logged: Logged) -> Reserved {
     let began = Instant::now();
     let Logged {
         place,
@@ -246,7 +247,7 @@ pub(crate) fn land(db: &Arc<Inner>, txn: &mut Transaction, logged: Logged) -> Re
         for (key, own) in txn.writes.take().0 {
             place
                 .memtable
-                .put(&key, place.seq, own.payload, &db.registry);
+                .put(&key, place.seq, own.payload, &db.store.registry);
         }
     }
     if !layered {
@@ -254,10 +255,10 @@ pub(crate) fn land(db: &Arc<Inner>, txn: &mut Transaction, logged: Logged) -> Re
     }
     if let Some(hold) = txn.oob.take().and_then(|o| o.hold) {
         // Until a checkpoint has the rows, recovery may read the chunks.
-        db.oob_committed.lock().push((place.seq, hold));
+        db.binlog.oob_committed.lock().push((place.seq, hold));
         db.counters.oob_commits.fetch_add(1, Ordering::Relaxed);
     }
-    db.log.fill(&place.ticket, buf);
+    db.binlog.log.fill(&place.ticket, buf);
     let filled = placed + began.elapsed();
     if layered {
         // It may have millions of locks: nobody behind it in the log should wait for their release. Its snapshot may be
@@ -270,7 +271,7 @@ pub(crate) fn land(db: &Arc<Inner>, txn: &mut Transaction, logged: Logged) -> Re
     let released = placed + began.elapsed();
     let reserved = follow_up(db, place);
     if layered {
-        db.want_checkpoint();
+        db.pressure.bell.want();
         let ms = |d: Duration| d.as_secs_f64() * 1000.0;
         tracing::debug!(
             seq = reserved.seq,
@@ -285,11 +286,12 @@ pub(crate) fn land(db: &Arc<Inner>, txn: &mut Transaction, logged: Logged) -> Re
 }
 
 /// What comes behind handing a record over.
-pub(crate) fn follow_up(db: &Inner, place: Place) -> Reserved {
+pub(crate) fn follow_up(db: &Parts, place: Place) -> Reserved {
     if place.state_due {
-        crate::binlog::write::state_due(db);
+        crate::binlog::write::state_due(&db.binlog);
     }
-    db.note_progress(&place);
+    db.pressure
+        .note_progress(&db.binlog, place.ticket.lsn(), &place.memtable);
     Reserved {
         seq: place.seq,
         gtid: place.placement.map(|p| p.gtid),
@@ -301,4 +303,39 @@ pub(crate) fn follow_up(db: &Inner, place: Place) -> Reserved {
 pub(crate) struct Prepare<'a> {
     pub(crate) xid: &'a Xid,
     pub(crate) query: DdlQuery<'a>,
+}
+
+impl Transaction {
+    /// Commits: returns when durable as configured and visible. On error nothing of it is visible or will ever be
+    /// (but see `LogFailed`: its fate is decided by what the disk kept).
+    pub fn commit(mut self) -> Result<CommitInfo> {
+        let db = self.db.clone();
+        let done = commit(&db, &mut self)?;
+        self.settle_temporary();
+        Ok(done)
+    }
+
+    /// Everything of [`Transaction::commit`] but the wait: when it returns, the place in the order is taken, the rows are
+    /// in the store, the row locks are free. Others see nothing of it before it is durable, which
+    /// [`crate::Database::wait_committed`] waits for (one wait for the last of many is enough, and somebody has to wait:
+    /// it is the waiter who writes).
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub fn commit_reserved(self) -> Result<Reserved> {
+        self.commit_reserved_then(|| ())
+    }
+
+    /// As [`Transaction::commit_reserved`]; `placed` is called as soon as the place is taken (not if nothing was
+    /// written), before the rows are in the store.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub fn commit_reserved_then(mut self, placed: impl FnOnce()) -> Result<Reserved> {
+        let db = self.db.clone();
+        let reserved = commit_reserved(&db, &mut self, placed)?;
+        self.settle_temporary();
+        reserved.pass_on(&db.binlog.log);
+        Ok(reserved)
+    }
 }

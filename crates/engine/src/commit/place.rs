@@ -1,12 +1,13 @@
 use crate::binlog::oob_holds::OobHold;
 use crate::binlog::order::Order;
 use crate::commit::reserved::CommitInfo;
-use crate::parts::Inner;
+use crate::parts::Parts;
 use crate::record::annex::local_record;
 use crate::record::packed::PackedBody;
 use crate::record::replica::ReplicaMove;
 use crate::record::xa::XaStep;
 use crate::store::memtable::Memtable;
+use crate::store::part::Store;
 use crate::store::spilled::Spilled;
 use crate::store::state::Layer;
 use crate::store::writeset::WriteSet;
@@ -56,10 +57,11 @@ impl<'a> NewLayer<'a> {
     }
 
     /// Under the order mutex: what commits before this one goes below the layer, what commits after it above.
-    fn put(self, db: &Inner, order: &mut Order, seq: u64) {
+    fn put(self, store: &Store, order: &mut Order, seq: u64) {
         let layer = Layer::Spilled(Arc::new(Spilled::new(seq, self.writes)));
         order.active = self.fresh.clone();
-        db.state
+        store
+            .state
             .rcu(|s| s.covered(self.fresh.clone(), Some(layer.clone())));
     }
 }
@@ -68,7 +70,7 @@ impl<'a> NewLayer<'a> {
 /// annex and local events before them (0: none) and its first chunk at LSN `first_chunk` (0: none). `layer` is left alone on error.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn reserve(
-    db: &Inner,
+    db: &Parts,
     events_len: u32,
     group_len: u64,
     prefix_len: usize,
@@ -86,6 +88,7 @@ pub(crate) fn reserve(
     };
     let time = crate::clock::now();
     let (ticket, (seq, (placement, state_due), memtable, hold)) = db
+        .binlog
         .log
         .reserve_checked(
             kind,
@@ -97,9 +100,9 @@ pub(crate) fn reserve(
                 order.replica.moved(at.seq, Some(placed.0.gtid), moves);
                 let memtable = order.active.clone();
                 if let Some(l) = layer {
-                    l.put(db, order, at.seq);
+                    l.put(&db.store, order, at.seq);
                 }
-                let hold = xa.and_then(|x| x.place(db, order, at.lsn, first_chunk));
+                let hold = xa.and_then(|x| order.place_xa(x, &db.binlog.oob, at.lsn, first_chunk));
                 (at.seq, placed, memtable, hold)
             },
         )
@@ -136,7 +139,7 @@ pub(crate) fn beyond_applied(order: &Order, choice: &GtidChoice) -> GtidChoice {
 
 /// Reserves the place of a local commit: a sequence number, but neither GTID nor binlog position.
 pub(crate) fn reserve_local(
-    db: &Inner,
+    db: &Parts,
     body: usize,
     layer: Option<NewLayer<'_>>,
     moves: &ReplicaMove<'_>,
@@ -144,14 +147,15 @@ pub(crate) fn reserve_local(
     first_chunk: u64,
 ) -> Result<Place> {
     let (ticket, (seq, state_due, memtable, hold)) =
-        db.log
+        db.binlog
+            .log
             .reserve(RecordKind::LocalCommit, body, |at, order: &mut Order| {
                 order.replica.moved(at.seq, None, moves);
                 let memtable = order.active.clone();
                 if let Some(l) = layer {
-                    l.put(db, order, at.seq);
+                    l.put(&db.store, order, at.seq);
                 }
-                let hold = xa.and_then(|x| x.place(db, order, at.lsn, first_chunk));
+                let hold = xa.and_then(|x| order.place_xa(x, &db.binlog.oob, at.lsn, first_chunk));
                 (at.seq, order.track.due(at.lsn), memtable, hold)
             })?;
     Ok(Place {

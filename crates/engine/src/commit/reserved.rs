@@ -1,5 +1,6 @@
-use crate::parts::Inner;
+use crate::binlog::order::Order;
 use narwal_binlog::Gtid;
+use narwal_log::Log;
 use narwal_log::Ticket;
 
 /// What a commit got.
@@ -23,9 +24,9 @@ pub struct Reserved {
 
 impl Reserved {
     /// To be called when the record is handed over: the next commit may have been faster, and have a waiter already.
-    pub(crate) fn pass_on(&self, db: &Inner) {
+    pub(crate) fn pass_on(&self, log: &Log<Order>) {
         if let Some(ticket) = &self.ticket {
-            db.log.pass_on(ticket);
+            log.pass_on(ticket);
         }
     }
 }

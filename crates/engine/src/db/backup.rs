@@ -9,7 +9,7 @@ impl Database {
     /// # Errors
     /// The database is closed, or its files can't be opened.
     pub fn begin_backup(&self, options: BackupOptions) -> Result<Backup> {
-        self.inner.one_log("BACKUP")?;
-        Backup::begin(&self.inner, options)
+        self.parts.binlog.one_log("BACKUP")?;
+        Backup::begin(&self.parts, &self.engine.checkpoints, options)
     }
 }

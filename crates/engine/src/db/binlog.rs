@@ -12,7 +12,8 @@ use std::sync::atomic::Ordering;
 impl Database {
     /// Position behind the last reserved commit.
     pub fn binlog_position(&self) -> BinlogPosition {
-        self.inner
+        self.parts
+            .binlog
             .log
             .with_order_state(|o, _| lookup::position(&o.binlog))
     }
@@ -24,7 +25,7 @@ impl Database {
     /// # Errors
     /// The log has failed.
     pub fn durable_binlog_position(&self) -> Result<BinlogPosition> {
-        if let Some(flat) = &self.inner.flat {
+        if let Some(flat) = &self.parts.binlog.flat {
             let (file, offset, gtids) = flat.position();
             return Ok(BinlogPosition {
                 file,
@@ -32,7 +33,7 @@ impl Database {
                 gtid_pos: gtids.position_text(),
             });
         }
-        let log = &self.inner.log;
+        let log = &self.parts.binlog.log;
         let (position, end) = log.with_order_state(|o, at| (lookup::position(&o.binlog), at.lsn));
         if log.durable_lsn() < end && log.durability() == narwal_log::Durability::Synced {
             log.sync_all()?;
@@ -42,23 +43,25 @@ impl Database {
 
     /// `gtid_binlog_state`: the last GTID of every (domain, server).
     pub fn gtid_binlog_state(&self) -> String {
-        self.inner
+        self.parts
+            .binlog
             .log
             .with_order_state(|o, _| o.binlog.gtids().to_string())
     }
 
     /// The virtual files, oldest first; the last one is being written.
     pub fn binlog_files(&self) -> Vec<BinlogFile> {
-        let (index, current) = view(&self.inner);
+        let (index, current) = view(&self.parts.binlog);
         let name = |n| {
-            self.inner
+            self.parts
+                .binlog
                 .log
                 .with_order_state(|o, _| o.binlog.file_name(n))
         };
         let stem = name(0);
         let stem = stem.trim_end_matches('0');
         let known = index.files.iter().chain([&current]);
-        if let Some(flat) = &self.inner.flat {
+        if let Some(flat) = &self.parts.binlog.flat {
             let time = |n| {
                 known
                     .clone()
@@ -90,20 +93,20 @@ impl Database {
     /// # Errors
     /// 1956 if it is not empty, 1941 if the text is no GTID list.
     pub fn set_gtid_binlog_state(&self, text: &str) -> Result<()> {
-        admin::set_gtid_state(&self.inner, text)
+        admin::set_gtid_state(&self.parts.binlog, text)
     }
 
     /// BINLOG_GTID_POS(): the GTID position at an offset of a file, of the oldest file for an empty name. `None` if
     /// there is no such file, or no event ends there.
     pub fn binlog_gtid_pos(&self, file: &str, pos: u64) -> Result<Option<String>> {
-        self.inner.one_log("BINLOG_GTID_POS")?;
-        lookup::gtid_pos(&self.inner, file, pos)
+        self.parts.binlog.one_log("BINLOG_GTID_POS")?;
+        lookup::gtid_pos(&self.parts.binlog, file, pos)
     }
 
     /// Position behind commit `seq`; of a commit before the oldest group that is there, the position of that.
     pub fn position_at_seq(&self, seq: u64) -> Result<BinlogPosition> {
-        self.inner.one_log("the position of a snapshot")?;
-        lookup::by_seq(&self.inner, seq).map(|f| lookup::position(&f))
+        self.parts.binlog.one_log("the position of a snapshot")?;
+        lookup::by_seq(&self.parts.binlog, seq).map(|f| lookup::position(&f))
     }
 
     /// FLUSH BINARY LOGS [DELETE_DOMAIN_ID = (...)]. Returns warnings (MariaDB's 1076) about domains that are not in
@@ -112,12 +115,12 @@ impl Database {
     /// # Errors
     /// 1076 if files that are there have events of such a domain.
     pub fn flush_binary_logs(&self, delete_domains: &[u32]) -> Result<Vec<String>> {
-        admin::flush(&self.inner, delete_domains)
+        admin::flush(&self.parts.binlog, delete_domains)
     }
 
     /// RESET MASTER [TO n]: a new, empty binary log from file `first_file` (default 1) on.
     pub fn reset_master(&self, first_file: Option<u32>) -> Result<()> {
-        admin::reset(&self.inner, first_file)
+        admin::reset(&self.parts.binlog, first_file)
     }
 
     /// PURGE BINARY LOGS TO: files before `file` go.
@@ -125,23 +128,23 @@ impl Database {
     /// # Errors
     /// 1373 if there is no such file.
     pub fn purge_binary_logs_to(&self, file: &str) -> Result<PurgeReport> {
-        let number = lookup::file_number(&self.inner, file)?;
-        retention::purge(&self.inner, Target::To(number), file)
+        let number = lookup::file_number(&self.parts.binlog, file)?;
+        retention::purge(&self.parts.binlog, Target::To(number), file)
     }
 
     /// PURGE BINARY LOGS BEFORE: files go whose last event was logged before `unix_time`, from the oldest on.
     pub fn purge_binary_logs_before(&self, unix_time: u32) -> Result<PurgeReport> {
-        retention::purge(&self.inner, Target::Before(unix_time), "")
+        retention::purge(&self.parts.binlog, Target::Before(unix_time), "")
     }
 
     /// Purges what the settings say should go; the background does so by itself.
     pub fn purge_expired_binary_logs(&self) -> Result<PurgeReport> {
-        retention::purge(&self.inner, Target::Auto, "")
+        retention::purge(&self.parts.binlog, Target::Auto, "")
     }
 
     /// `binlog_expire_logs_seconds`: files go when their last event is older; 0: never.
     pub fn set_binlog_expire_logs_seconds(&self, seconds: u64) {
-        let binlog = &self.inner.binlog;
+        let binlog = &self.parts.binlog;
         binlog
             .settings
             .expire_seconds
@@ -151,14 +154,14 @@ impl Database {
 
     /// `max_binlog_total_size` in bytes: oldest files go while all together are longer; 0: no limit.
     pub fn set_max_binlog_total_size(&self, bytes: u64) {
-        let binlog = &self.inner.binlog;
+        let binlog = &self.parts.binlog;
         binlog.settings.total_size.store(bytes, Ordering::Relaxed);
         binlog.look();
     }
 
     /// `slave_connections_needed_for_purge`: with fewer registered readers nothing goes by itself. Default 0.
     pub fn set_slave_connections_needed_for_purge(&self, replicas: u32) {
-        let binlog = &self.inner.binlog;
+        let binlog = &self.parts.binlog;
         binlog
             .settings
             .connections_needed
@@ -168,28 +171,32 @@ impl Database {
 
     /// `binlog_state_interval`: bytes of log between two State records, at least 4 KiB; default 2 MiB.
     pub fn set_binlog_state_interval(&self, bytes: u64) {
-        self.inner
+        self.parts
+            .binlog
             .log
             .with_order_state(|o, _| o.track.set_interval(bytes));
     }
 
     /// `max_binlog_size` in bytes, for groups to come.
     pub fn set_max_binlog_size(&self, bytes: u32) {
-        self.inner
+        self.parts
+            .binlog
             .log
             .with_order_state(|o, _| o.binlog.set_max_binlog_size(bytes));
     }
 
     /// Global `server_id`, for groups to come.
     pub fn set_server_id(&self, server_id: u32) {
-        self.inner
+        self.parts
+            .binlog
             .log
             .with_order_state(|o, _| o.binlog.set_server_id(server_id));
     }
 
     /// Global `gtid_domain_id`, for groups to come.
     pub fn set_gtid_domain_id(&self, domain_id: u32) {
-        self.inner
+        self.parts
+            .binlog
             .log
             .with_order_state(|o, _| o.binlog.set_domain_id(domain_id));
     }
@@ -197,23 +204,26 @@ impl Database {
     /// Keeps the log from `lsn` on until the hold is dropped. `name` is for the notes of purges. Register with 0 before
     /// a place is looked up and advance then: so no purge comes between.
     pub fn register_reader(&self, name: &str, lsn: u64) -> ReaderHold {
-        self.inner.binlog.register_reader(name, lsn, true)
+        self.parts.binlog.register_reader(name, lsn, true)
     }
 
     /// As [`Database::register_reader`], for a reader that is no replica: `slave_connections_needed_for_purge` does not
     /// count it.
     pub fn hold_log(&self, name: &str, lsn: u64) -> ReaderHold {
-        self.inner.binlog.register_reader(name, lsn, false)
+        self.parts.binlog.register_reader(name, lsn, false)
     }
 
     /// Where the next record of the log will stand, and the last commit number given out, durable or not.
     pub fn log_end(&self) -> (u64, u64) {
-        self.inner.log.with_order_state(|_, at| (at.lsn, at.seq))
+        self.parts
+            .binlog
+            .log
+            .with_order_state(|_, at| (at.lsn, at.seq))
     }
 
     /// The GTIDs before a virtual file, and the time of its last event (seconds since 1970); `None` if it is not there.
     pub fn binlog_file_start(&self, number: u32) -> Option<(narwal_binlog::GtidState, u32)> {
-        let (index, current) = view(&self.inner);
+        let (index, current) = view(&self.parts.binlog);
         let mut files = index.files.iter().chain([&current]);
         let found = files.find(|f| f.number == number)?;
         Some((found.gtids.clone(), found.last_time))
@@ -221,14 +231,16 @@ impl Database {
 
     /// Name of the virtual file with this number.
     pub fn binlog_file_name(&self, number: u32) -> String {
-        self.inner
+        self.parts
+            .binlog
             .log
             .with_order_state(|o, _| o.binlog.file_name(number))
     }
 
     /// The last GTID of every (domain, server), as [`Database::gtid_binlog_state`] has them.
     pub fn gtid_state(&self) -> narwal_binlog::GtidState {
-        self.inner
+        self.parts
+            .binlog
             .log
             .with_order_state(|o, _| o.binlog.gtids().clone())
     }
@@ -241,8 +253,8 @@ impl Database {
     /// 1373 for an unknown file, [`crate::EngineError::InsideGroup`], [`crate::EngineError::BehindFileEnd`], 1236 for
     /// GTIDs that are purged or not of this log's history, 1941 for a text that is no GTID list.
     pub fn binlog_reader(&self, start: ReadStart) -> Result<GroupReader<LiveRecords>> {
-        self.inner.one_log("reading the binary log")?;
-        lookup::reader(&self.inner, start)
+        self.parts.binlog.one_log("reading the binary log")?;
+        lookup::reader(&self.parts.binlog, start)
     }
 
     /// What the group with this GTID does, hashed: the same number on every server that has the same group under that
@@ -255,8 +267,8 @@ impl Database {
         &self,
         gtid: narwal_binlog::Gtid,
     ) -> Result<Option<narwal_binlog::ContentHash>> {
-        self.inner.one_log("reading the binary log")?;
-        content::by_gtid(&self.inner, gtid)
+        self.parts.binlog.one_log("reading the binary log")?;
+        content::by_gtid(&self.parts.binlog, gtid)
     }
 
     /// Reads event groups from a place on that stands before all groups with these GTIDs, near the first of them; `None`
@@ -268,8 +280,8 @@ impl Database {
         &self,
         gtids: &[narwal_binlog::Gtid],
     ) -> Result<Option<GroupReader<LiveRecords>>> {
-        self.inner.one_log("reading the binary log")?;
-        content::reader_before(&self.inner, gtids)
+        self.parts.binlog.one_log("reading the binary log")?;
+        content::reader_before(&self.parts.binlog, gtids)
     }
 
     /// Begins a new, empty binary log behind the GTIDs of `state`, in the file behind the current one: as
@@ -283,12 +295,12 @@ impl Database {
         expected: &narwal_binlog::GtidState,
         state: &narwal_binlog::GtidState,
     ) -> Result<()> {
-        admin::end_at(&self.inner, expected, state)
+        admin::end_at(&self.parts.binlog, expected, state)
     }
 
     /// Everything below this LSN is durable.
     pub fn durable_lsn(&self) -> u64 {
-        self.inner.log.durable_lsn()
+        self.parts.binlog.log.durable_lsn()
     }
 
     /// Waits until the log is durable beyond `lsn`, the LSN where a reader's next record will be, or `timeout` has
@@ -298,17 +310,17 @@ impl Database {
     /// # Errors
     /// The log has failed or was closed: nothing more will come.
     pub fn wait_readable(&self, lsn: u64, timeout: std::time::Duration) -> Result<u64> {
-        Ok(self.inner.log.wait_readable(lsn, timeout)?)
+        Ok(self.parts.binlog.log.wait_readable(lsn, timeout)?)
     }
 
     /// Counters.
     pub fn binlog_stats(&self) -> BinlogStats {
-        let db = &self.inner;
-        let log = db.log.stats();
+        let db = &self.parts;
+        let log = db.binlog.log.stats();
         let bytes_written = db.counters.group_bytes.load(Ordering::Relaxed);
-        let base_bytes_written = db.base_room.written();
+        let base_bytes_written = db.store.base.room.written();
         let spilled = db.counters.spill_bytes.load(Ordering::Relaxed);
-        let flat = db.flat_stats();
+        let flat = db.binlog.flat_stats();
         let permille = |n: u64| (n * 1000).checked_div(bytes_written).unwrap_or(0);
         BinlogStats {
             commits: log.binlog_commits,
@@ -325,8 +337,8 @@ impl Database {
             cache_disk_use: db.counters.oob_commits.load(Ordering::Relaxed),
             oob_chunks: db.counters.oob_chunks.load(Ordering::Relaxed),
             oob_chunk_bytes: log.chunk_bytes,
-            checkpoint_lsn: db.checkpoint_lsn.load(Ordering::Relaxed),
-            checkpoint_age: db.checkpoint_age(),
+            checkpoint_lsn: db.binlog.checkpoint_lsn.load(Ordering::Relaxed),
+            checkpoint_age: self.engine.checkpoints.age(),
             state_records: db.binlog.state_records.load(Ordering::Relaxed),
             fsyncs: log.syncs + log.prepare_syncs + flat.syncs,
             amplification_permille: permille(log.bytes_written + flat.bytes),

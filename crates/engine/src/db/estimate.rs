@@ -30,7 +30,7 @@ impl Database {
             return Ok(false);
         }
         let none = WriteSet::default();
-        let state = self.inner.state.load_full();
+        let state = self.parts.store.state.load_full();
         let mut scan = Scan::new(&none, state, u64::MAX, table, index, range, reverse, true)?;
         scan.patience = PATIENCE;
         while let Some(item) = scan.next()? {

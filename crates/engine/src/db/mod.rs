@@ -4,12 +4,14 @@ mod backup;
 mod binlog;
 mod builder;
 pub(crate) mod database;
+mod engine;
 mod estimate;
 mod open;
 mod scrub;
 mod sequence;
 mod stretch;
 mod tables;
+mod temporary;
 mod verify;
 mod xa;
 

@@ -12,7 +12,7 @@ impl Database {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
-        let mut locks = TableLocks::new(&self.inner);
+        let mut locks = TableLocks::new(&self.parts);
         for id in ids {
             let policy = WaitPolicy {
                 timeout: options.lock_wait_timeout,

@@ -20,9 +20,9 @@ impl Database {
         table: &Table,
         mut f: impl FnMut() -> Result<()>,
     ) -> Result<Vec<EngineError>> {
-        let db = &self.inner;
+        let db = &self.parts;
         // While it lives, no page of the table is used for something else.
-        let txn = db.redb.begin_read().map_err(base_err)?;
+        let txn = db.store.base.redb.begin_read().map_err(base_err)?;
         let mut found = Vec::new();
         for ix in &table.indexes {
             let mut pages = Vec::new();
@@ -38,7 +38,7 @@ impl Database {
                     part.end = next.end;
                 }
                 f()?;
-                let damaged = db.base_file.verify_content(part).map_err(io_err)?;
+                let damaged = db.store.base.file.verify_content(part).map_err(io_err)?;
                 found.extend(damaged.into_iter().map(|damage| Owned {
                     damage,
                     index: Some(ix.id),

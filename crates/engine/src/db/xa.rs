@@ -9,14 +9,15 @@ impl Database {
     /// # Errors
     /// 1440 if the name is taken; 1235 where there are two logs.
     pub fn xa_begin(&self, xid: &Xid) -> Result<XaBranch> {
-        self.inner.one_log("XA")?;
-        let mut branches = self.inner.xa.lock();
+        self.parts.binlog.one_log("XA")?;
+        let mut branches = self.engine.branches.lock();
         if branches.contains_key(xid) {
             return Err(sql(1440, b"XAE08", "XAER_DUPID: The XID already exists"));
         }
         branches.insert(xid.clone(), Branch::Owned { prepared: false });
         Ok(XaBranch {
-            db: self.inner.clone(),
+            db: self.parts.clone(),
+            branches: self.engine.branches.clone(),
             xid: xid.clone(),
             prepared: None,
         })
@@ -27,12 +28,13 @@ impl Database {
     /// # Errors
     /// 1397 if there is none; 1402 if it ended with its connection, since it had written nothing.
     pub fn xa_take(&self, xid: &Xid) -> Result<XaBranch> {
-        let mut branches = self.inner.xa.lock();
+        let mut branches = self.engine.branches.lock();
         match branches.remove(xid) {
             Some(Branch::Free(prepared)) => {
                 branches.insert(xid.clone(), Branch::Owned { prepared: true });
                 Ok(XaBranch {
-                    db: self.inner.clone(),
+                    db: self.parts.clone(),
+                    branches: self.engine.branches.clone(),
                     xid: xid.clone(),
                     prepared: Some(prepared),
                 })
@@ -53,7 +55,7 @@ impl Database {
     /// The names of all prepared branches.
     #[must_use]
     pub fn xa_prepared(&self) -> Vec<Xid> {
-        let branches = self.inner.xa.lock();
+        let branches = self.engine.branches.lock();
         (branches.iter())
             .filter(|(_, b)| !matches!(b, Branch::Owned { prepared: false }))
             .map(|(xid, _)| xid.clone())

@@ -9,7 +9,7 @@ use crate::apply::applier::RowApplier;
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::key::{KeyRange, full_key};
-use crate::parts::Inner;
+use crate::parts::Parts;
 use crate::store::scan::Scan;
 use crate::store::writeset::WriteSet;
 use crate::txn::options::{Isolation, TxnOptions};
@@ -32,7 +32,7 @@ pub enum FillRows<'a> {
 
 /// The tables of a statement while they get their rows. See [`crate::Database::ddl_filled`].
 pub struct TableFill<'a> {
-    db: &'a Arc<Inner>,
+    db: &'a Arc<Parts>,
     before: &'a Catalog,
     after: &'a Catalog,
     pub(crate) txn: Transaction,
@@ -42,7 +42,7 @@ pub struct TableFill<'a> {
 
 impl<'a> TableFill<'a> {
     pub(crate) fn new(
-        db: &'a Arc<Inner>,
+        db: &'a Arc<Parts>,
         before: &'a Catalog,
         after: &'a Catalog,
         options: &TxnOptions,
@@ -162,7 +162,7 @@ impl<'a> TableFill<'a> {
         table: &Arc<Table>,
         each: &mut dyn FnMut(&mut Self, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let state = self.db.state.load_full();
+        let state = self.db.store.state.load_full();
         let all = KeyRange::all();
         let mut scan = Scan::new(rows, state, u64::MAX, table, 0, all, false, false)?;
         while let Some(item) = scan.next()? {

@@ -9,7 +9,7 @@ use crate::ddl::fill::{FillRows, TableFill};
 use crate::ddl::table_locks::TableLocks;
 use crate::error::{binlog_err, definition_changed};
 use crate::locks::types::{Locked, WaitPolicy};
-use crate::parts::Inner;
+use crate::parts::Parts;
 use crate::record::annex::Annex;
 use crate::record::replica::{ReplicaMove, local_gtid};
 use crate::store::index_build::IndexBuild;
@@ -63,15 +63,15 @@ pub(crate) type Filler<'a> = (
 
 /// Runs a DDL statement.
 pub(crate) fn run(
-    db: &Arc<Inner>,
+    db: &Arc<Parts>,
     ddl: Ddl,
     options: &TxnOptions,
     mut filler: Option<Filler<'_>>,
 ) -> Result<CommitInfo> {
-    if let Some(m) = db.log.failed() {
+    if let Some(m) = db.binlog.log.failed() {
         return Err(EngineError::LogFailed(m));
     }
-    db.admit(false)?;
+    db.pressure.admit(&db.store, &db.binlog.log, false)?;
     // Another DDL may change which tables are meant while this one waits for their locks.
     for _ in 0..10 {
         if let Some(info) = attempt(db, &ddl, options, filler.as_mut())? {
@@ -83,13 +83,13 @@ pub(crate) fn run(
 
 /// One try; `None` if the tables that the statement names are not those that were locked.
 fn attempt(
-    db: &Arc<Inner>,
+    db: &Arc<Parts>,
     ddl: &Ddl,
     options: &TxnOptions,
     filler: Option<&mut Filler<'_>>,
 ) -> Result<Option<CommitInfo>> {
     let mut locks = TableLocks::new(db);
-    let ids = touched(&db.catalog.load(), &ddl.changes);
+    let ids = touched(&db.catalogs.current.load(), &ddl.changes);
     for id in ids.iter().filter(|id| !options.holds(**id)) {
         let policy = WaitPolicy {
             timeout: Some(options.lock_wait_timeout.unwrap_or(DEFINITION_LOCK_WAIT)),
@@ -99,16 +99,16 @@ fn attempt(
         locks.add(*id, policy)?;
     }
     // One DDL at a time from here to its place in the log. Not held while the log syncs.
-    let serial = db.ddl_serial.lock();
-    let before = db.latest_catalog.lock().clone();
+    let serial = db.catalogs.serial.lock();
+    let before = db.catalogs.latest.lock().clone();
     if touched(&before, &ddl.changes) != ids {
         return Ok(None);
     }
     let mut after = (*before).clone();
     let mut changes = Vec::new();
     // Rows of a new table may be a layer themselves, and a statement has one at most. It has no index to make of old rows.
-    let in_memory = filler.as_ref().map_or(db.spill_bytes(), |_| u64::MAX);
-    let mut indexes = IndexBuild::new(db.spill_place(0, &options.interrupt), in_memory);
+    let in_memory = filler.as_ref().map_or(db.store.runs.limit, |_| u64::MAX);
+    let mut indexes = IndexBuild::new(db.store.runs.place(0, &options.interrupt), in_memory);
     for change in ddl.changes.iter().cloned() {
         for step in after.resolve(change, u64::from(ddl.timestamp))? {
             if step.is_replica_state() {
@@ -120,11 +120,13 @@ fn attempt(
                 && let Some(t) = after.table_by_id(*table)
             {
                 // No writer holds the table now, and all that did have applied their rows.
-                let duplicate = indexes.add(&db.state.load_full(), t, *index)?;
+                let duplicate = indexes.add(&db.store.state.load_full(), t, *index)?;
                 if let Some(existing_pk) = duplicate {
                     // What the error tells is something read.
-                    let last = db.log.with_order_state(|_, at| at.seq);
-                    db.log.wait_visible_or(last, || options.interrupted())?;
+                    let last = db.binlog.log.with_order_state(|_, at| at.seq);
+                    db.binlog
+                        .log
+                        .wait_visible_or(last, || options.interrupted())?;
                     let at = t.indexes.iter().position(|i| i.id == *index).unwrap_or(0);
                     return Err(EngineError::Duplicate {
                         index: at,
@@ -167,10 +169,11 @@ fn attempt(
         filled,
     )?;
     drop(serial);
-    db.note_progress(&place);
+    db.pressure
+        .note_progress(&db.binlog, place.ticket.lsn(), &place.memtable);
     let info = place.info();
-    match options.wait_committed(db, &place.ticket) {
-        Ok(()) => publish(db, &after),
+    match options.wait_committed(&db.binlog.log, &place.ticket) {
+        Ok(()) => db.catalogs.publish(&after),
         Err(EngineError::KilledInCommit) => {
             finish_aside(locks, place, after);
             return Err(EngineError::KilledInCommit);
@@ -200,7 +203,7 @@ impl Latest<'_> {
 }
 
 /// The statement as it is logged.
-fn query<'a>(db: &Inner, ddl: &'a Ddl) -> DdlQuery<'a> {
+fn query<'a>(db: &Parts, ddl: &'a Ddl) -> DdlQuery<'a> {
     let mut context = QueryContext {
         sql_mode: ddl.sql_mode,
         ..QueryContext::default()
@@ -211,7 +214,7 @@ fn query<'a>(db: &Inner, ddl: &'a Ddl) -> DdlQuery<'a> {
         | CatalogChange::RebuildTable { def, .. } => !def.foreign_keys.is_empty(),
         _ => false,
     });
-    if makes_keys || !db.catalog.load().references.is_empty() {
+    if makes_keys || !db.catalogs.current.load().references.is_empty() {
         // What foreign keys forbid was looked at here, or was told not to be.
         context.flags2 |= NO_FOREIGN_KEY_CHECKS;
     }
@@ -230,7 +233,7 @@ fn query<'a>(db: &Inner, ddl: &'a Ddl) -> DdlQuery<'a> {
 /// Gives the statement its place in the log and hands its record over. `latest`: the catalog from there on; `indexes`: keys
 /// of new ones; `filled`: the rows of new tables.
 fn log(
-    db: &Arc<Inner>,
+    db: &Arc<Parts>,
     ddl: &Ddl,
     options: &TxnOptions,
     changes: Vec<LoggedChange>,
@@ -248,7 +251,7 @@ fn log(
         changes,
         ..Annex::default()
     };
-    annex.set_origin(options, !logged);
+    annex.set_origin(options.origin.as_deref(), &options.gtid, !logged);
     // Rows that replicas see stand in the statement's group, others beside it.
     let mut public = None;
     let mut local = None;
@@ -286,7 +289,7 @@ fn log(
     let indexes_layered = index_layer.is_some();
     let place = {
         // The catalog of a freeze and the sequence number of a freeze must be of one moment.
-        let mut current = db.latest_catalog.lock();
+        let mut current = db.catalogs.latest.lock();
         let rows = (filled.as_mut().filter(|_| layered)).map(|t| &mut t.writes);
         let layer = rows.or(index_layer).map(NewLayer::new);
         let place = if logged {
@@ -312,7 +315,7 @@ fn log(
         place
     };
     if let Some(indexes) = indexes.filter(|_| !indexes_layered) {
-        indexes.put_into(&place.memtable, place.seq, &db.registry);
+        indexes.put_into(&place.memtable, place.seq, &db.store.registry);
     }
     if let Some(txn) = filled {
         for t in &txn.tables {
@@ -322,20 +325,22 @@ fn log(
         }
         if !layered {
             for (key, own) in txn.writes.take().0 {
-                (place.memtable).put(&key, place.seq, own.payload, &db.registry);
+                (place.memtable).put(&key, place.seq, own.payload, &db.store.registry);
             }
         }
         if let Some(hold) = txn.oob.take().and_then(|o| o.hold) {
             // Until a checkpoint has the rows, recovery may read the chunks.
-            db.oob_committed.lock().push((place.seq, hold));
+            db.binlog.oob_committed.lock().push((place.seq, hold));
         }
     }
-    db.log.fill(&place.ticket, record(group, &place, &prefix));
+    db.binlog
+        .log
+        .fill(&place.ticket, record(group, &place, &prefix));
     if layered || indexes_layered {
-        db.want_checkpoint();
+        db.pressure.bell.want();
     }
     if place.state_due {
-        crate::binlog::write::state_due(db);
+        crate::binlog::write::state_due(&db.binlog);
     }
     if logged {
         db.counters
@@ -348,15 +353,15 @@ fn log(
 /// Logs a statement that changes no table: it may be one without effect here, or move the replica state. Does not wait until
 /// it is durable.
 pub(crate) fn run_reserved(
-    db: &Arc<Inner>,
+    db: &Arc<Parts>,
     ddl: &Ddl,
     options: &TxnOptions,
     placed: impl FnOnce(),
 ) -> Result<Reserved> {
-    if let Some(m) = db.log.failed() {
+    if let Some(m) = db.binlog.log.failed() {
         return Err(EngineError::LogFailed(m));
     }
-    db.admit(false)?;
+    db.pressure.admit(&db.store, &db.binlog.log, false)?;
     let mut none = Catalog::default();
     let mut changes = Vec::new();
     for change in ddl.changes.iter().cloned() {
@@ -369,7 +374,8 @@ pub(crate) fn run_reserved(
     }
     let place = log(db, ddl, options, changes, None, None, None)?;
     placed();
-    db.note_progress(&place);
+    db.pressure
+        .note_progress(&db.binlog, place.ticket.lsn(), &place.memtable);
     Ok(Reserved {
         seq: place.seq,
         gtid: place.placement.map(|p| p.gtid),
@@ -377,23 +383,12 @@ pub(crate) fn run_reserved(
     })
 }
 
-/// Lets sessions see the catalog of a DDL that is durable and visible.
-fn publish(db: &Inner, after: &Arc<Catalog>) {
-    db.catalog.rcu(|c| {
-        if c.version < after.version {
-            after.clone()
-        } else {
-            c.clone()
-        }
-    });
-}
-
 /// The connection of a DDL was killed while it waited for a replica: another thread does what is left, so that the
 /// tables are free again when the statement has its effect.
 fn finish_aside(locks: TableLocks, place: Place, after: Arc<Catalog>) {
     let rest = move || {
-        if locks.db.log.wait(&place.ticket).is_ok() {
-            publish(&locks.db, &after);
+        if locks.db.binlog.log.wait(&place.ticket).is_ok() {
+            locks.db.catalogs.publish(&after);
         }
     };
     if let Err(e) = std::thread::Builder::new()

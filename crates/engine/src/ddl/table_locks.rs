@@ -2,14 +2,14 @@
 
 use crate::Result;
 use crate::locks::types::{LockMode, LockName, WaitPolicy};
-use crate::parts::Inner;
+use crate::parts::Parts;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Exclusive locks on tables' definitions: nobody else writes or changes these tables. Reading goes on, in snapshots.
 /// Released when dropped.
 pub struct TableLocks {
-    pub(crate) db: Arc<Inner>,
+    pub(crate) db: Arc<Parts>,
     owner: u64,
     names: Vec<LockName>,
 }
@@ -22,7 +22,7 @@ impl Drop for TableLocks {
 
 impl TableLocks {
     /// Locks nothing yet.
-    pub(crate) fn new(db: &Arc<Inner>) -> Self {
+    pub(crate) fn new(db: &Arc<Parts>) -> Self {
         TableLocks {
             db: db.clone(),
             owner: db.next_txn.fetch_add(1, Ordering::Relaxed),

@@ -12,11 +12,10 @@ use crate::catalog::change::CatalogChange;
 use crate::catalog::def::TableDef;
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
-use crate::db::database::Database;
 use crate::ddl::fill::TableFill;
 use crate::error::definition_changed;
 use crate::key::{INDEX_BITS, SLOTS, TEMPORARY, TEMPORARY_TABLE, slot_of};
-use crate::parts::Inner;
+use crate::parts::Parts;
 use crate::store::writeset::WriteSet;
 use crate::txn::options::TxnOptions;
 use crate::txn::temporary_rows::{TemporaryRows, TemporaryTable, TemporaryTables, in_use};
@@ -53,15 +52,10 @@ impl TemporaryTables {
         c
     }
 
-    /// Runs the changes of a DDL statement on temporary tables. `fill` gives rows to the table that it makes. They do not
-    /// belong to a transaction: what was made or dropped stays so. An open transaction of the session must have lent the
-    /// rows ([`Transaction::lend_temporary`]).
-    ///
-    /// # Errors
-    /// Those of `fill`: nothing has changed then.
-    pub fn ddl(
+    /// See [`TemporaryTables::ddl`].
+    pub(crate) fn run(
         &self,
-        db: &Database,
+        db: &Arc<Parts>,
         changes: Vec<CatalogChange>,
         options: &TxnOptions,
         mut fill: Option<Fill<'_>>,
@@ -75,7 +69,7 @@ impl TemporaryTables {
                     let rows = match &mut fill {
                         Some(fill) => {
                             let none = WriteSet::default();
-                            filled(&db.inner, None, none, &table, options, fill).0?
+                            filled(db, None, none, &table, options, fill).0?
                         }
                         None => WriteSet::default(),
                     };
@@ -104,7 +98,7 @@ impl TemporaryTables {
                     }
                     let new = self.make(def)?;
                     let rows = self.take_rows(&old)?;
-                    match filled(&db.inner, Some(&old), rows, &new, options, fill) {
+                    match filled(db, Some(&old), rows, &new, options, fill) {
                         (Ok(rows), _) => {
                             self.remove(&old);
                             self.put(new, rows);
@@ -222,7 +216,7 @@ impl TemporaryTables {
 
 /// Fills a new table; gives its rows, and those of the old one back.
 fn filled(
-    db: &Arc<Inner>,
+    db: &Arc<Parts>,
     old: Option<&Arc<Table>>,
     old_rows: WriteSet,
     new: &Arc<Table>,

@@ -444,3 +444,23 @@ pub(crate) fn after_gap(
         gtids,
     )))
 }
+
+impl GroupReader<FolderRecords> {
+    /// Goes on behind damage, see [`DirReader::resume`]. The positions there are learnt by looking ahead to the next
+    /// State record.
+    ///
+    /// # Errors
+    /// Errors of reading the files.
+    pub fn resume(&mut self) -> Result<Option<Lsn>> {
+        let found = self.records_after_gap().resume()?;
+        if let Some(lsn) = found
+            && let Ok(Some(records)) = self.records.another_at(lsn)
+        {
+            let ahead = GroupReader::new(records, self.config.clone(), None);
+            if let Some(files) = after_gap(ahead, self.files.as_ref())? {
+                self.set_files(files);
+            }
+        }
+        Ok(found)
+    }
+}

@@ -12,11 +12,12 @@
 //! Everything is little-endian. Events in chunks are not stamped: server id, `end_log_pos` and CRC32 are filled in here,
 //! from the group's GTID event and by counting.
 
-use crate::groups::records::{FolderRecords, Records};
+use crate::Result;
+use crate::groups::records::Records;
+use crate::groups::records::corrupt;
 use crate::record::chunk::{Chunk, Oob};
 use crate::record::packed::{unpack, unpack_chunk};
 use crate::record::state::{StateReason, StateRecord};
-use crate::{EngineError, Result};
 use narwal_binlog::{
     CHECKSUM_LEN, Event, EventHeader, EventReader, Gtid, GtidState, HEADER_LEN, VirtualConfig,
     VirtualFiles, stamp_event,
@@ -71,10 +72,6 @@ struct AnnexView {
     oob: Option<Oob>,
     #[serde(default)]
     local_len: u32,
-}
-
-pub(crate) fn corrupt(lsn: Lsn, what: impl std::fmt::Display) -> EngineError {
-    EngineError::Corrupt(format!("log record at LSN {lsn}: {what}"))
 }
 
 /// Follows a commit's names of its chunks.
@@ -156,9 +153,9 @@ pub struct BegunFile {
 /// [`next_event`](Self::next_event) then gives its events.
 #[derive(Debug)]
 pub struct GroupReader<R> {
-    records: R,
-    config: VirtualConfig,
-    files: Option<VirtualFiles>,
+    pub(crate) records: R,
+    pub(crate) config: VirtualConfig,
+    pub(crate) files: Option<VirtualFiles>,
     /// The State record read last, and how many of them were resets.
     state: Option<StateRecord>,
     resets: u64,
@@ -189,26 +186,6 @@ pub struct GroupReader<R> {
     /// End position of the last event given.
     pos: u64,
     annex: std::ops::Range<usize>,
-}
-
-impl GroupReader<FolderRecords> {
-    /// Goes on behind damage, see [`DirReader::resume`]. The positions there are learnt by looking ahead to the next
-    /// State record.
-    ///
-    /// # Errors
-    /// Errors of reading the files.
-    pub fn resume(&mut self) -> Result<Option<Lsn>> {
-        let found = self.records_after_gap().resume()?;
-        if let Some(lsn) = found
-            && let Ok(Some(records)) = self.records.another_at(lsn)
-        {
-            let ahead = GroupReader::new(records, self.config.clone(), None);
-            if let Some(files) = crate::groups::folder::after_gap(ahead, self.files.as_ref())? {
-                self.set_files(files);
-            }
-        }
-        Ok(found)
-    }
 }
 
 impl<R: Records> GroupReader<R> {
@@ -314,7 +291,7 @@ impl<R: Records> GroupReader<R> {
     }
 
     /// The state before the next group, found out by looking ahead: after a gap.
-    fn set_files(&mut self, files: VirtualFiles) {
+    pub(crate) fn set_files(&mut self, files: VirtualFiles) {
         self.files = Some(files);
         self.gap = false;
     }

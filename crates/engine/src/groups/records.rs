@@ -1,6 +1,4 @@
-use crate::Result;
-use crate::groups::reader::corrupt;
-use crate::parts::Inner;
+use crate::{EngineError, Result};
 use narwal_log::{
     DirEnd, DirReader, DirRecords, Disk, LogError, LogReader, LogRecords, Lsn, RecordKind,
     RecordRef, SEGMENT_HEADER_LEN, Seq, parse_segment_name, segment_name,
@@ -37,13 +35,13 @@ pub struct LiveRecords {
 }
 
 impl LiveRecords {
-    /// Reads from `lsn` on, where a record must start.
-    pub(crate) fn new(db: &Inner, lsn: Lsn) -> Result<Self> {
-        Ok(LiveRecords {
-            reader: db.log.read_from(lsn)?,
-            random: db.log.records(),
+    /// What `reader` gives, and records out of its order.
+    pub(crate) fn new(reader: LogReader, random: LogRecords) -> Self {
+        LiveRecords {
+            reader,
+            random,
             count: 0,
-        })
+        }
     }
 
     /// Records that were read one after the other.
@@ -181,4 +179,8 @@ impl Records for FolderRecords {
         let file = self.dir.join(segment_name(start));
         Some((file, SEGMENT_HEADER_LEN + (lsn - start)))
     }
+}
+
+pub(crate) fn corrupt(lsn: Lsn, what: impl std::fmt::Display) -> EngineError {
+    EngineError::Corrupt(format!("log record at LSN {lsn}: {what}"))
 }

@@ -1,3 +1,4 @@
-//! How fast writers may go.
+//! How fast writers may go, and when a checkpoint is due.
 
+pub(crate) mod admit;
 pub(crate) mod pace;

@@ -4,9 +4,8 @@ use crate::record::packed::unpack;
 use crate::record::replica::{Origin, local_gtid};
 use crate::record::xa::StoredStep;
 use crate::store::run::writer::RunMeta;
-use crate::txn::options::TxnOptions;
 use crate::{EngineError, Result};
-use narwal_binlog::Gtid;
+use narwal_binlog::{Gtid, GtidChoice};
 use narwal_log::{HEADER_LEN, RecordKind};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -78,11 +77,11 @@ impl Annex {
     }
 
     /// Notes where the transaction comes from. `local`: its GTID does not stand in the record otherwise.
-    pub(crate) fn set_origin(&mut self, options: &TxnOptions, local: bool) {
-        if let Some(o) = &options.origin {
+    pub(crate) fn set_origin(&mut self, origin: Option<&Origin>, gtid: &GtidChoice, local: bool) {
+        if let Some(o) = origin {
             self.origin = Some((o.channel, o.file.clone(), o.pos));
-            self.gtid = (local.then(|| local_gtid(&options.gtid)).flatten())
-                .map(|g| (g.domain, g.server, g.seq));
+            self.gtid =
+                (local.then(|| local_gtid(gtid)).flatten()).map(|g| (g.domain, g.server, g.seq));
         }
     }
 

@@ -1,6 +1,3 @@
-use crate::binlog::oob_holds::OobHold;
-use crate::binlog::order::Order;
-use crate::parts::Inner;
 use crate::{EngineError, Result};
 use narwal_binlog::Xid;
 use narwal_log::Lsn;
@@ -88,28 +85,5 @@ impl XaStep {
             None => XaStep::Prepared(xid),
             Some((at, commit)) => XaStep::Ended { xid, at, commit },
         })
-    }
-
-    /// Under the order mutex: the record has got its place. What it prepares keeps the log from there on, or from its first
-    /// chunk (0: none) on.
-    pub(crate) fn place(
-        &self,
-        db: &Inner,
-        order: &mut Order,
-        lsn: Lsn,
-        first_chunk: Lsn,
-    ) -> Option<OobHold> {
-        match self {
-            XaStep::Prepared(xid) => {
-                let needed = if first_chunk == 0 { lsn } else { first_chunk };
-                let at = PreparedAt { lsn, needed };
-                order.prepared.insert(xid.clone(), at);
-                Some(db.oob.hold(needed))
-            }
-            XaStep::Ended { xid, .. } => {
-                order.prepared.remove(xid);
-                None
-            }
-        }
     }
 }

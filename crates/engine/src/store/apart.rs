@@ -9,18 +9,19 @@ use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::error::Damage;
 use crate::key::FullKey;
-use crate::parts::Inner;
 use crate::store::entry::Payload;
 use crate::store::run::cache::RunCache;
 use crate::store::run::reader::Run;
 use crate::store::run::set::RunSet;
 use crate::store::run::writer::RunMeta;
+use crate::store::run_space::RunSpace;
 use crate::store::spilled::Spilled;
 use crate::store::state::Layer;
 use crate::store::writeset::{OwnMap, SpillEnd, SpillPlace, WriteSet};
 use crate::{EngineError, Result};
 use narwal_log::Disk;
 use narwal_types::SqlError;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
@@ -173,7 +174,7 @@ impl Apart {
 
 /// Marks the table of an index; false if it is marked already, or nobody's.
 pub(crate) fn set_apart(
-    db: &Inner,
+    apart: &Mutex<Apart>,
     catalog: &Catalog,
     index: u32,
     lsn: u64,
@@ -183,7 +184,7 @@ pub(crate) fn set_apart(
     let Some(table) = catalog.by_id.values().find(of) else {
         return false;
     };
-    let mut apart = db.apart.lock();
+    let mut apart = apart.lock();
     if apart.tables.iter().any(|t| t.id == table.def.id) {
         return false;
     }
@@ -205,8 +206,8 @@ pub(crate) fn set_apart(
 
 /// What a write of a table that stands apart gets; it may go on if the table has lost its damaged index.
 #[cold]
-pub(crate) fn refuse(db: &Inner, table: &Table) -> Result<()> {
-    let apart = db.apart.lock();
+pub(crate) fn refuse(apart: &Mutex<Apart>, table: &Table) -> Result<()> {
+    let apart = apart.lock();
     let mut marks = apart.tables.iter();
     let Some(mark) = marks.find(|t| t.id == table.def.id && t.is_of(table)) else {
         return Ok(());
@@ -230,10 +231,10 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    pub(crate) fn new(db: &Inner, seq: u64, lsn: u64) -> Keeper {
+    pub(crate) fn new(runs: &RunSpace, seq: u64, lsn: u64) -> Keeper {
         Keeper {
-            place: db.spill_place(RUN_IDS + lsn, &None),
-            limit: db.spill_bytes(),
+            place: runs.place(RUN_IDS + lsn, &None),
+            limit: runs.limit,
             set: WriteSet::default(),
             seq,
         }
@@ -255,13 +256,13 @@ impl Keeper {
     }
 
     /// The layer, durable; none if there was nothing to keep.
-    pub(crate) fn finish(mut self, db: &Inner, apart: &Apart) -> Result<Option<Layer>> {
+    pub(crate) fn finish(mut self, runs: &RunSpace, apart: &Apart) -> Result<Option<Layer>> {
         self.spill()?;
         if !self.set.has_runs() {
             return Ok(None);
         }
-        (db.disk.sync_dir(&db.spill_dir))
-            .map_err(|e| EngineError::Io(format!("{}: {e}", db.spill_dir.display())))?;
+        (runs.disk.sync_dir(&runs.dir))
+            .map_err(|e| EngineError::Io(format!("{}: {e}", runs.dir.display())))?;
         let mut layer = Spilled::new(self.seq, &mut self.set);
         layer.apart = apart.tables.iter().map(|t| t.id).collect();
         Ok(Some(Layer::Spilled(Arc::new(layer))))

@@ -6,9 +6,11 @@
 
 use crate::catalog::names::Catalog;
 use crate::error::Damage;
+use crate::store::backend::Backend;
 use crate::store::file::BaseFile;
 use crate::store::room::Room;
 use crate::{EngineError, Result};
+use narwal_log::DiskFile;
 use redb::{
     ReadOnlyTable, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
 };
@@ -23,6 +25,41 @@ pub(crate) const META: TableDefinition<'static, &str, Bytes> = TableDefinition::
 /// Name of an index's table.
 pub(crate) fn table_name(index: u32) -> String {
     format!("i{index}")
+}
+
+/// The open file of the base.
+pub(crate) struct Base {
+    pub(crate) redb: redb::Database,
+    /// Whether its writer waits for room on the disk.
+    pub(crate) room: Arc<Room>,
+    /// The file beneath redb.
+    pub(crate) file: Arc<BaseFile>,
+    /// Memory for its pages, bytes.
+    pub(crate) cache: u64,
+}
+
+impl Base {
+    /// Opens or makes the base over a file, with `cache` bytes of memory for pages and `sums` for checksums.
+    pub(crate) fn open(
+        file: Arc<dyn DiskFile>,
+        path: &Path,
+        cache: u64,
+        sums: u64,
+    ) -> Result<Base> {
+        let room = Arc::new(Room::default());
+        let file = BaseFile::open(file, path, room.clone(), sums).map_err(io_err)?;
+        let file = Arc::new(file);
+        let redb = redb::Builder::new()
+            .set_cache_size(usize::try_from(cache).unwrap_or(usize::MAX))
+            .create_with_backend(Backend::new(file.clone(), room.clone()))
+            .map_err(base_err)?;
+        Ok(Base {
+            redb,
+            room,
+            file,
+            cache,
+        })
+    }
 }
 
 /// One generation of the base: a read transaction with its tables kept open (opening costs more than a read).
@@ -259,6 +296,5 @@ pub fn open_base(path: &Path) -> std::result::Result<redb::Database, redb::Datab
     let room = Arc::<Room>::default();
     let file = narwal_log::Disk::open(&narwal_log::RealDisk, path)?;
     let file = BaseFile::open(file, path, room.clone(), 1 << 20)?;
-    redb::Builder::new()
-        .create_with_backend(crate::store::backend::Backend::new(Arc::new(file), room))
+    redb::Builder::new().create_with_backend(Backend::new(Arc::new(file), room))
 }

@@ -3,19 +3,16 @@
 //! redb reads and writes every page of a transaction once more when it commits, for the checksums. What did not fit its
 //! memory would go to the disk twice. So a merge whose pages begin to leave memory is cut into transactions that are not
 //! durable; the last one is, and makes all of them durable together. A crash before it leaves nothing of them. Nor does an
-//! orderly end of the process: [`crate::backend::Room::set_partial`].
+//! orderly end of the process: [`crate::store::room::Room::set_partial`].
 
-use crate::binlog::index::IndexDelta;
 use crate::catalog::names::Catalog;
-use crate::checkpoint::meta::CheckpointMeta;
 use crate::key::FullKey;
-use crate::parts::Inner;
-use crate::store::base::{Bytes, META, base_err, table_name};
+use crate::store::base::{Base, Bytes, META, base_err, table_name};
 use crate::store::damage::LOST;
 use crate::store::entry::Payload;
+use crate::store::part::Store;
 use crate::{EngineError, Result};
 use redb::{TableDefinition, TableHandle, WriteTransaction};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Entries that are put into the base together, at most: they touch an eighth of the pages that memory holds.
@@ -27,9 +24,20 @@ const BATCH_BYTES: u64 = 1 << 20;
 /// Bytes of a page of the base.
 const PAGE: u64 = 4096;
 
+/// Who is told how far a merge is.
+pub(crate) trait Progress {
+    /// So many more entries are in the base.
+    fn merged(&self, entries: u64);
+    /// A transaction of the base was ended before its time.
+    fn cut(&self);
+    /// Whether the merge may take its time.
+    fn has_time(&self) -> bool;
+}
+
 /// Puts entries into the base.
 pub(crate) struct Merger<'a> {
-    db: &'a Inner,
+    store: &'a Store,
+    progress: &'a dyn Progress,
     /// The indexes that there are.
     live: ahash::HashSet<u32>,
     /// Always there, but for a failed cut.
@@ -54,10 +62,10 @@ fn pause(took: Duration) -> Duration {
 
 /// Begins a transaction that drops the tables of indexes that are no more. Whose pages can't be told, because one is damaged,
 /// is set aside under another name: its room is lost until the base is made anew, and nobody reads it again.
-fn begin(db: &Inner, live: &ahash::HashSet<u32>) -> Result<WriteTransaction> {
+fn begin(base: &Base, live: &ahash::HashSet<u32>) -> Result<WriteTransaction> {
     let mut lost: Vec<String> = Vec::new();
     'again: loop {
-        let txn = db.redb.begin_write().map_err(base_err)?;
+        let txn = base.redb.begin_write().map_err(base_err)?;
         let names: Vec<String> = (txn.list_tables().map_err(base_err)?)
             .map(|t| t.name().to_owned())
             .collect();
@@ -90,20 +98,25 @@ fn begin(db: &Inner, live: &ahash::HashSet<u32>) -> Result<WriteTransaction> {
 
 impl<'a> Merger<'a> {
     /// Begins, and drops the tables of indexes that are no more.
-    pub(crate) fn new(db: &'a Inner, catalog: &Catalog) -> Result<Self> {
-        let cache = db.options.base_cache_bytes();
+    pub(crate) fn new(
+        store: &'a Store,
+        progress: &'a dyn Progress,
+        catalog: &Catalog,
+    ) -> Result<Self> {
+        let cache = store.base.cache;
         let batch_size = (cache / PAGE / 8).clamp(1, BATCH) as usize;
         let live: ahash::HashSet<u32> = catalog.index_ids().collect();
-        let txn = begin(db, &live)?;
+        let txn = begin(&store.base, &live)?;
         Ok(Merger {
-            db,
+            store,
+            progress,
             live,
             txn: Some(txn),
             batch: Vec::with_capacity(batch_size),
             batch_size,
             batch_bytes: 0,
             value: Vec::new(),
-            written: db.base_room.written(),
+            written: store.base.room.written(),
             // All that leaves memory before the first cut is of this transaction.
             cut_after: cache / 64,
         })
@@ -118,11 +131,11 @@ impl<'a> Merger<'a> {
         }
         let began = Instant::now();
         self.flush()?;
-        if self.db.has_time() {
+        if self.progress.has_time() {
             // A thread that computes without a break makes those wait that answer clients.
             std::thread::sleep(pause(began.elapsed()));
         }
-        if self.db.base_room.written() - self.written >= self.cut_after {
+        if self.store.base.room.written() - self.written >= self.cut_after {
             self.cut()?;
         }
         Ok(())
@@ -145,7 +158,7 @@ impl<'a> Merger<'a> {
             }
             let name = table_name(index);
             // Names the index in an error.
-            let base = self.db.state.load().base.clone();
+            let base = self.store.state.load().base.clone();
             let mut table = (self.txn()?)
                 .open_table(TableDefinition::<Bytes, Bytes>::new(&name))
                 .map_err(|e| base.failed(index, e))?;
@@ -164,7 +177,7 @@ impl<'a> Merger<'a> {
                 .map_err(|e| base.failed(index, e))?;
             }
         }
-        self.db.pace.advance(batch.len() as u64);
+        self.progress.merged(batch.len() as u64);
         (self.batch, self.value) = (batch, value);
         self.batch.clear();
         self.batch_bytes = 0;
@@ -173,39 +186,38 @@ impl<'a> Merger<'a> {
 
     /// Ends the transaction, not durably, and begins another.
     fn cut(&mut self) -> Result<()> {
-        self.db.base_room.set_partial(true);
-        let cuts = &self.db.counters.checkpoint_cuts;
-        cuts.fetch_add(1, Ordering::Relaxed);
+        self.store.base.room.set_partial(true);
+        self.progress.cut();
         if let Some(mut txn) = self.txn.take() {
             txn.set_durability(redb::Durability::None)
                 .map_err(|e| EngineError::Io(format!("base file: {e}")))?;
             txn.commit().map_err(base_err)?;
         }
-        self.txn = Some(self.db.redb.begin_write().map_err(base_err)?);
-        self.written = self.db.base_room.written();
+        self.txn = Some(self.store.base.redb.begin_write().map_err(base_err)?);
+        self.written = self.store.base.room.written();
         // What leaves memory first is of the transaction before, which has its checksums.
-        self.cut_after = self.db.options.base_cache_bytes() / 4;
+        self.cut_after = self.store.base.cache / 4;
         Ok(())
     }
 
-    /// Stores what the base says about itself, and makes everything durable.
-    pub(crate) fn finish(mut self, index: &IndexDelta, meta: &CheckpointMeta) -> Result<()> {
+    /// Stores what the base says about itself (`meta`, and what `beside` writes), and makes everything durable.
+    pub(crate) fn finish(
+        mut self,
+        meta: &[u8],
+        beside: impl FnOnce(&WriteTransaction) -> Result<()>,
+    ) -> Result<()> {
         self.flush()?;
-        let json =
-            serde_json::to_vec(meta).map_err(|e| EngineError::Io(format!("checkpoint: {e}")))?;
         let txn = self.txn()?;
-        crate::binlog::store::save(txn, index)?;
+        beside(txn)?;
         {
             let mut table = txn.open_table(META).map_err(base_err)?;
-            table
-                .insert("checkpoint", json.as_slice())
-                .map_err(base_err)?;
+            table.insert("checkpoint", meta).map_err(base_err)?;
         }
         txn.set_quick_repair(true);
         if let Some(txn) = self.txn.take() {
             txn.commit().map_err(base_err)?;
         }
-        self.db.base_room.set_partial(false);
+        self.store.base.room.set_partial(false);
         Ok(())
     }
 }

@@ -14,10 +14,12 @@ pub(crate) mod index_build;
 pub(crate) mod memtable;
 pub(crate) mod merge;
 pub(crate) mod parallel;
+pub(crate) mod part;
 pub(crate) mod room;
 pub(crate) mod row;
 #[allow(dead_code, unused_imports)]
 pub(crate) mod run;
+pub(crate) mod run_space;
 pub(crate) mod scan;
 pub(crate) mod snapshots;
 pub(crate) mod spilled;

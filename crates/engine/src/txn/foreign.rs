@@ -136,7 +136,13 @@ impl Transaction {
         let parent = if own {
             table.clone()
         } else {
-            match self.db.catalog.load().table(&def.parent_db, &def.parent) {
+            match self
+                .db
+                .catalogs
+                .current
+                .load()
+                .table(&def.parent_db, &def.parent)
+            {
                 Some(t) => t.clone(),
                 None => return Err(no_parent(table, number)),
             }
@@ -209,7 +215,8 @@ impl Transaction {
     ) -> Result<()> {
         let references = self
             .db
-            .catalog
+            .catalogs
+            .current
             .load()
             .references_to(&table.def.db, &table.def.name);
         for (child, number) in references {

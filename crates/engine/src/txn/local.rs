@@ -29,6 +29,7 @@ impl Transaction {
         // Not sent out of band, so it must fit one record.
         let limit = self
             .db
+            .settings
             .max_binlog_cache_size
             .load(std::sync::atomic::Ordering::Relaxed)
             .min(128 << 20);

@@ -1,4 +1,4 @@
-use crate::parts::Inner;
+use crate::parts::Parts;
 use narwal_binlog::{GroupBuilder, Mark};
 
 /// Redo of filtered tables.
@@ -23,7 +23,7 @@ pub(crate) enum Change<'a> {
 }
 
 /// An empty event group, or buffer of local events, with `reserve` spare bytes in front.
-pub(crate) fn new_builder(db: &Inner, reserve: usize) -> GroupBuilder {
+pub(crate) fn new_builder(db: &Parts, reserve: usize) -> GroupBuilder {
     let mut buf = narwal_log::spare_buffer();
     buf.reserve(1024);
     let mut b = GroupBuilder::with_buffer(buf, reserve, db.options.server_id);

@@ -41,8 +41,8 @@ impl Transaction {
             Some(b) => b.drainable() as u64,
             None => return Ok(()),
         };
-        let large = self.writes.bytes() > self.db.spill_bytes();
-        let mut threshold = self.db.oob_threshold.load(Ordering::Relaxed);
+        let large = self.writes.bytes() > self.db.store.runs.limit;
+        let mut threshold = self.db.settings.oob_threshold.load(Ordering::Relaxed);
         if self.oob.is_some() {
             threshold = threshold.min(CHUNK_BYTES);
         }
@@ -151,8 +151,8 @@ impl Transaction {
         // If there is no room, nothing has been taken out of memory.
         // The first one is held where it gets its place: a checkpoint behind it, and a purge after that, can only come
         // later than the hold.
-        let registry = self.oob.is_none().then(|| self.db.oob.clone());
-        let (at, (state_due, hold)) = (self.db.log).append_chunk(buf, |at, o| {
+        let registry = self.oob.is_none().then(|| self.db.binlog.oob.clone());
+        let (at, (state_due, hold)) = (self.db.binlog.log).append_chunk(buf, |at, o| {
             (o.track.due(at.lsn), registry.map(|r| r.hold(at.lsn)))
         })?;
         self.row_ids.drain(..ids);
@@ -176,13 +176,13 @@ impl Transaction {
             end: to,
         });
         if state_due {
-            crate::binlog::write::state_due(&db);
+            crate::binlog::write::state_due(&db.binlog);
         }
         let c = &db.counters;
         c.oob_chunks.fetch_add(1, Ordering::Relaxed);
         c.oob_bytes.fetch_add(len as u64, Ordering::Relaxed);
-        db.note_log_growth(lsn);
-        db.slow_down();
+        db.pressure.note_log_growth(&db.binlog, lsn);
+        db.pressure.slow_down(&db.store);
         Ok(())
     }
 
@@ -191,7 +191,7 @@ impl Transaction {
         let Some(oob) = &self.oob else {
             return Ok(());
         };
-        let place = self.db.spill_place(oob.first, &self.options.interrupt);
+        let place = self.db.store.runs.place(oob.first, &self.options.interrupt);
         let Some(builder) = &self.builder else {
             return Ok(());
         };
@@ -224,9 +224,9 @@ impl Transaction {
 
     /// [`make_room`](Self::make_room) of a transaction whose events are in the log already; `id` names its run files.
     pub(crate) fn make_room_redoing(&mut self, id: Lsn) -> Result<()> {
-        if self.writes.bytes() > self.db.spill_bytes() {
+        if self.writes.bytes() > self.db.store.runs.limit {
             self.settle_writes()?;
-            let place = self.db.spill_place(id, &None);
+            let place = self.db.store.runs.place(id, &None);
             self.writes.spill(&place, &[], SpillEnd::default())?;
         }
         if self.locks.len() > self.lock_spill_at {
@@ -238,8 +238,9 @@ impl Transaction {
     /// Makes the names of the run files durable, which they must be before a commit record that counts on them.
     pub(crate) fn sync_run_names(&mut self) -> Result<()> {
         if self.writes.has_runs() && !self.writes.names_durable() {
-            let dir = &self.db.spill_dir;
-            (self.db.disk.sync_dir(dir)).map_err(|e| crate::error::io_error("syncing", dir, &e))?;
+            let dir = &self.db.store.runs.dir;
+            (self.db.folder.disk.sync_dir(dir))
+                .map_err(|e| crate::error::io_error("syncing", dir, &e))?;
             self.writes.set_names_durable();
         }
         Ok(())
@@ -250,7 +251,12 @@ impl Transaction {
         self.locks_spilled = true;
         self.db.locks.spill(self.id, &mut self.locks)?;
         // Shared locks and those that others wait for stay: no new try before there are many more.
-        self.lock_spill_at = self.db.locks_in_memory().max(self.locks.len() * 2);
+        self.lock_spill_at = self
+            .db
+            .store
+            .runs
+            .locks_in_memory()
+            .max(self.locks.len() * 2);
         Ok(())
     }
 
@@ -271,10 +277,11 @@ impl Transaction {
         }
         for part in oob.chunks.chunks(CHUNKS_IN_INDEX) {
             let body = part.len() * 16;
-            let (ticket, ()) = self
-                .db
-                .log
-                .reserve(RecordKind::ChunkIndex, body, |_, _| ())?;
+            let (ticket, ()) =
+                self.db
+                    .binlog
+                    .log
+                    .reserve(RecordKind::ChunkIndex, body, |_, _| ())?;
             let mut buf = Vec::with_capacity(HEADER_LEN + body);
             buf.resize(HEADER_LEN, 0);
             for c in part {
@@ -282,7 +289,7 @@ impl Transaction {
                 buf.extend_from_slice(&c.len.to_le_bytes());
             }
             named.index.push(ticket.lsn());
-            self.db.log.fill(&ticket, buf);
+            self.db.binlog.log.fill(&ticket, buf);
         }
         Ok(Some(named))
     }

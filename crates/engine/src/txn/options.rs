@@ -1,10 +1,10 @@
+use crate::binlog::order::Order;
 use crate::catalog::image::RowImage;
-use crate::parts::Inner;
 use crate::record::replica::Origin;
 use crate::txn::temporary_rows::TemporaryTables;
 use crate::{EngineError, Result};
 use narwal_binlog::GtidChoice;
-use narwal_log::{LogError, Ticket};
+use narwal_log::{Log, LogError, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
@@ -93,11 +93,11 @@ impl KillFlag {
     }
 
     /// See [`TxnOptions::wait_committed`].
-    pub(crate) fn wait_committed(&self, db: &Inner, ticket: &Ticket) -> Result<()> {
+    pub(crate) fn wait_committed(&self, log: &Log<Order>, ticket: &Ticket) -> Result<()> {
         let seq = ticket.seq();
-        let waited = db.log.wait_or(ticket, || {
+        let waited = log.wait_or(ticket, || {
             self.waits.store(true, Ordering::Relaxed);
-            self.ends_connection() || (self.is_set() && db.log.visible_seq() >= seq)
+            self.ends_connection() || (self.is_set() && log.visible_seq() >= seq)
         });
         self.waits.store(false, Ordering::Relaxed);
         match waited {
@@ -118,10 +118,10 @@ impl TxnOptions {
 
     /// Waits until a commit is durable, visible and, if the gate says so, acknowledged. KILL CONNECTION ends the wait
     /// for a replica; KILL QUERY does so once the commit is visible (otherwise the session would not see its own work).
-    pub(crate) fn wait_committed(&self, db: &Inner, ticket: &Ticket) -> Result<()> {
+    pub(crate) fn wait_committed(&self, log: &Log<Order>, ticket: &Ticket) -> Result<()> {
         match self.kill.as_deref() {
-            Some(flag) => flag.wait_committed(db, ticket),
-            None => Ok(db.log.wait(ticket)?),
+            Some(flag) => flag.wait_committed(log, ticket),
+            None => Ok(log.wait(ticket)?),
         }
     }
 

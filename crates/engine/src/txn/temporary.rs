@@ -92,7 +92,7 @@ impl Transaction {
     pub(crate) fn begin_temporary_write(&mut self, table: &Table) -> Result<()> {
         self.changed_temporary = true;
         let index = table.indexes[0].id;
-        let limit = self.db.spill_bytes();
+        let limit = self.db.store.runs.limit;
         let rows = self.temporary.as_mut().ok_or_else(in_use)?;
         let count = rows.tables.len() as u64;
         // All of them together stay below the limit.
@@ -104,7 +104,7 @@ impl Transaction {
 
     fn spill_temporary(&mut self, index: u32) -> Result<()> {
         let id = unlogged_spill_id();
-        let place = self.db.spill_place(id, &self.options.interrupt);
+        let place = self.db.store.runs.place(id, &self.options.interrupt);
         let live = self.live_savepoints();
         let rows = self.temporary.as_mut().ok_or_else(in_use)?;
         let table = rows.table_mut(index)?;

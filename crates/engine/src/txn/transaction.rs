@@ -7,12 +7,11 @@
 use crate::catalog::foreign::ForeignKeyMode;
 use crate::catalog::image::RowImage;
 use crate::catalog::table::{Table, not_for_sequences};
-use crate::commit::reserved::{CommitInfo, Reserved};
 use crate::error::{binlog_err, definition_changed};
 use crate::key::{FullKey, KeyRange, finish_secondary_key, full_key, index_of, is_temporary};
 use crate::locks::asking::{Asking, RangeMark};
 use crate::locks::types::{LockMode, LockName, LockWait, Locked, WaitPolicy};
-use crate::parts::Inner;
+use crate::parts::Parts;
 use crate::record::replica::Origin;
 use crate::store::entry::Payload;
 use crate::store::row::{Row, RowInner};
@@ -44,7 +43,7 @@ pub enum ReadView {
 
 /// A transaction. Dropping it rolls back. Not for concurrent use; one thread at a time.
 pub struct Transaction {
-    pub(crate) db: Arc<Inner>,
+    pub(crate) db: Arc<Parts>,
     pub(crate) id: u64,
     pub(crate) options: TxnOptions,
     pub(crate) snapshot: Option<Snapshot>,
@@ -103,12 +102,12 @@ pub struct Transaction {
 const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(50);
 
 impl Transaction {
-    pub(crate) fn new(db: Arc<Inner>, options: TxnOptions) -> Self {
+    pub(crate) fn new(db: Arc<Parts>, options: TxnOptions) -> Self {
         let mut txn = Transaction {
             id: db.next_txn.fetch_add(1, Ordering::Relaxed),
-            row_metadata: RowMetadata::from_u8(db.row_metadata.load(Ordering::Relaxed))
+            row_metadata: RowMetadata::from_u8(db.settings.row_metadata.load(Ordering::Relaxed))
                 .unwrap_or_default(),
-            lock_spill_at: db.locks_in_memory(),
+            lock_spill_at: db.store.runs.locks_in_memory(),
             db,
             options,
             snapshot: None,
@@ -145,7 +144,7 @@ impl Transaction {
     }
 
     /// A transaction whose changes stand in the log already: it takes their locks and keeps them for itself.
-    pub(crate) fn redoing(db: Arc<Inner>, options: TxnOptions) -> Self {
+    pub(crate) fn redoing(db: Arc<Parts>, options: TxnOptions) -> Self {
         let options = TxnOptions {
             read_only: true, // nothing is logged
             ..options
@@ -196,7 +195,10 @@ impl Transaction {
             self.lend_temporary();
             self.snapshot = None;
             self.foreign_keys = ForeignKeyMode::default();
-            self.slot = self.slot.take().and_then(|s| self.db.registry.park(s));
+            self.slot = self
+                .slot
+                .take()
+                .and_then(|s| self.db.store.registry.park(s));
             self.statement = StatementStart::None;
             self.annotate = None;
         }
@@ -230,7 +232,7 @@ impl Transaction {
         if self.snapshot.is_some() {
             return;
         }
-        let registry = &self.db.registry;
+        let registry = &self.db.store.registry;
         let slot = match self.slot.take() {
             Some(s) => {
                 registry.reset(&s);
@@ -238,7 +240,7 @@ impl Transaction {
             }
             None => registry.claim(self.id as usize),
         };
-        let snapshot = self.db.take_snapshot();
+        let snapshot = self.db.snapshot();
         registry.set(&slot, snapshot.seq);
         self.slot = Some(slot);
         self.snapshot = Some(snapshot);
@@ -313,10 +315,10 @@ impl Transaction {
                 self.check_made_before(table, index)?;
                 match &self.snapshot {
                     Some(s) => (s.state.clone(), s.seq),
-                    None => (self.db.state.load_full(), u64::MAX),
+                    None => (self.db.store.state.load_full(), u64::MAX),
                 }
             }
-            _ => (self.db.state.load_full(), u64::MAX),
+            _ => (self.db.store.state.load_full(), u64::MAX),
         };
         let id = table.indexes[0].id;
         Scan::new(
@@ -510,7 +512,7 @@ impl Transaction {
                 LockWait::Wait,
             )?;
         }
-        let current = self.db.catalog.load();
+        let current = self.db.catalogs.current.load();
         if !current
             .table_by_id(table.def.id)
             .is_some_and(|t| Arc::ptr_eq(t, table))
@@ -532,12 +534,12 @@ impl Transaction {
         if self.options.read_only {
             return self.begin_unlogged(table);
         }
-        if let Some(m) = self.db.log.failed() {
+        if let Some(m) = self.db.binlog.log.failed() {
             return Err(EngineError::LogFailed(m));
         }
         self.lock_table(table)?;
         if table.counters.apart.load(Ordering::Relaxed) {
-            crate::store::apart::refuse(&self.db, table)?;
+            crate::store::apart::refuse(&self.db.store.apart, table)?;
         }
         if matches!(self.statement, StatementStart::Here) {
             self.statement = StatementStart::At(self.savepoint());
@@ -548,7 +550,7 @@ impl Transaction {
         self.make_room()?;
         if self.builder.is_none() {
             let mut b = new_builder(&self.db, narwal_log::HEADER_LEN);
-            if !self.db.catalog.load().references.is_empty() {
+            if !self.db.catalogs.current.load().references.is_empty() {
                 // Cascades are logged, and parents were looked for: a replica need not, and must not.
                 b.set_rows_flags(rows_flags::NO_FOREIGN_KEY_CHECKS);
             }
@@ -561,7 +563,11 @@ impl Transaction {
             {
                 b.annotate(&text).map_err(binlog_err)?;
             }
-            let limit = self.db.max_binlog_cache_size.load(Ordering::Relaxed);
+            let limit = self
+                .db
+                .settings
+                .max_binlog_cache_size
+                .load(Ordering::Relaxed);
             if b.events_len() > limit {
                 return Err(EngineError::TransactionTooLarge(limit));
             }
@@ -604,7 +610,7 @@ impl Transaction {
             return Ok(own);
         }
         // The state is read after the lock was granted: its former holder's row is in it.
-        let newest = self.db.state.load().get(index, &key, u64::MAX)?;
+        let newest = self.db.store.state.load().get(index, &key, u64::MAX)?;
         if let Some(snapshot) = self.snapshot.as_ref().filter(|_| self.checks_conflicts()) {
             let changed = match &newest {
                 Some((seq, Some(_))) => *seq > snapshot.seq,
@@ -636,7 +642,7 @@ impl Transaction {
 
     /// All commits up to this one are in the tables, whatever is read.
     pub fn settled_seq(&self) -> u64 {
-        self.db.log.visible_seq()
+        self.db.binlog.log.visible_seq()
     }
 
     /// Locks the row and returns its newest version, whatever the snapshot says.
@@ -653,7 +659,7 @@ impl Transaction {
         if let Some(own) = self.own(&key)? {
             return Ok(own);
         }
-        let newest = self.db.state.load().get(index, &key, u64::MAX)?;
+        let newest = self.db.store.state.load().get(index, &key, u64::MAX)?;
         if let Some((seq, _)) = &newest {
             self.read_dependency = self.read_dependency.max(*seq);
         }
@@ -788,7 +794,7 @@ impl Transaction {
 
     /// Whether there is a row under the clustered key, which is locked. That there is none any more is something read, too.
     fn taken(&mut self, index: u32, key: &FullKey) -> Result<bool> {
-        match self.db.state.load().get(index, key, u64::MAX)? {
+        match self.db.store.state.load().get(index, key, u64::MAX)? {
             Some((seq, row)) => {
                 self.read_dependency = self.read_dependency.max(seq);
                 Ok(row.is_some())
@@ -872,7 +878,7 @@ impl Transaction {
     fn duplicate(&mut self, table: &Table, index: usize, existing_pk: Vec<u8>) -> EngineError {
         let clustered = table.indexes[0].id;
         let key = full_key(clustered, &existing_pk);
-        if let Ok(Some((seq, _))) = self.db.state.load().get(clustered, &key, u64::MAX) {
+        if let Ok(Some((seq, _))) = self.db.store.state.load().get(clustered, &key, u64::MAX) {
             self.read_dependency = self.read_dependency.max(seq);
         }
         EngineError::Duplicate { index, existing_pk }
@@ -1141,39 +1147,6 @@ impl Transaction {
         self.snapshot.as_ref().map(|s| s.seq)
     }
 
-    /// Commits: returns when durable as configured and visible. On error nothing of it is visible or will ever be
-    /// (but see `LogFailed`: its fate is decided by what the disk kept).
-    pub fn commit(mut self) -> Result<CommitInfo> {
-        let db = self.db.clone();
-        let done = crate::commit::land::commit(&db, &mut self)?;
-        self.settle_temporary();
-        Ok(done)
-    }
-
-    /// Everything of [`Transaction::commit`] but the wait: when it returns, the place in the order is taken, the rows are
-    /// in the store, the row locks are free. Others see nothing of it before it is durable, which
-    /// [`crate::Database::wait_committed`] waits for (one wait for the last of many is enough, and somebody has to wait:
-    /// it is the waiter who writes).
-    ///
-    /// # Errors
-    /// As [`Transaction::commit`].
-    pub fn commit_reserved(self) -> Result<Reserved> {
-        self.commit_reserved_then(|| ())
-    }
-
-    /// As [`Transaction::commit_reserved`]; `placed` is called as soon as the place is taken (not if nothing was
-    /// written), before the rows are in the store.
-    ///
-    /// # Errors
-    /// As [`Transaction::commit`].
-    pub fn commit_reserved_then(mut self, placed: impl FnOnce()) -> Result<Reserved> {
-        let db = self.db.clone();
-        let reserved = crate::commit::land::commit_reserved(&db, &mut self, placed)?;
-        self.settle_temporary();
-        reserved.pass_on(&db);
-        Ok(reserved)
-    }
-
     /// Rolls back.
     pub fn rollback(self) {}
 
@@ -1184,8 +1157,9 @@ impl Transaction {
     }
 
     fn wait_visible(&self, seq: u64) -> Result<()> {
-        if seq > self.db.log.visible_seq() {
+        if seq > self.db.binlog.log.visible_seq() {
             self.db
+                .binlog
                 .log
                 .wait_visible_or(seq, || self.options.interrupted())?;
         }
@@ -1201,7 +1175,7 @@ impl Transaction {
         self.options.kill = None;
         self.snapshot = None;
         if let Some(s) = self.slot.take() {
-            self.db.registry.release(s);
+            self.db.store.registry.release(s);
         }
     }
 
@@ -1229,7 +1203,7 @@ impl Transaction {
         self.release_ranges();
         self.snapshot = None;
         if let Some(s) = self.slot.take() {
-            self.db.registry.release(s);
+            self.db.store.registry.release(s);
         }
     }
 }

@@ -3,7 +3,7 @@ use crate::commit::land::{Logged, Prepare, becomes_layer, follow_up, land, log_c
 use crate::commit::place::{NewLayer, record, reserve, reserve_local};
 use crate::commit::reserved::Reserved;
 use crate::error::binlog_err;
-use crate::parts::Inner;
+use crate::parts::Parts;
 use crate::record::annex::Annex;
 use crate::record::replica::{Origin, ReplicaMove, local_gtid};
 use crate::record::xa::XaStep;
@@ -13,6 +13,7 @@ use crate::{EngineError, Result};
 use narwal_binlog::{DdlQuery, GroupBuilder, GtidChoice, QueryContext, Xid};
 use narwal_log::{HEADER_LEN, Lsn};
 use narwal_types::SqlError;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -31,7 +32,7 @@ pub struct XaContext {
 }
 
 impl XaContext {
-    fn query(&self, db: &Inner) -> DdlQuery<'_> {
+    fn query(&self, db: &Parts) -> DdlQuery<'_> {
         DdlQuery {
             server_id: db.options.server_id,
             timestamp: self.timestamp,
@@ -71,7 +72,7 @@ pub(crate) enum Branch {
 }
 
 /// All names in use.
-pub(crate) type Branches = BTreeMap<Xid, Branch>;
+pub(crate) type Branches = Mutex<BTreeMap<Xid, Branch>>;
 
 pub(crate) fn sql(code: u16, state: &[u8; 5], text: &str) -> EngineError {
     EngineError::Sql(SqlError::new(code, state, text))
@@ -84,7 +85,8 @@ pub(crate) fn unknown() -> EngineError {
 /// A transaction branch: its name is taken as long as this lives. Dropping it rolls back what is not prepared; what is
 /// prepared stays, and can be taken by its name.
 pub struct XaBranch {
-    pub(crate) db: Arc<Inner>,
+    pub(crate) db: Arc<Parts>,
+    pub(crate) branches: Arc<Branches>,
     pub(crate) xid: Xid,
     pub(crate) prepared: Option<Box<Prepared>>,
 }
@@ -121,7 +123,7 @@ impl XaBranch {
                 let Logged { mut place, buf, .. } = logged;
                 let at = (Some(place.ticket.lsn()), place.placement.is_some());
                 let hold = place.hold.take();
-                db.log.fill(&place.ticket, buf);
+                db.binlog.log.fill(&place.ticket, buf);
                 ((at, hold), follow_up(&db, place))
             }
             None => {
@@ -137,8 +139,8 @@ impl XaBranch {
             rebuilt: false,
         }));
         let owned = Branch::Owned { prepared: true };
-        db.xa.lock().insert(self.xid.clone(), owned);
-        reserved.pass_on(&db);
+        self.branches.lock().insert(self.xid.clone(), owned);
+        reserved.pass_on(&db.binlog.log);
         Ok(reserved)
     }
 
@@ -162,7 +164,8 @@ impl XaBranch {
             self.prepared = None;
             return Ok(Reserved::default());
         };
-        db.admit(prepared.txn.oob.is_some())?;
+        db.pressure
+            .admit(&db.store, &db.binlog.log, prepared.txn.oob.is_some())?;
         prepared.txn.sync_run_names()?;
         let step = XaStep::Ended {
             xid: self.xid.clone(),
@@ -181,7 +184,7 @@ impl XaBranch {
             origin,
             ..TxnOptions::default()
         };
-        annex.set_origin(&options, !prepared.public);
+        annex.set_origin(options.origin.as_deref(), &options.gtid, !prepared.public);
         let prefix = annex.encode(&[])?;
         let group = GroupBuilder::xa_end(HEADER_LEN, &self.xid, commit, &about.query(&db))
             .map_err(binlog_err)?;
@@ -207,24 +210,24 @@ impl XaBranch {
         let buf = record(group, &place, &prefix);
         if let Some(hold) = prepared.hold.take() {
             // Until a checkpoint knows of the end, recovery may read what was prepared.
-            db.oob_committed.lock().push((place.seq, hold));
+            db.binlog.oob_committed.lock().push((place.seq, hold));
         }
         let reserved = if commit {
             let logged = Logged::new(place, buf, layered, deltas);
             land(&db, &mut prepared.txn, logged)
         } else {
-            db.log.fill(&place.ticket, buf);
+            db.binlog.log.fill(&place.ticket, buf);
             follow_up(&db, place)
         };
         self.prepared = None;
-        reserved.pass_on(&db);
+        reserved.pass_on(&db.binlog.log);
         Ok(reserved)
     }
 }
 
 impl Drop for XaBranch {
     fn drop(&mut self) {
-        let mut branches = self.db.xa.lock();
+        let mut branches = self.branches.lock();
         let owned = branches.remove(&self.xid);
         let Some(prepared) = self.prepared.take() else {
             return;

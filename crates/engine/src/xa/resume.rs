@@ -1,30 +1,31 @@
 use crate::catalog::foreign::ForeignKeyMode;
 use crate::catalog::table::Table;
 use crate::locks::types::LockMode;
-use crate::parts::Inner;
+use crate::parts::Parts;
 use crate::record::annex::split_record;
 use crate::record::redo;
 use crate::record::xa::{PreparedAt, PreparedList};
 use crate::store::row::{Row, RowInner};
 use crate::txn::options::{Isolation, TxnOptions};
 use crate::txn::transaction::Transaction;
-use crate::xa::branch::{Branch, Prepared};
+use crate::xa::branch::{Branch, Branches, Prepared};
 use crate::{EngineError, Result};
 use narwal_log::{DirRecords, Lsn, RecordKind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// After a start: takes the rows and the locks of what is prepared again.
-pub(crate) fn resume(db: &Arc<Inner>, list: &PreparedList) -> Result<()> {
+pub(crate) fn resume(db: &Arc<Parts>, branches: &Branches, list: &PreparedList) -> Result<()> {
     for (xid, at) in list {
         match rebuild(db, *at) {
             Ok(prepared) => {
                 let free = Branch::Free(Box::new(prepared));
-                db.xa.lock().insert(xid.clone(), free);
+                branches.lock().insert(xid.clone(), free);
             }
             Err(e) if db.options.accept_log_loss => {
                 tracing::error!("the prepared XA transaction {xid} is lost: {e}");
-                db.log
+                db.binlog
+                    .log
                     .with_order_state(|order, _| order.prepared.remove(xid));
             }
             Err(e) => {
@@ -44,9 +45,9 @@ pub(crate) fn resume(db: &Arc<Inner>, list: &PreparedList) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn rebuild(db: &Arc<Inner>, at: PreparedAt) -> Result<Prepared> {
-    let hold = db.oob.hold(at.needed);
-    let log = DirRecords::open(db.disk.clone(), &db.dir.join("log"));
+pub(crate) fn rebuild(db: &Arc<Parts>, at: PreparedAt) -> Result<Prepared> {
+    let hold = db.binlog.oob.hold(at.needed);
+    let log = DirRecords::open(db.folder.disk.clone(), &db.folder.dir.join("log"));
     let (kind, body) = redo::record(&log, at.lsn)?;
     let parts = split_record(kind, &body)?;
     let annex = parts.annex;
@@ -109,7 +110,7 @@ impl Rebuilt<'_> {
 
 impl redo::Rows for Rebuilt<'_> {
     fn table(&self, id: u64) -> Option<Arc<Table>> {
-        self.txn.db.catalog.load().table_by_id(id).cloned()
+        self.txn.db.catalogs.current.load().table_by_id(id).cloned()
     }
 
     fn skip(&mut self) -> bool {

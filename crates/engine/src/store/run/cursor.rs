@@ -252,3 +252,15 @@ impl RunCursor {
         }
     }
 }
+
+impl Run {
+    /// A cursor over the keys of a range, ascending or, with `reverse`, descending.
+    pub(crate) fn cursor(self: &Arc<Run>, range: &FullRange, reverse: bool) -> Result<RunCursor> {
+        RunCursor::new(self.clone(), range.clone(), reverse)
+    }
+
+    /// A cursor over everything, in key order. It reads past the cache.
+    pub(crate) fn iter_all(self: &Arc<Run>) -> Result<RunCursor> {
+        RunCursor::all(self.clone())
+    }
+}

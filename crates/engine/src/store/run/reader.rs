@@ -6,7 +6,6 @@ use crate::store::entry::Payload;
 use crate::store::run::block::{Block, IndexSpan, Page, Top};
 use crate::store::run::bloom;
 use crate::store::run::cache::RunCache;
-use crate::store::run::cursor::RunCursor;
 use crate::store::run::format::{
     HEADER_LEN, KIND_BLOCK, KIND_PAGE, KIND_TOP, MAGIC, Place, TRAILER_LEN, VERSION, corrupt,
     io_err, le32, le64, read_frame,
@@ -281,16 +280,6 @@ impl Run {
 
     pub(super) fn damaged(&self, offset: u64) -> crate::EngineError {
         corrupt(&self.path, offset, "a block is not valid")
-    }
-
-    /// A cursor over the keys of a range, ascending or, with `reverse`, descending.
-    pub(crate) fn cursor(self: &Arc<Run>, range: &FullRange, reverse: bool) -> Result<RunCursor> {
-        RunCursor::new(self.clone(), range.clone(), reverse)
-    }
-
-    /// A cursor over everything, in key order. It reads past the cache.
-    pub(crate) fn iter_all(self: &Arc<Run>) -> Result<RunCursor> {
-        RunCursor::all(self.clone())
     }
 
     /// Reads the whole file: every checksum, key order, counts.
