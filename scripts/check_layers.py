@@ -20,10 +20,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 # Crate -> files in circles today. Lower it when it has become less; a crate that has none goes from the list.
-LEFT: dict[str, int] = {}
+LEFT: dict[str, int] = {
+    "archive": 7, "binlog": 6, "client": 3, "crypt": 9, "log": 17, "memory": 2, "narwal": 56, "replica": 7,
+    "replication": 7, "server": 13, "session": 55, "sql": 105, "syntax": 20, "types": 4,
+}  # fmt: skip
 
-# Crate -> its folders and files at the top of `src`, from the lowest floor up.
-ORDER: dict[str, list[str]] = {}
+# Crate -> its folders and files at the top of `src`, from the lowest floor up (docs/architecture.md says what each knows).
+ORDER: dict[str, list[str]] = {
+    "engine": [
+        "error", "clock", "folder", "bell", "key", "gtid_list", "catalog", "store", "locks", "record", "groups", "classic",
+        "options", "counters", "binlog", "pressure", "parts", "recovery", "txn", "checkpoint", "commit", "apply", "ddl",
+        "xa", "backup", "db", "check",
+    ],
+}  # fmt: skip
 
 Path_ = tuple[str, ...]
 
@@ -239,10 +248,10 @@ def main() -> int:
         if n > left:
             bad.append(f"crates/{c.name}: {n} files in circles, {left} may be (scripts/check_layers.py {c.name} shows them)")
         elif n < left:
-            bad.append(f"crates/{c.name}: {n} files in circles, fewer than before: say so in scripts/check_layers.py (LEFT)")
+            print(f"crates/{c.name}: {n} files in circles, fewer than {left}: lower it in scripts/check_layers.py (LEFT)")
         if c.name in ORDER:
             bad += [f"crates/{c.name}: upward: {line}" for line in dict.fromkeys(c.upward(ORDER[c.name]))]
-    print("\n".join(bad) if bad else f"{len(crates)} crates: data goes one way")
+    print("\n".join(bad) if bad else f"{len(crates)} crates: no new circles, nothing imports upward")
     return bool(bad)
 
 

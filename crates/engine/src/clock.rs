@@ -1,3 +1,5 @@
+//! The server's clock.
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Seconds since 1970 by the server's clock.

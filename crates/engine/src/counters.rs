@@ -1,3 +1,5 @@
+//! What is counted since the start.
+
 use std::sync::atomic::AtomicU64;
 
 #[derive(Default)]

@@ -1,3 +1,5 @@
+//! Lists of GTIDs as text.
+
 use crate::{EngineError, Result};
 use narwal_binlog::Gtid;
 use narwal_types::SqlError;

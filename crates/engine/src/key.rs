@@ -1,3 +1,5 @@
+//! Keys: an index id and what stands behind it, ranges of them, and the clustered key in a secondary one.
+
 use crate::{EngineError, Result};
 use narwal_types::key::successor;
 use smallvec::SmallVec;

@@ -1,32 +1,30 @@
 //! The embeddable store: catalog, MVCC table store, row locks, transactions, checkpoints, recovery.
 //!
-//! | file | holds |
+//! Folders, from the lowest up; each imports from those above it in this table only (`scripts/check_layers.py` sees to it).
+//!
+//! | folder or file | holds |
 //! |---|---|
-//! | `db.rs` | [`Database`]: opening, settings, back-pressure, closing |
-//! | `txn.rs` | [`Transaction`]: reads, locks, writes, savepoints |
-//! | `commit.rs` | the commit path: reserve, stamp, apply, hand over, wait |
-//! | `ddl.rs` | DDL as one commit |
-//! | `checkpoint.rs` | freeze, merge, swap: the only writer of the base |
-//! | `recovery.rs` | replay of the log's tail |
-//! | `memtable.rs` | the log's tail in sorted, multi-version form |
-//! | `base.rs`, `backend.rs` | the redb file |
-//! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
-//! | `apply.rs` | row events of other servers as changes of a transaction |
-//! | `run/` | sorted files that hold the write set of a huge transaction |
-//! | `oob.rs`, `writeset.rs`, `run/`, `spilled.rs` | transactions that outgrow memory: chunks in the log, spilled write sets |
-//! | `scan.rs` | ordered scans over own writes, memtables and base |
-//! | `locks.rs`, `locks/` | row and table locks, deadlock detection; locks of huge transactions on disk |
-//! | `packed.rs` | compressed commit records and chunks |
-//! | `replica.rs` | what was applied of other servers' logs, and up to where |
-//! | `groups.rs` | event groups and their events out of log records |
-//! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
-//! | `check/` | checking a stopped data folder |
-//! | `backup/` | copies of a running database, and what becomes of them |
+//! | `error`, `clock`, `folder`, `bell`, `key`, `gtid_list` | what everything needs |
+//! | `catalog/` | definitions, tables at run time, the catalog |
+//! | `store/` | memtables, run files and the base, read as one |
+//! | `locks/` | row, range and table locks |
+//! | `record/` | what the engine writes into records of the log |
+//! | `groups/` | event groups out of log records |
 //! | `classic/` | two logs instead of one, for comparison |
-//! | `builder.rs` | tables, rows and keys for programs without SQL |
-//! | `sequence.rs` | sequences: numbers taken in commits of their own |
-//! | `temporary.rs` | a session's temporary tables |
-//! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
+//! | `options`, `counters` | settings and what is counted |
+//! | `binlog/` | the log as binary log: order, positions, GTID state, retention |
+//! | `pressure/` | how fast writers may go |
+//! | `parts` | the parts of an open database |
+//! | `recovery` | replay of the log's tail |
+//! | `txn/` | transactions |
+//! | `checkpoint/` | the only writer of the base |
+//! | `commit/` | the commit path |
+//! | `apply/` | row events of other servers as changes of a transaction |
+//! | `ddl/` | DDL as one commit |
+//! | `xa/` | XA transactions |
+//! | `backup/` | copies of a running database, and what becomes of them |
+//! | `db/` | what an embedder sees: [`Database`] |
+//! | `check/` | checking a stopped data folder |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod apply;

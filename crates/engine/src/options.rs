@@ -67,7 +67,7 @@ pub struct Options {
     /// Where a start would be refused because a part of the log is damaged or missing: give up everything from there on
     /// and start (see [`narwal_log::LogOptions::accept_lost_tail`]).
     pub accept_log_loss: bool,
-    /// Keeps the whole log from the start on, until [`Database::take_log_hold`] hands the hold over: for a reader whose place
+    /// Keeps the whole log from the start on, until [`crate::Database::take_log_hold`] hands the hold over: for a reader whose place
     /// is not known yet.
     pub hold_log: bool,
     /// The disk.

@@ -1,3 +1,5 @@
+//! Table maps and rows of another server in, changes of a transaction out.
+
 use super::change::{self, Manner, RowsApplied};
 use crate::apply::convert::TypeConversions;
 use crate::apply::map::Maps;

@@ -1,3 +1,5 @@
+//! One column's value on its way from their row to ours.
+
 use crate::EngineError;
 use crate::apply::error::err;
 use crate::catalog::table::Table;

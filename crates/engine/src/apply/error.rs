@@ -1,3 +1,5 @@
+//! Errors of events.
+
 use crate::EngineError;
 use crate::catalog::table::Table;
 use narwal_types::SqlError;

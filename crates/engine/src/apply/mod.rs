@@ -1,7 +1,8 @@
-//! Applying row events that another server wrote: table maps and rows in, changes of a [`Transaction`] out.
+//! Applying row events that another server wrote: table maps and rows in, changes of a [`crate::Transaction`] out.
 //!
 //! | file | holds |
 //! |---|---|
+//! | `applier.rs` | [`RowApplier`] |
 //! | `map.rs` | a table as the source describes it, matched with ours; images of rows |
 //! | `convert.rs` | how a column's values become ours |
 //! | `change.rs` | finding rows and changing them |

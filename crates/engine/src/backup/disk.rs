@@ -1,3 +1,5 @@
+//! Folders that a backup makes.
+
 use crate::error::io_error;
 
 /// Makes `dir` if it is not there; what is in it is an error that ends with `hint`.

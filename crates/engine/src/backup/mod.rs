@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `copy.rs` | [`Backup`]: the copy, piece by piece |
-//! | `dirty.rs` | which blocks of the base were written since they were copied |
+//! | `piece.rs` | what it gives |
 //! | `manifest.rs` | [`Manifest`]: what a backup is made of, with checksums |
 //! | `folder.rs` | [`FolderSink`]: pieces into a folder, whole or against an earlier backup |
 //! | `throttle.rs` | not more than so many bytes a second |

@@ -1,3 +1,5 @@
+//! What a backup gives: pieces, and at the end what they are of.
+
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -26,7 +28,7 @@ impl Default for BackupOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// Bytes of a file, as they are stored (encrypted, if the folder is). A later piece replaces what an earlier one gave
-    /// of the same place. Offsets and lengths are multiples of [`BLOCK`] but at the end of what was copied.
+    /// of the same place. Offsets and lengths are multiples of [`crate::backup::BLOCK`] but at the end of what was copied.
     Data {
         /// Name of the file relative to the data folder: `base.redb`, `log/wal.0000000000001000`.
         file: Arc<str>,

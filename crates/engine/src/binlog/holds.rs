@@ -1,3 +1,5 @@
+//! Readers of the log, and what the settings say of how long it is kept.
+
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::sync::Arc;

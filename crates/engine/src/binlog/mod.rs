@@ -2,8 +2,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `api.rs` | the calls of [`crate::Database`] and their types |
-//! | `state_record.rs` | the State record |
+//! | `part.rs` | the log as a part of the database |
+//! | `types.rs` | what the calls of [`crate::Database`] give and take |
+//! | `order.rs` | what advances in the log's order |
+//! | `write.rs` | State records |
+//! | `holds.rs`, `oob_holds.rs` | who keeps the log, from where on |
 //! | `track.rs` | what advances with each group, under the log's order mutex |
 //! | `index.rs` | files and points: LSN, commit number, position and GTIDs of one another |
 //! | `store.rs` | the index in the base |

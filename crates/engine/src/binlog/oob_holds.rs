@@ -1,3 +1,5 @@
+//! From where on the log is kept for transactions that have chunks in it.
+
 use narwal_log::Lsn;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

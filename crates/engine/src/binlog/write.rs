@@ -1,3 +1,5 @@
+//! State records: writing one, and the binary log's state as it is now.
+
 use crate::binlog::index::{FileEntry, Index};
 use crate::binlog::order::Order;
 use crate::binlog::part::Binlog;

@@ -1,3 +1,5 @@
+//! Changes of the catalog: as a statement asks for them, and as the log has them.
+
 use crate::catalog::def::{DatabaseDef, IndexDef, TableDef};
 use crate::catalog::view::ViewDef;
 use serde::{Deserialize, Serialize};

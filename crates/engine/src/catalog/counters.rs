@@ -1,3 +1,5 @@
+//! What is counted of a table, and what samples of it told.
+
 use arc_swap::ArcSwapOption;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};

@@ -1,3 +1,5 @@
+//! Databases and tables as they are stored.
+
 use narwal_types::{Collation, ColumnType};
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! Foreign keys of a definition: how they are written, and which index serves them.
+
 use crate::catalog::def::{ForeignAction, ForeignKeyDef, TableDef};
 use crate::catalog::index::Index;
 use crate::{EngineError, Result};

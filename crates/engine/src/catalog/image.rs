@@ -1,3 +1,5 @@
+//! How much of a changed row stands in its rows event (`binlog_row_image`), and which columns that takes.
+
 use crate::catalog::def::TableDef;
 use narwal_types::TypeKind;
 use narwal_types::row::partial::set_bit;

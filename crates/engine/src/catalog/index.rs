@@ -1,3 +1,5 @@
+//! An index at run time.
+
 use narwal_types::key::KeyPart;
 use std::sync::atomic::AtomicU64;
 

@@ -1,3 +1,5 @@
+//! The catalog: one immutable version of all that has a name.
+
 use crate::catalog::def::DatabaseDef;
 use crate::catalog::table::Table;
 use crate::catalog::view::ViewDef;
@@ -45,7 +47,7 @@ impl Catalog {
         self.tables.get(db).into_iter().flat_map(|m| m.values())
     }
 
-    /// An object stored by [`CatalogChange::PutObject`].
+    /// An object stored by [`crate::CatalogChange::PutObject`].
     pub fn object(&self, key: &str) -> Option<&Arc<str>> {
         self.objects.get(key)
     }

@@ -1,3 +1,5 @@
+//! A sequence's row, and the numbers that were taken of it.
+
 use narwal_types::ValueRef;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

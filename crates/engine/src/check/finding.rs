@@ -1,3 +1,5 @@
+//! What a check finds, and what it goes through.
+
 use narwal_log::{Disk, Lsn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;

@@ -2,6 +2,8 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `run.rs` | the steps |
+//! | `finding.rs` | what is found |
 //! | `log.rs` | every record, chunk, group and event of the log |
 //! | `recount.rs` | positions, GTIDs and the index counted again from the groups |
 //! | `base.rs` | the pages and the checkpoint of the base file, the index in it |

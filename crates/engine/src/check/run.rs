@@ -1,3 +1,5 @@
+//! The steps of a check.
+
 use crate::check::finding::{
     AgainstLog, Check, CheckObserver, CheckOptions, CheckReport, Finding, quietly,
 };

@@ -1,3 +1,5 @@
+//! What the base says about itself.
+
 use crate::catalog::resolve::StoredCatalog;
 use crate::record::replica::StoredReplica;
 use crate::record::xa::StoredPrepared;

@@ -1,3 +1,5 @@
+//! The folder of flat files: names, and whether it is one.
+
 use crate::{EngineError, Result};
 use narwal_binlog::VirtualConfig;
 use narwal_log::{Disk, is_no_space};

@@ -1,3 +1,5 @@
+//! The flat files of an open database: the log's second stage.
+
 use crate::classic::files::{index_path, io, remove};
 use crate::classic::tail::Tail;
 use crate::groups::reader::GroupReader;

@@ -1,3 +1,5 @@
+//! A commit's place in all orders at once, and its record.
+
 use crate::binlog::oob_holds::OobHold;
 use crate::binlog::order::Order;
 use crate::commit::reserved::CommitInfo;

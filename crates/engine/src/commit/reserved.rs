@@ -1,3 +1,5 @@
+//! What a commit gets.
+
 use crate::binlog::order::Order;
 use narwal_binlog::Gtid;
 use narwal_log::Log;
@@ -12,7 +14,7 @@ pub struct CommitInfo {
     pub gtid: String,
 }
 
-/// A commit that has its place in the log and is on its way there: see [`Transaction::commit_reserved`].
+/// A commit that has its place in the log and is on its way there: see [`crate::Transaction::commit_reserved`].
 #[derive(Debug, Default)]
 pub struct Reserved {
     /// Commit sequence number; 0 if nothing was written.

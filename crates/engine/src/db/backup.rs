@@ -1,3 +1,5 @@
+//! Beginning a backup.
+
 use crate::Result;
 use crate::backup::copy::Backup;
 use crate::backup::piece::BackupOptions;

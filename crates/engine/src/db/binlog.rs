@@ -1,3 +1,5 @@
+//! The binary log, for programs.
+
 use crate::Result;
 use crate::binlog::holds::ReaderHold;
 use crate::binlog::retention::Target;
@@ -247,7 +249,7 @@ impl Database {
 
     /// Reads event groups from a place on, up to the durable end of the log. Does not keep the log from being purged:
     /// see [`Database::register_reader`]. Behind [`ReadStart::Gtid`] the first group is one that is missing; of those
-    /// behind it [`GtidFilter`] tells.
+    /// behind it [`crate::GtidFilter`] tells.
     ///
     /// # Errors
     /// 1373 for an unknown file, [`crate::EngineError::InsideGroup`], [`crate::EngineError::BehindFileEnd`], 1236 for

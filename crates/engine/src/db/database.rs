@@ -103,7 +103,7 @@ impl Database {
     /// configured, visible and, if the gate says so, acknowledged.
     ///
     /// # Errors
-    /// [`EngineError::LogFailed`].
+    /// [`crate::EngineError::LogFailed`].
     pub fn wait_committed(&self, reserved: &Reserved) -> Result<()> {
         match &reserved.ticket {
             Some(ticket) => Ok(self.parts.binlog.log.wait(ticket)?),
@@ -115,7 +115,7 @@ impl Database {
     /// QUERY does so once the commit is visible.
     ///
     /// # Errors
-    /// As [`Database::wait_committed`], or [`EngineError::KilledInCommit`].
+    /// As [`Database::wait_committed`], or [`crate::EngineError::KilledInCommit`].
     pub fn wait_committed_or_killed(&self, reserved: &Reserved, kill: &KillFlag) -> Result<()> {
         match &reserved.ticket {
             Some(ticket) => kill.wait_committed(&self.parts.binlog.log, ticket),
@@ -138,7 +138,7 @@ impl Database {
     /// Waits until everything up to sequence number `seq` is visible.
     ///
     /// # Errors
-    /// [`EngineError::LogFailed`].
+    /// [`crate::EngineError::LogFailed`].
     pub fn wait_visible(&self, seq: u64) -> Result<()> {
         Ok(self.parts.binlog.log.wait_visible(seq)?)
     }
@@ -156,7 +156,7 @@ impl Database {
     /// until it is durable: see [`Transaction::commit_reserved`]. `placed` is called when it has its place.
     ///
     /// # Errors
-    /// [`EngineError::Catalog`] if it would change the catalog; those of logging.
+    /// [`crate::EngineError::Catalog`] if it would change the catalog; those of logging.
     pub fn ddl_reserved(
         &self,
         ddl: &Ddl,

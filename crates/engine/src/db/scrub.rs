@@ -1,3 +1,5 @@
+//! The scrub, for programs.
+
 use crate::Result;
 use crate::checkpoint::verify::verify;
 use crate::db::database::Database;

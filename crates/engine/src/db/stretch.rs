@@ -1,3 +1,5 @@
+//! The log, for archives.
+
 use crate::Result;
 use crate::binlog::holds::ReaderHold;
 use crate::binlog::lookup;

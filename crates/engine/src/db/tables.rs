@@ -1,3 +1,5 @@
+//! LOCK TABLES.
+
 use crate::Result;
 use crate::db::database::Database;
 use crate::ddl::table_locks::TableLocks;

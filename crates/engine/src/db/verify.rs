@@ -1,3 +1,5 @@
+//! Reading a table's part of the base to compare it with its checksums.
+
 use crate::catalog::table::Table;
 use crate::checkpoint::verify::name;
 use crate::db::database::Database;

@@ -1,3 +1,5 @@
+//! XA transactions by name.
+
 use crate::Result;
 use crate::db::database::Database;
 use crate::xa::branch::{Branch, XaBranch, sql, unknown};

@@ -446,7 +446,7 @@ pub(crate) fn after_gap(
 }
 
 impl GroupReader<FolderRecords> {
-    /// Goes on behind damage, see [`DirReader::resume`]. The positions there are learnt by looking ahead to the next
+    /// Goes on behind damage, see [`narwal_log::DirReader::resume`]. The positions there are learnt by looking ahead to the next
     /// State record.
     ///
     /// # Errors

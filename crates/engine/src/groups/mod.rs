@@ -1,4 +1,6 @@
-//! Event groups and their events out of log records.
+//! Event groups and their events out of log records: of the live log, of a folder.
+//!
+//! Knows records. Does not know the binary log's index: who reads says where to begin.
 
 pub(crate) mod folder;
 pub(crate) mod reader;

@@ -311,7 +311,7 @@ impl<R: Records> GroupReader<R> {
     /// Goes to the next group; `None` at the end of the log. In a running log, call again when there is more.
     ///
     /// # Errors
-    /// [`EngineError::Corrupt`] with the LSN; errors of reading the log.
+    /// [`crate::EngineError::Corrupt`] with the LSN; errors of reading the log.
     pub fn next_group(&mut self) -> Result<Option<GroupHead>> {
         self.head = None;
         if std::mem::take(&mut self.begun_done) {

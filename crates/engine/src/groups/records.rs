@@ -1,3 +1,5 @@
+//! Where groups are read from: the live log, or a folder.
+
 use crate::{EngineError, Result};
 use narwal_log::{
     DirEnd, DirReader, DirRecords, Disk, LogError, LogReader, LogRecords, Lsn, RecordKind,

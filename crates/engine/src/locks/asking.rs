@@ -1,3 +1,5 @@
+//! Locking ranges, and asking those who have.
+
 use crate::key::{FullKey, KeyRange, index_of};
 use crate::locks::ranges::{
     FEW, InTheWay, Interval, Intervals, Pending, SHARDS, Sleeper, interval,

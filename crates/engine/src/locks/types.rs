@@ -1,3 +1,5 @@
+//! Names of locks, modes, waits.
+
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -60,7 +62,7 @@ pub enum LockWait {
     Wait,
     /// WAIT n: wait so long.
     UpTo(Duration),
-    /// NOWAIT: fail with [`EngineError::LockNotAvailable`].
+    /// NOWAIT: fail with [`crate::EngineError::LockNotAvailable`].
     NoWait,
     /// SKIP LOCKED: the row counts as absent.
     SkipLocked,

@@ -1,3 +1,5 @@
+//! The annex: what the events of a commit record can't say, and how a record is taken apart.
+
 use crate::catalog::change::LoggedChange;
 use crate::record::chunk::Oob;
 use crate::record::packed::unpack;

@@ -1,3 +1,5 @@
+//! Chunks: events that went to the log before their commit.
+
 use crate::{EngineError, Result};
 use narwal_log::{Lsn, RecordKind};
 

@@ -1,3 +1,5 @@
+//! What records do to the list of prepared XA transactions.
+
 use crate::{EngineError, Result};
 use narwal_binlog::Xid;
 use narwal_log::Lsn;

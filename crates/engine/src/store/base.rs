@@ -2,7 +2,7 @@
 //!
 //! Every index is one redb table named `i<id>`. A clustered entry's value is the commit sequence number of its last
 //! change (8 bytes, little-endian) followed by the row image; a secondary entry's value is empty. The table `meta`
-//! holds one value, the [`crate::checkpoint::CheckpointMeta`] that says where replay starts.
+//! holds one value, the `CheckpointMeta` that says where replay starts.
 
 use crate::catalog::names::Catalog;
 use crate::error::Damage;

@@ -1,3 +1,5 @@
+//! What a version of a key says.
+
 use std::sync::Arc;
 
 /// What a version of a key says.

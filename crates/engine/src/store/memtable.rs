@@ -1,7 +1,7 @@
 //! Memtables: the log's tail in sorted form, multi-version, in memory.
 //!
 //! One memtable covers every index of every table between two freezes. It is split into shards by index id, and each
-//! shard into blocks of keys under locks of their own ([`crate::blocks`]), which are never held across I/O. Each key
+//! shard into blocks of keys under locks of their own ([`crate::store::blocks`]), which are never held across I/O. Each key
 //! holds a chain of versions, oldest first. A chain drops versions that no snapshot can see any more when it grows, so
 //! that a hot row stays short.
 

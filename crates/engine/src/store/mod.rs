@@ -1,4 +1,18 @@
 //! The table store: memtables, run files and the base, read as one.
+//!
+//! Knows keys, entries and which indexes there are. Knows no log: who puts something here says at which sequence number.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `part.rs` | the store as a part of the database |
+//! | `memtable.rs`, `blocks.rs` | the log's tail in sorted, multi-version form |
+//! | `writeset.rs`, `run/`, `spilled.rs`, `run_space.rs` | what one transaction has written, in memory and in run files |
+//! | `base.rs`, `merge.rs`, `damage.rs`, `apart.rs` | the base: reading, writing, damaged tables |
+//! | `file.rs`, `backend.rs`, `room.rs`, `dirty.rs` | the base's file beneath redb |
+//! | `state.rs`, `snapshots.rs` | what a reader holds, and which readers there are |
+//! | `scan.rs`, `cursor.rs`, `batch.rs`, `parallel.rs` | ordered scans over all of it |
+//! | `index_build.rs` | the keys of new indexes |
+//! | `entry.rs`, `row.rs` | what a key says, and a row that was read |
 
 pub(crate) mod apart;
 pub(crate) mod backend;

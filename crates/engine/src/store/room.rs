@@ -1,3 +1,5 @@
+//! The base's writer: whether it waits for room on the disk, and who copies the file beside it.
+
 use crate::store::dirty::Dirty;
 use parking_lot::Mutex;
 use std::io;

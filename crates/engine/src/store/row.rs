@@ -1,3 +1,5 @@
+//! A row that was read.
+
 use crate::store::base::BaseRow;
 use std::ops::Deref;
 use std::sync::Arc;

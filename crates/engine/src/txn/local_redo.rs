@@ -1,3 +1,5 @@
+//! What a transaction logs for this server only.
+
 use crate::parts::Parts;
 use narwal_binlog::{GroupBuilder, Mark};
 

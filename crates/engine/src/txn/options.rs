@@ -1,3 +1,5 @@
+//! How a transaction begins, and what ends its waits.
+
 use crate::binlog::order::Order;
 use crate::catalog::image::RowImage;
 use crate::record::replica::Origin;
@@ -44,7 +46,7 @@ pub struct TxnOptions {
     pub gtid: GtidChoice,
     /// `sql_log_bin`: replicas see the transaction.
     pub log_bin: bool,
-    /// `binlog_row_image`; see also [`Transaction::set_row_image`].
+    /// `binlog_row_image`; see also [`crate::Transaction::set_row_image`].
     pub row_image: RowImage,
     /// Where the transaction comes from, if another server committed it first: [`crate::Database::replica_state`] advances
     /// with its commit, in the same log record.

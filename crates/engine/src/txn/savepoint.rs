@@ -1,3 +1,5 @@
+//! Places to roll back to.
+
 use crate::txn::local_redo::LocalMark;
 use narwal_binlog::Mark;
 use std::sync::Arc;

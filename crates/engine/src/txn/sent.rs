@@ -1,3 +1,5 @@
+//! What a transaction has sent to the log before its commit.
+
 use crate::binlog::oob_holds::OobHold;
 use narwal_log::Lsn;
 

@@ -1,3 +1,5 @@
+//! Changes of a sequence's row.
+
 use crate::Result;
 use crate::catalog::table::Table;
 use crate::key::full_key;

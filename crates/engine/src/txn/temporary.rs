@@ -1,3 +1,5 @@
+//! A transaction's reads and writes of temporary tables.
+
 use crate::Result;
 use crate::catalog::table::Table;
 use crate::key::{FullKey, index_of, is_temporary, slot_of};

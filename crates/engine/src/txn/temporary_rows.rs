@@ -1,3 +1,5 @@
+//! The rows of a session's temporary tables.
+
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::key::slot_of;
@@ -8,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The temporary tables of a session: give it to the session's transactions with [`TxnOptions::temporary`].
+/// The temporary tables of a session: give it to the session's transactions with [`crate::TxnOptions::temporary`].
 #[derive(Debug, Default)]
 pub struct TemporaryTables {
     /// Definitions; its databases are not filled in.

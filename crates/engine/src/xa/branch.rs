@@ -1,3 +1,5 @@
+//! Branches: prepared, committed, rolled back.
+
 use crate::binlog::oob_holds::OobHold;
 use crate::commit::land::{Logged, Prepare, becomes_layer, follow_up, land, log_changes, spill_of};
 use crate::commit::place::{NewLayer, record, reserve, reserve_local};

@@ -1,3 +1,5 @@
+//! After a start: the rows and locks of what is prepared are taken again.
+
 use crate::catalog::foreign::ForeignKeyMode;
 use crate::catalog::table::Table;
 use crate::locks::types::LockMode;
