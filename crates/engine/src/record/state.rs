@@ -167,6 +167,9 @@ fn list(bytes: &[u8]) -> Option<GtidState> {
     Some(gtids)
 }
 
+/// Room in a State record for what may come in between the guess of its length and its reservation, bytes.
+pub(crate) const SLACK: usize = 4 * 16;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +228,3 @@ mod tests {
         }
     }
 }
-
-/// Room in a State record for what may come in between the guess of its length and its reservation, bytes.
-pub(crate) const SLACK: usize = 4 * 16;
