@@ -345,3 +345,27 @@ fn random_bytes<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         .map_err(|e| SqlError::new(1105, b"HY000", format!("no random bytes: {e}")))?;
     Ok(Val::Owned(Value::bytes(out)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_decoded_in_pieces_as_they_would_be_at_once() {
+        let config = GeneralPurposeConfig::new()
+            .with_decode_padding_mode(DecodePaddingMode::RequireCanonical)
+            .with_decode_allow_trailing_bits(true);
+        let engine = GeneralPurpose::new(&STANDARD, config);
+        for n in [0, 1, 2, 3, 2 * PIECE, 2 * PIECE + 1, 3 * PIECE / 4 * 3] {
+            let bytes: Vec<u8> = (0..n).map(|i| (i * 7 % 251) as u8).collect();
+            let text = engine.encode(&bytes);
+            assert_eq!(decode(&engine, text.as_bytes()), Some(bytes), "{n} bytes");
+        }
+        // Filled up in the middle, at the end of a piece and elsewhere.
+        let mut text = "A".repeat(PIECE - 1) + "=AAAA";
+        assert_eq!(decode(&engine, text.as_bytes()), None);
+        text.replace_range(100..101, "=");
+        assert_eq!(decode(&engine, text.as_bytes()), None);
+        assert_eq!(decode(&engine, b"AAA"), None, "not filled up");
+    }
+}
