@@ -1,7 +1,21 @@
 //! Engine errors and their MySQL numbers.
 
-pub use crate::verified::Damage;
 use narwal_types::SqlError;
+use std::io;
+use std::path::PathBuf;
+
+/// An error of the disk, named by what was being done to which file.
+pub(crate) fn io_error(
+    what: &str,
+    path: &std::path::Path,
+    e: &std::io::Error,
+) -> crate::EngineError {
+    let text = format!("{what} {}: {e}", path.display());
+    match narwal_log::is_no_space(e) {
+        true => crate::error::EngineError::DiskFull(text),
+        false => crate::error::EngineError::Io(text),
+    }
+}
 
 /// The result of engine calls.
 pub type Result<T> = std::result::Result<T, EngineError>;
@@ -203,5 +217,47 @@ impl From<narwal_log::LogError> for EngineError {
             LogError::Corrupt(c) => EngineError::Corrupt(c.to_string()),
             e => EngineError::Io(e.to_string()),
         }
+    }
+}
+
+/// Error 1412.
+pub(crate) fn definition_changed() -> EngineError {
+    EngineError::Sql(narwal_types::SqlError::new(
+        1412,
+        b"HY000",
+        "Table definition has changed, please retry transaction",
+    ))
+}
+
+pub(crate) fn binlog_err(e: narwal_binlog::BinlogError) -> EngineError {
+    EngineError::Sql(narwal_types::SqlError::new(
+        1197,
+        b"HY000",
+        format!("The transaction can't be written to the log: {e}"),
+    ))
+}
+
+/// Bytes of the base that are not what was written there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}, offset {offset}: {what}", file.display())]
+pub struct Damage {
+    /// The file.
+    pub file: PathBuf,
+    /// Offset in it (of an encrypted one: in its content).
+    pub offset: u64,
+    /// What is wrong.
+    pub what: &'static str,
+}
+
+impl Damage {
+    /// The damage that an error tells of.
+    pub(crate) fn of(e: &io::Error) -> Option<&Damage> {
+        e.get_ref()?.downcast_ref()
+    }
+}
+
+impl From<Damage> for io::Error {
+    fn from(d: Damage) -> Self {
+        io::Error::new(io::ErrorKind::InvalidData, d)
     }
 }

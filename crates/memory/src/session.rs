@@ -96,7 +96,7 @@ fn system_has(bytes: i64) -> bool {
     SYSTEM.get().is_none_or(|has_room| has_room(bytes))
 }
 
-/// As [`check`], for someone who is about to take so many bytes at once.
+/// As [`check`], before so many bytes are taken at once.
 #[inline]
 pub fn reserve(bytes: u64) -> Result<(), Refused> {
     match bytes < STEP as u64 {

@@ -148,8 +148,8 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// The C library had nothing: gives the reserve back to the system and asks again, for some seconds if need be. Whoever holds much
-/// ends at its next check, with an error of its statement, and the others go on.
+/// The C library had nothing: gives the reserve back to the system and asks again, for some seconds if need be. Statements that
+/// hold much end at their next check meanwhile, with an error, and the others go on.
 #[cold]
 fn again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
     let block = ask_on(ask);

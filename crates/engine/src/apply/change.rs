@@ -1,10 +1,14 @@
 //! Finding the rows that events mean, and changing them.
 
-use super::map::{Cell, Mapped, build, cell_bytes};
-use super::{Manner, RowsApplied, bad_event, err};
-use crate::catalog::DefaultDef;
-use crate::table::Table;
-use crate::txn::{KeyRange, LockMode, LockWait, ReadView, Row, Transaction};
+use crate::apply::cell::Cell;
+use crate::apply::error::{bad_event, err};
+use crate::apply::map::{Mapped, build, cell_bytes};
+use crate::catalog::def::DefaultDef;
+use crate::catalog::table::Table;
+use crate::key::KeyRange;
+use crate::locks::types::{LockMode, LockWait};
+use crate::store::row::Row;
+use crate::txn::transaction::{ReadView, Transaction};
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind};
 use narwal_types::convert::{
@@ -14,7 +18,23 @@ use narwal_types::{DateTime, RowLayout, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-pub(super) fn apply(
+/// What applying a rows event did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RowsApplied {
+    /// Rows inserted, changed or deleted.
+    pub rows: u64,
+    /// Rows of tables that are left out.
+    pub skipped: u64,
+}
+
+/// How rows are changed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    pub(crate) compare: bool,
+    pub(crate) idempotent: bool,
+}
+
+pub(crate) fn apply(
     mapped: &Mapped,
     txn: &mut Transaction,
     event: &RowsEvent<'_>,

@@ -4,9 +4,9 @@
 //! the same length in characters (a source in utf8mb3). Everything else needs a setting, as with MariaDB: a type that holds
 //! all values of the other `ALL_NON_LOSSY`, one that does not `ALL_LOSSY`.
 
-use super::map::{Cell, not_text};
-use super::{bad_event, err};
-use crate::table::Table;
+use crate::apply::cell::{Cell, not_text};
+use crate::apply::error::{bad_event, err};
+use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, value_len};
 use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, store};
@@ -45,7 +45,7 @@ pub struct TypeConversions {
 
 /// What has to be done to a value of the event before it is a value of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Conversion {
+pub(crate) enum Conversion {
     /// The bytes are the same.
     Same,
     /// As `Same`, but they must be UTF-8.
@@ -69,7 +69,7 @@ pub(super) enum Conversion {
 
 /// What is cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
+pub(crate) enum From {
     /// A string behind a length of so many bytes.
     String { prefix: u8 },
     /// A value of one of our types.
@@ -81,7 +81,7 @@ fn prefix_of(max: u64) -> u8 {
 }
 
 /// Bytes of a value, where every value of the type has so many.
-pub(super) fn fixed_len(type_code: u8, meta: &[u8]) -> Option<u16> {
+pub(crate) fn fixed_len(type_code: u8, meta: &[u8]) -> Option<u16> {
     match type_code {
         code::VARCHAR | 0xfd | code::BLOB | 0xf5 | 0xff | 0x8c | 0x8d => None,
         code::STRING if !matches!(meta.first(), Some(0xf7 | 0xf8)) => None,
@@ -120,7 +120,7 @@ fn string_of(type_code: u8, meta: &[u8]) -> Option<(u64, u8)> {
 }
 
 /// How values of a source column become values of ours; `None` if they can't.
-pub(super) fn conversion(
+pub(crate) fn conversion(
     type_code: u8,
     meta: &[u8],
     info: &ColumnMeta,
@@ -251,7 +251,7 @@ fn number(
 }
 
 /// Converts one value, length prefix included.
-pub(super) fn convert<'a>(
+pub(crate) fn convert<'a>(
     conversion: &Conversion,
     table: &Table,
     i: usize,
@@ -462,7 +462,7 @@ fn type_name(type_code: u8, meta: &[u8]) -> String {
     }
 }
 
-pub(super) fn mismatch(
+pub(crate) fn mismatch(
     table: &Table,
     column: usize,
     type_code: u8,
