@@ -6,6 +6,7 @@ use crate::Failure;
 use narwal_client::{Connection, Error};
 use narwal_engine::backup::{BackupEnd, Piece};
 use narwal_session::StreamBegin;
+use narwal_types::errors::codes;
 use std::time::{Duration, Instant};
 
 /// Between two attempts to connect again.
@@ -37,7 +38,7 @@ impl From<Error> for Ended {
     fn from(e: Error) -> Self {
         match e.code() {
             0 => Ended::Link(e),
-            1105 if e.to_string().contains("of this token") => Ended::Unknown(e),
+            codes::UNKNOWN_ERROR if e.to_string().contains("of this token") => Ended::Unknown(e),
             _ => Ended::Failed(Failure::Run(e.to_string())),
         }
     }

@@ -11,6 +11,8 @@ use narwal_binlog::{
     event_type, gtid_flags, rows_flags, uncompressed_type,
 };
 use narwal_engine::{EngineError, ReadStart};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, ValueRef};
 
 /// Columns of SHOW BINLOG EVENTS.
@@ -27,11 +29,7 @@ pub(crate) fn events_grid() -> Grid {
 
 /// Error 1220.
 fn events_error(why: impl std::fmt::Display) -> SqlError {
-    SqlError::new(
-        1220,
-        b"HY000",
-        format!("Error when executing command SHOW BINLOG EVENTS: {why}"),
-    )
+    errors::ERROR_WHEN_EXECUTING_COMMAND.with([&"SHOW BINLOG EVENTS", &why])
 }
 
 fn no_file() -> SqlError {
@@ -120,7 +118,11 @@ impl ClientSession {
             Err(e) => {
                 let e = SqlError::from(e);
                 // RESET MASTER came between.
-                return Err(if e.code == 1373 { no_file() } else { e });
+                return Err(if e.code == codes::UNKNOWN_TARGET_BINLOG {
+                    no_file()
+                } else {
+                    e
+                });
             }
         };
         hold.advance(reader.records().lsn());
