@@ -53,7 +53,6 @@ pub struct StateRecord {
 
 /// Bytes before the state.
 const HEAD: usize = 36;
-
 const VERSION: u8 = 1;
 
 impl StateRecord {
@@ -167,6 +166,9 @@ fn list(bytes: &[u8]) -> Option<GtidState> {
     Some(gtids)
 }
 
+/// Room in a State record for what may come in between the guess of its length and its reservation, bytes.
+pub(crate) const SLACK: usize = 4 * 16;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +227,3 @@ mod tests {
         }
     }
 }
-
-/// Room in a State record for what may come in between the guess of its length and its reservation, bytes.
-pub(crate) const SLACK: usize = 4 * 16;

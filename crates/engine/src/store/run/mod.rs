@@ -49,8 +49,7 @@ pub(crate) mod cursor;
 mod format;
 pub(crate) mod reader;
 pub(crate) mod set;
-#[cfg(test)]
-mod tests;
+
 pub(crate) mod writer;
 
 pub(crate) use block::IndexSpan;
@@ -59,3 +58,6 @@ pub(crate) use cursor::RunCursor;
 pub(crate) use reader::Run;
 pub(crate) use set::{RunSet, RunSetCursor, merge_runs};
 pub(crate) use writer::{RunMeta, RunSizes, RunWriter};
+
+#[cfg(test)]
+mod tests;
