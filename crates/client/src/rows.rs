@@ -1,6 +1,7 @@
 //! Result sets of the text protocol.
 
-use crate::connection::{Channel, Connection, Done, server_error};
+use crate::channel::{Channel, server_error};
+use crate::connection::{Connection, Done};
 use crate::{Error, Result};
 use narwal_wire::codec::Cursor;
 use narwal_wire::protocol::column_flag;
@@ -102,7 +103,7 @@ impl<'a> Row<'a> {
         self.values.get(i).copied().flatten()
     }
 
-    /// Column `i` as text; bytes that are none are replaced.
+    /// Column `i` as text; bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn text(&self, i: usize) -> Option<String> {
         self.get(i).map(|b| String::from_utf8_lossy(b).into_owned())

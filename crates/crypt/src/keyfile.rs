@@ -23,11 +23,11 @@ impl std::fmt::Debug for KeyFile {
 }
 
 impl KeyFile {
-    /// Reads a key file. Whoever can read it can read the data: it should belong to the server's user alone, and be on
-    /// another device than the data folder.
+    /// Reads a key file. It opens all data, so it should belong to the server's user alone and be on another device than
+    /// the data folder.
     ///
     /// # Errors
-    /// [`CryptError::KeyFile`] if it can't be read, holds no key or has a line that is none.
+    /// [`CryptError::KeyFile`] if it can't be read, holds no key or has a line that is not a key.
     pub fn read(path: &Path) -> Result<KeyFile, CryptError> {
         let bytes = Zeroizing::new(std::fs::read(path).map_err(|e| CryptError::KeyFile {
             path: path.to_owned(),

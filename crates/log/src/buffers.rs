@@ -1,7 +1,7 @@
-//! Buffers of records that are done with, for the next ones.
+//! Buffers of finished records, kept for the next records.
 //!
-//! A record's buffer is made by the thread that commits and freed by whoever finishes its group, and mostly larger than
-//! what an allocator keeps for a thread: threads would meet in the allocator for each commit.
+//! The committing thread makes a record's buffer, and the thread that finishes its group frees it. Most buffers are larger
+//! than what an allocator keeps for a thread. So without this, threads would contend in the allocator at each commit.
 
 use parking_lot::Mutex;
 
@@ -12,7 +12,7 @@ const KEPT: std::ops::RangeInclusive<usize> = 512..=4096;
 
 static SPARE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// An empty buffer, with room if one is to be had at once.
+/// An empty buffer; one that has room already, if it can be had without waiting.
 pub fn spare_buffer() -> Vec<u8> {
     SPARE
         .try_lock()

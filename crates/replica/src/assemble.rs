@@ -40,7 +40,7 @@ pub mod errno {
     pub const FATAL: u16 = 1593;
     /// What was received can't be used.
     pub const QUEUE: u16 = 1595;
-    /// The source's server id and its like can't be had.
+    /// The source does not answer what a replica must know: its server id and the like.
     pub const SOURCE_COMMAND: u16 = 1597;
     /// A heartbeat makes no sense.
     pub const HEARTBEAT: u16 = 1623;
@@ -140,7 +140,7 @@ pub struct Rules {
 
 /// Where a stream stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     /// The last group received of each domain.
     pub gtids: BTreeMap<u32, Gtid>,
     /// The source's file.
@@ -149,9 +149,9 @@ pub struct Place {
     pub pos: u64,
 }
 
-impl Default for Place {
+impl Default for SourcePosition {
     fn default() -> Self {
-        Place {
+        SourcePosition {
             gtids: BTreeMap::new(),
             file: "".into(),
             pos: 4,
@@ -159,7 +159,7 @@ impl Default for Place {
     }
 }
 
-impl Place {
+impl SourcePosition {
     /// The GTIDs as SQL writes them.
     #[must_use]
     pub fn gtid_text(&self) -> String {
@@ -197,7 +197,7 @@ pub struct Assembler {
     rules: Rules,
     checksums: bool,
     /// What is complete.
-    place: Place,
+    place: SourcePosition,
     file: Arc<str>,
     pos: u64,
     /// End of the GTID_LIST at the present file's head, where the file's first group stands.
@@ -206,7 +206,7 @@ pub struct Assembler {
     /// The beginning of the group at hand has been handed on.
     streaming: bool,
     last: LastGroup,
-    /// The applier was told to stop: what follows is of no use.
+    /// The applier was told to stop, so what follows is not needed.
     parked: bool,
     /// Bytes of the last group.
     usual: usize,
@@ -241,7 +241,7 @@ enum End {
 impl Assembler {
     /// For a new link that goes on behind `place`.
     #[must_use]
-    pub fn new(rules: Rules, place: Place) -> Self {
+    pub fn new(rules: Rules, place: SourcePosition) -> Self {
         Assembler {
             rules,
             checksums: true,
@@ -259,7 +259,7 @@ impl Assembler {
 
     /// Up to where everything is handed on.
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &SourcePosition {
         &self.place
     }
 

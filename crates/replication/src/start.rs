@@ -2,8 +2,8 @@
 
 use crate::error::DumpError;
 use crate::filter::GtidStream;
+use crate::reader::ClientVars;
 use crate::request::DumpRequest;
-use crate::source::ClientVars;
 use narwal_binlog::{FDE_LEN, Gtid, GtidState, HEADER_LEN, MAGIC, SameContent};
 use narwal_engine::{Database, EngineError, GroupReader, LiveRecords, ReadStart};
 use narwal_types::SqlError;
@@ -29,7 +29,7 @@ pub(crate) struct Start {
     pub(crate) list: bool,
     /// Offset from which events are sent.
     pub(crate) pos: u64,
-    /// Groups of this file were skipped: the reader is to be told of them.
+    /// Groups of this file were skipped: the reader must be told.
     pub(crate) skipped: bool,
     /// The reader has the first group's events before `pos`.
     pub(crate) inside: bool,

@@ -367,7 +367,7 @@ impl Text {
         }
     }
 
-    /// The value; `None` if the text is none of this type.
+    /// The value; `None` if the text is not a value of this type.
     fn read<'a>(self, bytes: &'a [u8]) -> Option<Cell<'a>> {
         let text = || std::str::from_utf8(bytes).ok();
         let mask = |width: u8| u64::MAX >> (64 - 8 * u32::from(width.clamp(1, 8)));
@@ -502,7 +502,7 @@ pub fn snapshot_network<K: Sink>(
     ] {
         c.execute(sql)?;
     }
-    // Whoever reads the output may be slow; a server that can't wait will say so when it comes to that.
+    // The reader of the output may be slow. A server that does not take this will say so later.
     let _ = c.execute("SET SESSION net_write_timeout=3600");
     let (file, pos, place) = begin(&mut c)?;
     sink.commit(None)?;

@@ -11,7 +11,7 @@
 
 use super::committer::Committer;
 use super::error::{is_temporary, tell};
-use super::progress::{Place, Progress};
+use super::progress::{GroupEnd, Progress};
 use super::{ApplySettings, error};
 use crate::queue::GroupHead;
 use narwal_engine::Origin;
@@ -45,13 +45,13 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn place(&self) -> Place {
+    fn place(&self) -> GroupEnd {
         place_of(&self.head)
     }
 }
 
-pub(super) fn place_of(head: &GroupHead) -> Place {
-    Place {
+pub(super) fn place_of(head: &GroupHead) -> GroupEnd {
+    GroupEnd {
         gtid: Some(head.gtid),
         file: head.file.clone(),
         pos: head.end_pos,
@@ -408,7 +408,7 @@ impl<'p> Worker<'p> {
             let mut line = self.pool.line.lock();
             line.placing = false;
             line.turn = n + 1;
-            // Who commits the next one, if all others sleep, is this worker.
+            // If all others sleep, this worker commits the next group.
         })?;
         self.progress.count(applied.rows, false);
         self.committer.note(
