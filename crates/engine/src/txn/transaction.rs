@@ -111,10 +111,7 @@ impl Transaction {
     /// Makes a transaction that has done nothing but read in its snapshot as good as new, with the same options: a
     /// session's next statement need not make another. False if it has done more.
     pub fn renew(&mut self) -> bool {
-        let untouched = self.locks.names.is_empty()
-            && !self.locks.spilled
-            && !self.locks.ranges
-            && !self.locks.announced
+        let untouched = self.locks.is_empty()
             && self.tables.is_empty()
             && self.undo.savepoints.is_empty()
             && self.writes.is_empty()
