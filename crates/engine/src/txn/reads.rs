@@ -11,7 +11,6 @@ use crate::store::entry::Payload;
 use crate::store::row::Row;
 use crate::store::row::RowInner;
 use crate::store::scan::Scan;
-use crate::store::state::Snapshot;
 use crate::txn::options::Isolation;
 use crate::txn::transaction::Transaction;
 use std::sync::Arc;
