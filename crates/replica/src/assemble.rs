@@ -32,22 +32,24 @@ const UNTIL_REACHED: u8 = 1;
 
 /// Error numbers of MariaDB that SQL statements don't meet.
 pub mod errno {
+    use narwal_types::errors::codes;
+
     /// Something that Narwal does not have.
-    pub const NOT_SUPPORTED: u16 = 1235;
+    pub const NOT_SUPPORTED: u16 = codes::NOT_SUPPORTED_YET;
     /// The source says that its log lacks something.
-    pub const INCIDENT: u16 = 1590;
+    pub const INCIDENT: u16 = codes::SLAVE_INCIDENT;
     /// The link is refused for good.
-    pub const FATAL: u16 = 1593;
+    pub const FATAL: u16 = codes::SLAVE_FATAL_ERROR;
     /// What was received can't be used.
-    pub const QUEUE: u16 = 1595;
+    pub const QUEUE: u16 = codes::SLAVE_RELAY_LOG_WRITE_FAILURE;
     /// The source does not answer what a replica must know: its server id and the like.
-    pub const SOURCE_COMMAND: u16 = 1597;
+    pub const SOURCE_COMMAND: u16 = codes::SLAVE_MASTER_COM_FAILURE;
     /// A heartbeat makes no sense.
-    pub const HEARTBEAT: u16 = 1623;
+    pub const HEARTBEAT: u16 = codes::SLAVE_HEARTBEAT_FAILURE;
     /// A checksum is wrong.
-    pub const CHECKSUM: u16 = 1743;
+    pub const CHECKSUM: u16 = codes::NETWORK_READ_EVENT_CHECKSUM_FAILURE;
     /// A GTID is not the next one.
-    pub const OUT_OF_ORDER: u16 = 1950;
+    pub const OUT_OF_ORDER: u16 = codes::GTID_STRICT_OUT_OF_ORDER;
 }
 
 /// Why receiving can't go on.

@@ -12,6 +12,7 @@ use narwal_binlog::{Gtid, connect_hash_text};
 use narwal_client::{Connection, Dump, Packet};
 use narwal_session::replica::{IoRunning, ReplicaError, Until, UseGtid};
 use narwal_session::{SystemTask, SystemThread};
+use narwal_types::errors::codes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -293,7 +294,7 @@ impl Receiver<'_> {
             if received.values().all(has) {
                 return match db.durable_binlog_position() {
                     Ok(_) => Ok(()),
-                    Err(e) => Err(Over::Fault(Fault::fatal(1030, e.to_string()))),
+                    Err(e) => Err(Over::Fault(Fault::fatal(codes::GET_ERRNO, e.to_string()))),
                 };
             }
             if !self.shared.sql.lock().running {
@@ -499,7 +500,7 @@ impl Receiver<'_> {
                 }
                 Ok(Packet::End) => {
                     return Over::Fault(Fault {
-                        code: 2013,
+                        code: codes::SERVER_LOST,
                         text: "the source ended its stream: it stops, or another replica has this server_id".into(),
                         retry: true,
                     });

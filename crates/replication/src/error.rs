@@ -2,6 +2,7 @@
 
 use narwal_engine::EngineError;
 use narwal_types::SqlError;
+use narwal_types::errors;
 use std::io;
 
 /// Why a dump ends before its time.
@@ -17,7 +18,7 @@ pub enum DumpError {
 impl DumpError {
     /// Error 1236.
     pub(crate) fn fatal(text: impl Into<Box<str>>) -> Self {
-        DumpError::Refused(SqlError::new(1236, b"HY000", text))
+        DumpError::Refused(errors::MASTER_FATAL_ERROR_READING_BINLOG.text(text))
     }
 }
 

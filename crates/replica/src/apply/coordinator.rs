@@ -11,6 +11,7 @@ use narwal_binlog::Gtid;
 use narwal_engine::{CatalogChange, Database, Ddl, Origin, TxnOptions};
 use narwal_session::Instance;
 use narwal_session::apply::{Applier, ApplyError, Executed, Ready};
+use narwal_types::errors::codes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -231,7 +232,9 @@ impl<'a> Coordinator<'a> {
     }
 
     fn fail(&self, head: &GroupHead, e: &ApplyError) -> Ended {
-        if self.stop.load(Ordering::Relaxed) && matches!(e.code, 1317 | 1205) {
+        if self.stop.load(Ordering::Relaxed)
+            && matches!(e.code, codes::QUERY_INTERRUPTED | codes::LOCK_WAIT_TIMEOUT)
+        {
             return Ended::Stopped;
         }
         tell(self.progress, head, e);

@@ -28,6 +28,7 @@ use committer::Committer;
 use coordinator::Coordinator;
 use narwal_session::Instance;
 use narwal_session::apply::ApplyOptions;
+use narwal_types::errors::codes;
 use pool::Pool;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -141,7 +142,11 @@ pub fn run(
         let ended = match failed {
             None => coordinator.run(conductor),
             Some(e) => {
-                progress.fail(1593, format!("starting an applier's thread: {e}"), None);
+                progress.fail(
+                    codes::SLAVE_FATAL_ERROR,
+                    format!("starting an applier's thread: {e}"),
+                    None,
+                );
                 Ended::Failed
             }
         };

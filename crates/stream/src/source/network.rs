@@ -8,6 +8,7 @@ use narwal_binlog::{
     gtid_flags, uncompressed_type,
 };
 use narwal_client::{Connection, Dump, DumpRequest, Packet, Replica};
+use narwal_types::errors::codes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -52,7 +53,7 @@ impl NetworkOptions {
 impl From<narwal_client::Error> for Error {
     fn from(e: narwal_client::Error) -> Self {
         use narwal_client::Error as C;
-        const FATAL_READ: u16 = 1236;
+        const FATAL_READ: u16 = codes::MASTER_FATAL_ERROR_READING_BINLOG;
         match e {
             C::Server {
                 code: FATAL_READ,
