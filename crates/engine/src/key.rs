@@ -1,6 +1,7 @@
 //! Keys: an index id and what stands behind it, ranges of them, and the clustered key in a secondary one.
 
 use crate::{EngineError, Result};
+use narwal_types::errors;
 use narwal_types::key::successor;
 use smallvec::SmallVec;
 use std::ops::Bound;
@@ -82,13 +83,8 @@ impl FullRange {
 
 /// Completes a secondary key from its parts.
 pub(crate) fn finish_secondary_key(parts: &mut Vec<u8>, pk: &[u8]) -> Result<()> {
-    let len = u16::try_from(pk.len()).map_err(|_| {
-        EngineError::Sql(narwal_types::SqlError::new(
-            1071,
-            b"42000",
-            "Specified key was too long",
-        ))
-    })?;
+    let len = u16::try_from(pk.len())
+        .map_err(|_| EngineError::Sql(errors::TOO_LONG_KEY.text("Specified key was too long")))?;
     parts.extend_from_slice(pk);
     parts.extend_from_slice(&len.to_be_bytes());
     Ok(())

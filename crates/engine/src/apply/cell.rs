@@ -1,8 +1,8 @@
 //! One column's value on its way from their row to ours.
 
 use crate::EngineError;
-use crate::apply::error::err;
 use crate::catalog::table::Table;
+use narwal_types::errors;
 
 /// One column's value in a row, in the encoding of our row images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +16,8 @@ pub(crate) enum Cell<'a> {
 }
 
 pub(crate) fn not_text(table: &Table, column: usize) -> EngineError {
-    err(
-        1366,
-        b"22007",
-        format!(
+    EngineError::Sql(errors::TRUNCATED_WRONG_VALUE_FOR_FIELD.text(format!(
             "Column '{}' of table '{}.{}' holds bytes that are not UTF-8: its character set on the source is another one",
             table.def.columns[column].name, table.def.db, table.def.name
-        ),
-    )
+        )))
 }

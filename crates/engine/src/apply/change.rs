@@ -1,7 +1,7 @@
 //! Finding the rows that events mean, and changing them.
 
 use crate::apply::cell::Cell;
-use crate::apply::error::{bad_event, err};
+use crate::apply::error::bad_event;
 use crate::apply::map::{Mapped, build, cell_bytes};
 use crate::catalog::def::DefaultDef;
 use crate::catalog::table::Table;
@@ -14,6 +14,8 @@ use narwal_binlog::{RowsEvent, RowsKind};
 use narwal_types::convert::{
     NoWarnings, StoreMode, StoreTarget, default_input, implicit_default, store,
 };
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{DateTime, RowLayout, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -99,7 +101,9 @@ pub(crate) fn apply(
             _ => None,
         };
         let found = match find(mapped, table, txn, &first, scratch, manner.compare) {
-            Err(EngineError::Sql(e)) if e.code == 1032 && manner.idempotent => continue,
+            Err(EngineError::Sql(e)) if e.code == codes::KEY_NOT_FOUND && manner.idempotent => {
+                continue;
+            }
             r => r?,
         };
         let (pk, old) = found;
@@ -125,14 +129,10 @@ pub(crate) fn apply(
 }
 
 fn missing(table: &Table) -> EngineError {
-    err(
-        1032,
-        b"HY000",
-        format!(
-            "Can't find record in '{}': the row that the event changes is not there",
-            table.def.name
-        ),
-    )
+    EngineError::Sql(errors::KEY_NOT_FOUND.text(format!(
+        "Can't find record in '{}': the row that the event changes is not there",
+        table.def.name
+    )))
 }
 
 fn update(
@@ -218,14 +218,10 @@ fn duplicate(table: &Table, e: EngineError) -> EngineError {
         return e;
     };
     let name = table.indexes.get(index).map_or("", |i| i.name.as_str());
-    err(
-        1062,
-        b"23000",
-        format!(
-            "Duplicate entry for key '{name}' of table '{}.{}'",
-            table.def.db, table.def.name
-        ),
-    )
+    EngineError::Sql(errors::DUP_ENTRY.text(format!(
+        "Duplicate entry for key '{name}' of table '{}.{}'",
+        table.def.db, table.def.name
+    )))
 }
 
 /// What a column gets that the image of an inserted row leaves out.
@@ -241,14 +237,10 @@ fn default_value(table: &Table, i: usize, timestamp: u32) -> Result<Value> {
         }
         DefaultDef::Text(t) => t,
         DefaultDef::Expr(_) => {
-            return Err(err(
-                1235,
-                b"42000",
-                format!(
-                    "column '{}' is left out of the row image and has an expression as DEFAULT",
-                    c.name
-                ),
-            ));
+            return Err(EngineError::Sql(errors::NOT_SUPPORTED_YET.text(format!(
+                "column '{}' is left out of the row image and has an expression as DEFAULT",
+                c.name
+            ))));
         }
     };
     let target = StoreTarget {
@@ -295,14 +287,10 @@ fn find(
         .lock_row(table, &pk, LockMode::Exclusive, LockWait::Wait)?
         .ok_or_else(|| missing(table))?;
     if compare && let Some(column) = difference(mapped, table, &old, cells, scratch)? {
-        return Err(err(
-            1032,
-            b"HY000",
-            format!(
+        return Err(EngineError::Sql(errors::KEY_NOT_FOUND.text(format!(
                 "Record in '{}' differs from the event's before image in column '{}': log and tables have come apart",
                 table.def.name, table.def.columns[column].name
-            ),
-        ));
+            ))));
     }
     Ok((pk, old))
 }

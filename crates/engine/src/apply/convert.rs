@@ -5,11 +5,12 @@
 //! all values of the other `ALL_NON_LOSSY`, one that does not `ALL_LOSSY`.
 
 use crate::apply::cell::{Cell, not_text};
-use crate::apply::error::{bad_event, err};
+use crate::apply::error::bad_event;
 use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, value_len};
 use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, store};
+use narwal_types::errors;
 use narwal_types::{Charset, Collation, ColumnType, RowLayout, TypeKind, ValueRef};
 
 /// Column type codes of table maps that are named here.
@@ -259,11 +260,10 @@ pub(crate) fn convert<'a>(
     scratch: &mut Vec<u8>,
 ) -> Result<Cell<'a>> {
     let too_long = || {
-        err(
-            1406,
-            b"22001",
-            format!("Data too long for column '{}'", table.def.columns[i].name),
-        )
+        EngineError::Sql(errors::DATA_TOO_LONG.text(format!(
+            "Data too long for column '{}'",
+            table.def.columns[i].name
+        )))
     };
     Ok(match *conversion {
         Conversion::Same => Cell::Bytes(value),
@@ -276,14 +276,10 @@ pub(crate) fn convert<'a>(
                 value.iter().rev().fold(0, join)
             };
             if number > max {
-                return Err(err(
-                    1265,
-                    b"01000",
-                    format!(
-                        "Data truncated for column '{}': the source has more members than the replica",
-                        table.def.columns[i].name
-                    ),
-                ));
+                return Err(EngineError::Sql(errors::WARN_DATA_TRUNCATED.text(format!(
+                    "Data truncated for column '{}': the source has more members than the replica",
+                    table.def.columns[i].name
+                ))));
             }
             Cell::Bytes(value)
         }
@@ -478,18 +474,16 @@ pub(crate) fn mismatch(
     let of = collation
         .filter(|_| table.def.columns[column].ty.is_string())
         .map_or(String::new(), |id| format!(" with collation id {id}"));
-    err(
-        1677,
-        b"HY000",
-        format!(
-            "Column {column} ('{}') of table '{}.{}' cannot be converted from type '{}'{of} to type '{}'{hint}",
-            table.def.columns[column].name,
-            table.def.db,
-            table.def.name,
-            type_name(type_code, meta),
-            table.def.columns[column].type_name(),
-        ),
-    )
+    EngineError::Sql(errors::SLAVE_CONVERSION_FAILED.with([
+        &column,
+        &table.def.columns[column].name,
+        &table.def.db,
+        &table.def.name,
+        &type_name(type_code, meta),
+        &of,
+        &table.def.columns[column].type_name(),
+        &hint,
+    ]))
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use super::convert;
 use crate::apply::cell::{Cell, not_text};
 use crate::apply::convert::{Conversion, TypeConversions};
-use crate::apply::error::{bad_event, err};
+use crate::apply::error::bad_event;
 use crate::catalog::image::RowImage;
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind, TableMap, value_len};
+use narwal_types::errors;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -105,13 +106,7 @@ impl Maps {
     pub(super) fn add(&mut self, catalog: &Catalog, map: &TableMap<'_>, body: &[u8]) -> Result<()> {
         let table = catalog
             .table(map.db, map.table)
-            .ok_or_else(|| {
-                err(
-                    1146,
-                    b"42S02",
-                    format!("Table '{}.{}' doesn't exist", map.db, map.table),
-                )
-            })?
+            .ok_or_else(|| EngineError::Sql(errors::NO_SUCH_TABLE.with([&map.db, &map.table])))?
             .clone();
         let count = map.column_count();
         let metas = map.columns().map_err(|e| bad_event(&table, e))?;

@@ -6,6 +6,7 @@ use crate::record::state::StateReason;
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidState, VirtualFiles};
 use narwal_types::SqlError;
+use narwal_types::errors::codes;
 use std::sync::atomic::Ordering;
 
 fn sql(code: u16, text: impl Into<Box<str>>) -> EngineError {
@@ -53,7 +54,7 @@ pub(crate) fn flush(db: &Binlog, delete_domains: &[u32]) -> Result<Vec<String>> 
                 .find(|d| !same_in_domain(files.gtids(), &oldest, **d))
             {
                 return Err(sql(
-                    1076,
+                    codes::BINLOG_CANT_DELETE_GTID_DOMAIN,
                     format!(
                         "Could not delete gtid domain. Reason: binlog files may contain gtids from the domain ('{domain}') being deleted. Make sure to first purge those files."
                     ),
@@ -130,7 +131,7 @@ pub(crate) fn reset(db: &Binlog, first_file: Option<u32>) -> Result<()> {
     let number = first_file.unwrap_or(1).max(1);
     if number > LARGEST_FIRST_FILE {
         return Err(sql(
-            1098,
+            codes::NO_UNIQUE_LOGFILE,
             format!(
                 "Can't generate a unique log-filename with number {number}; the largest is {LARGEST_FIRST_FILE}"
             ),
@@ -148,7 +149,7 @@ pub(crate) fn end_at(db: &Binlog, expected: &GtidState, state: &GtidState) -> Re
     begin_new(db, &|files| {
         if files.gtids() != expected {
             return Err(sql(
-                1105,
+                codes::UNKNOWN_ERROR,
                 format!(
                     "The binary log ends at '{}' and not at '{expected}' any more: transactions were committed meanwhile",
                     files.gtids()
@@ -188,14 +189,14 @@ fn parse_state(text: &str) -> Result<GtidState> {
     list.split(',')
         .map(|g| g.parse::<Gtid>())
         .collect::<std::result::Result<GtidState, _>>()
-        .map_err(|_| sql(1941, "Could not parse GTID list"))
+        .map_err(|_| sql(codes::INCORRECT_GTID_STATE, "Could not parse GTID list"))
 }
 
 /// SET GLOBAL gtid_binlog_state.
 pub(crate) fn set_gtid_state(db: &Binlog, text: &str) -> Result<()> {
     let not_empty = || {
         sql(
-            1956,
+            codes::BINLOG_MUST_BE_EMPTY,
             "This operation is not allowed if any GTID has been logged to the binary log. Run RESET MASTER first to erase the log",
         )
     };

@@ -10,6 +10,7 @@ use crate::groups::records::LiveRecords;
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidState, VirtualConfig, VirtualFiles};
 use narwal_types::SqlError;
+use narwal_types::errors::codes;
 use std::sync::atomic::Ordering;
 
 /// A place to read groups from.
@@ -37,7 +38,7 @@ fn sql(code: u16, text: String) -> EngineError {
 
 pub(crate) fn unknown_file(name: &str) -> EngineError {
     sql(
-        1373,
+        codes::UNKNOWN_TARGET_BINLOG,
         format!("Target log not found in binlog index: '{name}'"),
     )
 }
@@ -188,7 +189,7 @@ fn point_for(db: &Binlog, lsn: u64) -> Result<Point> {
     match (index.by_lsn(lsn), index.points.front()) {
         (Some(p), _) => Ok(p.clone()),
         (None, Some(first)) => Err(sql(
-            1236,
+            codes::MASTER_FATAL_ERROR_READING_BINLOG,
             format!(
                 "The log up to LSN {} has been purged; LSN {lsn} can't be read",
                 first.lsn
@@ -229,7 +230,7 @@ pub(crate) fn by_gtids(db: &Binlog, have: &GtidState) -> Result<Found> {
                 .is_none_or(|seq| seq < has.seq)
         {
             return Err(sql(
-                1236,
+                codes::MASTER_FATAL_ERROR_READING_BINLOG,
                 format!(
                     "The replica asks for what follows GTID {has}, which is not in the source's binary log"
                 ),
@@ -238,7 +239,7 @@ pub(crate) fn by_gtids(db: &Binlog, have: &GtidState) -> Result<Found> {
     }
     let point = index.by_gtids(have).cloned().ok_or_else(|| {
         sql(
-            1236,
+            codes::MASTER_FATAL_ERROR_READING_BINLOG,
             "Could not find GTID state requested by slave in any binlog files. Probably the slave state is too old and required binlog files have been purged."
                 .into(),
         )
@@ -376,9 +377,9 @@ pub(crate) fn reader(db: &Binlog, start: ReadStart) -> Result<GroupReader<LiveRe
             }
         }
         ReadStart::Gtid(text) => {
-            let have: GtidState = text
-                .parse()
-                .map_err(|e: narwal_binlog::BinlogError| sql(1941, e.to_string()))?;
+            let have: GtidState = text.parse().map_err(|e: narwal_binlog::BinlogError| {
+                sql(codes::INCORRECT_GTID_STATE, e.to_string())
+            })?;
             by_gtids(db, &have)?
         }
         ReadStart::Lsn(lsn) => by_lsn(db, lsn)?,

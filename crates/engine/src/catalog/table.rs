@@ -8,6 +8,7 @@ use crate::catalog::sequence::SequenceRow;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, RowMetadata, TableMapTemplate};
 use narwal_types::ValueRef;
+use narwal_types::errors;
 use narwal_types::key;
 use narwal_types::key::KeyPart;
 use narwal_types::{Collation, ColumnType, RowLayout, TypeKind};
@@ -39,14 +40,7 @@ impl Table {
 /// Error 1031: a sequence's row is replaced, never updated nor deleted.
 #[must_use]
 pub fn not_for_sequences(table: &Table) -> EngineError {
-    EngineError::Sql(narwal_types::SqlError::new(
-        1031,
-        b"HY000",
-        format!(
-            "Storage engine SEQUENCE of the table `{}`.`{}` doesn't have this option",
-            table.def.db, table.def.name
-        ),
-    ))
+    EngineError::Sql(errors::ILLEGAL_HA.with([&"SEQUENCE", &table.def.db, &table.def.name]))
 }
 
 /// A table at run time. `indexes[0]` is always the clustered index (the primary key, or the hidden one);

@@ -3,6 +3,7 @@
 use crate::{EngineError, Result};
 use narwal_binlog::VirtualConfig;
 use narwal_log::{Disk, is_no_space};
+use narwal_types::errors;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn index_path(dir: &Path, config: &VirtualConfig) -> PathBuf {
@@ -20,13 +21,9 @@ pub(crate) fn io(path: &Path, e: &std::io::Error) -> EngineError {
 
 /// A statement that is not offered here.
 pub(crate) fn not_offered(what: &str) -> EngineError {
-    EngineError::Sql(narwal_types::SqlError::new(
-        1235,
-        b"42000",
-        format!(
-            "This version of Narwal doesn't yet support '{what} with binlog_storage_engine=FILE'"
-        ),
-    ))
+    EngineError::Sql(
+        errors::NOT_SUPPORTED_YET.with([&format_args!("{what} with binlog_storage_engine=FILE")]),
+    )
 }
 
 /// Whether a data folder can be opened with (`classic`) or without flat files. `exists`: it holds a database.

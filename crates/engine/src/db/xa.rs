@@ -1,9 +1,10 @@
 //! XA transactions by name.
 
-use crate::Result;
 use crate::db::database::Database;
-use crate::xa::branch::{Branch, XaBranch, sql, unknown};
+use crate::xa::branch::{Branch, XaBranch, unknown};
+use crate::{EngineError, Result};
 use narwal_binlog::Xid;
+use narwal_types::errors;
 
 impl Database {
     /// Begins a branch: takes its name.
@@ -14,7 +15,7 @@ impl Database {
         self.parts.binlog.one_log("XA")?;
         let mut branches = self.engine.branches.lock();
         if branches.contains_key(xid) {
-            return Err(sql(1440, b"XAE08", "XAER_DUPID: The XID already exists"));
+            return Err(EngineError::Sql(errors::XAER_DUPID.plain()));
         }
         branches.insert(xid.clone(), Branch::Owned { prepared: false });
         Ok(XaBranch {
@@ -41,11 +42,7 @@ impl Database {
                     prepared: Some(prepared),
                 })
             }
-            Some(Branch::RolledBack) => Err(sql(
-                1402,
-                b"XA100",
-                "XA_RBROLLBACK: Transaction branch was rolled back",
-            )),
+            Some(Branch::RolledBack) => Err(EngineError::Sql(errors::XA_RBROLLBACK.plain())),
             Some(owned) => {
                 branches.insert(xid.clone(), owned);
                 Err(unknown())

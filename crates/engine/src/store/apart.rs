@@ -20,7 +20,7 @@ use crate::store::state::Layer;
 use crate::store::writeset::{OwnMap, SpillEnd, SpillPlace, WriteSet};
 use crate::{EngineError, Result};
 use narwal_log::Disk;
-use narwal_types::SqlError;
+use narwal_types::errors;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -212,14 +212,10 @@ pub(crate) fn refuse(apart: &Mutex<Apart>, table: &Table) -> Result<()> {
     let Some(mark) = marks.find(|t| t.id == table.def.id && t.is_of(table)) else {
         return Ok(());
     };
-    Err(EngineError::Sql(SqlError::new(
-        1712,
-        b"HY000",
-        format!(
+    Err(EngineError::Sql(errors::INDEX_CORRUPT.text(format!(
             "{}. Table {}.{} takes no writes until it is repaired (narwal repair), truncated or dropped; what can be read of it can be read",
             mark.what, table.def.db, table.def.name
-        ),
-    )))
+        ))))
 }
 
 /// Collects entries of such tables for a layer.

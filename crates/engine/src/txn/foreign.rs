@@ -16,6 +16,8 @@ use crate::locks::types::LockMode;
 use crate::store::row::Row;
 use crate::txn::transaction::{ReadView, Transaction};
 use crate::{EngineError, Result};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::key::encode_value;
 use narwal_types::{SqlError, ValueRef};
 use smallvec::SmallVec;
@@ -39,11 +41,21 @@ fn failed(code: u16, what: &str, child: &Table, key: usize) -> EngineError {
 }
 
 fn has_children(child: &Table, key: usize) -> EngineError {
-    failed(1451, "delete or update a parent row", child, key)
+    failed(
+        codes::ROW_IS_REFERENCED_2,
+        "delete or update a parent row",
+        child,
+        key,
+    )
 }
 
 fn no_parent(child: &Table, key: usize) -> EngineError {
-    failed(1452, "add or update a child row", child, key)
+    failed(
+        codes::NO_REFERENCED_ROW_2,
+        "add or update a child row",
+        child,
+        key,
+    )
 }
 
 /// The beginning of an index key that these columns of a row stand for; `None` if one is NULL.
@@ -330,14 +342,10 @@ impl Transaction {
         child.layout.patch(row, &changes, &mut image)?;
         match self.update(child, pk, row, image) {
             // A unique key of the child is in the way.
-            Err(EngineError::Duplicate { .. }) => Err(EngineError::Sql(SqlError::new(
-                1761,
-                b"23000",
-                format!(
-                    "Foreign key constraint for table '{}', record would lead to a duplicate entry in table '{}'",
-                    table.def.name, child.def.name
-                ),
-            ))),
+            Err(EngineError::Duplicate { .. }) => Err(EngineError::Sql(
+                errors::FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO
+                    .with([&table.def.name, &child.def.name]),
+            )),
             r => r,
         }
     }

@@ -14,7 +14,7 @@ use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
 use narwal_binlog::{DdlQuery, GroupBuilder, GtidChoice, QueryContext, Xid};
 use narwal_log::{HEADER_LEN, Lsn};
-use narwal_types::SqlError;
+use narwal_types::errors;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -76,12 +76,8 @@ pub(crate) enum Branch {
 /// All names in use.
 pub(crate) type Branches = Mutex<BTreeMap<Xid, Branch>>;
 
-pub(crate) fn sql(code: u16, state: &[u8; 5], text: &str) -> EngineError {
-    EngineError::Sql(SqlError::new(code, state, text))
-}
-
 pub(crate) fn unknown() -> EngineError {
-    sql(1397, b"XAE04", "XAER_NOTA: Unknown XID")
+    EngineError::Sql(errors::XAER_NOTA.with([&"Unknown XID"]))
 }
 
 /// A transaction branch: its name is taken as long as this lives. Dropping it rolls back what is not prepared; what is

@@ -13,6 +13,7 @@ use crate::txn::transaction::Transaction;
 use crate::xa::branch::{Branch, Branches, Prepared};
 use crate::{EngineError, Result};
 use narwal_log::{DirRecords, Lsn, RecordKind};
+use narwal_types::errors::codes;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -101,7 +102,7 @@ impl Rebuilt<'_> {
     ) -> Result<()> {
         self.txn.set_foreign_keys(ForeignKeyMode::Check);
         match change(self.txn) {
-            Err(EngineError::Sql(e)) if e.code == 1452 => {
+            Err(EngineError::Sql(e)) if e.code == codes::NO_REFERENCED_ROW_2 => {
                 self.txn.set_foreign_keys(ForeignKeyMode::Off);
                 change(self.txn)
             }
