@@ -48,6 +48,7 @@ impl SqlMode {
     pub const REAL_AS_FLOAT: SqlMode = SqlMode(1);
     pub const PIPES_AS_CONCAT: SqlMode = SqlMode(1 << 1);
     pub const ANSI_QUOTES: SqlMode = SqlMode(1 << 2);
+    pub const IGNORE_SPACE: SqlMode = SqlMode(1 << 3);
     pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);
     pub const NO_UNSIGNED_SUBTRACTION: SqlMode = SqlMode(1 << 6);
     pub const NO_AUTO_VALUE_ON_ZERO: SqlMode = SqlMode(1 << 19);
@@ -59,6 +60,7 @@ impl SqlMode {
     pub const ALLOW_INVALID_DATES: SqlMode = SqlMode(1 << 25);
     pub const ERROR_FOR_DIVISION_BY_ZERO: SqlMode = SqlMode(1 << 26);
     pub const NO_AUTO_CREATE_USER: SqlMode = SqlMode(1 << 28);
+    pub const HIGH_NOT_PRECEDENCE: SqlMode = SqlMode(1 << 29);
     pub const NO_ENGINE_SUBSTITUTION: SqlMode = SqlMode(1 << 30);
     pub const PAD_CHAR_TO_FULL_LENGTH: SqlMode = SqlMode(1 << 31);
     /// MariaDB 10.11's default.

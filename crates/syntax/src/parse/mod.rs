@@ -1,0 +1,92 @@
+//! The grammar: a file for each kind of statement, all of them methods of [`Parser`].
+//!
+//! | file | reads |
+//! |---|---|
+//! | `expr.rs` | expressions: operators and what they stand between |
+//! | `call.rs` | calls, CASE, CAST, windows |
+//! | `query.rs` | queries: WITH, set operations, SELECT's clauses |
+//! | `from.rs` | FROM: tables, joins, derived tables, JSON_TABLE |
+//! | `dml.rs` | INSERT, REPLACE, UPDATE, DELETE |
+//! | `load.rs` | LOAD, and INTO OUTFILE's clauses |
+
+mod call;
+mod dml;
+mod expr;
+mod from;
+mod load;
+mod query;
+#[cfg(test)]
+mod tests;
+
+use crate::ast::{Expression, Select, SelectItem, Statement};
+use crate::keyword::Kw;
+use crate::parser::{ParseOptions, Parser};
+use crate::token::Tok;
+use narwal_types::SqlResult;
+
+/// Parses one statement; semicolons may follow it. 1064 for what is no statement of MariaDB's.
+///
+/// # Errors
+/// 1064, 1436 for what is nested too deeply, and others that MariaDB gives while it parses.
+pub fn parse_statement(text: &str, opts: &ParseOptions) -> SqlResult<Statement> {
+    let mut p = Parser::new(text, opts)?;
+    let s = p.statement()?;
+    p.end()?;
+    p.no_into()?;
+    Ok(s)
+}
+
+/// Parses a lone expression.
+///
+/// # Errors
+/// As [`parse_statement`].
+pub fn parse_expression(text: &str, opts: &ParseOptions) -> SqlResult<Expression> {
+    let mut p = Parser::new(text, opts)?;
+    let e = p.expression()?;
+    p.end()?;
+    p.no_into()?;
+    Ok(e)
+}
+
+impl Parser<'_> {
+    /// A statement, up to where it ends. Statements of stored programs are read by it too.
+    pub(crate) fn statement(&mut self) -> SqlResult<Statement> {
+        match self.peek() {
+            Tok::LParen => self.query_statement(),
+            Tok::Word(k) => match k {
+                Kw::SELECT | Kw::WITH | Kw::VALUES => self.query_statement(),
+                Kw::INSERT | Kw::REPLACE => self.insert(),
+                Kw::UPDATE => self.update(),
+                Kw::DELETE => self.delete(),
+                Kw::LOAD => self.load(),
+                Kw::DO => self.do_statement(),
+                _ => Err(self.error()),
+            },
+            _ => Err(self.error()),
+        }
+    }
+
+    /// An expression that stands for itself, with its subqueries.
+    pub(crate) fn expression(&mut self) -> SqlResult<Expression> {
+        let outer = std::mem::take(&mut self.subqueries);
+        let expr = self.expr();
+        let subqueries = std::mem::replace(&mut self.subqueries, outer);
+        Ok(Expression { expr: expr?, subqueries })
+    }
+
+    /// DO expr [AS alias], ...
+    fn do_statement(&mut self) -> SqlResult<Statement> {
+        self.expect(Kw::DO)?;
+        let outer = std::mem::take(&mut self.subqueries);
+        let items = self.comma_separated(|p| {
+            let expr = p.expr()?;
+            let alias = p.column_alias()?;
+            Ok(SelectItem::Expr { expr, alias, text: String::new() })
+        });
+        let subqueries = std::mem::replace(&mut self.subqueries, outer);
+        let mut select = Select::of(items?, None);
+        select.subqueries = subqueries;
+        select.params = self.params;
+        Ok(Statement::Do(Box::new(select)))
+    }
+}
