@@ -75,6 +75,31 @@ pub(crate) fn lex(text: &str, part: std::ops::Range<usize>, params: usize, mode:
     Ok(Lexed { tokens: lexer.tokens, params: lexer.params })
 }
 
+/// The first `most` tokens of a text that need not be UTF-8.
+pub(crate) fn lex_bytes(sql: &[u8], mode: SqlMode, most: usize) -> Vec<Token> {
+    let mut lexer = Lexer {
+        b: &sql[..sql.len().min(MAX_TEXT)],
+        at: 0,
+        ansi_quotes: mode.has(SqlMode::ANSI_QUOTES),
+        no_backslash: mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+        open: 0,
+        behind_dot: false,
+        params: 0,
+        tokens: Vec::new(),
+    };
+    while lexer.tokens.len() < most {
+        lexer.skip_blank();
+        let start = lexer.at;
+        let Some(&first) = lexer.b.get(start) else {
+            break;
+        };
+        let behind_dot = std::mem::take(&mut lexer.behind_dot);
+        let tok = lexer.token(first, behind_dot);
+        lexer.push(tok, start);
+    }
+    lexer.tokens
+}
+
 impl Lexer<'_> {
     fn run(&mut self) -> SqlResult<()> {
         loop {
@@ -152,25 +177,13 @@ impl Lexer<'_> {
 
     /// False if the comment has no end: the token is bad then.
     fn block_comment(&mut self) -> bool {
-        let marked = match (self.peek(2), self.peek(3)) {
-            (b'!', _) => 3,
-            (b'M', b'!') => 4,
-            _ => 0,
-        };
-        if marked > 0 {
-            let digits = self.b[self.at + marked..].iter().take(6).take_while(|c| c.is_ascii_digit()).count();
-            // Fewer digits are part of the statement.
-            let version = match digits {
-                5 | 6 => std::str::from_utf8(&self.b[self.at + marked..][..digits]).ok().and_then(|d| d.parse().ok()),
-                _ => None,
-            };
-            let runs = version
-                .is_none_or(|v: u32| v <= EXECUTABLE_VERSION && (marked == 4 || !OTHERS_VERSIONS.contains(&v)));
-            if runs {
-                self.open += 1;
-                self.at += marked + if version.is_some() { digits } else { 0 };
-                return true;
-            }
+        let marked = mark(&self.b[self.at..]);
+        if marked > 0
+            && let Some(len) = executable(&self.b[self.at..], marked)
+        {
+            self.open += 1;
+            self.at += len;
+            return true;
         }
         // A comment that is not run may have one more within it.
         match end_of_comment(self.b, self.at + 2, marked > 0) {
@@ -186,6 +199,10 @@ impl Lexer<'_> {
         match first {
             b'0'..=b'9' if !behind_dot => self.number(),
             b'.' if self.peek(1).is_ascii_digit() && !self.behind_name() => self.fraction(),
+            b'.' if self.peek(1) == b'.' => {
+                self.at += 2;
+                Tok::DotDot
+            }
             b'.' => {
                 self.at += 1;
                 self.behind_dot = is_word(self.peek(0));
@@ -277,7 +294,7 @@ impl Lexer<'_> {
         }
         let end = self.at + self.digits(self.at);
         match self.b.get(end) {
-            Some(b'.') => {
+            Some(b'.') if self.b.get(end + 1) != Some(&b'.') => {
                 self.at = end;
                 self.fraction()
             }
@@ -408,6 +425,55 @@ impl Lexer<'_> {
         self.at += len;
         tok
     }
+}
+
+/// The length of an executable comment's mark without its version, 0 for other comments.
+fn mark(comment: &[u8]) -> usize {
+    match comment {
+        [b'/', b'*', b'!', ..] => 3,
+        [b'/', b'*', b'M', b'!', ..] => 4,
+        _ => 0,
+    }
+}
+
+/// The length of a mark with its version, if what the comment holds is run.
+fn executable(comment: &[u8], mark: usize) -> Option<usize> {
+    let digits = comment[mark..].iter().take(6).take_while(|c| c.is_ascii_digit()).count();
+    // Fewer digits are part of the statement.
+    if digits < 5 {
+        return Some(mark);
+    }
+    let version = comment[mark..][..digits].iter().fold(0u32, |v, d| v * 10 + u32::from(d - b'0'));
+    let runs = version <= EXECUTABLE_VERSION && (mark == 4 || !OTHERS_VERSIONS.contains(&version));
+    runs.then_some(mark + digits)
+}
+
+/// Appends what stands between two tokens, without the marks of executable comments and without those that are not run.
+pub(crate) fn between_tokens(gap: &str, out: &mut String) {
+    let b = gap.as_bytes();
+    let (mut i, mut copied) = (0, 0);
+    while i < b.len() {
+        let marked = mark(&b[i..]);
+        let skip = match (b[i], b.get(i + 1)) {
+            (b'/', Some(b'*')) if marked > 0 => match executable(&b[i..], marked) {
+                Some(len) => len,
+                None => end_of_comment(b, i + 2, true).unwrap_or(b.len()) - i,
+            },
+            (b'/', Some(b'*')) => {
+                i = end_of_comment(b, i + 2, false).unwrap_or(b.len());
+                continue;
+            }
+            (b'*', Some(b'/')) => 2,
+            _ => {
+                i += 1;
+                continue;
+            }
+        };
+        out.push_str(&gap[copied..i]);
+        i += skip;
+        copied = i;
+    }
+    out.push_str(&gap[copied..]);
 }
 
 fn is_charset(name: &[u8]) -> bool {

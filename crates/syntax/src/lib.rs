@@ -14,14 +14,18 @@
 //! | `parse/` | the grammar, a file for each kind of statement |
 //! | `literal_rows.rs` | rows of a long INSERT, kept as text |
 //! | `text.rs` | a text of several statements |
+//! | `glance.rs` | what can be told of a text without parsing it |
+//! | `secrets.rs` | texts for others' eyes, without their secrets |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod ast;
+pub mod glance;
 mod keyword;
 mod lexer;
 pub mod literal_rows;
 mod parse;
 mod parser;
+pub mod secrets;
 pub mod sql_mode;
 mod text;
 mod token;
@@ -30,7 +34,7 @@ pub use ast::{Expr, Statement};
 pub use keyword::Kw;
 pub use literal_rows::LiteralRows;
 pub use parse::{parse_expression, parse_statement};
-pub use parser::{ParseOptions, is_word_byte};
+pub use parser::{ParseOptions, is_word_byte, syntax_error};
 pub use sql_mode::SqlMode;
 pub use text::split_statements;
 pub use token::{Tok, Token};

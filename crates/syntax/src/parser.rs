@@ -17,7 +17,7 @@ const MAX_SELECT_NESTING: usize = 32;
 pub(crate) const MAX_CHAIN: usize = 1000;
 /// Characters of a name at most.
 const MAX_NAME: usize = 64;
-/// Bytes of the text that 1064 shows.
+/// Characters of the text that 1064 shows.
 const NEAR: usize = 80;
 
 /// What parsing depends on.
@@ -49,6 +49,16 @@ pub(crate) struct Parser<'a> {
     pub(crate) subqueries: Vec<(usize, Select)>,
     /// The number of the next one.
     pub(crate) next_subquery: usize,
+    /// Operators so far in the expression that is being read, without those in parentheses.
+    pub(crate) chain: usize,
+    /// Tables of the FROM that is being read, so far.
+    pub(crate) tables: usize,
+    /// Where the last UNION, INTERSECT or EXCEPT stands.
+    pub(crate) set_operation_at: usize,
+    /// Subqueries that are open.
+    pub(crate) query_depth: usize,
+    /// The text is a stored program's: names may be its variables.
+    pub(crate) in_program: bool,
     depth: usize,
     select_depth: usize,
     pub(crate) into: Option<FoundInto>,
@@ -84,6 +94,11 @@ impl<'a> Parser<'a> {
             params: lexed.params,
             subqueries: Vec::new(),
             next_subquery: 0,
+            chain: 0,
+            tables: 0,
+            set_operation_at: 0,
+            query_depth: 0,
+            in_program: false,
             depth: 0,
             select_depth: 0,
             into: None,
@@ -107,6 +122,11 @@ impl<'a> Parser<'a> {
     #[inline]
     pub(crate) fn peek_at(&self, n: usize) -> Tok {
         self.tokens.get(self.pos + n).map_or(Tok::End, |t| t.tok)
+    }
+
+    /// The token that is `n` behind the next one; the last one from there on.
+    pub(crate) fn token_at(&self, n: usize) -> Token {
+        self.tokens[(self.pos + n).min(self.tokens.len() - 1)]
     }
 
     /// Takes the next token. [`Tok::End`] stays.
@@ -144,6 +164,11 @@ impl<'a> Parser<'a> {
     /// True if the next word is this one, which need not be a keyword.
     pub(crate) fn at_word(&self, word: &str) -> bool {
         matches!(self.peek(), Tok::Word(_)) && self.token_text(self.peek_token()).eq_ignore_ascii_case(word)
+    }
+
+    /// True if the word `n` tokens behind the next one is this one, which need not be a keyword.
+    pub(crate) fn at_word_nth(&self, n: usize, word: &str) -> bool {
+        matches!(self.peek_at(n), Tok::Word(_)) && self.token_text(self.token_at(n)).eq_ignore_ascii_case(word)
     }
 
     /// Takes a keyword if it is next.
@@ -226,6 +251,33 @@ impl<'a> Parser<'a> {
     /// A token's text.
     pub(crate) fn token_text(&self, t: Token) -> &'a str {
         &self.text[t.start as usize..t.end as usize]
+    }
+
+    /// A part of the text as columns are named after it: comments stay, but for the marks of executable ones.
+    pub(crate) fn written(&self, from: usize, to: usize) -> String {
+        let text = self.slice(from, to);
+        match memchr::memmem::find(text.as_bytes(), b"*/") {
+            None => text.to_string(),
+            Some(_) => self.without_marks(from, to),
+        }
+    }
+
+    #[cold]
+    fn without_marks(&self, from: usize, to: usize) -> String {
+        let mut out = String::new();
+        let mut at = from;
+        for t in &self.tokens {
+            let (start, end) = (t.start as usize, t.end as usize);
+            if start >= to {
+                break;
+            }
+            if start >= from {
+                lexer::between_tokens(&self.text[at..start], &mut out);
+                out.push_str(&self.text[start..end]);
+                at = end;
+            }
+        }
+        out
     }
 
     /// 1064 at the next token.
@@ -415,17 +467,17 @@ pub(crate) fn too_deep() -> SqlError {
     SqlError::new(1436, b"HY000", "Thread stack overrun: the expression is nested too deeply")
 }
 
-/// 1064 near an offset.
+/// 1064 near an offset. The text is shown without its secrets.
 #[cold]
-pub(crate) fn syntax_error(text: &str, at: usize) -> SqlError {
-    let line = text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
-    let mut end = (at + NEAR).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
+pub fn syntax_error(text: &str, at: usize) -> SqlError {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
     }
+    let line = text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
+    let near: String = crate::secrets::mask_from(text, at).chars().take(NEAR).collect();
     SqlError::syntax(format!(
-        "check the manual that corresponds to your MariaDB server version for the right syntax to use near '{}' at line {line}",
-        &text[at..end]
+        "check the manual that corresponds to your MariaDB server version for the right syntax to use near '{near}' at line {line}"
     ))
 }
 

@@ -51,6 +51,7 @@ impl SqlMode {
     pub const IGNORE_SPACE: SqlMode = SqlMode(1 << 3);
     pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);
     pub const NO_UNSIGNED_SUBTRACTION: SqlMode = SqlMode(1 << 6);
+    pub const ORACLE: SqlMode = SqlMode(1 << 9);
     pub const NO_AUTO_VALUE_ON_ZERO: SqlMode = SqlMode(1 << 19);
     pub const NO_BACKSLASH_ESCAPES: SqlMode = SqlMode(1 << 20);
     pub const STRICT_TRANS_TABLES: SqlMode = SqlMode(1 << 21);

@@ -38,6 +38,7 @@ pub enum Tok {
     RBrace,
     Comma,
     Dot,
+    DotDot,
     Semicolon,
     Colon,
     Eq,

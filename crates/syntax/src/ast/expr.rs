@@ -25,8 +25,8 @@ pub enum Expr {
     },
     /// `@@[scope.][base.]name`
     SystemVar(Box<SystemVar>),
-    /// DEFAULT, where a value stands for a column, and `DEFAULT(column)`.
-    Default(Option<Box<Expr>>),
+    /// `DEFAULT(column)`
+    Default(Box<Expr>),
     /// `VALUES(column)` and `VALUE(column)`.
     Values(Box<Expr>),
     /// An expression in parentheses.

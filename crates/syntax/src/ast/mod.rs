@@ -6,12 +6,19 @@
 //! | `expr.rs` | [`Expr`]: expressions |
 //! | `query.rs` | [`Select`]: queries |
 //! | `dml.rs` | INSERT, UPDATE, DELETE, LOAD |
+//! | `ddl/` | statements that define things |
+//! | `program.rs` | stored programs |
+//! | `admin/` | administrative statements |
 
+pub mod admin;
+pub mod ddl;
 pub mod expr;
 pub mod name;
 pub mod dml;
+pub mod program;
 pub mod query;
 
+pub use admin::ExplainForm;
 pub use dml::*;
 pub use expr::*;
 pub use name::*;
@@ -36,4 +43,12 @@ pub enum Statement {
     LoadData(Box<LoadData>),
     /// DO expr, ...: a SELECT without FROM whose row nobody gets.
     Do(Box<Select>),
+    /// EXPLAIN and ANALYZE of one of the above.
+    Explain(Box<Statement>, ExplainForm),
+    /// CREATE, ALTER, DROP and so on.
+    Ddl(Box<ddl::Ddl>),
+    /// CREATE PROCEDURE and so on, and the language of stored programs.
+    Program(Box<program::Program>),
+    /// SET, SHOW, GRANT and so on.
+    Admin(Box<admin::Admin>),
 }

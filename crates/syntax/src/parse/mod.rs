@@ -8,12 +8,18 @@
 //! | `from.rs` | FROM: tables, joins, derived tables, JSON_TABLE |
 //! | `dml.rs` | INSERT, REPLACE, UPDATE, DELETE |
 //! | `load.rs` | LOAD, and INTO OUTFILE's clauses |
+//! | `ddl/` | CREATE, ALTER, DROP, RENAME, TRUNCATE |
+//! | `program/` | stored programs |
+//! | `admin/` | administrative statements |
 
+mod admin;
 mod call;
+mod ddl;
 mod dml;
 mod expr;
 mod from;
 mod load;
+mod program;
 mod query;
 #[cfg(test)]
 mod tests;
@@ -58,11 +64,32 @@ impl Parser<'_> {
                 Kw::INSERT | Kw::REPLACE => self.insert(),
                 Kw::UPDATE => self.update(),
                 Kw::DELETE => self.delete(),
-                Kw::LOAD => self.load(),
+                Kw::LOAD if !self.at_nth(1, Kw::INDEX) => self.load(),
                 Kw::DO => self.do_statement(),
-                _ => Err(self.error()),
+                _ => match self.admin_statement()? {
+                    Some(s) => Ok(s),
+                    None => self.definition(k),
+                },
             },
             _ => Err(self.error()),
+        }
+    }
+
+    /// A statement that defines something, or one of the language of stored programs.
+    fn definition(&mut self, k: Kw) -> SqlResult<Statement> {
+        match k {
+            Kw::CREATE => self.create(),
+            Kw::ALTER => self.alter(),
+            Kw::DROP => self.drop_object(),
+            Kw::RENAME => self.rename_tables(),
+            Kw::TRUNCATE => self.truncate(),
+            Kw::CALL => self.call_procedure(),
+            Kw::SIGNAL | Kw::RESIGNAL => self.signal(),
+            Kw::GET => self.get_diagnostics(),
+            _ => match self.compound()? {
+                Some(s) => Ok(s),
+                None => Err(self.error()),
+            },
         }
     }
 

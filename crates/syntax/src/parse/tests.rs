@@ -1,0 +1,3 @@
+//! Texts and their trees.
+
+use super::*;
