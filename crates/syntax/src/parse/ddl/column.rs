@@ -1,0 +1,221 @@
+//! Columns: attributes and defaults.
+
+use crate::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated, TypeName};
+use crate::ast::{Expr, Expression, Literal, UnaryOp};
+use crate::keyword::Kw;
+use crate::parser::Parser;
+use crate::token::Tok;
+use narwal_types::SqlResult;
+
+impl Parser<'_> {
+    /// A column: its name, type and attributes, and REFERENCES where it may have them.
+    pub(super) fn column(&mut self, references: bool) -> SqlResult<Column> {
+        let name = self.ident()?;
+        let ty = self.data_type(true)?;
+        let serial = ty.name == TypeName::Serial;
+        let mut c = Column {
+            name,
+            generated: None,
+            attributes: Vec::new(),
+            check: None,
+            references: None,
+            constraint: None,
+            ty,
+        };
+        if self.eat(Kw::COLLATE) {
+            c.attributes.push(ColumnAttribute::Collate(self.collation_name()?));
+        }
+        if !serial {
+            c.generated = self.generated()?;
+        }
+        let may = match &c.generated {
+            None if serial => Self::serial_attribute,
+            None => Self::attribute,
+            Some(Generated::Expr { .. }) => Self::generated_attribute,
+            Some(Generated::Row(_)) => Self::row_attribute,
+        };
+        while let Some(a) = may(self)? {
+            c.attributes.push(a);
+        }
+        if self.at(Kw::CHECK) {
+            c.check = Some(self.check(None)?);
+        }
+        if references && self.at(Kw::CONSTRAINT) {
+            self.bump();
+            if self.at_ident() {
+                c.constraint = Some(self.ident()?);
+            }
+            c.references = Some(self.references()?);
+        } else if references && self.at(Kw::REFERENCES) {
+            let r = self.references()?;
+            if matches!(c.generated, Some(Generated::Expr { .. })) {
+                return Err(self.error());
+            }
+            c.references = Some(r);
+        }
+        Ok(c)
+    }
+
+    /// An attribute of a plain column, if one is next.
+    fn attribute(&mut self) -> SqlResult<Option<ColumnAttribute>> {
+        let Tok::Word(word) = self.peek() else {
+            return self.serial_attribute();
+        };
+        Ok(Some(match word {
+            Kw::NULL => {
+                self.bump();
+                ColumnAttribute::Null
+            }
+            Kw::DEFAULT => {
+                self.bump();
+                ColumnAttribute::Default(self.column_default()?)
+            }
+            Kw::ON => {
+                self.bump();
+                self.expect(Kw::UPDATE)?;
+                match self.now()? {
+                    Some(digits) => ColumnAttribute::OnUpdate(digits),
+                    None => return Err(self.error()),
+                }
+            }
+            Kw::AUTO_INCREMENT => {
+                self.bump();
+                ColumnAttribute::AutoIncrement
+            }
+            Kw::SERIAL => {
+                self.bump();
+                self.expect(Kw::DEFAULT)?;
+                self.expect(Kw::VALUE)?;
+                ColumnAttribute::Serial
+            }
+            Kw::COMPRESSED => ColumnAttribute::Compressed(self.compressed()?),
+            Kw::COLLATE => {
+                self.bump();
+                ColumnAttribute::Collate(self.collation_name()?)
+            }
+            _ => return self.serial_attribute(),
+        }))
+    }
+
+    /// An attribute that SERIAL takes too.
+    fn serial_attribute(&mut self) -> SqlResult<Option<ColumnAttribute>> {
+        if let Some(a) = self.row_attribute()? {
+            return Ok(Some(a));
+        }
+        if self.at(Kw::WITH) || self.at(Kw::WITHOUT) {
+            let with = self.eat(Kw::WITH);
+            if !with {
+                self.bump();
+            }
+            self.expect(Kw::SYSTEM)?;
+            self.expect(Kw::VERSIONING)?;
+            return Ok(Some(ColumnAttribute::Versioning(with)));
+        }
+        match self.engine_option()? {
+            Some((name, value)) => Ok(Some(ColumnAttribute::Engines(name, value))),
+            None => Ok(None),
+        }
+    }
+
+    /// An attribute that ROW START and ROW END take too.
+    fn row_attribute(&mut self) -> SqlResult<Option<ColumnAttribute>> {
+        if self.eat(Kw::NOT) {
+            self.expect(Kw::NULL)?;
+            return Ok(Some(ColumnAttribute::NotNull));
+        }
+        if self.eat(Kw::PRIMARY) {
+            self.expect(Kw::KEY)?;
+            return Ok(Some(ColumnAttribute::PrimaryKey));
+        }
+        if self.eat(Kw::KEY) {
+            return Ok(Some(ColumnAttribute::PrimaryKey));
+        }
+        self.generated_attribute()
+    }
+
+    /// An attribute that a generated column takes too.
+    fn generated_attribute(&mut self) -> SqlResult<Option<ColumnAttribute>> {
+        if self.eat(Kw::UNIQUE) {
+            self.eat(Kw::KEY);
+            return Ok(Some(ColumnAttribute::Unique));
+        }
+        if self.eat(Kw::COMMENT) {
+            return Ok(Some(ColumnAttribute::Comment(self.text()?)));
+        }
+        if self.eat(Kw::INVISIBLE) {
+            return Ok(Some(ColumnAttribute::Invisible));
+        }
+        Ok(None)
+    }
+
+    /// `COMPRESSED [= method]`
+    pub(super) fn compressed(&mut self) -> SqlResult<Option<String>> {
+        self.expect(Kw::COMPRESSED)?;
+        match self.eat_tok(Tok::Eq) {
+            true => Ok(Some(self.ident()?)),
+            false => Ok(None),
+        }
+    }
+
+    /// CURRENT_TIMESTAMP and its synonyms, with digits; `None` if something else is next.
+    pub(super) fn now(&mut self) -> SqlResult<Option<u64>> {
+        let word = self.at(Kw::CURRENT_TIMESTAMP)
+            || self.at(Kw::LOCALTIME)
+            || self.at(Kw::LOCALTIMESTAMP);
+        let call = self.at(Kw::NOW) && self.peek_at(1) == Tok::LParen;
+        if !word && !call {
+            return Ok(None);
+        }
+        self.bump();
+        let mut digits = 0;
+        if self.eat_tok(Tok::LParen) && !self.eat_tok(Tok::RParen) {
+            digits = self.uint()?;
+            self.expect_tok(Tok::RParen)?;
+        }
+        Ok(Some(digits))
+    }
+
+    /// What follows DEFAULT: one operand, or an expression in parentheses.
+    pub(super) fn column_default(&mut self) -> SqlResult<ColumnDefault> {
+        let mark = self.mark();
+        // Digits that are no number make it a call like any other.
+        match self.now() {
+            Ok(Some(digits)) => return Ok(ColumnDefault::Now(digits)),
+            Ok(None) => {}
+            Err(_) => self.rewind(mark),
+        }
+        match self.peek() {
+            Tok::LParen => Ok(ColumnDefault::Expr(self.in_parentheses()?)),
+            Tok::Plus | Tok::Minus => Ok(ColumnDefault::Expr(self.signed_number()?)),
+            Tok::Bang
+            | Tok::Tilde
+            | Tok::Word(Kw::NOT | Kw::BINARY | Kw::INTERVAL) => {
+                Err(self.error())
+            }
+            _ => Ok(ColumnDefault::Expr(self.lone_operand()?)),
+        }
+    }
+
+    /// An operand without operators at its outside.
+    pub(in crate::parse) fn lone_operand(&mut self) -> SqlResult<Expression> {
+        let outer = std::mem::take(&mut self.subqueries);
+        let expr = self.operators(u8::MAX, false);
+        let subqueries = std::mem::replace(&mut self.subqueries, outer);
+        Ok(Expression { expr: expr?, subqueries })
+    }
+
+    /// `+1`, `-1`: nothing but a number may have a sign without parentheses.
+    fn signed_number(&mut self) -> SqlResult<Expression> {
+        let op = match self.bump().tok {
+            Tok::Minus => UnaryOp::Minus,
+            _ => UnaryOp::Plus,
+        };
+        if !matches!(self.peek(), Tok::Int | Tok::Decimal | Tok::Float) {
+            return Err(self.error());
+        }
+        let t = self.bump();
+        let number = Expr::Literal(Literal::Number(self.token_text(t).to_string()));
+        let expr = Expr::Unary { op, expr: Box::new(number) };
+        Ok(Expression { expr, subqueries: Vec::new() })
+    }
+}
