@@ -81,3 +81,10 @@ pub struct Token {
     /// Offset behind its last byte.
     pub end: u32,
 }
+
+impl Token {
+    /// The token's text in the text that it is of.
+    pub fn of(self, text: &str) -> &str {
+        text.get(self.start as usize..self.end as usize).unwrap_or("")
+    }
+}
