@@ -1,7 +1,7 @@
 //! What can be told of a text by a glance, without parsing it.
 
 use crate::keyword::Kw;
-use crate::lexer::{lex, lex_bytes};
+use crate::lexer::{ident_value, lex, lex_bytes, string_value};
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
 
@@ -60,6 +60,16 @@ pub fn first_param(text: &str, mode: SqlMode) -> Option<usize> {
 /// The tokens of a text, as far as it can be cut: [`Tok::Bad`] stands for what is none.
 pub fn tokens(text: &str, mode: SqlMode) -> Vec<Token> {
     lex(text, 0..text.len(), 0, mode).map_or_else(|_| Vec::new(), |l| l.tokens)
+}
+
+/// What a word, a name in quotes or a string stands for.
+pub fn value(text: &str, token: Token) -> String {
+    let written = token.of(text);
+    match token.tok {
+        Tok::QuotedIdent => ident_value(written),
+        Tok::String => string_value(written, false),
+        _ => written.to_string(),
+    }
 }
 
 /// The tokens of a text that need not be UTF-8.

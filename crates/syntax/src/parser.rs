@@ -283,7 +283,10 @@ impl<'a> Parser<'a> {
     /// 1064 at the next token.
     #[cold]
     pub(crate) fn error(&self) -> SqlError {
-        self.error_at(self.here())
+        let t = self.peek_token();
+        // MariaDB shows what stands behind a comma.
+        let at = if t.tok == Tok::Comma { t.end } else { t.start };
+        self.error_at(at as usize)
     }
 
     /// 1064 at an offset.

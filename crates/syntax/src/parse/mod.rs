@@ -28,7 +28,7 @@ use crate::ast::{Expression, Select, SelectItem, Statement};
 use crate::keyword::Kw;
 use crate::parser::{ParseOptions, Parser};
 use crate::token::Tok;
-use narwal_types::SqlResult;
+use narwal_types::{SqlError, SqlResult};
 
 /// Parses one statement; semicolons may follow it. 1064 for what is no statement of MariaDB's.
 ///
@@ -36,6 +36,9 @@ use narwal_types::SqlResult;
 /// 1064, 1436 for what is nested too deeply, and others that MariaDB gives while it parses.
 pub fn parse_statement(text: &str, opts: &ParseOptions) -> SqlResult<Statement> {
     let mut p = Parser::new(text, opts)?;
+    if p.peek() == Tok::End {
+        return Err(SqlError::new(1065, b"42000", "Query was empty"));
+    }
     let s = p.statement()?;
     p.end()?;
     p.no_into()?;

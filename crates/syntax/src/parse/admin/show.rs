@@ -142,7 +142,7 @@ impl Parser<'_> {
             Kw::VARIABLES | Kw::STATUS => self.show_variables(word, false)?,
             Kw::WARNINGS | Kw::ERRORS => Show::Warnings {
                 kind: warning_kind(word),
-                limit: self.limit_clause()?,
+                limit: self.simple_limit()?,
             },
             Kw::COUNT => self.show_count()?,
             Kw::PROCESSLIST => Show::ProcessList { full },
@@ -269,7 +269,7 @@ impl Parser<'_> {
         } else {
             None
         };
-        let limit = self.limit_clause()?;
+        let limit = self.simple_limit()?;
         Ok(Show::Profile {
             types,
             query,
@@ -348,7 +348,7 @@ impl Parser<'_> {
             true => Some(self.number()?),
             false => None,
         };
-        let limit = self.limit_clause()?;
+        let limit = self.simple_limit()?;
         Ok(EventRange { file, from, limit })
     }
 }

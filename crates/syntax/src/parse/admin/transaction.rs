@@ -329,7 +329,7 @@ impl Parser<'_> {
             true => Some(self.operand()?),
             false => None,
         };
-        let limit = self.limit_clause()?;
+        let limit = self.simple_limit()?;
         Ok(HandlerRead {
             index,
             cursor,
