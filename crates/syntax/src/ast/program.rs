@@ -107,7 +107,7 @@ pub struct Parameter {
 /// The type of a variable, a parameter or a result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VariableType {
-    /// A data type, and its COLLATE.
+    /// A data type, and its COLLATE; DEFAULT is none.
     Data(DataType, Option<String>),
     /// TYPE OF a column, or of another variable.
     TypeOf(Vec<String>),

@@ -543,6 +543,11 @@ impl Parser<'_> {
             }
             Tok::Word(k) if self.in_program && !k.is_reserved() => self.name_or_call(),
             Tok::QuotedIdent if self.in_program => self.name_or_call(),
+            // A variable, where there is none.
+            _ if self.at_ident() => {
+                let name = self.ident()?;
+                Err(SqlError::new(1327, b"42000", format!("Undeclared variable: {name}")))
+            }
             _ => Err(self.error()),
         }
     }

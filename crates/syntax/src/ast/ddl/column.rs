@@ -120,8 +120,8 @@ pub enum ColumnAttribute {
     Unique,
     /// COMMENT.
     Comment(String),
-    /// COLLATE.
-    Collate(String),
+    /// COLLATE; `None` is DEFAULT.
+    Collate(Option<String>),
     /// COMPRESSED, with its method.
     Compressed(Option<String>),
     /// INVISIBLE.

@@ -1,7 +1,7 @@
 //! ALTER TABLE.
 
 use super::ddl;
-use crate::ast::Statement;
+use crate::ast::{Statement, TableName};
 use crate::ast::ddl::{
     AlterAction, AlterPartitioning, AlterTable, ChangeOptions, CharsetOption, ColumnPlace, Ddl,
     DropKind, TableElement,
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
         if !matches!(self.peek(), Tok::End | Tok::Semicolon) && !self.at_partitioning() {
             loop {
-                let action = self.alter_action()?;
+                let action = self.alter_action(&t.table)?;
                 let order = matches!(action, AlterAction::OrderBy(_));
                 t.actions.push(action);
                 if order || !self.eat_tok(Tok::Comma) {
@@ -76,27 +76,27 @@ impl Parser<'_> {
         Ok(self.partition_action()?.map(AlterAction::Partition))
     }
 
-    fn alter_action(&mut self) -> SqlResult<AlterAction> {
+    fn alter_action(&mut self, table: &TableName) -> SqlResult<AlterAction> {
         let Tok::Word(word) = self.peek() else {
             return self.alter_options();
         };
         match word {
             Kw::ADD => {
                 self.bump();
-                self.alter_add()
+                self.alter_add(table)
             }
             Kw::DROP => {
                 self.bump();
-                self.alter_drop()
+                self.alter_drop(table)
             }
-            Kw::MODIFY | Kw::CHANGE => self.alter_change(),
+            Kw::MODIFY | Kw::CHANGE => self.alter_change(table),
             Kw::RENAME => {
                 self.bump();
                 self.alter_rename()
             }
             Kw::ALTER => {
                 self.bump();
-                self.alter_alter()
+                self.alter_alter(table)
             }
             Kw::CONVERT => {
                 self.bump();
@@ -138,7 +138,7 @@ impl Parser<'_> {
     }
 
     /// Behind ADD.
-    fn alter_add(&mut self) -> SqlResult<AlterAction> {
+    fn alter_add(&mut self, table: &TableName) -> SqlResult<AlterAction> {
         if self.eat_all(&[Kw::SYSTEM, Kw::VERSIONING]) {
             return Ok(AlterAction::SystemVersioning(true));
         }
@@ -162,27 +162,22 @@ impl Parser<'_> {
         }
         let if_not_exists = self.if_not_exists()?;
         if self.eat_tok(Tok::LParen) {
-            let elements = self.comma_separated(|p| p.table_element(false))?;
+            let elements = self.comma_separated(|p| p.table_element(table, false))?;
             self.expect_tok(Tok::RParen)?;
             return Ok(add(elements, None, if_not_exists));
         }
-        let c = TableElement::Column(self.column(true)?);
+        let c = TableElement::Column(self.column(table, true)?);
         let place = self.column_place()?;
         Ok(add(vec![c], place, if_not_exists))
     }
 
     /// Behind DROP.
-    fn alter_drop(&mut self) -> SqlResult<AlterAction> {
+    fn alter_drop(&mut self, table: &TableName) -> SqlResult<AlterAction> {
         if self.eat_all(&[Kw::SYSTEM, Kw::VERSIONING]) {
             return Ok(AlterAction::SystemVersioning(false));
         }
-        if self.eat(Kw::PRIMARY) {
-            self.expect(Kw::KEY)?;
-            return Ok(AlterAction::Drop {
-                kind: DropKind::Index,
-                name: "PRIMARY".to_string(),
-                if_exists: false,
-            });
+        if self.at(Kw::PRIMARY) {
+            return self.drop_primary();
         }
         if self.at(Kw::PERIOD) && (self.at_nth(1, Kw::IF) || self.at_nth(1, Kw::FOR)) {
             self.bump();
@@ -195,6 +190,9 @@ impl Parser<'_> {
             self.expect(Kw::KEY)?;
             DropKind::ForeignKey
         } else if self.eat(Kw::CONSTRAINT) {
+            if self.at(Kw::PRIMARY) {
+                return self.drop_primary();
+            }
             DropKind::Constraint
         } else if self.eat(Kw::INDEX) || self.eat(Kw::KEY) {
             DropKind::Index
@@ -203,20 +201,33 @@ impl Parser<'_> {
             DropKind::Column
         };
         let if_exists = self.if_exists()?;
-        let name = self.ident()?;
         if kind == DropKind::Column {
+            let name = self.field_name(table)?;
             self.restrict();
+            return Ok(AlterAction::Drop { kind, name, if_exists });
         }
+        let name = self.ident()?;
         Ok(AlterAction::Drop { kind, name, if_exists })
     }
 
+    /// `PRIMARY KEY`
+    fn drop_primary(&mut self) -> SqlResult<AlterAction> {
+        self.expect(Kw::PRIMARY)?;
+        self.expect(Kw::KEY)?;
+        Ok(AlterAction::Drop {
+            kind: DropKind::Index,
+            name: "PRIMARY".to_string(),
+            if_exists: false,
+        })
+    }
+
     /// MODIFY and CHANGE.
-    fn alter_change(&mut self) -> SqlResult<AlterAction> {
+    fn alter_change(&mut self, table: &TableName) -> SqlResult<AlterAction> {
         let change = self.bump().tok == Tok::Word(Kw::CHANGE);
         self.eat(Kw::COLUMN);
         let if_exists = self.if_exists()?;
-        let named = if change { Some(self.ident()?) } else { None };
-        let to = self.column(false)?;
+        let named = if change { Some(self.field_name(table)?) } else { None };
+        let to = self.column(table, false)?;
         let place = self.column_place()?;
         let column = named.unwrap_or_else(|| to.name.clone());
         Ok(AlterAction::Change { column, to, place, if_exists })
@@ -250,7 +261,7 @@ impl Parser<'_> {
     }
 
     /// Behind ALTER: a column's default, or whether an index is ignored.
-    fn alter_alter(&mut self) -> SqlResult<AlterAction> {
+    fn alter_alter(&mut self, table: &TableName) -> SqlResult<AlterAction> {
         if self.eat(Kw::INDEX) || self.eat(Kw::KEY) {
             let if_exists = self.if_exists()?;
             let index = self.ident()?;
@@ -259,7 +270,7 @@ impl Parser<'_> {
         }
         self.eat(Kw::COLUMN);
         let if_exists = self.if_exists()?;
-        let column = self.ident()?;
+        let column = self.field_name(table)?;
         let default = if self.eat(Kw::DROP) {
             self.expect(Kw::DEFAULT)?;
             None

@@ -110,7 +110,9 @@ impl Parser<'_> {
             Kw::OPTIMIZE => &[Kw::NO_WRITE_TO_BINLOG],
             _ => &[],
         };
-        while options.iter().any(|k| self.eat(*k)) {}
+        while options.iter().any(|k| self.eat(*k))
+            || (word == Kw::CHECK && self.eat_all(&[Kw::FOR, Kw::UPGRADE]))
+        {}
         Ok(PartitionAction::Maintain(word.name(), names))
     }
 }

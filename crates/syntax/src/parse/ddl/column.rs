@@ -1,16 +1,65 @@
 //! Columns: attributes and defaults.
 
-use crate::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated, TypeName};
-use crate::ast::{Expr, Expression, Literal, UnaryOp};
+use crate::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated, TypeAttribute, TypeName};
+use crate::ast::{Expr, Expression, Literal, TableName, UnaryOp};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
+use narwal_types::{SqlError, SqlResult};
+
+/// True if the column's type may be compressed and its method was not said yet.
+fn may_compress(c: &Column) -> bool {
+    let types = matches!(
+        c.ty.name,
+        TypeName::VarChar
+            | TypeName::NationalVarChar
+            | TypeName::VarBinary
+            | TypeName::TinyBlob
+            | TypeName::Blob
+            | TypeName::MediumBlob
+            | TypeName::LongBlob
+            | TypeName::LongVarBinary
+            | TypeName::TinyText
+            | TypeName::Text
+            | TypeName::MediumText
+            | TypeName::LongText
+            | TypeName::LongVarChar
+            | TypeName::Json
+    );
+    let of_type = c.ty.attributes.iter().any(|a| matches!(a, TypeAttribute::Compressed(_)));
+    let said = c.attributes.iter().any(|a| matches!(a, ColumnAttribute::Compressed(_)));
+    types && c.generated.is_none() && !of_type && !said
+}
+
+/// 1102 and 1103: a name that is not the one of what is defined.
+fn wrong_name(code: u16, kind: &str, name: &str) -> SqlError {
+    SqlError::new(code, b"42000", format!("Incorrect {kind} name '{name}'"))
+}
 
 impl Parser<'_> {
+    /// The name of a column to define: the table's may stand before it, and the database's before that.
+    pub(super) fn field_name(&mut self, table: &TableName) -> SqlResult<String> {
+        let mut names = vec![self.ident()?];
+        while names.len() < 3 && self.eat_tok(Tok::Dot) {
+            names.push(self.ident()?);
+        }
+        let name = names.pop().unwrap_or_default();
+        let same = |given: Option<&String>, of: &str| given.is_none_or(|g| g.eq_ignore_ascii_case(of));
+        let given_table = names.pop();
+        let given_db = names.pop();
+        let db = table.db.as_ref().or(given_db.as_ref());
+        if !same(given_db.as_ref(), db.map_or("", |d| d)) {
+            return Err(wrong_name(1102, "database", &given_db.unwrap_or_default()));
+        }
+        if !same(given_table.as_ref(), &table.name) {
+            return Err(wrong_name(1103, "table", &given_table.unwrap_or_default()));
+        }
+        Ok(name)
+    }
+
     /// A column: its name, type and attributes, and REFERENCES where it may have them.
-    pub(super) fn column(&mut self, references: bool) -> SqlResult<Column> {
-        let name = self.ident()?;
+    pub(super) fn column(&mut self, table: &TableName, references: bool) -> SqlResult<Column> {
+        let name = self.field_name(table)?;
         let ty = self.data_type(true)?;
         let serial = ty.name == TypeName::Serial;
         let mut c = Column {
@@ -23,7 +72,7 @@ impl Parser<'_> {
             ty,
         };
         if self.eat(Kw::COLLATE) {
-            c.attributes.push(ColumnAttribute::Collate(self.collation_name()?));
+            c.attributes.push(ColumnAttribute::Collate(self.collation_or_default()?));
         }
         if !serial {
             c.generated = self.generated()?;
@@ -34,8 +83,14 @@ impl Parser<'_> {
             Some(Generated::Expr { .. }) => Self::generated_attribute,
             Some(Generated::Row(_)) => Self::row_attribute,
         };
-        while let Some(a) = may(self)? {
-            c.attributes.push(a);
+        loop {
+            if self.at(Kw::COMPRESSED) && may_compress(&c) {
+                c.attributes.push(ColumnAttribute::Compressed(self.compressed()?));
+            } else if let Some(a) = may(self)? {
+                c.attributes.push(a);
+            } else {
+                break;
+            }
         }
         if self.at(Kw::CHECK) {
             c.check = Some(self.check(None)?);
@@ -88,10 +143,9 @@ impl Parser<'_> {
                 self.expect(Kw::VALUE)?;
                 ColumnAttribute::Serial
             }
-            Kw::COMPRESSED => ColumnAttribute::Compressed(self.compressed()?),
             Kw::COLLATE => {
                 self.bump();
-                ColumnAttribute::Collate(self.collation_name()?)
+                ColumnAttribute::Collate(self.collation_or_default()?)
             }
             _ => return self.serial_attribute(),
         }))
@@ -185,7 +239,9 @@ impl Parser<'_> {
             Err(_) => self.rewind(mark),
         }
         match self.peek() {
-            Tok::LParen => Ok(ColumnDefault::Expr(self.in_parentheses()?)),
+            Tok::LParen if !self.query_behind_parenthesis() => {
+                Ok(ColumnDefault::Expr(self.in_parentheses()?))
+            }
             Tok::Plus | Tok::Minus => Ok(ColumnDefault::Expr(self.signed_number()?)),
             Tok::Bang
             | Tok::Tilde

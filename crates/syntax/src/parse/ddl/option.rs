@@ -220,6 +220,14 @@ impl Parser<'_> {
             || self.eat_all(&[Kw::CHAR, Kw::SET])
     }
 
+    /// A collation's name, or DEFAULT.
+    pub(in crate::parse) fn collation_or_default(&mut self) -> SqlResult<Option<String>> {
+        match self.eat(Kw::DEFAULT) {
+            true => Ok(None),
+            false => Ok(Some(self.collation_name()?)),
+        }
+    }
+
     /// A collation's name.
     pub(in crate::parse) fn collation_name(&mut self) -> SqlResult<String> {
         self.charset_name()

@@ -1,7 +1,7 @@
 //! CREATE TABLE.
 
 use super::ddl;
-use crate::ast::Statement;
+use crate::ast::{Select, Statement, TableName};
 use crate::ast::ddl::{CreateTable, Creation, Ddl, OnDuplicate, Period, TableElement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
@@ -43,7 +43,7 @@ impl Parser<'_> {
                 t.like = Some(self.table_name()?);
                 return self.expect_tok(Tok::RParen);
             }
-            t.elements = self.comma_separated(|p| p.table_element(true))?;
+            t.elements = self.comma_separated(|p| p.table_element(&t.table, true))?;
             self.expect_tok(Tok::RParen)?;
         }
         self.table_options(&mut t.options)?;
@@ -64,11 +64,22 @@ impl Parser<'_> {
         let query = self.peek() == Tok::LParen
             || [Kw::SELECT, Kw::WITH, Kw::VALUES].iter().any(|k| self.at(*k));
         if query {
-            t.select = Some(Box::new(self.query()?));
+            t.select = Some(Box::new(self.table_query()?));
         } else if must {
             return Err(self.error());
         }
         Ok(())
+    }
+
+    /// The query of CREATE TABLE, which may begin with WITH in parentheses.
+    fn table_query(&mut self) -> SqlResult<Select> {
+        if self.peek() != Tok::LParen || !self.at_nth(1, Kw::WITH) {
+            return self.query();
+        }
+        self.bump();
+        let select = self.query()?;
+        self.expect_tok(Tok::RParen)?;
+        Ok(select)
     }
 
     /// True if the parenthesis that is next has a query in it.
@@ -81,11 +92,15 @@ impl Parser<'_> {
     }
 
     /// An element of CREATE TABLE's list, or of ALTER TABLE's ADD. Only ALTER TABLE takes IF NOT EXISTS in it.
-    pub(super) fn table_element(&mut self, create: bool) -> SqlResult<TableElement> {
+    pub(super) fn table_element(
+        &mut self,
+        table: &TableName,
+        create: bool,
+    ) -> SqlResult<TableElement> {
         if let Some(e) = self.element_but_column(create)? {
             return Ok(e);
         }
-        Ok(TableElement::Column(self.column(true)?))
+        Ok(TableElement::Column(self.column(table, true)?))
     }
 
     /// An index, a constraint or a period, if one is next.

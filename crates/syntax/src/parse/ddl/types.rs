@@ -93,7 +93,7 @@ impl Parser<'_> {
             attributes: Vec::new(),
         };
         if name == TypeName::Serial && !serial {
-            return Err(unknown_type(&ty.word));
+            return Err(self.error_at(at));
         }
         if name == TypeName::Named {
             let quoted = t.tok == Tok::QuotedIdent;
@@ -213,7 +213,11 @@ impl Parser<'_> {
                 self.type_charset(ty)?;
             }
             Form::National | Form::NationalVarChar => {
-                self.type_length(ty, matches!(form, Form::NationalVarChar))?;
+                let varying = matches!(form, Form::NationalVarChar);
+                self.type_length(ty, varying)?;
+                if varying {
+                    self.type_compressed(ty)?;
+                }
                 if self.eat(Kw::BINARY) {
                     ty.attributes.push(TypeAttribute::Binary);
                 }
@@ -276,13 +280,14 @@ impl Parser<'_> {
         self.expect_tok(Tok::RParen)
     }
 
-    /// A length: one that no number holds is as good as the largest.
+    /// A length: one that no number holds is as good as the largest. What stands behind a point does not count.
     fn type_number(&mut self) -> SqlResult<u64> {
-        if self.peek() != Tok::Int {
+        if !matches!(self.peek(), Tok::Int | Tok::Decimal) {
             return Err(self.error());
         }
         let t = self.bump();
-        Ok(self.token_text(t).parse().unwrap_or(u64::MAX))
+        let digits = self.token_text(t).split('.').next().unwrap_or_default();
+        Ok(digits.parse().unwrap_or(u64::MAX))
     }
 
     /// UNSIGNED and ZEROFILL in either order, or SIGNED.

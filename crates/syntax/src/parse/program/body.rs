@@ -11,7 +11,10 @@ impl Parser<'_> {
     /// A statement of a body, without its semicolon.
     pub(super) fn body(&mut self) -> SqlResult<Body> {
         narwal_memory::check()?;
-        self.nested(Self::body_within)
+        let outer = std::mem::replace(&mut self.in_program, true);
+        let body = self.nested(Self::body_within);
+        self.in_program = outer;
+        body
     }
 
     fn body_within(&mut self) -> SqlResult<Body> {

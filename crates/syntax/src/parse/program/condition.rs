@@ -2,11 +2,11 @@
 
 use super::program;
 use crate::ast::program::{ConditionValue, GetDiagnostics, Program, Signal};
-use crate::ast::{Expression, Statement};
+use crate::ast::{Expr, Expression, Statement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
+use narwal_types::{SqlError, SqlResult};
 
 /// Items of a condition that SIGNAL sets.
 const SIGNAL_ITEMS: &[Kw] = &[
@@ -24,6 +24,11 @@ const SIGNAL_ITEMS: &[Kw] = &[
     Kw::MYSQL_ERRNO,
     Kw::ROW_NUMBER,
 ];
+
+/// 1327: a variable, where there is no program.
+fn undeclared(name: &str) -> SqlError {
+    SqlError::new(1327, b"42000", format!("Undeclared variable: {name}"))
+}
 
 impl Parser<'_> {
     /// SIGNAL or RESIGNAL, which is next.
@@ -55,7 +60,22 @@ impl Parser<'_> {
 
     /// A constant or a variable: SIGNAL takes no other expression.
     fn signal_value(&mut self) -> SqlResult<Expression> {
-        self.lone_operand()
+        let at = self.here();
+        if matches!(self.peek(), Tok::LParen | Tok::Param(_)) {
+            return Err(self.error());
+        }
+        let e = self.lone_operand()?;
+        match e.expr {
+            Expr::Literal(_)
+            | Expr::Introduced { .. }
+            | Expr::Temporal { .. }
+            | Expr::Column(_)
+            | Expr::Qualified(_)
+            | Expr::UserVar(_)
+            | Expr::SystemVar(_) => Ok(e),
+            Expr::Assign { .. } => Err(self.error()),
+            _ => Err(self.error_at(at)),
+        }
     }
 
     /// GET DIAGNOSTICS, which is next.
@@ -71,7 +91,11 @@ impl Parser<'_> {
         let items = self.comma_separated(|p| {
             let target = match p.peek() {
                 Tok::UserVar => format!("@{}", p.at_name()?),
-                _ => p.ident()?,
+                _ if p.in_program => p.ident()?,
+                _ => {
+                    let name = p.ident()?;
+                    return Err(undeclared(&name));
+                }
             };
             p.expect_tok(Tok::Eq)?;
             if of_condition && p.eat(Kw::RETURNED_SQLSTATE) {

@@ -11,7 +11,7 @@ use crate::keyword::Kw;
 use crate::parse::ddl::ddl;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
+use narwal_types::{SqlError, SqlResult};
 
 impl Parser<'_> {
     /// CREATE of a stored program, at the word for its kind.
@@ -34,17 +34,26 @@ impl Parser<'_> {
         match word {
             Kw::PROCEDURE => {
                 self.bump();
+                self.not_within("PROCEDURE")?;
                 self.creation(&mut creation)?;
                 self.create_procedure(creation, definer)
             }
             Kw::TRIGGER => {
                 self.bump();
+                self.not_within("TRIGGER")?;
                 self.creation(&mut creation)?;
                 self.trigger(creation, definer)
             }
             Kw::EVENT => {
                 self.bump();
                 self.creation(&mut creation)?;
+                if self.in_program {
+                    return Err(SqlError::new(
+                        1576,
+                        b"HY000",
+                        "Recursion of EVENT DDL statements is forbidden when body is present",
+                    ));
+                }
                 let name = self.table_name()?;
                 let parts = self.event_parts(false)?;
                 Ok(program(Program::Event(CreateEvent { creation, definer, name, parts })))
@@ -61,6 +70,18 @@ impl Parser<'_> {
                 Ok(program(Program::Package(CreatePackage { creation, definer, body, name })))
             }
             _ => Err(self.error()),
+        }
+    }
+
+    /// 1303: no program defines another.
+    fn not_within(&self, kind: &str) -> SqlResult<()> {
+        match self.in_program {
+            false => Ok(()),
+            true => Err(SqlError::new(
+                1303,
+                b"2F003",
+                format!("Can't create a {kind} from within another stored routine"),
+            )),
         }
     }
 
@@ -107,6 +128,7 @@ impl Parser<'_> {
                 library,
             })));
         }
+        self.not_within("FUNCTION")?;
         let parameters = self.parameters()?;
         self.expect(Kw::RETURNS)?;
         let returns = self.variable_type(false)?;

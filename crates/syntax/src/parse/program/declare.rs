@@ -5,7 +5,7 @@ use crate::ast::program::{ConditionValue, Declaration, HandlerAction, VariableTy
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::SqlResult;
+use narwal_types::{SqlError, SqlResult};
 
 impl Parser<'_> {
     /// A declaration, behind DECLARE.
@@ -81,10 +81,22 @@ impl Parser<'_> {
     fn cursor(&mut self, name: String) -> SqlResult<Declaration> {
         let mut parameters = Vec::new();
         if self.peek() == Tok::LParen {
-            parameters = self.parenthesised(|p| Ok((p.ident()?, p.variable_type(true)?)))?;
+            parameters = self.parenthesised(|p| {
+                p.cursor_mode()?;
+                Ok((p.ident()?, p.variable_type(true)?))
+            })?;
         }
         self.expect(Kw::FOR)?;
         Ok(Declaration::Cursor(name, parameters, Box::new(self.query()?)))
+    }
+
+    /// IN, which is what parameters of cursors are; the others MariaDB refuses by name.
+    fn cursor_mode(&mut self) -> SqlResult<()> {
+        if self.at(Kw::OUT) || self.at(Kw::INOUT) {
+            return Err(SqlError::unsupported("OUT/INOUT cursor parameter"));
+        }
+        self.eat(Kw::IN);
+        Ok(())
     }
 
     /// The type of a variable, a parameter or a result. `of`: TYPE OF and ROW are possible.
@@ -108,7 +120,7 @@ impl Parser<'_> {
                 let name = p.ident()?;
                 let ty = p.data_type(false)?;
                 if p.eat(Kw::COLLATE) {
-                    p.collation_name()?;
+                    p.collation_or_default()?;
                 }
                 Ok((name, ty))
             })?;
@@ -117,7 +129,7 @@ impl Parser<'_> {
         let ty = self.data_type(false)?;
         let mut collation = None;
         if self.eat(Kw::COLLATE) {
-            collation = Some(self.collation_name()?);
+            collation = self.collation_or_default()?;
         }
         Ok(VariableType::Data(ty, collation))
     }
