@@ -4,6 +4,8 @@ use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use narwal_binlog::GtidState;
 use narwal_engine::{GtidChoice, PurgeReport};
+use crate::admin::Operand;
+use narwal_syntax::ast::{CastType, Expr};
 use narwal_types::{SqlError, SqlResult, Value};
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
@@ -103,9 +105,12 @@ impl ClientSession {
     }
 
     /// PURGE BINARY LOGS BEFORE: what is no time purges nothing.
-    pub(crate) fn purge_before(&mut self, time: &str) -> SqlResult<()> {
+    pub(crate) fn purge_before(&mut self, time: &Operand) -> SqlResult<()> {
         self.need_binlog_admin()?;
-        let value = self.evaluate(&format!("CAST(({time}) AS DATETIME)"))?;
+        let value = self.evaluate_expr(&Expr::Cast {
+            expr: Box::new(time.value.expr.clone()),
+            ty: CastType::DateTime(None),
+        })?;
         let Value::DateTime(t) = value else {
             return Ok(());
         };

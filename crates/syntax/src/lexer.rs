@@ -32,7 +32,7 @@ pub(crate) struct Lexed {
 
 /// A byte of a name without quotes.
 #[inline]
-pub(crate) fn is_word(b: u8) -> bool {
+pub fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80
 }
 
@@ -77,6 +77,16 @@ pub(crate) fn lex(text: &str, part: std::ops::Range<usize>, params: usize, mode:
 
 /// The first `most` tokens of a text that need not be UTF-8.
 pub(crate) fn lex_bytes(sql: &[u8], mode: SqlMode, most: usize) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    for_each_token(sql, mode, |t| {
+        tokens.push(t);
+        tokens.len() < most
+    });
+    tokens
+}
+
+/// Calls `f` with each token until it says false; none is kept.
+pub(crate) fn for_each_token(sql: &[u8], mode: SqlMode, mut f: impl FnMut(Token) -> bool) {
     let mut lexer = Lexer {
         b: &sql[..sql.len().min(MAX_TEXT)],
         at: 0,
@@ -87,17 +97,21 @@ pub(crate) fn lex_bytes(sql: &[u8], mode: SqlMode, most: usize) -> Vec<Token> {
         params: 0,
         tokens: Vec::new(),
     };
-    while lexer.tokens.len() < most {
+    loop {
         lexer.skip_blank();
         let start = lexer.at;
         let Some(&first) = lexer.b.get(start) else {
-            break;
+            return;
         };
         let behind_dot = std::mem::take(&mut lexer.behind_dot);
         let tok = lexer.token(first, behind_dot);
+        // A point looks at the token in front of it.
+        lexer.tokens.clear();
         lexer.push(tok, start);
+        if !lexer.tokens.last().is_some_and(|t| f(*t)) {
+            return;
+        }
     }
-    lexer.tokens
 }
 
 impl Lexer<'_> {
@@ -359,7 +373,8 @@ impl Lexer<'_> {
             self.at += 3 + n;
             tok
         } else {
-            self.at += 2 + n;
+            // All of it up to the quote that ends it.
+            self.at = end_of_string(self.b, self.at + 1, b'\'', true).unwrap_or(self.b.len());
             Tok::Bad
         }
     }

@@ -24,6 +24,8 @@ mod query;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use call::needs_adjacent;
+
 use crate::ast::{Expression, Select, SelectItem, Statement};
 use crate::keyword::Kw;
 use crate::parser::{ParseOptions, Parser};
@@ -43,6 +45,13 @@ pub fn parse_statement(text: &str, opts: &ParseOptions) -> SqlResult<Statement> 
     p.end()?;
     p.no_into()?;
     Ok(s)
+}
+
+/// How long the statement is that a text begins with; `None` if it is none.
+pub(crate) fn statement_length(text: &str, opts: &ParseOptions) -> Option<usize> {
+    let mut p = Parser::new(text, opts).ok()?;
+    p.statement().ok()?;
+    Some(p.behind())
 }
 
 /// Parses a lone expression.

@@ -1,6 +1,6 @@
 //! Locks on tables, HANDLER and XA.
 
-use super::Operand;
+use super::{Operand, Using};
 use crate::ast::{Limit, TableName};
 
 /// How a table is locked.
@@ -50,7 +50,7 @@ pub enum HandlerCursor {
     /// LAST.
     Last,
     /// To a key: the comparison and the values.
-    Key(&'static str, Vec<Operand>),
+    Key(&'static str, Vec<Using>),
 }
 
 /// HANDLER READ.

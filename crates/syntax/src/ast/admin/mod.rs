@@ -50,7 +50,7 @@ pub struct Operand {
     pub value: Expression,
 }
 
-/// A parameter of EXECUTE.
+/// A parameter of EXECUTE, a value of HANDLER READ.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Using {
     /// An expression.

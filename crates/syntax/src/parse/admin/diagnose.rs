@@ -21,7 +21,8 @@ impl Parser<'_> {
             }
             return self.explained(form);
         }
-        if self.eat_all(&[Kw::FOR, Kw::CONNECTION]) {
+        if self.eat(Kw::FOR) {
+            self.expect(Kw::CONNECTION)?;
             return self.explain_connection(false, false);
         }
         if self.at_explainable_nth(1) && self.eat(Kw::PARTITIONS) {

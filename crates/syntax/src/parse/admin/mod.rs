@@ -183,16 +183,19 @@ impl Parser<'_> {
         if !self.eat(Kw::USING) {
             return Ok(Vec::new());
         }
-        self.comma_separated(|p| {
-            if p.at(Kw::DEFAULT) && p.peek_at(1) != Tok::LParen {
-                p.bump();
-                return Ok(Using::Default);
-            }
-            if p.eat(Kw::IGNORE) {
-                return Ok(Using::Ignore);
-            }
-            Ok(Using::Value(p.plain_operand("EXECUTE..USING")?))
-        })
+        self.comma_separated(|p| p.using_value("EXECUTE..USING"))
+    }
+
+    /// A value, DEFAULT or IGNORE.
+    pub(super) fn using_value(&mut self, clause: &str) -> SqlResult<Using> {
+        if self.at(Kw::DEFAULT) && self.peek_at(1) != Tok::LParen {
+            self.bump();
+            return Ok(Using::Default);
+        }
+        if self.eat(Kw::IGNORE) {
+            return Ok(Using::Ignore);
+        }
+        Ok(Using::Value(self.plain_operand(clause)?))
     }
 
     fn deallocate(&mut self) -> SqlResult<Admin> {

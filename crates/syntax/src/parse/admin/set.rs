@@ -144,6 +144,11 @@ impl Parser<'_> {
             Tok::UserVar => {
                 let name = self.at_name()?;
                 self.assign_sign()?;
+                // Only a column has a default.
+                if self.at(Kw::DEFAULT) && self.peek_at(1) != Tok::LParen {
+                    self.bump();
+                    return Err(self.error());
+                }
                 let value = self.operand()?;
                 return Ok(SetItem::User { name, value });
             }
@@ -182,7 +187,7 @@ impl Parser<'_> {
     fn set_marked(&mut self) -> SqlResult<SetItem> {
         self.bump();
         if !self.adjacent() {
-            return Err(self.error());
+            return Err(self.error_at(self.behind()));
         }
         // Words beside a dot are no keywords to the lexer.
         let word = self.next_text();

@@ -320,10 +320,18 @@ impl Parser<'_> {
             Kw::TABLE => ShowCreate::Table(self.table_name()?),
             Kw::VIEW => ShowCreate::View(self.table_name()?),
             Kw::SEQUENCE => ShowCreate::Sequence(self.table_name()?),
-            Kw::DATABASE | Kw::SCHEMA => ShowCreate::Database {
-                if_not_exists: self.eat_if_not_exists(),
-                name: self.ident()?,
-            },
+            Kw::DATABASE | Kw::SCHEMA => {
+                let if_not_exists = self.eat(Kw::IF);
+                if if_not_exists {
+                    self.expect(Kw::NOT)?;
+                    self.expect(Kw::EXISTS)?;
+                }
+                let name = self.ident()?;
+                ShowCreate::Database {
+                    if_not_exists,
+                    name,
+                }
+            }
             Kw::USER => ShowCreate::User(match self.at_statement_end() {
                 true => None,
                 false => Some(self.user_name()?),

@@ -319,7 +319,7 @@ impl Parser<'_> {
         let cursor = match cursor {
             HandlerCursor::Key(op, _) => {
                 self.expect_tok(Tok::LParen)?;
-                let values = self.comma_separated(Self::operand)?;
+                let values = self.comma_separated(|p| p.using_value("HANDLER..READ"))?;
                 self.expect_tok(Tok::RParen)?;
                 HandlerCursor::Key(op, values)
             }
