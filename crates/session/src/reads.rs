@@ -9,7 +9,7 @@ pub(crate) fn column_read(stmt: &Stmt) -> Option<Option<String>> {
     let assigned = |list: &[Assignment]| {
         list.iter().find_map(|a| match &a.value {
             SetValue::Expr(e) => of_expr(e),
-            SetValue::Default => None,
+            SetValue::Default | SetValue::Ignore => None,
         })
     };
     match stmt {

@@ -310,9 +310,12 @@ impl ClientSession {
         }
         let options = self.parse_options();
         let statement = narwal_syntax::parse_statement(text, &options)?;
-        match lower::work(statement, &options)? {
-            Work::Admin(Admin::Set(_) | Admin::SetTransaction { .. }) => Ok(()),
-            Work::Admin(Admin::SetPassword { user, .. }) if self.names_own_account(&user) => Ok(()),
+        let Work::Admin(admin) = lower::work(statement, &options)? else {
+            return self.refuse_expired();
+        };
+        match *admin {
+            Admin::Set(_) | Admin::SetTransaction { .. } => Ok(()),
+            Admin::SetPassword { user, .. } if self.names_own_account(&user) => Ok(()),
             _ => self.refuse_expired(),
         }
     }

@@ -91,7 +91,7 @@ impl Parser<'_> {
 
     /// A role: a name without host.
     pub(super) fn role_name(&mut self) -> SqlResult<RoleName> {
-        match self.eat(Kw::CURRENT_ROLE) {
+        match self.eat_current_role()? {
             true => Ok(RoleName::Current),
             false => Ok(RoleName::Named(self.text_or_ident()?)),
         }
@@ -116,10 +116,19 @@ impl Parser<'_> {
 
     /// An account, or CURRENT_ROLE.
     pub(super) fn user_or_role(&mut self) -> SqlResult<UserName> {
-        match self.eat(Kw::CURRENT_ROLE) {
+        match self.eat_current_role()? {
             true => Ok(UserName::CurrentRole),
             false => self.user_name(),
         }
+    }
+
+    /// CURRENT_ROLE, or CURRENT_ROLE().
+    fn eat_current_role(&mut self) -> SqlResult<bool> {
+        let found = self.eat(Kw::CURRENT_ROLE);
+        if found && self.eat_tok(Tok::LParen) {
+            self.expect_tok(Tok::RParen)?;
+        }
+        Ok(found)
     }
 
     pub(super) fn user_specs(&mut self) -> SqlResult<Vec<UserSpec>> {

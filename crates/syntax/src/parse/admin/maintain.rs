@@ -10,11 +10,14 @@ use crate::token::Tok;
 use narwal_types::{SqlError, SqlResult};
 
 /// What MariaDB's own tables of statistics are flushed by.
-const STATISTICS: [&str; 4] = [
+const STATISTICS: [&str; 7] = [
     "CLIENT_STATISTICS",
     "INDEX_STATISTICS",
     "TABLE_STATISTICS",
     "USER_STATISTICS",
+    "THREAD_POOL_STATS",
+    "THREAD_POOL_WAITS",
+    "USER_VARIABLES",
 ];
 /// The largest MAX RATE.
 const MAX_RATE: u64 = 1 << 24;

@@ -136,7 +136,7 @@ impl Parser<'_> {
                 let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
                 digits(&text[..end], 10)
             }
-            Tok::Hex => digits(text.trim_matches(['0', 'x', 'X', '\'']), 16),
+            Tok::Hex => digits(text[2..].trim_end_matches('\''), 16),
             _ => return Err(self.error()),
         };
         self.bump();

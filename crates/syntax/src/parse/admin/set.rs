@@ -125,6 +125,9 @@ impl Parser<'_> {
         let mut name = if self.at(Kw::DEFAULT) {
             self.bump();
             "default".to_string()
+        } else if self.peek() == Tok::String && self.peek_at(1) == Tok::Dot {
+            // A connection of replication.
+            self.text_literal()?
         } else {
             self.ident()?
         };
@@ -245,7 +248,10 @@ impl Parser<'_> {
             Kw::DEFAULT if self.at_nth(1, Kw::ROLE) => {
                 self.bump();
                 self.bump();
-                let role = self.role_or_none()?;
+                let role = match self.eat(Kw::CURRENT_ROLE) {
+                    true => Some("CURRENT_ROLE".to_string()),
+                    false => self.role_or_none()?,
+                };
                 let user = match self.eat(Kw::FOR) {
                     true => Some(self.user_name()?),
                     false => None,

@@ -22,11 +22,12 @@ const PROFILES: &[(&[Kw], &str)] = &[
     (&[Kw::SWAPS], "SWAPS"),
 ];
 /// Tables of information_schema that SHOW names by themselves.
-const TABLES: [&str; 4] = [
+const TABLES: [&str; 5] = [
     "CLIENT_STATISTICS",
     "INDEX_STATISTICS",
     "TABLE_STATISTICS",
     "USER_STATISTICS",
+    "USER_VARIABLES",
 ];
 
 impl Parser<'_> {
