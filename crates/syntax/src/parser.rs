@@ -307,10 +307,19 @@ impl<'a> Parser<'a> {
     /// A name: in quotes, or no reserved word. 1059 if it is too long.
     pub(crate) fn ident(&mut self) -> SqlResult<String> {
         match self.peek() {
-            Tok::Word(k) if k.is_reserved() => Err(self.error()),
+            Tok::Word(k) if k.is_reserved() || self.is_function(k) => Err(self.error()),
             Tok::Word(_) | Tok::QuotedIdent => self.any_word(),
             _ => Err(self.error()),
         }
+    }
+
+    /// True if the word that is next is a function, which its parenthesis makes it: no name.
+    fn is_function(&self, k: Kw) -> bool {
+        if k == Kw::Plain || self.peek_at(1) != Tok::LParen || !crate::parse::needs_adjacent(k) {
+            return false;
+        }
+        let (word, parenthesis) = (self.tokens[self.pos], self.tokens[self.pos + 1]);
+        word.end == parenthesis.start || self.mode.has(SqlMode::IGNORE_SPACE)
     }
 
     /// True if a name is next.
@@ -340,20 +349,24 @@ impl<'a> Parser<'a> {
         if name.len() > MAX_NAME && name.chars().count() > MAX_NAME {
             return Err(SqlError::new(1059, b"42000", format!("Identifier name '{name}' is too long")));
         }
-        if name.is_empty() || name.ends_with(' ') {
-            return Err(self.error());
-        }
         self.bump();
         Ok(name)
     }
 
     /// `[db.]name`
     pub(crate) fn table_name(&mut self) -> SqlResult<TableName> {
+        // Behind a dot alone it is of the default database.
+        self.eat_tok(Tok::Dot);
         let first = self.ident()?;
-        if self.eat_tok(Tok::Dot) {
-            return Ok(TableName { db: Some(first), name: self.ident()? });
+        let t = match self.eat_tok(Tok::Dot) {
+            true => TableName { db: Some(first), name: self.ident()? },
+            false => TableName { db: None, name: first },
+        };
+        match &t.db {
+            Some(db) if bad_name(db) => Err(wrong_name(1102, "database", db)),
+            _ if bad_name(&t.name) => Err(wrong_name(1103, "table", &t.name)),
+            _ => Ok(t),
         }
-        Ok(TableName { db: None, name: first })
     }
 
     /// The value of a string; strings side by side are one.
@@ -446,6 +459,14 @@ impl<'a> Parser<'a> {
         r
     }
 
+    /// Reads a query whose parentheses do not count among those around it.
+    pub(crate) fn apart<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.select_depth, 0);
+        let r = f(self);
+        self.select_depth = outer;
+        r
+    }
+
     /// Nothing may follow but semicolons.
     pub(crate) fn end(&mut self) -> SqlResult<()> {
         while self.eat_tok(Tok::Semicolon) {}
@@ -462,6 +483,17 @@ impl<'a> Parser<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// True for a name that nothing kept may have.
+fn bad_name(name: &str) -> bool {
+    name.is_empty() || name.ends_with(' ')
+}
+
+/// 1102 and 1103: a name that is none, or none here.
+#[cold]
+pub(crate) fn wrong_name(code: u16, kind: &str, name: &str) -> SqlError {
+    SqlError::new(code, b"42000", format!("Incorrect {kind} name '{name}'"))
 }
 
 /// 1436: a tree of such a depth would need more stack than there is.

@@ -52,7 +52,7 @@ fn is_aggregate(k: Kw) -> bool {
 }
 
 /// Built-in functions that are keywords only with the parenthesis right behind them.
-fn needs_adjacent(k: Kw) -> bool {
+pub(crate) fn needs_adjacent(k: Kw) -> bool {
     (is_aggregate(k) && k != Kw::AVG)
         || (is_window_function(k) && k != Kw::ROW_NUMBER)
         || matches!(
@@ -646,7 +646,9 @@ impl Parser<'_> {
             self.bump();
         }
         let mut what = None;
-        if side.is_none() || !self.at(Kw::FROM) {
+        if side.is_some() && self.at(Kw::FROM) {
+            what = Some(Expr::Literal(Literal::String(" ".into())));
+        } else {
             what = Some(self.nested(Self::expr)?);
         }
         let text = match what.take() {

@@ -186,13 +186,10 @@ impl Parser<'_> {
         if time.is_some() {
             return Err(SqlError::unsupported("FOR SYSTEM_TIME"));
         }
-        let explicit = self.eat(Kw::AS);
+        self.eat(Kw::AS);
         let named = matches!(self.peek(), Tok::Word(k) if k != Kw::WINDOW) && self.at_ident() || self.peek() == Tok::QuotedIdent;
         if !named {
-            return Err(match explicit {
-                true => self.error(),
-                false => SqlError::new(1248, b"42000", "Every derived table must have its own alias"),
-            });
+            return Err(self.error());
         }
         let alias = self.ident()?;
         Ok(From::Query { query: Box::new(query), alias, columns: Vec::new() })

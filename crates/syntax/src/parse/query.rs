@@ -196,7 +196,7 @@ impl Parser<'_> {
 
     /// The subquery in parentheses that is next: its number.
     pub(crate) fn subquery(&mut self) -> SqlResult<usize> {
-        if self.query_depth >= MAX_DEPTH {
+        if self.query_depth > MAX_DEPTH {
             return Err(SqlError::new(
                 1473,
                 b"HY000",
@@ -206,7 +206,7 @@ impl Parser<'_> {
         let n = self.next_subquery;
         self.next_subquery += 1;
         self.query_depth += 1;
-        let select = self.query_in_parentheses(true);
+        let select = self.apart(|p| p.query_in_parentheses(true));
         self.query_depth -= 1;
         self.subqueries.push((n, select?));
         Ok(n)

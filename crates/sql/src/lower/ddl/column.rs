@@ -14,6 +14,13 @@ type Default = Result<DefaultDef, AstExpr>;
 
 /// Adds a column, with the indexes and the foreign key that its attributes ask for.
 pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> SqlResult<()> {
+    if c.name.is_empty() || c.name.ends_with(' ') {
+        return Err(SqlError::new(
+            1166,
+            b"42000",
+            format!("Incorrect column name '{}'", c.name),
+        ));
+    }
     let (kind, ty) = types::data_type(&c.ty, &c.name, sql_mode)?;
     let mut spec = ColumnSpec {
         def: ColumnDef {

@@ -1,7 +1,7 @@
 //! Views.
 
 use super::unsupported;
-use crate::ast::{CreateView, Definer, ViewCreation};
+use crate::ast::{CreateView, Definer, SelectItem, ViewCreation};
 use narwal_engine::{CheckOption, ViewAlgorithm};
 use narwal_syntax::ast::ddl as syntax;
 use narwal_types::{SqlError, SqlResult};
@@ -13,6 +13,17 @@ pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
             1351,
             b"HY000",
             "View's SELECT contains a variable or parameter",
+        ));
+    }
+    let aliases = v.select.items.iter().filter_map(|i| match i {
+        SelectItem::Expr { alias, .. } => alias.as_ref(),
+        _ => None,
+    });
+    if let Some(name) = aliases.chain(&v.columns).find(|n| n.is_empty() || n.ends_with(' ')) {
+        return Err(SqlError::new(
+            1166,
+            b"42000",
+            format!("Incorrect column name '{name}'"),
         ));
     }
     Ok(CreateView {
