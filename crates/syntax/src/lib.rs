@@ -26,6 +26,7 @@ pub mod literal_rows;
 mod parse;
 mod parser;
 pub mod secrets;
+pub mod scan;
 pub mod sql_mode;
 mod text;
 mod token;
