@@ -23,5 +23,10 @@ fn main() {
             }
         }
     };
-    std::thread::Builder::new().stack_size(8 << 20).spawn(run).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(8 << 20)
+        .spawn(run)
+        .unwrap()
+        .join()
+        .unwrap();
 }

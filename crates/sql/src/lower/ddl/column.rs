@@ -3,8 +3,8 @@
 use super::charset::{collation, mismatched_collation};
 use super::{table, types, unsupported};
 use crate::ast::{AstExpr, ColumnSpec, IndexSpec, TableElements};
-use narwal_syntax::SqlMode;
 use narwal_engine::{ColumnDef, DefaultDef};
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated};
 use narwal_syntax::ast::{Literal, UnaryOp};
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};

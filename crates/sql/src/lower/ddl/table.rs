@@ -1,11 +1,9 @@
 //! CREATE TABLE: elements and options.
 
 use super::{charset, column, index, unsupported};
-use crate::ast::{
-    CheckSpec, CreateTable, Duplicates, ForeignKeySpec, TableElements, TableOptions,
-};
-use narwal_syntax::SqlMode;
+use crate::ast::{CheckSpec, CreateTable, Duplicates, ForeignKeySpec, TableElements, TableOptions};
 use narwal_engine::ForeignAction;
+use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;
 use narwal_syntax::ast::ddl::{TableElement, TableOption};
 use narwal_types::{SqlError, SqlResult};

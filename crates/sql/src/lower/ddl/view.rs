@@ -19,7 +19,10 @@ pub(super) fn create(v: syntax::CreateView) -> SqlResult<CreateView> {
         SelectItem::Expr { alias, .. } => alias.as_ref(),
         _ => None,
     });
-    if let Some(name) = aliases.chain(&v.columns).find(|n| n.is_empty() || n.ends_with(' ')) {
+    if let Some(name) = aliases
+        .chain(&v.columns)
+        .find(|n| n.is_empty() || n.ends_with(' '))
+    {
         return Err(SqlError::new(
             1166,
             b"42000",

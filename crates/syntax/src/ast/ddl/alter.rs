@@ -1,8 +1,8 @@
 //! ALTER TABLE.
 
 use super::{
-    ChangeOptions, Column, ColumnDefault, MetadataWait, Partition, Partitions, TableElement,
-    TableName, TableOption, CharsetOption,
+    ChangeOptions, CharsetOption, Column, ColumnDefault, MetadataWait, Partition, Partitions,
+    TableElement, TableName, TableOption,
 };
 
 /// ALTER TABLE.

@@ -1,11 +1,11 @@
 //! ALTER TABLE.
 
 use super::ddl;
-use crate::ast::{Statement, TableName};
 use crate::ast::ddl::{
     AlterAction, AlterPartitioning, AlterTable, ChangeOptions, CharsetOption, ColumnPlace, Ddl,
     DropKind, TableElement,
 };
+use crate::ast::{Statement, TableName};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
@@ -107,6 +107,12 @@ impl Parser<'_> {
                 self.expect(Kw::BY)?;
                 self.alter_order()
             }
+            Kw::DISCARD | Kw::IMPORT => {
+                if !self.at_nth(1, Kw::TABLESPACE) {
+                    self.bump();
+                }
+                Err(self.error())
+            }
             Kw::FORCE => {
                 self.bump();
                 Ok(AlterAction::Force)
@@ -184,7 +190,11 @@ impl Parser<'_> {
             let if_exists = self.if_exists()?;
             self.expect(Kw::FOR)?;
             let name = self.ident()?;
-            return Ok(AlterAction::Drop { kind: DropKind::Period, name, if_exists });
+            return Ok(AlterAction::Drop {
+                kind: DropKind::Period,
+                name,
+                if_exists,
+            });
         }
         let kind = if self.eat(Kw::FOREIGN) {
             self.expect(Kw::KEY)?;
@@ -204,10 +214,18 @@ impl Parser<'_> {
         if kind == DropKind::Column {
             let name = self.field_name(table)?;
             self.restrict();
-            return Ok(AlterAction::Drop { kind, name, if_exists });
+            return Ok(AlterAction::Drop {
+                kind,
+                name,
+                if_exists,
+            });
         }
         let name = self.ident()?;
-        Ok(AlterAction::Drop { kind, name, if_exists })
+        Ok(AlterAction::Drop {
+            kind,
+            name,
+            if_exists,
+        })
     }
 
     /// `PRIMARY KEY`
@@ -226,11 +244,20 @@ impl Parser<'_> {
         let change = self.bump().tok == Tok::Word(Kw::CHANGE);
         self.eat(Kw::COLUMN);
         let if_exists = self.if_exists()?;
-        let named = if change { Some(self.field_name(table)?) } else { None };
+        let named = if change {
+            Some(self.field_name(table)?)
+        } else {
+            None
+        };
         let to = self.column(table, false)?;
         let place = self.column_place()?;
         let column = named.unwrap_or_else(|| to.name.clone());
-        Ok(AlterAction::Change { column, to, place, if_exists })
+        Ok(AlterAction::Change {
+            column,
+            to,
+            place,
+            if_exists,
+        })
     }
 
     fn column_place(&mut self) -> SqlResult<Option<ColumnPlace>> {
@@ -252,8 +279,16 @@ impl Parser<'_> {
             self.expect(Kw::TO)?;
             let to = self.ident()?;
             return Ok(match column {
-                true => AlterAction::RenameColumn { from, to, if_exists },
-                false => AlterAction::RenameIndex { from, to, if_exists },
+                true => AlterAction::RenameColumn {
+                    from,
+                    to,
+                    if_exists,
+                },
+                false => AlterAction::RenameIndex {
+                    from,
+                    to,
+                    if_exists,
+                },
             });
         }
         let _ = self.eat(Kw::TO) || self.eat(Kw::AS) || self.eat_tok(Tok::Eq);
@@ -266,7 +301,11 @@ impl Parser<'_> {
             let if_exists = self.if_exists()?;
             let index = self.ident()?;
             let ignored = self.ignored()?;
-            return Ok(AlterAction::IgnoreIndex { index, ignored, if_exists });
+            return Ok(AlterAction::IgnoreIndex {
+                index,
+                ignored,
+                if_exists,
+            });
         }
         self.eat(Kw::COLUMN);
         let if_exists = self.if_exists()?;
@@ -279,7 +318,11 @@ impl Parser<'_> {
             self.expect(Kw::DEFAULT)?;
             Some(self.column_default()?)
         };
-        Ok(AlterAction::SetDefault { column, default, if_exists })
+        Ok(AlterAction::SetDefault {
+            column,
+            default,
+            if_exists,
+        })
     }
 
     /// Behind CONVERT.

@@ -50,19 +50,28 @@ impl Parser<'_> {
                 let partition = self.ident()?;
                 self.expect(Kw::WITH)?;
                 self.expect(Kw::TABLE)?;
-                PartitionAction::Exchange { partition, table: self.table_name()? }
+                PartitionAction::Exchange {
+                    partition,
+                    table: self.table_name()?,
+                }
             }
             Kw::CONVERT if convert_table => {
                 let table = self.table_name()?;
                 self.expect(Kw::TO)?;
                 self.expect(Kw::PARTITION)?;
-                PartitionAction::FromTable { table, partition: self.partition(false)? }
+                PartitionAction::FromTable {
+                    table,
+                    partition: self.partition(false)?,
+                }
             }
             Kw::CONVERT => {
                 let partition = self.ident()?;
                 self.expect(Kw::TO)?;
                 self.expect(Kw::TABLE)?;
-                PartitionAction::ToTable { partition, table: self.table_name()? }
+                PartitionAction::ToTable {
+                    partition,
+                    table: self.table_name()?,
+                }
             }
             _ => self.maintain_partition(word)?,
         }))
@@ -81,7 +90,11 @@ impl Parser<'_> {
         } else {
             list = self.partition_definitions()?;
         }
-        Ok(PartitionAction::Add { if_not_exists, count, list })
+        Ok(PartitionAction::Add {
+            if_not_exists,
+            count,
+            list,
+        })
     }
 
     fn reorganize_partition(&mut self) -> SqlResult<PartitionAction> {
@@ -103,9 +116,7 @@ impl Parser<'_> {
             false => PartitionNames::Named(self.comma_separated(Self::ident)?),
         };
         let options: &[Kw] = match word {
-            Kw::CHECK => {
-                &[Kw::QUICK, Kw::FAST, Kw::MEDIUM, Kw::EXTENDED, Kw::CHANGED]
-            }
+            Kw::CHECK => &[Kw::QUICK, Kw::FAST, Kw::MEDIUM, Kw::EXTENDED, Kw::CHANGED],
             Kw::REPAIR => &[Kw::QUICK, Kw::EXTENDED, Kw::USE_FRM],
             Kw::OPTIMIZE => &[Kw::NO_WRITE_TO_BINLOG],
             _ => &[],

@@ -3,9 +3,9 @@
 use crate::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated, TypeAttribute, TypeName};
 use crate::ast::{Expr, Expression, Literal, TableName, UnaryOp};
 use crate::keyword::Kw;
-use crate::parser::Parser;
+use crate::parser::{Parser, wrong_name};
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
 
 /// True if the column's type may be compressed and its method was not said yet.
 fn may_compress(c: &Column) -> bool {
@@ -26,14 +26,15 @@ fn may_compress(c: &Column) -> bool {
             | TypeName::LongVarChar
             | TypeName::Json
     );
-    let of_type = c.ty.attributes.iter().any(|a| matches!(a, TypeAttribute::Compressed(_)));
-    let said = c.attributes.iter().any(|a| matches!(a, ColumnAttribute::Compressed(_)));
+    let of_type =
+        c.ty.attributes
+            .iter()
+            .any(|a| matches!(a, TypeAttribute::Compressed(_)));
+    let said = c
+        .attributes
+        .iter()
+        .any(|a| matches!(a, ColumnAttribute::Compressed(_)));
     types && c.generated.is_none() && !of_type && !said
-}
-
-/// 1102 and 1103: a name that is not the one of what is defined.
-fn wrong_name(code: u16, kind: &str, name: &str) -> SqlError {
-    SqlError::new(code, b"42000", format!("Incorrect {kind} name '{name}'"))
 }
 
 impl Parser<'_> {
@@ -44,7 +45,8 @@ impl Parser<'_> {
             names.push(self.ident()?);
         }
         let name = names.pop().unwrap_or_default();
-        let same = |given: Option<&String>, of: &str| given.is_none_or(|g| g.eq_ignore_ascii_case(of));
+        let same =
+            |given: Option<&String>, of: &str| given.is_none_or(|g| g.eq_ignore_ascii_case(of));
         let given_table = names.pop();
         let given_db = names.pop();
         let db = table.db.as_ref().or(given_db.as_ref());
@@ -72,7 +74,8 @@ impl Parser<'_> {
             ty,
         };
         if self.eat(Kw::COLLATE) {
-            c.attributes.push(ColumnAttribute::Collate(self.collation_or_default()?));
+            c.attributes
+                .push(ColumnAttribute::Collate(self.collation_or_default()?));
         }
         if !serial {
             c.generated = self.generated()?;
@@ -85,7 +88,8 @@ impl Parser<'_> {
         };
         loop {
             if self.at(Kw::COMPRESSED) && may_compress(&c) {
-                c.attributes.push(ColumnAttribute::Compressed(self.compressed()?));
+                c.attributes
+                    .push(ColumnAttribute::Compressed(self.compressed()?));
             } else if let Some(a) = may(self)? {
                 c.attributes.push(a);
             } else {
@@ -156,7 +160,7 @@ impl Parser<'_> {
         if let Some(a) = self.row_attribute()? {
             return Ok(Some(a));
         }
-        if self.at(Kw::WITH) || self.at(Kw::WITHOUT) {
+        if (self.at(Kw::WITH) && self.at_nth(1, Kw::SYSTEM)) || self.at(Kw::WITHOUT) {
             let with = self.eat(Kw::WITH);
             if !with {
                 self.bump();
@@ -213,9 +217,8 @@ impl Parser<'_> {
 
     /// CURRENT_TIMESTAMP and its synonyms, with digits; `None` if something else is next.
     pub(super) fn now(&mut self) -> SqlResult<Option<u64>> {
-        let word = self.at(Kw::CURRENT_TIMESTAMP)
-            || self.at(Kw::LOCALTIME)
-            || self.at(Kw::LOCALTIMESTAMP);
+        let word =
+            self.at(Kw::CURRENT_TIMESTAMP) || self.at(Kw::LOCALTIME) || self.at(Kw::LOCALTIMESTAMP);
         let call = self.at(Kw::NOW) && self.peek_at(1) == Tok::LParen;
         if !word && !call {
             return Ok(None);
@@ -243,9 +246,10 @@ impl Parser<'_> {
                 Ok(ColumnDefault::Expr(self.in_parentheses()?))
             }
             Tok::Plus | Tok::Minus => Ok(ColumnDefault::Expr(self.signed_number()?)),
-            Tok::Bang
-            | Tok::Tilde
-            | Tok::Word(Kw::NOT | Kw::BINARY | Kw::INTERVAL) => {
+            Tok::Bang | Tok::Tilde | Tok::Word(Kw::NOT | Kw::BINARY) => Err(self.error()),
+            // The function alone is meant.
+            Tok::Word(Kw::INTERVAL) if self.peek_at(1) != Tok::LParen => {
+                self.bump();
                 Err(self.error())
             }
             _ => Ok(ColumnDefault::Expr(self.lone_operand()?)),
@@ -257,7 +261,10 @@ impl Parser<'_> {
         let outer = std::mem::take(&mut self.subqueries);
         let expr = self.operators(u8::MAX, false);
         let subqueries = std::mem::replace(&mut self.subqueries, outer);
-        Ok(Expression { expr: expr?, subqueries })
+        Ok(Expression {
+            expr: expr?,
+            subqueries,
+        })
     }
 
     /// `+1`, `-1`: nothing but a number may have a sign without parentheses.
@@ -271,7 +278,13 @@ impl Parser<'_> {
         }
         let t = self.bump();
         let number = Expr::Literal(Literal::Number(self.token_text(t).to_string()));
-        let expr = Expr::Unary { op, expr: Box::new(number) };
-        Ok(Expression { expr, subqueries: Vec::new() })
+        let expr = Expr::Unary {
+            op,
+            expr: Box::new(number),
+        };
+        Ok(Expression {
+            expr,
+            subqueries: Vec::new(),
+        })
     }
 }

@@ -18,7 +18,11 @@ impl Parser<'_> {
             check.if_not_exists = true;
             return Ok(TableElement::Check(check));
         }
-        let name = if self.at_ident() { Some(self.ident()?) } else { None };
+        let name = if self.at_ident() {
+            Some(self.ident()?)
+        } else {
+            None
+        };
         match self.peek() {
             Tok::Word(Kw::CHECK) => Ok(TableElement::Check(self.check(name)?)),
             Tok::Word(Kw::FOREIGN) => Ok(TableElement::ForeignKey(self.foreign_key(name, create)?)),
@@ -32,7 +36,11 @@ impl Parser<'_> {
     /// `CHECK (...)`
     pub(super) fn check(&mut self, name: Option<String>) -> SqlResult<Check> {
         self.expect(Kw::CHECK)?;
-        Ok(Check { name, if_not_exists: false, expr: self.in_parentheses()? })
+        Ok(Check {
+            name,
+            if_not_exists: false,
+            expr: self.in_parentheses()?,
+        })
     }
 
     /// `FOREIGN KEY [IF NOT EXISTS] [name] (columns) REFERENCES ...`
@@ -44,13 +52,23 @@ impl Parser<'_> {
         self.expect(Kw::FOREIGN)?;
         self.expect(Kw::KEY)?;
         let if_not_exists = self.if_not_exists()?;
-        let index = if self.at_ident() { Some(self.ident()?) } else { None };
+        let index = if self.at_ident() {
+            Some(self.ident()?)
+        } else {
+            None
+        };
         if create && if_not_exists {
             return Err(self.error());
         }
         let columns = self.name_list()?;
         let references = self.references()?;
-        Ok(ForeignKey { name, index, if_not_exists, columns, references })
+        Ok(ForeignKey {
+            name,
+            index,
+            if_not_exists,
+            columns,
+            references,
+        })
     }
 
     /// `REFERENCES table (columns) [MATCH ...] [ON DELETE ...] [ON UPDATE ...]`

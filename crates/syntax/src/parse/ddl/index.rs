@@ -14,7 +14,11 @@ use narwal_types::{SqlError, SqlResult};
 impl Parser<'_> {
     /// An index of a table's definition, at its first word.
     pub(super) fn index(&mut self, constraint: Option<String>, create: bool) -> SqlResult<Index> {
-        let mut i = Index { constraint, kind: self.index_kind()?, ..Index::default() };
+        let mut i = Index {
+            constraint,
+            kind: self.index_kind()?,
+            ..Index::default()
+        };
         i.if_not_exists = self.if_not_exists()?;
         let special = matches!(i.kind, IndexKind::Fulltext | IndexKind::Spatial);
         if self.at_ident() && !(self.at(Kw::TYPE) && self.peek_at(1) != Tok::LParen) {
@@ -96,7 +100,11 @@ impl Parser<'_> {
             if !desc {
                 self.eat(Kw::ASC);
             }
-            i.parts.push(IndexPart { column, prefix, desc });
+            i.parts.push(IndexPart {
+                column,
+                prefix,
+                desc,
+            });
             if !self.eat_tok(Tok::Comma) {
                 break;
             }
@@ -165,10 +173,18 @@ impl Parser<'_> {
         self.expect(Kw::ON)?;
         let table = self.table_name()?;
         self.index_columns(&mut index, true)?;
-        let mut how = ChangeOptions { wait: self.metadata_wait()?, ..ChangeOptions::default() };
+        let mut how = ChangeOptions {
+            wait: self.metadata_wait()?,
+            ..ChangeOptions::default()
+        };
         self.index_options(&mut index)?;
         self.algorithm_and_lock(&mut how)?;
-        Ok(ddl(Ddl::CreateIndex(CreateIndex { creation, table, index, how })))
+        Ok(ddl(Ddl::CreateIndex(CreateIndex {
+            creation,
+            table,
+            index,
+            how,
+        })))
     }
 
     /// DROP INDEX, behind INDEX.
@@ -177,8 +193,16 @@ impl Parser<'_> {
         let index = self.ident()?;
         self.expect(Kw::ON)?;
         let table = self.table_name()?;
-        let how = ChangeOptions { wait: self.metadata_wait()?, ..ChangeOptions::default() };
-        Ok(ddl(Ddl::DropIndex(DropIndex { if_exists, table, index, how })))
+        let how = ChangeOptions {
+            wait: self.metadata_wait()?,
+            ..ChangeOptions::default()
+        };
+        Ok(ddl(Ddl::DropIndex(DropIndex {
+            if_exists,
+            table,
+            index,
+            how,
+        })))
     }
 
     /// ALGORITHM and LOCK, each once, in either order.
@@ -212,7 +236,11 @@ impl Parser<'_> {
                 false => SqlError::new(1800, b"HY000", format!("Unknown ALGORITHM '{word}'")),
             });
         }
-        *(if lock { &mut how.lock } else { &mut how.algorithm }) = Some(word);
+        *(if lock {
+            &mut how.lock
+        } else {
+            &mut how.algorithm
+        }) = Some(word);
         Ok(())
     }
 }

@@ -20,7 +20,11 @@ impl Parser<'_> {
         self.creation(&mut creation)?;
         let name = self.ident()?;
         let options = self.database_options()?;
-        Ok(ddl(Ddl::CreateDatabase(CreateDatabase { creation, name, options })))
+        Ok(ddl(Ddl::CreateDatabase(CreateDatabase {
+            creation,
+            name,
+            options,
+        })))
     }
 
     fn database_options(&mut self) -> SqlResult<Vec<TableOption>> {
@@ -28,8 +32,7 @@ impl Parser<'_> {
         loop {
             if let Some(c) = self.charset_option()? {
                 options.push(TableOption::Charset(c));
-            } else if self.at(Kw::COMMENT)
-                || (self.at(Kw::DEFAULT) && self.at_nth(1, Kw::COMMENT))
+            } else if self.at(Kw::COMMENT) || (self.at(Kw::DEFAULT) && self.at_nth(1, Kw::COMMENT))
             {
                 self.eat(Kw::DEFAULT);
                 self.bump();
@@ -62,7 +65,11 @@ impl Parser<'_> {
         if options.is_empty() {
             return Err(self.error());
         }
-        Ok(ddl(Ddl::AlterDatabase(AlterDatabase { name, options, upgrade: false })))
+        Ok(ddl(Ddl::AlterDatabase(AlterDatabase {
+            name,
+            options,
+            upgrade: false,
+        })))
     }
 
     /// True if the word that is next begins an option, and is not the name of a database before one.
@@ -90,7 +97,13 @@ impl Parser<'_> {
         let options = self.sequence_options(false)?;
         let mut table = Vec::new();
         self.table_options(&mut table)?;
-        Ok(ddl(Ddl::CreateSequence(CreateSequence { creation, temporary, name, options, table })))
+        Ok(ddl(Ddl::CreateSequence(CreateSequence {
+            creation,
+            temporary,
+            name,
+            options,
+            table,
+        })))
     }
 
     /// ALTER SEQUENCE, behind ALTER.
@@ -102,7 +115,11 @@ impl Parser<'_> {
         if options.is_empty() {
             return Err(self.error());
         }
-        Ok(ddl(Ddl::AlterSequence(AlterSequence { if_exists, name, options })))
+        Ok(ddl(Ddl::AlterSequence(AlterSequence {
+            if_exists,
+            name,
+            options,
+        })))
     }
 
     fn sequence_options(&mut self, alter: bool) -> SqlResult<Vec<SequenceOption>> {
@@ -163,7 +180,10 @@ impl Parser<'_> {
         }
         Ok(Some(match word {
             Kw::START => (O::Start(self.sequence_number(Some(Kw::WITH))?), "START"),
-            Kw::INCREMENT => (O::Increment(self.sequence_number(Some(Kw::BY))?), "INCREMENT"),
+            Kw::INCREMENT => (
+                O::Increment(self.sequence_number(Some(Kw::BY))?),
+                "INCREMENT",
+            ),
             Kw::MINVALUE | Kw::NOMINVALUE if no || word == Kw::NOMINVALUE => {
                 (O::Min(None), "MINVALUE")
             }
@@ -220,7 +240,12 @@ impl Parser<'_> {
         self.expect(Kw::WRAPPER)?;
         let wrapper = self.text_or_ident()?;
         let options = self.server_options()?;
-        Ok(ddl(Ddl::CreateServer(CreateServer { creation, name, wrapper, options })))
+        Ok(ddl(Ddl::CreateServer(CreateServer {
+            creation,
+            name,
+            wrapper,
+            options,
+        })))
     }
 
     /// ALTER SERVER, behind ALTER.
@@ -231,18 +256,30 @@ impl Parser<'_> {
     }
 
     fn server_options(&mut self) -> SqlResult<Vec<ServerOption>> {
-        const TEXTS: [Kw; 6] =
-            [Kw::USER, Kw::HOST, Kw::DATABASE, Kw::OWNER, Kw::PASSWORD, Kw::SOCKET];
+        const TEXTS: [Kw; 6] = [
+            Kw::USER,
+            Kw::HOST,
+            Kw::DATABASE,
+            Kw::OWNER,
+            Kw::PASSWORD,
+            Kw::SOCKET,
+        ];
         self.expect(Kw::OPTIONS)?;
         self.parenthesised(|p| {
             if p.eat(Kw::PORT) {
-                return Ok(ServerOption { name: "PORT", value: p.uint()?.to_string() });
+                return Ok(ServerOption {
+                    name: "PORT",
+                    value: p.uint()?.to_string(),
+                });
             }
             let Some(k) = TEXTS.iter().find(|k| p.at(**k)) else {
                 return Err(p.error());
             };
             p.bump();
-            Ok(ServerOption { name: k.name(), value: p.text()? })
+            Ok(ServerOption {
+                name: k.name(),
+                value: p.text()?,
+            })
         })
     }
 
@@ -254,7 +291,11 @@ impl Parser<'_> {
         while let Some(c) = self.characteristic(false)? {
             characteristics.push(c);
         }
-        Ok(ddl(Ddl::AlterRoutine(AlterRoutine { function, name, characteristics })))
+        Ok(ddl(Ddl::AlterRoutine(AlterRoutine {
+            function,
+            name,
+            characteristics,
+        })))
     }
 
     /// DROP, which is next.
@@ -280,9 +321,10 @@ impl Parser<'_> {
                 self.restrict();
                 Ddl::DropView(t)
             }
-            Kw::DATABASE | Kw::SCHEMA => {
-                Ddl::DropDatabase(DropObject { if_exists: self.if_exists()?, name: self.ident()? })
-            }
+            Kw::DATABASE | Kw::SCHEMA => Ddl::DropDatabase(DropObject {
+                if_exists: self.if_exists()?,
+                name: self.ident()?,
+            }),
             Kw::INDEX => return self.drop_index(),
             Kw::SERVER => Ddl::DropServer(DropObject {
                 if_exists: self.if_exists()?,
@@ -305,7 +347,10 @@ impl Parser<'_> {
             },
             _ => return Err(self.error_at(at)),
         };
-        let object = DropObject { if_exists: self.if_exists()?, name: self.table_name()? };
+        let object = DropObject {
+            if_exists: self.if_exists()?,
+            name: self.table_name()?,
+        };
         Ok(ddl(Ddl::DropProgram(kind, object)))
     }
 
@@ -333,7 +378,11 @@ impl Parser<'_> {
             p.expect(Kw::TO)?;
             Ok((from, p.table_name()?))
         })?;
-        Ok(ddl(Ddl::RenameTable(RenameTables { if_exists, pairs, wait })))
+        Ok(ddl(Ddl::RenameTable(RenameTables {
+            if_exists,
+            pairs,
+            wait,
+        })))
     }
 
     /// TRUNCATE, which is next.

@@ -43,7 +43,10 @@ const OPTIONS: &[(Kw, Value)] = &[
             Kw::PAGE,
         ]),
     ),
-    (Kw::INSERT_METHOD, Value::OneOf(&[Kw::NO, Kw::FIRST, Kw::LAST])),
+    (
+        Kw::INSERT_METHOD,
+        Value::OneOf(&[Kw::NO, Kw::FIRST, Kw::LAST]),
+    ),
     (Kw::CONNECTION, Value::Text),
     (Kw::KEY_BLOCK_SIZE, Value::Number),
     (Kw::TRANSACTIONAL, Value::NumberOrDefault),
@@ -74,7 +77,10 @@ impl Parser<'_> {
         if let Some((_, value)) = OPTIONS.iter().find(|(k, _)| *k == word) {
             self.bump();
             self.equals();
-            return Ok(Some(TableOption::Known(word.name(), self.option_value(*value)?)));
+            return Ok(Some(TableOption::Known(
+                word.name(),
+                self.option_value(*value)?,
+            )));
         }
         Ok(Some(match word {
             Kw::ENGINE => {
@@ -111,7 +117,11 @@ impl Parser<'_> {
                 TableOption::Union(tables)
             }
             Kw::DATA | Kw::INDEX if self.at_nth(1, Kw::DIRECTORY) => {
-                let name = if self.at(Kw::DATA) { "DATA DIRECTORY" } else { "INDEX DIRECTORY" };
+                let name = if self.at(Kw::DATA) {
+                    "DATA DIRECTORY"
+                } else {
+                    "INDEX DIRECTORY"
+                };
                 self.bump();
                 self.bump();
                 self.equals();
@@ -142,17 +152,19 @@ impl Parser<'_> {
     }
 
     fn table_engine_option(&mut self) -> SqlResult<Option<TableOption>> {
-        Ok(self.engine_option()?.map(|(name, value)| TableOption::Engines(name, value)))
+        Ok(self
+            .engine_option()?
+            .map(|(name, value)| TableOption::Engines(name, value)))
     }
 
     /// `name = value`: an option of no kind that the grammar knows, if one is next.
     pub(super) fn engine_option(&mut self) -> SqlResult<Option<(String, OptionValue)>> {
         let plain = matches!(self.peek(), Tok::Word(Kw::Plain) | Tok::QuotedIdent);
-        if !plain || self.peek_at(1) != Tok::Eq {
+        if !plain {
             return Ok(None);
         }
         let name = self.ident()?;
-        self.bump();
+        self.expect_tok(Tok::Eq)?;
         let value = match self.peek() {
             Tok::String => OptionValue::Text(self.text()?),
             Tok::Int => self.option_value(Value::Number)?,

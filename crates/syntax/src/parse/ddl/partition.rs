@@ -1,9 +1,9 @@
 //! PARTITION BY and the partitions.
 
+use crate::ast::Expression;
 use crate::ast::ddl::{
     OptionValue, Partition, PartitionBy, PartitionValues, Partitions, TableOption,
 };
-use crate::ast::Expression;
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
@@ -59,7 +59,10 @@ impl Parser<'_> {
     fn hash_or_key(&mut self, sub: bool) -> SqlResult<PartitionBy> {
         let linear = self.eat(Kw::LINEAR);
         if self.eat(Kw::HASH) {
-            return Ok(PartitionBy::Hash { linear, expr: self.in_parentheses()? });
+            return Ok(PartitionBy::Hash {
+                linear,
+                expr: self.in_parentheses()?,
+            });
         }
         self.expect(Kw::KEY)?;
         let mut algorithm = None;
@@ -73,7 +76,11 @@ impl Parser<'_> {
             columns = self.comma_separated(Self::ident)?;
         }
         self.expect_tok(Tok::RParen)?;
-        Ok(PartitionBy::Key { linear, algorithm, columns })
+        Ok(PartitionBy::Key {
+            linear,
+            algorithm,
+            columns,
+        })
     }
 
     /// Behind SYSTEM_TIME.
@@ -89,7 +96,12 @@ impl Parser<'_> {
             limit = Some(self.uint()?);
             auto = self.eat(Kw::AUTO);
         }
-        Ok(PartitionBy::SystemTime { interval, starts, auto, limit })
+        Ok(PartitionBy::SystemTime {
+            interval,
+            starts,
+            auto,
+            limit,
+        })
     }
 
     /// An expression and a unit of time.
@@ -128,7 +140,12 @@ impl Parser<'_> {
                 p.partition(true)
             })?;
         }
-        Ok(Partition { name, values, options, sub: subs })
+        Ok(Partition {
+            name,
+            values,
+            options,
+            sub: subs,
+        })
     }
 
     fn partition_values(&mut self) -> SqlResult<PartitionValues> {
@@ -149,7 +166,9 @@ impl Parser<'_> {
             if self.eat(Kw::MAXVALUE) {
                 return Ok(PartitionValues::LessThan(vec![None]));
             }
-            return Ok(PartitionValues::LessThan(self.parenthesised(Self::partition_value)?));
+            return Ok(PartitionValues::LessThan(
+                self.parenthesised(Self::partition_value)?,
+            ));
         }
         self.expect(Kw::IN)?;
         let rows = self.parenthesised(|p| {
@@ -184,13 +203,26 @@ impl Parser<'_> {
         if self.eat(Kw::NODEGROUP) {
             self.equals();
             let n = self.uint()?.to_string();
-            return Ok(Some(TableOption::Known("NODEGROUP", OptionValue::Number(n))));
+            return Ok(Some(TableOption::Known(
+                "NODEGROUP",
+                OptionValue::Number(n),
+            )));
         }
         if self.eat(Kw::TABLESPACE) {
             self.equals();
-            return Ok(Some(TableOption::Known("TABLESPACE", OptionValue::Word(self.ident()?))));
+            return Ok(Some(TableOption::Known(
+                "TABLESPACE",
+                OptionValue::Word(self.ident()?),
+            )));
         }
-        let own = [Kw::ENGINE, Kw::MAX_ROWS, Kw::MIN_ROWS, Kw::DATA, Kw::INDEX, Kw::COMMENT];
+        let own = [
+            Kw::ENGINE,
+            Kw::MAX_ROWS,
+            Kw::MIN_ROWS,
+            Kw::DATA,
+            Kw::INDEX,
+            Kw::COMMENT,
+        ];
         match self.peek() {
             Tok::Word(k) if own.contains(&k) || k == Kw::Plain => self.table_option(),
             Tok::QuotedIdent => self.table_option(),

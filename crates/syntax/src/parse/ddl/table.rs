@@ -1,8 +1,8 @@
 //! CREATE TABLE.
 
 use super::ddl;
-use crate::ast::{Select, Statement, TableName};
 use crate::ast::ddl::{CreateTable, Creation, Ddl, OnDuplicate, Period, TableElement};
+use crate::ast::{Select, Statement, TableName};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
@@ -62,7 +62,9 @@ impl Parser<'_> {
         }
         let must = self.eat(Kw::AS) || t.duplicates != OnDuplicate::Refuse;
         let query = self.peek() == Tok::LParen
-            || [Kw::SELECT, Kw::WITH, Kw::VALUES].iter().any(|k| self.at(*k));
+            || [Kw::SELECT, Kw::WITH, Kw::VALUES]
+                .iter()
+                .any(|k| self.at(*k));
         if query {
             t.select = Some(Box::new(self.table_query()?));
         } else if must {
@@ -88,7 +90,9 @@ impl Parser<'_> {
         while self.peek_at(n) == Tok::LParen {
             n += 1;
         }
-        [Kw::SELECT, Kw::WITH, Kw::VALUES].iter().any(|k| self.at_nth(n, *k))
+        [Kw::SELECT, Kw::WITH, Kw::VALUES]
+            .iter()
+            .any(|k| self.at_nth(n, *k))
     }
 
     /// An element of CREATE TABLE's list, or of ALTER TABLE's ADD. Only ALTER TABLE takes IF NOT EXISTS in it.
@@ -133,6 +137,12 @@ impl Parser<'_> {
         self.expect_tok(Tok::Comma)?;
         let end = self.ident()?;
         self.expect_tok(Tok::RParen)?;
-        Ok(Period { name, system, if_not_exists, start, end })
+        Ok(Period {
+            name,
+            system,
+            if_not_exists,
+            start,
+            end,
+        })
     }
 }

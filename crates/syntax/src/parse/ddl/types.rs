@@ -97,14 +97,24 @@ impl Parser<'_> {
         }
         if name == TypeName::Named {
             let quoted = t.tok == Tok::QuotedIdent;
-            if matches!(t.tok, Tok::Word(k) if never_a_type(k)) {
-                return Err(self.error_at(at));
+            match t.tok {
+                // They might be schemas of types.
+                Tok::Word(Kw::CLOB | Kw::NUMBER | Kw::RAW | Kw::VARCHAR2) => {
+                    return Err(self.error());
+                }
+                Tok::Word(k) if never_a_type(k) => return Err(self.error_at(at)),
+                _ => {}
             }
             let known = NAMED.iter().any(|n| n.eq_ignore_ascii_case(&ty.word));
             if !known {
+                self.precision(&mut ty, false)?;
                 return Err(unknown_type(&ty.word));
             }
-            ty.word = if quoted { ty.word } else { ty.word.to_ascii_uppercase() };
+            ty.word = if quoted {
+                ty.word
+            } else {
+                ty.word.to_ascii_uppercase()
+            };
         } else {
             ty.word.make_ascii_uppercase();
         }
@@ -161,8 +171,10 @@ impl Parser<'_> {
             Kw::LONG if self.eat(Kw::VARBINARY) => (N::LongVarBinary, Form::Blob),
             Kw::LONG => {
                 let _ = self.eat_varchar()
-                    || self.eat_all(&[Kw::CHAR, Kw::VARYING])
-                    || self.eat_all(&[Kw::CHARACTER, Kw::VARYING]);
+                    || ((self.eat(Kw::CHAR) || self.eat(Kw::CHARACTER)) && {
+                        self.expect(Kw::VARYING)?;
+                        true
+                    });
                 (N::LongVarChar, Form::Text)
             }
             Kw::ENUM => (N::Enum, Form::Members),
@@ -309,7 +321,8 @@ impl Parser<'_> {
 
     fn type_compressed(&mut self, ty: &mut DataType) -> SqlResult<()> {
         if self.at(Kw::COMPRESSED) {
-            ty.attributes.push(TypeAttribute::Compressed(self.compressed()?));
+            ty.attributes
+                .push(TypeAttribute::Compressed(self.compressed()?));
         }
         Ok(())
     }
@@ -329,7 +342,8 @@ impl Parser<'_> {
         } else if self.eat(Kw::UNICODE) {
             ty.attributes.push(TypeAttribute::Unicode);
         } else if self.eat_charset_words() {
-            ty.attributes.push(TypeAttribute::Charset(self.charset_name()?));
+            ty.attributes
+                .push(TypeAttribute::Charset(self.charset_name()?));
         } else {
             return Ok(());
         }
@@ -363,7 +377,9 @@ impl Parser<'_> {
 /// Bytes of `x'41'`, `0x41`, `b'1'` and `0b1`.
 fn literal_bytes(text: &str) -> Vec<u8> {
     let bits = text.starts_with(['b', 'B']) || text.starts_with("0b");
-    let digits: String = text[1..].trim_start_matches(['x', 'X', 'b']).replace('\'', "");
+    let digits: String = text[1..]
+        .trim_start_matches(['x', 'X', 'b'])
+        .replace('\'', "");
     let (radix, width) = if bits { (2, 8) } else { (16, 2) };
     let padding = (width - digits.len() % width) % width;
     let digits = "0".repeat(padding) + &digits;
@@ -393,13 +409,9 @@ fn never_a_type(k: Kw) -> bool {
             | Kw::WRITE
             | Kw::SIGNED
             | Kw::WINDOW
-            | Kw::CLOB
             | Kw::FUNCTION
             | Kw::MEDIUM
-            | Kw::NUMBER
-            | Kw::RAW
             | Kw::ROW
-            | Kw::VARCHAR2
     )
 }
 

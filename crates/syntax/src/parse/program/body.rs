@@ -57,6 +57,11 @@ impl Parser<'_> {
                 Ok(Body::Close(self.ident()?))
             }
             Kw::FETCH => self.fetch(),
+            // A label would have a colon.
+            Kw::Plain => {
+                self.bump();
+                Err(self.error())
+            }
             _ => {
                 // What the language has of its own may stand in any statement's place.
                 let s = self.statement()?;
@@ -131,7 +136,12 @@ impl Parser<'_> {
         }
         self.bump();
         self.end_label(label.as_deref())?;
-        Ok(Block { label, not_atomic, declarations, statements })
+        Ok(Block {
+            label,
+            not_atomic,
+            declarations,
+            statements,
+        })
     }
 
     /// One statement or more, each with its semicolon, up to one of these words.
@@ -164,7 +174,10 @@ impl Parser<'_> {
         };
         self.expect(Kw::END)?;
         self.expect(Kw::IF)?;
-        Ok(Body::If { branches, otherwise })
+        Ok(Body::If {
+            branches,
+            otherwise,
+        })
     }
 
     fn case_statement(&mut self) -> SqlResult<Body> {
@@ -190,7 +203,11 @@ impl Parser<'_> {
         };
         self.expect(Kw::END)?;
         self.expect(Kw::CASE)?;
-        Ok(Body::Case { operand, branches, otherwise })
+        Ok(Body::Case {
+            operand,
+            branches,
+            otherwise,
+        })
     }
 
     /// LOOP, WHILE, REPEAT or FOR, which is next.
@@ -224,7 +241,11 @@ impl Parser<'_> {
             (kind, list)
         };
         self.end_label(label.as_deref())?;
-        Ok(Loop { label, kind, statements })
+        Ok(Loop {
+            label,
+            kind,
+            statements,
+        })
     }
 
     /// Behind FOR, up to DO.
@@ -236,7 +257,10 @@ impl Parser<'_> {
             self.bump();
             let query = self.query()?;
             self.expect_tok(Tok::RParen)?;
-            return Ok(LoopKind::Cursor { variable, rows: CursorSource::Query(Box::new(query)) });
+            return Ok(LoopKind::Cursor {
+                variable,
+                rows: CursorSource::Query(Box::new(query)),
+            });
         }
         if !reverse && self.at_ident() && matches!(self.peek_at(1), Tok::LParen | Tok::Word(Kw::DO))
         {
@@ -255,7 +279,12 @@ impl Parser<'_> {
         let from = self.expression()?;
         self.expect_tok(Tok::DotDot)?;
         let to = self.expression()?;
-        Ok(LoopKind::Range { variable, reverse, from, to })
+        Ok(LoopKind::Range {
+            variable,
+            reverse,
+            from,
+            to,
+        })
     }
 
     fn fetch(&mut self) -> SqlResult<Body> {

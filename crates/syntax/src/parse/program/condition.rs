@@ -47,7 +47,11 @@ impl Parser<'_> {
                 Ok((item, p.signal_value()?))
             })?;
         }
-        Ok(program(Program::Signal(Signal { again, condition, set })))
+        Ok(program(Program::Signal(Signal {
+            again,
+            condition,
+            set,
+        })))
     }
 
     fn item(&mut self, items: &[Kw]) -> SqlResult<&'static str> {
@@ -107,6 +111,9 @@ impl Parser<'_> {
             };
             Ok((target, p.item(items)?))
         })?;
-        Ok(program(Program::GetDiagnostics(GetDiagnostics { condition, items })))
+        Ok(program(Program::GetDiagnostics(GetDiagnostics {
+            condition,
+            items,
+        })))
     }
 }

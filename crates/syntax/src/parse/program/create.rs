@@ -56,7 +56,12 @@ impl Parser<'_> {
                 }
                 let name = self.table_name()?;
                 let parts = self.event_parts(false)?;
-                Ok(program(Program::Event(CreateEvent { creation, definer, name, parts })))
+                Ok(program(Program::Event(CreateEvent {
+                    creation,
+                    definer,
+                    name,
+                    parts,
+                })))
             }
             Kw::PACKAGE if self.oracle() => {
                 self.bump();
@@ -67,7 +72,12 @@ impl Parser<'_> {
                 while self.peek() != Tok::End {
                     self.bump();
                 }
-                Ok(program(Program::Package(CreatePackage { creation, definer, body, name })))
+                Ok(program(Program::Package(CreatePackage {
+                    creation,
+                    definer,
+                    body,
+                    name,
+                })))
             }
             _ => Err(self.error()),
         }
@@ -85,7 +95,11 @@ impl Parser<'_> {
         }
     }
 
-    fn create_procedure(&mut self, creation: Creation, definer: Option<Definer>) -> SqlResult<Statement> {
+    fn create_procedure(
+        &mut self,
+        creation: Creation,
+        definer: Option<Definer>,
+    ) -> SqlResult<Statement> {
         let name = self.table_name()?;
         let parameters = self.parameters()?;
         let characteristics = self.characteristics()?;
@@ -167,7 +181,11 @@ impl Parser<'_> {
                 p.eat(Kw::IN);
                 ParameterMode::In
             };
-            Ok(Parameter { mode, name: p.ident()?, ty: p.variable_type(true)? })
+            Ok(Parameter {
+                mode,
+                name: p.ident()?,
+                ty: p.variable_type(true)?,
+            })
         })?;
         self.expect_tok(Tok::RParen)?;
         Ok(list)
@@ -262,13 +280,20 @@ impl Parser<'_> {
     }
 
     /// ALTER EVENT, behind EVENT.
-    pub(in crate::parse) fn alter_event(&mut self, definer: Option<Definer>) -> SqlResult<Statement> {
+    pub(in crate::parse) fn alter_event(
+        &mut self,
+        definer: Option<Definer>,
+    ) -> SqlResult<Statement> {
         let name = self.table_name()?;
         let parts = self.event_parts(true)?;
         if parts == EventParts::default() {
             return Err(self.error());
         }
-        Ok(ddl(Ddl::AlterEvent(AlterEvent { definer, name, parts })))
+        Ok(ddl(Ddl::AlterEvent(AlterEvent {
+            definer,
+            name,
+            parts,
+        })))
     }
 
     /// ON SCHEDULE and so on, up to DO and its statement. CREATE needs the first and the last.
@@ -326,6 +351,11 @@ impl Parser<'_> {
         if self.eat(Kw::ENDS) {
             s.1 = Some(self.expression()?);
         }
-        Ok(Schedule::Every { amount, unit, starts: s.0, ends: s.1 })
+        Ok(Schedule::Every {
+            amount,
+            unit,
+            starts: s.0,
+            ends: s.1,
+        })
     }
 }

@@ -46,7 +46,11 @@ impl Parser<'_> {
         self.expect(Kw::FOR)?;
         let conditions = self.comma_separated(Self::handler_condition)?;
         let body = Box::new(self.body()?);
-        Ok(Declaration::Handler { action, conditions, body })
+        Ok(Declaration::Handler {
+            action,
+            conditions,
+            body,
+        })
     }
 
     fn handler_condition(&mut self) -> SqlResult<ConditionValue> {
@@ -87,7 +91,11 @@ impl Parser<'_> {
             })?;
         }
         self.expect(Kw::FOR)?;
-        Ok(Declaration::Cursor(name, parameters, Box::new(self.query()?)))
+        Ok(Declaration::Cursor(
+            name,
+            parameters,
+            Box::new(self.query()?),
+        ))
     }
 
     /// IN, which is what parameters of cursors are; the others MariaDB refuses by name.
