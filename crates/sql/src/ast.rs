@@ -2,10 +2,11 @@
 
 use narwal_engine::{ColumnDef, ForeignAction};
 pub use narwal_syntax::ast::{
-    Assignment, Call, CastType, Cte, Delete, Expr as AstExpr, FileClauses, From, IndexHint, IndexHintKind,
-    IndexHintScope, Insert, InsertSource, Into, IntoVariable, Join, JoinKind, JoinOn, Limit, Literal, LoadData,
-    LoadField, LockWait, Locking, OrderItem, Qualified, Select, SelectInto, SelectItem, SetKind, SetOp, SetValue,
-    TableName, TableRef, Update, With, WriteJoin, WriteTargets,
+    Assignment, Call, CastType, Cte, Delete, Expr as AstExpr, FileClauses, From, IndexHint,
+    IndexHintKind, IndexHintScope, Insert, InsertSource, Into, IntoVariable, Join, JoinKind,
+    JoinOn, Limit, Literal, LoadData, LoadField, LockWait, Locking, OrderItem, Qualified, Select,
+    SelectInto, SelectItem, SetKind, SetOp, SetValue, TableName, TableRef, Update, With, WriteJoin,
+    WriteTargets,
 };
 
 /// A statement of the kinds that this crate runs.

@@ -44,12 +44,12 @@ pub use env::{
     Condition, MadeRows, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel,
 };
 pub use exec::spill::limit_spill;
-pub use param_type::{ParamDefault, ParamType};
 pub use lower::{ParseOptions, lower, parse_expression, parse_statement};
+pub use narwal_syntax::{SqlMode, sql_mode};
+pub use param_type::{ParamDefault, ParamType};
 pub use plan::statistics::analyze;
 pub use prepared::{Outcome, Prepared, evaluate, execute};
 pub use privilege::{Needs, Privilege};
 pub use returning::Returned;
-pub use narwal_syntax::{SqlMode, sql_mode};
 pub use text::{split_statements, unwrap_comments};
 pub use virtual_tables::{VirtualRows, VirtualTables};

@@ -9,15 +9,24 @@ use narwal_types::Value;
 ///
 /// # Errors
 /// Those of `each`, which end it.
-pub fn values<E>(rows: &LiteralRows, mut each: impl FnMut(&[Value]) -> Result<(), E>) -> Result<(), E> {
+pub fn values<E>(
+    rows: &LiteralRows,
+    mut each: impl FnMut(&[Value]) -> Result<(), E>,
+) -> Result<(), E> {
     let mut out = Vec::with_capacity(rows.columns());
     rows.rows(|row| {
         out.clear();
         out.extend(row.map(|l| match l {
             LiteralRef::Null => Value::Null,
             LiteralRef::Text(s) => Value::str(&*s),
-            LiteralRef::Number { digits, negative: false } => number(digits),
-            LiteralRef::Number { digits, negative: true } => negate_literal(number(digits)),
+            LiteralRef::Number {
+                digits,
+                negative: false,
+            } => number(digits),
+            LiteralRef::Number {
+                digits,
+                negative: true,
+            } => negate_literal(number(digits)),
         }));
         each(&out)
     })

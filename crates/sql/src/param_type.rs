@@ -3,8 +3,8 @@
 use crate::env::StatementEnv;
 use crate::expr::types::{NOT_FIXED, param};
 use crate::expr::{Coercibility, ExprType};
-use narwal_types::{Collation, ColumnType, SqlError, TypeKind, ValueRef};
 use narwal_syntax::Expr as AstExpr;
+use narwal_types::{Collation, ColumnType, SqlError, TypeKind, ValueRef};
 
 /// The type of one parameter of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

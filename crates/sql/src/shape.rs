@@ -5,9 +5,9 @@
 
 use crate::ast::{Assignment, AstExpr, From, InsertSource, JoinOn, Limit, Select, SetValue, Stmt};
 use crate::expr::number;
-use narwal_types::Value;
 use narwal_syntax::ast::{BinaryOp as Op, UnaryOp};
 use narwal_syntax::scan::{end_of_quoted, is_word, string_literal};
+use narwal_types::Value;
 use std::ops::Range;
 
 /// Statements with more literals, and longer ones, are not looked at.

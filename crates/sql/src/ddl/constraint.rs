@@ -7,8 +7,8 @@ use crate::expr::func::Func;
 use crate::expr::{Expr, ExprKind, for_each_operand, print, unqualified};
 use crate::show::quote_ident;
 use narwal_engine::{CheckDef, DefaultDef, Table, TableDef};
-use narwal_types::{SqlError, SqlResult};
 use narwal_syntax::ast::{Expr as Ast, Literal};
+use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
 /// Where an expression of a definition stands.
@@ -170,13 +170,17 @@ fn unfit(e: &Ast, table: &str) -> Option<Unfit> {
 
 fn unfit_within(e: &mut Ast, table: &str) -> Option<Unfit> {
     match e {
-        Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. } => Some(Unfit::Subquery),
+        Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. } => {
+            Some(Unfit::Subquery)
+        }
         Ast::UserVar(name) | Ast::Assign { name, .. } => Some(Unfit::Name(format!("@{name}"))),
         Ast::SystemVar(v) => Some(Unfit::Name(format!("@@{}", v.name))),
         Ast::Qualified(q) if q.table == table => None,
         Ast::Qualified(q) => {
             let names = [q.db.as_deref(), Some(&q.table), Some(&q.column)];
-            Some(Unfit::Name(names.into_iter().flatten().collect::<Vec<_>>().join(".")))
+            Some(Unfit::Name(
+                names.into_iter().flatten().collect::<Vec<_>>().join("."),
+            ))
         }
         e => {
             let mut found = None;

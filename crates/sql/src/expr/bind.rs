@@ -10,18 +10,18 @@ use super::{
     IntervalUnit, ListOptions, Scope, SubqueryUse,
 };
 use crate::env::{StatementEnv, VariableScope};
-use crate::param_type::no_default_here;
 use crate::lower::{charset, mismatched_collation};
+use crate::param_type::no_default_here;
 use crate::privilege::{Needs, Privilege};
 use crate::sql_mode::SqlMode;
+use narwal_syntax::ast::{
+    self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
+    SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
+};
 use narwal_types::charset::latin1_text;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
     Charset, Collation, ColumnType, Decimal, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
-};
-use narwal_syntax::ast::{
-    self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special, SystemVar, TableName,
-    TemporalKind, TrimSide, UnaryOp, VarScope,
 };
 use std::borrow::Cow;
 
@@ -201,18 +201,29 @@ impl Binder<'_> {
             Ast::Assign { name, value } => {
                 let e = self.expr(value)?;
                 let ty = e.ty;
-                make(ExprKind::SetUserVariable(name.as_str().into(), boxed(e)), ty)
+                make(
+                    ExprKind::SetUserVariable(name.as_str().into(), boxed(e)),
+                    ty,
+                )
             }
             Ast::Subquery(n) => self.text_in_connection(self.lone_subquery(*n, false)?),
             Ast::Exists(n) => self.text_in_connection(self.lone_subquery(*n, true)?),
             Ast::Binary { left, op, right } => self.binary(ast, left, *op, right)?,
             Ast::Unary { op, expr } => self.unary(*op, expr)?,
-            Ast::Is { expr, what, negated } => match what {
+            Ast::Is {
+                expr,
+                what,
+                negated,
+            } => match what {
                 IsTest::Null | IsTest::Unknown => self.is_null(expr, *negated)?,
                 IsTest::True => self.is_bool(expr, true, *negated)?,
                 IsTest::False => self.is_bool(expr, false, *negated)?,
             },
-            Ast::InQuery { expr, query, negated } => self.in_subquery(expr, *query, *negated)?,
+            Ast::InQuery {
+                expr,
+                query,
+                negated,
+            } => self.in_subquery(expr, *query, *negated)?,
             Ast::Between {
                 expr,
                 negated,
@@ -343,7 +354,11 @@ impl Binder<'_> {
                     m
                 }
             }
-            Ast::Case { operand, whens, otherwise } => self.case(operand.as_deref(), whens, otherwise.as_deref())?,
+            Ast::Case {
+                operand,
+                whens,
+                otherwise,
+            } => self.case(operand.as_deref(), whens, otherwise.as_deref())?,
             Ast::Cast { expr, ty } => {
                 let e = self.expr(expr)?;
                 self.cast_to(e, ty)?
@@ -366,7 +381,10 @@ impl Binder<'_> {
                 self.collate(e, c, Coercibility::Explicit)
             }
             Ast::Temporal { kind, text } => temporal_literal(*kind, text)?,
-            Ast::Introduced { charset: name, value } => {
+            Ast::Introduced {
+                charset: name,
+                value,
+            } => {
                 let e = self.value(value)?;
                 match charset(name)? {
                     Charset::Binary => self.collate(e, Collation::Binary, Coercibility::Coercible),
@@ -376,9 +394,19 @@ impl Binder<'_> {
             Ast::Call(c) => self.function(c)?,
             Ast::Special(s) => self.special(s)?,
             Ast::Interval { .. } => return Err(SqlError::syntax("INTERVAL is not allowed here")),
-            Ast::Quantified { op, left, all, query } => {
-                let op = comparison(*op).ok_or_else(|| SqlError::syntax("ANY and ALL need a comparison"))?;
-                let used = if *all { SubqueryUse::All(op) } else { SubqueryUse::Any(op) };
+            Ast::Quantified {
+                op,
+                left,
+                all,
+                query,
+            } => {
+                let op = comparison(*op)
+                    .ok_or_else(|| SqlError::syntax("ANY and ALL need a comparison"))?;
+                let used = if *all {
+                    SubqueryUse::All(op)
+                } else {
+                    SubqueryUse::Any(op)
+                };
                 self.compared_subquery(left, *query, used)?
             }
             Ast::Row(_) => return Err(wrong_columns(1)),
@@ -456,15 +484,29 @@ impl Binder<'_> {
                 let args = vec![number(unit(*u)?.number()), self.expr(a)?, self.expr(b)?];
                 self.call(Func::TimestampDiff, args)?
             }
-            Special::DateArith { subtract, date, amount, unit, .. } => {
+            Special::DateArith {
+                subtract,
+                date,
+                amount,
+                unit,
+                ..
+            } => {
                 let date = self.expr(date)?;
                 self.date_add(date, amount, *unit, *subtract)?
             }
             Special::NextValue(name) => self.sequence_call("nextval", name, Vec::new())?,
             Special::LastValue(name) => self.sequence_call("lastval", name, Vec::new())?,
-            Special::SetValue { name, value, used, round } => {
+            Special::SetValue {
+                name,
+                value,
+                used,
+                round,
+            } => {
                 let numbers = [Some(value), used.as_ref(), round.as_ref()];
-                let numbers = numbers.into_iter().flatten().map(|n| Expr::literal(self::number(n)));
+                let numbers = numbers
+                    .into_iter()
+                    .flatten()
+                    .map(|n| Expr::literal(self::number(n)));
                 self.sequence_call("setval", name, numbers.collect())?
             }
             Special::Match { .. } => return Err(SqlError::unsupported("full-text search")),
@@ -620,11 +662,10 @@ impl Binder<'_> {
                 return Ok(e);
             }
         }
-        self.outer(|b| b.compound(name))
-            .ok_or_else(|| match db {
-                Some(db) => self.unknown_column(&format!("{db}.{table}.{column}")),
-                None => self.unknown_column(&format!("{table}.{column}")),
-            })
+        self.outer(|b| b.compound(name)).ok_or_else(|| match db {
+            Some(db) => self.unknown_column(&format!("{db}.{table}.{column}")),
+            None => self.unknown_column(&format!("{table}.{column}")),
+        })
     }
 
     /// A name as the query around this subquery knows it.
@@ -1028,7 +1069,14 @@ impl Binder<'_> {
 
     /// CAST with the character set that it names.
     fn cast_to(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
-        let CastType::Char { length, charset, collation, binary, .. } = t else {
+        let CastType::Char {
+            length,
+            charset,
+            collation,
+            binary,
+            ..
+        } = t
+        else {
             return self.cast(e, t);
         };
         if collation.is_some() || *binary {
@@ -1100,7 +1148,11 @@ impl Binder<'_> {
             }
             CastType::Double(_) => ExprType::double(nullable),
             CastType::Float => plain(TypeKind::Float),
-            CastType::Char { length: None, national: false, .. } if e.ty.ty.fixed().is_some() => text(Some(e.ty.chars())),
+            CastType::Char {
+                length: None,
+                national: false,
+                ..
+            } if e.ty.ty.fixed().is_some() => text(Some(e.ty.chars())),
             CastType::Char { length, .. } => text(*length),
             CastType::Binary(n) => ExprType {
                 coercibility: Coercibility::Implicit,
@@ -1113,12 +1165,20 @@ impl Binder<'_> {
             CastType::Date => plain(TypeKind::Date).with_nullable(true),
             CastType::Time(n) => plain(TypeKind::Time(fsp(n)?)).with_nullable(true),
             CastType::DateTime(n) => plain(TypeKind::DateTime(fsp(n)?)).with_nullable(true),
-            CastType::IntervalDaySecond(_) => return Err(SqlError::unsupported("CAST AS INTERVAL")),
+            CastType::IntervalDaySecond(_) => {
+                return Err(SqlError::unsupported("CAST AS INTERVAL"));
+            }
             CastType::Other(name) => match name.to_ascii_lowercase().as_str() {
                 "uuid" => self.fixed_cast(&e, FixedKind::Uuid),
                 "inet4" => self.fixed_cast(&e, FixedKind::Inet4),
                 "inet6" => self.fixed_cast(&e, FixedKind::Inet6),
-                _ => return Err(SqlError::new(4161, b"HY000", format!("Unknown data type: '{name}'"))),
+                _ => {
+                    return Err(SqlError::new(
+                        4161,
+                        b"HY000",
+                        format!("Unknown data type: '{name}'"),
+                    ));
+                }
             },
         };
         fixed::check_cast(&e.ty, &ty.ty)?;
@@ -1248,7 +1308,7 @@ impl Binder<'_> {
             Some(db) => db.as_str(),
             None => env.require_db()?,
         };
-                env.sequences_used.borrow_mut().push(Needs {
+        env.sequences_used.borrow_mut().push(Needs {
             db: db.to_string(),
             table: name.to_string(),
             through: None,
@@ -1382,12 +1442,7 @@ impl Binder<'_> {
         Ok(make(ExprKind::InsertValue(c), ty))
     }
 
-    fn aggregate(
-        &self,
-        func: AggFunc,
-        name: &str,
-        f: &Call,
-    ) -> SqlResult<Expr> {
+    fn aggregate(&self, func: AggFunc, name: &str, f: &Call) -> SqlResult<Expr> {
         let distinct = f.distinct;
         let frames = self.scope.frames();
         if !self.scope.takes_aggregates() && !frames.iter().any(|f| f.0.scope.takes_aggregates()) {
@@ -1411,7 +1466,10 @@ impl Binder<'_> {
         }
         let several = func == AggFunc::GroupConcat || func == AggFunc::Count && distinct;
         let pair = func == AggFunc::JsonObject;
-        if args.is_empty() && !f.star || args.len() > 1 && !several && !pair || pair && args.len() != 2 {
+        if args.is_empty() && !f.star
+            || args.len() > 1 && !several && !pair
+            || pair && args.len() != 2
+        {
             return Err(SqlError::syntax(format!(
                 "unexpected number of arguments of {name}()"
             )));

@@ -36,6 +36,8 @@ pub mod types;
 mod walk;
 
 #[cfg(test)]
+mod operator_tests;
+#[cfg(test)]
 mod tests;
 
 use crate::env::{StatementEnv, VariableScope};

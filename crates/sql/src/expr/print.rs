@@ -5,8 +5,8 @@
 //! the one name that MariaDB prints, parentheses where the precedence of operators asks for them.
 
 use narwal_syntax::ast::{
-    BinaryOp as B, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special, TemporalKind, TrimSide,
-    UnaryOp as U, Unit, VarScope,
+    BinaryOp as B, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
+    TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope,
 };
 use std::fmt::Write;
 
@@ -166,7 +166,9 @@ fn bits(s: &str) -> String {
 fn cast_type(t: &CastType) -> String {
     let length = |n: &Option<u64>| n.map_or(String::new(), |n| format!("({n})"));
     match t {
-        CastType::Char { length: n, charset, .. } => {
+        CastType::Char {
+            length: n, charset, ..
+        } => {
             let set = charset.as_deref().unwrap_or("utf8mb4").to_ascii_lowercase();
             format!("char{} charset {set}", length(n))
         }
@@ -210,7 +212,11 @@ fn printed_name(name: &str) -> &str {
 
 fn qualified(q: &Qualified) -> String {
     let names = [q.db.as_deref(), Some(&q.table), Some(&q.column)];
-    let names: Vec<String> = names.into_iter().flatten().map(crate::show::quote_ident).collect();
+    let names: Vec<String> = names
+        .into_iter()
+        .flatten()
+        .map(crate::show::quote_ident)
+        .collect();
     names.join(".")
 }
 
@@ -226,7 +232,11 @@ impl Printer<'_> {
     }
 
     fn list<'e>(&self, items: impl IntoIterator<Item = &'e Ast>) -> String {
-        items.into_iter().map(|e| self.text(e)).collect::<Vec<_>>().join(",")
+        items
+            .into_iter()
+            .map(|e| self.text(e))
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
     fn subquery(&self, n: usize) -> Printed {
@@ -238,14 +248,20 @@ impl Printer<'_> {
         if is_truth(e) {
             return self.print(e);
         }
-        Printed::at(level::COMPARE, format!("{} <> 0", self.print(e).left(level::COMPARE)))
+        Printed::at(
+            level::COMPARE,
+            format!("{} <> 0", self.print(e).left(level::COMPARE)),
+        )
     }
 
     /// NOT of a truth value, and of others a comparison with 0.
     fn plain_not(&self, e: &Ast) -> Printed {
         match is_truth(e) {
             true => self.bang(self.print(e)),
-            false => Printed::at(level::COMPARE, format!("{} = 0", self.print(e).left(level::COMPARE))),
+            false => Printed::at(
+                level::COMPARE,
+                format!("{} = 0", self.print(e).left(level::COMPARE)),
+            ),
         }
     }
 
@@ -255,10 +271,14 @@ impl Printer<'_> {
 
     /// NOT of an expression, as far inside as it goes.
     fn negated(&self, e: &Ast) -> Printed {
-        let compare = |l: &Ast, op: &str, r: &Ast| infix(level::COMPARE, self.print(l), op, self.print(r));
+        let compare =
+            |l: &Ast, op: &str, r: &Ast| infix(level::COMPARE, self.print(l), op, self.print(r));
         match e {
             Ast::Nested(e) => self.negated(e),
-            Ast::Unary { op: U::Not | U::Bang, expr } => self.condition(expr),
+            Ast::Unary {
+                op: U::Not | U::Bang,
+                expr,
+            } => self.condition(expr),
             Ast::Binary { left, op, right } => match op {
                 B::Eq => compare(left, "<>", right),
                 B::Ne => compare(left, "=", right),
@@ -270,11 +290,33 @@ impl Printer<'_> {
                 B::Or => chain(level::AND, self.negated(left), "and", self.negated(right)),
                 _ => self.plain_not(e),
             },
-            Ast::Between { expr, negated, low, high } => self.between(expr, !negated, low, high),
-            Ast::InList { expr, list, negated } => self.in_list(expr, list, !negated),
-            Ast::InQuery { expr, query, negated } => self.in_query(expr, *query, !negated),
-            Ast::Like { negated, expr, pattern, escape } => self.like(expr, !negated, pattern, escape.as_deref()),
-            Ast::Is { expr, what, negated } => self.is(expr, *what, !negated),
+            Ast::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => self.between(expr, !negated, low, high),
+            Ast::InList {
+                expr,
+                list,
+                negated,
+            } => self.in_list(expr, list, !negated),
+            Ast::InQuery {
+                expr,
+                query,
+                negated,
+            } => self.in_query(expr, *query, !negated),
+            Ast::Like {
+                negated,
+                expr,
+                pattern,
+                escape,
+            } => self.like(expr, !negated, pattern, escape.as_deref()),
+            Ast::Is {
+                expr,
+                what,
+                negated,
+            } => self.is(expr, *what, !negated),
             Ast::Call(c) if c.name.eq_ignore_ascii_case("isnull") && c.args.len() == 1 => {
                 self.is(&c.args[0], IsTest::Null, true)
             }
@@ -289,7 +331,10 @@ impl Printer<'_> {
             IsTest::False => "false",
         };
         let not = if negated { "not " } else { "" };
-        Printed::at(level::COMPARE, format!("{} is {not}{what}", self.print(e).left(level::COMPARE)))
+        Printed::at(
+            level::COMPARE,
+            format!("{} is {not}{what}", self.print(e).left(level::COMPARE)),
+        )
     }
 
     fn between(&self, e: &Ast, negated: bool, low: &Ast, high: &Ast) -> Printed {
@@ -319,14 +364,24 @@ impl Printer<'_> {
             return infix(level::COMPARE, self.print(e), op, self.print(one));
         }
         let not = if negated { " not" } else { "" };
-        Printed::at(level::IN, format!("{}{not} in ({})", self.print(e).left(level::IN), self.list(items)))
+        Printed::at(
+            level::IN,
+            format!(
+                "{}{not} in ({})",
+                self.print(e).left(level::IN),
+                self.list(items)
+            ),
+        )
     }
 
     fn like(&self, e: &Ast, negated: bool, pattern: &Ast, escape: Option<&Ast>) -> Printed {
         // Two blanks, as MariaDB has them.
         let not = if negated { " not " } else { "" };
-        let mut text =
-            format!("{} {not}like {}", self.print(e).left(level::IN), self.print(pattern).right(level::IN));
+        let mut text = format!(
+            "{} {not}like {}",
+            self.print(e).left(level::IN),
+            self.print(pattern).right(level::IN)
+        );
         if let Some(c) = escape {
             let _ = write!(text, " escape {}", self.text(c));
         }
@@ -369,7 +424,10 @@ impl Printer<'_> {
         let clauses = f.clauses.as_deref();
         if let Some(keys) = clauses.map(|c| &c.order_by).filter(|k| !k.is_empty()) {
             let way = |desc: bool| if desc { "DESC" } else { "ASC" };
-            let keys: Vec<String> = keys.iter().map(|k| format!("{} {}", self.text(&k.expr), way(k.desc))).collect();
+            let keys: Vec<String> = keys
+                .iter()
+                .map(|k| format!("{} {}", self.text(&k.expr), way(k.desc)))
+                .collect();
             let _ = write!(s, " order by {}", keys.join(","));
         }
         if name == "group_concat" {
@@ -391,7 +449,12 @@ impl Printer<'_> {
         let name = f.name.to_ascii_lowercase();
         if let Some(db) = &f.db {
             let quoted = crate::show::quote_ident;
-            return Printed::whole(format!("{}.{}({})", quoted(db), quoted(&f.name), self.list(&f.args)));
+            return Printed::whole(format!(
+                "{}.{}({})",
+                quoted(db),
+                quoted(&f.name),
+                self.list(&f.args)
+            ));
         }
         if super::AggFunc::named(&name).is_some() {
             return Printed::whole(self.aggregate(&name, f));
@@ -404,9 +467,10 @@ impl Printer<'_> {
             ("time", [a]) => Printed::whole(format!("cast({} as time)", self.text(a))),
             ("round", [a]) => Printed::whole(format!("round({},0)", self.text(a))),
             ("instr", [a, b]) => self.call("locate", &[b, a]),
-            ("datediff", [a, b]) => {
-                Printed::at(level::ADD, format!("to_days({}) - to_days({})", self.text(a), self.text(b)))
-            }
+            ("datediff", [a, b]) => Printed::at(
+                level::ADD,
+                format!("to_days({}) - to_days({})", self.text(a), self.text(b)),
+            ),
             ("adddate", [d, n]) => self.add_interval(d, n, Unit::Day, false),
             ("subdate", [d, n]) => self.add_interval(d, n, Unit::Day, true),
             _ => self.call(printed_name(&name), &args),
@@ -414,7 +478,12 @@ impl Printer<'_> {
     }
 
     /// A call of a sequence function; `numbers` stand behind its name.
-    fn sequence(&self, function: &str, name: &narwal_syntax::ast::TableName, numbers: &[Option<&String>]) -> Printed {
+    fn sequence(
+        &self,
+        function: &str,
+        name: &narwal_syntax::ast::TableName,
+        numbers: &[Option<&String>],
+    ) -> Printed {
         let quoted = crate::show::quote_ident;
         let mut text = format!(
             "{function}({}.{}",
@@ -448,14 +517,19 @@ impl Printer<'_> {
         let whole = |text: String| Printed::whole(text);
         match s {
             Special::Trim { side, what, text } => self.trim(*side, what.as_ref(), text),
-            Special::Extract(unit, e) => whole(format!("extract({} from {})", unit.name(), self.text(e))),
+            Special::Extract(unit, e) => {
+                whole(format!("extract({} from {})", unit.name(), self.text(e)))
+            }
             Special::Position(what, text) => self.call("locate", &[what, text]),
-            Special::Substring(text, from, length) => {
-                whole(format!("substr({})", self.list([text, from].into_iter().chain(length))))
-            }
-            Special::Char(codes, charset) => {
-                whole(format!("char({} using {})", self.list(codes), charset.to_ascii_lowercase()))
-            }
+            Special::Substring(text, from, length) => whole(format!(
+                "substr({})",
+                self.list([text, from].into_iter().chain(length))
+            )),
+            Special::Char(codes, charset) => whole(format!(
+                "char({} using {})",
+                self.list(codes),
+                charset.to_ascii_lowercase()
+            )),
             Special::GetFormat(kind, place) => {
                 let kind = match kind {
                     FormatKind::Date => "DATE",
@@ -476,25 +550,45 @@ impl Printer<'_> {
                 self.text(a),
                 self.text(b)
             )),
-            Special::DateArith { subtract, date, amount, unit, .. } => {
-                self.add_interval(date, amount, *unit, *subtract)
-            }
+            Special::DateArith {
+                subtract,
+                date,
+                amount,
+                unit,
+                ..
+            } => self.add_interval(date, amount, *unit, *subtract),
             Special::NextValue(name) => self.sequence("nextval", name, &[]),
             Special::LastValue(name) => self.sequence("lastval", name, &[]),
-            Special::SetValue { name, value, used, round } => {
-                self.sequence("setval", name, &[Some(value), used.as_ref(), round.as_ref()])
-            }
+            Special::SetValue {
+                name,
+                value,
+                used,
+                round,
+            } => self.sequence(
+                "setval",
+                name,
+                &[Some(value), used.as_ref(), round.as_ref()],
+            ),
             // Refused when they are bound.
-            Special::Match { columns, against, .. } => {
-                whole(format!("match {} against ({})", self.list(columns), self.text(against)))
-            }
+            Special::Match {
+                columns, against, ..
+            } => whole(format!(
+                "match {} against ({})",
+                self.list(columns),
+                self.text(against)
+            )),
             Special::ColumnCreate(_) => whole("column_create()".into()),
             Special::ColumnAdd(blob, _) => self.call("column_add", &[blob]),
             Special::ColumnGet(blob, name, _) => self.call("column_get", &[blob, name]),
         }
     }
 
-    fn case(&self, operand: Option<&Ast>, whens: &[(Ast, Ast)], otherwise: Option<&Ast>) -> Printed {
+    fn case(
+        &self,
+        operand: Option<&Ast>,
+        whens: &[(Ast, Ast)],
+        otherwise: Option<&Ast>,
+    ) -> Printed {
         let mut s = String::from("case ");
         if let Some(o) = operand {
             let _ = write!(s, "{} ", self.text(o));
@@ -517,7 +611,14 @@ impl Printer<'_> {
             return self.add_interval(right, value, *unit, false);
         }
         let (level, word) = match op {
-            B::And => return chain(level::AND, self.condition(left), "and", self.condition(right)),
+            B::And => {
+                return chain(
+                    level::AND,
+                    self.condition(left),
+                    "and",
+                    self.condition(right),
+                );
+            }
             B::Or => return chain(level::OR, self.condition(left), "or", self.condition(right)),
             B::Concat => return self.call("concat", &[left, right]),
             B::SoundsLike => {
@@ -534,7 +635,12 @@ impl Printer<'_> {
             return infix(level::IN, self.print(left), "in", self.subquery(query));
         }
         let word = format!("{} {}", infix_word(op).1, if all { "all" } else { "any" });
-        infix(level::COMPARE, self.print(left), &word, self.subquery(query))
+        infix(
+            level::COMPARE,
+            self.print(left),
+            &word,
+            self.subquery(query),
+        )
     }
 
     fn system_variable(&self, v: &narwal_syntax::ast::SystemVar) -> String {
@@ -551,7 +657,10 @@ impl Printer<'_> {
     /// An expression as MariaDB prints it.
     fn print(&self, e: &Ast) -> Printed {
         let unary = |sign: &str, e: &Ast| {
-            Printed::at(level::NEGATE, format!("{sign}{}", self.print(e).left(level::NEGATE)))
+            Printed::at(
+                level::NEGATE,
+                format!("{sign}{}", self.print(e).left(level::NEGATE)),
+            )
         };
         match e {
             Ast::Nested(e) => self.print(e),
@@ -561,40 +670,87 @@ impl Printer<'_> {
             Ast::Qualified(q) => Printed::whole(qualified(q)),
             Ast::UserVar(name) => Printed::whole(format!("@`{name}`")),
             Ast::SystemVar(v) => Printed::whole(self.system_variable(v)),
-            Ast::Assign { name, value } => Printed::at(level::OR, format!("@`{name}`:={}", self.text(value))),
+            Ast::Assign { name, value } => {
+                Printed::at(level::OR, format!("@`{name}`:={}", self.text(value)))
+            }
             Ast::Default(c) => self.call("default", &[c]),
             Ast::Values(c) => self.call("values", &[c]),
-            Ast::Quantified { left, op, all, query } => self.quantified(left, *op, *all, *query),
+            Ast::Quantified {
+                left,
+                op,
+                all,
+                query,
+            } => self.quantified(left, *op, *all, *query),
             Ast::Unary { op, expr } => match op {
                 U::Minus => unary("-", expr),
                 U::Plus => self.print(expr),
                 U::BitNot => unary("~", expr),
                 U::Not | U::Bang => self.negated(expr),
-                U::Binary => {
-                    Printed::whole(format!("cast({} as {})", self.text(expr), cast_type(&CastType::Binary(None))))
-                }
+                U::Binary => Printed::whole(format!(
+                    "cast({} as {})",
+                    self.text(expr),
+                    cast_type(&CastType::Binary(None))
+                )),
             },
             Ast::Binary { left, op, right } => self.binary(left, *op, right),
-            Ast::Is { expr, what, negated } => self.is(expr, *what, *negated),
-            Ast::Between { expr, negated, low, high } => self.between(expr, *negated, low, high),
-            Ast::InList { expr, list, negated } => self.in_list(expr, list, *negated),
-            Ast::InQuery { expr, query, negated } => self.in_query(expr, *query, *negated),
-            Ast::Like { negated, expr, pattern, escape } => self.like(expr, *negated, pattern, escape.as_deref()),
-            Ast::Regexp { negated, expr, pattern } => {
+            Ast::Is {
+                expr,
+                what,
+                negated,
+            } => self.is(expr, *what, *negated),
+            Ast::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => self.between(expr, *negated, low, high),
+            Ast::InList {
+                expr,
+                list,
+                negated,
+            } => self.in_list(expr, list, *negated),
+            Ast::InQuery {
+                expr,
+                query,
+                negated,
+            } => self.in_query(expr, *query, *negated),
+            Ast::Like {
+                negated,
+                expr,
+                pattern,
+                escape,
+            } => self.like(expr, *negated, pattern, escape.as_deref()),
+            Ast::Regexp {
+                negated,
+                expr,
+                pattern,
+            } => {
                 let p = infix(level::IN, self.print(expr), "regexp", self.print(pattern));
                 match negated {
                     true => self.bang(p),
                     false => p,
                 }
             }
-            Ast::Case { operand, whens, otherwise } => self.case(operand.as_deref(), whens, otherwise.as_deref()),
-            Ast::Cast { expr, ty } => Printed::whole(format!("cast({} as {})", self.text(expr), cast_type(ty))),
-            Ast::ConvertUsing { expr, charset } => {
-                Printed::whole(format!("convert({} using {})", self.text(expr), charset.to_ascii_lowercase()))
+            Ast::Case {
+                operand,
+                whens,
+                otherwise,
+            } => self.case(operand.as_deref(), whens, otherwise.as_deref()),
+            Ast::Cast { expr, ty } => {
+                Printed::whole(format!("cast({} as {})", self.text(expr), cast_type(ty)))
             }
+            Ast::ConvertUsing { expr, charset } => Printed::whole(format!(
+                "convert({} using {})",
+                self.text(expr),
+                charset.to_ascii_lowercase()
+            )),
             Ast::Collate { expr, collation } => Printed::at(
                 level::COLLATE,
-                format!("{} collate {}", self.print(expr).left(level::COLLATE), collation.to_ascii_lowercase()),
+                format!(
+                    "{} collate {}",
+                    self.print(expr).left(level::COLLATE),
+                    collation.to_ascii_lowercase()
+                ),
             ),
             Ast::Temporal { kind, text } => {
                 let kind = match kind {
@@ -607,7 +763,9 @@ impl Printer<'_> {
             Ast::Introduced { charset, value: v } => {
                 Printed::whole(format!("_{}{}", charset.to_ascii_lowercase(), value(v)))
             }
-            Ast::Interval { value, unit } => Printed::whole(format!("interval {} {}", self.text(value), unit.name())),
+            Ast::Interval { value, unit } => {
+                Printed::whole(format!("interval {} {}", self.text(value), unit.name()))
+            }
             Ast::Row(items) => Printed::whole(format!("({})", self.list(items))),
             Ast::Subquery(n) => self.subquery(*n),
             Ast::Exists(n) => Printed::whole(format!("exists({})", (self.query)(*n))),
@@ -661,7 +819,10 @@ pub fn print_with(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
 
 /// The text of a DEFAULT: in parentheses unless it is a plain call or a name.
 pub fn print_default(e: &Ast) -> String {
-    let p = Printer { query: &|_| String::new() }.print(e);
+    let p = Printer {
+        query: &|_| String::new(),
+    }
+    .print(e);
     let bare = p.level == level::WHOLE
         && !p.text.starts_with("case ")
         && !is_truth(e)

@@ -54,13 +54,20 @@ pub fn for_each_operand(e: &mut Ast, f: &mut dyn FnMut(&mut Ast)) {
             f(left);
             f(right);
         }
-        Ast::Between { expr, low, high, .. } => [expr, low, high].into_iter().for_each(|e| f(e)),
+        Ast::Between {
+            expr, low, high, ..
+        } => [expr, low, high].into_iter().for_each(|e| f(e)),
         Ast::InList { expr, list, .. } => {
             f(expr);
             list.iter_mut().for_each(f);
         }
         Ast::Row(list) => list.iter_mut().for_each(f),
-        Ast::Like { expr, pattern, escape, .. } => {
+        Ast::Like {
+            expr,
+            pattern,
+            escape,
+            ..
+        } => {
             f(expr);
             f(pattern);
             escape.iter_mut().for_each(|e| f(e));
@@ -69,7 +76,11 @@ pub fn for_each_operand(e: &mut Ast, f: &mut dyn FnMut(&mut Ast)) {
             f(expr);
             f(pattern);
         }
-        Ast::Case { operand, whens, otherwise } => {
+        Ast::Case {
+            operand,
+            whens,
+            otherwise,
+        } => {
             operand.iter_mut().for_each(|e| f(e));
             for (when, then) in whens {
                 f(when);
@@ -81,9 +92,15 @@ pub fn for_each_operand(e: &mut Ast, f: &mut dyn FnMut(&mut Ast)) {
             call.args.iter_mut().for_each(&mut *f);
             let Some(c) = &mut call.clauses else { return };
             let within = c.within_group.iter_mut().flatten();
-            c.order_by.iter_mut().chain(within).for_each(|o| f(&mut o.expr));
+            c.order_by
+                .iter_mut()
+                .chain(within)
+                .for_each(|o| f(&mut o.expr));
             if let Some(Over::Window(w)) = &mut c.over {
-                w.partition_by.iter_mut().chain(&mut w.order_by).for_each(|o| f(&mut o.expr));
+                w.partition_by
+                    .iter_mut()
+                    .chain(&mut w.order_by)
+                    .for_each(|o| f(&mut o.expr));
             }
         }
         Ast::Special(s) => special_operands(s, f),
@@ -96,8 +113,12 @@ fn special_operands(s: &mut Special, f: &mut dyn FnMut(&mut Ast)) {
             what.iter_mut().for_each(&mut *f);
             f(text);
         }
-        Special::Extract(_, e) | Special::GetFormat(_, e) | Special::WeightString { text: e, .. } => f(e),
-        Special::Position(a, b) | Special::TimestampAdd(_, a, b) | Special::TimestampDiff(_, a, b) => {
+        Special::Extract(_, e)
+        | Special::GetFormat(_, e)
+        | Special::WeightString { text: e, .. } => f(e),
+        Special::Position(a, b)
+        | Special::TimestampAdd(_, a, b)
+        | Special::TimestampDiff(_, a, b) => {
             f(a);
             f(b);
         }
@@ -111,7 +132,9 @@ fn special_operands(s: &mut Special, f: &mut dyn FnMut(&mut Ast)) {
             f(date);
             f(amount);
         }
-        Special::Match { columns, against, .. } => {
+        Special::Match {
+            columns, against, ..
+        } => {
             columns.iter_mut().for_each(&mut *f);
             f(against);
         }

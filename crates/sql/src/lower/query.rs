@@ -1,6 +1,9 @@
 //! What queries and DML may not have yet.
 
-use crate::ast::{Delete, From, Insert, InsertSource, Into, IntoVariable, Join, LoadData, Select, TableRef, Update};
+use crate::ast::{
+    Delete, From, Insert, InsertSource, Into, IntoVariable, Join, LoadData, Select, TableRef,
+    Update,
+};
 use narwal_types::{SqlError, SqlResult};
 
 fn refused<T>(what: &str) -> SqlResult<T> {
@@ -107,12 +110,18 @@ pub(super) fn check_load(l: &LoadData) -> SqlResult<()> {
 
 /// Without stored programs there are no variables but those of the session.
 pub(super) fn check_into(into: &Into) -> SqlResult<()> {
-    let Into::Variables(list) = into else { return Ok(()) };
+    let Into::Variables(list) = into else {
+        return Ok(());
+    };
     match list.iter().find_map(|v| match v {
         IntoVariable::Local(name, _) => Some(name),
         IntoVariable::User(_) => None,
     }) {
-        Some(name) => Err(SqlError::new(1327, b"42000", format!("Undeclared variable: {name}"))),
+        Some(name) => Err(SqlError::new(
+            1327,
+            b"42000",
+            format!("Undeclared variable: {name}"),
+        )),
         None => Ok(()),
     }
 }

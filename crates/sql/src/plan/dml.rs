@@ -11,11 +11,11 @@ use crate::exec::rows::{Rows, TablePlan};
 use crate::exec::rules::rules;
 use crate::exec::view_check::ViewCheck;
 use crate::expr::{Clause, Expr, Scope, Source, SubPlan, bind};
-use narwal_syntax::LiteralRows;
 use crate::param_type::{ParamDefault, left_out};
 use crate::privilege::Privilege;
 use crate::returning::ReturningPlan;
 use narwal_engine::{DefaultDef, Table};
+use narwal_syntax::LiteralRows;
 use narwal_types::convert::{
     NoWarnings, StoreMode, StoreTarget, default_input, fits, implicit_default, store,
 };

@@ -19,8 +19,8 @@ use crate::expr::{
 };
 use crate::star::At;
 use narwal_engine::{LockMode, LockWait, Table};
-use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, Value};
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
+use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
 

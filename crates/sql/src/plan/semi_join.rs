@@ -13,8 +13,8 @@ use crate::expr::{
     CmpOp, Expr, ExprKind, ExprType, Scope, SubPlan, SubqueryExpr, SubqueryUse, bind,
 };
 use narwal_engine::Table;
-use narwal_types::SqlResult;
 use narwal_syntax::ast::BinaryOp;
+use narwal_types::SqlResult;
 use std::sync::Arc;
 
 /// Takes a conjunction apart.

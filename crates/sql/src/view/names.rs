@@ -2,15 +2,15 @@
 //! conditions, every column of the result named. Such a text means the same wherever it is read again.
 
 use crate::ast::{
-    AstExpr, Cte, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select, SelectItem, TableName, TableRef,
-    With,
+    AstExpr, Cte, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select, SelectItem,
+    TableName, TableRef, With,
 };
 use crate::expr::for_each_leaf;
 use crate::plan::resolve::{Resolver, no_such_table};
 use crate::star::{At, joined};
 use narwal_engine::Table;
-use narwal_types::SqlResult;
 use narwal_syntax::ast::BinaryOp;
+use narwal_types::SqlResult;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -472,11 +472,7 @@ fn equal(names: &[String], sources: &mut [Source], middle: usize, j: &Join) -> J
             op,
             right: Box::new(right),
         };
-        let same = both(
-            BinaryOp::Eq,
-            sources[l.0].full(l.1),
-            sources[r.0].full(r.1),
-        );
+        let same = both(BinaryOp::Eq, sources[l.0].full(l.1), sources[r.0].full(r.1));
         on = Some(match on {
             Some(e) => both(BinaryOp::And, e, same),
             None => same,

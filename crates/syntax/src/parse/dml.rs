@@ -1,8 +1,8 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
 use crate::ast::{
-    Assignment, Delete, Expr, From, Insert, InsertSource, Limit, OrderItem, Portion, Priority, Select, SetValue,
-    Statement, TableName, TableRef, Update, WriteJoin, WriteTargets,
+    Assignment, Delete, Expr, From, Insert, InsertSource, Limit, OrderItem, Portion, Priority,
+    Select, SetValue, Statement, TableName, TableRef, Update, WriteJoin, WriteTargets,
 };
 use crate::keyword::Kw;
 use crate::parse::expr::level;
@@ -62,10 +62,18 @@ impl Parser<'_> {
         if self.eat(Kw::SET) {
             let set = self.comma_separated(Self::column_assignment)?;
             let columns = Some(set.iter().map(|a| a.column.clone()).collect());
-            return Ok((columns, InsertSource::Values(vec![set.into_iter().map(|a| a.value).collect()])));
+            return Ok((
+                columns,
+                InsertSource::Values(vec![set.into_iter().map(|a| a.value).collect()]),
+            ));
         }
         let mut columns = None;
-        if self.peek() == Tok::LParen && !matches!(self.peek_at(1), Tok::LParen | Tok::Word(Kw::SELECT | Kw::WITH | Kw::VALUES)) {
+        if self.peek() == Tok::LParen
+            && !matches!(
+                self.peek_at(1),
+                Tok::LParen | Tok::Word(Kw::SELECT | Kw::WITH | Kw::VALUES)
+            )
+        {
             self.bump();
             let mut names = Vec::new();
             if self.peek() != Tok::RParen {
@@ -80,12 +88,16 @@ impl Parser<'_> {
                 match self.peek() == Tok::Rows {
                     true => {
                         self.bump();
-                        InsertSource::Literals(self.literal_rows.take().ok_or_else(|| self.error())?)
+                        InsertSource::Literals(
+                            self.literal_rows.take().ok_or_else(|| self.error())?,
+                        )
                     }
                     false => self.rows()?,
                 }
             }
-            Tok::LParen | Tok::Word(Kw::SELECT | Kw::WITH) => InsertSource::Select(Box::new(self.query()?)),
+            Tok::LParen | Tok::Word(Kw::SELECT | Kw::WITH) => {
+                InsertSource::Select(Box::new(self.query()?))
+            }
             _ => return Err(self.error()),
         };
         Ok((columns, source))
@@ -95,7 +107,10 @@ impl Parser<'_> {
     fn rows(&mut self) -> SqlResult<InsertSource> {
         let before = self.mark();
         let rows = self.comma_separated(Self::row)?;
-        if matches!(self.peek(), Tok::Word(Kw::UNION | Kw::EXCEPT | Kw::INTERSECT)) {
+        if matches!(
+            self.peek(),
+            Tok::Word(Kw::UNION | Kw::EXCEPT | Kw::INTERSECT)
+        ) {
             self.rewind(before - 1);
             self.subqueries.clear();
             return Ok(InsertSource::Select(Box::new(self.query()?)));
@@ -142,7 +157,11 @@ impl Parser<'_> {
         if !self.eat_tok(Tok::ColonEq) {
             self.expect_tok(Tok::Eq)?;
         }
-        Ok(Assignment { table, column, value: self.column_value()? })
+        Ok(Assignment {
+            table,
+            column,
+            value: self.column_value()?,
+        })
     }
 
     /// FOR PORTION OF period FROM a TO b, if it is next.
@@ -169,7 +188,9 @@ impl Parser<'_> {
         match &mut s {
             Statement::Update(u) => (u.subqueries, u.params) = (subqueries, self.params),
             Statement::Delete(d) => (d.subqueries, d.params) = (subqueries, self.params),
-            Statement::WriteJoin(w) => (w.select.subqueries, w.select.params) = (subqueries, self.params),
+            Statement::WriteJoin(w) => {
+                (w.select.subqueries, w.select.params) = (subqueries, self.params)
+            }
             _ => {}
         }
         s
@@ -198,7 +219,10 @@ impl Parser<'_> {
                 params: 0,
             })),
             from => {
-                let limit = limit.map(|count| Limit { offset: None, count });
+                let limit = limit.map(|count| Limit {
+                    offset: None,
+                    count,
+                });
                 Statement::WriteJoin(Box::new(WriteJoin {
                     ignore,
                     targets: WriteTargets::Update(assignments),
@@ -211,11 +235,19 @@ impl Parser<'_> {
     /// The tables of UPDATE: a join, or one table of which a portion may change.
     fn update_tables(&mut self) -> SqlResult<(From, Option<Portion>)> {
         let before = self.mark();
-        if self.at_ident() {
+        let behind = if self.peek_at(1) == Tok::Dot { 3 } else { 1 };
+        let portion = self.at_nth(behind, Kw::FOR) && self.at_nth(behind + 1, Kw::PORTION);
+        if portion || self.at_nth(behind, Kw::PARTITION) {
             let name = self.table_name()?;
             let partitions = self.partitions()?;
             if let Some(portion) = self.portion()? {
-                let mut t = TableRef { name, alias: None, hints: Vec::new(), partitions, system_time: None };
+                let mut t = TableRef {
+                    name,
+                    alias: None,
+                    hints: Vec::new(),
+                    partitions,
+                    system_time: None,
+                };
                 if self.eat(Kw::AS) || self.at_ident() {
                     t.alias = Some(self.ident()?);
                 }
@@ -264,7 +296,13 @@ impl Parser<'_> {
             low_priority,
             quick,
             history: None,
-            table: TableRef { name, alias: None, hints: Vec::new(), partitions, system_time: None },
+            table: TableRef {
+                name,
+                alias: None,
+                hints: Vec::new(),
+                partitions,
+                system_time: None,
+            },
             portion: self.portion()?,
             where_: None,
             order_by: Vec::new(),
@@ -275,7 +313,11 @@ impl Parser<'_> {
         };
         if history {
             let before = self.eat_all(&[Kw::BEFORE, Kw::SYSTEM_TIME]);
-            d.history = Some(if before { Some(self.time_point()?) } else { None });
+            d.history = Some(if before {
+                Some(self.time_point()?)
+            } else {
+                None
+            });
             return Ok(Statement::Delete(Box::new(d)));
         }
         d.where_ = self.where_clause()?;
@@ -294,7 +336,15 @@ impl Parser<'_> {
         for n in 0.. {
             match self.peek_at(n) {
                 Tok::Word(Kw::USING) => return true,
-                Tok::Word(Kw::WHERE | Kw::ORDER | Kw::LIMIT | Kw::RETURNING | Kw::PARTITION | Kw::FOR | Kw::BEFORE) => {
+                Tok::Word(
+                    Kw::WHERE
+                    | Kw::ORDER
+                    | Kw::LIMIT
+                    | Kw::RETURNING
+                    | Kw::PARTITION
+                    | Kw::FOR
+                    | Kw::BEFORE,
+                ) => {
                     return false;
                 }
                 Tok::Word(_) | Tok::QuotedIdent | Tok::Dot | Tok::Star | Tok::Comma => {}
@@ -325,7 +375,8 @@ impl Parser<'_> {
         let where_ = self.where_clause()?;
         match from {
             From::Table(table)
-                if targets.len() == 1 && targets[0].name == *table.alias.as_ref().unwrap_or(&table.name.name) =>
+                if targets.len() == 1
+                    && targets[0].name == *table.alias.as_ref().unwrap_or(&table.name.name) =>
             {
                 Ok(Statement::Delete(Box::new(Delete {
                     ignore,
@@ -352,6 +403,16 @@ impl Parser<'_> {
 }
 
 /// A SELECT without a select list, for UPDATE and DELETE of joins.
-fn joined_select(from: From, where_: Option<Expr>, order_by: Vec<OrderItem>, limit: Option<Limit>) -> Select {
-    Select { where_, order_by, limit, ..Select::of(Vec::new(), from) }
+fn joined_select(
+    from: From,
+    where_: Option<Expr>,
+    order_by: Vec<OrderItem>,
+    limit: Option<Limit>,
+) -> Select {
+    Select {
+        where_,
+        order_by,
+        limit,
+        ..Select::of(Vec::new(), from)
+    }
 }
