@@ -881,7 +881,8 @@ fn other(
 /// True for a text that begins with LOAD.
 fn is_load(sql: &[u8]) -> bool {
     // Most texts begin with another letter: those need no look at their words.
-    let other = matches!(sql.first(), Some(b) if b.is_ascii_alphabetic() && !matches!(b, b'l' | b'L'));
+    let other =
+        matches!(sql.first(), Some(b) if b.is_ascii_alphabetic() && !matches!(b, b'l' | b'L'));
     !other && glance::first_words(sql, SqlMode::DEFAULT)[0] == Kw::LOAD
 }
 

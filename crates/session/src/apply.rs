@@ -1256,7 +1256,11 @@ mod tests {
         assert_eq!(first_words("/*!50003 CREATE*/"), ["CREATE"]);
         assert_eq!(first_words("# c\nDROP TABLE `x`"), ["DROP", "TABLE"]);
         assert!(first_words("").is_empty());
-        for sql in ["SAVEPOINT `a``b`", "ROLLBACK TO SAVEPOINT `a``b`", "rollback to `a``b`"] {
+        for sql in [
+            "SAVEPOINT `a``b`",
+            "ROLLBACK TO SAVEPOINT `a``b`",
+            "rollback to `a``b`",
+        ] {
             assert_eq!(savepoint_name(sql, None).as_deref(), Some("a`b"));
         }
         assert_eq!(text(b"caf\xe9 \x80", Some(8)).unwrap(), "café €");

@@ -1,10 +1,10 @@
 //! Administration of the binary log, and what the session asks of the GTIDs of its transactions.
 
+use crate::admin::Operand;
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use narwal_binlog::GtidState;
 use narwal_engine::{GtidChoice, PurgeReport};
-use crate::admin::Operand;
 use narwal_syntax::ast::{CastType, Expr};
 use narwal_types::{SqlError, SqlResult, Value};
 use std::fmt::{Display, Write};

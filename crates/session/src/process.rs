@@ -322,7 +322,10 @@ impl Process {
                 }
             },
             info: running
-                .then(|| narwal_syntax::secrets::mask(&String::from_utf8_lossy(&self.info.lock())).into_owned())
+                .then(|| {
+                    narwal_syntax::secrets::mask(&String::from_utf8_lossy(&self.info.lock()))
+                        .into_owned()
+                })
                 .filter(|s| !s.is_empty()),
             memory: (self.memory.used(), self.memory.most()),
         }

@@ -38,9 +38,8 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn word(&mut self, word: &str) -> bool {
         let sql = self.sql;
-        let here = |t: &Token| {
-            matches!(t.tok, Tok::Word(_)) && t.of(sql).eq_ignore_ascii_case(word)
-        };
+        let here =
+            |t: &Token| matches!(t.tok, Tok::Word(_)) && t.of(sql).eq_ignore_ascii_case(word);
         self.tokens.next_if(here).is_some()
     }
 

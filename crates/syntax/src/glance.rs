@@ -30,7 +30,10 @@ pub fn first_tokens(sql: &[u8], mode: SqlMode, most: usize) -> Vec<Token> {
 /// True if a text begins as statements about accounts and sources of replication do.
 pub(crate) fn begins_with_account(sql: &[u8]) -> bool {
     let [first, ..] = first_words(sql, SqlMode::DEFAULT);
-    matches!(first, Kw::CREATE | Kw::ALTER | Kw::SET | Kw::GRANT | Kw::CHANGE)
+    matches!(
+        first,
+        Kw::CREATE | Kw::ALTER | Kw::SET | Kw::GRANT | Kw::CHANGE
+    )
 }
 
 /// What stands behind SET STATEMENT ... FOR, if the text begins so.
@@ -53,7 +56,9 @@ pub fn behind_settings(text: &str, mode: SqlMode) -> Option<&str> {
 
 /// Where the first `?` of a text stands.
 pub fn first_param(text: &str, mode: SqlMode) -> Option<usize> {
-    let found = tokens(text, mode).into_iter().find(|t| matches!(t.tok, Tok::Param(_)));
+    let found = tokens(text, mode)
+        .into_iter()
+        .find(|t| matches!(t.tok, Tok::Param(_)));
     found.map(|t| t.start as usize)
 }
 
@@ -84,7 +89,10 @@ mod tests {
     #[test]
     fn words_come_behind_comments() {
         let words = |sql: &str| first_words(sql.as_bytes(), SqlMode::DEFAULT);
-        assert_eq!(words("/* x */ -- y\n create\tUser u")[..3], [Kw::CREATE, Kw::USER, Kw::Plain]);
+        assert_eq!(
+            words("/* x */ -- y\n create\tUser u")[..3],
+            [Kw::CREATE, Kw::USER, Kw::Plain]
+        );
         assert_eq!(words("/*!50000 load */ data")[..2], [Kw::LOAD, Kw::DATA]);
         assert_eq!(words(""), [Kw::Plain; HEAD]);
         assert_eq!(words("(select 1)"), [Kw::Plain; HEAD]);
@@ -94,7 +102,10 @@ mod tests {
     #[test]
     fn settings_end_at_for() {
         let rest = |sql| behind_settings(sql, SqlMode::DEFAULT);
-        assert_eq!(rest("set statement a=(select 1 for update), b=2 for select 1"), Some(" select 1"));
+        assert_eq!(
+            rest("set statement a=(select 1 for update), b=2 for select 1"),
+            Some(" select 1")
+        );
         assert_eq!(rest("set a=1"), None);
         assert_eq!(rest("set statement a=1"), None);
     }

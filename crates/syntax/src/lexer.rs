@@ -16,10 +16,11 @@ const MAX_TEXT: usize = u32::MAX as usize;
 
 /// The character sets that `_name` introduces a literal with, sorted.
 const CHARSETS: [&str; 41] = [
-    "armscii8", "ascii", "big5", "binary", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852",
-    "cp866", "cp932", "dec8", "eucjpms", "euckr", "gb2312", "gbk", "geostd8", "greek", "hebrew", "hp8",
-    "keybcs2", "koi8r", "koi8u", "latin1", "latin2", "latin5", "latin7", "macce", "macroman", "sjis",
-    "swe7", "tis620", "ucs2", "ujis", "utf16", "utf16le", "utf32", "utf8", "utf8mb3", "utf8mb4",
+    "armscii8", "ascii", "big5", "binary", "cp1250", "cp1251", "cp1256", "cp1257", "cp850",
+    "cp852", "cp866", "cp932", "dec8", "eucjpms", "euckr", "gb2312", "gbk", "geostd8", "greek",
+    "hebrew", "hp8", "keybcs2", "koi8r", "koi8u", "latin1", "latin2", "latin5", "latin7", "macce",
+    "macroman", "sjis", "swe7", "tis620", "ucs2", "ujis", "utf16", "utf16le", "utf32", "utf8",
+    "utf8mb3", "utf8mb4",
 ];
 
 /// What the lexer found in a text.
@@ -54,7 +55,12 @@ struct Lexer<'a> {
 }
 
 /// Cuts a part of a text into tokens. Offsets are those of the whole text, and `params` are in front of the part.
-pub(crate) fn lex(text: &str, part: std::ops::Range<usize>, params: usize, mode: SqlMode) -> SqlResult<Lexed> {
+pub(crate) fn lex(
+    text: &str,
+    part: std::ops::Range<usize>,
+    params: usize,
+    mode: SqlMode,
+) -> SqlResult<Lexed> {
     if text.len() >= MAX_TEXT {
         return Err(SqlError::syntax("the statement is too long"));
     }
@@ -70,9 +76,16 @@ pub(crate) fn lex(text: &str, part: std::ops::Range<usize>, params: usize, mode:
     };
     lexer.run()?;
     if lexer.params > MAX_PARAMS {
-        return Err(SqlError::new(1390, b"HY000", "Prepared statement contains too many placeholders"));
+        return Err(SqlError::new(
+            1390,
+            b"HY000",
+            "Prepared statement contains too many placeholders",
+        ));
     }
-    Ok(Lexed { tokens: lexer.tokens, params: lexer.params })
+    Ok(Lexed {
+        tokens: lexer.tokens,
+        params: lexer.params,
+    })
 }
 
 /// The first `most` tokens of a text that need not be UTF-8.
@@ -140,7 +153,11 @@ impl Lexer<'_> {
     #[inline]
     fn push(&mut self, tok: Tok, start: usize) {
         // The text is shorter than 4 GiB, see `lex`.
-        self.tokens.push(Token { tok, start: start as u32, end: self.at as u32 });
+        self.tokens.push(Token {
+            tok,
+            start: start as u32,
+            end: self.at as u32,
+        });
     }
 
     fn peek(&self, n: usize) -> u8 {
@@ -226,8 +243,12 @@ impl Lexer<'_> {
             b'"' if self.ansi_quotes => self.quoted_ident(b'"'),
             b'"' => self.quoted(b'"', Tok::String),
             b'`' => self.quoted_ident(b'`'),
-            b'x' | b'X' if self.peek(1) == b'\'' => self.coded(Tok::Hex, |b| b.is_ascii_hexdigit(), 2),
-            b'b' | b'B' if self.peek(1) == b'\'' => self.coded(Tok::Bit, |b| matches!(b, b'0' | b'1'), 1),
+            b'x' | b'X' if self.peek(1) == b'\'' => {
+                self.coded(Tok::Hex, |b| b.is_ascii_hexdigit(), 2)
+            }
+            b'b' | b'B' if self.peek(1) == b'\'' => {
+                self.coded(Tok::Bit, |b| matches!(b, b'0' | b'1'), 1)
+            }
             b'n' | b'N' if self.peek(1) == b'\'' => {
                 self.at += 1;
                 self.quoted(b'\'', Tok::NString)
@@ -277,7 +298,10 @@ impl Lexer<'_> {
     }
 
     fn digits(&self, from: usize) -> usize {
-        self.b[from.min(self.b.len())..].iter().take_while(|b| b.is_ascii_digit()).count()
+        self.b[from.min(self.b.len())..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count()
     }
 
     /// The length of an exponent at an offset, 0 if there is none.
@@ -300,7 +324,11 @@ impl Lexer<'_> {
                 b'b' => (Tok::Bit, |b| matches!(b, b'0' | b'1')),
                 _ => (Tok::Bad, |_| false),
             };
-            let n = self.b[self.at..].iter().skip(2).take_while(|b| is(**b)).count();
+            let n = self.b[self.at..]
+                .iter()
+                .skip(2)
+                .take_while(|b| is(**b))
+                .count();
             if n > 0 && !is_word(self.peek(2 + n)) {
                 self.at += 2 + n;
                 return tok;
@@ -395,7 +423,10 @@ impl Lexer<'_> {
                 bad => bad,
             },
             _ => {
-                let n = self.b[self.at..].iter().take_while(|b| is_word(**b) || **b == b'.').count();
+                let n = self.b[self.at..]
+                    .iter()
+                    .take_while(|b| is_word(**b) || **b == b'.')
+                    .count();
                 self.at += n;
                 Tok::UserVar
             }
@@ -453,12 +484,18 @@ fn mark(comment: &[u8]) -> usize {
 
 /// The length of a mark with its version, if what the comment holds is run.
 fn executable(comment: &[u8], mark: usize) -> Option<usize> {
-    let digits = comment[mark..].iter().take(6).take_while(|c| c.is_ascii_digit()).count();
+    let digits = comment[mark..]
+        .iter()
+        .take(6)
+        .take_while(|c| c.is_ascii_digit())
+        .count();
     // Fewer digits are part of the statement.
     if digits < 5 {
         return Some(mark);
     }
-    let version = comment[mark..][..digits].iter().fold(0u32, |v, d| v * 10 + u32::from(d - b'0'));
+    let version = comment[mark..][..digits]
+        .iter()
+        .fold(0u32, |v, d| v * 10 + u32::from(d - b'0'));
     let runs = version <= EXECUTABLE_VERSION && (mark == 4 || !OTHERS_VERSIONS.contains(&version));
     runs.then_some(mark + digits)
 }
@@ -499,11 +536,18 @@ fn is_charset(name: &[u8]) -> bool {
     for (to, from) in lower.iter_mut().zip(name) {
         *to = from.to_ascii_lowercase();
     }
-    CHARSETS.binary_search_by(|c| c.as_bytes().cmp(&lower[..name.len()])).is_ok()
+    CHARSETS
+        .binary_search_by(|c| c.as_bytes().cmp(&lower[..name.len()]))
+        .is_ok()
 }
 
 /// The end of the string or name in quotes that begins at an offset.
-pub(crate) fn end_of_string(b: &[u8], start: usize, quote: u8, no_backslash: bool) -> Option<usize> {
+pub(crate) fn end_of_string(
+    b: &[u8],
+    start: usize,
+    quote: u8,
+    no_backslash: bool,
+) -> Option<usize> {
     let mut i = start + 1;
     loop {
         let rest = b.get(i..)?;

@@ -222,8 +222,14 @@ impl LiteralRows {
                     Kind::Null => LiteralRef::Null,
                     Kind::Text => LiteralRef::Text(text_of(text)),
                     Kind::Number => match text.strip_prefix('-') {
-                        Some(digits) => LiteralRef::Number { digits, negative: true },
-                        None => LiteralRef::Number { digits: text, negative: false },
+                        Some(digits) => LiteralRef::Number {
+                            digits,
+                            negative: true,
+                        },
+                        None => LiteralRef::Number {
+                            digits: text,
+                            negative: false,
+                        },
                     },
                 }
             }))
@@ -265,7 +271,10 @@ impl LiteralRef<'_> {
             LiteralRef::Number { digits, negative } => {
                 let number = Expr::Literal(Literal::Number(digits.into()));
                 match negative {
-                    true => Expr::Unary { op: UnaryOp::Minus, expr: Box::new(number) },
+                    true => Expr::Unary {
+                        op: UnaryOp::Minus,
+                        expr: Box::new(number),
+                    },
                     false => number,
                 }
             }

@@ -70,7 +70,8 @@ impl<'a> Parser<'a> {
     /// A parser at the beginning of a text.
     pub(crate) fn new(text: &'a str, opts: &ParseOptions) -> SqlResult<Self> {
         let mode = opts.sql_mode;
-        let found = match mode.has(SqlMode::NO_BACKSLASH_ESCAPES) || mode.has(SqlMode::ANSI_QUOTES) {
+        let found = match mode.has(SqlMode::NO_BACKSLASH_ESCAPES) || mode.has(SqlMode::ANSI_QUOTES)
+        {
             true => None,
             false => LiteralRows::find(text),
         };
@@ -80,7 +81,11 @@ impl<'a> Parser<'a> {
             Some((rows, _)) => {
                 lexed = lex(text, 0..rows.start, 0, mode)?;
                 lexed.tokens.pop();
-                lexed.tokens.push(Token { tok: Tok::Rows, start: rows.start as u32, end: rows.end as u32 });
+                lexed.tokens.push(Token {
+                    tok: Tok::Rows,
+                    start: rows.start as u32,
+                    end: rows.end as u32,
+                });
                 let rest = lex(text, rows.end..text.len(), lexed.params, mode)?;
                 lexed.tokens.extend(rest.tokens);
                 lexed.params = rest.params;
@@ -163,12 +168,16 @@ impl<'a> Parser<'a> {
 
     /// True if the next word is this one, which need not be a keyword.
     pub(crate) fn at_word(&self, word: &str) -> bool {
-        matches!(self.peek(), Tok::Word(_)) && self.token_text(self.peek_token()).eq_ignore_ascii_case(word)
+        matches!(self.peek(), Tok::Word(_))
+            && self
+                .token_text(self.peek_token())
+                .eq_ignore_ascii_case(word)
     }
 
     /// True if the word `n` tokens behind the next one is this one, which need not be a keyword.
     pub(crate) fn at_word_nth(&self, n: usize, word: &str) -> bool {
-        matches!(self.peek_at(n), Tok::Word(_)) && self.token_text(self.token_at(n)).eq_ignore_ascii_case(word)
+        matches!(self.peek_at(n), Tok::Word(_))
+            && self.token_text(self.token_at(n)).eq_ignore_ascii_case(word)
     }
 
     /// Takes a keyword if it is next.
@@ -347,7 +356,11 @@ impl<'a> Parser<'a> {
         }
         let name = self.name_of(t);
         if name.len() > MAX_NAME && name.chars().count() > MAX_NAME {
-            return Err(SqlError::new(1059, b"42000", format!("Identifier name '{name}' is too long")));
+            return Err(SqlError::new(
+                1059,
+                b"42000",
+                format!("Identifier name '{name}' is too long"),
+            ));
         }
         self.bump();
         Ok(name)
@@ -359,8 +372,14 @@ impl<'a> Parser<'a> {
         self.eat_tok(Tok::Dot);
         let first = self.ident()?;
         let t = match self.eat_tok(Tok::Dot) {
-            true => TableName { db: Some(first), name: self.ident()? },
-            false => TableName { db: None, name: first },
+            true => TableName {
+                db: Some(first),
+                name: self.ident()?,
+            },
+            false => TableName {
+                db: None,
+                name: first,
+            },
         };
         match &t.db {
             Some(db) if bad_name(db) => Err(wrong_name(1102, "database", db)),
@@ -390,7 +409,10 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Tok::String => {
                 let t = self.bump();
-                Ok(string_value(self.token_text(t), self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES)))
+                Ok(string_value(
+                    self.token_text(t),
+                    self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+                ))
             }
             _ => self.ident(),
         }
@@ -415,13 +437,19 @@ impl<'a> Parser<'a> {
         if self.peek() != Tok::Int {
             return Err(self.error());
         }
-        let n = self.token_text(self.peek_token()).parse().map_err(|_| self.error())?;
+        let n = self
+            .token_text(self.peek_token())
+            .parse()
+            .map_err(|_| self.error())?;
         self.bump();
         Ok(n)
     }
 
     /// One or more, with commas between.
-    pub(crate) fn comma_separated<T>(&mut self, mut f: impl FnMut(&mut Self) -> SqlResult<T>) -> SqlResult<Vec<T>> {
+    pub(crate) fn comma_separated<T>(
+        &mut self,
+        mut f: impl FnMut(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<Vec<T>> {
         let mut v = vec![f(self)?];
         while self.eat_tok(Tok::Comma) {
             v.push(f(self)?);
@@ -430,7 +458,10 @@ impl<'a> Parser<'a> {
     }
 
     /// `(` one or more, with commas between `)`.
-    pub(crate) fn parenthesised<T>(&mut self, f: impl FnMut(&mut Self) -> SqlResult<T>) -> SqlResult<Vec<T>> {
+    pub(crate) fn parenthesised<T>(
+        &mut self,
+        f: impl FnMut(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<Vec<T>> {
         self.expect_tok(Tok::LParen)?;
         let v = self.comma_separated(f)?;
         self.expect_tok(Tok::RParen)?;
@@ -449,7 +480,10 @@ impl<'a> Parser<'a> {
     }
 
     /// As [`Self::nested`], for SELECTs and joins, of which there may be fewer.
-    pub(crate) fn nested_select<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+    pub(crate) fn nested_select<T>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         if self.select_depth >= MAX_SELECT_NESTING {
             return Err(too_deep());
         }
@@ -499,7 +533,11 @@ pub(crate) fn wrong_name(code: u16, kind: &str, name: &str) -> SqlError {
 /// 1436: a tree of such a depth would need more stack than there is.
 #[cold]
 pub(crate) fn too_deep() -> SqlError {
-    SqlError::new(1436, b"HY000", "Thread stack overrun: the expression is nested too deeply")
+    SqlError::new(
+        1436,
+        b"HY000",
+        "Thread stack overrun: the expression is nested too deeply",
+    )
 }
 
 /// 1064 near an offset. The text is shown without its secrets.
@@ -509,8 +547,15 @@ pub fn syntax_error(text: &str, at: usize) -> SqlError {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
-    let line = text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
-    let near: String = crate::secrets::mask_from(text, at).chars().take(NEAR).collect();
+    let line = text.as_bytes()[..at]
+        .iter()
+        .filter(|b| **b == b'\n')
+        .count()
+        + 1;
+    let near: String = crate::secrets::mask_from(text, at)
+        .chars()
+        .take(NEAR)
+        .collect();
     SqlError::syntax(format!(
         "check the manual that corresponds to your MariaDB server version for the right syntax to use near '{near}' at line {line}"
     ))

@@ -9,7 +9,15 @@ use crate::token::Tok;
 
 /// Splits a text at its semicolons, outside of quotes, comments and stored programs. Empty statements are left out.
 pub fn split_statements(text: &str, mode: SqlMode) -> Vec<&str> {
-    let mut split = Split { text, mode, parts: Vec::with_capacity(1), start: 0, words: 0, program: false, until: 0 };
+    let mut split = Split {
+        text,
+        mode,
+        parts: Vec::with_capacity(1),
+        start: 0,
+        words: 0,
+        program: false,
+        until: 0,
+    };
     // Tokens are not kept: the text may be long, and all of it one string.
     for_each_token(text.as_bytes(), mode, |t| {
         match t.tok {
@@ -39,12 +47,18 @@ impl Split<'_> {
     fn token(&mut self, tok: Tok) {
         self.program |= match (self.words, tok) {
             (0, Tok::Word(k)) => {
-                matches!(k, Kw::IF | Kw::CASE | Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR | Kw::DECLARE)
+                matches!(
+                    k,
+                    Kw::IF | Kw::CASE | Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR | Kw::DECLARE
+                )
             }
             // BEGIN NOT ATOMIC, and a label.
             (1, Tok::Word(Kw::NOT) | Tok::Colon) => true,
             (1.., Tok::Word(k)) => {
-                matches!(k, Kw::PROCEDURE | Kw::FUNCTION | Kw::TRIGGER | Kw::EVENT | Kw::PACKAGE)
+                matches!(
+                    k,
+                    Kw::PROCEDURE | Kw::FUNCTION | Kw::TRIGGER | Kw::EVENT | Kw::PACKAGE
+                )
             }
             _ => false,
         };
@@ -56,7 +70,9 @@ impl Split<'_> {
             return;
         }
         if self.program {
-            let options = ParseOptions { sql_mode: self.mode };
+            let options = ParseOptions {
+                sql_mode: self.mode,
+            };
             // What does not parse is an error, behind which nothing runs.
             let length = statement_length(&self.text[self.start..], &options);
             self.until = length.map_or(self.text.len(), |n| self.start + n);
@@ -73,7 +89,8 @@ impl Split<'_> {
     fn part(&mut self, end: usize) {
         if self.words > 0 {
             let part = &self.text[self.start..end];
-            self.parts.push(part.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\0'));
+            self.parts
+                .push(part.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\0'));
         }
         (self.words, self.program) = (0, false);
     }
@@ -103,11 +120,23 @@ mod tests {
         let split = |text| split_statements(text, SqlMode::DEFAULT);
         assert_eq!(
             split("create procedure p() begin select 1; select 2; end; select 3"),
-            ["create procedure p() begin select 1; select 2; end", "select 3"]
+            [
+                "create procedure p() begin select 1; select 2; end",
+                "select 3"
+            ]
         );
-        assert_eq!(split("begin not atomic select 1; end; x"), ["begin not atomic select 1; end", "x"]);
-        assert_eq!(split("begin; select 1; commit"), ["begin", "select 1", "commit"]);
-        assert_eq!(split("drop procedure p; select 1"), ["drop procedure p", "select 1"]);
+        assert_eq!(
+            split("begin not atomic select 1; end; x"),
+            ["begin not atomic select 1; end", "x"]
+        );
+        assert_eq!(
+            split("begin; select 1; commit"),
+            ["begin", "select 1", "commit"]
+        );
+        assert_eq!(
+            split("drop procedure p; select 1"),
+            ["drop procedure p", "select 1"]
+        );
         assert_eq!(split("create procedure p() nonsense; select 1").len(), 1);
     }
 }

@@ -85,6 +85,7 @@ pub struct Token {
 impl Token {
     /// The token's text in the text that it is of.
     pub fn of(self, text: &str) -> &str {
-        text.get(self.start as usize..self.end as usize).unwrap_or("")
+        text.get(self.start as usize..self.end as usize)
+            .unwrap_or("")
     }
 }

@@ -50,5 +50,10 @@ fn syntax_errors_are_mariadbs() {
             wrong.push(format!("{text}\n    MariaDB: {want}\n    here:    {got}"));
         }
     }
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

@@ -99,7 +99,12 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
             },
             _ => return Err(SqlError::unsupported("KILL by query id or user")),
         },
-        A::Flush(items) => Admin::Flush(items.into_iter().map(maintain::flush).collect::<SqlResult<_>>()?),
+        A::Flush(items) => Admin::Flush(
+            items
+                .into_iter()
+                .map(maintain::flush)
+                .collect::<SqlResult<_>>()?,
+        ),
         A::Reset(items) => maintain::reset(items)?,
         A::PurgeTo(file) => Admin::PurgeTo(file),
         A::PurgeBefore(time) => Admin::PurgeBefore(time),
@@ -137,7 +142,9 @@ pub(crate) fn set_items(items: Vec<SetItem>) -> SqlResult<Vec<SetItem>> {
                 return Err(SqlError::unsupported("roles"));
             }
             SetItem::Password(_) => {
-                return Err(SqlError::unsupported("SET PASSWORD beside other assignments"));
+                return Err(SqlError::unsupported(
+                    "SET PASSWORD beside other assignments",
+                ));
             }
             _ => {}
         }

@@ -145,7 +145,9 @@ fn set_forms() {
     ) else {
         panic!()
     };
-    let sys = |scope, name: &str, value: &str| (format!("{scope:?}"), name.to_string(), value.to_string());
+    let sys = |scope, name: &str, value: &str| {
+        (format!("{scope:?}"), name.to_string(), value.to_string())
+    };
     let words: Vec<_> = items.iter().map(words_of).collect();
     assert_eq!(
         words,
@@ -390,8 +392,7 @@ fn change_master() {
             ..ChangeMaster::default()
         }
     );
-    let Admin::ChangeMaster { target, .. } =
-        p("change master to master_port=1 for channel 'c'")
+    let Admin::ChangeMaster { target, .. } = p("change master to master_port=1 for channel 'c'")
     else {
         panic!()
     };

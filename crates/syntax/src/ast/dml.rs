@@ -236,4 +236,3 @@ pub enum WriteTargets {
     /// Deletes rows of these tables, named as in the join.
     Delete(Vec<TableName>),
 }
-

@@ -12,9 +12,9 @@
 
 pub mod admin;
 pub mod ddl;
+pub mod dml;
 pub mod expr;
 pub mod name;
-pub mod dml;
 pub mod program;
 pub mod query;
 

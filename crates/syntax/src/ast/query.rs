@@ -412,4 +412,3 @@ pub enum Into {
     /// A file of bare values.
     Dumpfile(String),
 }
-

@@ -2,8 +2,9 @@
 
 use super::expr::level;
 use crate::ast::{
-    Call, CallClauses, CastType, DynamicColumn, Expr, FormatKind, Frame, FrameBound, FrameExclude, FrameUnit, Limit,
-    Literal, MatchMode, OrderItem, Over, Special, TableName, TemporalKind, TrimSide, Unit, WeightLevel, WindowSpec,
+    Call, CallClauses, CastType, DynamicColumn, Expr, FormatKind, Frame, FrameBound, FrameExclude,
+    FrameUnit, Limit, Literal, MatchMode, OrderItem, Over, Special, TableName, TemporalKind,
+    TrimSide, Unit, WeightLevel, WindowSpec,
 };
 use crate::keyword::Kw;
 use crate::parser::Parser;
@@ -97,7 +98,9 @@ impl Parser<'_> {
             Kw::TRUE => Literal::Bool(true),
             Kw::FALSE => Literal::Bool(false),
             Kw::CASE => return self.nested(Self::case),
-            Kw::DATE | Kw::TIME | Kw::TIMESTAMP if self.peek_at(1) == Tok::String => return self.temporal(k),
+            Kw::DATE | Kw::TIME | Kw::TIMESTAMP if self.peek_at(1) == Tok::String => {
+                return self.temporal(k);
+            }
             Kw::MATCH => return self.match_against(),
             Kw::NEXT | Kw::PREVIOUS if self.at_nth(1, Kw::VALUE) && self.at_nth(2, Kw::FOR) => {
                 return self.value_for(k == Kw::NEXT);
@@ -115,7 +118,10 @@ impl Parser<'_> {
                 let name = self.any_word()?;
                 return match self.peek() {
                     Tok::LParen => self.call(None, name),
-                    _ => Ok(Expr::Call(Box::new(Call { parens: false, ..plain_call(None, name, Vec::new()) }))),
+                    _ => Ok(Expr::Call(Box::new(Call {
+                        parens: false,
+                        ..plain_call(None, name, Vec::new())
+                    }))),
                 };
             }
             _ => return self.name_or_call(),
@@ -179,7 +185,14 @@ impl Parser<'_> {
             Kw::JSON_ARRAYAGG => self.group_concat()?,
             Kw::PERCENTILE_CONT | Kw::PERCENTILE_DISC => self.percentile()?,
             // Reserved words that are functions too.
-            Kw::LEFT | Kw::RIGHT | Kw::MOD | Kw::REPEAT | Kw::REPLACE | Kw::INSERT | Kw::IF | Kw::INTERVAL => {
+            Kw::LEFT
+            | Kw::RIGHT
+            | Kw::MOD
+            | Kw::REPEAT
+            | Kw::REPLACE
+            | Kw::INSERT
+            | Kw::IF
+            | Kw::INTERVAL => {
                 let name = self.any_word()?;
                 self.call(None, name)?
             }
@@ -206,7 +219,8 @@ impl Parser<'_> {
         loop {
             call.args.push(self.nested(Self::expr)?);
             // A UDF may name its arguments.
-            let named = self.eat(Kw::AS) || matches!(self.peek(), Tok::String | Tok::Word(_) | Tok::QuotedIdent);
+            let named = self.eat(Kw::AS)
+                || matches!(self.peek(), Tok::String | Tok::Word(_) | Tok::QuotedIdent);
             if named {
                 let name = match self.peek() {
                     Tok::String => self.string()?,
@@ -289,14 +303,21 @@ impl Parser<'_> {
                 FrameExclude::NoOthers
             });
         }
-        Ok(Frame { unit, start, end, exclude })
+        Ok(Frame {
+            unit,
+            start,
+            end,
+            exclude,
+        })
     }
 
     fn frame_bound(&mut self) -> SqlResult<FrameBound> {
         if self.eat_all(&[Kw::CURRENT, Kw::ROW]) {
             return Ok(FrameBound::CurrentRow);
         }
-        let amount = match self.at(Kw::UNBOUNDED) && matches!(self.peek_at(1), Tok::Word(Kw::PRECEDING | Kw::FOLLOWING)) {
+        let amount = match self.at(Kw::UNBOUNDED)
+            && matches!(self.peek_at(1), Tok::Word(Kw::PRECEDING | Kw::FOLLOWING))
+        {
             true => {
                 self.bump();
                 None
@@ -354,7 +375,10 @@ impl Parser<'_> {
         let mut call = plain_call(None, name, Vec::new());
         call.distinct = self.eat(Kw::DISTINCT);
         call.args = self.nested(|p| p.comma_separated(Self::expr))?;
-        let mut clauses = CallClauses { order_by: self.order_by()?, ..CallClauses::default() };
+        let mut clauses = CallClauses {
+            order_by: self.order_by()?,
+            ..CallClauses::default()
+        };
         if separates && self.eat(Kw::SEPARATOR) {
             clauses.separator = Some(self.string()?);
         }
@@ -373,11 +397,20 @@ impl Parser<'_> {
         }
         let first = self.limit_value()?;
         Ok(Some(if self.eat_tok(Tok::Comma) {
-            Limit { offset: Some(first), count: self.limit_value()? }
+            Limit {
+                offset: Some(first),
+                count: self.limit_value()?,
+            }
         } else if self.eat(Kw::OFFSET) {
-            Limit { offset: Some(self.limit_value()?), count: first }
+            Limit {
+                offset: Some(self.limit_value()?),
+                count: first,
+            }
         } else {
-            Limit { offset: None, count: first }
+            Limit {
+                offset: None,
+                count: first,
+            }
         }))
     }
 
@@ -394,7 +427,10 @@ impl Parser<'_> {
         let order = self.order_by()?;
         self.expect_tok(Tok::RParen)?;
         let mut call = plain_call(None, name, args);
-        call.clauses = Some(Box::new(CallClauses { within_group: Some(order), ..CallClauses::default() }));
+        call.clauses = Some(Box::new(CallClauses {
+            within_group: Some(order),
+            ..CallClauses::default()
+        }));
         self.over(call, true)
     }
 
@@ -419,7 +455,11 @@ impl Parser<'_> {
             false => None,
         };
         self.expect(Kw::END)?;
-        Ok(Expr::Case { operand, whens, otherwise })
+        Ok(Expr::Case {
+            operand,
+            whens,
+            otherwise,
+        })
     }
 
     /// `DATE '...'` and so on.
@@ -430,7 +470,10 @@ impl Parser<'_> {
             Kw::TIME => TemporalKind::Time,
             _ => TemporalKind::Timestamp,
         };
-        Ok(Expr::Temporal { kind, text: self.string()? })
+        Ok(Expr::Temporal {
+            kind,
+            text: self.string()?,
+        })
     }
 
     /// MATCH (a, b) AGAINST (text [mode])
@@ -456,7 +499,11 @@ impl Parser<'_> {
             MatchMode::Natural(self.eat_all(&[Kw::WITH, Kw::QUERY, Kw::EXPANSION]))
         };
         self.expect_tok(Tok::RParen)?;
-        Ok(special(Special::Match { columns, against, mode }))
+        Ok(special(Special::Match {
+            columns,
+            against,
+            mode,
+        }))
     }
 
     /// CAST(e AS type)
@@ -515,9 +562,13 @@ impl Parser<'_> {
                 self.bump();
                 CastType::Binary(self.opt_length()?)
             }
-            Kw::CHAR | Kw::CHARACTER | Kw::VARCHAR | Kw::NCHAR | Kw::NVARCHAR | Kw::NATIONAL | Kw::VARCHAR2 => {
-                self.char_type(k)?
-            }
+            Kw::CHAR
+            | Kw::CHARACTER
+            | Kw::VARCHAR
+            | Kw::NCHAR
+            | Kw::NVARCHAR
+            | Kw::NATIONAL
+            | Kw::VARCHAR2 => self.char_type(k)?,
             Kw::DATE => {
                 self.bump();
                 CastType::Date
@@ -600,7 +651,10 @@ impl Parser<'_> {
             _ => self.opt_length()?,
         };
         let (mut charset, mut collation, mut binary) = (None, None, false);
-        if self.eat_all(&[Kw::CHARACTER, Kw::SET]) || self.eat_all(&[Kw::CHAR, Kw::SET]) || self.eat(Kw::CHARSET) {
+        if self.eat_all(&[Kw::CHARACTER, Kw::SET])
+            || self.eat_all(&[Kw::CHAR, Kw::SET])
+            || self.eat(Kw::CHARSET)
+        {
             charset = Some(self.charset_name()?);
         } else if self.at(Kw::ASCII) || self.at(Kw::UNICODE) || self.at(Kw::BYTE) {
             charset = Some(self.any_word()?.to_ascii_lowercase());
@@ -616,7 +670,13 @@ impl Parser<'_> {
         if self.eat(Kw::COLLATE) {
             collation = Some(self.charset_name()?);
         }
-        Ok(CastType::Char { length, charset, collation, binary, national })
+        Ok(CastType::Char {
+            length,
+            charset,
+            collation,
+            binary,
+            national,
+        })
     }
 
     /// CHAR(n, ... [USING charset])
@@ -706,7 +766,10 @@ impl Parser<'_> {
         if words {
             return Ok(special(Special::Substring(text, start, length)));
         }
-        let args = [Some(text), Some(start), length].into_iter().flatten().collect();
+        let args = [Some(text), Some(start), length]
+            .into_iter()
+            .flatten()
+            .collect();
         Ok(Expr::Call(Box::new(plain_call(None, name, args))))
     }
 
@@ -756,7 +819,12 @@ impl Parser<'_> {
         let from = self.uint()?;
         if self.eat_tok(Tok::Minus) {
             let to = self.uint()?;
-            return Ok(vec![WeightLevel { from, to, desc: false, reverse: false }]);
+            return Ok(vec![WeightLevel {
+                from,
+                to,
+                desc: false,
+                reverse: false,
+            }]);
         }
         let mut levels = Vec::new();
         let mut n = from;
@@ -766,7 +834,12 @@ impl Parser<'_> {
                 self.eat(Kw::ASC);
             }
             let reverse = self.eat(Kw::REVERSE);
-            levels.push(WeightLevel { from: n, to: n, desc, reverse });
+            levels.push(WeightLevel {
+                from: n,
+                to: n,
+                desc,
+                reverse,
+            });
             if !self.eat_tok(Tok::Comma) {
                 return Ok(levels);
             }
@@ -806,12 +879,22 @@ impl Parser<'_> {
             }
             let days = self.nested(Self::expr)?;
             self.expect_tok(Tok::RParen)?;
-            return Ok(Expr::Call(Box::new(plain_call(None, name, vec![date, days]))));
+            return Ok(Expr::Call(Box::new(plain_call(
+                None,
+                name,
+                vec![date, days],
+            ))));
         }
         let (amount, unit) = self.interval_parts()?;
         self.expect_tok(Tok::RParen)?;
         let subtract = matches!(k, Kw::SUBDATE | Kw::DATE_SUB);
-        Ok(special(Special::DateArith { subtract, date, amount, unit, name }))
+        Ok(special(Special::DateArith {
+            subtract,
+            date,
+            amount,
+            unit,
+            name,
+        }))
     }
 
     /// True if `INTERVAL n unit` is next, and no call of the function INTERVAL.
@@ -840,7 +923,10 @@ impl Parser<'_> {
     /// INTERVAL n unit
     pub(super) fn interval(&mut self) -> SqlResult<Expr> {
         let (value, unit) = self.interval_parts()?;
-        Ok(Expr::Interval { value: Box::new(value), unit })
+        Ok(Expr::Interval {
+            value: Box::new(value),
+            unit,
+        })
     }
 
     fn interval_parts(&mut self) -> SqlResult<(Expr, Unit)> {
@@ -917,7 +1003,12 @@ impl Parser<'_> {
             false => None,
         };
         self.expect_tok(Tok::RParen)?;
-        Ok(special(Special::SetValue { name, value, used, round }))
+        Ok(special(Special::SetValue {
+            name,
+            value,
+            used,
+            round,
+        }))
     }
 
     fn digits_of_int(&mut self) -> SqlResult<String> {

@@ -1,6 +1,8 @@
 //! Expressions: operators by precedence climbing, and what they stand between.
 
-use crate::ast::{BinaryOp, Expr, IsTest, Literal, Qualified, SystemVar, TemporalKind, UnaryOp, VarScope};
+use crate::ast::{
+    BinaryOp, Expr, IsTest, Literal, Qualified, SystemVar, TemporalKind, UnaryOp, VarScope,
+};
 use crate::keyword::Kw;
 use crate::lexer::string_value;
 use crate::parser::{MAX_CHAIN, Parser};
@@ -84,7 +86,11 @@ impl Parser<'_> {
             }
             left = self.behind_operand(left, infix, level, negated)?;
             // BETWEEN and LIKE may be operands of each other on the left side.
-            holds = if level == level::BETWEEN { level::LIKE } else { level };
+            holds = if level == level::BETWEEN {
+                level::LIKE
+            } else {
+                level
+            };
         }
     }
 
@@ -136,9 +142,13 @@ impl Parser<'_> {
             Kw::DIV => (B::IntDiv, level::MULTIPLY),
             Kw::MOD => (B::Mod, level::MULTIPLY),
             Kw::IS => return Some((Infix::Is, level::COMPARE, false)),
-            Kw::SOUNDS if self.at_nth(1, Kw::LIKE) => return Some((Infix::SoundsLike, level::LIKE, false)),
+            Kw::SOUNDS if self.at_nth(1, Kw::LIKE) => {
+                return Some((Infix::SoundsLike, level::LIKE, false));
+            }
             Kw::NOT => {
-                let Tok::Word(k) = self.peek_at(1) else { return None };
+                let Tok::Word(k) = self.peek_at(1) else {
+                    return None;
+                };
                 let (infix, level) = predicate(k)?;
                 return Some((infix, level, true));
             }
@@ -151,7 +161,13 @@ impl Parser<'_> {
     }
 
     /// Reads an operator and what stands behind it.
-    fn behind_operand(&mut self, left: Expr, infix: Infix, level: u8, negated: bool) -> SqlResult<Expr> {
+    fn behind_operand(
+        &mut self,
+        left: Expr,
+        infix: Infix,
+        level: u8,
+        negated: bool,
+    ) -> SqlResult<Expr> {
         let left = Box::new(left);
         if negated {
             self.bump();
@@ -170,7 +186,11 @@ impl Parser<'_> {
             Infix::SoundsLike => {
                 self.expect(Kw::LIKE)?;
                 let right = Box::new(self.operators(level + 1, false)?);
-                Ok(Expr::Binary { op: BinaryOp::SoundsLike, left, right })
+                Ok(Expr::Binary {
+                    op: BinaryOp::SoundsLike,
+                    left,
+                    right,
+                })
             }
             Infix::Is => self.is_test(left),
             Infix::Between => {
@@ -178,7 +198,12 @@ impl Parser<'_> {
                 self.expect(Kw::AND)?;
                 let stop = !self.mode.has(SqlMode::HIGH_NOT_PRECEDENCE);
                 let high = Box::new(self.nested(|p| p.operators(level::BETWEEN, stop))?);
-                Ok(Expr::Between { expr: left, low, high, negated })
+                Ok(Expr::Between {
+                    expr: left,
+                    low,
+                    high,
+                    negated,
+                })
             }
             Infix::In => self.in_list(left, negated),
             Infix::Like => {
@@ -187,11 +212,20 @@ impl Parser<'_> {
                     true => Some(Box::new(self.operators(level + 1, false)?)),
                     false => None,
                 };
-                Ok(Expr::Like { expr: left, pattern, escape, negated })
+                Ok(Expr::Like {
+                    expr: left,
+                    pattern,
+                    escape,
+                    negated,
+                })
             }
             Infix::Regexp => {
                 let pattern = Box::new(self.operators(level + 1, false)?);
-                Ok(Expr::Regexp { expr: left, pattern, negated })
+                Ok(Expr::Regexp {
+                    expr: left,
+                    pattern,
+                    negated,
+                })
             }
         }
     }
@@ -200,7 +234,11 @@ impl Parser<'_> {
     fn comparison(&mut self, left: Box<Expr>, op: BinaryOp) -> SqlResult<Expr> {
         let quantifier = match self.peek() {
             Tok::Word(Kw::ALL) => Some(true),
-            Tok::Word(Kw::ANY | Kw::SOME) if self.peek_at(1) == Tok::LParen && self.query_in_parens(1, true) => Some(false),
+            Tok::Word(Kw::ANY | Kw::SOME)
+                if self.peek_at(1) == Tok::LParen && self.query_in_parens(1, true) =>
+            {
+                Some(false)
+            }
             _ => None,
         };
         match quantifier {
@@ -211,7 +249,12 @@ impl Parser<'_> {
                     return Err(self.error());
                 }
                 let query = self.subquery()?;
-                Ok(Expr::Quantified { op, left, all, query })
+                Ok(Expr::Quantified {
+                    op,
+                    left,
+                    all,
+                    query,
+                })
             }
             None => {
                 let right = Box::new(self.operators(level::COMPARE + 1, false)?);
@@ -230,13 +273,21 @@ impl Parser<'_> {
             _ => return Err(self.error()),
         };
         self.bump();
-        Ok(Expr::Is { expr, what, negated })
+        Ok(Expr::Is {
+            expr,
+            what,
+            negated,
+        })
     }
 
     fn in_list(&mut self, expr: Box<Expr>, negated: bool) -> SqlResult<Expr> {
         if self.query_in_parens(0, true) {
             let query = self.subquery()?;
-            return Ok(Expr::InQuery { expr, query, negated });
+            return Ok(Expr::InQuery {
+                expr,
+                query,
+                negated,
+            });
         }
         self.expect_tok(Tok::LParen)?;
         let list = self.nested(|p| p.comma_separated(Self::expr))?;
@@ -244,9 +295,17 @@ impl Parser<'_> {
         if let [Expr::Nested(_)] = &list[..]
             && let Some(query) = nested_query(&list[0])
         {
-            return Ok(Expr::InQuery { expr, query, negated });
+            return Ok(Expr::InQuery {
+                expr,
+                query,
+                negated,
+            });
         }
-        Ok(Expr::InList { expr, list, negated })
+        Ok(Expr::InList {
+            expr,
+            list,
+            negated,
+        })
     }
 
     /// An operand with the operators in front of it, and how tightly it holds together.
@@ -261,7 +320,13 @@ impl Parser<'_> {
             Tok::Word(Kw::NOT) if min <= level::NOT => {
                 self.bump();
                 let expr = Box::new(self.nested(|p| p.operators(level::NOT, false))?);
-                return Ok((Expr::Unary { op: UnaryOp::Not, expr }, level::NOT));
+                return Ok((
+                    Expr::Unary {
+                        op: UnaryOp::Not,
+                        expr,
+                    },
+                    level::NOT,
+                ));
             }
             Tok::Word(Kw::INTERVAL) if self.at_interval() => return self.interval_first(false),
             _ => return Ok((self.collated()?, level::SIMPLE)),
@@ -273,7 +338,13 @@ impl Parser<'_> {
         }
         // Of what stands next alone.
         let (expr, _) = self.nested(|p| p.prefix(level::SIMPLE))?;
-        Ok((Expr::Unary { op, expr: Box::new(expr) }, level::SIMPLE))
+        Ok((
+            Expr::Unary {
+                op,
+                expr: Box::new(expr),
+            },
+            level::SIMPLE,
+        ))
     }
 
     /// `[-] INTERVAL n unit + date`: all that follows is the date.
@@ -282,8 +353,16 @@ impl Parser<'_> {
         self.expect_tok(Tok::Plus)?;
         let right = Box::new(self.nested(|p| p.operators(level::OR, false))?);
         let e = match minus {
-            false => Expr::Binary { op: BinaryOp::Add, left, right },
-            true => Expr::Binary { op: BinaryOp::Sub, left: right, right: left },
+            false => Expr::Binary {
+                op: BinaryOp::Add,
+                left,
+                right,
+            },
+            true => Expr::Binary {
+                op: BinaryOp::Sub,
+                left: right,
+                right: left,
+            },
         };
         Ok((e, level::SIMPLE))
     }
@@ -301,7 +380,10 @@ impl Parser<'_> {
             if self.chain > MAX_CHAIN {
                 return Err(too_long());
             }
-            e = Expr::Collate { expr: Box::new(e), collation };
+            e = Expr::Collate {
+                expr: Box::new(e),
+                collation,
+            };
         }
         Ok(e)
     }
@@ -319,7 +401,10 @@ impl Parser<'_> {
             Tok::LParen => self.parentheses(),
             Tok::NString => {
                 let t = self.bump();
-                let mut s = string_value(self.token_text(t), self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES));
+                let mut s = string_value(
+                    self.token_text(t),
+                    self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+                );
                 if self.peek() == Tok::String {
                     s.push_str(&self.string()?);
                 }
@@ -442,7 +527,10 @@ impl Parser<'_> {
         };
         let e = match kind {
             Some(kind) if self.peek() == Tok::String && self.peek_at(1) == Tok::RBrace => {
-                Expr::Temporal { kind, text: self.string()? }
+                Expr::Temporal {
+                    kind,
+                    text: self.string()?,
+                }
             }
             _ => self.nested(Self::expr)?,
         };
@@ -458,7 +546,11 @@ impl Parser<'_> {
                 return Ok(Expr::Column(table));
             }
             let column = self.ident()?;
-            return Ok(Expr::Qualified(Box::new(Qualified { db: None, table, column })));
+            return Ok(Expr::Qualified(Box::new(Qualified {
+                db: None,
+                table,
+                column,
+            })));
         }
         let first = self.ident()?;
         match self.peek() {
@@ -473,10 +565,18 @@ impl Parser<'_> {
                 self.bump();
                 let column = self.ident()?;
                 // A function of a package has no third name here.
-                Ok(Expr::Qualified(Box::new(Qualified { db: Some(first), table: second, column })))
+                Ok(Expr::Qualified(Box::new(Qualified {
+                    db: Some(first),
+                    table: second,
+                    column,
+                })))
             }
             Tok::LParen => self.call(Some(first), second),
-            _ => Ok(Expr::Qualified(Box::new(Qualified { db: None, table: first, column: second }))),
+            _ => Ok(Expr::Qualified(Box::new(Qualified {
+                db: None,
+                table: first,
+                column: second,
+            }))),
         }
     }
 }

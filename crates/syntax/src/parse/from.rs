@@ -1,8 +1,8 @@
 //! FROM: tables, derived tables, JSON_TABLE, joins.
 
 use crate::ast::{
-    Expr, From, IndexHint, IndexHintKind, IndexHintScope, Join, JoinKind, JoinOn, JsonColumn, JsonResponse, JsonTable,
-    Literal, SystemTime, TableName, TableRef, TimePoint,
+    Expr, From, IndexHint, IndexHintKind, IndexHintScope, Join, JoinKind, JoinOn, JsonColumn,
+    JsonResponse, JsonTable, Literal, SystemTime, TableName, TableRef, TimePoint,
 };
 use crate::keyword::Kw;
 use crate::parse::expr::level;
@@ -43,8 +43,18 @@ impl Parser<'_> {
                 true => self.nested_select(Self::joined)?,
                 false => self.table_item()?,
             };
-            let on = if natural { JoinOn::Natural } else { self.join_condition(kind)? };
-            left = From::Join(Box::new(Join { left, right, kind, on, straight }));
+            let on = if natural {
+                JoinOn::Natural
+            } else {
+                self.join_condition(kind)?
+            };
+            left = From::Join(Box::new(Join {
+                left,
+                right,
+                kind,
+                on,
+                straight,
+            }));
         }
         Ok(left)
     }
@@ -72,7 +82,11 @@ impl Parser<'_> {
             Kw::LEFT | Kw::RIGHT => {
                 self.bump();
                 self.eat(Kw::OUTER);
-                if k == Kw::LEFT { JoinKind::Left } else { JoinKind::Right }
+                if k == Kw::LEFT {
+                    JoinKind::Left
+                } else {
+                    JoinKind::Right
+                }
             }
             _ if natural => return Err(self.error()),
             _ => return Ok(None),
@@ -187,12 +201,17 @@ impl Parser<'_> {
             return Err(SqlError::unsupported("FOR SYSTEM_TIME"));
         }
         self.eat(Kw::AS);
-        let named = matches!(self.peek(), Tok::Word(k) if k != Kw::WINDOW) && self.at_ident() || self.peek() == Tok::QuotedIdent;
+        let named = matches!(self.peek(), Tok::Word(k) if k != Kw::WINDOW) && self.at_ident()
+            || self.peek() == Tok::QuotedIdent;
         if !named {
             return Err(self.error());
         }
         let alias = self.ident()?;
-        Ok(From::Query { query: Box::new(query), alias, columns: Vec::new() })
+        Ok(From::Query {
+            query: Box::new(query),
+            alias,
+            columns: Vec::new(),
+        })
     }
 
     /// `[AS] alias` of a table.
@@ -222,9 +241,18 @@ impl Parser<'_> {
     /// A table of a join, with its alias and index hints.
     pub(super) fn table_ref(&mut self) -> SqlResult<TableRef> {
         let name = self.table_name_in_query()?;
-        let mut t = TableRef { name, alias: None, hints: Vec::new(), partitions: Vec::new(), system_time: None };
+        let mut t = TableRef {
+            name,
+            alias: None,
+            hints: Vec::new(),
+            partitions: Vec::new(),
+            system_time: None,
+        };
         // Most tables have none of all that.
-        if matches!(self.peek(), Tok::End | Tok::Comma | Tok::RParen | Tok::Word(Kw::WHERE | Kw::SET)) {
+        if matches!(
+            self.peek(),
+            Tok::End | Tok::Comma | Tok::RParen | Tok::Word(Kw::WHERE | Kw::SET)
+        ) {
             return Ok(t);
         }
         t.partitions = self.partitions()?;
@@ -263,7 +291,11 @@ impl Parser<'_> {
                 })?;
             }
             self.expect_tok(Tok::RParen)?;
-            hints.push(IndexHint { kind, scope, indexes });
+            hints.push(IndexHint {
+                kind,
+                scope,
+                indexes,
+            });
         }
     }
 
@@ -311,13 +343,18 @@ impl Parser<'_> {
     pub(crate) fn time_point(&mut self) -> SqlResult<TimePoint> {
         if self.at(Kw::TRANSACTION) {
             self.bump();
-            return Ok(TimePoint::Transaction(self.operators(level::BIT_OR, false)?));
+            return Ok(TimePoint::Transaction(
+                self.operators(level::BIT_OR, false)?,
+            ));
         }
         if self.at(Kw::TIMESTAMP) && !matches!(self.peek_at(1), Tok::String | Tok::LParen) {
             self.bump();
             return Ok(TimePoint::Time(self.operators(level::BIT_OR, false)?, true));
         }
-        Ok(TimePoint::Time(self.operators(level::BIT_OR, false)?, false))
+        Ok(TimePoint::Time(
+            self.operators(level::BIT_OR, false)?,
+            false,
+        ))
     }
 
     /// JSON_TABLE(document, path COLUMNS (...)) [AS] alias
@@ -330,7 +367,12 @@ impl Parser<'_> {
         let columns = self.json_columns()?;
         self.expect_tok(Tok::RParen)?;
         match self.table_alias()? {
-            Some(alias) => Ok(JsonTable { document, path, columns, alias }),
+            Some(alias) => Ok(JsonTable {
+                document,
+                path,
+                columns,
+                alias,
+            }),
             None => Err(self.error()),
         }
     }
@@ -367,7 +409,14 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(JsonColumn::Value { name, ty, exists, path, on_empty, on_error })
+        Ok(JsonColumn::Value {
+            name,
+            ty,
+            exists,
+            path,
+            on_empty,
+            on_error,
+        })
     }
 
     /// The tokens of a column's type and its attributes, up to PATH or EXISTS.
@@ -376,7 +425,9 @@ impl Parser<'_> {
         let start = self.here();
         loop {
             match self.peek() {
-                Tok::Word(Kw::PATH | Kw::EXISTS) if level == 0 && self.here() > start => return Ok(()),
+                Tok::Word(Kw::PATH | Kw::EXISTS) if level == 0 && self.here() > start => {
+                    return Ok(());
+                }
                 Tok::LParen => level += 1,
                 Tok::RParen if level > 0 => level -= 1,
                 Tok::RParen | Tok::End => return Err(self.error()),
@@ -401,8 +452,13 @@ impl Parser<'_> {
                 self.bump();
                 match self.expr()? {
                     Expr::Literal(l) => JsonResponse::Default(l),
-                    Expr::Unary { op: crate::ast::UnaryOp::Minus, expr } => match *expr {
-                        Expr::Literal(Literal::Number(n)) => JsonResponse::Default(Literal::Number(format!("-{n}"))),
+                    Expr::Unary {
+                        op: crate::ast::UnaryOp::Minus,
+                        expr,
+                    } => match *expr {
+                        Expr::Literal(Literal::Number(n)) => {
+                            JsonResponse::Default(Literal::Number(format!("-{n}")))
+                        }
                         _ => return Err(self.error()),
                     },
                     _ => return Err(self.error()),

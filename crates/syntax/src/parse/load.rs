@@ -94,7 +94,10 @@ impl Parser<'_> {
 
     /// CHARACTER SET of a file, if it is next.
     fn file_charset(&mut self) -> SqlResult<Option<String>> {
-        match self.eat_all(&[Kw::CHARACTER, Kw::SET]) || self.eat_all(&[Kw::CHAR, Kw::SET]) || self.eat(Kw::CHARSET) {
+        match self.eat_all(&[Kw::CHARACTER, Kw::SET])
+            || self.eat_all(&[Kw::CHAR, Kw::SET])
+            || self.eat(Kw::CHARSET)
+        {
             true => Ok(Some(self.charset_name()?)),
             false => Ok(None),
         }
@@ -171,7 +174,11 @@ impl Parser<'_> {
         let into = if self.eat(Kw::OUTFILE) {
             let file = self.string()?;
             let charset = self.file_charset()?;
-            Into::Outfile { file, charset, format: self.file_format()? }
+            Into::Outfile {
+                file,
+                charset,
+                format: self.file_format()?,
+            }
         } else if self.eat(Kw::DUMPFILE) {
             Into::Dumpfile(self.string()?)
         } else {

@@ -110,7 +110,10 @@ impl Parser<'_> {
         let outer = std::mem::take(&mut self.subqueries);
         let expr = self.expr();
         let subqueries = std::mem::replace(&mut self.subqueries, outer);
-        Ok(Expression { expr: expr?, subqueries })
+        Ok(Expression {
+            expr: expr?,
+            subqueries,
+        })
     }
 
     /// DO expr [AS alias], ...
@@ -120,7 +123,11 @@ impl Parser<'_> {
         let items = self.comma_separated(|p| {
             let expr = p.expr()?;
             let alias = p.column_alias()?;
-            Ok(SelectItem::Expr { expr, alias, text: String::new() })
+            Ok(SelectItem::Expr {
+                expr,
+                alias,
+                text: String::new(),
+            })
         });
         let subqueries = std::mem::replace(&mut self.subqueries, outer);
         let mut select = Select::of(items?, None);

@@ -1,8 +1,8 @@
 //! Queries: SELECTs put together by UNION, INTERSECT and EXCEPT, VALUES as a table, and WITH.
 
 use crate::ast::{
-    Call, Cte, Expr, From, Limit, LockWait, Locking, OrderItem, Select, SelectInto, SelectItem, SelectOptions, SetKind,
-    SetOp, Statement, TableName, WindowSpec, With,
+    Call, Cte, Expr, From, Limit, LockWait, Locking, OrderItem, Select, SelectInto, SelectItem,
+    SelectOptions, SetKind, SetOp, Statement, TableName, WindowSpec, With,
 };
 use crate::keyword::Kw;
 use crate::parser::Parser;
@@ -16,14 +16,21 @@ const MAX_DEPTH: usize = 32;
 /// A SELECT and those put together with it.
 type Group = (Select, Vec<(SetOp, Select)>);
 
-const UNION_ALL: SetOp = SetOp { kind: SetKind::Union, all: true };
+const UNION_ALL: SetOp = SetOp {
+    kind: SetKind::Union,
+    all: true,
+};
 
 impl Parser<'_> {
     /// A query as a statement.
     pub(crate) fn query_statement(&mut self) -> SqlResult<Statement> {
         let select = Box::new(self.query()?);
         Ok(match self.into.take() {
-            Some(found) => Statement::SelectInto(Box::new(SelectInto { select, into: found.into, late: found.late })),
+            Some(found) => Statement::SelectInto(Box::new(SelectInto {
+                select,
+                into: found.into,
+                late: found.late,
+            })),
             None => Statement::Select(select),
         })
     }
@@ -71,7 +78,11 @@ impl Parser<'_> {
             if rest.iter().any(|(o, _)| o.kind == SetKind::Intersect) {
                 first = self.around(first, std::mem::take(&mut rest));
             }
-            let term = if inner.is_empty() { term } else { self.around(term, inner) };
+            let term = if inner.is_empty() {
+                term
+            } else {
+                self.around(term, inner)
+            };
             rest.push((op, term));
         }
         let mut all = self.around(first, rest);
@@ -84,7 +95,10 @@ impl Parser<'_> {
     fn behind_parenthesis(&mut self, mut first: Select) -> SqlResult<Select> {
         let order = self.at(Kw::ORDER);
         let limit = matches!(self.peek(), Tok::Word(Kw::LIMIT | Kw::OFFSET | Kw::FETCH));
-        let other = matches!(self.peek(), Tok::Word(Kw::FOR | Kw::LOCK | Kw::INTO | Kw::PROCEDURE));
+        let other = matches!(
+            self.peek(),
+            Tok::Word(Kw::FOR | Kw::LOCK | Kw::INTO | Kw::PROCEDURE)
+        );
         if !order && !limit && !other {
             return Ok(first);
         }
@@ -92,7 +106,11 @@ impl Parser<'_> {
         if (order || limit) && (taken || (order && !first.order_by.is_empty())) {
             first = self.around(first, Vec::new());
         }
-        let before = (std::mem::take(&mut first.order_by), first.limit.take(), first.locking);
+        let before = (
+            std::mem::take(&mut first.order_by),
+            first.limit.take(),
+            first.locking,
+        );
         self.select_tail(&mut first)?;
         if first.order_by.is_empty() {
             first.order_by = before.0;
@@ -106,7 +124,13 @@ impl Parser<'_> {
     fn around(&self, first: Select, rest: Vec<(SetOp, Select)>) -> Select {
         Select {
             params: self.params,
-            ..Select::of(vec![SelectItem::Wildcard], From::Set { first: Box::new(first), rest })
+            ..Select::of(
+                vec![SelectItem::Wildcard],
+                From::Set {
+                    first: Box::new(first),
+                    rest,
+                },
+            )
         }
     }
 
@@ -185,13 +209,25 @@ impl Parser<'_> {
         }
         matches!(
             self.peek_at(at + 1),
-            Tok::Word(Kw::UNION | Kw::INTERSECT | Kw::EXCEPT | Kw::ORDER | Kw::LIMIT | Kw::OFFSET | Kw::FETCH)
+            Tok::Word(
+                Kw::UNION
+                    | Kw::INTERSECT
+                    | Kw::EXCEPT
+                    | Kw::ORDER
+                    | Kw::LIMIT
+                    | Kw::OFFSET
+                    | Kw::FETCH
+            )
         )
     }
 
     /// True for `VALUES (literal ...`, which is no call of the function VALUES.
     fn is_table_values(&self, n: usize) -> bool {
-        self.peek_at(n + 1) == Tok::LParen && !matches!(self.peek_at(n + 2), Tok::Word(_) | Tok::QuotedIdent | Tok::Dot)
+        self.peek_at(n + 1) == Tok::LParen
+            && !matches!(
+                self.peek_at(n + 2),
+                Tok::Word(_) | Tok::QuotedIdent | Tok::Dot
+            )
     }
 
     /// The subquery in parentheses that is next: its number.
@@ -253,13 +289,25 @@ impl Parser<'_> {
     /// A value of VALUES as a table.
     fn row_item(&mut self) -> SqlResult<SelectItem> {
         if self.at(Kw::DEFAULT) && self.peek_at(1) != Tok::LParen {
-            return Err(SqlError::new(4172, b"HY000", "'default' is not allowed in this context"));
+            return Err(SqlError::new(
+                4172,
+                b"HY000",
+                "'default' is not allowed in this context",
+            ));
         }
         if self.at(Kw::IGNORE) {
-            return Err(SqlError::new(4172, b"HY000", "'ignore' is not allowed in this context"));
+            return Err(SqlError::new(
+                4172,
+                b"HY000",
+                "'ignore' is not allowed in this context",
+            ));
         }
         let (expr, text) = self.named_expr()?;
-        Ok(SelectItem::Expr { expr, alias: None, text })
+        Ok(SelectItem::Expr {
+            expr,
+            alias: None,
+            text,
+        })
     }
 
     fn with_clause(&mut self) -> SqlResult<Option<With>> {
@@ -280,10 +328,18 @@ impl Parser<'_> {
                 cycle = p.comma_separated(Self::ident)?;
                 p.expect(Kw::RESTRICT)?;
             }
-            Ok(Arc::new(Cte { name, columns, query, cycle }))
+            Ok(Arc::new(Cte {
+                name,
+                columns,
+                query,
+                cycle,
+            }))
         })?;
         for (i, c) in ctes.iter().enumerate() {
-            if ctes[..i].iter().any(|o| o.name.eq_ignore_ascii_case(&c.name)) {
+            if ctes[..i]
+                .iter()
+                .any(|o| o.name.eq_ignore_ascii_case(&c.name))
+            {
                 return Err(SqlError::new(
                     4004,
                     b"HY000",
@@ -337,7 +393,9 @@ impl Parser<'_> {
     }
 
     fn select_options(&mut self, s: &mut Select) -> SqlResult<()> {
-        let wrong = |a: &str, b: &str| SqlError::new(1221, b"HY000", format!("Incorrect usage of {a} and {b}"));
+        let wrong = |a: &str, b: &str| {
+            SqlError::new(1221, b"HY000", format!("Incorrect usage of {a} and {b}"))
+        };
         let mut o = SelectOptions::default();
         let mut all = false;
         loop {
@@ -404,7 +462,8 @@ impl Parser<'_> {
                 self.bump();
                 return Ok(SelectItem::TableWildcard(TableName { db: None, name }));
             }
-            if self.at_name_token(2) && self.peek_at(3) == Tok::Dot && self.peek_at(4) == Tok::Star {
+            if self.at_name_token(2) && self.peek_at(3) == Tok::Dot && self.peek_at(4) == Tok::Star
+            {
                 let db = Some(self.ident()?);
                 self.bump();
                 let name = self.ident()?;
@@ -426,17 +485,19 @@ impl Parser<'_> {
     fn named_expr(&mut self) -> SqlResult<(Expr, String)> {
         let first = self.peek_token();
         let expr = self.expr()?;
-        let text = match &expr {
-            Expr::Column(name) => name.clone(),
-            Expr::Qualified(q) => q.column.clone(),
-            Expr::Literal(crate::ast::Literal::String(s) | crate::ast::Literal::National(s))
-                if matches!(first.tok, Tok::String | Tok::NString) =>
-            {
-                s.clone()
-            }
-            Expr::Introduced { value: crate::ast::Literal::String(s), .. } if first.tok == Tok::Introducer => s.clone(),
-            _ => self.written(first.start as usize, self.behind()),
-        };
+        let text =
+            match &expr {
+                Expr::Column(name) => name.clone(),
+                Expr::Qualified(q) => q.column.clone(),
+                Expr::Literal(
+                    crate::ast::Literal::String(s) | crate::ast::Literal::National(s),
+                ) if matches!(first.tok, Tok::String | Tok::NString) => s.clone(),
+                Expr::Introduced {
+                    value: crate::ast::Literal::String(s),
+                    ..
+                } if first.tok == Tok::Introducer => s.clone(),
+                _ => self.written(first.start as usize, self.behind()),
+            };
         Ok((expr, text))
     }
 
@@ -520,7 +581,10 @@ impl Parser<'_> {
             }
             s.limit = Some(Limit { offset, count });
         } else if let Some(offset) = offset {
-            s.limit = Some(Limit { offset: Some(offset), count: number("18446744073709551615") });
+            s.limit = Some(Limit {
+                offset: Some(offset),
+                count: number("18446744073709551615"),
+            });
         }
         Ok(())
     }
@@ -546,7 +610,11 @@ impl Parser<'_> {
             // A variable, where there is none.
             _ if self.at_ident() => {
                 let name = self.ident()?;
-                Err(SqlError::new(1327, b"42000", format!("Undeclared variable: {name}")))
+                Err(SqlError::new(
+                    1327,
+                    b"42000",
+                    format!("Undeclared variable: {name}"),
+                ))
             }
             _ => Err(self.error()),
         }
@@ -563,7 +631,10 @@ impl Parser<'_> {
         } else {
             return Ok(None);
         };
-        Ok(Some(Locking { exclusive, wait: self.locking_wait()? }))
+        Ok(Some(Locking {
+            exclusive,
+            wait: self.locking_wait()?,
+        }))
     }
 
     /// WAIT n, NOWAIT, SKIP LOCKED, if one is next.

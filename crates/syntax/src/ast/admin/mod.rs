@@ -10,15 +10,19 @@ mod set;
 mod show;
 
 pub use account::{
-    AccountOptions, Auth, AuthMethod, AuthSecret, Expire, Grant, GrantLevel, GrantObject, Privilege,
-    PrivilegeList, Require, ResourceLimit, Revoke, RoleName, UserName, UserSpec,
+    AccountOptions, Auth, AuthMethod, AuthSecret, Expire, Grant, GrantLevel, GrantObject,
+    Privilege, PrivilegeList, Require, ResourceLimit, Revoke, RoleName, UserName, UserSpec,
 };
-pub use lock::{HandlerCursor, HandlerRead, Handler, LockKind, LockWait, TableLock, Xa, XaModifier, XaName};
+pub use lock::{
+    Handler, HandlerCursor, HandlerRead, LockKind, LockWait, TableLock, Xa, XaModifier, XaName,
+};
 pub use maintain::{
-    AnalyzeColumns, Backup, BackupStage, CacheTable, CheckOption, Flush, FlushLock, Maintain, Maintenance, PartitionList, Reset,
-    TableKind,
+    AnalyzeColumns, Backup, BackupStage, CacheTable, CheckOption, Flush, FlushLock, Maintain,
+    Maintenance, PartitionList, Reset, TableKind,
 };
-pub use replication::{ChangeMaster, Connection, MasterOption, StartReplica, Threads, Until, UntilOption, UseGtid};
+pub use replication::{
+    ChangeMaster, Connection, MasterOption, StartReplica, Threads, Until, UntilOption, UseGtid,
+};
 pub use set::{Isolation, Scope, Set, SetItem, SetPassword, SetTransaction, SetValue};
 pub use show::{EventRange, Filter, RoutineKind, Show, ShowCreate, WarningKind};
 

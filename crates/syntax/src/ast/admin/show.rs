@@ -52,7 +52,10 @@ pub enum ShowCreate {
     Table(TableName),
     View(TableName),
     Sequence(TableName),
-    Database { if_not_exists: bool, name: String },
+    Database {
+        if_not_exists: bool,
+        name: String,
+    },
     /// `None` is the own account.
     User(Option<UserName>),
     Routine(RoutineKind, TableName),

@@ -21,7 +21,10 @@ const PRIVILEGES: &[(&[Kw], &str)] = &[
     (&[Kw::INDEX], "INDEX"),
     (&[Kw::ALTER, Kw::ROUTINE], "ALTER ROUTINE"),
     (&[Kw::ALTER], "ALTER"),
-    (&[Kw::CREATE, Kw::TEMPORARY, Kw::TABLES], "CREATE TEMPORARY TABLES"),
+    (
+        &[Kw::CREATE, Kw::TEMPORARY, Kw::TABLES],
+        "CREATE TEMPORARY TABLES",
+    ),
     (&[Kw::CREATE, Kw::VIEW], "CREATE VIEW"),
     (&[Kw::CREATE, Kw::ROUTINE], "CREATE ROUTINE"),
     (&[Kw::CREATE, Kw::USER], "CREATE USER"),
@@ -38,9 +41,18 @@ const PRIVILEGES: &[(&[Kw], &str)] = &[
     (&[Kw::SHOW, Kw::VIEW], "SHOW VIEW"),
     (&[Kw::SUPER], "SUPER"),
     (&[Kw::LOCK, Kw::TABLES], "LOCK TABLES"),
-    (&[Kw::REPLICATION, Kw::MASTER, Kw::ADMIN], "REPLICATION MASTER ADMIN"),
-    (&[Kw::REPLICATION, Kw::SLAVE, Kw::ADMIN], "REPLICATION SLAVE ADMIN"),
-    (&[Kw::REPLICATION, Kw::REPLICA, Kw::ADMIN], "REPLICATION SLAVE ADMIN"),
+    (
+        &[Kw::REPLICATION, Kw::MASTER, Kw::ADMIN],
+        "REPLICATION MASTER ADMIN",
+    ),
+    (
+        &[Kw::REPLICATION, Kw::SLAVE, Kw::ADMIN],
+        "REPLICATION SLAVE ADMIN",
+    ),
+    (
+        &[Kw::REPLICATION, Kw::REPLICA, Kw::ADMIN],
+        "REPLICATION SLAVE ADMIN",
+    ),
     (&[Kw::REPLICATION, Kw::SLAVE], "REPLICATION SLAVE"),
     (&[Kw::REPLICATION, Kw::REPLICA], "REPLICATION SLAVE"),
     (&[Kw::REPLICATION, Kw::CLIENT], "BINLOG MONITOR"),
@@ -169,7 +181,9 @@ impl Parser<'_> {
     /// 1064 at the first word that no privilege goes on with.
     fn privilege_error(&mut self) -> narwal_types::SqlError {
         let known = |p: &Self| {
-            PRIVILEGES.iter().any(|(words, _)| words.len() > 1 && p.at(words[0]))
+            PRIVILEGES
+                .iter()
+                .any(|(words, _)| words.len() > 1 && p.at(words[0]))
         };
         if known(self) {
             self.bump();
@@ -247,7 +261,9 @@ impl Parser<'_> {
             self.expect(Kw::GRANT)?;
             self.expect(Kw::OPTION)?;
             self.expect(Kw::FROM)?;
-            return Ok(Revoke::Everything(self.comma_separated(Self::user_or_role)?));
+            return Ok(Revoke::Everything(
+                self.comma_separated(Self::user_or_role)?,
+            ));
         }
         self.expect(Kw::ON)?;
         let object = self.grant_object();

@@ -49,7 +49,11 @@ impl Parser<'_> {
         }
         let mut m = Maintain {
             op,
-            kind: if views { TableKind::View } else { TableKind::Table },
+            kind: if views {
+                TableKind::View
+            } else {
+                TableKind::Table
+            },
             local,
             tables: Vec::new(),
             options: Vec::new(),

@@ -133,7 +133,9 @@ impl Parser<'_> {
         };
         let value = match self.peek() {
             Tok::Int | Tok::Decimal | Tok::Float => {
-                let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+                let end = text
+                    .find(|c: char| !c.is_ascii_digit())
+                    .unwrap_or(text.len());
                 digits(&text[..end], 10)
             }
             Tok::Hex => digits(text[2..].trim_end_matches('\''), 16),
@@ -227,7 +229,11 @@ impl Parser<'_> {
         } else {
             KillTarget::Connection(self.operand()?)
         };
-        Ok(Admin::Kill(Kill { soft, query, target }))
+        Ok(Admin::Kill(Kill {
+            soft,
+            query,
+            target,
+        }))
     }
 
     fn binlog(&mut self) -> SqlResult<Admin> {
@@ -267,7 +273,10 @@ impl Parser<'_> {
         self.expect(Kw::SONAME)?;
         let if_exists = self.eat_if_exists();
         let library = self.text_literal()?;
-        Ok(Admin::Plugin(Plugin::UninstallLibrary { if_exists, library }))
+        Ok(Admin::Plugin(Plugin::UninstallLibrary {
+            if_exists,
+            library,
+        }))
     }
 
     fn shutdown(&mut self) -> SqlResult<Admin> {

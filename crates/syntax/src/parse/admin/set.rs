@@ -197,7 +197,11 @@ impl Parser<'_> {
         let said = match self.peek() == Tok::QuotedIdent || self.peek_at(1) != Tok::Dot {
             true => None,
             false if word.eq_ignore_ascii_case("GLOBAL") => Some(Scope::Global),
-            false if ["SESSION", "LOCAL"].iter().any(|w| word.eq_ignore_ascii_case(w)) => {
+            false
+                if ["SESSION", "LOCAL"]
+                    .iter()
+                    .any(|w| word.eq_ignore_ascii_case(w)) =>
+            {
                 Some(Scope::Session)
             }
             false => None,
@@ -312,7 +316,12 @@ impl Parser<'_> {
     }
 
     fn variable_value(&mut self) -> SqlResult<SetValue> {
-        let ends = |t: Tok| matches!(t, Tok::End | Tok::Comma | Tok::Semicolon | Tok::Word(Kw::FOR));
+        let ends = |t: Tok| {
+            matches!(
+                t,
+                Tok::End | Tok::Comma | Tok::Semicolon | Tok::Word(Kw::FOR)
+            )
+        };
         let start = self.here();
         match self.peek() {
             Tok::Word(Kw::DEFAULT) if self.peek_at(1) != Tok::LParen => {

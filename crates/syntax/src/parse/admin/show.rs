@@ -246,14 +246,24 @@ impl Parser<'_> {
             return Ok(Show::Plugins);
         }
         let library = match self.peek() {
-            Tok::String => return Ok(Show::PluginsSoname(Some(self.text_literal()?), Filter::None)),
+            Tok::String => {
+                return Ok(Show::PluginsSoname(
+                    Some(self.text_literal()?),
+                    Filter::None,
+                ));
+            }
             _ => None,
         };
         Ok(Show::PluginsSoname(library, self.filter()?))
     }
 
     fn show_profile(&mut self) -> SqlResult<Show> {
-        let kind = |p: &mut Self| PROFILES.iter().find(|(words, _)| p.eat_all(words)).map(|(_, n)| *n);
+        let kind = |p: &mut Self| {
+            PROFILES
+                .iter()
+                .find(|(words, _)| p.eat_all(words))
+                .map(|(_, n)| *n)
+        };
         let mut types = Vec::new();
         if let Some(first) = kind(self) {
             types.push(first);

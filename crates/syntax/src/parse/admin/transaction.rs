@@ -35,7 +35,10 @@ impl Parser<'_> {
                     snapshot = true;
                 } else {
                     let access = p.access_mode()?;
-                    if read_only.replace(access).is_some_and(|before| before != access) {
+                    if read_only
+                        .replace(access)
+                        .is_some_and(|before| before != access)
+                    {
                         return Err(p.error());
                     }
                 }
@@ -299,8 +302,8 @@ impl Parser<'_> {
 
     fn handler_read(&mut self) -> SqlResult<HandlerRead> {
         // FIRST and NEXT may be the name of an index.
-        let scan = matches!(self.peek(), Tok::Word(Kw::FIRST | Kw::NEXT))
-            && !self.is_handler_step(1);
+        let scan =
+            matches!(self.peek(), Tok::Word(Kw::FIRST | Kw::NEXT)) && !self.is_handler_step(1);
         let index = match scan {
             true => None,
             false => Some(self.ident()?),
@@ -340,10 +343,8 @@ impl Parser<'_> {
 
     fn is_handler_step(&self, n: usize) -> bool {
         let t = self.peek_at(n);
-        matches!(
-            t,
-            Tok::Word(Kw::FIRST | Kw::NEXT | Kw::PREV | Kw::LAST)
-        ) || comparison(t).is_some()
+        matches!(t, Tok::Word(Kw::FIRST | Kw::NEXT | Kw::PREV | Kw::LAST))
+            || comparison(t).is_some()
     }
 }
 
