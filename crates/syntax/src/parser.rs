@@ -70,7 +70,12 @@ impl<'a> Parser<'a> {
     /// A parser at the beginning of a text.
     pub(crate) fn new(text: &'a str, opts: &ParseOptions) -> SqlResult<Self> {
         let mode = opts.sql_mode;
-        let found = match mode.has(SqlMode::NO_BACKSLASH_ESCAPES) || mode.has(SqlMode::ANSI_QUOTES)
+        // Their reader takes double quotes for strings and backslashes for escapes.
+        let other =
+            |m: SqlMode, byte: u8| mode.has(m) && memchr::memchr(byte, text.as_bytes()).is_some();
+        let found = match text.len() < crate::literal_rows::MIN_TEXT
+            || other(SqlMode::ANSI_QUOTES, b'"')
+            || other(SqlMode::NO_BACKSLASH_ESCAPES, b'\\')
         {
             true => None,
             false => LiteralRows::find(text),
