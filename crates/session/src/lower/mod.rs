@@ -28,7 +28,8 @@ pub(crate) enum Work {
     Admin(Box<Admin>),
     /// Another statement, under other settings.
     Settings {
-        items: Vec<SetItem>,
+        /// The outermost first.
+        settings: Vec<Vec<SetItem>>,
         statement: Box<Statement>,
         text: String,
     },
@@ -43,11 +44,11 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
     };
     Ok(match admin {
         ast::Admin::SetStatement {
-            items,
+            settings,
             statement,
             text,
         } => Work::Settings {
-            items,
+            settings,
             statement,
             text,
         },
