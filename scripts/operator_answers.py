@@ -106,6 +106,9 @@ def main():
         for modes, numbers in combinations():
             if mode not in modes:
                 continue
+            # MariaDB makes a constant that is too great for BIGINT a DECIMAL here: a matter of values, not of the tree.
+            if "- ~" in " ".join(OPERATORS[n][0] for n in numbers):
+                continue
             answers = []
             operators = [OPERATORS[n] for n in numbers]
             for operands in OPERANDS:

@@ -184,8 +184,14 @@ impl Parser<'_> {
             Kw::GROUP_CONCAT => self.group_concat()?,
             Kw::JSON_ARRAYAGG => self.group_concat()?,
             Kw::PERCENTILE_CONT | Kw::PERCENTILE_DISC => self.percentile()?,
-            // Reserved words that are functions too.
-            Kw::LEFT
+            // Words that are functions like any other.
+            Kw::NOW
+            | Kw::CURDATE
+            | Kw::CURTIME
+            | Kw::SESSION_USER
+            | Kw::SYSTEM_USER
+            | Kw::JSON_OBJECTAGG
+            | Kw::LEFT
             | Kw::RIGHT
             | Kw::MOD
             | Kw::REPEAT
@@ -209,7 +215,9 @@ impl Parser<'_> {
 
     /// Behind the name of a function, at its parenthesis.
     pub(super) fn call(&mut self, db: Option<String>, name: String) -> SqlResult<Expr> {
-        let spaced = !self.adjacent();
+        let spaced = !self.adjacent()
+            && !self.mode.has(SqlMode::IGNORE_SPACE)
+            && needs_adjacent(Kw::of(&name));
         self.expect_tok(Tok::LParen)?;
         let mut call = plain_call(db, name, Vec::new());
         call.spaced = spaced;
@@ -324,7 +332,7 @@ impl Parser<'_> {
             }
             false => Some(Box::new(match self.at_interval() {
                 true => self.interval()?,
-                false => self.operators(level::BIT_OR, false)?,
+                false => self.operators(level::BIT_OR)?,
             })),
         };
         let before = self.eat(Kw::PRECEDING);
@@ -485,7 +493,7 @@ impl Parser<'_> {
         };
         self.expect(Kw::AGAINST)?;
         self.expect_tok(Tok::LParen)?;
-        let against = self.nested(|p| p.operators(level::BIT_OR, false))?;
+        let against = self.nested(|p| p.operators(level::BIT_OR))?;
         let mode = if self.eat_all(&[Kw::IN, Kw::BOOLEAN, Kw::MODE]) {
             MatchMode::Boolean
         } else {
@@ -737,7 +745,7 @@ impl Parser<'_> {
     fn position(&mut self) -> SqlResult<Expr> {
         self.bump();
         self.bump();
-        let what = self.nested(|p| p.operators(level::BIT_OR, false))?;
+        let what = self.nested(|p| p.operators(level::BIT_OR))?;
         self.expect(Kw::IN)?;
         let text = self.nested(Self::expr)?;
         self.expect_tok(Tok::RParen)?;

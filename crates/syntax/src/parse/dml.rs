@@ -172,9 +172,9 @@ impl Parser<'_> {
         self.expect(Kw::OF)?;
         let period = self.ident()?;
         self.expect(Kw::FROM)?;
-        let from = self.operators(level::BIT_OR, false)?;
+        let from = self.operators(level::BIT_OR)?;
         self.expect(Kw::TO)?;
-        let to = self.operators(level::BIT_OR, false)?;
+        let to = self.operators(level::BIT_OR)?;
         Ok(Some(Portion { period, from, to }))
     }
 

@@ -20,15 +20,17 @@ pub(super) mod level {
     /// BETWEEN, and all that may stand beside LIKE.
     pub(in crate::parse) const BETWEEN: u8 = 7;
     pub(in crate::parse) const LIKE: u8 = 8;
-    pub(in crate::parse) const BIT_OR: u8 = 9;
-    pub(in crate::parse) const BIT_AND: u8 = 10;
-    pub(in crate::parse) const SHIFT: u8 = 11;
-    pub(in crate::parse) const ADD: u8 = 12;
-    pub(in crate::parse) const MULTIPLY: u8 = 13;
-    pub(in crate::parse) const BIT_XOR: u8 = 14;
-    pub(in crate::parse) const CONCAT: u8 = 15;
+    /// An operand of LIKE.
+    pub(in crate::parse) const OPERAND: u8 = 9;
+    pub(in crate::parse) const BIT_OR: u8 = 10;
+    pub(in crate::parse) const BIT_AND: u8 = 11;
+    pub(in crate::parse) const SHIFT: u8 = 12;
+    pub(in crate::parse) const ADD: u8 = 13;
+    pub(in crate::parse) const MULTIPLY: u8 = 14;
+    pub(in crate::parse) const BIT_XOR: u8 = 15;
+    pub(in crate::parse) const CONCAT: u8 = 16;
     /// An operand with the operators in front of it.
-    pub(in crate::parse) const SIMPLE: u8 = 16;
+    pub(in crate::parse) const SIMPLE: u8 = 17;
 }
 
 /// What stands behind an operand.
@@ -62,14 +64,14 @@ impl Parser<'_> {
             }
         }
         let outer = std::mem::replace(&mut self.chain, 0);
-        let e = self.operators(level::OR, false);
+        let e = self.operators(level::OR);
         self.chain = outer;
         e
     }
 
-    /// An expression without operators that are looser than `min`. `stop_at_not`: behind BETWEEN ... AND, where NOT belongs to
-    /// what stands around.
-    pub(super) fn operators(&mut self, min: u8, stop_at_not: bool) -> SqlResult<Expr> {
+    /// An expression without operators that are looser than `min`. Where LIKE wants an operand, NOT LIKE and its kind may
+    /// follow it nevertheless: `a LIKE b NOT LIKE c` is `a LIKE (b NOT LIKE c)`.
+    pub(super) fn operators(&mut self, min: u8) -> SqlResult<Expr> {
         narwal_memory::check()?;
         let (mut left, mut holds) = self.prefix(min)?;
         loop {
@@ -77,7 +79,8 @@ impl Parser<'_> {
                 return Ok(left);
             };
             // A comparison is no operand of LIKE, nor NOT of a comparison.
-            if level < min || holds < level || (negated && stop_at_not) {
+            let fits = level >= min || (negated && min == level::OPERAND);
+            if !fits || holds < level {
                 return Ok(left);
             }
             self.chain += 1;
@@ -180,12 +183,12 @@ impl Parser<'_> {
                     let right = Box::new(self.interval()?);
                     return Ok(Expr::Binary { op, left, right });
                 }
-                let right = Box::new(self.operators(level + 1, false)?);
+                let right = Box::new(self.operators(level + 1)?);
                 Ok(Expr::Binary { op, left, right })
             }
             Infix::SoundsLike => {
                 self.expect(Kw::LIKE)?;
-                let right = Box::new(self.operators(level + 1, false)?);
+                let right = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
                 Ok(Expr::Binary {
                     op: BinaryOp::SoundsLike,
                     left,
@@ -194,10 +197,9 @@ impl Parser<'_> {
             }
             Infix::Is => self.is_test(left),
             Infix::Between => {
-                let low = Box::new(self.nested(|p| p.operators(level::BETWEEN, false))?);
+                let low = Box::new(self.nested(|p| p.operators(level::BETWEEN))?);
                 self.expect(Kw::AND)?;
-                let stop = !self.mode.has(SqlMode::HIGH_NOT_PRECEDENCE);
-                let high = Box::new(self.nested(|p| p.operators(level::BETWEEN, stop))?);
+                let high = Box::new(self.nested(|p| p.operators(level::BETWEEN))?);
                 Ok(Expr::Between {
                     expr: left,
                     low,
@@ -207,9 +209,9 @@ impl Parser<'_> {
             }
             Infix::In => self.in_list(left, negated),
             Infix::Like => {
-                let pattern = Box::new(self.operators(level + 1, false)?);
+                let pattern = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
                 let escape = match self.eat(Kw::ESCAPE) {
-                    true => Some(Box::new(self.operators(level + 1, false)?)),
+                    true => Some(Box::new(self.nested(|p| p.operators(level::OPERAND))?)),
                     false => None,
                 };
                 Ok(Expr::Like {
@@ -220,7 +222,7 @@ impl Parser<'_> {
                 })
             }
             Infix::Regexp => {
-                let pattern = Box::new(self.operators(level + 1, false)?);
+                let pattern = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
                 Ok(Expr::Regexp {
                     expr: left,
                     pattern,
@@ -257,7 +259,7 @@ impl Parser<'_> {
                 })
             }
             None => {
-                let right = Box::new(self.operators(level::COMPARE + 1, false)?);
+                let right = Box::new(self.operators(level::COMPARE + 1)?);
                 Ok(Expr::Binary { op, left, right })
             }
         }
@@ -319,7 +321,7 @@ impl Parser<'_> {
             Tok::Word(Kw::NOT) if self.mode.has(SqlMode::HIGH_NOT_PRECEDENCE) => UnaryOp::Not,
             Tok::Word(Kw::NOT) if min <= level::NOT => {
                 self.bump();
-                let expr = Box::new(self.nested(|p| p.operators(level::NOT, false))?);
+                let expr = Box::new(self.nested(|p| p.operators(level::NOT))?);
                 return Ok((
                     Expr::Unary {
                         op: UnaryOp::Not,
@@ -351,7 +353,7 @@ impl Parser<'_> {
     fn interval_first(&mut self, minus: bool) -> SqlResult<(Expr, u8)> {
         let left = Box::new(self.interval()?);
         self.expect_tok(Tok::Plus)?;
-        let right = Box::new(self.nested(|p| p.operators(level::OR, false))?);
+        let right = Box::new(self.nested(|p| p.operators(level::OR))?);
         let e = match minus {
             false => Expr::Binary {
                 op: BinaryOp::Add,

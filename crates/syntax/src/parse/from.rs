@@ -343,18 +343,13 @@ impl Parser<'_> {
     pub(crate) fn time_point(&mut self) -> SqlResult<TimePoint> {
         if self.at(Kw::TRANSACTION) {
             self.bump();
-            return Ok(TimePoint::Transaction(
-                self.operators(level::BIT_OR, false)?,
-            ));
+            return Ok(TimePoint::Transaction(self.operators(level::BIT_OR)?));
         }
         if self.at(Kw::TIMESTAMP) && !matches!(self.peek_at(1), Tok::String | Tok::LParen) {
             self.bump();
-            return Ok(TimePoint::Time(self.operators(level::BIT_OR, false)?, true));
+            return Ok(TimePoint::Time(self.operators(level::BIT_OR)?, true));
         }
-        Ok(TimePoint::Time(
-            self.operators(level::BIT_OR, false)?,
-            false,
-        ))
+        Ok(TimePoint::Time(self.operators(level::BIT_OR)?, false))
     }
 
     /// JSON_TABLE(document, path COLUMNS (...)) [AS] alias

@@ -112,7 +112,7 @@ fn operators() {
         ("a between 1 and b in (2)", "(a between 1 and (b in 2))"),
         (
             "a between 1 and b not in (2)",
-            "((a between 1 and b) not in 2)",
+            "(a between 1 and (b not in 2))",
         ),
         (
             "d + interval 1 day - interval n hour",

@@ -259,7 +259,7 @@ impl Parser<'_> {
     /// An operand without operators at its outside.
     pub(in crate::parse) fn lone_operand(&mut self) -> SqlResult<Expression> {
         let outer = std::mem::take(&mut self.subqueries);
-        let expr = self.operators(u8::MAX, false);
+        let expr = self.operators(u8::MAX);
         let subqueries = std::mem::replace(&mut self.subqueries, outer);
         Ok(Expression {
             expr: expr?,

@@ -1,5 +1,6 @@
 //! Options of tables, databases, indexes and columns.
 
+use crate::ast::TableName;
 use crate::ast::ddl::{CharsetOption, OptionValue, TableOption};
 use crate::keyword::Kw;
 use crate::parser::Parser;
@@ -82,73 +83,70 @@ impl Parser<'_> {
                 self.option_value(*value)?,
             )));
         }
-        Ok(Some(match word {
-            Kw::ENGINE => {
+        match word {
+            Kw::ENGINE | Kw::COMMENT | Kw::AUTO_INCREMENT | Kw::SEQUENCE | Kw::TABLESPACE => {
                 self.bump();
-                self.equals();
-                TableOption::Engine(self.text_or_ident()?)
+                Ok(Some(self.valued_option(word)?))
             }
-            Kw::COMMENT => {
+            // A SELECT may have one too.
+            Kw::UNION if matches!(self.peek_at(1), Tok::Eq | Tok::LParen) => {
                 self.bump();
-                self.equals();
-                TableOption::Comment(self.text()?)
+                Ok(Some(TableOption::Union(self.union_tables()?)))
             }
-            Kw::AUTO_INCREMENT => {
-                self.bump();
-                self.equals();
-                match self.option_value(Value::Number)? {
-                    OptionValue::Number(n) => TableOption::AutoIncrement(n),
-                    _ => return Err(self.error()),
-                }
-            }
-            Kw::UNION => {
-                // A SELECT may have one too.
-                if !matches!(self.peek_at(1), Tok::Eq | Tok::LParen) {
-                    return Ok(None);
-                }
-                self.bump();
-                self.equals();
-                self.expect_tok(Tok::LParen)?;
-                let mut tables = Vec::new();
-                if self.peek() != Tok::RParen {
-                    tables = self.comma_separated(Self::table_name)?;
-                }
-                self.expect_tok(Tok::RParen)?;
-                TableOption::Union(tables)
-            }
+            Kw::UNION => Ok(None),
             Kw::DATA | Kw::INDEX if self.at_nth(1, Kw::DIRECTORY) => {
-                let name = if self.at(Kw::DATA) {
-                    "DATA DIRECTORY"
-                } else {
-                    "INDEX DIRECTORY"
-                };
                 self.bump();
                 self.bump();
                 self.equals();
-                TableOption::Known(name, OptionValue::Text(self.text()?))
-            }
-            Kw::TABLESPACE => {
-                self.bump();
-                TableOption::Known("TABLESPACE", OptionValue::Word(self.ident()?))
+                let name = match word {
+                    Kw::DATA => "DATA DIRECTORY",
+                    _ => "INDEX DIRECTORY",
+                };
+                let path = OptionValue::Text(self.text()?);
+                Ok(Some(TableOption::Known(name, path)))
             }
             Kw::STORAGE => {
                 self.bump();
                 let kind = self.option_value(Value::OneOf(&[Kw::DISK, Kw::MEMORY]))?;
-                TableOption::Known("STORAGE", kind)
+                Ok(Some(TableOption::Known("STORAGE", kind)))
             }
             Kw::WITH if self.at_nth(1, Kw::SYSTEM) => {
                 self.bump();
                 self.bump();
                 self.expect(Kw::VERSIONING)?;
-                TableOption::SystemVersioning
+                Ok(Some(TableOption::SystemVersioning))
             }
-            Kw::SEQUENCE => {
-                self.bump();
-                self.equals();
-                TableOption::Sequence(self.uint()? != 0)
-            }
-            _ => return self.table_engine_option(),
-        }))
+            _ => self.table_engine_option(),
+        }
+    }
+
+    /// The value of an option that has a form of its own, behind its word.
+    fn valued_option(&mut self, word: Kw) -> SqlResult<TableOption> {
+        if word != Kw::TABLESPACE {
+            self.equals();
+        }
+        Ok(match word {
+            Kw::ENGINE => TableOption::Engine(self.text_or_ident()?),
+            Kw::COMMENT => TableOption::Comment(self.text()?),
+            Kw::SEQUENCE => TableOption::Sequence(self.uint()? != 0),
+            Kw::TABLESPACE => TableOption::Known("TABLESPACE", OptionValue::Word(self.ident()?)),
+            _ => match self.option_value(Value::Number)? {
+                OptionValue::Number(n) => TableOption::AutoIncrement(n),
+                _ => return Err(self.error()),
+            },
+        })
+    }
+
+    /// `[=] (table, ...)`, perhaps none.
+    fn union_tables(&mut self) -> SqlResult<Vec<TableName>> {
+        self.equals();
+        self.expect_tok(Tok::LParen)?;
+        let mut tables = Vec::new();
+        if self.peek() != Tok::RParen {
+            tables = self.comma_separated(Self::table_name)?;
+        }
+        self.expect_tok(Tok::RParen)?;
+        Ok(tables)
     }
 
     fn table_engine_option(&mut self) -> SqlResult<Option<TableOption>> {
