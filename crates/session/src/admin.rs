@@ -5,6 +5,8 @@ use crate::plugins::PluginWords;
 use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
 use narwal_engine::Isolation;
+pub(crate) use narwal_syntax::ast::TableName as TableRef;
+pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, SetValue};
 
 /// An account name as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,48 +79,6 @@ pub(crate) enum Level {
     Table(Option<String>, String),
 }
 
-/// The scope of a SET assignment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SetScope {
-    /// Nothing said: session.
-    Default,
-    Session,
-    Global,
-}
-
-/// The right side of a SET assignment.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum SetValue {
-    Default,
-    /// A bare word (ON, utf8mb4, SERIALIZABLE).
-    Word(String),
-    /// A string literal.
-    Str(String),
-    /// Any other expression, as text.
-    Expr(String),
-}
-
-/// One part of a SET statement.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum SetItem {
-    System {
-        scope: SetScope,
-        name: String,
-        value: SetValue,
-    },
-    User {
-        name: String,
-        expr: String,
-    },
-    /// SET NAMES; `None` is DEFAULT.
-    Names {
-        charset: Option<String>,
-        collation: Option<String>,
-    },
-    /// SET CHARACTER SET; `None` is DEFAULT.
-    Charset(Option<String>),
-}
-
 /// LIKE or WHERE of a SHOW.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) enum Filter {
@@ -126,13 +86,6 @@ pub(crate) enum Filter {
     None,
     Like(String),
     Where(crate::show::filter::Condition),
-}
-
-/// `[db.]table`
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TableRef {
-    pub db: Option<String>,
-    pub name: String,
 }
 
 /// A table of LOCK TABLES.
@@ -317,8 +270,7 @@ pub(crate) enum Admin {
     RevokeEverything(Vec<UserName>),
     Kill {
         query: bool,
-        /// The id as expression text.
-        id: String,
+        id: Operand,
     },
     Flush(Vec<Flush>),
     Maintain {
@@ -327,8 +279,8 @@ pub(crate) enum Admin {
     },
     /// PURGE BINARY LOGS TO.
     PurgeTo(String),
-    /// PURGE BINARY LOGS BEFORE: the time as expression text.
-    PurgeBefore(String),
+    /// PURGE BINARY LOGS BEFORE.
+    PurgeBefore(Operand),
     /// RESET MASTER [TO n].
     ResetMaster(Option<u64>),
     /// CHANGE MASTER TO.

@@ -31,6 +31,8 @@ use narwal_engine::{
     TxnOptions,
 };
 use narwal_sql::SqlMode;
+use narwal_syntax::ast::admin::Admin;
+use narwal_syntax::{Kw, ParseOptions, Statement, Tok, glance};
 use narwal_types::charset::latin1_text;
 use narwal_types::errors::codes;
 use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
@@ -784,14 +786,14 @@ impl Applier {
                 return self.finish(None).map(Some);
             }
             ["SAVEPOINT", ..] => {
-                let name = unquote(&sql["SAVEPOINT".len()..]);
+                let name = savepoint_name(sql, vars.sql_mode).unwrap_or_default();
                 if let Some(txn) = &mut group.txn {
                     group.savepoints.push((name, txn.savepoint()));
                 }
                 return Ok(None);
             }
             ["ROLLBACK", ..] => {
-                let name = unquote(sql.rsplit([' ', '\t', '\n']).next().unwrap_or_default());
+                let name = savepoint_name(sql, vars.sql_mode).unwrap_or_default();
                 let at = group.savepoints.iter().rposition(|s| s.0 == name);
                 match (at, &mut group.txn) {
                     (Some(at), Some(txn)) => txn.rollback_to(&group.savepoints[at].1.clone()),
@@ -1131,45 +1133,24 @@ fn text(sql: &[u8], charset_client: Option<u16>) -> Result<Cow<'_, str>, ApplyEr
     }
 }
 
-/// Up to four leading words in upper case; comments are passed over, executable ones are not.
+/// Up to four leading words in upper case.
 fn first_words(sql: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut rest = sql;
-    while words.len() < 4 {
-        rest = rest.trim_start();
-        if let Some(r) = rest.strip_prefix("/*") {
-            if r.starts_with('!') || r.starts_with("M!") {
-                // The text inside counts: behind the version.
-                let r = r.trim_start_matches(['M', '!']);
-                rest = r.trim_start_matches(|c: char| c.is_ascii_digit());
-                continue;
-            }
-            let Some(end) = r.find("*/") else { break };
-            rest = &r[end + 2..];
-            continue;
-        }
-        if rest.starts_with('#') || rest.starts_with("-- ") {
-            let Some(end) = rest.find('\n') else { break };
-            rest = &rest[end..];
-            continue;
-        }
-        let len = rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
-        if len == 0 {
-            break;
-        }
-        words.push(rest[..len].to_ascii_uppercase());
-        rest = &rest[len..];
-    }
-    words
+    let tokens = glance::first_tokens(sql.as_bytes(), SqlMode::DEFAULT, 4);
+    let words = tokens.iter().take_while(|t| matches!(t.tok, Tok::Word(_)));
+    words.map(|t| t.of(sql).to_ascii_uppercase()).collect()
 }
 
-fn unquote(name: &str) -> String {
-    let name = name.trim();
-    match name.strip_prefix('`').and_then(|n| n.strip_suffix('`')) {
-        Some(inner) => inner.replace("``", "`"),
-        None => name.to_owned(),
+/// The name in SAVEPOINT and ROLLBACK TO.
+fn savepoint_name(sql: &str, sql_mode: Option<u64>) -> Option<String> {
+    let options = ParseOptions {
+        sql_mode: SqlMode(sql_mode.unwrap_or(SqlMode::DEFAULT.0)),
+    };
+    let Ok(Statement::Admin(a)) = narwal_syntax::parse_statement(sql, &options) else {
+        return None;
+    };
+    match *a {
+        Admin::Savepoint(name) | Admin::RollbackTo(name) => Some(name),
+        _ => None,
     }
 }
 
@@ -1206,68 +1187,34 @@ fn skippable(words: &[&str]) -> bool {
 }
 
 fn names_charset(sql: &str) -> bool {
-    let upper = sql.to_ascii_uppercase();
-    ["CHARACTER SET", "CHARSET", "COLLATE"]
+    let tokens = glance::tokens(sql, SqlMode::DEFAULT);
+    tokens
         .iter()
-        .any(|w| upper.contains(w))
+        .any(|t| matches!(t.tok, Tok::Word(Kw::CHARACTER | Kw::CHARSET | Kw::COLLATE)))
 }
 
 /// Replaces names of Unicode collations and character sets outside of quotes; also gives the names replaced.
 fn replace_collations(sql: &str) -> (Cow<'_, str>, Vec<String>) {
     let mut out = String::new();
     let mut replaced = Vec::new();
-    let bytes = sql.as_bytes();
-    let (mut at, mut copied) = (0, 0);
-    while at < bytes.len() {
-        match bytes[at] {
-            quote @ (b'\'' | b'"' | b'`') => {
-                at += 1;
-                while at < bytes.len() && bytes[at] != quote {
-                    at += if bytes[at] == b'\\' && quote != b'`' {
-                        2
-                    } else {
-                        1
-                    };
-                }
-                at += 1;
-            }
-            b if b.is_ascii_alphabetic() || b == b'_' => {
-                let start = at;
-                while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
-                    at += 1;
-                }
-                let word = &sql[start..at];
-                let lower = word.to_ascii_lowercase();
-                let new = match lower.as_str() {
-                    w if Collation::from_name(w).is_some() => None,
-                    w if ["utf8mb4_", "utf8mb3_", "utf8_", "uca1400_"]
-                        .iter()
-                        .any(|p| w.starts_with(p)) =>
-                    {
-                        let bin = w.ends_with("_bin");
-                        Some(if bin {
-                            "utf8mb4_bin"
-                        } else {
-                            "utf8mb4_general_ci"
-                        })
-                    }
-                    _ => None,
-                };
-                if let Some(new) = new {
-                    out.push_str(&sql[copied..start]);
-                    out.push_str(new);
-                    copied = at;
-                    if !replaced.contains(&lower) {
-                        replaced.push(lower);
-                    }
-                }
-            }
-            b if b.is_ascii_digit() => {
-                while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
-                    at += 1;
-                }
-            }
-            _ => at += 1,
+    let mut copied = 0;
+    for t in glance::tokens(sql, SqlMode::DEFAULT) {
+        if !matches!(t.tok, Tok::Word(_)) {
+            continue;
+        }
+        let lower = t.of(sql).to_ascii_lowercase();
+        let unicode = ["utf8mb4_", "utf8mb3_", "utf8_", "uca1400_"];
+        if Collation::from_name(&lower).is_some() || !unicode.iter().any(|p| lower.starts_with(p)) {
+            continue;
+        }
+        out.push_str(&sql[copied..t.start as usize]);
+        out.push_str(match lower.ends_with("_bin") {
+            true => "utf8mb4_bin",
+            false => "utf8mb4_general_ci",
+        });
+        copied = t.end as usize;
+        if !replaced.contains(&lower) {
+            replaced.push(lower);
         }
     }
     if replaced.is_empty() {
@@ -1316,7 +1263,13 @@ mod tests {
         assert_eq!(first_words("/*!50003 CREATE*/"), ["CREATE"]);
         assert_eq!(first_words("# c\nDROP TABLE `x`"), ["DROP", "TABLE"]);
         assert!(first_words("").is_empty());
-        assert_eq!(unquote(" `a``b`"), "a`b");
+        for sql in [
+            "SAVEPOINT `a``b`",
+            "ROLLBACK TO SAVEPOINT `a``b`",
+            "rollback to `a``b`",
+        ] {
+            assert_eq!(savepoint_name(sql, None).as_deref(), Some("a`b"));
+        }
         assert_eq!(text(b"caf\xe9 \x80", Some(8)).unwrap(), "café €");
         assert!(text(b"caf\xe9", Some(45)).is_err());
         assert!(skippable(&["CREATE", "ALGORITHM", "UNDEFINED", "DEFINER"]));

@@ -2,11 +2,10 @@
 //! variables; the lines are JSON's. A session makes a line and leaves it; a thread writes it.
 
 use crate::instance::{ConnectOptions, Instance};
-use crate::lex::leading_words;
 use crate::logins::FailedLogin;
-use crate::secrets;
 use crate::session::ClientSession;
 use narwal_sql::SqlMode;
+use narwal_syntax::{Kw, glance, secrets};
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value as Json};
@@ -77,29 +76,36 @@ pub(crate) struct Audit {
     running: Mutex<Option<std::thread::JoinHandle<()>>>,
 }
 
-/// What kind of statement a text is.
-fn class(code: &str) -> (&'static str, u32) {
-    let (a, n, b, m) = leading_words(code);
-    let account = matches!(&b[..m], b"USER" | b"ROLE") || &b[..m] == b"OR" && replaces_user(code);
-    match &a[..n] {
-        b"CREATE" | b"ALTER" | b"DROP" | b"RENAME" if account => ("dcl", event::DCL),
-        b"GRANT" | b"REVOKE" => ("dcl", event::DCL),
-        b"SET" if &b[..m] == b"PASSWORD" => ("dcl", event::DCL),
-        b"DROP" if &b[..m] == b"PREPARE" => ("other", 0),
-        b"CREATE" | b"ALTER" | b"DROP" | b"RENAME" | b"TRUNCATE" => ("ddl", event::DDL),
-        b"SELECT" | b"WITH" | b"TABLE" | b"VALUES" => ("select", event::DML),
-        b"INSERT" | b"UPDATE" | b"DELETE" | b"REPLACE" | b"LOAD" | b"CALL" | b"DO" | b"HANDLER" => {
-            ("dml", event::DML | event::DML_NO_SELECT)
+/// What kind of statement a text is, which need not parse.
+fn class(text: &str, mode: SqlMode) -> (&'static str, u32) {
+    let mut code = text;
+    while let Some(rest) = glance::behind_settings(code, mode) {
+        code = rest;
+    }
+    let [first, second, third, fourth] = glance::first_words(code.as_bytes(), mode);
+    let object = match (second, third) {
+        (Kw::OR, Kw::REPLACE) => fourth,
+        _ => second,
+    };
+    match first {
+        Kw::CREATE | Kw::ALTER | Kw::DROP | Kw::RENAME if matches!(object, Kw::USER | Kw::ROLE) => {
+            ("dcl", event::DCL)
         }
+        Kw::GRANT | Kw::REVOKE => ("dcl", event::DCL),
+        Kw::SET if second == Kw::PASSWORD => ("dcl", event::DCL),
+        Kw::DROP if second == Kw::PREPARE => ("other", 0),
+        Kw::CREATE | Kw::ALTER | Kw::DROP | Kw::RENAME | Kw::TRUNCATE => ("ddl", event::DDL),
+        Kw::SELECT | Kw::WITH | Kw::TABLE | Kw::VALUES => ("select", event::DML),
+        Kw::INSERT
+        | Kw::UPDATE
+        | Kw::DELETE
+        | Kw::REPLACE
+        | Kw::LOAD
+        | Kw::CALL
+        | Kw::DO
+        | Kw::HANDLER => ("dml", event::DML | event::DML_NO_SELECT),
         _ => ("other", 0),
     }
-}
-
-fn replaces_user(code: &str) -> bool {
-    let mut words = code.split_ascii_whitespace().skip(3);
-    words
-        .next()
-        .is_some_and(|w| w.eq_ignore_ascii_case("USER") || w.eq_ignore_ascii_case("ROLE"))
 }
 
 impl Audit {
@@ -472,14 +478,7 @@ impl ClientSession {
         if self.internal {
             return;
         }
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        let code = crate::statement::unwrap(text, no_backslash);
-        let mut code = crate::statement::trim(&code);
-        while let Ok(Some((_, rest))) = crate::admin_parse::set_statement(code, self.lex_options())
-        {
-            code = rest;
-        }
-        let (class, bit) = class(code);
+        let (class, bit) = class(text, self.env.sql_mode);
         let audit = &self.instance.audit;
         if !audit.wants(bit | event::QUERY) || !self.instance.audits_user(&self.client.user) {
             return;
@@ -520,7 +519,7 @@ mod tests {
             ("with x as (select 1) select 1", "select"),
             ("load data infile 'x' into table t", "dml"),
         ] {
-            assert_eq!(class(text).0, want, "{text}");
+            assert_eq!(class(text, SqlMode::DEFAULT).0, want, "{text}");
         }
     }
 

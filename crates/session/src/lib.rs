@@ -18,8 +18,8 @@
 //! | `variables/`, `session_vars.rs`, `settings.rs` | system variables: the table of them, a session's values, the settings that they make |
 //! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
 //! | `password_rules.rs`, `logins.rs`, `plugins.rs` | which passwords may be had; failed logins; what INSTALL SONAME switches on |
-//! | `audit.rs`, `secrets.rs` | the audit log; statement texts without their passwords |
-//! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
+//! | `audit.rs` | the audit log |
+//! | `admin.rs`, `lower/` | administrative statements, made from the parser's trees |
 //! | `dump.rs` | COM_REGISTER_SLAVE, COM_BINLOG_DUMP: what a session has to do with replicas |
 //! | `archive.rs` | the archive of the log, as sessions see it |
 //! | `apply.rs` | event groups of other servers: import, replicas |
@@ -30,7 +30,6 @@
 mod access;
 mod acl;
 mod admin;
-mod admin_parse;
 pub mod apply;
 mod apply_made;
 mod archive;
@@ -47,8 +46,8 @@ mod flashback;
 mod gtids;
 mod information_schema;
 mod instance;
-mod lex;
 mod logins;
+mod lower;
 mod named_locks;
 mod password;
 mod password_rules;
@@ -61,7 +60,6 @@ mod read_lock;
 mod reads;
 pub mod replica;
 mod rows;
-mod secrets;
 mod sequences;
 mod session;
 mod session_vars;
@@ -86,11 +84,11 @@ pub use archive::ArchiveControl;
 pub use backup::StreamBegin;
 pub use instance::{ConnectOptions, Instance, NARWAL_VERSION, Startup, server_version};
 pub use logins::FailedLogin;
+pub use narwal_syntax::secrets::mask as without_secrets;
 pub use password::{native_hash, sha2_hash, sha2_verify};
 pub use plugins::unknown_plugin;
 pub use prepared::PreparedInfo;
 pub use privileges::PrivilegeSet;
 pub use process::{Killer, SystemTask, SystemThread};
-pub use secrets::mask as without_secrets;
 pub use session::{ClientSession, flags};
 pub use settings::SessionTimeouts;

@@ -1,14 +1,14 @@
 //! Prepared statements.
 
 use crate::admin::Admin;
-use crate::admin_parse;
-use crate::lex::LexOptions;
+use crate::lower::{self, Work};
 use crate::process::Command;
 use crate::session::ClientSession;
-use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, unwrap, utf8};
+use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
+use narwal_syntax::glance;
 use narwal_types::errors;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
@@ -111,60 +111,7 @@ impl ClientSession {
         if text.is_empty() {
             return Err(empty_query());
         }
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        if text.contains(';') && narwal_sql::split_statements(text, no_backslash).len() > 1 {
-            return Err(crate::lex::syntax_near(text, text.find(';').unwrap_or(0)));
-        }
-        let code = unwrap(text, no_backslash);
-        let (mut cursor, mut bulk) = (false, false);
-        let (kind, params, columns) = if admin_parse::is_admin(&code) {
-            if has_placeholder(&code, self.lex_options()) {
-                return Err(SqlError::unsupported(
-                    "parameters in statements other than SELECT, INSERT, REPLACE, UPDATE, DELETE and DO",
-                ));
-            }
-            let admin = admin_parse::parse(&code, self.lex_options())?;
-            if matches!(admin, Admin::Prepared(_)) {
-                return Err(crate::sql_prepared::not_preparable());
-            }
-            let columns = self.admin_columns(&admin)?;
-            cursor = matches!(admin, Admin::Show(_));
-            (SlotKind::Admin(Arc::new(admin)), 0, columns)
-        } else {
-            let stmt = self.parse(&code)?;
-            if matches!(stmt, Stmt::LoadData(_)) {
-                return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
-            }
-            let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
-            if let Stmt::Ddl(d) = stmt {
-                (SlotKind::Ddl(Arc::new(*d), counter), 0, Vec::new())
-            } else {
-                cursor = matches!(stmt, Stmt::Select(_));
-                bulk = crate::bulk::is_bulk(&stmt);
-                let mut plan = self.plan(&stmt, text)?;
-                let mut types = Vec::new();
-                if plan.depends_on_param_types() {
-                    // What is told of it now is what it would be with NULLs.
-                    types = vec![ParamType::Null; plan.params()];
-                    plan = self.plan_typed(&stmt, text, &types)?;
-                }
-                let (params, columns) = (plan.params(), plan.columns().to_vec());
-                (
-                    SlotKind::Sql {
-                        counter,
-                        writes: stmt.writes(),
-                        keeps_diagnostics: keeps_diagnostics(&stmt),
-                        generation: self.plan_generation,
-                        types,
-                        stmt: Arc::new(stmt),
-                        plan: Arc::new(plan),
-                    },
-                    params,
-                    columns,
-                )
-            }
-        };
-        let params = u16::try_from(params).map_err(|_| errors::PS_MANY_PARAM.plain())?;
+        let (kind, mut info) = self.slot_kind(text)?;
         self.last_handle = self.last_handle.wrapping_add(1).max(1);
         self.instance
             .prepared_statements
@@ -180,13 +127,70 @@ impl ClientSession {
                 bytes,
             },
         );
-        Ok(PreparedInfo {
-            handle: self.last_handle,
+        info.handle = self.last_handle;
+        Ok(info)
+    }
+
+    /// What is kept of a statement, and what is told of it.
+    fn slot_kind(&mut self, text: &str) -> SqlResult<(SlotKind, PreparedInfo)> {
+        let options = self.parse_options();
+        let statement = narwal_syntax::parse_statement(text, &options)?;
+        let stmt = match lower::work(statement, &options)? {
+            Work::Settings { .. } => return Err(SqlError::unsupported("SET STATEMENT")),
+            Work::Admin(admin) => return self.admin_slot(admin, text),
+            Work::Sql(stmt) => stmt,
+        };
+        if matches!(stmt, Stmt::LoadData(_)) {
+            return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
+        }
+        let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        if let Stmt::Ddl(d) = stmt {
+            let kind = SlotKind::Ddl(Arc::new(*d), counter);
+            return Ok((kind, PreparedInfo::default()));
+        }
+        let mut plan = self.plan(&stmt, text)?;
+        let mut types = Vec::new();
+        if plan.depends_on_param_types() {
+            // What is told of it now is what it would be with NULLs.
+            types = vec![ParamType::Null; plan.params()];
+            plan = self.plan_typed(&stmt, text, &types)?;
+        }
+        let params = u16::try_from(plan.params()).map_err(|_| errors::PS_MANY_PARAM.plain())?;
+        let info = PreparedInfo {
+            handle: 0,
             params,
-            columns,
-            cursor,
-            bulk,
-        })
+            columns: plan.columns().to_vec(),
+            cursor: matches!(stmt, Stmt::Select(_)),
+            bulk: crate::bulk::is_bulk(&stmt),
+        };
+        let kind = SlotKind::Sql {
+            counter,
+            writes: stmt.writes(),
+            keeps_diagnostics: keeps_diagnostics(&stmt),
+            generation: self.plan_generation,
+            types,
+            stmt: Arc::new(stmt),
+            plan: Arc::new(plan),
+        };
+        Ok((kind, info))
+    }
+
+    /// As [`Self::slot_kind`], for a statement of the session's own.
+    fn admin_slot(&mut self, admin: Box<Admin>, text: &str) -> SqlResult<(SlotKind, PreparedInfo)> {
+        if glance::first_param(text, self.env.sql_mode).is_some() {
+            return Err(SqlError::unsupported(
+                "parameters in statements other than SELECT, INSERT, REPLACE, UPDATE, DELETE and DO",
+            ));
+        }
+        if matches!(*admin, Admin::Prepared(_)) {
+            return Err(crate::sql_prepared::not_preparable());
+        }
+        let info = PreparedInfo {
+            columns: self.admin_columns(&admin)?,
+            cursor: matches!(*admin, Admin::Show(_)),
+            ..PreparedInfo::default()
+        };
+        Ok((SlotKind::Admin(Arc::from(admin)), info))
     }
 
     /// Plans a statement whose parameters have these types.
@@ -356,11 +360,4 @@ impl ClientSession {
                 .fetch_sub(1, Ordering::Relaxed);
         }
     }
-}
-
-pub(crate) fn has_placeholder(code: &str, opts: LexOptions) -> bool {
-    crate::lex::tokens(code, opts).is_ok_and(|t| {
-        t.iter()
-            .any(|t| matches!(t.tok, crate::lex::Tok::Punct(b'?')))
-    })
 }

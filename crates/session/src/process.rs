@@ -1,7 +1,6 @@
 //! The process list: what each connection is doing, and how to stop it.
 
 use crate::instance::Instance;
-use crate::secrets;
 use crate::status::Counters;
 use narwal_engine::KillFlag;
 use parking_lot::{Mutex, RwLock};
@@ -323,7 +322,10 @@ impl Process {
                 }
             },
             info: running
-                .then(|| secrets::mask(&String::from_utf8_lossy(&self.info.lock())).into_owned())
+                .then(|| {
+                    narwal_syntax::secrets::mask(&String::from_utf8_lossy(&self.info.lock()))
+                        .into_owned()
+                })
                 .filter(|s| !s.is_empty()),
             memory: (self.memory.used(), self.memory.most()),
         }

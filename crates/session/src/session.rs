@@ -4,7 +4,6 @@ use crate::acl;
 use crate::acl::{Account, Acl};
 use crate::charset;
 use crate::instance::{ConnectOptions, Instance};
-use crate::lex::LexOptions;
 use crate::prepared::Slot;
 use crate::process::{Command, Identity, Process};
 use crate::session_vars::SessionVars;
@@ -289,13 +288,6 @@ impl ClientSession {
         }
     }
 
-    pub(crate) fn lex_options(&self) -> LexOptions {
-        LexOptions {
-            no_backslash_escapes: self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
-            ansi_quotes: self.env.sql_mode.has(SqlMode::ANSI_QUOTES),
-        }
-    }
-
     // ---- what the protocol front calls ----
 
     /// Runs a query of one or more statements. Each result goes to `out`; an error ends the query.
@@ -313,11 +305,10 @@ impl ClientSession {
         if !text.contains(';') {
             return self.run_audited(trim(text), out, false);
         }
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        let parts = narwal_sql::split_statements(text, no_backslash);
+        let parts = narwal_syntax::split_statements(text, self.env.sql_mode);
         if parts.len() > 1 && !self.multi_statements {
             let second = parts[1].as_ptr() as usize - text.as_ptr() as usize;
-            return self.fail(crate::lex::syntax_near(text, second));
+            return self.fail(narwal_syntax::syntax_error(text, second));
         }
         if parts.is_empty() {
             return self.run_audited("", out, false);

@@ -4,16 +4,34 @@
 //! connection with a query time-out, transaction control and SET included.
 
 use crate::admin::SetItem;
-use crate::admin_parse;
 use crate::session::ClientSession;
 use crate::status;
 use crate::variables::parts::SessionParts;
 use crate::variables::{self, VARIABLES, VarValue};
+use narwal_syntax::Statement;
+use narwal_syntax::ast::admin::Admin;
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlResult};
 
 /// Puts state back.
 type PutBack = fn(&mut dyn SessionParts, u64);
+
+/// The parts of a SET STATEMENT, or the other statement that it is.
+fn inner_settings(
+    statement: Statement,
+) -> Result<(Vec<SetItem>, Box<Statement>, String), Box<Statement>> {
+    match statement {
+        Statement::Admin(a) => match *a {
+            Admin::SetStatement {
+                items,
+                statement,
+                text,
+            } => Ok((items, statement, text)),
+            other => Err(Box::new(Statement::Admin(Box::new(other)))),
+        },
+        other => Err(Box::new(other)),
+    }
+}
 
 /// What the variables were before.
 #[derive(Default)]
@@ -29,7 +47,8 @@ impl ClientSession {
     pub(crate) fn run_with_settings(
         &mut self,
         mut items: Vec<SetItem>,
-        mut statement: &str,
+        mut statement: Box<Statement>,
+        mut text: String,
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
@@ -42,21 +61,19 @@ impl ClientSession {
                     return self.fail(e);
                 }
             };
-            match admin_parse::set_statement(statement, self.lex_options()) {
-                Ok(None) => break before,
-                Ok(Some((inner, rest))) => {
+            match inner_settings(*statement) {
+                Ok((inner, rest, rest_text)) => {
                     self.put_back(before);
-                    (items, statement) = (inner, rest);
+                    (items, statement, text) = (inner, rest, rest_text);
                 }
-                Err(e) => {
-                    self.put_back(before);
-                    self.begin_statement(status::ADMIN_COMMANDS, false);
-                    return self.fail(e);
+                Err(s) => {
+                    statement = s;
+                    break before;
                 }
             }
         };
         self.announce_results(out);
-        let r = self.run_text(statement, out, more);
+        let r = self.dispatch(*statement, &text, out, more);
         self.put_back(before);
         self.announce_results(out);
         r

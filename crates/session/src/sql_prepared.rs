@@ -1,7 +1,7 @@
 //! PREPARE, EXECUTE and DEALLOCATE PREPARE in SQL text, over the session's prepared statements. A statement with
 //! parameters is planned anew for each EXECUTE, with their values as constants: result columns have their types.
 
-use crate::lex::Cursor;
+use crate::admin::Operand;
 use crate::prepared::SlotKind;
 use crate::session::ClientSession;
 use crate::status;
@@ -11,23 +11,23 @@ use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::atomic::Ordering;
 
 /// What stands behind USING.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Using {
     /// An expression.
-    Value(String),
+    Value(Operand),
     /// DEFAULT or IGNORE.
     LeftOut(ParamDefault),
 }
 
-/// One of these statements. Texts of expressions stand as written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One of these statements.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SqlPrepared {
     /// PREPARE name FROM expression.
-    Prepare { name: String, from: String },
+    Prepare { name: String, from: Operand },
     /// EXECUTE name USING ...
     Execute { name: String, using: Vec<Using> },
     /// EXECUTE IMMEDIATE expression USING ...
-    Immediate { from: String, using: Vec<Using> },
+    Immediate { from: Operand, using: Vec<Using> },
     /// DEALLOCATE PREPARE, DROP PREPARE.
     Deallocate(String),
 }
@@ -42,55 +42,6 @@ impl SqlPrepared {
             SqlPrepared::Deallocate(_) => "Com_dealloc_sql",
         }
     }
-}
-
-/// Parses what stands behind PREPARE.
-pub(crate) fn prepare(c: &mut Cursor<'_>) -> SqlResult<SqlPrepared> {
-    let name = c.ident()?;
-    c.expect_kw("FROM")?;
-    Ok(SqlPrepared::Prepare {
-        name,
-        from: c.expression_text()?.to_string(),
-    })
-}
-
-/// Parses what stands behind EXECUTE.
-pub(crate) fn execute(c: &mut Cursor<'_>) -> SqlResult<SqlPrepared> {
-    if c.eat_kw("IMMEDIATE") {
-        let from = c.expression_text_before("USING")?.to_string();
-        return Ok(SqlPrepared::Immediate {
-            from,
-            using: using(c)?,
-        });
-    }
-    Ok(SqlPrepared::Execute {
-        name: c.ident()?,
-        using: using(c)?,
-    })
-}
-
-fn using(c: &mut Cursor<'_>) -> SqlResult<Vec<Using>> {
-    let mut out = Vec::new();
-    if c.eat_kw("USING") {
-        loop {
-            let text = c.expression_text()?;
-            out.push(match text.to_ascii_uppercase().as_str() {
-                "DEFAULT" => Using::LeftOut(ParamDefault::Default),
-                "IGNORE" => Using::LeftOut(ParamDefault::Ignore),
-                _ => Using::Value(text.to_string()),
-            });
-            if !c.eat_punct(b',') {
-                break;
-            }
-        }
-    }
-    Ok(out)
-}
-
-/// Parses what stands behind DEALLOCATE or DROP.
-pub(crate) fn deallocate(c: &mut Cursor<'_>) -> SqlResult<SqlPrepared> {
-    c.expect_kw("PREPARE")?;
-    Ok(SqlPrepared::Deallocate(c.ident()?))
 }
 
 /// Error 1295.
@@ -147,7 +98,7 @@ impl ClientSession {
     }
 
     /// Prepares the statement whose text an expression gives.
-    fn prepare_from(&mut self, expr: &str) -> SqlResult<u32> {
+    fn prepare_from(&mut self, expr: &Operand) -> SqlResult<u32> {
         let text = match self.evaluate(expr)? {
             Value::Null => b"NULL".to_vec(),
             Value::Str(s) => s.as_bytes().to_vec(),

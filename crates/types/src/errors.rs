@@ -106,6 +106,8 @@ macro_rules! errors {
 errors! {
     WRITE: 2 = 3, b"HY000", "EE_WRITE",
         "Error {} a temporary file: {}";
+    CANNOT_ADD_FOREIGN: 1 = 150, b"HY000", "HA_ERR_CANNOT_ADD_FOREIGN",
+        "{}";
     AUTOINC_ERANGE: 2 = 167, b"22003", "HA_ERR_AUTOINC_ERANGE",
         "Out of range value for column '{}' at row {}";
     LOCAL_TMP_SPACE_FULL: 0 = 201, b"HY000", "EE_LOCAL_TMP_SPACE_FULL",
@@ -437,8 +439,12 @@ errors! {
         "Invalid {} character string: '{}'";
     WARN_ALLOWED_PACKET_OVERFLOWED: 2 = 1301, b"HY000", "ER_WARN_ALLOWED_PACKET_OVERFLOWED",
         "Result of {}() was larger than max_allowed_packet ({}) - truncated";
+    SP_NO_RECURSIVE_CREATE: 1 = 1303, b"2F003", "ER_SP_NO_RECURSIVE_CREATE",
+        "Can't create a {} from within another stored routine";
     SP_DOES_NOT_EXIST: 2 = 1305, b"42000", "ER_SP_DOES_NOT_EXIST",
         "{} {} does not exist";
+    SP_LABEL_MISMATCH: 1 = 1310, b"42000", "ER_SP_LABEL_MISMATCH",
+        "End-label {} without match";
     QUERY_INTERRUPTED: 0 = 1317, b"70100", "ER_QUERY_INTERRUPTED",
         "Query execution was interrupted";
     SP_UNDECLARED_VAR: 1 = 1327, b"42000", "ER_SP_UNDECLARED_VAR",
@@ -548,12 +554,16 @@ errors! {
         "Plugin '{}' is not loaded";
     WRONG_VALUE: 2 = 1525, b"HY000", "ER_WRONG_VALUE",
         "Incorrect {} value: '{}'";
+    NO_PARTITION_FOR_GIVEN_VALUE: 1 = 1526, b"HY000", "ER_NO_PARTITION_FOR_GIVEN_VALUE",
+        "{}";
     BINLOG_ROW_WRONG_TABLE_DEF: 1 = 1535, b"HY000", "ER_BINLOG_ROW_WRONG_TABLE_DEF",
         "{}";
     DROP_INDEX_FK: 1 = 1553, b"HY000", "ER_DROP_INDEX_FK",
         "Cannot drop index '{}': needed in a foreign key constraint";
     CANT_CHANGE_TX_CHARACTERISTICS: 0 = 1568, b"25001", "ER_CANT_CHANGE_TX_CHARACTERISTICS",
         "Transaction characteristics can't be changed while a transaction is in progress";
+    EVENT_RECURSION_FORBIDDEN: 0 = 1576, b"HY000", "ER_EVENT_RECURSION_FORBIDDEN",
+        "Recursion of EVENT DDL statements is forbidden when body is present";
     WRONG_PARAMCOUNT_TO_NATIVE_FCT: 1 = 1582, b"42000", "ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT",
         "Incorrect parameter count in the call to native function '{}'";
     WRONG_PARAMETERS_TO_NATIVE_FCT: 1 = 1583, b"HY000", "ER_WRONG_PARAMETERS_TO_NATIVE_FCT",
@@ -682,6 +692,8 @@ errors! {
         "{}";
     INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO: 0 = 1953, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO",
         "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction";
+    BINLOG_MUST_BE_EMPTY: 1 = 1956, b"HY000", "ER_BINLOG_MUST_BE_EMPTY",
+        "{}";
     BAD_BASE64_DATA: 1 = 1958, b"HY000", "ER_BAD_BASE64_DATA",
         "{}";
     INVALID_ROLE: 1 = 1959, b"HY000", "ER_INVALID_ROLE",
@@ -730,6 +742,18 @@ errors! {
         "Expression for field {} is referring to uninitialized field {}";
     INVALID_DEFAULT_PARAM: 0 = 4032, b"HY000", "ER_INVALID_DEFAULT_PARAM",
         "Default/ignore value is not supported for such parameter usage";
+    JSON_BAD_CHR: 1 = 4035, b"HY000", "ER_JSON_BAD_CHR",
+        "{}";
+    JSON_NOT_JSON_CHR: 1 = 4036, b"HY000", "ER_JSON_NOT_JSON_CHR",
+        "{}";
+    JSON_EOS: 1 = 4037, b"HY000", "ER_JSON_EOS",
+        "{}";
+    JSON_SYNTAX: 1 = 4038, b"HY000", "ER_JSON_SYNTAX",
+        "{}";
+    JSON_ESCAPING: 1 = 4039, b"HY000", "ER_JSON_ESCAPING",
+        "{}";
+    JSON_DEPTH: 1 = 4040, b"HY000", "ER_JSON_DEPTH",
+        "{}";
     JSON_PATH_EOS: 1 = 4041, b"HY000", "ER_JSON_PATH_EOS",
         "{}";
     JSON_PATH_SYNTAX: 1 = 4042, b"HY000", "ER_JSON_PATH_SYNTAX",
@@ -764,14 +788,24 @@ errors! {
         "Unknown VIEW: '{}'";
     WRONG_NUMBER_OF_VALUES_IN_TVC: 0 = 4099, b"HY000", "ER_WRONG_NUMBER_OF_VALUES_IN_TVC",
         "The used table value constructor has a different number of values";
+    EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
+        "Row with no elements is not allowed in table value constructor in this context";
+    BACKUP_UNKNOWN_STAGE: 1 = 4149, b"HY000", "ER_BACKUP_UNKNOWN_STAGE",
+        "{}";
     USER_IS_BLOCKED: 0 = 4150, b"HY000", "ER_USER_IS_BLOCKED",
         "User is blocked because of too many credential errors; unblock with 'ALTER USER / \
          FLUSH PRIVILEGES'";
     ACCOUNT_HAS_BEEN_LOCKED: 0 = 4151, b"HY000", "ER_ACCOUNT_HAS_BEEN_LOCKED",
         "Access denied, this account is locked";
+    UNKNOWN_DATA_TYPE: 1 = 4161, b"HY000", "ER_UNKNOWN_DATA_TYPE",
+        "Unknown data type: '{}'";
     LOAD_INFILE_CAPABILITY_DISABLED: 0 = 4166, b"HY000", "ER_LOAD_INFILE_CAPABILITY_DISABLED",
         "The used command is not allowed because the MariaDB server or client has disabled \
          the local infile capability";
+    NOT_ALLOWED_IN_THIS_CONTEXT: 1 = 4172, b"HY000", "ER_NOT_ALLOWED_IN_THIS_CONTEXT",
+        "'{}' is not allowed in this context";
+    WITH_TIES_NEEDS_ORDER: 0 = 4180, b"HY000", "ER_WITH_TIES_NEEDS_ORDER",
+        "FETCH ... WITH TIES requires ORDER BY clause to be present";
     WARN_SFORMAT_ERROR: 1 = 4183, b"HY000", "WARN_SFORMAT_ERROR",
         "{}";
     WARN_OPTION_CHANGING: 1 = 4190, b"HY000", "WARN_OPTION_CHANGING",

@@ -8,13 +8,12 @@
 //! | `status.rs` | [`ConnectionStatus`]: what SHOW SLAVE STATUS shows |
 //! | `filter.rs` | [`ReplicaFilter`]: which changes are applied |
 //! | `settings.rs` | variables: positions, filters, what is refused while a connection runs |
-//! | `parse.rs`, `statements.rs`, `show.rs` | the statements |
+//! | `statements.rs`, `show.rs` | the statements |
 //! | `errors.rs` | errors and notes that they give |
 
-mod config;
+pub(crate) mod config;
 pub(crate) mod errors;
 pub(crate) mod filter;
-pub(crate) mod parse;
 mod settings;
 pub(crate) mod show;
 mod statements;
