@@ -11,8 +11,11 @@
 //! Only changes of rows are taken: a statement that changes rows (`binlog_format` STATEMENT or MIXED) is refused.
 
 use crate::acl::Account;
+pub use crate::apply_error::ApplyError;
 use crate::apply_made::Made;
-use crate::instance::{ConnectOptions, Instance};
+use crate::applying::Applying;
+use crate::client::ConnectOptions;
+use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
 use crate::read_lock::Patience;
 use crate::replica::ReplicaFilter;
@@ -64,82 +67,6 @@ mod code {
     pub(super) const BINLOG_CHECKPOINT: u8 = 161;
 }
 
-/// Why an event could not be applied.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}{}", if *.code == 0 { String::new() } else { format!(" (error {})", .code) })]
-pub struct ApplyError {
-    /// MySQL's number of the error, 0 if it has none.
-    pub code: u16,
-    /// What happened.
-    pub message: String,
-    /// The table that it happened to, `database.table`.
-    pub table: Option<String>,
-    /// The statement that it happened to, cut after some hundred bytes.
-    pub statement: Option<String>,
-    /// The kind of rows event that it happened in, as MariaDB names it.
-    pub event: Option<&'static str>,
-}
-
-impl ApplyError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        ApplyError {
-            code: 0,
-            message: message.into(),
-            table: None,
-            statement: None,
-            event: None,
-        }
-    }
-
-    /// The events of a group do not make one.
-    pub fn malformed(what: &str) -> Self {
-        ApplyError::new(what)
-    }
-
-    fn unsupported(message: impl Into<String>) -> Self {
-        ApplyError {
-            code: codes::NOT_SUPPORTED_YET,
-            ..ApplyError::new(message)
-        }
-    }
-
-    fn on(mut self, table: impl Into<String>) -> Self {
-        self.table = Some(table.into());
-        self
-    }
-
-    fn of(mut self, statement: &str) -> Self {
-        let mut end = statement.len().min(300);
-        while !statement.is_char_boundary(end) {
-            end -= 1;
-        }
-        let more = if end < statement.len() { "..." } else { "" };
-        self.statement = Some(format!("{}{more}", &statement[..end]));
-        self
-    }
-}
-
-impl From<SqlError> for ApplyError {
-    fn from(e: SqlError) -> Self {
-        ApplyError {
-            code: e.code,
-            ..ApplyError::new(e.message)
-        }
-    }
-}
-
-impl From<EngineError> for ApplyError {
-    fn from(e: EngineError) -> Self {
-        e.to_sql().into()
-    }
-}
-
-impl From<narwal_binlog::BinlogError> for ApplyError {
-    fn from(e: narwal_binlog::BinlogError) -> Self {
-        ApplyError::new(e.to_string())
-    }
-}
-
 /// What an applier does beyond applying.
 #[derive(Debug, Clone, Default)]
 pub struct ApplyOptions {
@@ -176,13 +103,6 @@ pub struct Applied {
     pub statement: bool,
     /// It was logged, but nothing was done: left out, or without effect here.
     pub nothing: bool,
-}
-
-/// What the statements of a group that a session runs for an applier are logged with.
-#[derive(Debug, Clone)]
-pub(crate) struct Applying {
-    pub(crate) gtid: GtidChoice,
-    pub(crate) origin: Option<Arc<Origin>>,
 }
 
 /// The group that is being applied.

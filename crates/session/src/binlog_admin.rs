@@ -1,8 +1,7 @@
 //! Administration of the binary log, and what the session asks of the GTIDs of its transactions.
 
 use crate::admin::Operand;
-use crate::gtids::gtid_inside_transaction;
-pub(crate) use crate::gtids::gtid_list;
+use crate::gtids::{gtid_inside_transaction, gtid_list};
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use narwal_engine::{GtidChoice, PurgeReport};

@@ -3,12 +3,12 @@
 use crate::acl;
 use crate::admin::{Admin, Flush, Maintenance, Operand, SetScope, Show, TableLock, TableRef};
 use crate::information_schema::Definitions;
+use crate::open_transaction::NextTransaction;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::ClientSession;
 use crate::settings::Completion;
 use crate::status;
-use crate::transaction::NextTransaction;
 use crate::variables::VarValue;
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
 use narwal_sql::ast::{Select, SelectItem};
@@ -83,7 +83,7 @@ impl ClientSession {
                 Answer::Done { .. } => Vec::new(),
             },
             Admin::Maintain { .. } => maintenance_grid().columns,
-            Admin::Xa(crate::xa::Statement::Recover(as_sql)) => {
+            Admin::Xa(crate::words::XaStatement::Recover(as_sql)) => {
                 crate::xa::recover_columns(*as_sql).columns
             }
             Admin::Flashback(_) => crate::flashback::columns().columns,

@@ -4,6 +4,7 @@ use crate::admin::Admin;
 use crate::lower::{self, Work};
 use crate::process::Command;
 use crate::session::ClientSession;
+use crate::slots::{Slot, SlotKind};
 use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
 use narwal_sql::ast::DdlStmt;
@@ -13,9 +14,6 @@ use narwal_types::errors;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// The generation of a plan that was made for other types of parameters: never the session's.
-const RETYPED: u64 = u64::MAX;
 
 /// What a prepared statement looks like to the client.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,52 +28,6 @@ pub struct PreparedInfo {
     pub cursor: bool,
     /// [`ClientSession::execute_bulk`] may run it.
     pub bulk: bool,
-}
-
-/// A prepared statement.
-pub(crate) struct Slot {
-    pub(crate) text: Arc<str>,
-    /// Default database when it was prepared.
-    pub(crate) db: Option<Arc<str>>,
-    pub(crate) kind: SlotKind,
-    /// What it takes, in bytes.
-    pub(crate) bytes: i64,
-}
-
-pub(crate) enum SlotKind {
-    Sql {
-        stmt: Arc<Stmt>,
-        plan: Arc<Prepared>,
-        counter: usize,
-        writes: bool,
-        keeps_diagnostics: bool,
-        /// `plan_generation` of the session when it was planned.
-        generation: u64,
-        /// Types of the parameters that it was planned for, if columns of its result depend on them.
-        types: Vec<ParamType>,
-    },
-    Ddl(Arc<DdlStmt>, usize),
-    Admin(Arc<Admin>),
-}
-
-impl Slot {
-    /// Takes over the types of parameters, if the statement's result depends on them.
-    #[inline]
-    fn retype(&mut self, params: &[ValueRef<'_>], wire_types: &[(u8, u8)]) {
-        let SlotKind::Sql {
-            types, generation, ..
-        } = &mut self.kind
-        else {
-            return;
-        };
-        for (i, (now, v)) in types.iter_mut().zip(params).enumerate() {
-            let given = ParamType::of(wire_types.get(i).map_or(0, |t| t.0), v);
-            if given != *now {
-                *now = given;
-                *generation = RETYPED;
-            }
-        }
-    }
 }
 
 impl ClientSession {
@@ -112,22 +64,16 @@ impl ClientSession {
             return Err(empty_query());
         }
         let (kind, mut info) = self.slot_kind(text)?;
-        self.last_handle = self.last_handle.wrapping_add(1).max(1);
         self.instance
             .prepared_statements
             .fetch_add(1, Ordering::Relaxed);
         let bytes = narwal_memory::held() - before;
-        self.prepared_bytes += bytes;
-        self.prepared.insert(
-            self.last_handle,
-            Slot {
-                text: text.into(),
-                db: self.env.db.clone(),
-                kind,
-                bytes,
-            },
-        );
-        info.handle = self.last_handle;
+        info.handle = self.prepared.keep(Slot {
+            text: text.into(),
+            db: self.env.db.clone(),
+            kind,
+            bytes,
+        });
         Ok(info)
     }
 
@@ -207,7 +153,7 @@ impl ClientSession {
             kind: SlotKind::Sql { stmt, types, .. },
             db,
             ..
-        }) = self.prepared.get(&handle)
+        }) = self.prepared.get(handle)
         else {
             return Err(table_changed());
         };
@@ -227,7 +173,7 @@ impl ClientSession {
         wire_types: &[(u8, u8)],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        let Some(slot) = self.prepared.get_mut(&handle) else {
+        let Some(slot) = self.prepared.get_mut(handle) else {
             return Err(errors::UNKNOWN_STMT_HANDLER.with([&handle, &"mysqld_stmt_execute"]));
         };
         slot.retype(params, wire_types);
@@ -269,7 +215,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        let Some(slot) = self.prepared.get(&handle) else {
+        let Some(slot) = self.prepared.get(handle) else {
             return Err(SqlError::unknown("the statement is gone"));
         };
         match &slot.kind {
@@ -323,7 +269,7 @@ impl ClientSession {
                                     ..
                                 },
                             ..
-                        }) = self.prepared.get_mut(&handle)
+                        }) = self.prepared.get_mut(handle)
                     {
                         *p = plan.clone();
                         *generation = current_generation;
@@ -352,8 +298,7 @@ impl ClientSession {
 
     /// Forgets a prepared statement.
     pub fn close_statement(&mut self, handle: u32) {
-        if let Some(slot) = self.prepared.remove(&handle) {
-            self.prepared_bytes -= slot.bytes;
+        if self.prepared.remove(handle) {
             self.process.counters.add(status::STMT_CLOSE, 1);
             self.instance
                 .prepared_statements

@@ -2,6 +2,7 @@
 
 use crate::access::first_table;
 use crate::admin::Admin;
+pub(crate) use crate::clock::unix_micros;
 use crate::information_schema::InformationSchema;
 use crate::lower::{self, Work};
 use crate::process::Stage;
@@ -676,10 +677,4 @@ pub(crate) fn utf8(sql: &[u8], no_backslash: bool) -> SqlResult<Cow<'_, str>> {
     let bad = &sql[e.valid_up_to()..];
     let shown: String = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
     Err(errors::INVALID_CHARACTER_STRING.with([&"utf8mb4", &shown]))
-}
-
-pub(crate) fn unix_micros() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |d| d.as_micros() as i64)
 }

@@ -1,117 +1,17 @@
 //! XA statements: the states of a session's branch, and what is refused in each. See docs/xa.md.
 
+use crate::open_transaction::Open;
 use crate::process::Stage;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
 use crate::status;
-use crate::transaction::Open;
+use crate::words::{XaModifier as Modifier, XaStatement as Statement};
+use crate::xa_branch::*;
 use narwal_engine::Reserved;
 use narwal_engine::xa::{XaBranch, XaContext, Xid};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult, TypeKind, Value};
-
-/// What may stand behind a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Modifier {
-    None,
-    /// XA COMMIT ... ONE PHASE.
-    OnePhase,
-    /// XA START ... RESUME.
-    Resume,
-    /// XA START ... JOIN, XA END ... SUSPEND [FOR MIGRATE]: never possible.
-    Other,
-}
-
-/// An XA statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Statement {
-    Start(Option<Xid>, Modifier),
-    End(Option<Xid>, Modifier),
-    Prepare(Option<Xid>),
-    Commit(Option<Xid>, Modifier),
-    Rollback(Option<Xid>),
-    /// Names as SQL writes them (true) or as bytes.
-    Recover(bool),
-}
-
-impl Statement {
-    pub(crate) fn counter(&self) -> &'static str {
-        match self {
-            Statement::Start(..) => "Com_xa_start",
-            Statement::End(..) => "Com_xa_end",
-            Statement::Prepare(_) => "Com_xa_prepare",
-            Statement::Commit(..) => "Com_xa_commit",
-            Statement::Rollback(_) => "Com_xa_rollback",
-            Statement::Recover(_) => "Com_xa_recover",
-        }
-    }
-}
-
-/// Where the session's branch stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Its transaction is the session's open one.
-    Active,
-    Idle,
-    Prepared,
-    /// A deadlock or a conflict has rolled it back.
-    RollbackOnly,
-}
-
-/// The session's branch.
-pub(crate) struct Xa {
-    branch: XaBranch,
-    state: State,
-    /// Of an idle branch.
-    open: Option<Box<Open>>,
-    read_only: bool,
-    /// Why it was rolled back: an error number.
-    lost: Option<u16>,
-}
-
-fn invalid() -> SqlError {
-    errors::XAER_INVAL.plain()
-}
-
-fn unknown() -> SqlError {
-    errors::XAER_NOTA.with([&"Unknown XID"])
-}
-
-fn outside() -> SqlError {
-    errors::XAER_OUTSIDE.plain()
-}
-
-fn rolled_back(why: Option<u16>) -> SqlError {
-    match why {
-        Some(codes::LOCK_DEADLOCK) => errors::XA_RBDEADLOCK.plain(),
-        _ => errors::XA_RBROLLBACK.plain(),
-    }
-}
-
-fn wrong_state(name: &str) -> SqlError {
-    errors::XAER_RMFAIL.with([&name])
-}
-
-impl Xa {
-    fn wrong_state(&self) -> SqlError {
-        wrong_state(match self.state {
-            State::Active => "ACTIVE",
-            State::Idle => "IDLE",
-            State::Prepared => "PREPARED",
-            State::RollbackOnly => "ROLLBACK ONLY",
-        })
-    }
-
-    /// What an OK packet says of the transaction: it is there, and it is READ ONLY.
-    pub(crate) fn read_only(&self) -> bool {
-        self.read_only
-    }
-
-    fn is(&self, xid: &Option<Xid>) -> bool {
-        xid.as_ref() == Some(self.branch.xid())
-    }
-}
 
 impl ClientSession {
     /// Refuses statements that end a transaction, or can't be part of one, in a session that has a branch.

@@ -1,7 +1,7 @@
 //! CHANGE MASTER, START SLAVE, STOP SLAVE.
 
 use crate::admin::{Admin, Target};
-use crate::binlog_admin::gtid_list;
+use crate::gtids::gtid_list;
 use crate::replica::config::HEARTBEAT_TOO_SHORT;
 use crate::replica::{ChangeMaster, StartWhat, Threads, Until, UseGtid};
 use narwal_syntax::ast::admin as ast;

@@ -23,9 +23,9 @@ pub use config::{
     ChangeMaster, ConnectionConfig, DEFAULT_HEARTBEAT_MILLIS, HEARTBEAT_TOO_SHORT, Ssl, UseGtid,
 };
 pub use errors::{must_stop, no_connection, not_configured, note, warning};
+pub(crate) use filter::Filters;
 pub use filter::ReplicaFilter;
 pub use narwal_sql::{Condition, WarningLevel};
-pub(crate) use settings::Filters;
 pub(crate) use show::replica_status;
 pub use status::{ChannelStatus, ConnectionStatus, IoRunning, Lag, ReplicaError};
 

@@ -1,10 +1,18 @@
 //! LIKE and WHERE of SHOW statements: conditions over the columns of a small, ready-made result.
 
-use crate::admin::Filter;
 use crate::rows::Grid;
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value};
 use std::cmp::Ordering;
+
+/// LIKE or WHERE of a SHOW.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) enum Filter {
+    #[default]
+    None,
+    Like(String),
+    Where(crate::show::filter::Condition),
+}
 
 /// A comparison's operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -75,22 +75,7 @@ impl VariableDef {
             };
         }
         match self.kind {
-            Kind::Bool => match value {
-                Value::Int(0) | Value::UInt(0) => ok(VarValue::Bool(false)),
-                Value::Int(1) | Value::UInt(1) => ok(VarValue::Bool(true)),
-                Value::Int(n) => Err(wrong_value(self.name, &n.to_string())),
-                Value::UInt(n) => Err(wrong_value(self.name, &n.to_string())),
-                Value::Str(s) if s.eq_ignore_ascii_case("on") || s.eq_ignore_ascii_case("true") => {
-                    ok(VarValue::Bool(true))
-                }
-                Value::Str(s)
-                    if s.eq_ignore_ascii_case("off") || s.eq_ignore_ascii_case("false") =>
-                {
-                    ok(VarValue::Bool(false))
-                }
-                Value::Str(s) => Err(wrong_value(self.name, s)),
-                _ => Err(wrong_type(self.name)),
-            },
+            Kind::Bool => self.switch(value),
             Kind::UInt(..) => match value {
                 Value::Int(n) => Ok(fit(
                     self,
@@ -101,101 +86,106 @@ impl VariableDef {
                 Value::UInt(n) => Ok(fit(self, &n.to_string(), *n, false)),
                 _ => Err(wrong_type(self.name)),
             },
-            Kind::Double(min, max) => {
-                let v = match value {
-                    Value::Int(n) => *n as f64,
-                    Value::UInt(n) => *n as f64,
-                    Value::Double(d) => *d,
-                    Value::Float(d) => f64::from(*d),
-                    Value::Decimal(d) => d.to_string().parse().unwrap_or(0.0),
-                    _ => return Err(wrong_type(self.name)),
-                };
-                let fitted = v.clamp(min, max);
-                Ok(Accepted {
-                    value: VarValue::Double(fitted),
-                    truncated: (fitted != v)
-                        .then(|| format!("Truncated incorrect {} value: '{v}'", self.name)),
-                })
-            }
-            Kind::Enum(names) => match value {
-                Value::Str(s) => names
-                    .iter()
-                    .find(|n| n.eq_ignore_ascii_case(s.trim()))
-                    .map_or_else(
-                        || Err(wrong_value(self.name, s)),
-                        |n| ok(VarValue::text(*n)),
-                    ),
-                Value::Int(_) | Value::UInt(_) => {
-                    let i = match value {
-                        Value::Int(i) => usize::try_from(*i).ok(),
-                        Value::UInt(i) => usize::try_from(*i).ok(),
-                        _ => None,
-                    };
-                    i.and_then(|i| names.get(i)).map_or_else(
-                        || Err(wrong_value(self.name, &show_value(value))),
-                        |n| ok(VarValue::text(*n)),
-                    )
-                }
-                _ => Err(wrong_type(self.name)),
-            },
-            Kind::SqlMode => {
-                let mode = match value {
-                    Value::Str(s) => {
-                        SqlMode::parse(s).map_err(|bad| wrong_value(self.name, &bad))?
-                    }
-                    Value::Int(i) if *i >= 0 && *i < 1 << 35 => SqlMode(*i as u64),
-                    Value::UInt(i) if *i < 1 << 35 => SqlMode(*i),
-                    Value::Int(_) | Value::UInt(_) => {
-                        return Err(wrong_value(self.name, &show_value(value)));
-                    }
-                    _ => return Err(wrong_type(self.name)),
-                };
-                if let Some(name) = unsupported_mode(mode) {
-                    return Err(SqlError::unsupported(format!("sql_mode={name}")));
-                }
-                ok(VarValue::text(mode.names()))
-            }
-            Kind::Charset => match value {
-                Value::Str(s) => ok(VarValue::text(crate::charset::charset(s)?.name())),
-                _ => Err(wrong_type(self.name)),
-            },
-            Kind::Collation => match value {
-                Value::Str(s) => ok(VarValue::text(crate::charset::collation(s)?.name())),
-                _ => Err(wrong_type(self.name)),
-            },
-            Kind::TimeZone => match value {
-                Value::Str(s) => {
-                    let name = narwal_types::Zone::parse(s)
-                        .ok_or_else(|| errors::UNKNOWN_TIME_ZONE.with([&s]))?
-                        .1;
-                    ok(VarValue::text(name))
-                }
-                _ => Err(wrong_type(self.name)),
-            },
-            Kind::Engine => match value {
-                Value::Str(s) if s.eq_ignore_ascii_case("innodb") => ok(VarValue::text("InnoDB")),
-                Value::Str(s) if s.eq_ignore_ascii_case("narwal") => ok(VarValue::text("Narwal")),
-                Value::Str(s) => Err(errors::UNKNOWN_STORAGE_ENGINE.with([&s])),
-                _ => Err(wrong_type(self.name)),
-            },
+            Kind::Double(min, max) => self.number(value, min, max),
+            Kind::Enum(names) => self.one_of(value, names),
+            Kind::SqlMode => self.sql_mode(value),
             Kind::Set(names) => {
                 let given = match value {
                     Value::Str(s) => s.to_string(),
                     Value::Int(_) | Value::UInt(_) => show_value(value),
                     _ => return Err(wrong_type(self.name)),
                 };
-                set_of(names, &given)
-                    .map(|v| Accepted {
-                        value: VarValue::text(v),
-                        truncated: None,
-                    })
-                    .ok_or_else(|| wrong_value(self.name, &given))
+                match set_of(names, &given) {
+                    Some(v) => ok(VarValue::text(v)),
+                    None => Err(wrong_value(self.name, &given)),
+                }
             }
-            Kind::Text => match value {
-                Value::Str(s) => ok(VarValue::text(&**s)),
-                _ => Err(wrong_type(self.name)),
-            },
+            Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine | Kind::Text => {
+                match value {
+                    Value::Str(s) => self.word(s),
+                    _ => Err(wrong_type(self.name)),
+                }
+            }
         }
+    }
+
+    fn switch(&self, value: &Value) -> SqlResult<Accepted> {
+        let is = |s: &str, words: [&str; 2]| words.iter().any(|w| s.eq_ignore_ascii_case(w));
+        match value {
+            Value::Int(0) | Value::UInt(0) => ok(VarValue::Bool(false)),
+            Value::Int(1) | Value::UInt(1) => ok(VarValue::Bool(true)),
+            Value::Str(s) if is(s, ["on", "true"]) => ok(VarValue::Bool(true)),
+            Value::Str(s) if is(s, ["off", "false"]) => ok(VarValue::Bool(false)),
+            Value::Int(_) | Value::UInt(_) | Value::Str(_) => {
+                Err(wrong_value(self.name, &show_value(value)))
+            }
+            _ => Err(wrong_type(self.name)),
+        }
+    }
+
+    fn number(&self, value: &Value, min: f64, max: f64) -> SqlResult<Accepted> {
+        let v = match value {
+            Value::Int(n) => *n as f64,
+            Value::UInt(n) => *n as f64,
+            Value::Double(d) => *d,
+            Value::Float(d) => f64::from(*d),
+            Value::Decimal(d) => d.to_string().parse().unwrap_or(0.0),
+            _ => return Err(wrong_type(self.name)),
+        };
+        let fitted = v.clamp(min, max);
+        Ok(Accepted {
+            value: VarValue::Double(fitted),
+            truncated: (fitted != v)
+                .then(|| format!("Truncated incorrect {} value: '{v}'", self.name)),
+        })
+    }
+
+    /// A name of a list, or its position there.
+    fn one_of(&self, value: &Value, names: &[&'static str]) -> SqlResult<Accepted> {
+        let at = |i: Option<usize>| i.and_then(|i| names.get(i));
+        let found = match value {
+            Value::Str(s) => names.iter().find(|n| n.eq_ignore_ascii_case(s.trim())),
+            Value::Int(i) => at(usize::try_from(*i).ok()),
+            Value::UInt(i) => at(usize::try_from(*i).ok()),
+            _ => return Err(wrong_type(self.name)),
+        };
+        match found {
+            Some(n) => ok(VarValue::text(*n)),
+            None => Err(wrong_value(self.name, &show_value(value))),
+        }
+    }
+
+    fn sql_mode(&self, value: &Value) -> SqlResult<Accepted> {
+        let mode = match value {
+            Value::Str(s) => SqlMode::parse(s).map_err(|bad| wrong_value(self.name, &bad))?,
+            Value::Int(i) if *i >= 0 && *i < 1 << 35 => SqlMode(*i as u64),
+            Value::UInt(i) if *i < 1 << 35 => SqlMode(*i),
+            Value::Int(_) | Value::UInt(_) => {
+                return Err(wrong_value(self.name, &show_value(value)));
+            }
+            _ => return Err(wrong_type(self.name)),
+        };
+        match unsupported_mode(mode) {
+            Some(name) => Err(SqlError::unsupported(format!("sql_mode={name}"))),
+            None => ok(VarValue::text(mode.names())),
+        }
+    }
+
+    /// A value that is a name or free text.
+    fn word(&self, s: &str) -> SqlResult<Accepted> {
+        let name = match self.kind {
+            Kind::Charset => crate::charset::charset(s)?.name().into(),
+            Kind::Collation => crate::charset::collation(s)?.name().into(),
+            Kind::TimeZone => match narwal_types::Zone::parse(s) {
+                Some((_, name)) => name,
+                None => return Err(errors::UNKNOWN_TIME_ZONE.with([&s])),
+            },
+            Kind::Engine if s.eq_ignore_ascii_case("innodb") => "InnoDB".into(),
+            Kind::Engine if s.eq_ignore_ascii_case("narwal") => "Narwal".into(),
+            Kind::Engine => return Err(errors::UNKNOWN_STORAGE_ENGINE.with([&s])),
+            _ => s.to_string(),
+        };
+        ok(VarValue::text(name))
     }
 
     /// Checks a value of the command line or an option file. Sizes may end in K, M, G or T. The error is a sentence

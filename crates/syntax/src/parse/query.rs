@@ -265,7 +265,11 @@ impl Parser<'_> {
             }
             let (items, subqueries) = p.with_subqueries(|p| p.comma_separated(Self::row_item))?;
             p.expect_tok(Tok::RParen)?;
-            Ok(Select { subqueries, params: p.params, ..Select::of(items, None) })
+            Ok(Select {
+                subqueries,
+                params: p.params,
+                ..Select::of(items, None)
+            })
         })?;
         let width = rows[0].items.len();
         if rows.iter().any(|r| r.items.len() != width) {

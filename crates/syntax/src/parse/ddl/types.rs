@@ -1,12 +1,12 @@
 //! Data types.
 
-use narwal_types::errors;
 use crate::ast::ddl::{DataType, TypeAttribute, TypeName};
 use crate::keyword::Kw;
 use crate::lexer::string_value;
 use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// Types whose names are no keywords.

@@ -1,12 +1,12 @@
 //! The statements of a body.
 
-use narwal_types::errors;
 use crate::ast::program::{Block, Body, CursorSource, Loop, LoopKind, Program};
 use crate::ast::{Expression, Statement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// A statement of a body, without its semicolon.

@@ -1,6 +1,5 @@
 //! CREATE PROCEDURE, FUNCTION, TRIGGER, EVENT, PACKAGE; ALTER EVENT.
 
-use narwal_types::errors;
 use super::program;
 use crate::ast::Statement;
 use crate::ast::ddl::{Characteristic, Creation, DataAccess, Ddl, Definer};
@@ -12,7 +11,8 @@ use crate::keyword::Kw;
 use crate::parse::ddl::ddl;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// CREATE of a stored program, at the word for its kind.
