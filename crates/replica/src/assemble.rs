@@ -8,7 +8,6 @@ use narwal_binlog::{
     uncompressed_type,
 };
 use narwal_session::replica::ConnectionConfig;
-use narwal_types::errors::codes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -33,6 +32,8 @@ const UNTIL_REACHED: u8 = 1;
 
 /// Error numbers of MariaDB that SQL statements don't meet.
 pub mod errno {
+    use narwal_types::errors::codes;
+
     /// Something that Narwal does not have.
     pub const NOT_SUPPORTED: u16 = codes::NOT_SUPPORTED_YET;
     /// The source says that its log lacks something.
@@ -41,7 +42,7 @@ pub mod errno {
     pub const FATAL: u16 = codes::SLAVE_FATAL_ERROR;
     /// What was received can't be used.
     pub const QUEUE: u16 = codes::SLAVE_RELAY_LOG_WRITE_FAILURE;
-    /// The source's server id and its like can't be had.
+    /// The source does not answer what a replica must know: its server id and the like.
     pub const SOURCE_COMMAND: u16 = codes::SLAVE_MASTER_COM_FAILURE;
     /// A heartbeat makes no sense.
     pub const HEARTBEAT: u16 = codes::SLAVE_HEARTBEAT_FAILURE;
@@ -141,7 +142,7 @@ pub struct Rules {
 
 /// Where a stream stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     /// The last group received of each domain.
     pub gtids: BTreeMap<u32, Gtid>,
     /// The source's file.
@@ -150,9 +151,9 @@ pub struct Place {
     pub pos: u64,
 }
 
-impl Default for Place {
+impl Default for SourcePosition {
     fn default() -> Self {
-        Place {
+        SourcePosition {
             gtids: BTreeMap::new(),
             file: "".into(),
             pos: 4,
@@ -160,7 +161,7 @@ impl Default for Place {
     }
 }
 
-impl Place {
+impl SourcePosition {
     /// The GTIDs as SQL writes them.
     #[must_use]
     pub fn gtid_text(&self) -> String {
@@ -198,7 +199,7 @@ pub struct Assembler {
     rules: Rules,
     checksums: bool,
     /// What is complete.
-    place: Place,
+    place: SourcePosition,
     file: Arc<str>,
     pos: u64,
     /// End of the GTID_LIST at the present file's head, where the file's first group stands.
@@ -207,7 +208,7 @@ pub struct Assembler {
     /// The beginning of the group at hand has been handed on.
     streaming: bool,
     last: LastGroup,
-    /// The applier was told to stop: what follows is of no use.
+    /// The applier was told to stop, so what follows is not needed.
     parked: bool,
     /// Bytes of the last group.
     usual: usize,
@@ -242,7 +243,7 @@ enum End {
 impl Assembler {
     /// For a new link that goes on behind `place`.
     #[must_use]
-    pub fn new(rules: Rules, place: Place) -> Self {
+    pub fn new(rules: Rules, place: SourcePosition) -> Self {
         Assembler {
             rules,
             checksums: true,
@@ -260,7 +261,7 @@ impl Assembler {
 
     /// Up to where everything is handed on.
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &SourcePosition {
         &self.place
     }
 

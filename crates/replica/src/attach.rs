@@ -1,6 +1,6 @@
-//! Attaching to a source: whom to connect to and how, and what is said before its log comes.
+//! Attaching to a source: which server to connect to, how, and what is said before its log comes.
 
-use crate::assemble::{Fault, Place, errno};
+use crate::assemble::{Fault, SourcePosition, errno};
 use narwal_client::{Connection, Dump, DumpRequest, Error, Options, Replica, TlsMode};
 use narwal_session::replica::{ConnectionConfig, Ssl, UseGtid};
 use narwal_types::errors::codes;
@@ -94,7 +94,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) report_port: u16,
     pub(crate) heartbeat: Duration,
     pub(crate) use_gtid: UseGtid,
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a SourcePosition,
     pub(crate) strict: bool,
     pub(crate) ignore_duplicates: bool,
     /// START SLAVE UNTIL's GTIDs.

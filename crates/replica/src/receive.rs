@@ -1,6 +1,8 @@
 //! The receiver: keeps a link to the source, and puts what comes over it into the queue.
 
-use crate::assemble::{Assembler, Broken, Contents, Fault, Place, Rules, STREAM_THRESHOLD, Seen};
+use crate::assemble::{
+    Assembler, Broken, Contents, Fault, Rules, STREAM_THRESHOLD, Seen, SourcePosition,
+};
 use crate::attach::{SourceFacts, Target, Wanted, attach, lost, refused};
 use crate::lag::At;
 use crate::queue::{Item, PushError};
@@ -394,9 +396,9 @@ impl Receiver<'_> {
         };
         let mut assembler = Assembler::new(rules, place);
         let over = self.receive(dump, &facts, &mut assembler, epoch);
-        // Whatever the queue takes by now: an applier must not wait for the rest of a group that does not come.
+        // Also into a full queue: an applier must not wait for the rest of a group that does not come.
         let _ = assembler.abandon(&mut |item| shared.queue.push_now(epoch, item));
-        // The link is ended for that, which is no fault of its own.
+        // If the queue was cleared, the link was ended for that. It has no fault of its own.
         Err(match shared.queue.epoch() == epoch || self.stopped() {
             true => over,
             false => Over::Cleared,
@@ -404,7 +406,7 @@ impl Receiver<'_> {
     }
 
     /// The last GTID of each domain in this server's own log.
-    fn own(&self, place: &Place) -> BTreeMap<u32, Gtid> {
+    fn own(&self, place: &SourcePosition) -> BTreeMap<u32, Gtid> {
         let db = self.shared.instance.database();
         let mut own = parse_gtids(&db.binlog_position().gtid_pos).unwrap_or_default();
         // What was applied is in it too.
@@ -420,7 +422,7 @@ impl Receiver<'_> {
 
     /// What a Narwal source compares with its own groups. Nothing where those of this server are others by right: if
     /// some changes are not applied, or in another way.
-    fn contents(&self, place: &Place) -> String {
+    fn contents(&self, place: &SourcePosition) -> String {
         let shared = self.shared;
         let by_right = !shared.settings.lock().filter.is_empty()
             || shared

@@ -104,7 +104,7 @@ pub(crate) struct Dump<'a, G> {
     /// Timestamp of the last group.
     time: u32,
     stream: Option<GtidStream>,
-    /// Groups were left out that the reader has not been told of.
+    /// Groups were left out, and the reader does not know it yet.
     skipped: bool,
     resets: u64,
     /// Groups sent.

@@ -8,7 +8,7 @@ use std::io;
 /// Why a dump ends before its time.
 #[derive(Debug)]
 pub enum DumpError {
-    /// The connection is lost; nobody is there to be told.
+    /// The connection is lost, so the client cannot be told.
     Lost(io::Error),
     /// An error for the client. 1236 makes a replica give up until somebody looks; others it takes for reasons to try
     /// again.

@@ -30,7 +30,7 @@ pub(crate) struct Start {
     pub(crate) list: bool,
     /// Offset from which events are sent.
     pub(crate) pos: u64,
-    /// Groups of this file were skipped: the reader is to be told of them.
+    /// Groups of this file were skipped: the reader must be told.
     pub(crate) skipped: bool,
     /// The reader has the first group's events before `pos`.
     pub(crate) inside: bool,

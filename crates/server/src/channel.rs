@@ -25,12 +25,12 @@ pub(crate) enum End {
     Read(ReadError),
     #[error("{0}")]
     Io(io::Error),
-    /// Refused or broken in a way the client has been told of.
+    /// Refused or broken, and the client has been told.
     #[error("{0}")]
     Told(SqlError),
     #[error("killed")]
     Killed,
-    /// Refused, but told of it only later.
+    /// Refused; the client is told later.
     #[error("{0}")]
     Later(SqlError, Duration),
 }

@@ -167,7 +167,7 @@ impl Server {
     /// Listens and serves until [`Server::stop`]. Returns once clients can connect.
     ///
     /// # Errors
-    /// An address or the socket can't be had; the certificate can't be read or written.
+    /// An address or the socket is not available; the certificate can't be read or written.
     pub fn start(config: &ServerConfig, backend: Arc<dyn Backend>) -> io::Result<Self> {
         let tls = if config.tls {
             let (cert, key) = match &config.tls_files.own {

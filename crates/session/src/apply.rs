@@ -30,15 +30,14 @@ use narwal_engine::apply::RowApplier;
 pub use narwal_engine::apply::TypeConversions;
 use narwal_engine::xa::{XaContext, Xid};
 use narwal_engine::{
-    Catalog, Database, Ddl, EngineError, Isolation, Origin, Reserved, Savepoint, Transaction,
-    TxnOptions,
+    Catalog, Database, Ddl, Isolation, Origin, Reserved, Savepoint, Transaction, TxnOptions,
 };
 use narwal_sql::SqlMode;
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::{Kw, ParseOptions, Statement, Tok, glance};
 use narwal_types::charset::latin1_text;
 use narwal_types::errors::codes;
-use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -30,12 +30,9 @@ use narwal_engine::backup::{Backup, BackupOptions, FolderSink, Piece, Throttle};
 use narwal_engine::{Database, EngineError};
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, ValueRef};
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// The largest file of wrapped keys.

@@ -7,7 +7,6 @@ use crate::session::ClientSession;
 use crate::slots::{Slot, SlotKind};
 use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
-use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
 use narwal_syntax::glance;
 use narwal_types::errors;

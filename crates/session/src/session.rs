@@ -17,7 +17,7 @@ use crate::tracker::Tracker;
 use crate::variables::VarValue;
 use crate::xa_branch::Xa;
 use narwal_engine::{OnDone, Reserved};
-use narwal_sql::{SqlMode, StatementEnv};
+use narwal_sql::StatementEnv;
 use narwal_types::errors;
 use narwal_types::{Charset, Collation, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;

@@ -6,7 +6,6 @@ use crate::session::ClientSession;
 use crate::slots::SlotKind;
 use crate::status;
 use crate::words::{SqlPrepared, Using};
-use narwal_sql::ParamDefault;
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::atomic::Ordering;

@@ -16,7 +16,6 @@ use narwal_types::errors::codes;
 use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value, errors};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 impl ClientSession {
     /// Starts a statement: counts it, takes its time, clears what belongs to the one before.

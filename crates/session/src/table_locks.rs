@@ -14,9 +14,7 @@ use narwal_sql::{Needs, Privilege};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
-use parking_lot::{Condvar, Mutex};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,5 @@
 //! XA statements: the states of a session's branch, and what is refused in each. See docs/xa.md.
 
-use crate::open_transaction::Open;
 use crate::process::Stage;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
@@ -9,9 +8,7 @@ use crate::words::{XaModifier as Modifier, XaStatement as Statement};
 use crate::xa_branch::*;
 use narwal_engine::Reserved;
 use narwal_engine::xa::{XaBranch, XaContext, Xid};
-use narwal_types::errors;
-use narwal_types::errors::codes;
-use narwal_types::{SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{SqlResult, TypeKind, Value};
 
 impl ClientSession {
     /// Refuses statements that end a transaction, or can't be part of one, in a session that has a branch.

@@ -1,7 +1,6 @@
 //! The XA branch of a session: its states, and what is refused in each.
 
 use crate::open_transaction::Open;
-use narwal_engine::Reserved;
 use narwal_engine::xa::{XaBranch, Xid};
 use narwal_types::SqlError;
 use narwal_types::errors;

@@ -629,7 +629,7 @@ impl Store<'_> {
         let charset = self.t.ty.collation.charset();
         let bytes: &[u8] = match v {
             ValueRef::Str(s) => s,
-            // Bytes are taken for the column's character set.
+            // Bytes are taken as text of the column's character set.
             ValueRef::Bytes(s) if charset == Charset::Latin1 => {
                 owned = latin1_text(s).into_bytes();
                 &owned

@@ -596,7 +596,7 @@ impl RowLayout {
     }
 
     /// Appends bytes that compare as the values of column `i` do, NULL first; no such key is the beginning of another. False, and
-    /// nothing is appended, if there are no such bytes to be had from the row for that column, whatever its value.
+    /// nothing is appended, if the row's bytes cannot give that for the column, whatever its value.
     pub fn order_key(&self, row: &[u8], i: usize, out: &mut Vec<u8>) -> SqlResult<bool> {
         let Some(c) = self.cols.get(i) else {
             return Ok(false);

@@ -3,7 +3,7 @@
 use super::committer::Committer;
 use super::error::{is_temporary, malformed, tell};
 use super::pool::{Pool, Task, place_of};
-use super::progress::{Place, Progress};
+use super::progress::{GroupEnd, Progress};
 use super::touch::Touched;
 use super::{ApplySettings, Conductor, Ended, Verdict};
 use crate::queue::{GroupHead, Item, Popped, Queue};
@@ -439,7 +439,7 @@ impl<'a> Coordinator<'a> {
             self.passed.gtids.insert(g.domain, g);
         }
         self.passed.at = Some((file.clone(), pos));
-        let place = Place {
+        let place = GroupEnd {
             gtid,
             file: file.clone(),
             pos,
@@ -473,7 +473,7 @@ impl<'a> Coordinator<'a> {
             return Ok(());
         };
         self.barrier()?;
-        let place = Place {
+        let place = GroupEnd {
             gtid: None,
             file,
             pos,

@@ -1,4 +1,4 @@
-//! Errors as SHOW SLAVE STATUS tells them.
+//! Errors as SHOW SLAVE STATUS shows them.
 
 use super::Progress;
 use crate::queue::GroupHead;

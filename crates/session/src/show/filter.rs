@@ -2,7 +2,7 @@
 
 use crate::rows::Grid;
 use narwal_types::errors;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::{SqlResult, Value};
 use std::cmp::Ordering;
 
 /// LIKE or WHERE of a SHOW.

@@ -1,6 +1,6 @@
 //! The log of a server, as a replica gets it: of Narwal, or of a MariaDB 10.11 with `binlog_row_metadata=FULL`.
 
-use super::{Group, Source, Start, Step};
+use super::{EventGroup, Source, Start, Step};
 use crate::stream::fill;
 use crate::{Error, Place, Result};
 use narwal_binlog::{
@@ -223,7 +223,7 @@ impl NetworkSource {
     }
 
     /// An event between groups; the group that it begins.
-    fn between(&mut self, header: &EventHeader) -> Result<Option<Group>> {
+    fn between(&mut self, header: &EventHeader) -> Result<Option<EventGroup>> {
         if !matches!(
             header.event_type,
             event_type::FORMAT_DESCRIPTION
@@ -256,7 +256,7 @@ impl NetworkSource {
                     over: false,
                 });
                 self.place.get_or_insert_default();
-                return Ok(Some(Group {
+                return Ok(Some(EventGroup {
                     gtid: event.gtid,
                     flags2: event.flags2,
                     file: self.file.clone(),
