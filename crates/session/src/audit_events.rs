@@ -12,10 +12,7 @@ use serde_json::{Map, Value as Json};
 
 /// What kind of statement a text is, which need not parse.
 fn class(text: &str, mode: SqlMode) -> (&'static str, u32) {
-    let mut code = text;
-    while let Some(rest) = glance::behind_settings(code, mode) {
-        code = rest;
-    }
+    let code = glance::behind_settings(text, mode);
     let [first, second, third, fourth] = glance::first_words(code.as_bytes(), mode);
     let object = match (second, third) {
         (Kw::OR, Kw::REPLACE) => fourth,

@@ -9,29 +9,11 @@ use crate::status;
 use crate::variables::parts::SessionParts;
 use crate::variables::{self, VARIABLES, VarValue};
 use narwal_syntax::Statement;
-use narwal_syntax::ast::admin::Admin;
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlResult};
 
 /// Puts state back.
 type PutBack = fn(&mut dyn SessionParts, u64);
-
-/// The parts of a SET STATEMENT, or the other statement that it is.
-fn inner_settings(
-    statement: Statement,
-) -> Result<(Vec<SetItem>, Box<Statement>, String), Box<Statement>> {
-    match statement {
-        Statement::Admin(a) => match *a {
-            Admin::SetStatement {
-                items,
-                statement,
-                text,
-            } => Ok((items, statement, text)),
-            other => Err(Box::new(Statement::Admin(Box::new(other)))),
-        },
-        other => Err(Box::new(other)),
-    }
-}
 
 /// What the variables were before.
 #[derive(Default)]
@@ -43,38 +25,32 @@ struct Before {
 }
 
 impl ClientSession {
-    /// Runs a statement under other settings, which end with it, whether it fails or not.
+    /// Runs a statement under other settings, which end with it, whether it fails or not. Of settings inside settings only
+    /// the innermost hold, as in MariaDB; the others are checked.
     pub(crate) fn run_with_settings(
         &mut self,
-        mut items: Vec<SetItem>,
-        mut statement: Box<Statement>,
-        mut text: String,
+        settings: &[Vec<SetItem>],
+        statement: Statement,
+        text: &str,
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        // Of settings inside settings only the innermost hold, as in MariaDB; the others are checked.
-        let before = loop {
-            let before = match self.assign_for_statement(&items) {
-                Ok(b) => b,
+        let mut before = None;
+        for items in settings {
+            if let Some(earlier) = before.take() {
+                self.put_back(earlier);
+            }
+            before = match self.assign_for_statement(items) {
+                Ok(b) => Some(b),
                 Err(e) => {
                     self.begin_statement(status::ADMIN_COMMANDS, false);
                     return self.fail(e);
                 }
             };
-            match inner_settings(*statement) {
-                Ok((inner, rest, rest_text)) => {
-                    self.put_back(before);
-                    (items, statement, text) = (inner, rest, rest_text);
-                }
-                Err(s) => {
-                    statement = s;
-                    break before;
-                }
-            }
-        };
+        }
         self.announce_results(out);
-        let r = self.dispatch(*statement, &text, out, more);
-        self.put_back(before);
+        let r = self.dispatch(statement, text, out, more);
+        self.put_back(before.unwrap_or_default());
         self.announce_results(out);
         r
     }

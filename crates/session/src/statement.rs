@@ -266,10 +266,10 @@ impl ClientSession {
         };
         match work {
             Work::Settings {
-                items,
+                settings,
                 statement,
                 text,
-            } => self.run_with_settings(items, statement, text, out, more),
+            } => self.run_with_settings(&settings, *statement, &text, out, more),
             Work::Admin(admin) => self.run_admin(&admin, out, more),
             Work::Sql(stmt) => self.run_stmt(&stmt, text, out, more),
         }

@@ -36,22 +36,31 @@ pub(crate) fn begins_with_account(sql: &[u8]) -> bool {
     )
 }
 
-/// What stands behind SET STATEMENT ... FOR, if the text begins so.
-pub fn behind_settings(text: &str, mode: SqlMode) -> Option<&str> {
+/// A text without the SET STATEMENT ... FOR that it may begin with.
+pub fn behind_settings(text: &str, mode: SqlMode) -> &str {
     let [Kw::SET, Kw::STATEMENT, ..] = first_words(text.as_bytes(), mode) else {
-        return None;
+        return text;
     };
     let tokens = tokens(text, mode);
-    let mut depth = 0usize;
-    for t in tokens {
-        match t.tok {
-            Tok::LParen => depth += 1,
-            Tok::RParen => depth = depth.saturating_sub(1),
-            Tok::Word(Kw::FOR) if depth == 0 => return text.get(t.end as usize..),
-            _ => {}
-        }
+    let at = |n: usize| tokens.get(n).map_or(Tok::End, |t| t.tok);
+    let (mut n, mut rest) = (0, text);
+    while at(n) == Tok::Word(Kw::SET) && at(n + 1) == Tok::Word(Kw::STATEMENT) {
+        let mut depth = 0usize;
+        let is_for = |t: &Token| {
+            match t.tok {
+                Tok::LParen => depth += 1,
+                Tok::RParen => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && t.tok == Tok::Word(Kw::FOR)
+        };
+        let Some(found) = tokens[n..].iter().position(is_for) else {
+            break;
+        };
+        n += found + 1;
+        rest = &text[tokens[n - 1].end as usize..];
     }
-    None
+    rest
 }
 
 /// Where the first `?` of a text stands.
@@ -103,11 +112,12 @@ mod tests {
     fn settings_end_at_for() {
         let rest = |sql| behind_settings(sql, SqlMode::DEFAULT);
         assert_eq!(
-            rest("set statement a=(select 1 for update), b=2 for select 1"),
-            Some(" select 1")
+            rest("set statement a=(select 1 for update), b=2 for set statement c=1 for select 1"),
+            " select 1"
         );
-        assert_eq!(rest("set a=1"), None);
-        assert_eq!(rest("set statement a=1"), None);
+        for text in ["set a=1", "set statement a=1", "select 1"] {
+            assert_eq!(rest(text), text);
+        }
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(crate) enum Work {
     Admin(Box<Admin>),
     /// Another statement, under other settings.
     Settings {
-        items: Vec<SetItem>,
+        /// The outermost first.
+        settings: Vec<Vec<SetItem>>,
         statement: Box<Statement>,
         text: String,
     },
@@ -42,11 +43,11 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
     };
     Ok(match admin {
         ast::Admin::SetStatement {
-            items,
+            settings,
             statement,
             text,
         } => Work::Settings {
-            items,
+            settings,
             statement,
             text,
         },

@@ -189,8 +189,8 @@ pub enum Admin {
     SetTransaction(SetTransaction),
     /// SET STATEMENT ... FOR: settings for one statement.
     SetStatement {
-        /// The settings.
-        items: Vec<SetItem>,
+        /// The settings, and those within them: the outermost first. They may be many within each other.
+        settings: Vec<Vec<SetItem>>,
         /// The statement.
         statement: Box<super::Statement>,
         /// Its text.

@@ -97,26 +97,37 @@ impl Parser<'_> {
         }
     }
 
-    /// SET STATEMENT name = value, ... FOR statement
+    /// SET STATEMENT name = value, ... FOR statement, which may be one of these again: that takes no stack.
     fn set_statement(&mut self) -> SqlResult<Admin> {
+        let mut settings = Vec::new();
         self.bump();
-        let items = self.comma_separated(|p| {
-            let name = p.variable_name()?;
-            p.assign_sign()?;
-            Ok(SetItem::System {
-                scope: Scope::Default,
-                name,
-                value: p.variable_value()?,
-            })
-        })?;
-        self.expect(Kw::FOR)?;
+        loop {
+            settings.push(self.comma_separated(Self::statement_setting)?);
+            self.expect(Kw::FOR)?;
+            let again = self.at(Kw::SET) && self.at_nth(1, Kw::STATEMENT);
+            if !again || matches!(self.peek_at(2), Tok::Eq | Tok::ColonEq) {
+                break;
+            }
+            self.bump();
+            self.bump();
+        }
         let start = self.here();
         let statement = self.nested(Self::statement)?;
         let text = self.slice(start, self.behind()).to_string();
         Ok(Admin::SetStatement {
-            items,
+            settings,
             statement: Box::new(statement),
             text,
+        })
+    }
+
+    fn statement_setting(&mut self) -> SqlResult<SetItem> {
+        let name = self.variable_name()?;
+        self.assign_sign()?;
+        Ok(SetItem::System {
+            scope: Scope::Default,
+            name,
+            value: self.variable_value()?,
         })
     }
 
