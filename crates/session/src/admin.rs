@@ -1,9 +1,10 @@
 //! Administrative and control statements: everything that narwal-sql does not run.
 
 use crate::acl::{Lifetime, TlsNeed};
-use crate::plugins::PluginWords;
 use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
+pub(crate) use crate::show::filter::Filter;
+use crate::words::PluginWords;
 use narwal_engine::Isolation;
 pub(crate) use narwal_syntax::ast::TableName as TableRef;
 pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, SetValue};
@@ -77,15 +78,6 @@ pub(crate) enum Level {
     Database(Option<String>),
     /// `[db.]table`
     Table(Option<String>, String),
-}
-
-/// LIKE or WHERE of a SHOW.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) enum Filter {
-    #[default]
-    None,
-    Like(String),
-    Where(crate::show::filter::Condition),
 }
 
 /// A table of LOCK TABLES.
@@ -306,19 +298,19 @@ pub(crate) enum Admin {
     /// FLASHBACK BINARY LOGS GTIDS: the list.
     Flashback(String),
     /// BACKUP TO, BACKUP STREAM.
-    Backup(crate::backup::BackupWords),
+    Backup(crate::words::BackupWords),
     /// LOCK TABLES.
     LockTables(Vec<TableLock>),
     /// UNLOCK TABLES.
     UnlockTables,
     /// PREPARE, EXECUTE, DEALLOCATE PREPARE.
-    Prepared(crate::sql_prepared::SqlPrepared),
+    Prepared(crate::words::SqlPrepared),
     /// INSTALL, UNINSTALL.
     Plugin(PluginWords),
     /// SHUTDOWN.
     Shutdown,
     /// XA.
-    Xa(crate::xa::Statement),
+    Xa(crate::words::XaStatement),
 }
 
 impl Admin {

@@ -11,8 +11,11 @@
 //! Only changes of rows are taken: a statement that changes rows (`binlog_format` STATEMENT or MIXED) is refused.
 
 use crate::acl::Account;
+pub use crate::apply_error::ApplyError;
 use crate::apply_made::Made;
-use crate::instance::{ConnectOptions, Instance};
+use crate::applying::Applying;
+use crate::client::ConnectOptions;
+use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
 use crate::read_lock::Patience;
 use crate::replica::ReplicaFilter;
@@ -27,14 +30,14 @@ use narwal_engine::apply::RowApplier;
 pub use narwal_engine::apply::TypeConversions;
 use narwal_engine::xa::{XaContext, Xid};
 use narwal_engine::{
-    Catalog, Database, Ddl, EngineError, Isolation, Origin, Reserved, Savepoint, Transaction,
-    TxnOptions,
+    Catalog, Database, Ddl, Isolation, Origin, Reserved, Savepoint, Transaction, TxnOptions,
 };
 use narwal_sql::SqlMode;
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::{Kw, ParseOptions, Statement, Tok, glance};
 use narwal_types::charset::latin1_text;
-use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::errors::codes;
+use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -61,82 +64,6 @@ mod code {
     pub(super) const PARTIAL_UPDATE_ROWS: u8 = 39;
     pub(super) const TRANSACTION_PAYLOAD: u8 = 40;
     pub(super) const BINLOG_CHECKPOINT: u8 = 161;
-}
-
-/// Why an event could not be applied.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}{}", if *.code == 0 { String::new() } else { format!(" (error {})", .code) })]
-pub struct ApplyError {
-    /// MySQL's number of the error, 0 if it has none.
-    pub code: u16,
-    /// What happened.
-    pub message: String,
-    /// The table that it happened to, `database.table`.
-    pub table: Option<String>,
-    /// The statement that it happened to, cut after some hundred bytes.
-    pub statement: Option<String>,
-    /// The kind of rows event that it happened in, as MariaDB names it.
-    pub event: Option<&'static str>,
-}
-
-impl ApplyError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        ApplyError {
-            code: 0,
-            message: message.into(),
-            table: None,
-            statement: None,
-            event: None,
-        }
-    }
-
-    /// The events of a group do not make one.
-    pub fn malformed(what: &str) -> Self {
-        ApplyError::new(what)
-    }
-
-    fn unsupported(message: impl Into<String>) -> Self {
-        ApplyError {
-            code: 1235,
-            ..ApplyError::new(message)
-        }
-    }
-
-    fn on(mut self, table: impl Into<String>) -> Self {
-        self.table = Some(table.into());
-        self
-    }
-
-    fn of(mut self, statement: &str) -> Self {
-        let mut end = statement.len().min(300);
-        while !statement.is_char_boundary(end) {
-            end -= 1;
-        }
-        let more = if end < statement.len() { "..." } else { "" };
-        self.statement = Some(format!("{}{more}", &statement[..end]));
-        self
-    }
-}
-
-impl From<SqlError> for ApplyError {
-    fn from(e: SqlError) -> Self {
-        ApplyError {
-            code: e.code,
-            ..ApplyError::new(e.message)
-        }
-    }
-}
-
-impl From<EngineError> for ApplyError {
-    fn from(e: EngineError) -> Self {
-        e.to_sql().into()
-    }
-}
-
-impl From<narwal_binlog::BinlogError> for ApplyError {
-    fn from(e: narwal_binlog::BinlogError) -> Self {
-        ApplyError::new(e.to_string())
-    }
 }
 
 /// What an applier does beyond applying.
@@ -175,13 +102,6 @@ pub struct Applied {
     pub statement: bool,
     /// It was logged, but nothing was done: left out, or without effect here.
     pub nothing: bool,
-}
-
-/// What the statements of a group that a session runs for an applier are logged with.
-#[derive(Debug, Clone)]
-pub(crate) struct Applying {
-    pub(crate) gtid: GtidChoice,
-    pub(crate) origin: Option<Arc<Origin>>,
 }
 
 /// The group that is being applied.
@@ -925,7 +845,7 @@ impl Applier {
         let filter = self.options.filter.clone();
         let s = self.session()?;
         let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
-        s.vars.fixed_micros.store(micros, Ordering::Relaxed);
+        s.vars.facts.fixed_micros.store(micros, Ordering::Relaxed);
         let known = (1u64 << narwal_sql::sql_mode::SQL_MODE_NAMES.len()) - 1;
         let mode = SqlMode(sql_mode & known);
         s.vars.set_by_name("sql_mode", VarValue::text(mode.names()));
@@ -964,8 +884,14 @@ impl Applier {
             // It failed there as well, after it had done a part.
             Err(e) if q.error_code != 0 && e.code == q.error_code => {}
             // Nothing of it was prepared here.
-            Err(e) if xa && e.code == 1397 && leaves_out => return without_effect(self),
-            Err(e) if e.code == 1235 && self.options.skip_unsupported && skippable(words) => {
+            Err(e) if xa && e.code == codes::XAER_NOTA && leaves_out => {
+                return without_effect(self);
+            }
+            Err(e)
+                if e.code == codes::NOT_SUPPORTED_YET
+                    && self.options.skip_unsupported
+                    && skippable(words) =>
+            {
                 self.note(format!("logged without effect: {}", words.join(" ")));
                 return without_effect(self);
             }

@@ -4,17 +4,15 @@ use crate::admin::Admin;
 use crate::lower::{self, Work};
 use crate::process::Command;
 use crate::session::ClientSession;
+use crate::slots::{Slot, SlotKind};
 use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
-use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
 use narwal_syntax::glance;
+use narwal_types::errors;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// The generation of a plan that was made for other types of parameters: never the session's.
-const RETYPED: u64 = u64::MAX;
 
 /// What a prepared statement looks like to the client.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,52 +27,6 @@ pub struct PreparedInfo {
     pub cursor: bool,
     /// [`ClientSession::execute_bulk`] may run it.
     pub bulk: bool,
-}
-
-/// A prepared statement.
-pub(crate) struct Slot {
-    pub(crate) text: Arc<str>,
-    /// Default database when it was prepared.
-    pub(crate) db: Option<Arc<str>>,
-    pub(crate) kind: SlotKind,
-    /// What it takes, in bytes.
-    pub(crate) bytes: i64,
-}
-
-pub(crate) enum SlotKind {
-    Sql {
-        stmt: Arc<Stmt>,
-        plan: Arc<Prepared>,
-        counter: usize,
-        writes: bool,
-        keeps_diagnostics: bool,
-        /// `plan_generation` of the session when it was planned.
-        generation: u64,
-        /// Types of the parameters that it was planned for, if columns of its result depend on them.
-        types: Vec<ParamType>,
-    },
-    Ddl(Arc<DdlStmt>, usize),
-    Admin(Arc<Admin>),
-}
-
-impl Slot {
-    /// Takes over the types of parameters, if the statement's result depends on them.
-    #[inline]
-    fn retype(&mut self, params: &[ValueRef<'_>], wire_types: &[(u8, u8)]) {
-        let SlotKind::Sql {
-            types, generation, ..
-        } = &mut self.kind
-        else {
-            return;
-        };
-        for (i, (now, v)) in types.iter_mut().zip(params).enumerate() {
-            let given = ParamType::of(wire_types.get(i).map_or(0, |t| t.0), v);
-            if given != *now {
-                *now = given;
-                *generation = RETYPED;
-            }
-        }
-    }
 }
 
 impl ClientSession {
@@ -103,13 +55,7 @@ impl ClientSession {
             .global_value("max_prepared_stmt_count")
             .as_u64();
         if self.instance.prepared_statements.load(Ordering::Relaxed) >= max {
-            return Err(SqlError::new(
-                1461,
-                b"42000",
-                format!(
-                    "Can't create more than max_prepared_stmt_count statements (current value: {max})"
-                ),
-            ));
+            return Err(errors::MAX_PREPARED_STMT_COUNT_REACHED.with([&max]));
         }
         let text = utf8(sql, self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))?;
         let text = trim(trim(&text).trim_end_matches(';'));
@@ -117,22 +63,16 @@ impl ClientSession {
             return Err(empty_query());
         }
         let (kind, mut info) = self.slot_kind(text)?;
-        self.last_handle = self.last_handle.wrapping_add(1).max(1);
         self.instance
             .prepared_statements
             .fetch_add(1, Ordering::Relaxed);
         let bytes = narwal_memory::held() - before;
-        self.prepared_bytes += bytes;
-        self.prepared.insert(
-            self.last_handle,
-            Slot {
-                text: text.into(),
-                db: self.env.db.clone(),
-                kind,
-                bytes,
-            },
-        );
-        info.handle = self.last_handle;
+        info.handle = self.prepared.keep(Slot {
+            text: text.into(),
+            db: self.env.db.clone(),
+            kind,
+            bytes,
+        });
         Ok(info)
     }
 
@@ -160,13 +100,7 @@ impl ClientSession {
             types = vec![ParamType::Null; plan.params()];
             plan = self.plan_typed(&stmt, text, &types)?;
         }
-        let params = u16::try_from(plan.params()).map_err(|_| {
-            SqlError::new(
-                1390,
-                b"HY000",
-                "Prepared statement contains too many placeholders",
-            )
-        })?;
+        let params = u16::try_from(plan.params()).map_err(|_| errors::PS_MANY_PARAM.plain())?;
         let info = PreparedInfo {
             handle: 0,
             params,
@@ -218,7 +152,7 @@ impl ClientSession {
             kind: SlotKind::Sql { stmt, types, .. },
             db,
             ..
-        }) = self.prepared.get(&handle)
+        }) = self.prepared.get(handle)
         else {
             return Err(table_changed());
         };
@@ -238,14 +172,8 @@ impl ClientSession {
         wire_types: &[(u8, u8)],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        let Some(slot) = self.prepared.get_mut(&handle) else {
-            return Err(SqlError::new(
-                1243,
-                b"HY000",
-                format!(
-                    "Unknown prepared statement handler ({handle}) given to mysqld_stmt_execute"
-                ),
-            ));
+        let Some(slot) = self.prepared.get_mut(handle) else {
+            return Err(errors::UNKNOWN_STMT_HANDLER.with([&handle, &"mysqld_stmt_execute"]));
         };
         slot.retype(params, wire_types);
         let text = slot.text.clone();
@@ -286,7 +214,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        let Some(slot) = self.prepared.get(&handle) else {
+        let Some(slot) = self.prepared.get(handle) else {
             return Err(SqlError::unknown("the statement is gone"));
         };
         match &slot.kind {
@@ -340,18 +268,14 @@ impl ClientSession {
                                     ..
                                 },
                             ..
-                        }) = self.prepared.get_mut(&handle)
+                        }) = self.prepared.get_mut(handle)
                     {
                         *p = plan.clone();
                         *generation = current_generation;
                     }
                 }
                 if params.len() != plan.params() {
-                    return self.fail(SqlError::new(
-                        1210,
-                        b"HY000",
-                        "Incorrect arguments to mysqld_stmt_execute",
-                    ));
+                    return self.fail(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"]));
                 }
                 let mut values = std::mem::take(&mut self.values);
                 values.clear();
@@ -373,8 +297,7 @@ impl ClientSession {
 
     /// Forgets a prepared statement.
     pub fn close_statement(&mut self, handle: u32) {
-        if let Some(slot) = self.prepared.remove(&handle) {
-            self.prepared_bytes -= slot.bytes;
+        if self.prepared.remove(handle) {
             self.process.counters.add(status::STMT_CLOSE, 1);
             self.instance
                 .prepared_statements

@@ -2,62 +2,21 @@
 //! parameters is planned anew for each EXECUTE, with their values as constants: result columns have their types.
 
 use crate::admin::Operand;
-use crate::prepared::SlotKind;
 use crate::session::ClientSession;
+use crate::slots::SlotKind;
 use crate::status;
-use narwal_sql::ParamDefault;
+use crate::words::{SqlPrepared, Using};
+use narwal_types::errors;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::atomic::Ordering;
 
-/// What stands behind USING.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Using {
-    /// An expression.
-    Value(Operand),
-    /// DEFAULT or IGNORE.
-    LeftOut(ParamDefault),
-}
-
-/// One of these statements.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum SqlPrepared {
-    /// PREPARE name FROM expression.
-    Prepare { name: String, from: Operand },
-    /// EXECUTE name USING ...
-    Execute { name: String, using: Vec<Using> },
-    /// EXECUTE IMMEDIATE expression USING ...
-    Immediate { from: Operand, using: Vec<Using> },
-    /// DEALLOCATE PREPARE, DROP PREPARE.
-    Deallocate(String),
-}
-
-impl SqlPrepared {
-    /// Its status counter.
-    pub(crate) fn counter(&self) -> &'static str {
-        match self {
-            SqlPrepared::Prepare { .. } => "Com_prepare_sql",
-            SqlPrepared::Execute { .. } => "Com_execute_sql",
-            SqlPrepared::Immediate { .. } => "Com_execute_immediate",
-            SqlPrepared::Deallocate(_) => "Com_dealloc_sql",
-        }
-    }
-}
-
 /// Error 1295.
 pub(crate) fn not_preparable() -> SqlError {
-    SqlError::new(
-        1295,
-        b"HY000",
-        "This command is not supported in the prepared statement protocol yet",
-    )
+    errors::UNSUPPORTED_PS.plain()
 }
 
 fn unknown(name: &str, verb: &str) -> SqlError {
-    SqlError::new(
-        1243,
-        b"HY000",
-        format!("Unknown prepared statement handler ({name}) given to {verb}"),
-    )
+    errors::UNKNOWN_STMT_HANDLER.with([&name, &verb])
 }
 
 impl ClientSession {
@@ -75,15 +34,15 @@ impl ClientSession {
                 self.drop_named(name);
                 match self.prepare_from(from) {
                     Ok(handle) => {
-                        self.named.insert(name.to_lowercase(), handle);
+                        self.prepared.set_name(name, handle);
                         self.track.state_changed();
                         self.finish_ok(0, 0, "Statement prepared".to_string(), out, more)
                     }
                     Err(e) => self.fail(e),
                 }
             }
-            SqlPrepared::Execute { name, using } => match self.named.get(&name.to_lowercase()) {
-                Some(handle) => self.execute_using(*handle, using, out, more),
+            SqlPrepared::Execute { name, using } => match self.prepared.by_name(name) {
+                Some(handle) => self.execute_using(handle, using, out, more),
                 None => self.fail(unknown(name, "EXECUTE")),
             },
             SqlPrepared::Immediate { from, using } => match self.prepare_from(from) {
@@ -137,7 +96,7 @@ impl ClientSession {
             Ok(v) => v,
             Err(e) => return self.fail(e),
         };
-        let Some(slot) = self.prepared.get(&handle) else {
+        let Some(slot) = self.prepared.get(handle) else {
             return self.fail(SqlError::unknown("the statement is gone"));
         };
         let text = slot.text.clone();
@@ -146,11 +105,7 @@ impl ClientSession {
             _ => 0,
         };
         if wanted != values.len() {
-            return self.fail(SqlError::new(
-                1210,
-                b"HY000",
-                "Incorrect arguments to EXECUTE",
-            ));
+            return self.fail(errors::WRONG_ARGUMENTS.with([&"EXECUTE"]));
         }
         let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
         *self.env.bound_params.borrow_mut() = values.clone();
@@ -172,7 +127,7 @@ impl ClientSession {
 
     /// Forgets a statement by its name; false if there is none.
     fn drop_named(&mut self, name: &str) -> bool {
-        match self.named.remove(&name.to_lowercase()) {
+        match self.prepared.take_name(name) {
             Some(handle) => {
                 self.forget_handle(handle);
                 true
@@ -182,8 +137,7 @@ impl ClientSession {
     }
 
     fn forget_handle(&mut self, handle: u32) {
-        if let Some(slot) = self.prepared.remove(&handle) {
-            self.prepared_bytes -= slot.bytes;
+        if self.prepared.remove(handle) {
             self.instance
                 .prepared_statements
                 .fetch_sub(1, Ordering::Relaxed);

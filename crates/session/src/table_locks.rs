@@ -11,48 +11,12 @@ use crate::read_lock::{Patience, SLICE};
 use crate::session::{ClientSession, is_virtual};
 use narwal_engine::{Isolation, TableLocks, TxnOptions};
 use narwal_sql::{Needs, Privilege};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
-use parking_lot::{Condvar, Mutex};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
-
-/// The table locks of all sessions.
-#[derive(Default)]
-pub(crate) struct LockedTables {
-    /// READ locks, by table id.
-    read: Mutex<HashMap<u64, Weak<TableLocks>>>,
-    /// WRITE locks: table id to connection.
-    write: Mutex<HashMap<u64, u32>>,
-    /// Number of WRITE locks.
-    writes: AtomicUsize,
-    changed: Condvar,
-}
-
-impl LockedTables {
-    /// Waits until no other session has a table locked with WRITE.
-    fn wait_for_readable(&self, id: u64, me: u32, patience: &Patience<'_>) -> SqlResult<()> {
-        let mut write = self.write.lock();
-        while write.get(&id).is_some_and(|c| *c != me) {
-            patience.check()?;
-            self.changed.wait_for(&mut write, SLICE);
-        }
-        Ok(())
-    }
-}
-
-/// The tables that a session has locked.
-pub(crate) struct Locked {
-    /// Database, name, id, and whether it is for writing.
-    tables: Vec<(String, String, u64, bool)>,
-    /// Views: database, name, and whether for writing.
-    views: Vec<(String, String, bool)>,
-    /// Ids of those for writing.
-    pub held: Arc<[u64]>,
-    _write: Option<TableLocks>,
-    _read: Vec<Arc<TableLocks>>,
-}
 
 impl ClientSession {
     /// How long this session waits for table locks: `lock_wait_timeout`.
@@ -67,11 +31,7 @@ impl ClientSession {
     /// Error 1223: the session itself holds the global read lock.
     pub(crate) fn refuse_under_read_lock(&self) -> SqlResult<()> {
         if self.global_read_lock {
-            return Err(SqlError::new(
-                1223,
-                b"HY000",
-                "Can't execute the query because you have a conflicting read lock",
-            ));
+            return Err(errors::CANT_UPDATE_WITH_READLOCK.plain());
         }
         Ok(())
     }
@@ -218,9 +178,9 @@ impl ClientSession {
         let mut tables = names
             .iter()
             .map(|(db, name, write)| {
-                let t = catalog.table(db, name).ok_or_else(|| {
-                    SqlError::new(1146, b"42S02", format!("Table '{db}.{name}' doesn't exist"))
-                })?;
+                let t = catalog
+                    .table(db, name)
+                    .ok_or_else(|| errors::NO_SUCH_TABLE.with([&db, &name]))?;
                 Ok((db.clone(), name.clone(), t.def.id, *write))
             })
             .collect::<SqlResult<Vec<_>>>()?;
@@ -284,7 +244,7 @@ impl ClientSession {
                 }
                 Err(e) => {
                     let e = SqlError::from(e);
-                    if e.code != 1205 {
+                    if e.code != codes::LOCK_WAIT_TIMEOUT {
                         return Err(e);
                     }
                     patience.check()?;
@@ -306,21 +266,10 @@ impl ClientSession {
                 let found = (of_table.chain(of_view)).find(|t| *t.0 == n.db && *t.1 == n.table);
                 match found {
                     None => {
-                        return Err(SqlError::new(
-                            1100,
-                            b"HY000",
-                            format!("Table '{}' was not locked with LOCK TABLES", n.table),
-                        ));
+                        return Err(errors::TABLE_NOT_LOCKED.with([&n.table]));
                     }
                     Some((.., false)) if n.privilege != Privilege::Select => {
-                        return Err(SqlError::new(
-                            1099,
-                            b"HY000",
-                            format!(
-                                "Table '{}' was locked with a READ lock and can't be updated",
-                                n.table
-                            ),
-                        ));
+                        return Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&n.table]));
                     }
                     Some(_) => {}
                 }
@@ -344,9 +293,5 @@ impl ClientSession {
 
 /// Error 1192.
 fn active_locks() -> SqlError {
-    SqlError::new(
-        1192,
-        b"HY000",
-        "Can't execute the given command because you have active locked tables or an active transaction",
-    )
+    errors::LOCK_OR_ACTIVE_TRANSACTION.plain()
 }

@@ -4,211 +4,13 @@
 //! Which changes count, and how a transaction's state and characteristics are written: MariaDB knowledge base, "Result Set
 //! Packets" and "OK_Packet"; what is not said there was looked up in the answers of a MariaDB 10.11 server.
 
+use crate::open_transaction::Open;
 use crate::session::ClientSession;
-use crate::session_vars::SessionVars;
-use crate::transaction::Open;
-use crate::variables::{self, VARIABLES};
+use crate::settings::TransactionInfo;
+use crate::tracker::{Done, NO_TRANSACTION, WatchedRows};
+use crate::variables::VARIABLES;
 use narwal_engine::Isolation;
-use narwal_types::{ResultSink, SessionChange, SqlError, SqlResult};
-
-/// `session_track_system_variables`.
-#[derive(Debug, Default)]
-enum Watched {
-    #[default]
-    None,
-    All,
-    /// Positions in [`VARIABLES`].
-    These(Vec<usize>),
-}
-
-/// `session_track_transaction_info`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum TransactionInfo {
-    #[default]
-    Off,
-    State,
-    Characteristics,
-}
-
-/// What the statements of the open transaction did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Done {
-    read: bool,
-    wrote: bool,
-    sent_rows: bool,
-}
-
-const NO_TRANSACTION: [u8; 8] = *b"________";
-
-/// What is watched, and what is to be told with the next answer.
-#[derive(Debug, Default)]
-pub(crate) struct Tracker {
-    /// The client wants to be told.
-    on: bool,
-    watched: Watched,
-    schema: bool,
-    state: bool,
-    transaction: TransactionInfo,
-    /// Something may have to be told.
-    pub(crate) due: bool,
-    /// `character_set_results` was set.
-    results: bool,
-    /// Variables that were set.
-    set: Vec<usize>,
-    schema_changed: bool,
-    state_changed: bool,
-    done: Done,
-    told_state: [u8; 8],
-    /// A transaction has begun, or SET TRANSACTION was said.
-    characteristics_changed: bool,
-    told_characteristics: Option<String>,
-}
-
-impl Tracker {
-    /// Starts anew for a client that wants to be told, or does not.
-    pub(crate) fn start(&mut self, on: bool) {
-        *self = Tracker {
-            on,
-            told_state: NO_TRANSACTION,
-            ..Tracker::default()
-        };
-    }
-
-    /// Takes over the session variables after they changed.
-    pub(crate) fn configure(&mut self, vars: &SessionVars) {
-        if !self.on {
-            return;
-        }
-        self.schema = vars.value("session_track_schema").as_bool();
-        self.state = vars.value("session_track_state_change").as_bool();
-        let names = vars.value("session_track_system_variables");
-        self.watched = match names.as_str() {
-            "" => Watched::None,
-            "*" => Watched::All,
-            list => Watched::These(list.split(',').filter_map(variables::index).collect()),
-        };
-        let info = match vars.value("session_track_transaction_info").as_str() {
-            "STATE" => TransactionInfo::State,
-            "CHARACTERISTICS" => TransactionInfo::Characteristics,
-            _ => TransactionInfo::Off,
-        };
-        if info != self.transaction {
-            // What watches from now on says how it stands.
-            if self.transaction == TransactionInfo::Off {
-                self.told_state = [0; 8];
-            }
-            self.told_characteristics = None;
-            self.transaction = info;
-        }
-        self.due |= info != TransactionInfo::Off;
-    }
-
-    /// `character_set_results` was set: that concerns the sink, whatever the client wants to know.
-    pub(crate) fn results_changed(&mut self) {
-        self.results = true;
-        self.due = true;
-    }
-
-    /// A session variable was set.
-    pub(crate) fn variable(&mut self, index: usize) {
-        if self.on {
-            self.set.push(index);
-            self.state_changed();
-        }
-    }
-
-    /// A session variable was set.
-    pub(crate) fn variable_named(&mut self, name: &str) {
-        if self.on
-            && let Some(index) = variables::index(name)
-        {
-            self.variable(index);
-        }
-    }
-
-    /// The default database was chosen, or is gone.
-    pub(crate) fn schema(&mut self) {
-        if self.on {
-            self.schema_changed = true;
-            self.state_changed();
-        }
-    }
-
-    /// The session's state has changed in another way.
-    pub(crate) fn state_changed(&mut self) {
-        if self.on {
-            self.state_changed = true;
-            self.due = true;
-        }
-    }
-
-    /// A transaction has begun, or SET TRANSACTION was said of the next.
-    pub(crate) fn characteristics(&mut self) {
-        self.characteristics_changed = true;
-    }
-
-    /// A new transaction has begun.
-    pub(crate) fn begin(&mut self) {
-        self.done = Done::default();
-        self.characteristics_changed = true;
-    }
-
-    /// A consistent snapshot was taken, or a statement of the open transaction has read or written tables.
-    pub(crate) fn touched(&mut self, read: bool, wrote: bool) {
-        self.done.read |= read;
-        self.done.wrote |= wrote;
-    }
-
-    /// Rows were sent.
-    pub(crate) fn sent_rows(&mut self) {
-        self.done.sent_rows = true;
-    }
-}
-
-/// The form that `session_track_system_variables` keeps: names in order, without repetitions.
-///
-/// # Errors
-/// 1193 for a name that is no variable's.
-pub(crate) fn watched_names(list: &str) -> SqlResult<String> {
-    if list.trim().is_empty() {
-        return Ok(String::new());
-    }
-    let mut names = Vec::new();
-    let mut all = false;
-    for name in list.split(',').map(str::trim) {
-        if name == "*" {
-            all = true;
-        } else {
-            let i = variables::index(name).ok_or_else(|| variables::unknown(name))?;
-            names.push(VARIABLES[i].name);
-        }
-    }
-    if all {
-        return Ok("*".into());
-    }
-    names.sort_unstable();
-    names.dedup();
-    Ok(names.join(","))
-}
-
-/// Error 1231 or 1232, if the variable can't be set to that.
-pub(crate) fn check_watched(value: &narwal_types::Value) -> SqlResult<()> {
-    use narwal_types::Value;
-    let name = "session_track_system_variables";
-    match value {
-        Value::Null => Err(SqlError::new(
-            1231,
-            b"42000",
-            format!("Variable '{name}' can't be set to the value of 'NULL'"),
-        )),
-        Value::Str(_) | Value::Bytes(_) => Ok(()),
-        _ => Err(SqlError::new(
-            1232,
-            b"42000",
-            format!("Incorrect argument type to variable '{name}'"),
-        )),
-    }
-}
+use narwal_types::{ResultSink, SessionChange};
 
 fn isolation_name(isolation: Isolation) -> &'static str {
     match isolation {
@@ -243,9 +45,9 @@ impl ClientSession {
         t.due = t.transaction != TransactionInfo::Off;
         let mut set = std::mem::take(&mut t.set);
         set.retain(|i| match &t.watched {
-            Watched::None => false,
-            Watched::All => true,
-            Watched::These(these) => these.contains(i),
+            WatchedRows::None => false,
+            WatchedRows::All => true,
+            WatchedRows::These(these) => these.contains(i),
         });
         set.sort_unstable();
         set.dedup();
@@ -349,22 +151,5 @@ impl ClientSession {
         }
         text.truncate(text.trim_end().len());
         text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_of_variables() {
-        let f = |s: &str| watched_names(s);
-        assert_eq!(
-            f(" Time_zone , autocommit,time_zone").unwrap(),
-            "autocommit,time_zone"
-        );
-        assert_eq!(f("autocommit,*").unwrap(), "*");
-        assert_eq!(f(" ").unwrap(), "");
-        assert_eq!(f("autocommit,").unwrap_err().code, 1193);
     }
 }

@@ -3,6 +3,7 @@
 use crate::keyword::{self, Kw};
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// Our version as executable comments compare it: `/*!NNNNN` runs on servers of at least that version.
@@ -76,11 +77,7 @@ pub(crate) fn lex(
     };
     lexer.run()?;
     if lexer.params > MAX_PARAMS {
-        return Err(SqlError::new(
-            1390,
-            b"HY000",
-            "Prepared statement contains too many placeholders",
-        ));
+        return Err(errors::PS_MANY_PARAM.plain());
     }
     Ok(Lexed {
         tokens: lexer.tokens,

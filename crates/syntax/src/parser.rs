@@ -6,6 +6,7 @@ use crate::lexer::{self, ident_value, lex, string_value};
 use crate::literal_rows::LiteralRows;
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -361,11 +362,7 @@ impl<'a> Parser<'a> {
         }
         let name = self.name_of(t);
         if name.len() > MAX_NAME && name.chars().count() > MAX_NAME {
-            return Err(SqlError::new(
-                1059,
-                b"42000",
-                format!("Identifier name '{name}' is too long"),
-            ));
+            return Err(errors::TOO_LONG_IDENT.with([&name]));
         }
         self.bump();
         Ok(name)
@@ -538,11 +535,7 @@ pub(crate) fn wrong_name(code: u16, kind: &str, name: &str) -> SqlError {
 /// 1436: a tree of such a depth would need more stack than there is.
 #[cold]
 pub(crate) fn too_deep() -> SqlError {
-    SqlError::new(
-        1436,
-        b"HY000",
-        "Thread stack overrun: the expression is nested too deeply",
-    )
+    errors::STACK_OVERRUN_NEED_MORE.with([&"the expression is nested too deeply"])
 }
 
 /// 1064 near an offset. The text is shown without its secrets.

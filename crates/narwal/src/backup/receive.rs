@@ -6,6 +6,7 @@ use crate::Failure;
 use narwal_client::{Connection, Error};
 use narwal_engine::backup::{BackupEnd, Piece};
 use narwal_session::StreamBegin;
+use narwal_types::errors::codes;
 use std::time::{Duration, Instant};
 
 /// Between two attempts to connect again.
@@ -30,7 +31,7 @@ impl From<Error> for Ended {
         match e.code() {
             0 => Ended::Link(e),
             // The server may not have noticed yet that the link is gone.
-            1105 if e.to_string().contains("of this token") => Ended::Link(e),
+            codes::UNKNOWN_ERROR if e.to_string().contains("of this token") => Ended::Link(e),
             _ => Ended::Failed(Failure::Run(e.to_string())),
         }
     }

@@ -4,6 +4,7 @@ use crate::acl::{Lifetime, TlsNeed};
 use crate::admin::{Admin, AuthSpec, Expire, Level, UserName, UserOptions, UserSpec};
 use crate::privileges::PrivilegeSet;
 use narwal_syntax::ast::admin as ast;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// The longest name of an account, characters.
@@ -67,7 +68,7 @@ pub(super) fn name(given: ast::UserName) -> SqlResult<UserName> {
             let message = format!(
                 "String '{user}' is too long for user name (should be no longer than {MAX_USER})"
             );
-            Err(SqlError::new(1470, b"HY000", message))
+            Err(errors::WRONG_STRING_LENGTH.text(message))
         }
         ast::UserName::Named { user, host, .. } => Ok(UserName::Named { user, host }),
     }

@@ -2,7 +2,7 @@
 
 use super::replication;
 use crate::admin::{Admin, Flush, Maintenance};
-use crate::backup::BackupWords;
+use crate::words::BackupWords;
 use narwal_syntax::ast::admin as ast;
 use narwal_types::{SqlError, SqlResult};
 

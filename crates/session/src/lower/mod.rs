@@ -10,14 +10,13 @@ mod show;
 pub(crate) mod tests;
 
 use crate::admin::{Admin, SetItem, TableLock};
-use crate::plugins::PluginWords;
-use crate::sql_prepared::{SqlPrepared, Using};
-use crate::xa;
+use crate::words::{PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
 use narwal_engine::Isolation;
 use narwal_engine::xa::Xid;
 use narwal_sql::{ParamDefault, ParseOptions, Stmt};
 use narwal_syntax::Statement;
 use narwal_syntax::ast::admin as ast;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// What is to be done for a statement.
@@ -232,34 +231,30 @@ fn plugin(statement: ast::Plugin) -> SqlResult<PluginWords> {
     })
 }
 
-fn xa_statement(statement: ast::Xa) -> SqlResult<xa::Statement> {
+fn xa_statement(statement: ast::Xa) -> SqlResult<XaStatement> {
     // `None`: the name is empty, which names nothing.
     let xid = |n: ast::XaName| Xid::new(n.format, &n.gtrid, &n.bqual);
     let modifier = |m: ast::XaModifier| match m {
-        ast::XaModifier::None => xa::Modifier::None,
-        ast::XaModifier::OnePhase => xa::Modifier::OnePhase,
-        ast::XaModifier::Resume => xa::Modifier::Resume,
-        _ => xa::Modifier::Other,
+        ast::XaModifier::None => XaModifier::None,
+        ast::XaModifier::OnePhase => XaModifier::OnePhase,
+        ast::XaModifier::Resume => XaModifier::Resume,
+        _ => XaModifier::Other,
     };
     Ok(match statement {
-        ast::Xa::Start(name, m) => xa::Statement::Start(xid(name), modifier(m)),
-        ast::Xa::End(name, m) => xa::Statement::End(xid(name), modifier(m)),
-        ast::Xa::Prepare(name) => xa::Statement::Prepare(xid(name)),
-        ast::Xa::Commit(name, m) => xa::Statement::Commit(xid(name), modifier(m)),
-        ast::Xa::Rollback(name) => xa::Statement::Rollback(xid(name)),
-        ast::Xa::Recover(None) => xa::Statement::Recover(false),
+        ast::Xa::Start(name, m) => XaStatement::Start(xid(name), modifier(m)),
+        ast::Xa::End(name, m) => XaStatement::End(xid(name), modifier(m)),
+        ast::Xa::Prepare(name) => XaStatement::Prepare(xid(name)),
+        ast::Xa::Commit(name, m) => XaStatement::Commit(xid(name), modifier(m)),
+        ast::Xa::Rollback(name) => XaStatement::Rollback(xid(name)),
+        ast::Xa::Recover(None) => XaStatement::Recover(false),
         ast::Xa::Recover(Some(name)) if name.eq_ignore_ascii_case("SQL") => {
-            xa::Statement::Recover(true)
+            XaStatement::Recover(true)
         }
         ast::Xa::Recover(Some(name)) if name.eq_ignore_ascii_case("RAW") => {
-            xa::Statement::Recover(false)
+            XaStatement::Recover(false)
         }
         ast::Xa::Recover(Some(name)) => {
-            return Err(SqlError::new(
-                1791,
-                b"HY000",
-                format!("Unknown XA RECOVER format name: '{name}'"),
-            ));
+            return Err(errors::UNKNOWN_EXPLAIN_FORMAT.with([&"XA RECOVER", &name]));
         }
     })
 }

@@ -1,10 +1,11 @@
 //! CHANGE MASTER, START SLAVE, STOP SLAVE.
 
 use crate::admin::{Admin, Target};
-use crate::binlog_admin::gtid_list;
+use crate::gtids::gtid_list;
 use crate::replica::config::HEARTBEAT_TOO_SHORT;
 use crate::replica::{ChangeMaster, StartWhat, Threads, Until, UseGtid};
 use narwal_syntax::ast::admin as ast;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ const MAX_HEARTBEAT: f64 = 4_294_967.0;
 const MAX_DELAY: u64 = 2_147_483_647;
 
 fn wrong_arguments(of: &str) -> SqlError {
-    SqlError::new(1210, b"HY000", format!("Incorrect arguments to {of}"))
+    errors::WRONG_ARGUMENTS.with([&of])
 }
 
 fn no_relay_log(what: &str) -> SqlError {
@@ -70,11 +71,7 @@ fn until(given: ast::Until) -> SqlResult<Until> {
     match (master, relay) {
         ((None, None), true) => Err(no_relay_log("START SLAVE UNTIL RELAY_LOG_FILE")),
         ((Some(file), Some(pos)), false) => Ok(Until::MasterPos { file, pos }),
-        _ => Err(SqlError::new(
-            1277,
-            b"HY000",
-            "Incorrect parameter or combination of parameters for START SLAVE UNTIL",
-        )),
+        _ => Err(errors::BAD_SLAVE_UNTIL_COND.plain()),
     }
 }
 
@@ -163,24 +160,14 @@ fn set_number(m: &mut ChangeMaster, name: &'static str, n: u64) -> SqlResult<()>
 fn delay(seconds: u64) -> SqlResult<u32> {
     match u32::try_from(seconds) {
         Ok(s) if seconds <= MAX_DELAY => Ok(s),
-        _ => Err(SqlError::new(
-            1729,
-            b"HY000",
-            format!(
-                "The requested value {seconds} for the master delay exceeds the maximum {MAX_DELAY}"
-            ),
-        )),
+        _ => Err(errors::MASTER_DELAY_VALUE_OUT_OF_RANGE.with([&seconds, &MAX_DELAY])),
     }
 }
 
 fn bounded(s: String, most: usize, what: &str) -> SqlResult<String> {
     if s.chars().count() > most {
         let start: String = s.chars().take(70).collect();
-        return Err(SqlError::new(
-            1470,
-            b"HY000",
-            format!("String '{start}...' is too long for {what} (should be no longer than {most})"),
-        ));
+        return Err(errors::WRONG_STRING_LENGTH.with([&format_args!("{start}..."), &what, &most]));
     }
     Ok(s)
 }
@@ -189,13 +176,7 @@ fn bounded(s: String, most: usize, what: &str) -> SqlResult<String> {
 fn heartbeat(text: &str) -> SqlResult<u64> {
     let seconds = text.parse::<f64>().unwrap_or(f64::MAX);
     if !(0.0..=MAX_HEARTBEAT).contains(&seconds) {
-        return Err(SqlError::new(
-            1624,
-            b"HY000",
-            format!(
-                "The requested value for the heartbeat period is either negative or exceeds the maximum allowed ({MAX_HEARTBEAT} seconds)"
-            ),
-        ));
+        return Err(errors::SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE.with([&MAX_HEARTBEAT]));
     }
     Ok(match (seconds * 1000.0) as u64 {
         0 if seconds > 0.0 => HEARTBEAT_TOO_SHORT,
@@ -207,11 +188,7 @@ fn ids(list: Vec<u64>) -> SqlResult<BTreeSet<u32>> {
     list.into_iter()
         .map(|id| {
             u32::try_from(id).map_err(|_| {
-                SqlError::new(
-                    1201,
-                    b"HY000",
-                    format!("Could not initialize master info structure: the id {id} does not fit into 32 bits"),
-                )
+                errors::MASTER_INFO.text(format!("Could not initialize master info structure: the id {id} does not fit into 32 bits"))
             })
         })
         .collect()

@@ -12,8 +12,8 @@
 //! | `errors.rs` | errors and notes that they give |
 
 pub(crate) mod config;
-mod errors;
-mod filter;
+pub(crate) mod errors;
+pub(crate) mod filter;
 mod settings;
 pub(crate) mod show;
 mod statements;
@@ -22,12 +22,10 @@ mod status;
 pub use config::{
     ChangeMaster, ConnectionConfig, DEFAULT_HEARTBEAT_MILLIS, HEARTBEAT_TOO_SHORT, Ssl, UseGtid,
 };
-pub(crate) use errors::{locked_or_in_transaction, no_connection_text};
 pub use errors::{must_stop, no_connection, not_configured, note, warning};
-pub(crate) use filter::FILTER_VARIABLES;
+pub(crate) use filter::Filters;
 pub use filter::ReplicaFilter;
 pub use narwal_sql::{Condition, WarningLevel};
-pub(crate) use settings::{Filters, gtid_position};
 pub(crate) use show::replica_status;
 pub use status::{ChannelStatus, ConnectionStatus, IoRunning, Lag, ReplicaError};
 

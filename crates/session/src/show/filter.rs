@@ -1,9 +1,18 @@
 //! LIKE and WHERE of SHOW statements: conditions over the columns of a small, ready-made result.
 
-use crate::admin::Filter;
 use crate::rows::Grid;
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::errors;
+use narwal_types::{SqlResult, Value};
 use std::cmp::Ordering;
+
+/// LIKE or WHERE of a SHOW.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) enum Filter {
+    #[default]
+    None,
+    Like(String),
+    Where(crate::show::filter::Condition),
+}
 
 /// A comparison's operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,13 +75,9 @@ fn compare(v: &Value, constant: &str) -> Option<Ordering> {
 impl Condition {
     fn check(&self, grid: &Grid, row: &[Value]) -> SqlResult<Option<bool>> {
         let column = |name: &str| -> SqlResult<&Value> {
-            grid.column(name).and_then(|i| row.get(i)).ok_or_else(|| {
-                SqlError::new(
-                    1054,
-                    b"42S22",
-                    format!("Unknown column '{name}' in 'WHERE'"),
-                )
-            })
+            grid.column(name)
+                .and_then(|i| row.get(i))
+                .ok_or_else(|| errors::BAD_FIELD_ERROR.with([&name, &"WHERE"]))
         };
         Ok(match self {
             Condition::Constant(b) => Some(*b),

@@ -1,7 +1,6 @@
 //! SHOW statements about the server: variables, status, processes, warnings, log positions, lists of names.
 
 use crate::admin::Filter;
-use crate::information_schema::View;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
@@ -9,6 +8,7 @@ use crate::session::ClientSession;
 use crate::show::opt;
 use crate::status::{self, Counters, NAMES};
 use crate::variables::{VARIABLES, index};
+use crate::view::View;
 use narwal_sql::{VariableScope, WarningLevel};
 use narwal_types::{Charset, Collation, SqlResult, TypeKind, Value};
 use std::sync::atomic::Ordering;
@@ -63,7 +63,7 @@ const INNODB_NAMES: [(&str, &str); 5] = [
 impl ClientSession {
     pub(super) fn show_variables(&mut self, global: bool, filter: &Filter) -> SqlResult<Grid> {
         let mut pairs = Vec::new();
-        for d in VARIABLES {
+        for d in VARIABLES.iter() {
             if !filter.may_match(d.name) || (global && !d.has_global()) {
                 continue;
             }
@@ -111,9 +111,9 @@ impl ClientSession {
     pub(super) fn show_count_warnings(&mut self, errors: bool) -> Grid {
         let mut g = Grid::new();
         let (name, v) = if errors {
-            ("@@session.error_count", &self.vars.error_count)
+            ("@@session.error_count", &self.vars.facts.error_count)
         } else {
-            ("@@session.warning_count", &self.vars.warning_count)
+            ("@@session.warning_count", &self.vars.facts.warning_count)
         };
         g.uint(name, false);
         g.row(vec![Value::UInt(v.load(Ordering::Relaxed))]);

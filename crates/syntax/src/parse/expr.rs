@@ -8,6 +8,7 @@ use crate::lexer::string_value;
 use crate::parser::{MAX_CHAIN, Parser};
 use crate::sql_mode::SqlMode;
 use crate::token::{Tok, Token};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// How tightly operators hold, from loose to tight.
@@ -594,9 +595,6 @@ fn nested_query(e: &Expr) -> Option<usize> {
 
 #[cold]
 fn too_long() -> SqlError {
-    SqlError::new(
-        1436,
-        b"HY000",
-        "Thread stack overrun: the expression is too long; use IN (...) or split the statement",
-    )
+    errors::STACK_OVERRUN_NEED_MORE
+        .with([&"the expression is too long; use IN (...) or split the statement"])
 }

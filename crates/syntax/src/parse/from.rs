@@ -8,6 +8,7 @@ use crate::keyword::Kw;
 use crate::parse::expr::level;
 use crate::parser::Parser;
 use crate::token::Tok;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// Tables of one SELECT's joins at most, as in MariaDB.
@@ -162,11 +163,7 @@ impl Parser<'_> {
     fn table_item(&mut self) -> SqlResult<From> {
         self.tables += 1;
         if self.tables > MAX_TABLES {
-            return Err(SqlError::new(
-                1116,
-                b"HY000",
-                format!("Too many tables; MariaDB can only use {MAX_TABLES} tables in a join"),
-            ));
+            return Err(errors::TOO_MANY_TABLES.with([&MAX_TABLES]));
         }
         if self.query_in_parens(0, true) {
             return self.derived_table();

@@ -4,7 +4,8 @@ use crate::ast::{FileClauses, Into, IntoVariable, LoadData, LoadField, LoadPrior
 use crate::keyword::Kw;
 use crate::parser::{FoundInto, Parser};
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// LOAD DATA and LOAD XML.
@@ -153,11 +154,7 @@ impl Parser<'_> {
         let s = self.string()?;
         match s.len() {
             0 | 1 => Ok(s),
-            _ => Err(SqlError::new(
-                1083,
-                b"42000",
-                "Field separator argument is not what is expected; check the manual",
-            )),
+            _ => Err(errors::WRONG_FIELD_TERMINATORS.plain()),
         }
     }
 

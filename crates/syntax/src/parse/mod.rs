@@ -30,7 +30,8 @@ use crate::ast::{Expression, Select, SelectItem, Statement};
 use crate::keyword::Kw;
 use crate::parser::{ParseOptions, Parser};
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 /// Parses one statement; semicolons may follow it. 1064 for what is no statement of MariaDB's.
 ///
@@ -39,7 +40,7 @@ use narwal_types::{SqlError, SqlResult};
 pub fn parse_statement(text: &str, opts: &ParseOptions) -> SqlResult<Statement> {
     let mut p = Parser::new(text, opts)?;
     if p.peek() == Tok::End {
-        return Err(SqlError::new(1065, b"42000", "Query was empty"));
+        return Err(errors::EMPTY_QUERY.plain());
     }
     let s = p.statement()?;
     p.end()?;

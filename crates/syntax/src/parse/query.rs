@@ -7,6 +7,7 @@ use crate::ast::{
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -233,11 +234,7 @@ impl Parser<'_> {
     /// The subquery in parentheses that is next: its number.
     pub(crate) fn subquery(&mut self) -> SqlResult<usize> {
         if self.query_depth > MAX_DEPTH {
-            return Err(SqlError::new(
-                1473,
-                b"HY000",
-                format!("Too high level of nesting for select; at most {MAX_DEPTH} are possible"),
-            ));
+            return Err(errors::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT.with([&MAX_DEPTH]));
         }
         let n = self.next_subquery;
         self.next_subquery += 1;
@@ -264,23 +261,19 @@ impl Parser<'_> {
         let mut rows = self.comma_separated(|p| {
             p.expect_tok(Tok::LParen)?;
             if p.peek() == Tok::RParen {
-                return Err(SqlError::new(
-                    4141,
-                    b"HY000",
-                    "Row with no elements is not allowed in table value constructor in this context",
-                ));
+                return Err(errors::EMPTY_ROW_IN_TVC.plain());
             }
             let (items, subqueries) = p.with_subqueries(|p| p.comma_separated(Self::row_item))?;
             p.expect_tok(Tok::RParen)?;
-            Ok(Select { subqueries, params: p.params, ..Select::of(items, None) })
+            Ok(Select {
+                subqueries,
+                params: p.params,
+                ..Select::of(items, None)
+            })
         })?;
         let width = rows[0].items.len();
         if rows.iter().any(|r| r.items.len() != width) {
-            return Err(SqlError::new(
-                4099,
-                b"HY000",
-                "The used table value constructor has a different number of values",
-            ));
+            return Err(errors::WRONG_NUMBER_OF_VALUES_IN_TVC.plain());
         }
         let first = rows.remove(0);
         Ok(self.around(first, rows.into_iter().map(|r| (UNION_ALL, r)).collect()))
@@ -289,18 +282,10 @@ impl Parser<'_> {
     /// A value of VALUES as a table.
     fn row_item(&mut self) -> SqlResult<SelectItem> {
         if self.at(Kw::DEFAULT) && self.peek_at(1) != Tok::LParen {
-            return Err(SqlError::new(
-                4172,
-                b"HY000",
-                "'default' is not allowed in this context",
-            ));
+            return Err(errors::NOT_ALLOWED_IN_THIS_CONTEXT.with([&"default"]));
         }
         if self.at(Kw::IGNORE) {
-            return Err(SqlError::new(
-                4172,
-                b"HY000",
-                "'ignore' is not allowed in this context",
-            ));
+            return Err(errors::NOT_ALLOWED_IN_THIS_CONTEXT.with([&"ignore"]));
         }
         let (expr, text) = self.named_expr()?;
         Ok(SelectItem::Expr {
@@ -340,11 +325,7 @@ impl Parser<'_> {
                 .iter()
                 .any(|o| o.name.eq_ignore_ascii_case(&c.name))
             {
-                return Err(SqlError::new(
-                    4004,
-                    b"HY000",
-                    format!("Duplicate query name `{}` in WITH clause", c.name),
-                ));
+                return Err(errors::DUP_QUERY_NAME.with([&c.name]));
             }
         }
         Ok(Some(With { recursive, ctes }))
@@ -393,9 +374,7 @@ impl Parser<'_> {
     }
 
     fn select_options(&mut self, s: &mut Select) -> SqlResult<()> {
-        let wrong = |a: &str, b: &str| {
-            SqlError::new(1221, b"HY000", format!("Incorrect usage of {a} and {b}"))
-        };
+        let wrong = |a: &str, b: &str| errors::WRONG_USAGE.with([&a, &b]);
         let mut o = SelectOptions::default();
         let mut all = false;
         loop {
@@ -573,11 +552,7 @@ impl Parser<'_> {
             if !s.with_ties {
                 self.expect(Kw::ONLY)?;
             } else if s.order_by.is_empty() {
-                return Err(SqlError::new(
-                    4180,
-                    b"HY000",
-                    "FETCH ... WITH TIES requires ORDER BY clause to be present",
-                ));
+                return Err(errors::WITH_TIES_NEEDS_ORDER.plain());
             }
             s.limit = Some(Limit { offset, count });
         } else if let Some(offset) = offset {
@@ -610,11 +585,7 @@ impl Parser<'_> {
             // A variable, where there is none.
             _ if self.at_ident() => {
                 let name = self.ident()?;
-                Err(SqlError::new(
-                    1327,
-                    b"42000",
-                    format!("Undeclared variable: {name}"),
-                ))
+                Err(errors::SP_UNDECLARED_VAR.with([&name]))
             }
             _ => Err(self.error()),
         }

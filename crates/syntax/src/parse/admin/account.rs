@@ -7,6 +7,7 @@ use crate::ast::admin::{
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 impl Parser<'_> {
@@ -222,7 +223,7 @@ impl Parser<'_> {
             self.expect(Kw::DAY)?;
             if days == 0 || days > u64::from(u16::MAX) {
                 let message = format!("Incorrect DAY value: '{days}'");
-                return Err(SqlError::new(1525, b"HY000", message));
+                return Err(errors::WRONG_VALUE.text(message));
             }
             Expire::Days(days)
         } else {
@@ -252,7 +253,7 @@ impl Parser<'_> {
             };
             if given[i].replace(self.text_literal()?).is_some() {
                 let message = format!("Option '{}' used twice in statement", words[i].name());
-                return Err(SqlError::new(1225, b"HY000", message));
+                return Err(errors::DUP_ARGUMENT.text(message));
             }
             if !(self.eat(Kw::AND) || words.iter().any(|w| self.at(*w))) {
                 break;
@@ -301,9 +302,5 @@ impl Parser<'_> {
 
 /// OR REPLACE and IF NOT EXISTS exclude each other.
 fn replace_and_exists() -> SqlError {
-    SqlError::new(
-        1221,
-        b"HY000",
-        "Incorrect usage of OR REPLACE and IF NOT EXISTS",
-    )
+    errors::WRONG_USAGE.with([&"OR REPLACE", &"IF NOT EXISTS"])
 }

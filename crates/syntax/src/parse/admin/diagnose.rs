@@ -5,7 +5,8 @@ use crate::ast::{ExplainForm, Statement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// DESCRIBE table, EXPLAIN statement, EXPLAIN FOR CONNECTION.
@@ -96,7 +97,7 @@ impl Parser<'_> {
             return Ok(ExplainForm::Table);
         }
         let message = format!("Unknown EXPLAIN/ANALYZE format name: '{name}'");
-        Err(SqlError::new(1791, b"HY000", message))
+        Err(errors::UNKNOWN_EXPLAIN_FORMAT.text(message))
     }
 
     fn explain_connection(&mut self, analyze: bool, json: bool) -> SqlResult<Statement> {

@@ -7,6 +7,7 @@ use crate::ast::admin::{
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// What MariaDB's own tables of statistics are flushed by.
@@ -259,7 +260,7 @@ impl Parser<'_> {
     fn no_tables_used(&self) -> SqlError {
         let near = self.slice(self.here(), self.text.len());
         let message = format!("No tables used near '{near}' at line 1");
-        SqlError::new(1064, b"42000", message)
+        errors::PARSE_ERROR.text(message)
     }
 
     fn flush_item(&mut self) -> SqlResult<Flush> {
@@ -439,6 +440,6 @@ impl Parser<'_> {
         let message = format!(
             "Unknown backup stage: '{name}'. Stage should be one of START, FLUSH, BLOCK_DDL, BLOCK_COMMIT or END"
         );
-        Err(SqlError::new(4149, b"HY000", message))
+        Err(errors::BACKUP_UNKNOWN_STAGE.text(message))
     }
 }

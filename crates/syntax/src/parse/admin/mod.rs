@@ -14,7 +14,8 @@ use crate::ast::admin::{Admin, BinlogText, Kill, KillTarget, Operand, Plugin, Pr
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// An administrative statement, if one stands here.
@@ -117,11 +118,7 @@ impl Parser<'_> {
         if operand.value.subqueries.is_empty() {
             return Ok(operand);
         }
-        Err(SqlError::new(
-            1970,
-            b"42000",
-            format!("{clause} does not support subqueries or stored functions"),
-        ))
+        Err(errors::SUBQUERIES_NOT_SUPPORTED.with([&clause]))
     }
 
     /// A number's digits. A fraction, and what is too large, are cut.

@@ -9,7 +9,8 @@ use crate::ast::ddl::{
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// An index of a table's definition, at its first word.
@@ -87,11 +88,7 @@ impl Parser<'_> {
             if self.eat_tok(Tok::LParen) {
                 let n = self.uint()?;
                 if n == 0 {
-                    return Err(SqlError::new(
-                        1391,
-                        b"HY000",
-                        format!("Key part '{column}' length cannot be 0"),
-                    ));
+                    return Err(errors::KEY_PART_0.with([&column]));
                 }
                 prefix = Some(n);
                 self.expect_tok(Tok::RParen)?;
@@ -232,8 +229,8 @@ impl Parser<'_> {
         };
         if !known.iter().any(|k| k.eq_ignore_ascii_case(&word)) {
             return Err(match lock {
-                true => SqlError::new(1801, b"HY000", format!("Unknown LOCK type '{word}'")),
-                false => SqlError::new(1800, b"HY000", format!("Unknown ALGORITHM '{word}'")),
+                true => errors::UNKNOWN_ALTER_LOCK.with([&word]),
+                false => errors::UNKNOWN_ALTER_ALGORITHM.with([&word]),
             });
         }
         *(if lock {

@@ -29,7 +29,8 @@ use crate::ast::ddl::{Creation, Ddl, MetadataWait};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 /// A statement of DDL.
 pub(in crate::parse) fn ddl(d: Ddl) -> Statement {
@@ -103,11 +104,7 @@ impl Parser<'_> {
     pub(in crate::parse) fn creation(&mut self, creation: &mut Creation) -> SqlResult<()> {
         creation.if_not_exists = self.if_not_exists()?;
         if creation.or_replace && creation.if_not_exists {
-            return Err(SqlError::new(
-                1221,
-                b"HY000",
-                "Incorrect usage of OR REPLACE and IF NOT EXISTS",
-            ));
+            return Err(errors::WRONG_USAGE.with([&"OR REPLACE", &"IF NOT EXISTS"]));
         }
         Ok(())
     }

@@ -11,7 +11,8 @@ use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// CREATE DATABASE, behind CREATE.
@@ -132,11 +133,7 @@ impl Parser<'_> {
             // RESTART may be said again.
             let same = |p: &SequenceOption| std::mem::discriminant(p) == std::mem::discriminant(&o);
             if !restart && options.iter().any(same) {
-                return Err(SqlError::new(
-                    1225,
-                    b"HY000",
-                    format!("Option '{word}' used twice in statement"),
-                ));
+                return Err(errors::DUP_ARGUMENT.with([&word]));
             }
             options.push(o);
         }

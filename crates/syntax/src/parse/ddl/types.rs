@@ -6,6 +6,7 @@ use crate::lexer::string_value;
 use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// Types whose names are no keywords.
@@ -417,5 +418,5 @@ fn never_a_type(k: Kw) -> bool {
 
 /// 4161: a type by a name that no type has.
 fn unknown_type(name: &str) -> SqlError {
-    SqlError::new(4161, b"HY000", format!("Unknown data type: '{name}'"))
+    errors::UNKNOWN_DATA_TYPE.with([&name])
 }

@@ -9,7 +9,8 @@ use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::sql_mode::SqlMode;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 /// ALGORITHM, DEFINER and SQL SECURITY, which may stand before the kind of object.
 #[derive(Default)]
@@ -82,11 +83,7 @@ impl Parser<'_> {
             let exists = self.if_not_exists()?;
             let creation = match (replace, exists) {
                 (true, true) => {
-                    return Err(SqlError::new(
-                        1221,
-                        b"HY000",
-                        "Incorrect usage of OR REPLACE and IF NOT EXISTS",
-                    ));
+                    return Err(errors::WRONG_USAGE.with([&"OR REPLACE", &"IF NOT EXISTS"]));
                 }
                 (true, false) => ViewCreation::OrReplace,
                 (false, true) => ViewCreation::IfNotExists,

@@ -5,7 +5,8 @@ use crate::ast::{Expression, Statement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// A statement of a body, without its semicolon.
@@ -108,11 +109,7 @@ impl Parser<'_> {
         }
         let end = self.label_ident()?;
         if label.is_some_and(|l| !l.eq_ignore_ascii_case(&end)) {
-            return Err(SqlError::new(
-                1310,
-                b"42000",
-                format!("End-label {end} without match"),
-            ));
+            return Err(errors::SP_LABEL_MISMATCH.with([&end]));
         }
         Ok(())
     }

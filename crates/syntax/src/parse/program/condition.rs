@@ -6,6 +6,7 @@ use crate::ast::{Expr, Expression, Statement};
 use crate::keyword::Kw;
 use crate::parser::Parser;
 use crate::token::Tok;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 /// Items of a condition that SIGNAL sets.
@@ -27,7 +28,7 @@ const SIGNAL_ITEMS: &[Kw] = &[
 
 /// 1327: a variable, where there is no program.
 fn undeclared(name: &str) -> SqlError {
-    SqlError::new(1327, b"42000", format!("Undeclared variable: {name}"))
+    errors::SP_UNDECLARED_VAR.with([&name])
 }
 
 impl Parser<'_> {

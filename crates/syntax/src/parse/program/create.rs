@@ -11,7 +11,8 @@ use crate::keyword::Kw;
 use crate::parse::ddl::ddl;
 use crate::parser::Parser;
 use crate::token::Tok;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 impl Parser<'_> {
     /// CREATE of a stored program, at the word for its kind.
@@ -48,11 +49,7 @@ impl Parser<'_> {
                 self.bump();
                 self.creation(&mut creation)?;
                 if self.in_program {
-                    return Err(SqlError::new(
-                        1576,
-                        b"HY000",
-                        "Recursion of EVENT DDL statements is forbidden when body is present",
-                    ));
+                    return Err(errors::EVENT_RECURSION_FORBIDDEN.plain());
                 }
                 let name = self.table_name()?;
                 let parts = self.event_parts(false)?;
@@ -87,11 +84,7 @@ impl Parser<'_> {
     fn not_within(&self, kind: &str) -> SqlResult<()> {
         match self.in_program {
             false => Ok(()),
-            true => Err(SqlError::new(
-                1303,
-                b"2F003",
-                format!("Can't create a {kind} from within another stored routine"),
-            )),
+            true => Err(errors::SP_NO_RECURSIVE_CREATE.with([&kind])),
         }
     }
 
