@@ -125,6 +125,7 @@ impl Shipper {
         if span.start != place.start {
             // The hold prevents it; so somebody took files away.
             return Err(ArchiveError::Gap {
+                behind: String::new(),
                 from: place.start,
                 to: span.start,
             });

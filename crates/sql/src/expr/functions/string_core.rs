@@ -282,8 +282,10 @@ impl<'a> Call<'a, '_> {
                 let t = self.text(0);
                 let latin1 = self.charset(0).name() == "latin1";
                 // One character each, as general_ci's case tables have it.
+                let mut work = Work::default();
                 let out: String = t
                     .chars()
+                    .take_while(|_| !work.stops(1))
                     .map(|c| match in_case(c, self.func == Ucase) {
                         // Latin1 does not have it.
                         '\u{178}' if latin1 => c,
