@@ -299,6 +299,7 @@ fn from_names(f: &From, name: &str) -> bool {
         From::Table(t) => t.name.db.is_none() && t.name.name == name,
         From::Query { query, .. } => names(query, name),
         From::Set { first, rest } => names(first, name) || rest.iter().any(|(_, s)| names(s, name)),
+        From::JsonTable(_) => false,
         From::Join(j) => from_names(&j.left, name) || from_names(&j.right, name),
     }
 }
