@@ -713,19 +713,15 @@ impl Parser<'_> {
         if side.is_some() {
             self.bump();
         }
-        let mut what = None;
-        if side.is_some() && self.at(Kw::FROM) {
-            what = Some(Expr::Literal(Literal::String(" ".into())));
+        let first = match side.is_some() && self.at(Kw::FROM) {
+            true => Expr::Literal(Literal::String(" ".into())),
+            false => self.nested(Self::expr)?,
+        };
+        let (what, text) = if side.is_some() || self.at(Kw::FROM) {
+            self.expect(Kw::FROM)?;
+            (Some(first), self.nested(Self::expr)?)
         } else {
-            what = Some(self.nested(Self::expr)?);
-        }
-        let text = match what.take() {
-            Some(text) if side.is_none() && !self.at(Kw::FROM) => text,
-            w => {
-                what = w;
-                self.expect(Kw::FROM)?;
-                self.nested(Self::expr)?
-            }
+            (None, first)
         };
         self.expect_tok(Tok::RParen)?;
         Ok(special(Special::Trim { side, what, text }))
