@@ -336,7 +336,6 @@ impl<'a> Named<'a> {
                 }
             }
             From::Query { query, .. } => self.select(query),
-            From::JsonTable(_) => {}
             From::Set { first, rest } => {
                 self.select(first);
                 rest.iter().for_each(|(_, s)| self.select(s));
