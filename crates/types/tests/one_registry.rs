@@ -1,5 +1,7 @@
 //! Error numbers stand in the registry alone: no other file of the workspace writes one down.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 use std::path::{Path, PathBuf};
 
 /// What an error number stands behind.

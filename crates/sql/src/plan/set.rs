@@ -336,12 +336,11 @@ impl<'a> Named<'a> {
                 }
             }
             From::Query { query, .. } => self.select(query),
+            From::JsonTable(_) => {}
             From::Set { first, rest } => {
                 self.select(first);
                 rest.iter().for_each(|(_, s)| self.select(s));
             }
-            // It names no table.
-            From::JsonTable(_) => {}
             From::Join(j) => {
                 self.from(&j.left);
                 self.from(&j.right);

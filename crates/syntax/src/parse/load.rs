@@ -179,14 +179,14 @@ impl Parser<'_> {
         } else if self.eat(Kw::DUMPFILE) {
             Into::Dumpfile(self.string()?)
         } else {
-            Into::Variables(self.comma_separated(Self::into_variable)?)
+            Into::Variables(self.comma_separated(Self::variable_of_into)?)
         };
         self.into = Some(FoundInto { into, late, at });
         Ok(())
     }
 
     /// A variable that a value goes into.
-    pub(crate) fn into_variable(&mut self) -> SqlResult<IntoVariable> {
+    pub(crate) fn variable_of_into(&mut self) -> SqlResult<IntoVariable> {
         if self.peek() == Tok::UserVar {
             return Ok(IntoVariable::User(self.at_name()?));
         }

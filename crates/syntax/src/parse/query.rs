@@ -377,8 +377,7 @@ impl Parser<'_> {
         let wrong = |a: &str, b: &str| errors::WRONG_USAGE.with([&a, &b]);
         let mut o = SelectOptions::default();
         let mut all = false;
-        loop {
-            let Tok::Word(k) = self.peek() else { break };
+        while let Tok::Word(k) = self.peek() {
             match k {
                 Kw::DISTINCT | Kw::DISTINCTROW => s.distinct = true,
                 Kw::ALL => all = true,

@@ -79,7 +79,7 @@ pub enum Handler {
     /// CLOSE.
     Close(TableName),
     /// READ.
-    Read(TableName, HandlerRead),
+    Read(TableName, Box<HandlerRead>),
 }
 
 /// What may stand behind the name of a branch.

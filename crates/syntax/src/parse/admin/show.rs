@@ -56,7 +56,7 @@ impl Parser<'_> {
     }
 
     /// `[{FROM|IN} db]`
-    fn from_db(&mut self) -> SqlResult<Option<String>> {
+    fn in_database(&mut self) -> SqlResult<Option<String>> {
         match self.eat_one(&[Kw::FROM, Kw::IN]) {
             Some(_) => Ok(Some(self.ident()?)),
             None => Ok(None),
@@ -64,12 +64,12 @@ impl Parser<'_> {
     }
 
     /// `{FROM|IN} table [{FROM|IN} db]`
-    fn from_table(&mut self) -> SqlResult<TableName> {
+    fn of_table(&mut self) -> SqlResult<TableName> {
         if self.eat_one(&[Kw::FROM, Kw::IN]).is_none() {
             return Err(self.error());
         }
         let mut table = self.table_name()?;
-        if let Some(db) = self.from_db()? {
+        if let Some(db) = self.in_database()? {
             table.db = Some(db);
         }
         Ok(table)
@@ -92,17 +92,17 @@ impl Parser<'_> {
         Ok(match word {
             Kw::DATABASES | Kw::SCHEMAS => Show::Databases(self.filter()?),
             Kw::TABLES => {
-                let db = self.from_db()?;
+                let db = self.in_database()?;
                 let filter = self.filter()?;
                 Show::Tables { full, db, filter }
             }
             Kw::TRIGGERS => {
-                let db = self.from_db()?;
+                let db = self.in_database()?;
                 let filter = self.filter()?;
                 Show::Triggers { full, db, filter }
             }
             Kw::COLUMNS | Kw::FIELDS => {
-                let table = self.from_table()?;
+                let table = self.of_table()?;
                 let filter = self.filter()?;
                 Show::Columns {
                     full,
@@ -111,24 +111,24 @@ impl Parser<'_> {
                 }
             }
             Kw::EVENTS => {
-                let db = self.from_db()?;
+                let db = self.in_database()?;
                 let filter = self.filter()?;
                 Show::Events { db, filter }
             }
             Kw::TABLE => {
                 self.expect(Kw::STATUS)?;
-                let db = self.from_db()?;
+                let db = self.in_database()?;
                 let filter = self.filter()?;
                 Show::TableStatus { db, filter }
             }
             Kw::OPEN => {
                 self.expect(Kw::TABLES)?;
-                let db = self.from_db()?;
+                let db = self.in_database()?;
                 let filter = self.filter()?;
                 Show::OpenTables { db, filter }
             }
             Kw::INDEX | Kw::INDEXES | Kw::KEYS => {
-                let table = self.from_table()?;
+                let table = self.of_table()?;
                 let filter = self.where_filter()?;
                 Show::Index { table, filter }
             }

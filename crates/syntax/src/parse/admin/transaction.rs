@@ -293,7 +293,7 @@ impl Parser<'_> {
         } else if table.db.is_none() && self.eat(Kw::CLOSE) {
             Handler::Close(table)
         } else if table.db.is_none() && self.eat(Kw::READ) {
-            Handler::Read(table, self.handler_read()?)
+            Handler::Read(table, Box::new(self.handler_read()?))
         } else {
             return Err(self.error());
         };
