@@ -340,8 +340,6 @@ impl<'a> Named<'a> {
                 self.select(first);
                 rest.iter().for_each(|(_, s)| self.select(s));
             }
-            // It names no table.
-            From::JsonTable(_) => {}
             From::Join(j) => {
                 self.from(&j.left);
                 self.from(&j.right);
