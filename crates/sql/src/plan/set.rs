@@ -336,6 +336,8 @@ impl<'a> Named<'a> {
                 }
             }
             From::Query { query, .. } => self.select(query),
+            // It names no table.
+            From::JsonTable(_) => {}
             From::Set { first, rest } => {
                 self.select(first);
                 rest.iter().for_each(|(_, s)| self.select(s));
