@@ -91,3 +91,4 @@ pub use privileges::PrivilegeSet;
 pub use process::{Killer, SystemTask, SystemThread};
 pub use secrets::mask as without_secrets;
 pub use session::{ClientSession, SessionTimeouts, flags};
+pub use show::filter::like;
