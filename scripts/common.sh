@@ -38,12 +38,24 @@ need_disk() {
     ((free >= $1)) || die "$ROOT has $free GiB of disk left; this takes up to $1 GiB. Free some, or move the clone."
 }
 
-need_cargo() {
-    # rustup's installs are not on PATH in a shell that did not read its profile.
+# rustup's installs are not on PATH in a shell that did not read its profile.
+find_cargo() {
     if ! command -v cargo >/dev/null && [[ -x $HOME/.cargo/bin/cargo ]]; then
         export PATH="$HOME/.cargo/bin:$PATH"
     fi
-    command -v cargo >/dev/null || die "cargo is missing: run scripts/setup"
+    command -v cargo >/dev/null
+}
+
+need_cargo() {
+    find_cargo || die "cargo is missing: run scripts/setup"
+}
+
+# As need_cargo, but installs what a build needs where it is missing.
+get_cargo() {
+    if ! find_cargo || ! command -v cc >/dev/null; then
+        "$ROOT/scripts/setup" --build-only
+    fi
+    need_cargo
 }
 
 # What scripts/profile/record has recorded, and the compiler that it is for.
@@ -54,7 +66,7 @@ RECORDED_BY=$(cat "$ROOT/scripts/profile/rustc-version")
 # A profile is of one compiler's version; another one, or one with flags of its own, builds without it.
 build_release() {
     local by sum profile
-    need_cargo
+    get_cargo
     if [[ -n ${RUSTFLAGS:-}${CARGO_ENCODED_RUSTFLAGS:-} ]]; then
         echo "building with RUSTFLAGS as given, without the recorded profile" >&2
         cargo build --release -p narwal
@@ -77,5 +89,35 @@ build_release() {
         # Functions that have changed since are built without, silently. \x1f: the folder's name may have spaces.
         CARGO_ENCODED_RUSTFLAGS="-Cprofile-use=$profile"$'\x1f'"-Cllvm-args=-no-pgo-warn-mismatch" \
             cargo build --release -p narwal
+    fi
+}
+
+# strip_symbols FROM FOLDER: FROM without its symbols as FOLDER/narwal, the symbols beside it as narwal.debug. The binary
+# names that file, so a panic's backtrace and debuggers find it there. Done again only when FROM is another file than last time.
+strip_symbols() {
+    local from="$1" folder="$2" stamp new
+    # By number and time of the file, not by "newer": cargo may bring back an older build.
+    stamp=$(stat -c '%i %Y %s' "$from")
+    if [[ -s $folder/narwal && -s $folder/narwal.debug && $(cat "$folder/.from" 2>/dev/null) == "$stamp" ]]; then
+        return
+    fi
+    mkdir -p "$folder"
+    new=$(mktemp -d "$folder/new.XXXXXX")
+    objcopy --only-keep-debug --compress-debug-sections=zlib "$from" "$new/narwal.debug"
+    objcopy --strip-all --add-gnu-debuglink="$new/narwal.debug" "$from" "$new/narwal"
+    # A server that runs keeps the file that it was started from.
+    mv -f "$new/narwal.debug" "$new/narwal" "$folder/"
+    rmdir "$new"
+    echo "$stamp" >"$folder/.from"
+}
+
+# The release build for use: small, its symbols beside it. DIST is the binary.
+DIST="$TARGET/dist/narwal"
+build_dist() {
+    build_release
+    if command -v objcopy >/dev/null; then
+        strip_symbols "$TARGET/release/narwal" "$TARGET/dist"
+    else
+        DIST="$TARGET/release/narwal"
     fi
 }

@@ -1,11 +1,11 @@
 //! Reading events: lengths, checksums and bodies, all checked.
 
+use crate::context::QueryContext;
 use crate::error::BinlogError;
 use crate::event::{
-    CHECKSUM_LEN, EventHeader, HEADER_LEN, MAX_EVENT_LEN, event_flags, event_type, gtid_flags,
+    CHECKSUM_LEN, EventHeader, HEADER_LEN, MAGIC, MAX_EVENT_LEN, event_flags, event_type,
+    gtid_flags,
 };
-use crate::file::MAGIC;
-use crate::group::QueryContext;
 use crate::gtid::{Gtid, GtidState};
 use crate::lenenc::Reader;
 use crate::rows::RowsEvent;

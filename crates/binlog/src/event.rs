@@ -2,6 +2,9 @@
 
 use crate::error::BinlogError;
 
+/// The first bytes of a binary log file.
+pub const MAGIC: [u8; 4] = [0xfe, b'b', b'i', b'n'];
+
 /// Bytes of the header that starts every event.
 pub const HEADER_LEN: usize = 19;
 /// Bytes of the CRC32 that ends every event.

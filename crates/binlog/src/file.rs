@@ -4,11 +4,9 @@ use std::io::Write;
 
 use crate::decode::{Event, EventReader};
 use crate::error::BinlogError;
-use crate::event::{CHECKSUM_LEN, HEADER_LEN, build, event_flags, event_type, seal};
+use crate::event::{CHECKSUM_LEN, HEADER_LEN, MAGIC, build, event_flags, event_type, seal};
 use crate::gtid::GtidState;
 
-/// The first bytes of a binary log file.
-pub const MAGIC: [u8; 4] = [0xfe, b'b', b'i', b'n'];
 /// Bytes of a format description event.
 pub const FDE_LEN: usize = 252;
 

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::context::QueryContext;
 use crate::error::BinlogError;
 use crate::event::{
     CHECKSUM_LEN, EventHeader, HEADER_LEN, MAX_EVENT_LEN, MAX_GROUP_LEN, SIZE_AT, event_flags,
@@ -427,7 +428,7 @@ impl GroupBuilder {
     /// Removes everything added since `mark` was taken. Marks taken after it are void, and so is a mark taken
     /// inside a statement that ended without a row.
     ///
-    /// Events that were drained since stay where they were sent to: whoever holds them forgets those behind
+    /// Events that were drained since stay where they were sent: their holder must forget those behind
     /// [`Mark::position`]. A mark taken within a rows event that was drained since is not possible, see
     /// [`drainable`](Self::drainable).
     pub fn truncate(&mut self, mark: Mark) {
@@ -745,35 +746,6 @@ pub struct DdlQuery<'a> {
     pub context: QueryContext,
     /// The statement names its database itself (CREATE and DROP DATABASE): readers need not select `db`.
     pub suppress_use: bool,
-}
-
-/// Session settings written with a QUERY event, so that it means the same when replayed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueryContext {
-    /// FLAGS2: 0x0100_0000 explicit_defaults_for_timestamp, 0x0400_0000 no foreign key checks, 0x0800_0000
-    /// relaxed unique checks, 0x4000 auto_is_null, 0x8_0000 not autocommit.
-    pub flags2: u32,
-    /// SQL_MODE bits.
-    pub sql_mode: u64,
-    /// Collation id of `character_set_client`.
-    pub charset_client: u16,
-    /// Collation id of `collation_connection`.
-    pub collation_connection: u16,
-    /// Collation id of `collation_server`.
-    pub collation_server: u16,
-}
-
-impl Default for QueryContext {
-    /// MariaDB 10.11's defaults with utf8mb4_general_ci (45) everywhere.
-    fn default() -> Self {
-        Self {
-            flags2: 0x0100_0000,
-            sql_mode: 0x5420_0000,
-            charset_client: 45,
-            collation_connection: 45,
-            collation_server: 45,
-        }
-    }
 }
 
 /// A complete event group that does not yet know its place.

@@ -1,9 +1,9 @@
 //! Rows events turned round: what undoes them.
 
 use crate::error::BinlogError;
-use crate::rows::{RowsEvent, RowsKind, bit};
+use crate::rows::{RowsEvent, RowsKind};
 use crate::table_map::TableMap;
-use crate::value::value_len;
+use crate::value::{bit, value_len};
 
 /// What undoes a rows event: inserts for deletes, deletes for inserts, updates with their images exchanged, the last row
 /// first.

@@ -16,6 +16,7 @@
 mod column;
 mod compressed;
 mod content;
+mod context;
 mod decode;
 mod error;
 mod event;
@@ -36,19 +37,20 @@ pub use compressed::{decompressed_body, uncompressed_type};
 pub use content::{
     ContentHash, ContentHasher, Detail, SameContent, connect_hash_text, parse_connect_hash,
 };
+pub use context::QueryContext;
 pub use decode::{Event, EventReader, GtidEvent, QueryEvent, RawEvent};
 pub use error::BinlogError;
 pub use event::{
-    CHECKSUM_LEN, EventHeader, HEADER_LEN, MAX_EVENT_LEN, MAX_GROUP_LEN, event_flags, event_type,
-    gtid_flags, rows_flags, stamp_event,
+    CHECKSUM_LEN, EventHeader, HEADER_LEN, MAGIC, MAX_EVENT_LEN, MAX_GROUP_LEN, event_flags,
+    event_type, gtid_flags, rows_flags, stamp_event,
 };
 pub use file::{
-    FDE_LEN, FlatFileWriter, MAGIC, format_description_event, gtid_list_event, gtid_list_event_len,
+    FDE_LEN, FlatFileWriter, format_description_event, gtid_list_event, gtid_list_event_len,
     heartbeat_event, rotate_event, stop_event,
 };
 pub use group::{
     DEFAULT_ROW_EVENT_MAX_SIZE, DdlQuery, GTID_EVENT_LEN, GroupBuilder, Mark, PendingGroup,
-    Presence, QueryContext,
+    Presence,
 };
 pub use gtid::{Gtid, GtidChoice, GtidError, GtidState};
 pub use invert::Inverted;

@@ -2,7 +2,8 @@
 
 use crate::decode::{Event, EventReader};
 use crate::error::BinlogError;
-use crate::file::{FDE_LEN, MAGIC, gtid_list_event_len};
+use crate::event::MAGIC;
+use crate::file::{FDE_LEN, gtid_list_event_len};
 use crate::gtid::{Gtid, GtidChoice, GtidError, GtidState};
 use crate::lenenc::Reader;
 

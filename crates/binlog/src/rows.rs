@@ -4,7 +4,7 @@ use crate::error::BinlogError;
 use crate::event::{event_type, rows_flags};
 use crate::lenenc::Reader;
 use crate::table_map::TableMap;
-use crate::value::value_len;
+use crate::value::{bit, value_len};
 
 /// What a rows event does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,7 +89,7 @@ impl<'a> RowsEvent<'a> {
         self.flags & rows_flags::STMT_END != 0
     }
 
-    /// Whoever made it had `foreign_key_checks` on: cascades are not in the log.
+    /// The session that made it had `foreign_key_checks` on, so cascades are not in the log.
     #[must_use]
     pub fn has_foreign_key_checks(&self) -> bool {
         self.flags & rows_flags::NO_FOREIGN_KEY_CHECKS == 0
@@ -134,10 +134,6 @@ impl<'a> RowsEvent<'a> {
             rest: self.data,
         })
     }
-}
-
-pub(crate) fn bit(bitmap: &[u8], i: usize) -> bool {
-    bitmap.get(i / 8).is_some_and(|b| b >> (i % 8) & 1 != 0)
 }
 
 /// Iterates over the rows of an event. After an error it yields nothing more.

@@ -5,9 +5,8 @@ use smallvec::SmallVec;
 use crate::column::{ColumnMeta, column_type, is_character, is_enum_or_set, is_numeric, real_type};
 use crate::error::BinlogError;
 use crate::lenenc::Reader;
-use crate::rows::bit;
 use crate::template::field;
-use crate::value::metadata_len;
+use crate::value::{bit, metadata_len};
 
 /// Most columns accepted; servers stop at 4096.
 const MAX_COLUMNS: usize = 1 << 14;

@@ -104,3 +104,8 @@ pub fn value_len(type_code: u8, meta: &[u8], bytes: &[u8]) -> Result<usize, Binl
     }
     Ok(len)
 }
+
+/// Whether bit `i` of a bitmap of columns is set.
+pub(crate) fn bit(bitmap: &[u8], i: usize) -> bool {
+    bitmap.get(i / 8).is_some_and(|b| b >> (i % 8) & 1 != 0)
+}

@@ -1,122 +1,13 @@
-//! A connection: commands and their answers.
+//! A connection: logging in, sending commands, closing.
 
+use crate::channel::{Channel, server_error};
 use crate::login::{Greeting, log_in};
 use crate::options::Options;
-use crate::rows::{ResultSet, Rows, columns};
 use crate::socket::{Hangup, Socket, Stream};
 use crate::{Error, Result};
 use narwal_wire::codec::Cursor;
-use narwal_wire::packet::{PacketReader, PacketWriter, ReadError};
 use narwal_wire::protocol::command;
 use std::time::{Duration, Instant};
-
-/// The longest packet that a server may send, in bytes: the largest that MySQL and MariaDB can.
-const MAX_PACKET: usize = 1 << 30;
-
-/// Packets in both directions.
-#[derive(Debug)]
-pub(crate) struct Channel {
-    stream: Stream,
-    reader: PacketReader,
-    writer: PacketWriter,
-    max: usize,
-}
-
-impl Channel {
-    pub(crate) fn new(stream: Stream) -> Self {
-        Channel {
-            stream,
-            reader: PacketReader::new(),
-            writer: PacketWriter::new(),
-            max: MAX_PACKET,
-        }
-    }
-
-    pub(crate) fn stream(&mut self) -> &mut Stream {
-        &mut self.stream
-    }
-
-    pub(crate) fn set_max_packet(&mut self, max: usize) {
-        self.max = max;
-    }
-
-    pub(crate) fn has_rest(&self) -> bool {
-        self.reader.has_rest()
-    }
-
-    pub(crate) fn logged_in(&mut self) {
-        self.max = MAX_PACKET;
-        self.stream.logged_in();
-    }
-
-    /// The next packet.
-    pub(crate) fn read(&mut self) -> Result<&[u8]> {
-        self.try_read()?.ok_or(Error::Timeout)
-    }
-
-    /// The next packet; `None` if none has begun within the timeout.
-    pub(crate) fn try_read(&mut self) -> Result<Option<&[u8]>> {
-        self.stream.between_packets();
-        match self.reader.read(&mut self.stream, self.max) {
-            Ok(at) => Ok(Some(self.reader.payload(at))),
-            Err(ReadError::Idle) => Ok(None),
-            Err(e) => Err(e.into()),
-        }
-    }
-
-    /// Sends a packet that answers nothing and stands at the beginning of its own sequence; the next packet read has
-    /// whatever number it would have had.
-    pub(crate) fn interject(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        self.writer.set_seq(0);
-        fill(self.writer.begin());
-        self.writer.finish();
-        Ok(self.writer.flush(&mut self.stream)?)
-    }
-
-    /// The server begins to count its packets anew.
-    pub(crate) fn expect_seq(&mut self, seq: u8) {
-        self.reader.expect_seq(seq);
-    }
-
-    /// Sends a packet as an answer to the one read last.
-    pub(crate) fn send(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        self.writer.set_seq(self.reader.next_seq());
-        fill(self.writer.begin());
-        self.writer.finish();
-        self.writer.flush(&mut self.stream)?;
-        self.reader.expect_seq(self.writer.seq());
-        Ok(())
-    }
-
-    /// Sends a command.
-    pub(crate) fn command(&mut self, code: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        self.reader.expect_seq(0);
-        self.send(|p| {
-            p.push(code);
-            fill(p);
-        })
-    }
-}
-
-/// An ERR packet behind its first byte.
-pub(crate) fn server_error(payload: &[u8]) -> Error {
-    let mut c = Cursor::new(payload);
-    let Ok(code) = c.u16() else {
-        return Error::Protocol("an error without a number");
-    };
-    let rest = c.rest();
-    let (state, message) = match rest.split_first_chunk::<6>() {
-        Some(([b'#', state @ ..], message)) => {
-            (String::from_utf8_lossy(state).into_owned(), message)
-        }
-        _ => ("HY000".to_owned(), rest),
-    };
-    Error::Server {
-        code,
-        state,
-        message: String::from_utf8_lossy(message).into_owned(),
-    }
-}
 
 /// What a statement without rows did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -129,7 +20,7 @@ pub struct Done {
     pub warnings: u16,
 }
 
-fn done(payload: &[u8]) -> Result<Done> {
+pub(crate) fn done(payload: &[u8]) -> Result<Done> {
     let mut c = Cursor::new(payload);
     let (affected, insert_id) = (c.lenenc()?, c.lenenc()?);
     let _status = c.u16()?;
@@ -140,15 +31,9 @@ fn done(payload: &[u8]) -> Result<Done> {
     })
 }
 
-/// How an answer begins.
-pub(crate) enum Answer {
-    Done(Done),
-    Rows(Vec<crate::Column>),
-}
-
 /// A connection that is logged in.
 ///
-/// After an error other than [`Error::Server`], and after a [`Rows`] that was dropped before its end, every further call
+/// After an error other than [`Error::Server`], and after a [`crate::Rows`] that was dropped before its end, every further call
 /// fails.
 #[derive(Debug)]
 pub struct Connection {
@@ -244,56 +129,6 @@ impl Connection {
             _ => Err(Error::Protocol("neither OK nor an error")),
         });
         self.judged(result)
-    }
-
-    fn answer(&mut self) -> Result<Answer> {
-        let payload = self.channel.read()?;
-        let count = match payload.split_first() {
-            Some((0x00, rest)) => return done(rest).map(Answer::Done),
-            Some((0xFF, rest)) => return Err(server_error(rest)),
-            Some((0xFB, _)) => return Err(Error::Protocol("it asks for a file of the client's")),
-            _ => Cursor::new(payload).lenenc()?,
-        };
-        columns(&mut self.channel, count).map(Answer::Rows)
-    }
-
-    /// Runs a statement and gives its rows one by one; a statement without rows gives none.
-    ///
-    /// # Errors
-    /// [`Error::Server`] if the statement failed, and all others.
-    pub fn rows(&mut self, sql: &str) -> Result<Rows<'_>> {
-        self.send(command::QUERY, |p| p.extend_from_slice(sql.as_bytes()))?;
-        let answer = self.answer();
-        match self.judged(answer)? {
-            Answer::Done(done) => Ok(Rows::none(self, done)),
-            Answer::Rows(columns) => Ok(Rows::some(self, columns)),
-        }
-    }
-
-    /// Runs a statement and gathers its rows.
-    ///
-    /// # Errors
-    /// As [`rows`](Self::rows).
-    pub fn query(&mut self, sql: &str) -> Result<ResultSet> {
-        self.rows(sql)?.gather()
-    }
-
-    /// Runs a statement, of whose rows nothing is kept.
-    ///
-    /// # Errors
-    /// As [`rows`](Self::rows).
-    pub fn execute(&mut self, sql: &str) -> Result<Done> {
-        let mut rows = self.rows(sql)?;
-        while rows.next()?.is_some() {}
-        Ok(rows.done())
-    }
-
-    /// The value in the first column of the first row; `None` for NULL or no row.
-    ///
-    /// # Errors
-    /// As [`rows`](Self::rows).
-    pub fn value(&mut self, sql: &str) -> Result<Option<String>> {
-        Ok(self.query(sql)?.text(0, 0))
     }
 
     /// Asks the server whether it is there.

@@ -1,6 +1,7 @@
 //! The binary log as a server sends it to replicas: COM_REGISTER_SLAVE, COM_BINLOG_DUMP, event packets.
 
-use crate::connection::{Connection, server_error};
+use crate::channel::server_error;
+use crate::connection::Connection;
 use crate::rows::is_eof;
 use crate::socket::Hangup;
 use crate::{Error, Result};

@@ -20,11 +20,13 @@
 //! | `dump.rs` | the binary log |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod channel;
 mod connection;
 mod dump;
 mod error;
 mod login;
 mod options;
+mod query;
 mod rows;
 mod socket;
 mod tls;

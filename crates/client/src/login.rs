@@ -3,7 +3,7 @@
 //! Source of the formats: MySQL client/server protocol documentation, "Protocol::HandshakeV10",
 //! "Protocol::HandshakeResponse41", "Protocol::AuthSwitchRequest", "caching_sha2_password".
 
-use crate::connection::{Channel, server_error};
+use crate::channel::{Channel, server_error};
 use crate::options::{Options, TlsMode};
 use crate::{Error, Result, tls};
 use narwal_wire::auth::{NATIVE, SHA2, native, sha2};
@@ -151,7 +151,7 @@ fn start_tls(
     let request = *caps;
     channel.send(|p| head(p, request))?;
     if channel.has_rest() {
-        // Whoever has put it there can't have known the keys.
+        // It was sent without the keys, so it may be anybody's.
         return Err(Error::Protocol("something before TLS began"));
     }
     let config = tls::config(options)?;

@@ -1,6 +1,7 @@
 //! Result sets of the text protocol.
 
-use crate::connection::{Channel, Connection, Done, server_error};
+use crate::channel::{Channel, server_error};
+use crate::connection::{Connection, Done};
 use crate::{Error, Result};
 use narwal_wire::codec::Cursor;
 use narwal_wire::protocol::column_flag;

@@ -28,7 +28,7 @@ const PIECE: usize = 1 << 20;
 pub(crate) struct Shared {
     pub xts: Xts,
     edges: Edges,
-    /// Held by whoever makes the file longer or shorter.
+    /// Held while the file is made longer or shorter.
     resize: Mutex<()>,
 }
 

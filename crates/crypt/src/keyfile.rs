@@ -23,8 +23,8 @@ impl std::fmt::Debug for KeyFile {
 }
 
 impl KeyFile {
-    /// Reads a key file. Whoever can read it can read the data: it should belong to the server's user alone, and be on
-    /// another device than the data folder.
+    /// Reads a key file. It opens all data, so it should belong to the server's user alone and be on another device than
+    /// the data folder.
     ///
     /// # Errors
     /// [`CryptError::KeyFile`] if it can't be read, holds no key or has a line that is none.

@@ -1,7 +1,7 @@
-//! Buffers of records that are done with, for the next ones.
+//! Buffers of finished records, kept for the next records.
 //!
-//! A record's buffer is made by the thread that commits and freed by whoever finishes its group, and mostly larger than
-//! what an allocator keeps for a thread: threads would meet in the allocator for each commit.
+//! The committing thread makes a record's buffer, and the thread that finishes its group frees it. Most buffers are larger
+//! than what an allocator keeps for a thread. So without this, threads would contend in the allocator at each commit.
 
 use parking_lot::Mutex;
 

@@ -1,11 +1,10 @@
-//! Whole segments for whoever keeps copies of the log elsewhere (an archive): which there are, and verified copies of
-//! what is durable in them.
+//! Whole segments for an archive: which there are, and verified copies of what is durable in them.
 
 use std::sync::atomic::Ordering;
 
 use crate::error::{Corruption, LogError};
 use crate::frame::{self, HEADER_LEN, Header, RecordKind};
-use crate::random::full_seq;
+use crate::record::full_seq;
 use crate::segment::{BadHeader, SEGMENT_HEADER_LEN, SegmentHeader};
 use crate::{LogRecords, Lsn, Seq};
 

@@ -298,3 +298,14 @@ impl Disk for RealDisk {
         }
     }
 }
+
+/// Keeps the lock file locked.
+pub(crate) struct LockFile(
+    #[expect(dead_code, reason = "held for its drop")] pub Box<dyn Send + Sync>,
+);
+
+impl std::fmt::Debug for LockFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LockFile")
+    }
+}

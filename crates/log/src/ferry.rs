@@ -1,15 +1,15 @@
-//! Group commit that waits for company it can expect, unasked.
+//! Group commit that waits, unasked, for company that it can expect.
 //!
-//! Clients that commit, get their answer and soon commit again fall into two halves where a sync takes longer than they
-//! do: while one half's sync runs the other half gathers, and each of them waits for two syncs a transaction. If the
-//! leader waits until those it has just answered are back, all of them share one sync: a round takes `work + sync`
-//! instead of `2 * sync`, which is less as long as their work is shorter than a sync.
+//! Think of clients that commit, get their answer and soon commit again. If a sync takes longer than their work, they fall
+//! into two halves: while one half's sync runs, the other half gathers. So each client waits for two syncs a transaction.
+//! If the leader instead waits until the clients that it has just answered are back, all of them share one sync. A round
+//! then takes `work + sync` instead of `2 * sync`, which is less as long as the work is shorter than a sync.
 //!
-//! So a group is held back until as many have come as took part in the last round (the group answered last, and who
-//! gathered meanwhile). How long at most: all together must be back within one sync, so a half that was answered must be
-//! back within half a sync; where processors are short, twice as many need twice the time. If they are not, because they
-//! think, compute or wait for a processor, the next 1, 3, ... 63 groups are not held back. A lone committer never waits:
-//! nobody else took part.
+//! So a group is held back until as many commits have come as took part in the last round: the group that was answered
+//! last, and the commits that gathered meanwhile. The wait is bounded. All together must be back within one sync, so the
+//! answered half must be back within half a sync; where processors are short, twice as many need twice the time. If they
+//! are not back, because they think, compute or wait for a processor, the next 1, 3, ... 63 groups are not held back. A
+//! lone committer never waits, because nobody else took part.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

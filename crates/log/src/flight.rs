@@ -1,11 +1,10 @@
 //! Groups that are written and whose syncs run.
 //!
-//! Whatever order the syncs end in, groups are finished in the order of the log: a group is acknowledged when its own
-//! sync and those of all groups before it have succeeded. So what a sync that fails has lost was never followed by
-//! something acknowledged.
+//! Syncs may end in any order, but groups are finished in the order of the log: a group is acknowledged when its own sync and
+//! those of all groups before it have succeeded. So nothing is ever acknowledged behind bytes that a failed sync has lost.
 //!
-//! Each sync that runs has a handle of its own to the file ([`Lanes`]), opened before its group was written: the kernel
-//! reports a failed write-back once to each handle, so no sync hides it from another.
+//! Each running sync has a handle of its own to the file ([`Lanes`]), opened before its group was written. The kernel reports
+//! a failed write-back once to each handle, so no sync hides it from another.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,14 +12,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::core::Core;
-use crate::disk::DiskFile;
-use crate::log::{Owner, Slot};
+use crate::disk::{Disk, DiskFile};
 use crate::segment::Segment;
+use crate::slot::Slot;
 
 /// A group whose records are written.
 #[derive(Debug, Default)]
-pub(crate) struct Group {
+pub(crate) struct CommitGroup {
     pub slots: Vec<Arc<Slot>>,
     pub commits: u32,
     /// Of them for replicas, too.
@@ -40,7 +38,7 @@ struct Flight {
     id: u64,
     commits: u32,
     /// Synced, but one before it is not.
-    landed: Option<Group>,
+    landed: Option<CommitGroup>,
 }
 
 #[derive(Debug, Default)]
@@ -122,9 +120,9 @@ impl Flights {
     pub fn land(
         &self,
         flight: &Departed,
-        group: Group,
+        group: CommitGroup,
         synced: bool,
-        mut finish: impl FnMut(Group),
+        mut finish: impl FnMut(CommitGroup),
     ) -> Landed {
         let mut list = self.list.lock();
         let mut out = Landed {
@@ -177,10 +175,10 @@ impl Lanes {
     }
 
     /// The handle of a lane, opened if it is not yet. `None` if that is not possible.
-    pub fn handle(&mut self, core: &Core, lane: u32) -> Option<Arc<dyn DiskFile>> {
+    pub fn handle(&mut self, disk: &dyn Disk, lane: u32) -> Option<Arc<dyn DiskFile>> {
         let lane = lane as usize;
         while self.handles.len() <= lane {
-            match core.opts.disk.open(&self.segment.path) {
+            match disk.open(&self.segment.path) {
                 Ok(file) => self.handles.push(file),
                 // As long as no other sync runs the segment's own does as well.
                 Err(_) if lane == 0 => return Some(self.segment.file.clone()),
@@ -194,18 +192,15 @@ impl Lanes {
     }
 }
 
-/// Who must be told of groups that were finished.
-pub(crate) type Tell = Vec<(Arc<Slot>, Owner)>;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn group(end: u64) -> Group {
-        Group {
+    fn group(end: u64) -> CommitGroup {
+        CommitGroup {
             commits: 2,
             end,
-            ..Group::default()
+            ..CommitGroup::default()
         }
     }
 
@@ -248,7 +243,7 @@ mod tests {
     #[test]
     fn company_is_whoever_ran_at_the_same_time() {
         let f = Flights::default();
-        let land = |d: &Departed| f.land(d, Group::default(), true, |_| {}).company;
+        let land = |d: &Departed| f.land(d, CommitGroup::default(), true, |_| {}).company;
         let a = f.depart(1, 0);
         assert!(!land(&a));
         let (b, c) = (f.depart(1, 0), f.depart(1, 1));

@@ -11,14 +11,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
 use crate::Seq;
-use crate::core::Core;
-use crate::flight::Tell;
-use crate::log::{DONE, FILLED, HELD, HELD_LEFT, HELD_SLEEPING, LEFT, Owner, SLEEPING, Slot};
+use crate::slot::Slot;
+
+mod pass;
 
 /// What the gate holds back of a commit until it is acknowledged. Records that are no commits never wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -131,7 +131,7 @@ struct Passed {
     last_seq: Seq,
 }
 
-/// The gate's state, a part of [`Core`].
+/// The gate's state, a part of `Core`.
 #[derive(Debug, Default)]
 pub(crate) struct GateState {
     /// Changes under `waiting` only, and from `Open` under the order mutex too (see `publish_ready`).
@@ -159,164 +159,5 @@ impl GateState {
 
     pub fn stats(&self) -> GateStats {
         self.waiting.lock().stats
-    }
-}
-
-impl Core {
-    /// A durable group comes to the gate: finishes what may pass and keeps the rest. `tell` gets those who are finished
-    /// and must be told. False if the gate is open.
-    pub fn gate_group(&self, slots: &[Arc<Slot>], tell: &mut Tell) -> bool {
-        if !self.gate.is_on() {
-            return false;
-        }
-        let since = Instant::now();
-        let mut waiting = self.gate.waiting.lock();
-        let w = &mut *waiting;
-        let mode = self.gate.mode();
-        if mode == Gate::Open {
-            return false;
-        }
-        let mut visible = 0;
-        for s in slots {
-            if !s.is_commit() {
-                continue;
-            }
-            let local = s.kind.is_local();
-            let acked = local || s.at.seq <= w.acked;
-            let pass = match mode {
-                Gate::Visibility => acked && w.queue.is_empty(),
-                _ => acked,
-            };
-            if pass || mode == Gate::Answers {
-                visible = s.at.seq;
-            }
-            if pass {
-                w.stats.acknowledged += u64::from(!local);
-            } else if s.hold() {
-                w.commits += u64::from(!local);
-                w.queue.push_back(HeldSlot {
-                    slot: s.clone(),
-                    since,
-                });
-            }
-        }
-        drop(waiting);
-        // Visible first: a committer that finds itself done must see its own commit.
-        self.publish(visible);
-        for s in slots {
-            if !s.is_held() {
-                tell.extend(s.finish().map(|owner| (s.clone(), owner)));
-            }
-        }
-        true
-    }
-
-    /// Every commit up to `seq` is acknowledged.
-    pub fn acknowledge(&self, seq: Seq) {
-        let passed = {
-            let mut w = self.gate.waiting.lock();
-            if seq <= w.acked {
-                return;
-            }
-            w.acked = seq;
-            w.take_passed(false)
-        };
-        self.finish_passed(&passed);
-    }
-
-    /// Changes what the gate does. The caller holds the order mutex unless `mode` is `Open`.
-    pub fn set_gate(&self, mode: Gate) {
-        let passed = {
-            let mut w = self.gate.waiting.lock();
-            let mode = if w.shut { Gate::Open } else { mode };
-            self.gate.mode.store(mode as u8, Ordering::SeqCst);
-            match mode {
-                Gate::Open => w.take_passed(true),
-                Gate::Answers => Passed {
-                    last_seq: w.queue.back().map_or(0, |h| h.slot.at.seq),
-                    slots: Vec::new(),
-                },
-                Gate::Visibility => Passed::default(),
-            }
-        };
-        self.finish_passed(&passed);
-    }
-
-    /// Lets go of everything, and of all that comes.
-    pub fn shut_gate(&self) {
-        self.gate.waiting.lock().shut = true;
-        self.set_gate(Gate::Open);
-    }
-
-    fn finish_passed(&self, passed: &Passed) {
-        if passed.last_seq == 0 {
-            return;
-        }
-        self.publish(passed.last_seq);
-        self.progress.notify();
-        let owners = passed.slots.iter().filter_map(|s| Some((s, s.finish()?)));
-        // All are done before the first one is woken and takes the processor away.
-        for (s, owner) in owners.collect::<Vec<_>>() {
-            s.tell(owner, || Ok(()));
-        }
-    }
-}
-
-/// How long a waiter of the gate sleeps before it asks whether it should give up.
-pub(crate) const GIVE_UP_SLICE: Duration = Duration::from_millis(50);
-
-impl Slot {
-    /// The gate, or the second stage, keeps it; false if it was finished before (mode 0 had published it).
-    pub fn hold(&self) -> bool {
-        self.state
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |st| match st {
-                FILLED => Some(HELD),
-                SLEEPING => Some(HELD_SLEEPING),
-                LEFT => Some(HELD_LEFT),
-                _ => None,
-            })
-            .is_ok()
-    }
-
-    fn is_held(&self) -> bool {
-        matches!(
-            self.state.load(Ordering::SeqCst),
-            HELD | HELD_SLEEPING | HELD_LEFT
-        )
-    }
-
-    /// Marks it done; its owner, if that must be told.
-    pub fn finish(&self) -> Option<Owner> {
-        Owner::of(self.state.swap(DONE, Ordering::SeqCst))
-    }
-
-    /// The owner waits for the gate; false if `give_up` said so.
-    pub fn wait_held(&self, give_up: &mut dyn FnMut() -> bool) -> bool {
-        self.sleeper.get_or_init(std::thread::current);
-        loop {
-            match self.state.load(Ordering::SeqCst) {
-                HELD => {
-                    let _ = self.state.compare_exchange(
-                        HELD,
-                        HELD_SLEEPING,
-                        Ordering::SeqCst,
-                        Ordering::SeqCst,
-                    );
-                }
-                HELD_SLEEPING => {
-                    if give_up() {
-                        let _ = self.state.compare_exchange(
-                            HELD_SLEEPING,
-                            HELD,
-                            Ordering::SeqCst,
-                            Ordering::SeqCst,
-                        );
-                        return self.state.load(Ordering::SeqCst) >= DONE;
-                    }
-                    std::thread::park_timeout(GIVE_UP_SLICE);
-                }
-                _ => return true,
-            }
-        }
     }
 }

@@ -1,34 +1,35 @@
 //! Group commit: leader and followers.
 //!
-//! Whoever needs a flush and finds nobody leading leads: it takes every complete record at the front of the queue,
-//! writes them with one vectored write, gives up the lead and syncs once. Then it finishes the group, wakes a sleeper
-//! whose record is ready to lead the next, and tells its own followers. While it syncs the next group gathers in the
-//! queue; it is led when that sync has ended, or, where the disk works on several syncs at once
-//! ([`crate::overlap`]), as soon as it is large enough. A lone committer leads itself and switches no thread.
+//! A committer that needs a flush and finds no leader becomes the leader. It takes every complete record at the front of
+//! the queue, writes them with one vectored write, gives up the lead and syncs once. Then it finishes the group, wakes a
+//! sleeper whose record is ready to lead the next group, and tells its own followers. While it syncs, the next group
+//! gathers in the queue. That group is led when the sync has ended, or, where the disk works on several syncs at once
+//! ([`crate::overlap`]), as soon as it is large enough. A lone committer leads itself, without a thread switch.
 //!
-//! No wake-up is lost because every pair of steps that could miss each other is ordered by sequentially consistent
-//! atomics: a committer first says "I sleep" (slot state) and then looks whether it may lead (nobody does, and not too
-//! many syncs run); a leader first says "nobody leads", and who has synced "one sync less", and then looks for sleepers.
-//! Likewise a committer first makes its record ready and then looks whether it must lead, so a leader that stopped in
-//! front of an unfinished record needs to tell nobody: the record's owner comes to lead. In mode 0 owners do not lead:
-//! whoever publishes wakes the waits for a sync that it passes.
+//! No wake-up is lost, because each pair of steps that could miss each other is ordered by sequentially consistent
+//! atomics. A committer first says "I sleep" (slot state) and then looks whether it may lead (there is no leader, and not
+//! too many syncs run). A leader first says "nobody leads", and after its sync "one sync less", and then looks for
+//! sleepers. In the same way a committer first makes its record ready and then looks whether it must lead. So a leader that
+//! stopped in front of an unfinished record need not tell anybody: the record's owner will come to lead. In mode 0 owners
+//! do not lead; the thread that publishes wakes the waits for a sync that it passes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::core::Durability;
 use crate::disk::DiskFile;
 use crate::error::LogError;
-use crate::flight::{Departed, Group, Lanes, Tell};
+use crate::flight::{CommitGroup, Departed, Lanes};
 use crate::frame::HEADER_LEN;
-use crate::gate::GIVE_UP_SLICE;
-use crate::log::{
-    DONE, FAILED, FILLED, HELD, HELD_SLEEPING, Inner, LEFT, OnDone, Order, Owner, RESERVED,
-    SLEEPING, Slot,
-};
+use crate::inner::Inner;
+use crate::options::Durability;
+use crate::order::Order;
 use crate::overlap::Took;
 use crate::segment::Segment;
+use crate::slot::{
+    DONE, FAILED, FILLED, GIVE_UP_SLICE, HELD, HELD_SLEEPING, LEFT, OnDone, Owner, RESERVED,
+    SLEEPING, Slot, Tell,
+};
 use crate::stats::Counters;
 
 /// Modes 2 and 0: chunk writers sync when more than this is written and not durable.
@@ -37,7 +38,7 @@ const SYNC_BEHIND: u64 = 8 << 20;
 /// A group taken out of the queue by a leader. If its thread panics the log fails instead of hanging.
 struct Batch<'a, S: Send + 'static> {
     inner: &'a Inner<S>,
-    group: Group,
+    group: CommitGroup,
     /// Since it is written, when the lead was given up.
     flight: Option<Departed>,
     finished: bool,
@@ -99,7 +100,8 @@ impl<S: Send + 'static> Inner<S> {
                 self.publish_ready();
                 self.limit_buffer(slot)?;
             } else if self.try_lead() {
-                // Who makes a flush, or room for chunks, is no transaction to wait for others with.
+                // Waiting for company pays only for transactions. A barrier stands for a flush, or for room for
+                // chunks.
                 if first && !slot.barrier {
                     self.gather();
                 }
@@ -130,7 +132,7 @@ impl<S: Send + 'static> Inner<S> {
             return;
         }
         while slot.state.load(Ordering::SeqCst) == SLEEPING {
-            // The gate does not wake whom it keeps, but who waits there must look around now and then.
+            // The gate does not wake an owner whose record it keeps, but that owner must look around now and then.
             if self.core.gate.is_on() {
                 std::thread::park_timeout(GIVE_UP_SLICE);
             } else {
@@ -159,8 +161,8 @@ impl<S: Send + 'static> Inner<S> {
         if !swap(FILLED, LEFT) {
             return false;
         }
-        // As in `sleep`: whoever was done before it could see this one leaves it to its owner. If it can't be had back it
-        // is finished, or the gate has it.
+        // As in `sleep`: a leader that finished before it could see this record leaves it to its owner. If it cannot be
+        // taken back it is finished, or the gate has it.
         !(self.can_move(slot) && swap(LEFT, FILLED))
     }
 
@@ -198,7 +200,7 @@ impl<S: Send + 'static> Inner<S> {
         crate::overlap::is_enough(self.gathered.load(Ordering::SeqCst), self.flights.commits())
     }
 
-    /// Whether whoever wants to be written must wait for somebody else.
+    /// Whether a record that is to be written must wait for another thread.
     pub(crate) fn is_busy(&self) -> bool {
         self.leading.load(Ordering::SeqCst) || !self.may_lead()
     }
@@ -219,7 +221,7 @@ impl<S: Send + 'static> Inner<S> {
         true
     }
 
-    /// Writes out what is complete, whoever waits for it, if nobody is doing that already.
+    /// Writes out all complete records, unless another thread is doing that.
     pub(crate) fn write_out(&self) {
         while self.try_lead() && self.flush_group() {}
     }
@@ -317,14 +319,20 @@ impl<S: Send + 'static> Inner<S> {
     fn flush_group(&self) -> bool {
         let core = &self.core;
         let lane = self.flights.free_lane();
-        if lane > 0 && self.lanes.lock().handle(core, lane).is_none() {
+        if lane > 0
+            && self
+                .lanes
+                .lock()
+                .handle(&*self.core.opts.disk, lane)
+                .is_none()
+        {
             core.overlap.forbid();
             self.give_up_lead();
             return false;
         }
         let mut batch = Batch {
             inner: self,
-            group: Group::default(),
+            group: CommitGroup::default(),
             flight: None,
             finished: false,
         };
@@ -379,7 +387,7 @@ impl<S: Send + 'static> Inner<S> {
     }
 
     /// Takes what is complete at the front of the queue, up to a segment's end.
-    fn take_group(&self, group: &mut Group) {
+    fn take_group(&self, group: &mut CommitGroup) {
         let core = &self.core;
         let mode = core.mode();
         group.slots.reserve(32);
@@ -448,7 +456,7 @@ impl<S: Send + 'static> Inner<S> {
         }
         let segment = lanes.segment.clone();
         // Before the write, so that its handle is told if that is lost.
-        let file = lanes.handle(core, lane);
+        let file = lanes.handle(&*self.core.opts.disk, lane);
         let file = file.unwrap_or_else(|| segment.file.clone());
         let bytes: u64 = bufs.iter().map(|b| b.len() as u64).sum();
         if bytes > 0 {
@@ -481,7 +489,7 @@ impl<S: Send + 'static> Inner<S> {
     fn land(
         &self,
         flight: &Departed,
-        group: Group,
+        group: CommitGroup,
         took: Option<Took>,
         synced: Result<(), String>,
     ) {
@@ -509,7 +517,7 @@ impl<S: Send + 'static> Inner<S> {
                 let told = group.slots.into_iter();
                 tell.extend(told.filter_map(|s| s.finish().map(|owner| (s, owner))));
             }
-            // Who is kept back will not be here again soon.
+            // Owners of held commits will not be back soon, so the ferry does not count them.
             commits += if group.sync && !held {
                 group.commits
             } else {

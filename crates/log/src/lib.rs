@@ -5,8 +5,8 @@
 //! cases.
 //!
 //! A committer calls [`Log::reserve`] (one short step that fixes its place in every order at once), fills its own
-//! buffer, applies its changes to memory, hands the buffer over with [`Log::fill`] and calls [`Log::wait`]. Whoever
-//! finds no flush in progress writes and syncs for everyone whose record is complete.
+//! buffer, applies its changes to memory, hands the buffer over with [`Log::fill`] and calls [`Log::wait`]. A
+//! committer that finds no flush in progress writes and syncs for all whose records are complete.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod background;
@@ -20,20 +20,26 @@ mod ferry;
 mod flight;
 pub mod frame;
 mod gate;
+mod graves;
 mod group;
+mod inner;
 mod log;
 mod open;
+mod options;
+mod order;
 mod overlap;
 mod purge;
 mod random;
 mod reader;
+mod record;
 mod scan;
 mod second;
 mod segment;
 pub mod sim;
+mod slot;
 mod stats;
+mod ticket;
 
-pub use crate::core::{Durability, LogOptions};
 pub use buffers::spare_buffer;
 pub use copy::{BadCopy, Mended, SegmentCopy, SegmentSpan, log_id};
 pub use cut::cut_behind;
@@ -41,14 +47,18 @@ pub use disk::{Disk, DiskFile, RealDisk};
 pub use error::{Corruption, LogError, OpenError, ReserveError, is_no_space};
 pub use frame::{HEADER_LEN, RecordKind};
 pub use gate::{Gate, GateStats, Held};
-pub use log::{Log, OnDone, Reserved, Ticket};
+pub use log::Log;
 pub use open::{LostTail, OpenLog, OpenReport, TornTail, log_exists};
+pub use options::{Durability, LogOptions};
 pub use purge::Purged;
-pub use random::{DirRecords, LogRecords, RecordAt};
-pub use reader::{DirEnd, DirReader, LogReader, RecordRef};
+pub use random::{DirRecords, LogRecords};
+pub use reader::{DirEnd, DirReader, LogReader};
+pub use record::{RecordAt, RecordRef, Reserved};
 pub use second::SecondLog;
 pub use segment::{FIRST_LSN, SEGMENT_HEADER_LEN, SegmentFile, parse_segment_name, segment_name};
+pub use slot::OnDone;
 pub use stats::LogStats;
+pub use ticket::Ticket;
 
 /// Log sequence number: the place of a record's first header byte in the endless log. Strictly increasing; 0 is "none".
 ///

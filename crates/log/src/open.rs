@@ -9,17 +9,21 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use crate::Disk;
-use crate::background::{self, Background};
-use crate::core::{Core, LogOptions, Progress};
+use crate::background::{Background, threads};
+use crate::core::{Core, Progress};
+use crate::disk::LockFile;
 use crate::error::{Corruption, LogError, OpenError, is_no_space};
 use crate::ferry::Ferry;
 use crate::flight::{Flights, Lanes};
 use crate::gate::GateState;
-use crate::log::{Inner, Log, Order};
+use crate::inner::Inner;
+use crate::log::Log;
+use crate::options::LogOptions;
+use crate::order::Order;
 use crate::overlap::Overlap;
 use crate::purge::finish_purge;
-use crate::reader::RecordRef;
-use crate::scan::{Scanner, TailEnd};
+use crate::record::RecordRef;
+use crate::scan::{Cut, Scanner, TailEnd};
 use crate::second::Second;
 use crate::segment::{
     FIRST_LSN, SEGMENT_HEADER_LEN, START_LEN, Segment, SegmentHeader, list_segments,
@@ -54,8 +58,8 @@ pub struct LostTail {
     pub why: String,
     /// At least so many commits are lost: those of which a whole record was found, and those before them.
     pub commits: u64,
-    /// Files that are no longer part of the log, or hold the former content of one that was cut: for whoever wants to
-    /// look into them. Narwal does not read them again.
+    /// Files that are no longer part of the log, or hold the former content of one that was cut. They are kept for
+    /// people; Narwal does not read them again.
     pub kept: Vec<PathBuf>,
 }
 
@@ -150,78 +154,11 @@ fn open<E>(
         Err(e) => return Err(e.into()),
     };
     let begin = scan.lsn;
-    let (mut records, mut commits) = (0, 0);
-    let mut cut = None;
-    loop {
-        let r = match scan.step() {
-            Ok(Some(r)) => r,
-            Ok(None) => break,
-            Err(e) if accept && e.is_loss() => {
-                cut = Some(scan.cut(e.to_string())?);
-                break;
-            }
-            Err(e) => return Err(e.into()),
-        };
-        if r.kind.is_internal() {
-            continue;
-        }
-        if accept && opts.cut_at == Some(r.lsn) {
-            scan.step_back(r.lsn, r.kind);
-            let why = "what this record refers to is lost".into();
-            cut = Some(scan.cut(why)?);
-            break;
-        }
-        records += 1;
-        commits += u64::from(r.kind.is_commit());
-        replay(&RecordRef {
-            lsn: r.lsn,
-            end_lsn: r.end,
-            kind: r.kind,
-            seq: r.seq,
-            body: scan.source.body(r.body),
-        })
-        .map_err(OpenError::Replay)?;
-    }
-    let ends = match cut {
-        Some(cut) => Err(cut),
-        None => match scan.tail() {
-            Ok(tail) => Ok(tail),
-            Err(e) if accept && e.is_loss() => Err(scan.cut(e.to_string())?),
-            Err(e) => return Err(e.into()),
-        },
-    };
-    let mut lost = None;
-    let tail = match ends {
-        Ok(tail) => tail,
-        Err(cut) => {
-            let kept = set_aside(&opts, &scan, &cut.tail)?;
-            lost = Some(LostTail {
-                file: scan.source.path.clone(),
-                offset: scan.source.offset_of(cut.tail.end),
-                lsn: cut.tail.end,
-                why: cut.tail.why.clone(),
-                commits: cut.last_seen - scan.seq,
-                kept,
-            });
-            TailEnd {
-                // Set aside already.
-                later: Vec::new(),
-                later_dirty: false,
-                ..cut.tail
-            }
-        }
-    };
+    let replayed = replay_all(&mut scan, &opts, &mut replay)?;
+    let (tail, lost) = end_of_log(&mut scan, &opts, replayed.cut)?;
     let (current, torn) = repair(&opts, &scan, &tail)?;
     let torn = torn.filter(|_| lost.is_none());
-    let mut segments = BTreeMap::new();
-    for &start in scan.segments.iter().filter(|&&s| s < current.start) {
-        let path = dir.join(segment_name(start));
-        let file = disk
-            .open_read(&path)
-            .map_err(|e| LogError::io("open", &path, e))?;
-        let len = file.len().map_err(|e| LogError::io("stat", &path, e))?;
-        segments.insert(start, Arc::new(closed_segment(start, path, file, len)));
-    }
+    let mut segments = closed_segments(&*disk, &dir, &scan, current.start)?;
     let current = Arc::new(current);
     segments.insert(current.start, current.clone());
     Ok(OpenLog {
@@ -231,8 +168,8 @@ fn open<E>(
             from: begin,
             end_lsn: tail.end,
             last_seq: scan.seq,
-            records,
-            commits,
+            records: replayed.records,
+            commits: replayed.commits,
             bytes: tail.end - begin,
             torn,
             lost,
@@ -243,6 +180,110 @@ fn open<E>(
         current,
         lock,
     })
+}
+
+/// What the replay has seen.
+struct Replayed {
+    records: u64,
+    commits: u64,
+    /// Where the log was cut because of a loss that is accepted.
+    cut: Option<Cut>,
+}
+
+/// Gives the caller's records to `replay`, up to the end of what is whole.
+fn replay_all<E>(
+    scan: &mut Scanner,
+    opts: &LogOptions,
+    replay: &mut impl FnMut(&RecordRef<'_>) -> Result<(), E>,
+) -> Result<Replayed, OpenError<E>> {
+    let accept = opts.accept_lost_tail;
+    let mut done = Replayed {
+        records: 0,
+        commits: 0,
+        cut: None,
+    };
+    loop {
+        let r = match scan.step() {
+            Ok(Some(r)) => r,
+            Ok(None) => break,
+            Err(e) if accept && e.is_loss() => {
+                done.cut = Some(scan.cut(e.to_string())?);
+                break;
+            }
+            Err(e) => return Err(e.into()),
+        };
+        if r.kind.is_internal() {
+            continue;
+        }
+        if accept && opts.cut_at == Some(r.lsn) {
+            scan.step_back(r.lsn, r.kind);
+            let why = "what this record refers to is lost".into();
+            done.cut = Some(scan.cut(why)?);
+            break;
+        }
+        done.records += 1;
+        done.commits += u64::from(r.kind.is_commit());
+        replay(&RecordRef {
+            lsn: r.lsn,
+            end_lsn: r.end,
+            kind: r.kind,
+            seq: r.seq,
+            body: scan.source.body(r.body),
+        })
+        .map_err(OpenError::Replay)?;
+    }
+    Ok(done)
+}
+
+/// Where the log ends. If that is a cut, what lies behind it is set aside here and described.
+fn end_of_log(
+    scan: &mut Scanner,
+    opts: &LogOptions,
+    cut: Option<Cut>,
+) -> Result<(TailEnd, Option<LostTail>), LogError> {
+    let cut = match cut {
+        Some(cut) => cut,
+        None => match scan.tail() {
+            Ok(tail) => return Ok((tail, None)),
+            Err(e) if opts.accept_lost_tail && e.is_loss() => scan.cut(e.to_string())?,
+            Err(e) => return Err(e),
+        },
+    };
+    let kept = set_aside(opts, scan, &cut.tail)?;
+    let lost = LostTail {
+        file: scan.source.path.clone(),
+        offset: scan.source.offset_of(cut.tail.end),
+        lsn: cut.tail.end,
+        why: cut.tail.why.clone(),
+        commits: cut.last_seen - scan.seq,
+        kept,
+    };
+    let tail = TailEnd {
+        // Set aside already.
+        later: Vec::new(),
+        later_dirty: false,
+        ..cut.tail
+    };
+    Ok((tail, Some(lost)))
+}
+
+/// The segments before the one that is written to, open for reading.
+fn closed_segments(
+    disk: &dyn Disk,
+    dir: &Path,
+    scan: &Scanner,
+    current: Lsn,
+) -> Result<BTreeMap<Lsn, Arc<Segment>>, LogError> {
+    let mut segments = BTreeMap::new();
+    for &start in scan.segments.iter().filter(|&&s| s < current) {
+        let path = dir.join(segment_name(start));
+        let file = disk
+            .open_read(&path)
+            .map_err(|e| LogError::io("open", &path, e))?;
+        let len = file.len().map_err(|e| LogError::io("stat", &path, e))?;
+        segments.insert(start, Arc::new(closed_segment(start, path, file, len)));
+    }
+    Ok(segments)
 }
 
 fn closed_segment(start: Lsn, path: PathBuf, file: Arc<dyn crate::DiskFile>, len: u64) -> Segment {
@@ -573,7 +614,7 @@ impl OpenLog {
             background: Background::default(),
         });
         let threads = if with_threads {
-            background::start(&inner)?
+            threads::start(&inner)?
         } else {
             Vec::new()
         };
@@ -581,15 +622,6 @@ impl OpenLog {
             inner,
             threads: Mutex::new(threads),
         })
-    }
-}
-
-/// Keeps the lock file locked.
-pub(crate) struct LockFile(#[expect(dead_code, reason = "held for its drop")] Box<dyn Send + Sync>);
-
-impl std::fmt::Debug for LockFile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("LockFile")
     }
 }
 

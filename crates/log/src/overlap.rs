@@ -1,13 +1,13 @@
 //! How many syncs of the log may run at once, found out by measuring.
 //!
-//! A group that waits for the sync before it to end spends up to one sync more than it must where the disk works on
-//! several at once: network volumes, disks without a volatile cache. Where it does not, or where one flush waits for the
-//! other, a second sync beside the first takes longer by what it waits, and groups only become smaller.
+//! Some disks work on several syncs at once: network volumes, disks without a volatile cache. There, a group that waits for
+//! the sync before it loses up to one sync. On other disks one flush waits for the other: a second sync beside the first
+//! only takes longer, and groups become smaller.
 //!
-//! So the log measures syncs that run alone, lets some run together, and keeps to that while those take hardly longer.
-//! Short syncs stay alone: smaller groups cost more work than could be won. When all processors are busy, a thread whose
-//! sync has ended waits for one of them, often for longer than a fast disk takes. So before syncs may run together, those
-//! waits are looked at and taken off.
+//! So the log measures syncs that run alone, lets some run together, and goes on with that while these take hardly longer.
+//! Short syncs stay alone, because smaller groups cost more work than could be won. When all processors are busy, a thread
+//! whose sync has ended waits for one of them, often for longer than a fast disk takes. So these waits are measured and
+//! subtracted before syncs may run together.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};

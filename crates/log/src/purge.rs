@@ -2,8 +2,8 @@
 //!
 //! A segment first loses its name (`wal.<start>` becomes `wal.<start>.gone`), then the folder is synced, then the bytes
 //! go, in steps, once no reader of this process has the file open any more. No lock that a commit could want is held
-//! while the disk works. A `.gone` file says that everything up to it is purged, in whatever order the disk kept the
-//! renames of a crash: whoever opens the folder goes by that.
+//! while the disk works. A `.gone` file means that everything up to it is purged, in whatever order a crash kept the
+//! renames. Opening a folder goes by that.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use crate::Lsn;
 use crate::core::Core;
 use crate::disk::Disk;
 use crate::error::LogError;
+use crate::graves::Graves;
 use crate::segment::{
     SEGMENT_HEADER_LEN, START_LEN, Segment, gone_name, list_gone, list_segments, segment_name,
 };
@@ -34,14 +35,6 @@ pub struct Purged {
     pub bytes: u64,
     /// Bytes that are given back later, because readers still have their files open.
     pub held: u64,
-}
-
-/// Segments without name whose bytes are still there.
-#[derive(Debug, Default)]
-pub(crate) struct Graves {
-    gone: Vec<Arc<Segment>>,
-    /// The folder must be synced before bytes may go.
-    unsynced: bool,
 }
 
 impl Core {
@@ -146,7 +139,7 @@ fn remove_in_steps(disk: &dyn Disk, path: &Path, pause: Duration) -> std::io::Re
     };
     let bytes = file.len()?;
     let mut len = bytes;
-    // The header stays to the end: whoever opened the file just before must not take it for a damaged one.
+    // The header stays to the end: a reader that opened the file just before must not take it for damaged.
     while len > STEP + SEGMENT_HEADER_LEN {
         len -= STEP;
         file.set_len(len)?;
@@ -182,11 +175,4 @@ pub(crate) fn finish_purge(disk: &dyn Disk, dir: &Path) -> Result<(), LogError> 
         remove_in_steps(disk, path, Duration::ZERO).map_err(|e| LogError::io("remove", path, e))?;
     }
     Ok(())
-}
-
-impl Segment {
-    /// Bytes of its file.
-    pub fn disk_bytes(&self) -> u64 {
-        SEGMENT_HEADER_LEN + self.ready_end() - self.start
-    }
 }

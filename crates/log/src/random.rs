@@ -11,6 +11,7 @@ use crate::core::Core;
 use crate::disk::{Disk, DiskFile};
 use crate::error::{Corruption, LogError};
 use crate::frame::{self, HEADER_LEN, Header, RecordKind};
+use crate::record::{RecordAt, full_seq};
 use crate::segment::{SEGMENT_HEADER_LEN, Segment, list_segments, segment_name};
 use crate::{Lsn, Seq};
 
@@ -19,25 +20,6 @@ const OPEN_FILES: usize = 16;
 
 /// How often files are looked for again that retention takes away between two looks.
 pub(crate) const MAX_TRIES: u32 = 10;
-
-/// A record that was read by its LSN; its body is in the caller's buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordAt {
-    /// Where it starts.
-    pub lsn: Lsn,
-    /// LSN behind it.
-    pub end_lsn: Lsn,
-    /// What it is; never one of the log's own kinds.
-    pub kind: RecordKind,
-    /// Its commit sequence number; for a record that is no commit, that of the last commit before it.
-    pub seq: Seq,
-}
-
-/// The whole sequence number from its low half: a segment holds far less than 2^32 commits, and starts with `first`.
-pub(crate) fn full_seq(first: Seq, low: u32) -> Seq {
-    let before = first.saturating_sub(1);
-    before + u64::from(low.wrapping_sub(before as u32))
-}
 
 /// A segment file as random access needs it.
 pub(crate) struct Place<'a> {

@@ -9,25 +9,11 @@ use crate::core::Core;
 use crate::disk::Disk;
 use crate::error::LogError;
 use crate::frame::RecordKind;
-use crate::random::{MAX_TRIES, full_seq};
+use crate::random::MAX_TRIES;
+use crate::record::{RecordRef, frame_len, full_seq};
 use crate::scan::{FrameSource, Look, Scanner};
 use crate::segment::SEGMENT_HEADER_LEN;
 use crate::{Lsn, Seq};
-
-/// A record, borrowed from a reader's buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordRef<'a> {
-    /// Where it starts.
-    pub lsn: Lsn,
-    /// LSN behind it.
-    pub end_lsn: Lsn,
-    /// What it is; never one of the log's own kinds.
-    pub kind: RecordKind,
-    /// Its commit sequence number; for a record that is no commit, that of the last commit before it.
-    pub seq: Seq,
-    /// The body.
-    pub body: &'a [u8],
-}
 
 /// Reads the durable records of a running log in order. It may be used while the log is written, and waits for nobody:
 /// at the durable end [`LogReader::next`] gives `None`, later more (see [`crate::Log::wait_durable`]).
@@ -117,7 +103,7 @@ impl LogReader {
                 Look::Good(h, k, b) => (h, k, b),
                 Look::Bad(why) => return Err(source.corrupt(lsn, why)),
             };
-            let end = lsn + crate::core::frame_len(body.len());
+            let end = lsn + frame_len(body.len());
             if kind == RecordKind::EndOfSegment {
                 self.lsn = number(source, lsn, body)?;
                 self.source = None;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::disk::{Disk, DiskFile};
 use crate::error::{Corruption, LogError};
 use crate::frame::{self, HEADER_LEN, Header, RecordKind};
+use crate::record::full_seq;
 use crate::segment::{SEGMENT_HEADER_LEN, Segment, list_segments, segment_name};
 use crate::{Lsn, Seq};
 
@@ -252,7 +253,7 @@ impl Scanner {
         if scan.step()?.is_some() && lsn < scan.limit && scan.source.start == start {
             let first = scan.seq + 1;
             if let Look::Good(header, kind, _) = scan.source.look(lsn, scan.limit)? {
-                let seq = crate::random::full_seq(first, header.seq_low);
+                let seq = full_seq(first, header.seq_low);
                 scan.seq = seq - u64::from(kind.is_commit());
                 scan.lsn = lsn;
                 return Ok(Some(scan));

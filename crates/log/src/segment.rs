@@ -389,6 +389,13 @@ pub(crate) fn remove_half_made(disk: &dyn Disk, dir: &Path) -> Result<(), LogErr
     Ok(())
 }
 
+impl Segment {
+    /// Bytes of its file.
+    pub fn disk_bytes(&self) -> u64 {
+        SEGMENT_HEADER_LEN + self.ready_end() - self.start
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

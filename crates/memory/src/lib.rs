@@ -1,13 +1,13 @@
 //! The accountant of memory: what each thread holds, what the server holds, and how much more a session may take.
 //!
 //! The binary's allocator tells [`taken`] and [`freed`] of each piece. A connection is one thread, so what a thread took since
-//! its statement began is what the statement holds, whoever of parser, functions, JSON, rows and results asked for it. Nothing has
-//! to be estimated, and no new code can forget to ask. Without that allocator (in tests of single crates) all is zero and nothing
-//! is refused.
+//! its statement began is what the statement holds: for parser, functions, JSON, rows and results alike. Nothing has to be
+//! estimated, and no new code can forget to ask. Without that allocator (in tests of single crates) all is zero and nothing is
+//! refused.
 //!
 //! A thread keeps its own count without atomic instructions and tells the server's count in steps of [`STEP`] bytes. The same step
-//! works out how much one session may hold at most ([`most`]): a multiple of what is still free, so that the nearer the end is,
-//! the smaller are those that may not grow any more, and whoever holds most stops first. One session alone can take four fifths;
+//! works out how much one session may hold at most ([`most`]): a multiple of what is still free. So the less
+//! is free, the smaller are the sessions that may not grow any more, and the largest one stops first. One session alone can take four fifths;
 //! sixteen that want all get nearly a sixteenth each. This is the dynamic threshold that switches share their buffers by.
 
 mod session;

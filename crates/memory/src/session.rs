@@ -58,7 +58,7 @@ pub fn check() -> Result<(), Refused> {
     Ok(())
 }
 
-/// As [`check`], for someone who is about to take so many bytes at once.
+/// As [`check`], before so many bytes are taken at once.
 #[inline]
 pub fn reserve(bytes: u64) -> Result<(), Refused> {
     match bytes < STEP as u64 {

@@ -10,7 +10,7 @@ use narwal_server::{
     Account, AuthMethod, Backend, ConnectInfo, KillHandle, Limits, Peer, PreparedInfo, RawPackets,
     Refused, Session, Timeouts, TlsRule,
 };
-use narwal_session::variables::{Kind, VARIABLES, VarValue, lookup};
+use narwal_session::variables::VarValue;
 use narwal_session::{ClientSession, ConnectOptions, FailedLogin, Startup, TlsNeed};
 use narwal_types::{
     BulkValue, Collation, LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange,
@@ -21,27 +21,6 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-
-/// What the option parser needs to know of a system variable.
-#[derive(Debug, Clone, Copy)]
-pub struct Variable {
-    /// ON/OFF: needs no value.
-    pub boolean: bool,
-}
-
-/// The system variable of a name (with `_`).
-pub fn variable(name: &str) -> Option<Variable> {
-    // `connection.variable`
-    let name = name.rsplit_once('.').map_or(name, |(_, base)| base);
-    lookup(name).map(|v| Variable {
-        boolean: v.kind == Kind::Bool,
-    })
-}
-
-/// All system variables' names.
-pub fn variable_names() -> impl Iterator<Item = &'static str> {
-    VARIABLES.iter().map(|v| v.name)
-}
 
 /// An open database with its sessions.
 pub struct Instance {

@@ -24,6 +24,7 @@ mod restore;
 mod serve;
 mod stream;
 mod time_slice;
+mod variables;
 mod verify;
 
 use options::Usage;

@@ -1,6 +1,6 @@
 //! Options: from the command line and from option files, by MariaDB's names.
 
-use crate::glue;
+use crate::variables;
 use narwal_server::TlsFiles;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -266,7 +266,7 @@ fn takes_value(name: &str) -> bool {
     match name {
         "skip-networking" | "skip-ssl" | "ssl" | "no-defaults" | ACCEPT_LOG_LOSS => false,
         name if OWN.contains(&name) => true,
-        name => glue::variable(&name.replace('-', "_")).is_some_and(|v| !v.boolean),
+        name => variables::variable(&name.replace('-', "_")).is_some_and(|v| !v.boolean),
     }
 }
 
@@ -372,17 +372,17 @@ pub fn serve(args: &[String]) -> Result<Serve> {
     Ok(o)
 }
 
-/// A system variable as an option: `--name=value`, `--name`, `--skip-name`. Only whether there is such a name is looked
-/// at here; its value is judged by who knows the variable.
+/// A system variable as an option: `--name=value`, `--name`, `--skip-name`. Only the name
+/// is looked at here; the value is judged where the variable is known.
 fn variable(g: &Given, settings: &mut Vec<(String, Option<String>)>) -> Result<()> {
     let name = g.name.replace('-', "_");
     let switched = || {
         let rest = ["skip_", "disable_", "enable_"]
             .iter()
             .find_map(|p| name.strip_prefix(p))?;
-        glue::variable(rest).filter(|v| v.boolean && g.value.is_none())
+        variables::variable(rest).filter(|v| v.boolean && g.value.is_none())
     };
-    if glue::variable(&name).or_else(switched).is_some() {
+    if variables::variable(&name).or_else(switched).is_some() {
         settings.push((name, g.value.clone()));
         return Ok(());
     }
@@ -393,7 +393,10 @@ fn variable(g: &Given, settings: &mut Vec<(String, Option<String>)>) -> Result<(
         );
         return Ok(());
     }
-    Err(unknown(g, OWN.into_iter().chain(glue::variable_names())))
+    Err(unknown(
+        g,
+        OWN.into_iter().chain(variables::variable_names()),
+    ))
 }
 
 fn unknown<'a>(g: &Given, known: impl Iterator<Item = &'a str>) -> Usage {

@@ -147,8 +147,8 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// The C library had nothing: gives the reserve back to the system and asks once more. Whoever holds much then ends at its
-/// next check, with an error of its statement, and the others go on.
+/// The C library had nothing: gives the reserve back to the system and asks once more. Statements that hold much then end
+/// at their next check, with an error, and the others go on.
 #[cold]
 fn again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
     if !crate::reserve::give_back() {

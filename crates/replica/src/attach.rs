@@ -152,6 +152,30 @@ pub(crate) fn lost(e: &Error) -> Fault {
 
 /// Says what a replica says, and asks for the log.
 pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceFacts), Fault> {
+    let mut facts = ask_facts(&mut c, w)?;
+    set_variables(&mut c, w, facts.narwal)?;
+    if w.use_gtid == UseGtid::No {
+        show_gtids(&mut c, w)?;
+    } else {
+        set_gtids(&mut c, w)?;
+    }
+    register(&mut c, w)?;
+    facts.semi_sync = w.semi_sync && ask_semi_sync(&mut c)?;
+    let dump = c
+        .dump(&DumpRequest {
+            server_id: w.server_id,
+            file: w.place.file.to_string(),
+            position: start_position(w)?,
+            non_blocking: false,
+            annotate: true,
+            semi_sync: facts.semi_sync,
+        })
+        .map_err(|e| lost(&e))?;
+    Ok((dump, facts))
+}
+
+/// What server the source is, and what its clock says.
+fn ask_facts(c: &mut Connection, w: &Wanted<'_>) -> Result<SourceFacts, Fault> {
     let mut facts = SourceFacts {
         version: c.server_version().to_owned(),
         narwal: c.server_version().to_ascii_lowercase().contains("narwal"),
@@ -185,6 +209,11 @@ pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceF
             ),
         ));
     }
+    Ok(facts)
+}
+
+/// The variables by which a MariaDB replica says what it understands.
+fn set_variables(c: &mut Connection, w: &Wanted<'_>, narwal: bool) -> Result<(), Fault> {
     if !w.heartbeat.is_zero() {
         let sql = format!("SET @master_heartbeat_period= {}", w.heartbeat.as_nanos());
         c.execute(&sql).map_err(must("@master_heartbeat_period"))?;
@@ -200,46 +229,58 @@ pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceF
     }
     c.execute("SET @mariadb_slave_capability=4")
         .map_err(must("@mariadb_slave_capability"))?;
-    if facts.narwal && !w.contents.is_empty() {
+    if narwal && !w.contents.is_empty() {
         let sql = format!("SET @narwal_connect_hash={}", quoted(w.contents));
         c.execute(&sql).map_err(must("@narwal_connect_hash"))?;
     }
-    if w.use_gtid == UseGtid::No {
-        if !w.place.file.is_empty() {
-            let sql = format!(
-                "SELECT binlog_gtid_pos({},{})",
-                quoted(&w.place.file),
-                w.place.pos
-            );
-            // Only told here; a source that can't say goes on.
-            match c.value(&sql) {
-                Ok(gtids) => tracing::debug!(
-                    gtids = gtids.unwrap_or_default(),
-                    "GTIDs at the place to start from"
-                ),
-                Err(Error::Server { .. }) => {}
-                Err(e) => return Err(lost(&e)),
-            }
-        }
-    } else {
-        c.value("SELECT @@GLOBAL.gtid_domain_id")
-            .map_err(must("gtid_domain_id: it has no GTIDs of MariaDB's kind"))?;
-        let sets = [
-            format!("SET @slave_connect_state={}", quoted(&w.place.gtid_text())),
-            format!("SET @slave_gtid_strict_mode={}", u8::from(w.strict)),
-            format!(
-                "SET @slave_gtid_ignore_duplicates={}",
-                u8::from(w.ignore_duplicates)
+    Ok(())
+}
+
+/// For the server's log: the GTIDs at the file and offset to start from.
+fn show_gtids(c: &mut Connection, w: &Wanted<'_>) -> Result<(), Fault> {
+    if !w.place.file.is_empty() {
+        let sql = format!(
+            "SELECT binlog_gtid_pos({},{})",
+            quoted(&w.place.file),
+            w.place.pos
+        );
+        // Only told here; a source that can't say goes on.
+        match c.value(&sql) {
+            Ok(gtids) => tracing::debug!(
+                gtids = gtids.unwrap_or_default(),
+                "GTIDs at the place to start from"
             ),
-        ];
-        for sql in sets {
-            c.execute(&sql).map_err(must("GTID positions"))?;
-        }
-        if let Some(until) = &w.until {
-            c.execute(&format!("SET @slave_until_gtid={}", quoted(until)))
-                .map_err(must("@slave_until_gtid"))?;
+            Err(Error::Server { .. }) => {}
+            Err(e) => return Err(lost(&e)),
         }
     }
+    Ok(())
+}
+
+/// Says from which GTIDs on the log is wanted.
+fn set_gtids(c: &mut Connection, w: &Wanted<'_>) -> Result<(), Fault> {
+    c.value("SELECT @@GLOBAL.gtid_domain_id")
+        .map_err(must("gtid_domain_id: it has no GTIDs of MariaDB's kind"))?;
+    let sets = [
+        format!("SET @slave_connect_state={}", quoted(&w.place.gtid_text())),
+        format!("SET @slave_gtid_strict_mode={}", u8::from(w.strict)),
+        format!(
+            "SET @slave_gtid_ignore_duplicates={}",
+            u8::from(w.ignore_duplicates)
+        ),
+    ];
+    for sql in sets {
+        c.execute(&sql).map_err(must("GTID positions"))?;
+    }
+    if let Some(until) = &w.until {
+        c.execute(&format!("SET @slave_until_gtid={}", quoted(until)))
+            .map_err(must("@slave_until_gtid"))?;
+    }
+    Ok(())
+}
+
+/// COM_REGISTER_SLAVE.
+fn register(c: &mut Connection, w: &Wanted<'_>) -> Result<(), Fault> {
     c.register_replica(&Replica {
         server_id: w.server_id,
         host: w.report_host.clone(),
@@ -252,21 +293,27 @@ pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceF
             retry: true,
         },
         e => lost(&e),
-    })?;
-    if w.semi_sync {
-        let can = c
-            .query("SHOW VARIABLES LIKE 'rpl_semi_sync_master_enabled'")
-            .map_err(must("rpl_semi_sync_master_enabled"))?;
-        if can.text(0, 1).is_some() {
-            c.execute("SET @rpl_semi_sync_slave= 1")
-                .map_err(must("@rpl_semi_sync_slave"))?;
-            facts.semi_sync = true;
-        } else {
-            tracing::warn!(
-                "the source has no semi-synchronous replication: this replica goes on without"
-            );
-        }
+    })
+}
+
+/// Whether the source has semi-synchronous replication; if so, it is told that this replica takes part.
+fn ask_semi_sync(c: &mut Connection) -> Result<bool, Fault> {
+    let can = c
+        .query("SHOW VARIABLES LIKE 'rpl_semi_sync_master_enabled'")
+        .map_err(must("rpl_semi_sync_master_enabled"))?;
+    if can.text(0, 1).is_none() {
+        tracing::warn!(
+            "the source has no semi-synchronous replication: this replica goes on without"
+        );
+        return Ok(false);
     }
+    c.execute("SET @rpl_semi_sync_slave= 1")
+        .map_err(must("@rpl_semi_sync_slave"))?;
+    Ok(true)
+}
+
+/// The offset that the dump command asks for. With GTIDs it has no meaning for the source.
+fn start_position(w: &Wanted<'_>) -> Result<u32, Fault> {
     let position = u32::try_from(w.place.pos).map_err(|_| {
         Fault::fatal(
             errno::FATAL,
@@ -278,20 +325,9 @@ pub(crate) fn attach(mut c: Connection, w: &Wanted<'_>) -> Result<(Dump, SourceF
     });
     let position = match w.use_gtid {
         UseGtid::No => position?,
-        // The GTIDs count.
         _ => position.unwrap_or(4),
     };
-    let dump = c
-        .dump(&DumpRequest {
-            server_id: w.server_id,
-            file: w.place.file.to_string(),
-            position: position.max(4),
-            non_blocking: false,
-            annotate: true,
-            semi_sync: facts.semi_sync,
-        })
-        .map_err(|e| lost(&e))?;
-    Ok((dump, facts))
+    Ok(position.max(4))
 }
 
 /// What the source's error in the middle of its log means.

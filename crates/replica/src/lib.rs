@@ -22,6 +22,7 @@ mod manager;
 pub mod queue;
 mod receive;
 mod semisync;
+mod shared;
 mod status;
 
 /// Stack of a thread that runs statements, as a connection has it: room for the deepest expression that the parser takes.

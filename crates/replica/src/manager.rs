@@ -242,6 +242,39 @@ fn change(
         do_domain_ids => c.do_domain_ids,
         ignore_domain_ids => c.ignore_domain_ids,
     );
+    use_gtid(&mut c, m, positioned, &mut notes);
+    if m.demote && c.use_gtid != UseGtid::SlavePos {
+        return Err(SqlError::new(
+            4191,
+            b"HY000",
+            "CHANGE MASTER TO option 'MASTER_DEMOTE_TO_SLAVE=TRUE' is missing requirement Using_Gtid=Slave_Pos",
+        ));
+    }
+    if !c.do_domain_ids.is_empty() && !c.ignore_domain_ids.is_empty() {
+        return Err(SqlError::new(
+            1201,
+            b"HY000",
+            format!(
+                "Could not initialize master info structure for '{}': DO_DOMAIN_IDS and IGNORE_DOMAIN_IDS can't both have members",
+                c.name
+            ),
+        ));
+    }
+    c.heartbeat_millis = heartbeat(m, net_timeout, &mut notes);
+    Ok(Changed {
+        config: c,
+        moved,
+        notes,
+    })
+}
+
+/// MASTER_USE_GTID, given or following from a position that was given.
+fn use_gtid(
+    c: &mut ConnectionConfig,
+    m: &ChangeMaster,
+    positioned: bool,
+    notes: &mut Vec<Condition>,
+) {
     match m.use_gtid {
         Some(u) => {
             c.use_gtid = u;
@@ -265,24 +298,11 @@ fn change(
         }
         None => {}
     }
-    if m.demote && c.use_gtid != UseGtid::SlavePos {
-        return Err(SqlError::new(
-            4191,
-            b"HY000",
-            "CHANGE MASTER TO option 'MASTER_DEMOTE_TO_SLAVE=TRUE' is missing requirement Using_Gtid=Slave_Pos",
-        ));
-    }
-    if !c.do_domain_ids.is_empty() && !c.ignore_domain_ids.is_empty() {
-        return Err(SqlError::new(
-            1201,
-            b"HY000",
-            format!(
-                "Could not initialize master info structure for '{}': DO_DOMAIN_IDS and IGNORE_DOMAIN_IDS can't both have members",
-                c.name
-            ),
-        ));
-    }
-    c.heartbeat_millis = match m.heartbeat_millis {
+}
+
+/// MASTER_HEARTBEAT_PERIOD in milliseconds.
+fn heartbeat(m: &ChangeMaster, net_timeout: u64, notes: &mut Vec<Condition>) -> u64 {
+    match m.heartbeat_millis {
         Some(HEARTBEAT_TOO_SHORT) => {
             notes.push(warning(
                 1703,
@@ -301,12 +321,7 @@ fn change(
         }
         // Each CHANGE MASTER without it sets the default.
         None => (net_timeout * 500).min(MAX_HEARTBEAT * 1000),
-    };
-    Ok(Changed {
-        config: c,
-        moved,
-        notes,
-    })
+    }
 }
 
 /// `gtid_slave_pos` with what stands in the binary log, whichever is newer in each domain: all that a server has.

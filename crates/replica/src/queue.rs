@@ -271,7 +271,7 @@ impl Queue {
         }
     }
 
-    /// Whoever pushes, now or later, is told to stop. What is in the queue stays.
+    /// Pushing, now or later, ends with an error. What is in the queue stays.
     pub fn stop_pushing(&self) {
         self.state.lock().push_stopped = true;
         self.drained.notify_all();
@@ -282,7 +282,7 @@ impl Queue {
         self.state.lock().push_stopped = false;
     }
 
-    /// Whoever pops, now or later, is told to stop. What is in the queue stays.
+    /// Popping, now or later, ends with an error. What is in the queue stays.
     pub fn stop_popping(&self) {
         self.state.lock().pop_stopped = true;
         self.filled.notify_all();

@@ -2,10 +2,10 @@
 
 use crate::assemble::{Assembler, Broken, Contents, Fault, Place, Rules, STREAM_THRESHOLD, Seen};
 use crate::attach::{SourceFacts, Target, Wanted, attach, lost, refused};
-use crate::channel::{Shared, parse_gtids};
 use crate::lag::At;
 use crate::queue::{Item, PushError};
 use crate::semisync::Asked;
+use crate::shared::{Shared, parse_gtids};
 use narwal_binlog::{Gtid, connect_hash_text};
 use narwal_client::{Connection, Dump, Packet};
 use narwal_session::replica::{IoRunning, ReplicaError, Until, UseGtid};

@@ -2,6 +2,8 @@
 
 use crate::attach::unix_now;
 use crate::channel::Channel;
+use crate::lag::Backlog;
+use crate::shared::Io;
 use narwal_binlog::Gtid;
 use narwal_session::replica::{ChannelStatus, ConnectionConfig, IoRunning, Lag, ReplicaError};
 use std::collections::BTreeMap;
@@ -26,6 +28,29 @@ fn unsent(
         .filter(|g| config.wants_domain(g.domain))
         .filter_map(|g| Some(g.seq.saturating_sub(received.get(&g.domain)?.seq)))
         .sum()
+}
+
+/// How far the applier is behind. `behind`: seconds by the source's clock, 0 if there is nothing to apply.
+fn lag(io: &Io, config: &ConnectionConfig, backlog: Option<Backlog>, behind: u64) -> Lag {
+    let unsent = match &io.source {
+        Some((said, gtids)) if !io.drained && said.elapsed() < FRESH => {
+            unsent(gtids, &io.received.place.gtids, config)
+        }
+        _ => 0,
+    };
+    if io.running != IoRunning::Yes {
+        return Lag::default();
+    }
+    let b = backlog.unwrap_or_default();
+    // Timestamps are whole seconds: a commit of second n happened before n + 1.
+    let by_clock = behind.saturating_sub(1).saturating_mul(1000);
+    let millis = by_clock.max(u64::try_from(b.age.as_millis()).unwrap_or(u64::MAX));
+    Lag {
+        bytes: Some(b.bytes + unsent * io.arrivals.usual()),
+        transactions: Some(b.groups + unsent),
+        millis: Some(millis),
+        beyond_delay_millis: Some(millis.saturating_sub(u64::from(config.delay) * 1000)),
+    }
 }
 
 impl Channel {
@@ -58,30 +83,7 @@ impl Channel {
             (true, None) => Some(0),
             (true, Some(timestamp)) => Some(behind(timestamp)),
         };
-        let unsent = match &io.source {
-            Some((said, gtids)) if !io.drained && said.elapsed() < FRESH => {
-                unsent(gtids, &io.received.place.gtids, &config)
-            }
-            _ => 0,
-        };
-        let lag = match linked {
-            false => Lag::default(),
-            true => {
-                let b = backlog.unwrap_or_default();
-                // Timestamps are whole seconds: a commit of second n happened before n + 1.
-                let by_clock =
-                    oldest.map_or(0, |t| behind(t).saturating_sub(1).saturating_mul(1000));
-                let millis = by_clock.max(u64::try_from(b.age.as_millis()).unwrap_or(u64::MAX));
-                Lag {
-                    bytes: Some(b.bytes + unsent * io.arrivals.usual()),
-                    transactions: Some(b.groups + unsent),
-                    millis: Some(millis),
-                    beyond_delay_millis: Some(
-                        millis.saturating_sub(u64::from(config.delay) * 1000),
-                    ),
-                }
-            }
-        };
+        let lag = lag(&io, &config, backlog, oldest.map_or(0, behind));
         let remaining = delayed_until.map(|due| u64::try_from(due - now).unwrap_or(0));
         let sql_state = match (sql_running, remaining, progress.state) {
             (false, ..) => "",

@@ -5,9 +5,10 @@ use crate::error::DumpError;
 use crate::filter::{GtidStream, Verdict};
 use crate::groups::Groups;
 use crate::io::DumpIo;
+use crate::reader::{Checksum, Client, ClientVars, DumpEnd, State};
 use crate::request::DumpRequest;
 use crate::semisync::{GroupEnd, SemiSyncReader};
-use crate::source::{Checksum, Client, ClientVars, DumpEnd, Entry, Shared, State};
+use crate::shared::{Entry, Shared};
 use crate::start::{FIRST_EVENT, LIST_POS, ROTATE_LEN, Start, no_event_at, with_place};
 use crate::wake::Wake;
 use narwal_binlog::{

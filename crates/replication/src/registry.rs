@@ -1,4 +1,4 @@
-//! Who has registered, who reads, and how far each has come.
+//! Registered replicas and attached readers, and how far each has come.
 
 use narwal_binlog::Gtid;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -325,7 +325,7 @@ impl SemiSync {
         self.shared.state.lock().settings
     }
 
-    /// Changes settings. Whoever waits and need not any more goes on.
+    /// Changes settings. Commits that need not wait any more go on.
     pub fn set(&self, change: impl FnOnce(&mut SemiSyncSettings)) {
         let sh = &self.shared;
         let mut s = sh.state.lock();

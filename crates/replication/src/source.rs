@@ -1,172 +1,21 @@
-//! What all dumps of a server share, and the life of one dump.
+//! The source side of one server, and the life of one dump.
 
 use crate::dump::Dump;
 use crate::error::DumpError;
 use crate::io::DumpIo;
-use crate::registry::{Progress, ReaderInfo, Replica, now};
+use crate::reader::{Client, ClientVars, DumpEnd};
+use crate::registry::{ReaderInfo, Replica, now};
 use crate::request::{DumpRequest, RegisterRequest};
 use crate::semisync::SemiSync;
+use crate::shared::{Entry, Shared};
 use crate::start;
 use crate::tail::{self, Tail, TailGroups};
 use crate::wake::Wake;
-use narwal_binlog::{ContentHash, Gtid};
 use narwal_engine::Database;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-
-/// `@master_binlog_checksum`: what the reader says it understands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Checksum {
-    /// Nothing: it knows no checksums.
-    #[default]
-    Unset,
-    /// It wants none, and copes with those that there are.
-    None,
-    /// CRC32.
-    Crc32,
-}
-
-/// What a session knows of a reader: its variables, and where it comes from.
-#[derive(Debug, Clone, Default)]
-pub struct ClientVars {
-    /// Its connection.
-    pub connection_id: u32,
-    /// User name as given.
-    pub user: String,
-    /// Where from: `host:port`.
-    pub host: String,
-    /// `server_id` of this server.
-    pub source_id: u32,
-    /// `@master_heartbeat_period`; `None` for no heartbeats.
-    pub heartbeat: Option<Duration>,
-    /// `@master_binlog_checksum`.
-    pub checksum: Checksum,
-    /// `@mariadb_slave_capability`, 0 if not set.
-    pub capability: u64,
-    /// `@slave_connect_state`: it starts by GTID.
-    pub connect_state: Option<String>,
-    /// `@narwal_connect_hash`: the contents of the last groups that a Narwal replica has.
-    pub contents: Vec<(Gtid, ContentHash)>,
-    /// `@slave_gtid_strict_mode`.
-    pub strict: bool,
-    /// `@slave_gtid_ignore_duplicates`.
-    pub ignore_duplicates: bool,
-    /// `@slave_until_gtid`.
-    pub until: Option<String>,
-    /// `@rpl_semi_sync_slave`, and semi-synchronous replication is wanted.
-    pub semi_sync: bool,
-}
-
-/// What a dump is doing, for the process list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Sending.
-    Sending,
-    /// Going on to another file.
-    NextFile,
-    /// It has sent everything there is.
-    SentAll,
-}
-
-/// The session behind a dump.
-pub trait Client {
-    /// The dump is to end.
-    fn killed(&self) -> bool;
-    /// The dump does something else now.
-    fn state(&self, state: State);
-}
-
-/// How a dump has ended in good order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DumpEnd {
-    /// It is at the end of the log, where it was to end.
-    LogEnd,
-    /// The reader has everything up to where it wanted it.
-    UntilReached,
-    /// KILL, or the server stops.
-    Killed,
-    /// The client has closed the connection.
-    Quit,
-}
-
-impl std::fmt::Display for DumpEnd {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            DumpEnd::LogEnd => "end of the log reached",
-            DumpEnd::UntilReached => "UNTIL position reached",
-            DumpEnd::Killed => "killed, or the server stops",
-            DumpEnd::Quit => "connection closed by the reader",
-        })
-    }
-}
-
-/// A running dump, for others.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    connection_id: u32,
-    user: String,
-    host: String,
-    server_id: u32,
-    by_gtid: bool,
-    semi_sync: bool,
-    since: u64,
-    pub(crate) progress: Mutex<Progress>,
-    asleep: AtomicBool,
-    evicted: AtomicBool,
-    wake: Wake,
-}
-
-impl Entry {
-    /// It has nothing to do until there is more in the log. To be followed by a look at the log.
-    pub(crate) fn falls_asleep(&self) {
-        self.asleep.store(true, Ordering::SeqCst);
-    }
-
-    pub(crate) fn is_awake(&self) {
-        self.asleep.store(false, Ordering::SeqCst);
-    }
-
-    /// There is more in the log.
-    pub(crate) fn rouse(&self) {
-        if self.asleep.swap(false, Ordering::SeqCst) {
-            self.wake.wake();
-        }
-    }
-
-    pub(crate) fn semi_sync(&self) -> bool {
-        self.semi_sync
-    }
-
-    pub(crate) fn is_evicted(&self) -> bool {
-        self.evicted.load(Ordering::SeqCst)
-    }
-
-    fn evict(&self) {
-        self.evicted.store(true, Ordering::SeqCst);
-        self.wake.wake();
-    }
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Readers {
-    pub(crate) all: BTreeMap<u64, Arc<Entry>>,
-    /// The thread that wakes them runs.
-    pub(crate) watched: bool,
-}
-
-pub(crate) struct Shared {
-    pub(crate) db: Database,
-    /// Server version in format description events.
-    pub(crate) version: String,
-    pub(crate) semi_sync: SemiSync,
-    pub(crate) tail: Tail,
-    pub(crate) readers: Mutex<Readers>,
-    replicas: Mutex<BTreeMap<u32, Replica>>,
-    next: AtomicU64,
-}
+use std::time::Instant;
 
 /// The source side of replication of one server. Clones are the same one.
 #[derive(Clone)]
@@ -346,7 +195,7 @@ impl Source {
             }
             readers.all.insert(id, entry.clone());
             if !readers.watched {
-                readers.watched = tail::start(&self.0);
+                readers.watched = tail::thread::start(&self.0);
             }
         }
         let _listed = Listed(shared, id);

@@ -2,8 +2,8 @@
 
 use crate::error::DumpError;
 use crate::filter::GtidStream;
+use crate::reader::ClientVars;
 use crate::request::DumpRequest;
-use crate::source::ClientVars;
 use narwal_binlog::{FDE_LEN, Gtid, GtidState, HEADER_LEN, MAGIC, SameContent};
 use narwal_engine::{Database, EngineError, GroupReader, LiveRecords, ReadStart};
 use narwal_types::SqlError;

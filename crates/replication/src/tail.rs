@@ -10,13 +10,14 @@
 //! waits for each group, and it does not pause.
 
 use crate::groups::Groups;
-use crate::source::Shared;
 use narwal_binlog::{Gtid, GtidState};
 use narwal_engine::{BegunFile, Database, GroupHead, GroupReader, LiveRecords, ReadStart, Result};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
+
+pub(crate) mod thread;
 
 /// Bytes of events in the ring.
 const RING_BYTES: usize = if cfg!(test) { 32 << 10 } else { 16 << 20 };
@@ -138,7 +139,7 @@ impl Tail {
         Ok(reader)
     }
 
-    /// Nobody can join from here on, whoever has joined falls out.
+    /// No reader can join from here on; readers that have joined fall out.
     fn close(&self) {
         self.0.lock().begin(u64::MAX);
     }
@@ -343,74 +344,6 @@ impl Groups for TailGroups<'_> {
             }
         }
     }
-}
-
-/// Starts the thread; false if there can be none.
-pub(crate) fn start(shared: &Arc<Shared>) -> bool {
-    let weak = Arc::downgrade(shared);
-    let spawned = std::thread::Builder::new()
-        .name("narwal-tail".into())
-        .stack_size(512 << 10)
-        .spawn(move || run(&weak));
-    match spawned {
-        Ok(_) => true,
-        Err(e) => {
-            tracing::error!("readers of the binary log will not hear of commits: no thread: {e}");
-            false
-        }
-    }
-}
-
-fn run(shared: &Weak<Shared>) {
-    let mut reader = None;
-    while let Some(shared) = shared.upgrade() {
-        let pause = {
-            let mut readers = shared.readers.lock();
-            if readers.all.is_empty() {
-                readers.watched = false;
-                shared.tail.close();
-                return;
-            }
-            !readers.all.values().any(|r| r.semi_sync())
-        };
-        if let Err(e) = step(&shared, &mut reader, pause) {
-            tracing::debug!("the end of the log can't be read for its readers: {e}");
-            reader = None;
-            let mut readers = shared.readers.lock();
-            shared.tail.close();
-            // The log has ended or has failed: nothing more will come. Else readers find the error themselves.
-            let over = shared.db.wait_readable(u64::MAX, Duration::ZERO).is_err();
-            readers.watched = !over;
-            for reader in readers.all.values() {
-                reader.rouse();
-            }
-            if over {
-                return;
-            }
-            drop(readers);
-            std::thread::sleep(WAIT);
-        }
-    }
-}
-
-/// Delivers what is new, then waits until there is more.
-fn step(shared: &Shared, reader: &mut Option<GroupReader<LiveRecords>>, pause: bool) -> Result<()> {
-    let begun = reader.is_none();
-    let reader = match reader {
-        Some(reader) => reader,
-        none => none.insert(shared.tail.restart(&shared.db)?),
-    };
-    // At the beginning too: one may have fallen asleep before where this reader began.
-    if shared.tail.fill(reader)? || begun {
-        for reader in shared.readers.lock().all.values() {
-            reader.rouse();
-        }
-        if pause {
-            std::thread::sleep(PAUSE);
-        }
-    }
-    shared.db.wait_readable(reader.records().lsn(), WAIT)?;
-    Ok(())
 }
 
 #[cfg(test)]

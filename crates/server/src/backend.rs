@@ -1,5 +1,5 @@
-//! What the protocol front needs from the rest of the server. The front knows no SQL and no storage; whoever
-//! implements these traits knows no packets.
+//! What the protocol front needs from the rest of the server. The front knows no SQL and no storage. The
+//! implementation of these traits knows no packets.
 
 use crate::kill::KillHandle;
 pub use crate::peer_certificate::TlsRule;
@@ -278,8 +278,8 @@ pub trait Session: Send {
         false
     }
 
-    /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true): whoever finishes it has the
-    /// answer sent, by what [`Session::answer_through`] gave; that may happen before this returns.
+    /// Waits for that commit (false), or, if `later` and that is possible, leaves it (true). Then the thread that finishes
+    /// the commit has the answer sent through what [`Session::answer_through`] gave, perhaps before this returns.
     ///
     /// # Errors
     /// The commit has failed: the error is the answer.

@@ -1,22 +1,24 @@
 //! One connection from its greeting to its end: authentication, then a command at a time.
 
+use crate::answer::{put_changes, put_err, put_ok};
 use crate::auth::{self, NATIVE, SCRAMBLE_LEN, SHA2, access_denied, native, sha2};
 use crate::backend::{Account, AuthMethod, ConnectInfo, Limits, Peer, Refused, Session, Timeouts};
+use crate::channel::{Channel, End, Ended};
 use crate::codec::Cursor;
 use crate::definition::{Form, put_column};
-use crate::handshake::{self, Answer, Login, MAX_HANDSHAKE_PACKET};
+use crate::handshake::{self, Answer, Login};
 use crate::kill::KillHandle;
 use crate::late::Late;
-use crate::packet::{PacketReader, PacketWriter, ReadError};
+use crate::packet::{PacketReader, PacketWriter};
 use crate::processors::Pair;
 use crate::protocol::{Capabilities as Cap, command, mariadb_capability};
 use crate::raw_channel::RawChannel;
-use crate::result::{ResultState, WireSink, put_changes, put_err, put_ok};
-use crate::server::Shared;
+use crate::result::{ResultState, WireSink};
+use crate::shared::Shared;
+use crate::socket::Socket;
 use crate::statements::{self, Statements};
-use crate::stream::{Socket, Stream, Timed};
+use crate::stream::Stream;
 use narwal_types::{OkInfo, SqlError, SqlResult};
-use std::io;
 use std::mem::take;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,127 +28,12 @@ use std::time::{Duration, Instant};
 /// Bytes after which a connection's traffic is counted, so that busy connections don't contend for a counter.
 const TRAFFIC_STEP: u64 = 64 << 10;
 
-/// How much of a packet that is too long is still read, so that its sender finds the error.
-const DRAIN_BYTES: usize = 64 << 20;
-const DRAIN_TIME: Duration = Duration::from_secs(2);
-
-/// Why a connection ends.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum End {
-    #[error("client closed the connection")]
-    Quit,
-    #[error("{0}")]
-    Read(ReadError),
-    #[error("{0}")]
-    Io(io::Error),
-    /// Refused or broken in a way the client has been told of.
-    #[error("{0}")]
-    Told(SqlError),
-    #[error("killed")]
-    Killed,
-    /// Refused, but told of it only later.
-    #[error("{0}")]
-    Later(SqlError, Duration),
-}
-
-/// How a connection's thread leaves it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// The socket is to be closed.
-    Closed,
-    /// Its client waits for an answer.
-    Parked,
-}
-
-impl From<io::Error> for End {
-    fn from(e: io::Error) -> Self {
-        End::Io(e)
-    }
-}
-
-impl From<ReadError> for End {
-    fn from(e: ReadError) -> Self {
-        match e {
-            ReadError::Closed => End::Quit,
-            e => End::Read(e),
-        }
-    }
-}
-
 fn malformed() -> SqlError {
     SqlError::new(1835, b"HY000", "Malformed communication packet")
 }
 
 fn unknown_command() -> SqlError {
     SqlError::new(1047, b"08S01", "Unknown command")
-}
-
-fn packet_too_large() -> SqlError {
-    SqlError::new(
-        1153,
-        b"08S01",
-        "Got a packet bigger than 'max_allowed_packet' bytes",
-    )
-}
-
-/// The parts of a connection that move packets.
-pub(crate) struct Channel {
-    pub(crate) stream: Stream,
-    pub(crate) reader: PacketReader,
-    pub(crate) writer: PacketWriter,
-}
-
-impl Channel {
-    fn read(&mut self, max: usize, inside: Duration) -> Result<Range<usize>, ReadError> {
-        let mut src = Timed {
-            stream: &mut self.stream,
-            inside,
-        };
-        let found = self.reader.read(&mut src, max)?;
-        self.writer.set_seq(self.reader.next_seq());
-        Ok(found)
-    }
-
-    /// Reads the client's next packet of a dialogue (authentication): it goes on with the sequence numbers.
-    fn read_reply(&mut self) -> Result<Vec<u8>, End> {
-        self.writer.flush(&mut self.stream)?;
-        self.reader.expect_seq(self.writer.seq());
-        let at = self.read(MAX_HANDSHAKE_PACKET, Duration::from_secs(30))?;
-        Ok(self.reader.payload(at).to_vec())
-    }
-
-    fn error(&mut self, e: &SqlError, form: Form) {
-        put_err(self.writer.begin(), e, form);
-        self.writer.finish();
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush(&mut self.stream)
-    }
-
-    /// Tells the client, as far as it still listens, and ends.
-    pub(crate) fn refuse(&mut self, e: SqlError) -> End {
-        self.error(&e, Form::default());
-        let _ = self.flush();
-        self.stream.goodbye();
-        End::Told(e)
-    }
-
-    /// Tells the client why its bytes could not be read, where that makes sense.
-    fn refuse_read(&mut self, e: ReadError) -> End {
-        let (told, seq) = match &e {
-            ReadError::TooLarge(_) => (packet_too_large(), self.reader.next_seq()),
-            ReadError::OutOfOrder { want, .. } => (
-                SqlError::new(1156, b"08S01", "Got packets out of order"),
-                want.wrapping_add(1),
-            ),
-            _ => return e.into(),
-        };
-        self.writer.set_seq(seq);
-        let end = self.refuse(told);
-        self.stream.drain(DRAIN_BYTES, DRAIN_TIME);
-        end
-    }
 }
 
 struct Connection<'a> {
@@ -263,13 +150,13 @@ fn run(
     if !matches!(end, Err(End::Later(..))) {
         c.chan.stream.goodbye();
     }
-    // The session goes first: whoever waits for this connection to end finds its locks and its transaction gone.
+    // The session goes first. Others may wait for this connection to end, and must find its locks and transaction gone.
     drop(commands);
     end.map_err(|end| c.leave(end))
 }
 
 impl Connection<'_> {
-    /// Leaves a client that is to be answered later to who does that.
+    /// Hands over a client that is to be answered later.
     fn leave(self, end: End) -> End {
         if let End::Later(e, delay) = &end {
             self.shared.parked.park(self.chan, e.clone(), *delay);
@@ -381,14 +268,7 @@ impl Connection<'_> {
             if !can_switch {
                 return Err(self.chan.refuse(bad_handshake()));
             }
-            let out = self.chan.writer.begin();
-            out.push(0xFE);
-            out.extend_from_slice(wanted.as_bytes());
-            out.push(0);
-            out.extend_from_slice(&self.scramble);
-            out.push(0);
-            self.chan.writer.finish();
-            response = self.chan.read_reply()?;
+            response = self.ask_for(wanted)?;
         }
         let given = !matches!(&response[..], [] | [0]);
         let passed = match &account {
@@ -447,6 +327,18 @@ impl Connection<'_> {
             session_track: login.caps.contains(Cap::SESSION_TRACK),
             compressed: login.caps.contains(Cap::COMPRESS),
         })
+    }
+
+    /// Asks the client for a proof by another method.
+    fn ask_for(&mut self, method: &str) -> Result<Vec<u8>, End> {
+        let out = self.chan.writer.begin();
+        out.push(0xFE);
+        out.extend_from_slice(method.as_bytes());
+        out.push(0);
+        out.extend_from_slice(&self.scramble);
+        out.push(0);
+        self.chan.writer.finish();
+        self.chan.read_reply()
     }
 
     /// caching_sha2_password: the fast path, then the full one.
@@ -592,7 +484,7 @@ impl Commands<'_> {
         }
     }
 
-    /// The answer that stands in the buffer is to a commit: leaves both to whoever writes the commit, or waits for it.
+    /// The answer in the buffer is to a commit. Leaves both to the thread that writes the commit, or waits for it.
     fn settle(&mut self, c: &mut Connection<'_>) {
         let (reader, writer) = (&c.chan.reader, &mut c.chan.writer);
         let seq = reader.next_seq();
@@ -651,22 +543,13 @@ impl Commands<'_> {
                 } else {
                     (reader.payload(body), None)
                 };
-                let mut sink = WireSink {
+                let mut sink = WireSink::new(
                     writer,
                     stream,
                     reader,
-                    state: &mut self.results,
-                    definitions: None,
-                    binary: false,
-                    deprecate_eof: self.deprecate_eof,
-                    multi_results: true,
-                    holds: false,
-                    held: None,
-                    opened: None,
-                    local_file: false,
-                    answered: false,
-                    broken: false,
-                };
+                    &mut self.results,
+                    self.deprecate_eof,
+                );
                 // The others don't say when a statement begins: a KILL that came before would end them.
                 let statement = matches!(
                     code,
@@ -768,14 +651,7 @@ fn other(
     match code {
         command::PING => Ok(Reply::Ok),
         command::INIT_DB => {
-            let db = std::str::from_utf8(payload).map_err(|_| {
-                SqlError::new(
-                    1049,
-                    b"42000",
-                    format!("Unknown database '{}'", String::from_utf8_lossy(payload)),
-                )
-            })?;
-            session.init_db(db)?;
+            session.init_db(database_name(payload)?)?;
             Ok(Reply::Ok)
         }
         command::STMT_PREPARE => {
@@ -853,23 +729,39 @@ fn other(
             Ok(Reply::Sent)
         }
         command::FIELD_LIST => {
-            let mut c = Cursor::new(payload);
-            let table = c.nul_bytes()?;
-            let text = |b| std::str::from_utf8(b).map_err(|_| malformed());
-            let columns = session.field_list(text(table)?, text(c.rest())?)?;
-            for column in &columns {
-                let out = sink.writer.begin();
-                put_column(out, column, sink.state.form);
-                // The default value, which nothing reads any more: NULL.
-                out.push(0xFB);
-                sink.writer.finish();
-            }
-            let status = session.status_flags();
-            sink.eof(0, status);
+            field_list(session, payload, &mut sink)?;
             Ok(Reply::Sent)
         }
         _ => Err(unknown_command()),
     }
+}
+
+fn database_name(payload: &[u8]) -> SqlResult<&str> {
+    std::str::from_utf8(payload).map_err(|_| {
+        SqlError::new(
+            1049,
+            b"42000",
+            format!("Unknown database '{}'", String::from_utf8_lossy(payload)),
+        )
+    })
+}
+
+/// COM_FIELD_LIST: the columns of a table.
+fn field_list(session: &mut dyn Session, payload: &[u8], sink: &mut WireSink<'_>) -> SqlResult<()> {
+    let mut c = Cursor::new(payload);
+    let table = c.nul_bytes()?;
+    let text = |b| std::str::from_utf8(b).map_err(|_| malformed());
+    let columns = session.field_list(text(table)?, text(c.rest())?)?;
+    for column in &columns {
+        let out = sink.writer.begin();
+        put_column(out, column, sink.state.form);
+        // The default value, which nothing reads any more: NULL.
+        out.push(0xFB);
+        sink.writer.finish();
+    }
+    let status = session.status_flags();
+    sink.eof(0, status);
+    Ok(())
 }
 
 /// True for a text that begins with LOAD, comments left aside.

@@ -1,6 +1,6 @@
 //! Ending a statement or a connection from another thread.
 
-use crate::stream::Socket;
+use crate::socket::Socket;
 use parking_lot::Mutex;
 use std::net::Shutdown;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl KillHandle {
         self.wake();
     }
 
-    /// The socket, for who watches it.
+    /// The socket, for the thread that watches it.
     pub(crate) fn socket(&self) -> Option<&Arc<Socket>> {
         self.socket.as_ref()
     }

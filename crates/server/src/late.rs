@@ -5,12 +5,12 @@
 //! the next command at once; the thread that finishes the group sends the answers of all of it, or has them sent from the
 //! processors that the connections' threads run on (`processors/`).
 
+use crate::answer::put_err;
 use crate::backend::Timeouts;
 use crate::definition::Form;
 use crate::packet::PacketWriter;
-use crate::processors::{self, Pair};
-use crate::result::put_err;
-use crate::stream::Socket;
+use crate::processors::{self, Pair, SendHere};
+use crate::socket::Socket;
 use narwal_types::{LateAnswer, SqlResult};
 use parking_lot::Mutex;
 use rustix::io::Errno;
@@ -112,7 +112,7 @@ impl Late {
         }
     }
 
-    /// Sends what did not fit into the socket's buffer, on a thread of its own: who has filled it may be slow to read.
+    /// Sends what did not fit into the socket's buffer, on a thread of its own: a client that let it fill may be slow.
     fn send_rest(&self, rest: Vec<u8>) {
         let (socket, state) = (self.socket.clone(), self.state.clone());
         let patience = Timeouts::default().net_write;
@@ -135,7 +135,7 @@ impl LateAnswer for Late {
     fn send(&self, outcome: SqlResult<()>) {
         self.state.store(SENDING, Ordering::SeqCst);
         let outcome = match (&self.pair, self.me.upgrade()) {
-            (Some(pair), Some(me)) => pair.send(self.home.load(Ordering::Relaxed), &me, outcome),
+            (Some(pair), Some(me)) => pair.send(self.home.load(Ordering::Relaxed), me, outcome),
             _ => Err(outcome),
         };
         if let Err(outcome) = outcome {
@@ -144,9 +144,9 @@ impl LateAnswer for Late {
     }
 }
 
-impl Late {
-    /// Sends the answer, or the error instead; whoever does it has said [`SENDING`] before.
-    pub(crate) fn send_now(&self, outcome: SqlResult<()>) {
+impl SendHere for Late {
+    /// The caller has set the state to [`SENDING`] before.
+    fn send_now(&self, outcome: SqlResult<()>) {
         let rest = {
             let mut answer = self.answer.lock();
             if let Err(e) = outcome {

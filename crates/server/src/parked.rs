@@ -1,7 +1,7 @@
 //! Answers that are kept back: a refused client waits for its error without a thread, and without a place among
 //! `max_connections`, so that who guesses passwords takes neither from others.
 
-use crate::connection::Channel;
+use crate::channel::Channel;
 use narwal_types::SqlError;
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;

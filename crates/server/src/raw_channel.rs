@@ -1,7 +1,7 @@
 //! A connection whose session speaks its own protocol: a replica's dump.
 
 use crate::backend::{Backend, RawPackets, Timeouts};
-use crate::connection::Channel;
+use crate::channel::Channel;
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;

@@ -3,11 +3,13 @@
 use crate::auth::rsa_key::RsaKey;
 use crate::auth::sha2;
 use crate::backend::{Backend, Peer};
-use crate::connection::{self, Ended};
+use crate::channel::Ended;
+use crate::connection;
 use crate::kill::KillHandle;
 use crate::parked::Parked;
 use crate::processors::Processors;
-use crate::stream::Socket;
+use crate::shared::Shared;
+use crate::socket::Socket;
 use crate::tls::{self, TlsFiles};
 use crate::watch;
 use narwal_types::SqlError;
@@ -58,33 +60,6 @@ impl ServerConfig {
             thread_stack: if cfg!(debug_assertions) { 64 } else { 8 } << 20,
             client_affinity: true,
         }
-    }
-}
-
-/// What all connections share.
-pub(crate) struct Shared {
-    pub(crate) backend: Arc<dyn Backend>,
-    pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
-    pub(crate) sha2: sha2::Cache,
-    pub(crate) rsa: RsaKey,
-    pub(crate) parked: Parked,
-    connections: Mutex<HashMap<u32, Arc<KillHandle>>>,
-    ended: Condvar,
-    next_id: AtomicU32,
-    stopping: AtomicBool,
-    thread_stack: usize,
-    pub(crate) processors: Option<Arc<Processors>>,
-}
-
-impl Shared {
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::SeqCst)
-    }
-
-    /// Handles of all connections that `wanted` chooses.
-    pub(crate) fn handles(&self, wanted: impl Fn(&KillHandle) -> bool) -> Vec<Arc<KillHandle>> {
-        let all = self.connections.lock();
-        all.values().filter(|k| wanted(k)).cloned().collect()
     }
 }
 

@@ -2,16 +2,16 @@
 //!
 //! The thread of a connection reads its socket only between two commands, so it does not see that a client closes while a
 //! statement runs. One thread for the whole server asks the sockets of statements that have run for a while. Asking costs
-//! the statements nothing: each command counts two steps in its [`KillHandle`], and who is found twice at the same odd
-//! number has been running for [`EVERY`] at least.
+//! the statements nothing: each command counts two steps in its [`KillHandle`]. A connection that is found twice at the same
+//! odd number has been running a command for [`EVERY`] at least.
 //!
 //! Over TCP a peer that has shut down its sending side counts as gone: that is all that can be seen of a close, since only
 //! an answer would tell whether somebody still reads. A Unix socket tells the two apart. Bytes that wait to be read, the
 //! next commands of a client that does not wait for answers, say nothing either way.
 
 use crate::kill::KillHandle;
-use crate::server::Shared;
-use crate::stream::Socket;
+use crate::shared::Shared;
+use crate::socket::Socket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //!
 //! Source of the format: MySQL client/server protocol documentation, "Compressed Packet".
 
-use crate::stream::{Stream, is_stopped};
+use crate::socket::is_stopped;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -16,9 +16,9 @@ const SHORTEST: usize = 50;
 
 /// A stream whose bytes are compressed.
 #[derive(Debug)]
-pub struct Zipped {
+pub struct Zipped<S> {
     /// What it goes over.
-    pub under: Stream,
+    pub under: S,
     /// Bytes of frames that are not complete.
     raw: Vec<u8>,
     /// Bytes of frames that are.
@@ -32,9 +32,9 @@ pub struct Zipped {
     sent: usize,
 }
 
-impl Zipped {
+impl<S: Read + Write> Zipped<S> {
     /// Compresses what goes over a stream from here on.
-    pub fn new(under: Stream) -> Self {
+    pub fn new(under: S) -> Self {
         Zipped {
             under,
             raw: Vec::new(),
@@ -139,7 +139,7 @@ impl Zipped {
     }
 }
 
-impl Read for Zipped {
+impl<S: Read + Write> Read for Zipped<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         // A frame may be empty.
         while !self.has_rest() {
@@ -153,7 +153,7 @@ impl Read for Zipped {
     }
 }
 
-impl Write for Zipped {
+impl<S: Read + Write> Write for Zipped<S> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         self.send_rest()?;
         let n = buf.len().min(MAX_FRAME);

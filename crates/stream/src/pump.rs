@@ -140,7 +140,7 @@ fn pump_on<S: Source>(
     sink: &mut impl Sink,
     options: &mut PumpOptions<'_>,
 ) -> Result<Ended> {
-    // Whoever begins now must begin there again, however long nothing happens.
+    // A restart must begin there again, even if nothing happens for long.
     keep(stream, sink)?;
     let mut committed = Instant::now();
     let mut dirty = false;
@@ -177,7 +177,7 @@ fn pump_on<S: Source>(
                 false
             }
             Ok(Next::Idle) if wait.is_zero() => {
-                // Whoever reads sees everything before the stream goes to sleep.
+                // Before the stream sleeps, its reader gets everything.
                 sink.flush()?;
                 wait = SLICE;
                 true

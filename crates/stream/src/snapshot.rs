@@ -502,7 +502,7 @@ pub fn snapshot_network<K: Sink>(
     ] {
         c.execute(sql)?;
     }
-    // Whoever reads the output may be slow; a server that can't wait will say so when it comes to that.
+    // The reader of the output may be slow. A server that does not take this will say so later.
     let _ = c.execute("SET SESSION net_write_timeout=3600");
     let (file, pos, place) = begin(&mut c)?;
     sink.commit(None)?;

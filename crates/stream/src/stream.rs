@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// Table maps that are remembered between statements.
 const KNOWN_TABLES: usize = 4096;
-/// Events and rows that are passed over in one call: whoever calls wants to look around even if nothing is wanted.
+/// Events and rows that are passed over in one call. Even where nothing is wanted, the caller must get its turn.
 const PATIENCE: u32 = 100_000;
 
 /// XA_PREPARE_LOG_EVENT.

@@ -1,6 +1,5 @@
 //! Character sets: names, widths, and latin1's bytes.
 
-use crate::Collation;
 use std::borrow::Cow;
 
 /// A character set that columns may have.
@@ -64,28 +63,6 @@ impl Charset {
             Charset::Utf8mb4 => 4,
             Charset::Utf8mb3 => 3,
             _ => 1,
-        }
-    }
-
-    /// The collation of what names only the character set.
-    pub const fn default_collation(self) -> Collation {
-        match self {
-            Charset::Utf8mb4 => Collation::Utf8mb4GeneralCi,
-            Charset::Utf8mb3 => Collation::Utf8mb3GeneralCi,
-            Charset::Latin1 => Collation::Latin1SwedishCi,
-            Charset::Ascii => Collation::AsciiGeneralCi,
-            Charset::Binary => Collation::Binary,
-        }
-    }
-
-    /// The collation by code points.
-    pub const fn bin_collation(self) -> Collation {
-        match self {
-            Charset::Utf8mb4 => Collation::Utf8mb4Bin,
-            Charset::Utf8mb3 => Collation::Utf8mb3Bin,
-            Charset::Latin1 => Collation::Latin1Bin,
-            Charset::Ascii => Collation::AsciiBin,
-            Charset::Binary => Collation::Binary,
         }
     }
 

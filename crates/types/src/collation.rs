@@ -682,6 +682,30 @@ fn cmp_padded(mut a: impl Iterator<Item = u16>, mut b: impl Iterator<Item = u16>
     }
 }
 
+impl Charset {
+    /// The collation of what names only the character set.
+    pub const fn default_collation(self) -> Collation {
+        match self {
+            Charset::Utf8mb4 => Collation::Utf8mb4GeneralCi,
+            Charset::Utf8mb3 => Collation::Utf8mb3GeneralCi,
+            Charset::Latin1 => Collation::Latin1SwedishCi,
+            Charset::Ascii => Collation::AsciiGeneralCi,
+            Charset::Binary => Collation::Binary,
+        }
+    }
+
+    /// The collation by code points.
+    pub const fn bin_collation(self) -> Collation {
+        match self {
+            Charset::Utf8mb4 => Collation::Utf8mb4Bin,
+            Charset::Utf8mb3 => Collation::Utf8mb3Bin,
+            Charset::Latin1 => Collation::Latin1Bin,
+            Charset::Ascii => Collation::AsciiBin,
+            Charset::Binary => Collation::Binary,
+        }
+    }
+}
+
 impl Collation {
     #[inline]
     fn info(self) -> &'static Info {

@@ -97,6 +97,31 @@ fn push_member(v: ValueRef<'_>, ty: &ColumnType, bytes: u8, out: &mut Vec<u8>) -
     Ok(())
 }
 
+fn push_float(v: ValueRef<'_>, ty: &ColumnType, out: &mut Vec<u8>) -> SqlResult<()> {
+    let f = match v {
+        ValueRef::Float(f) => f,
+        ValueRef::Double(f) => f as f32,
+        _ => return Err(mismatch(ty)),
+    };
+    // -0 equals 0.
+    let b = (f + 0.0).to_bits();
+    let b = if b >> 31 == 1 { !b } else { b | 1 << 31 };
+    out.extend_from_slice(&b.to_be_bytes());
+    Ok(())
+}
+
+fn push_double(v: ValueRef<'_>, ty: &ColumnType, out: &mut Vec<u8>) -> SqlResult<()> {
+    let f = match v {
+        ValueRef::Double(f) => f,
+        ValueRef::Float(f) => f as f64,
+        _ => return Err(mismatch(ty)),
+    };
+    let b = (f + 0.0).to_bits();
+    let b = if b >> 63 == 1 { !b } else { b | 1 << 63 };
+    out.extend_from_slice(&b.to_be_bytes());
+    Ok(())
+}
+
 fn encode_not_null(
     v: ValueRef<'_>,
     ty: &ColumnType,
@@ -109,27 +134,8 @@ fn encode_not_null(
         TypeKind::MediumInt => push_int(v, ty, 3, out)?,
         TypeKind::Int => push_int(v, ty, 4, out)?,
         TypeKind::BigInt => push_int(v, ty, 8, out)?,
-        TypeKind::Float => {
-            let f = match v {
-                ValueRef::Float(f) => f,
-                ValueRef::Double(f) => f as f32,
-                _ => return Err(mismatch(ty)),
-            };
-            // -0 equals 0.
-            let b = (f + 0.0).to_bits();
-            let b = if b >> 31 == 1 { !b } else { b | 1 << 31 };
-            out.extend_from_slice(&b.to_be_bytes());
-        }
-        TypeKind::Double => {
-            let f = match v {
-                ValueRef::Double(f) => f,
-                ValueRef::Float(f) => f as f64,
-                _ => return Err(mismatch(ty)),
-            };
-            let b = (f + 0.0).to_bits();
-            let b = if b >> 63 == 1 { !b } else { b | 1 << 63 };
-            out.extend_from_slice(&b.to_be_bytes());
-        }
+        TypeKind::Float => push_float(v, ty, out)?,
+        TypeKind::Double => push_double(v, ty, out)?,
         TypeKind::Decimal(p, s) => {
             let d = match v {
                 ValueRef::Decimal(d) => d,

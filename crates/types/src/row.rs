@@ -250,28 +250,8 @@ impl Col {
     /// Appends a value that is not NULL.
     fn encode(&self, i: usize, v: ValueRef<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
         match (self.enc, v) {
-            (Enc::Int(n), v) => {
-                let v = match v {
-                    ValueRef::Int(v) => v,
-                    ValueRef::UInt(v) => i64::try_from(v).map_err(|_| out_of_range(i))?,
-                    _ => return Err(mismatch(i, &self.ty)),
-                };
-                if n < 8 && !matches!(v >> (8 * n as u32 - 1), 0 | -1) {
-                    return Err(out_of_range(i));
-                }
-                out.extend_from_slice(&v.to_le_bytes()[..n as usize]);
-            }
-            (Enc::UInt(n), v) => {
-                let v = match v {
-                    ValueRef::UInt(v) => v,
-                    ValueRef::Int(v) => u64::try_from(v).map_err(|_| out_of_range(i))?,
-                    _ => return Err(mismatch(i, &self.ty)),
-                };
-                if n < 8 && v >> (8 * n as u32) != 0 {
-                    return Err(out_of_range(i));
-                }
-                out.extend_from_slice(&v.to_le_bytes()[..n as usize]);
-            }
+            (Enc::Int(n), v) => self.push_int(i, n, v, out)?,
+            (Enc::UInt(n), v) => self.push_uint(i, n, v, out)?,
             (Enc::Float, ValueRef::Float(v)) => out.extend_from_slice(&v.to_le_bytes()),
             (Enc::Float, ValueRef::Double(v)) => out.extend_from_slice(&(v as f32).to_le_bytes()),
             (Enc::Double, ValueRef::Double(v)) => out.extend_from_slice(&v.to_le_bytes()),
@@ -294,18 +274,7 @@ impl Col {
             (Enc::Time(f), ValueRef::Time(t)) => t.pack(f, out),
             (Enc::DateTime(f), ValueRef::DateTime(t)) => t.pack(f, out),
             (Enc::Timestamp(f), ValueRef::DateTime(t)) => t.pack_timestamp(f, out),
-            (Enc::Year, v) => {
-                let y = match v {
-                    ValueRef::Int(y) => y,
-                    ValueRef::UInt(y) => i64::try_from(y).unwrap_or(-1),
-                    _ => return Err(mismatch(i, &self.ty)),
-                };
-                out.push(match y {
-                    0 => 0,
-                    1901..=2155 => (y - 1900) as u8,
-                    _ => return Err(out_of_range(i)),
-                });
-            }
+            (Enc::Year, v) => out.push(self.year(i, v)?),
             (Enc::Str { .. }, ValueRef::Latin1(s)) => {
                 return self.encode(i, ValueRef::Str(latin1_text(s).as_bytes()), out);
             }
@@ -363,6 +332,47 @@ impl Col {
             _ => return Err(mismatch(i, &self.ty)),
         }
         Ok(())
+    }
+
+    #[inline]
+    fn push_int(&self, i: usize, n: u8, v: ValueRef<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
+        let v = match v {
+            ValueRef::Int(v) => v,
+            ValueRef::UInt(v) => i64::try_from(v).map_err(|_| out_of_range(i))?,
+            _ => return Err(mismatch(i, &self.ty)),
+        };
+        if n < 8 && !matches!(v >> (8 * n as u32 - 1), 0 | -1) {
+            return Err(out_of_range(i));
+        }
+        out.extend_from_slice(&v.to_le_bytes()[..n as usize]);
+        Ok(())
+    }
+
+    #[inline]
+    fn push_uint(&self, i: usize, n: u8, v: ValueRef<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
+        let v = match v {
+            ValueRef::UInt(v) => v,
+            ValueRef::Int(v) => u64::try_from(v).map_err(|_| out_of_range(i))?,
+            _ => return Err(mismatch(i, &self.ty)),
+        };
+        if n < 8 && v >> (8 * n as u32) != 0 {
+            return Err(out_of_range(i));
+        }
+        out.extend_from_slice(&v.to_le_bytes()[..n as usize]);
+        Ok(())
+    }
+
+    fn year(&self, i: usize, v: ValueRef<'_>) -> SqlResult<u8> {
+        let y = match v {
+            ValueRef::Int(y) => y,
+            ValueRef::UInt(y) => i64::try_from(y).unwrap_or(-1),
+            _ => return Err(mismatch(i, &self.ty)),
+        };
+        match y {
+            0 => Ok(0),
+            1901..=2155 => Ok((y - 1900) as u8),
+            _ => Err(out_of_range(i)),
+        }
     }
 
     fn push_string(&self, i: usize, len: u8, s: &[u8], out: &mut Vec<u8>) -> SqlResult<()> {

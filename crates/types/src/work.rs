@@ -1,9 +1,8 @@
-//! Whether the running statement is to end, for loops that know nothing of statements: those over the characters of a
-//! text of a gigabyte, say.
+//! Whether the running statement is to end, for loops that know nothing of statements: a loop over the characters of a text
+//! of a gigabyte, say.
 //!
-//! A session's thread says once which flag is set by KILL. A loop that may run long counts its work in a [`Work`] and
-//! returns whatever it has when told to stop: the flag stays set, and whoever called it fails with error 1317 before the
-//! value is used.
+//! A session's thread says once which flag KILL sets. A loop that may run long counts its work in a [`Work`], and when told
+//! to stop it returns what it has. The flag stays set, so the caller fails with error 1317 before it uses the value.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -27,9 +27,9 @@ use crate::decode::{Event, QueryEvent, RawEvent};
 use crate::error::BinlogError;
 use crate::event::{event_flags, event_type};
 use crate::gtid::Gtid;
-use crate::rows::{RowsEvent, RowsKind, bit};
+use crate::rows::{RowsEvent, RowsKind};
 use crate::table_map::TableMap;
-use crate::value::value_len;
+use crate::value::{bit, value_len};
 
 /// How much of a group's content a [`ContentHash`] stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -324,7 +324,7 @@ fn print_log(o: PrintArgs) -> Result<(), Failure> {
     };
     match pump(&mut source, &mut selection, &mut *output) {
         Ok(()) => source.verdict(),
-        // Whoever read the output has seen enough.
+        // The reader of the output has seen enough.
         Err(Trouble::Write(e)) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(Trouble::Write(e)) => Err(Failure::run("can't write", e)),
         Err(Trouble::Log(e)) => Err(Failure::Run(e.to_string())),

@@ -374,6 +374,71 @@ impl<W: Write> Print<W> {
         self.out
             .write_all(b"BINLOG @binlog_fragment_0, @binlog_fragment_1/*!*/;\n")
     }
+
+    fn annotation(&mut self, event: &RawEvent<'_>, at: u64) -> Result<(), Trouble> {
+        self.raw_line(event, at)?;
+        self.out.write_all(b"Annotate_rows:\n")?;
+        for line in event.body.split(|&b| b == b'\n') {
+            self.out.write_all(b"#Q> ")?;
+            self.out.write_all(line)?;
+            self.out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// Prints an event that is wanted, and keeps the books for one that is not. True at the end of a statement.
+    fn event(
+        &mut self,
+        head: &GroupHead,
+        event: &RawEvent<'_>,
+        decoded: &Event<'_>,
+        at: u64,
+        wanted: bool,
+        tables: &mut Tables,
+    ) -> Result<bool, Trouble> {
+        match decoded {
+            Event::TableMap(map) if wanted => {
+                self.raw_line(event, at)?;
+                let mut name = Vec::new();
+                identifier(map.db, &mut name);
+                name.push(b'.');
+                identifier(map.table, &mut name);
+                self.out.write_all(b"Table_map: ")?;
+                self.out.write_all(&name)?;
+                writeln!(self.out, " mapped to number {}", map.table_id)?;
+            }
+            Event::Rows(rows) => {
+                if wanted {
+                    let table = tables.of(head, rows)?;
+                    self.rows_event(head, event, rows, table, at)?;
+                }
+                let end = rows.is_statement_end();
+                if end || self.events_len.max(self.text.len()) >= STATEMENT_MAX {
+                    self.statement(tables)?;
+                }
+                if end {
+                    tables.clear();
+                    return Ok(true);
+                }
+            }
+            Event::Query(query) if wanted => self.query(head, event, query, at)?,
+            Event::Xid(xid) if wanted => {
+                self.raw_line(event, at)?;
+                write!(self.out, "Xid = {xid}\nCOMMIT/*!*/;\n")?;
+            }
+            Event::Unknown(code) => {
+                self.raw_line(event, at)?;
+                match event.xa_prepare() {
+                    Ok(Some(XaPrepare { xid, .. })) => {
+                        write!(self.out, "XID = {xid}\nXA PREPARE {xid}\n/*!*/;\n")?;
+                    }
+                    _ => writeln!(self.out, "Event of type {code}")?,
+                }
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
 }
 
 /// Marks a rows event as its statement's last one.
@@ -493,56 +558,12 @@ impl<W: Write> Output for Print<W> {
                     self.gtid(head, &event, commit_id)?;
                 }
                 if let Some((bytes, at)) = annotation.take() {
-                    let event = one(head, &bytes)?;
-                    self.raw_line(&event, at)?;
-                    self.out.write_all(b"Annotate_rows:\n")?;
-                    for line in event.body.split(|&b| b == b'\n') {
-                        self.out.write_all(b"#Q> ")?;
-                        self.out.write_all(line)?;
-                        self.out.write_all(b"\n")?;
-                    }
+                    self.annotation(&one(head, &bytes)?, at)?;
                 }
             }
-            match &decoded {
-                Event::TableMap(map) if wanted => {
-                    self.raw_line(&event, at)?;
-                    let mut name = Vec::new();
-                    identifier(map.db, &mut name);
-                    name.push(b'.');
-                    identifier(map.table, &mut name);
-                    self.out.write_all(b"Table_map: ")?;
-                    self.out.write_all(&name)?;
-                    writeln!(self.out, " mapped to number {}", map.table_id)?;
-                }
-                Event::Rows(rows) => {
-                    if wanted {
-                        let table = tables.of(head, rows)?;
-                        self.rows_event(head, &event, rows, table, at)?;
-                    }
-                    let end = rows.is_statement_end();
-                    if end || self.events_len.max(self.text.len()) >= STATEMENT_MAX {
-                        self.statement(&tables)?;
-                    }
-                    if end {
-                        tables.clear();
-                        annotation = None;
-                    }
-                }
-                Event::Query(query) if wanted => self.query(head, &event, query, at)?,
-                Event::Xid(xid) if wanted => {
-                    self.raw_line(&event, at)?;
-                    write!(self.out, "Xid = {xid}\nCOMMIT/*!*/;\n")?;
-                }
-                Event::Unknown(code) => {
-                    self.raw_line(&event, at)?;
-                    match event.xa_prepare() {
-                        Ok(Some(XaPrepare { xid, .. })) => {
-                            write!(self.out, "XID = {xid}\nXA PREPARE {xid}\n/*!*/;\n")?;
-                        }
-                        _ => writeln!(self.out, "Event of type {code}")?,
-                    }
-                }
-                _ => {}
+            let ends = self.event(head, &event, &decoded, at, wanted, &mut tables)?;
+            if ends {
+                annotation = None;
             }
         }
         self.statement(&tables)

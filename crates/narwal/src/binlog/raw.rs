@@ -61,7 +61,7 @@ impl<W: Write> Output for Raw<W> {
         let mut tables = Tables::default();
         while let Some(bytes) = events.next_event()? {
             let event = one(head, bytes)?;
-            // Whoever selects tables gets the group's other events without those of the rest.
+            // With selected tables, a group keeps its other events and loses those of other tables.
             let code = event.header.event_type;
             let wanted = match decode(head, &event)? {
                 Event::TableMap(map) => tables.map(head, bytes, &map, selection)?.wanted,

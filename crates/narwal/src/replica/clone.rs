@@ -5,7 +5,7 @@
 //! anew.
 
 use super::args::{ReplicaArgs, quoted};
-use super::work::{Work, sync};
+use super::work::{STATE, Work, sync};
 use crate::Failure;
 use crate::binlog::Progress;
 use narwal_client::{Connection, Error, Rows};
@@ -17,8 +17,6 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Where a run notes how far it is.
-pub const STATE: &str = "clone.state";
 /// Version of the stream that is read.
 const FORMAT: u32 = 1;
 /// What was written is made durable and noted after so many bytes, or this time.

@@ -75,27 +75,57 @@ pub fn name(text: &str) -> String {
 
 /// Looks at everything that the account can see.
 pub fn look(connection: &mut Connection, args: &ReplicaArgs) -> Result<Plan, Failure> {
-    let own: Vec<String> = OWN.iter().map(|n| quoted(n)).collect();
-    let own = own.join(",");
-    let mut ask = |sql: &str| connection.query(sql).map_err(asking);
     let mut plan = Plan::default();
-    let skipped = |db: &str| args.ignore_db.iter().any(|d| d == db);
-    let found = ask(&format!(
-        "SELECT schema_name, default_character_set_name, default_collation_name
+    databases(connection, args, &mut plan)?;
+    tables(connection, args, &mut plan)?;
+    left_out(connection, args, &mut plan)?;
+    Ok(plan)
+}
+
+/// The server's own databases as a list for IN.
+fn own() -> String {
+    let own: Vec<String> = OWN.iter().map(|n| quoted(n)).collect();
+    own.join(",")
+}
+
+fn skipped(args: &ReplicaArgs, db: &str) -> bool {
+    args.ignore_db.iter().any(|d| d == db)
+}
+
+fn databases(
+    connection: &mut Connection,
+    args: &ReplicaArgs,
+    plan: &mut Plan,
+) -> Result<(), Failure> {
+    let own = own();
+    let found = connection
+        .query(&format!(
+            "SELECT schema_name, default_character_set_name, default_collation_name
          FROM information_schema.schemata WHERE schema_name NOT IN ({own}) ORDER BY 1"
-    ))?;
+        ))
+        .map_err(asking)?;
     for i in 0..found.rows.len() {
         let [db, charset, collation] = [0, 1, 2].map(|c| found.text(i, c).unwrap_or_default());
-        if !skipped(&db) {
+        if !skipped(args, &db) {
             plan.databases.push((db, charset, collation));
         }
     }
+    Ok(())
+}
+
+/// Columns that are copied, by database and table. Generated ones are made anew.
+fn columns(
+    connection: &mut Connection,
+) -> Result<BTreeMap<(String, String), Vec<ColumnPlan>>, Failure> {
+    let own = own();
     let mut columns: BTreeMap<(String, String), Vec<ColumnPlan>> = BTreeMap::new();
-    let found = ask(&format!(
-        "SELECT table_schema, table_name, column_name, data_type, extra
+    let found = connection
+        .query(&format!(
+            "SELECT table_schema, table_name, column_name, data_type, extra
          FROM information_schema.columns WHERE table_schema NOT IN ({own})
          ORDER BY table_schema, table_name, ordinal_position"
-    ))?;
+        ))
+        .map_err(asking)?;
     for i in 0..found.rows.len() {
         let [db, table, column, kind, extra] =
             [0, 1, 2, 3, 4].map(|c| found.text(i, c).unwrap_or_default());
@@ -115,14 +145,22 @@ pub fn look(connection: &mut Connection, args: &ReplicaArgs) -> Result<Plan, Fai
             .or_default()
             .push(ColumnPlan { name: column, form });
     }
-    let found = ask(&format!(
-        "SELECT table_schema, table_name, table_type, engine, data_length
+    Ok(columns)
+}
+
+fn tables(connection: &mut Connection, args: &ReplicaArgs, plan: &mut Plan) -> Result<(), Failure> {
+    let mut columns = columns(connection)?;
+    let own = own();
+    let found = connection
+        .query(&format!(
+            "SELECT table_schema, table_name, table_type, engine, data_length
          FROM information_schema.tables WHERE table_schema NOT IN ({own}) ORDER BY 1, 2"
-    ))?;
+        ))
+        .map_err(asking)?;
     for i in 0..found.rows.len() {
         let [db, table, kind, engine] = [0, 1, 2, 3].map(|c| found.text(i, c).unwrap_or_default());
         let full = format!("{db}.{table}");
-        if skipped(&db) || args.ignore_table.contains(&full) {
+        if skipped(args, &db) || args.ignore_table.contains(&full) {
             continue;
         }
         match kind.as_str() {
@@ -157,6 +195,15 @@ pub fn look(connection: &mut Connection, args: &ReplicaArgs) -> Result<Plan, Fai
             bytes,
         });
     }
+    Ok(())
+}
+
+/// What is named and not copied.
+fn left_out(
+    connection: &mut Connection,
+    args: &ReplicaArgs,
+    plan: &mut Plan,
+) -> Result<(), Failure> {
     for (what, sql) in [
         (
             "trigger",
@@ -171,13 +218,13 @@ pub fn look(connection: &mut Connection, args: &ReplicaArgs) -> Result<Plan, Fai
             "SELECT CONCAT(event_schema, '.', event_name), event_schema FROM information_schema.events",
         ),
     ] {
-        let found = ask(sql)?;
+        let found = connection.query(sql).map_err(asking)?;
         for i in 0..found.rows.len() {
             let [full, db] = [0, 1].map(|c| found.text(i, c).unwrap_or_default());
-            if !OWN.contains(&db.as_str()) && !skipped(&db) {
+            if !OWN.contains(&db.as_str()) && !skipped(args, &db) {
                 plan.left_out.push(format!("{what} {full}"));
             }
         }
     }
-    Ok(plan)
+    Ok(())
 }

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+/// Where a run notes how far it is.
+pub const STATE: &str = "clone.state";
 /// What the folder has behind the name of the one to be made.
 const SUFFIX: &str = ".cloning";
 /// A file in it that tells our unfinished folders from other people's, and what they are copies of.
@@ -91,7 +93,7 @@ impl Work {
 
     /// Gives the folder its name, durably.
     pub fn finish(&self) -> Result<(), Failure> {
-        for name in [super::clone::STATE, MARKER] {
+        for name in [STATE, MARKER] {
             let path = self.dir.join(name);
             match fs::remove_file(&path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {

@@ -36,7 +36,7 @@ pub fn run(args: &RestoreArgs, manifest: &Manifest) -> Result<Settled, Failure> 
     };
     let db = Database::open_with(&args.datadir, options).map_err(engine)?;
     let position = db.binlog_position();
-    // All that the log has was applied here, whoever did it first; of other domains what was replicated stays.
+    // All that the log has is applied here, wherever it was written first. Other domains keep what was replicated.
     let mut applied = db.replica_state().slave_pos;
     let logged: GtidState = db.gtid_state();
     for gtid in logged.iter() {

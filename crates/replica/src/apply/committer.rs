@@ -1,8 +1,8 @@
 //! The thread that waits until what was applied is durable.
 //!
-//! Whoever waits for a commit writes the log (group commit). The applier's commits do not wait, so this thread is their
-//! leader: it waits for the newest one, again and again, and each time all that came meanwhile is written and synced at
-//! once.
+//! In group commit, a thread that waits for a commit writes the log. The applier's commits do not wait, so this thread is
+//! their leader. It waits for the newest commit, again and again, and each time all commits that came meanwhile are written
+//! and synced at once.
 
 use super::progress::{Place, Progress};
 use narwal_engine::{Database, Reserved};

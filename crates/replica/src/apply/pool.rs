@@ -408,7 +408,7 @@ impl<'p> Worker<'p> {
             let mut line = self.pool.line.lock();
             line.placing = false;
             line.turn = n + 1;
-            // Who commits the next one, if all others sleep, is this worker.
+            // If all others sleep, this worker commits the next group.
         })?;
         self.progress.count(applied.rows, false);
         self.committer.note(

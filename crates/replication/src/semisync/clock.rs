@@ -72,7 +72,7 @@ fn run(sleeper: &Sleeper, shared: &Weak<Shared>) {
             return;
         }
         if !enabled && !s.look {
-            // Whoever enables it starts the thread again.
+            // Enabling it starts the thread again.
             s.running = false;
             return;
         }

@@ -16,8 +16,7 @@
 mod busy;
 mod senders;
 
-use crate::late::Late;
-use crate::stream::Socket;
+use crate::socket::Socket;
 use busy::Busy;
 use narwal_types::SqlResult;
 use rustix::net::sockopt::socket_incoming_cpu;
@@ -63,6 +62,12 @@ pub(crate) fn here() -> usize {
     sched_getcpu()
 }
 
+/// An answer that the calling thread can send.
+pub(crate) trait SendHere: Send + Sync + std::fmt::Debug {
+    /// Sends it, or the error instead.
+    fn send_now(&self, outcome: SqlResult<()>);
+}
+
 /// A connection from a client on this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Pair {
@@ -100,7 +105,7 @@ impl Pair {
     pub(crate) fn send(
         &self,
         home: usize,
-        late: &Arc<Late>,
+        late: Arc<dyn SendHere>,
         outcome: SqlResult<()>,
     ) -> Result<(), SqlResult<()>> {
         match &self.shared.senders {
@@ -121,7 +126,7 @@ fn go(there: usize) -> bool {
     }
     let mut only = CpuSet::new();
     only.set(there);
-    // What is allowed is read right before, so that whoever changes it meanwhile (taskset) is overruled as good as never.
+    // The allowed processors are read right before, so a change from outside (taskset) is hardly ever overruled.
     sched_setaffinity(None, &only).is_ok() && sched_setaffinity(None, &all).is_ok()
 }
 

@@ -1,6 +1,6 @@
 //! Threads that send late answers, one on each processor.
 
-use crate::late::Late;
+use super::SendHere;
 use narwal_types::SqlResult;
 use parking_lot::Mutex;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -15,9 +15,12 @@ pub(super) struct Senders {
     threads: Vec<Option<(Arc<Queue>, Thread)>>,
 }
 
+/// An answer, and what has come of its commit.
+type Due = (Arc<dyn SendHere>, SqlResult<()>);
+
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Mutex<Vec<(Arc<Late>, SqlResult<()>)>>,
+    waiting: Mutex<Vec<Due>>,
     /// The thread will look again before it sleeps.
     awake: AtomicBool,
     over: AtomicBool,
@@ -38,13 +41,13 @@ impl Senders {
     pub(super) fn send(
         &self,
         processor: usize,
-        late: &Arc<Late>,
+        late: Arc<dyn SendHere>,
         outcome: SqlResult<()>,
     ) -> Result<(), SqlResult<()>> {
         let Some(Some((queue, thread))) = self.threads.get(processor) else {
             return Err(outcome);
         };
-        queue.waiting.lock().push((late.clone(), outcome));
+        queue.waiting.lock().push((late, outcome));
         if !queue.awake.swap(true, Ordering::SeqCst) {
             thread.unpark();
         }
@@ -91,7 +94,7 @@ impl Queue {
             for (late, outcome) in batch.drain(..) {
                 late.send_now(outcome);
             }
-            // Whoever adds something from here on wakes this; what was added before is seen.
+            // An answer that is added from here on wakes this thread; one added before is seen below.
             self.awake.store(false, Ordering::SeqCst);
             if !self.waiting.lock().is_empty() {
                 self.awake.store(true, Ordering::SeqCst);
@@ -109,8 +112,9 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::late::Late;
     use crate::packet::PacketWriter;
-    use crate::stream::Socket;
+    use crate::socket::Socket;
     use std::io::Read;
     use std::os::unix::net::UnixStream;
 
@@ -132,7 +136,7 @@ mod tests {
                     writer.begin().push(round);
                     writer.finish();
                     assert!(late.put(&mut writer, 1));
-                    senders.send(processor, &late, Ok(())).unwrap();
+                    senders.send(processor, late.clone(), Ok(())).unwrap();
                     let mut got = [0; 5];
                     client.read_exact(&mut got).unwrap();
                     assert_eq!((got[0], got[4]), (1, round));
@@ -150,7 +154,7 @@ mod tests {
         }
         assert!(
             senders
-                .send(CpuSet::MAX_CPU, &Late::for_test(), Ok(()))
+                .send(CpuSet::MAX_CPU, Late::for_test(), Ok(()))
                 .is_err()
         );
     }
@@ -166,7 +170,7 @@ mod tests {
         writer.finish();
         assert!(late.put(&mut writer, 1));
         let queue = Arc::downgrade(&senders.threads[all[0]].as_ref().unwrap().0);
-        senders.send(all[0], &late, Ok(())).unwrap();
+        senders.send(all[0], late.clone(), Ok(())).unwrap();
         drop(senders);
         let mut got = [0; 5];
         client.read_exact(&mut got).unwrap();
