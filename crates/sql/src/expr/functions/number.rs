@@ -13,7 +13,7 @@ pub(in crate::expr) static CEILING: Function = Function::new(
     "ceiling",
     "n",
     "The least integer that is not less.",
-    |t| whole_type(t),
+    whole_type,
     |c| whole(c, Rounding::Up),
 )
 .or(&["ceil"])
@@ -25,7 +25,7 @@ pub(in crate::expr) static FLOOR: Function = Function::new(
     "floor",
     "n",
     "The greatest integer that is not greater.",
-    |t| whole_type(t),
+    whole_type,
     |c| whole(c, Rounding::Down),
 )
 .takes_numbers()
