@@ -459,3 +459,19 @@ def test_a_broken_link_is_taken_up_again(source, restored, tmp_path, lab):
             load.check(c, manifest(tmp_path / "b")["end"]["gtid_binlog_pos"])
     finally:
         proxy.close()
+
+
+def test_a_backup_that_the_server_has_forgotten_ends(source, tmp_path, lab):
+    server, load = source(filler=1500)
+    with Client(server) as c:
+        load.some(c, 1500)
+    backup = subprocess.Popen(
+        [narwal_binary(), "backup", f"--to={tmp_path}/b", f"--port={server.port}", "--max-rate=4", "--ssl-mode=disabled"],
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(0.7)
+    server.kill()
+    server.start()
+    # Not for the 300 seconds of --retry: a server that was started again does not get the backup back.
+    said = backup.communicate(timeout=60)[1].decode()
+    assert backup.returncode == 1 and "of this token" in said, said

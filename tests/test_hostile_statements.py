@@ -3,12 +3,15 @@ its peak stays within narwal_memory plus a tenth.
 
 A run of some seconds takes a sample by a seed. All of them: ./torture --statements (HOSTILE=all), with HOSTILE_MEMORY (MiB) for
 another limit and HOSTILE_ONLY for names that contain a text.
+
+And the same where the kernel refuses memory long before the accountant would: a limit of the process's address space.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import resource
 import sys
 import threading
 import time
@@ -83,15 +86,31 @@ class Process:
         (self.folder / "clear_refs").write_text("5")
 
 
-@pytest.fixture
-def server(tmp_path):
-    s = Narwal(tmp_path / "narwal", [f"--narwal-memory={MEMORY}", "--max-tmp-session-space-usage=256M", "--max-connections=200"])
+def serve(folder: Path, memory: int) -> Narwal:
+    s = Narwal(folder, [f"--narwal-memory={memory}", "--max-tmp-session-space-usage=256M", "--max-connections=200"])
     s.create()
     s.start()
     c = Connection(s.port)
     for sql in SETUP:
         c.query(sql)
     c.close()
+    return s
+
+
+@pytest.fixture
+def server(tmp_path):
+    s = serve(tmp_path / "narwal", MEMORY)
+    yield s
+    s.kill()
+
+
+@pytest.fixture
+def short_server(tmp_path):
+    """One that believes in 64 GiB, and whose process can map some hundred MiB more."""
+    s = serve(tmp_path / "narwal", 64 << 30)
+    text = Path(f"/proc/{s.process.pid}/status").read_text()
+    mapped = next(int(line.split()[1]) << 10 for line in text.splitlines() if line.startswith("VmSize"))
+    resource.prlimit(s.process.pid, resource.RLIMIT_AS, (mapped + (700 << 20),) * 2)
     yield s
     s.kill()
 
@@ -164,6 +183,16 @@ def test_each_alone(server):
             faults.append((name, outcome))
     assert not faults
     assert serves(server.port)
+
+
+def test_the_kernel_refuses(short_server):
+    process = Process(short_server.process.pid)
+    for name, session in chosen():
+        began = time.monotonic()
+        outcome = run(short_server.port, name, session)
+        told(name, process.peak() if process.is_the_same() else 0, time.monotonic() - began, outcome)
+        assert process.is_the_same(), name
+    assert serves(short_server.port)
 
 
 def test_sixteen_at_once(server):

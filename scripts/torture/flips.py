@@ -31,7 +31,7 @@ def main() -> int:
         env["NARWAL_FLIPS"] = str(o.every)
     if Path("/dev/shm").is_dir():
         env["TMPDIR"] = "/dev/shm"
-    command = ["cargo", "test", *([] if o.dev else ["--release"]), "-p", "narwal-archive", "--test", "flips", "--", "--nocapture"]
+    command = ["cargo", "test", *([] if o.dev else ["--profile", "quick"]), "-p", "narwal-archive", "--test", "flips", "--", "--nocapture"]
     return subprocess.run(command, cwd=ROOT, env=env).returncode
 
 

@@ -7,22 +7,28 @@ transaction, indexes agree with rows, AUTO_INCREMENT values never come back, DDL
 the end of each data folder the event stream from the start rebuilds exactly the tables, GTIDs without gap or repeat.
 After each kill, before anything else, `narwal check` must find nothing in the dead folder.
 
+--quick is for ten thousand kills: few clients, short loads, several data folders at once, and the checks that read most (indexes,
+the dead folder, the event stream) behind a part of the kills only.
+
 A part of the load are transactions that outgrow their share of memory (set very small): chunks in the log, rows and locks
 in files. A third of the kills comes in the middle of one, a third right after one was acknowledged. In most data folders every
 seventh transaction is an XA transaction: after a restart exactly those are prepared that have to be, and are ended at random.
 
 With --replicas: scripts/torture/replicas.py. With --topology: scripts/torture/topologies.py. With --restore-points:
 scripts/torture/points.py. With --disconnects: scripts/torture/disconnects.py.
-With --flips (first of all arguments): scripts/torture/flips.py, which has a --help of its own.
+With --flips or --simulate (first of all arguments): scripts/torture/flips.py and simulate.py, which have a --help of their own.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -135,7 +141,7 @@ class Torture:
             raise ServerDied(f"the server ended under load\n{server.log_tail()}")
         self.count_status(server)
         clean = self.rng.random() < 0.05
-        if not clean:
+        if not clean and self.rng.random() < self.o.moments:
             self.choose_moment(load)
         if clean:
             code = server.stop()
@@ -146,7 +152,7 @@ class Torture:
             server.kill()
             self.kills += 1
         load.finish()
-        if not self.o.mariadb:
+        if not self.o.mariadb and self.rng.random() < self.o.folders:
             self.check_folder(server, load)
         files = self.export(server, n) if stream and not self.o.mariadb else []
         while self.rng.random() < 0.15:  # recovery is killed as well, at any of its moments
@@ -160,7 +166,7 @@ class Torture:
         strict = mode != 0 or clean
         faults, ended = end_prepared(load, server.port, strict, self.rng)
         self.prepared += len(ended)
-        more, tables = check_state(load, server.port, strict)
+        more, tables = check_state(load, server.port, strict, indexes=stream or self.rng.random() < self.o.indexes)
         faults += more
         if stream:
             if self.o.mariadb:
@@ -241,6 +247,48 @@ class Torture:
         return 1 if self.faults else 0
 
 
+# What --quick sets.
+QUICK = {"clients": 3, "per_folder": 30, "load": (0.03, 0.2), "recovery_kill": 0.05, "stream_every": 30, "moments": 0.15,
+         "indexes": 0.1, "folders": 0.1, "jobs": max(2, os.cpu_count() or 2)}  # fmt: skip
+
+
+def in_parts(o: argparse.Namespace) -> int:
+    """--jobs processes, each with its share of the kills and a seed of its own."""
+    began, out = time.monotonic(), Path(o.out)
+    # What is given last counts.
+    shares = [o.kills // o.jobs + (n < o.kills % o.jobs) for n in range(o.jobs)]
+    parts = [
+        subprocess.Popen(
+            [sys.executable, *sys.argv, "--jobs=1", f"--kills={share}", f"--seed={o.seed + n}", f"--out={out / str(n)}"],
+            stdout=subprocess.PIPE, text=True,
+        )
+        for n, share in enumerate(shares)
+    ]  # fmt: skip
+    said = [""] * o.jobs
+
+    def listen(n: int) -> None:
+        for line in parts[n].stdout:
+            said[n] += line
+            if line.startswith(("FAULT", "torture", "  seed")) or " kills, " in line:
+                print(f"[{n}] {line}", end="", flush=True)
+
+    threads = [threading.Thread(target=listen, args=(n,)) for n in range(o.jobs)]
+    try:
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        failed = any([p.wait() for p in parts])
+    finally:
+        for p in parts:
+            p.kill()
+    kills, faults = (sum(int(m) for text in said for m in re.findall(rf"^torture: {what}", text, re.M)) for what in (r"(\d+) kills, \d+ faults", r"\d+ kills, (\d+) faults"))
+    print(f"torture: together {kills} kills, {faults} faults, {time.monotonic() - began:.0f} s")
+    if not failed and not o.keep:
+        shutil.rmtree(out, ignore_errors=True)
+    return 1 if failed else 0
+
+
 def parse() -> argparse.Namespace:
     p = argparse.ArgumentParser(prog="./torture", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument("--statements", action="store_true",
@@ -261,12 +309,17 @@ def parse() -> argparse.Namespace:
     p.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     p.add_argument("--durability", default="all", choices=["0", "1", "2", "all"],
                    help="innodb_flush_log_at_trx_commit (default all: in turn, a data folder each)")  # fmt: skip
+    p.add_argument("--quick", action="store_true", help="cheap kills, for many of them: sets the options from here to --jobs that aren't given")
     p.add_argument("--clients", type=int, default=12)
     p.add_argument("--per-folder", type=int, default=20, help="kills a data folder lives through")
     p.add_argument("--load", type=float, nargs=2, default=(0.1, 0.8), metavar=("MIN", "MAX"),
                    help="seconds of load before a kill, chosen between these")  # fmt: skip
     p.add_argument("--recovery-kill", type=float, default=0.2, help="recovery is killed up to this many seconds in")
     p.add_argument("--stream-every", type=int, default=5, help="kills between checks of the event stream")
+    p.add_argument("--moments", type=float, default=1.0, help="share of the kills that may wait for a large transaction")
+    p.add_argument("--indexes", type=float, default=1.0, help="share of the kills behind which all indexes are compared with the rows")
+    p.add_argument("--folders", type=float, default=1.0, help="share of the kills behind which narwal check looks at the dead folder")
+    p.add_argument("--jobs", type=int, default=1, help="data folders that are tortured at the same time, each by a process of its own")
     p.add_argument("--no-ddl", action="store_true", help="without CREATE, DROP and TRUNCATE beside the load")
     p.add_argument("--narwal", metavar="BIN", help="a built narwal (else NARWAL_BIN, else it is built)")
     p.add_argument("--server-arg", action="append", default=[], help="a further argument for the server (repeatable)")
@@ -274,6 +327,8 @@ def parse() -> argparse.Namespace:
     p.add_argument("--go-on", action="store_true", help="do not stop at the first fault")
     p.add_argument("--keep", action="store_true", help="keep data folders and exports")
     p.add_argument("--out", default=str(ROOT / "torture-out" / time.strftime("%Y%m%d-%H%M%S")))
+    if "--quick" in sys.argv[1:]:
+        p.set_defaults(**QUICK)
     o = p.parse_args()
     o.modes = [1, 0, 2] if o.durability == "all" else [int(o.durability)]
     o.seconds = o.seconds or 60 * o.minutes
@@ -296,6 +351,8 @@ def main() -> int:
         import points
 
         return points.main(o)
+    if o.jobs > 1 and not o.replicas:
+        return in_parts(o)
     torture = Torture(o)
     if not o.replicas:
         return torture.run()

@@ -45,6 +45,11 @@ pub(crate) fn parse_marker<'a, T: serde::Deserialize<'a>>(
     })
 }
 
+/// Where a gap begins, by the marker of the segment in front of it.
+fn behind(entry: &Entry) -> String {
+    format!(", behind {}", entry.object)
+}
+
 impl Archive {
     /// Opens the archive at a URL (see [`Target`]) for reading. Of a bucket nothing is asked yet.
     ///
@@ -250,7 +255,8 @@ impl Archive {
         let first = listed.partition_point(|l| l.start <= from);
         if first == 0 {
             let to = listed.first().map_or(Lsn::MAX, |l| l.start);
-            return Err(ArchiveError::Gap { from, to });
+            let behind = String::new();
+            return Err(ArchiveError::Gap { behind, from, to });
         }
         listed.drain(..first - 1);
         let mut entries = self.entries(history, &listed)?;
@@ -261,6 +267,7 @@ impl Archive {
             if pair[0].next != Some(pair[1].start) {
                 let from = pair[0].next.unwrap_or(pair[0].end);
                 return Err(ArchiveError::Gap {
+                    behind: behind(&pair[0]),
                     from,
                     to: pair[1].start,
                 });
@@ -268,6 +275,7 @@ impl Archive {
         }
         match entries.last() {
             Some(last) if last.next.unwrap_or(last.end) < from => Err(ArchiveError::Gap {
+                behind: behind(last),
                 from: last.end,
                 to: from,
             }),

@@ -50,8 +50,10 @@ pub enum ArchiveError {
         why: String,
     },
     /// A part of the log between two others is not in the archive.
-    #[error("the archive has no log from LSN {from} to {to}")]
+    #[error("the archive has no log from LSN {from} to {to}{behind}")]
     Gap {
+        /// Names the marker that ends before it, if there is one: it may be that one which is damaged.
+        behind: String,
         /// First LSN that is not there.
         from: u64,
         /// First LSN that is there again.

@@ -26,7 +26,7 @@ pub(crate) struct Shipper {
     archive: Archive,
     keys: Option<FolderKeys>,
     hold: ReaderHold,
-    place: Option<Place>,
+    place: Option<ArchiveEnd>,
     /// What the archive has, as far as known.
     shipped: Lsn,
     /// What it had last.
@@ -37,7 +37,7 @@ pub(crate) struct Shipper {
 
 /// Where the archive stands.
 #[derive(Debug)]
-struct Place {
+struct ArchiveEnd {
     history: HistoryName,
     /// Start of the first segment that is not shipped whole.
     start: Lsn,
@@ -47,7 +47,7 @@ struct Place {
     keys: BTreeSet<String>,
 }
 
-impl Place {
+impl ArchiveEnd {
     fn shipped(&self) -> Lsn {
         self.part
             .as_ref()
@@ -125,6 +125,7 @@ impl Shipper {
         if span.start != place.start {
             // The hold prevents it; so somebody took files away.
             return Err(ArchiveError::Gap {
+                behind: String::new(),
                 from: place.start,
                 to: span.start,
             });
@@ -194,7 +195,7 @@ impl Shipper {
     }
 
     /// Reads from the archive where it stands; begins a history if none can be continued.
-    fn find_place(&self) -> Result<(Place, Option<Entry>)> {
+    fn find_place(&self) -> Result<(ArchiveEnd, Option<Entry>)> {
         let log_id = self.log.log_id();
         let mut because = None;
         let ours: Vec<HistoryName> = self
@@ -210,7 +211,7 @@ impl Shipper {
                 remove(&self.archive, &history.to_string(), old);
             }
             let keys = names.iter().filter(|n| n.starts_with("keys.")).cloned();
-            let place = |start, part| Place {
+            let place = |start, part| ArchiveEnd {
                 history: *history,
                 start,
                 part,
@@ -264,7 +265,7 @@ impl Shipper {
         };
         let object = format!("{history}/{HISTORY}");
         self.archive.store().put(&object, json(&about))?;
-        let place = Place {
+        let place = ArchiveEnd {
             history,
             start,
             part: None,

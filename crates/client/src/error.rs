@@ -35,7 +35,7 @@ pub enum Error {
     /// The server wants an authentication that this program does not have, or that would not be safe.
     #[error("{0}")]
     Auth(String),
-    /// TLS was asked for and can't be had.
+    /// TLS was asked for and is not possible.
     #[error("TLS: {0}")]
     Tls(String),
 }

@@ -12,10 +12,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `options.rs` | whom to connect to, and how |
+//! | `options.rs` | which server to connect to, and how |
 //! | `socket.rs`, `tls.rs` | TCP, Unix sockets, TLS, timeouts |
 //! | `login.rs` | greeting and authentication |
-//! | `connection.rs` | commands |
+//! | `channel.rs` | packets in both directions |
+//! | `connection.rs`, `query.rs` | a connection; statements and their answers |
 //! | `rows.rs` | result sets |
 //! | `dump.rs` | the binary log |
 #![cfg_attr(test, allow(clippy::unwrap_used))]

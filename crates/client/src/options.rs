@@ -1,4 +1,4 @@
-//! Whom to connect to, and how.
+//! Which server to connect to, and how.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -103,7 +103,7 @@ impl<'a> Row<'a> {
         self.values.get(i).copied().flatten()
     }
 
-    /// Column `i` as text; bytes that are none are replaced.
+    /// Column `i` as text; bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn text(&self, i: usize) -> Option<String> {
         self.get(i).map(|b| String::from_utf8_lossy(b).into_owned())

@@ -27,7 +27,7 @@ impl KeyFile {
     /// the data folder.
     ///
     /// # Errors
-    /// [`CryptError::KeyFile`] if it can't be read, holds no key or has a line that is none.
+    /// [`CryptError::KeyFile`] if it can't be read, holds no key or has a line that is not a key.
     pub fn read(path: &Path) -> Result<KeyFile, CryptError> {
         let bytes = Zeroizing::new(std::fs::read(path).map_err(|e| CryptError::KeyFile {
             path: path.to_owned(),

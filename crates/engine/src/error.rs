@@ -1,7 +1,22 @@
 //! Engine errors and their MySQL numbers.
 
-pub use crate::verified::Damage;
 use narwal_types::SqlError;
+use narwal_types::errors;
+use std::io;
+use std::path::PathBuf;
+
+/// An error of the disk, named by what was being done to which file.
+pub(crate) fn io_error(
+    what: &str,
+    path: &std::path::Path,
+    e: &std::io::Error,
+) -> crate::EngineError {
+    let text = format!("{what} {}: {e}", path.display());
+    match narwal_log::is_no_space(e) {
+        true => crate::error::EngineError::DiskFull(text),
+        false => crate::error::EngineError::Io(text),
+    }
+}
 
 /// The result of engine calls.
 pub type Result<T> = std::result::Result<T, EngineError>;
@@ -112,68 +127,31 @@ fn damaged_text(table: &str, index: &str, damage: &Damage) -> String {
 impl EngineError {
     /// The error as clients see it. `Duplicate` needs names and is turned into 1062 by the SQL layer.
     pub fn to_sql(&self) -> SqlError {
-        fn e(code: u16, state: &[u8; 5], text: impl Into<Box<str>>) -> SqlError {
-            SqlError::new(code, state, text)
-        }
         match self {
-            EngineError::Duplicate { .. } => e(1062, b"23000", "Duplicate entry"),
-            EngineError::WriteConflict => e(
-                1020,
-                b"HY000",
-                "Record has changed since last read; the transaction was rolled back, try again",
-            ),
-            EngineError::LockWaitTimeout | EngineError::LockNotAvailable => e(
-                1205,
-                b"HY000",
-                "Lock wait timeout exceeded; try restarting transaction",
-            ),
-            EngineError::Deadlock => e(
-                1213,
-                b"40001",
-                "Deadlock found when trying to get lock; try restarting transaction",
-            ),
-            EngineError::Interrupted => e(1317, b"70100", "Query execution was interrupted"),
-            EngineError::KilledInCommit => e(1927, b"70100", "Connection was killed"),
-            EngineError::DiskFull(m) => e(
-                1021,
-                b"HY000",
-                format!("Disk full; free some space and try again ({m})"),
-            ),
-            EngineError::Full(m) => e(1114, b"HY000", format!("The table is full ({m})")),
-            EngineError::TransactionTooLarge(n) => e(
-                1197,
-                b"HY000",
-                format!(
+            EngineError::Duplicate { .. } => errors::DUP_ENTRY.text("Duplicate entry"),
+            EngineError::WriteConflict => errors::CHECKREAD.plain(),
+            EngineError::LockWaitTimeout | EngineError::LockNotAvailable => errors::LOCK_WAIT_TIMEOUT.plain(),
+            EngineError::Deadlock => errors::LOCK_DEADLOCK.plain(),
+            EngineError::Interrupted => errors::QUERY_INTERRUPTED.plain(),
+            EngineError::KilledInCommit => errors::CONNECTION_KILLED.plain(),
+            EngineError::DiskFull(m) => errors::DISK_FULL.text(format!("Disk full; free some space and try again ({m})")),
+            EngineError::Full(m) => errors::RECORD_FILE_FULL.with([&m]),
+            EngineError::TransactionTooLarge(n) => errors::TRANS_CACHE_FULL.text(format!(
                     "Multi-statement transaction required more than 'max_binlog_cache_size' ({n}) bytes of storage; increase this variable and try again"
-                ),
-            ),
-            EngineError::LogFailed(m) => e(
-                1598,
-                b"HY000",
-                format!(
-                    "Writing to the log is impossible since it failed: {m}. Restart the server"
-                ),
-            ),
-            EngineError::ReadOnly => e(
-                1792,
-                b"25006",
-                "Cannot execute statement in a READ ONLY transaction",
-            ),
-            EngineError::Corrupt(m) => e(1712, b"HY000", format!("Corruption found: {m}")),
-            EngineError::Damaged { .. } => e(1712, b"HY000", self.to_string()),
-            EngineError::Catalog(m) | EngineError::Io(m) => e(1105, b"HY000", m.as_str()),
+                )),
+            EngineError::LogFailed(m) => errors::BINLOG_LOGGING_IMPOSSIBLE.with([&m]),
+            EngineError::ReadOnly => errors::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.plain(),
+            EngineError::Corrupt(m) => errors::INDEX_CORRUPT.text(format!("Corruption found: {m}")),
+            EngineError::Damaged { .. } => errors::INDEX_CORRUPT.text(self.to_string()),
+            EngineError::Catalog(m) | EngineError::Io(m) => errors::UNKNOWN_ERROR.text(m.as_str()),
             // What a replica or a dump gets to see; SHOW BINLOG EVENTS makes 1220 of them.
             EngineError::InsideGroup { .. } | EngineError::BehindFileEnd { .. } => {
-                e(1236, b"HY000", self.to_string())
+                errors::MASTER_FATAL_ERROR_READING_BINLOG.text(self.to_string())
             }
-            EngineError::GtidOrder(g) => e(
-                1950,
-                b"HY000",
-                format!(
+            EngineError::GtidOrder(g) => errors::GTID_STRICT_OUT_OF_ORDER.text(format!(
                     "The transaction can't go into the binary log as GTID {}: it would not come after {}, the last one in its domain, and gtid_strict_mode is on",
                     g.gtid, g.last
-                ),
-            ),
+                )),
             EngineError::Sql(s) => s.clone(),
         }
     }
@@ -190,18 +168,50 @@ impl From<narwal_log::LogError> for EngineError {
         use narwal_log::LogError;
         match e {
             LogError::NoSpace(m) => EngineError::DiskFull(m),
-            LogError::RecordTooLarge { max, .. } => EngineError::Sql(SqlError::new(
-                1197,
-                b"HY000",
-                format!(
+            LogError::RecordTooLarge { max, .. } => EngineError::Sql(errors::TRANS_CACHE_FULL.text(format!(
                     "A single change of more than {max} bytes can't be written to the log: a row (of an UPDATE both images count), a statement's text, or the rows of a transaction that are not for the binary log"
-                ),
-            )),
+                ))),
             LogError::Failed(m) => EngineError::LogFailed(m),
             LogError::GivenUp => EngineError::Interrupted,
             LogError::Closed => EngineError::LogFailed("the database is closed".into()),
             LogError::Corrupt(c) => EngineError::Corrupt(c.to_string()),
             e => EngineError::Io(e.to_string()),
         }
+    }
+}
+
+/// Error 1412.
+pub(crate) fn definition_changed() -> EngineError {
+    EngineError::Sql(errors::TABLE_DEF_CHANGED.plain())
+}
+
+pub(crate) fn binlog_err(e: narwal_binlog::BinlogError) -> EngineError {
+    EngineError::Sql(
+        errors::TRANS_CACHE_FULL.text(format!("The transaction can't be written to the log: {e}")),
+    )
+}
+
+/// Bytes of the base that are not what was written there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}, offset {offset}: {what}", file.display())]
+pub struct Damage {
+    /// The file.
+    pub file: PathBuf,
+    /// Offset in it (of an encrypted one: in its content).
+    pub offset: u64,
+    /// What is wrong.
+    pub what: &'static str,
+}
+
+impl Damage {
+    /// The damage that an error tells of.
+    pub(crate) fn of(e: &io::Error) -> Option<&Damage> {
+        e.get_ref()?.downcast_ref()
+    }
+}
+
+impl From<Damage> for io::Error {
+    fn from(d: Damage) -> Self {
+        io::Error::new(io::ErrorKind::InvalidData, d)
     }
 }

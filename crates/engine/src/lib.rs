@@ -1,127 +1,107 @@
 //! The embeddable store: catalog, MVCC table store, row locks, transactions, checkpoints, recovery.
 //!
-//! | file | holds |
+//! Folders, from the lowest up; each imports from those above it in this table only (`scripts/check_layers.py` sees to it).
+//!
+//! | folder or file | holds |
 //! |---|---|
-//! | `db.rs` | [`Database`]: opening, settings, back-pressure, closing |
-//! | `txn.rs` | [`Transaction`]: reads, locks, writes, savepoints |
-//! | `commit.rs` | the commit path: reserve, stamp, apply, hand over, wait |
-//! | `ddl.rs` | DDL as one commit |
-//! | `checkpoint.rs` | freeze, merge, swap: the only writer of the base |
-//! | `recovery.rs` | replay of the log's tail |
-//! | `memtable.rs` | the log's tail in sorted, multi-version form |
-//! | `base.rs`, `backend.rs` | the redb file |
-//! | `state.rs`, `snapshot.rs` | what a reader holds, and which readers there are |
-//! | `apply.rs` | row events of other servers as changes of a transaction |
-//! | `run/` | sorted files that hold the write set of a huge transaction |
-//! | `oob.rs`, `writeset.rs`, `run/`, `spilled.rs` | transactions that outgrow memory: chunks in the log, spilled write sets |
-//! | `scan.rs` | ordered scans over own writes, memtables and base |
-//! | `locks.rs`, `locks/` | row and table locks, deadlock detection; locks of huge transactions on disk |
-//! | `packed.rs` | compressed commit records and chunks |
-//! | `replica.rs` | what was applied of other servers' logs, and up to where |
-//! | `groups.rs` | event groups and their events out of log records |
-//! | `binlog/` | the log as binary log: files, positions, GTID state, retention |
-//! | `check/` | checking a stopped data folder |
-//! | `backup/` | copies of a running database, and what becomes of them |
+//! | `error`, `clock`, `folder`, `bell`, `key`, `gtid_list` | what everything needs |
+//! | `catalog/` | definitions, tables at run time, the catalog |
+//! | `store/` | memtables, run files and the base, read as one |
+//! | `locks/` | row, range and table locks |
+//! | `record/` | what the engine writes into records of the log |
+//! | `groups/` | event groups out of log records |
 //! | `classic/` | two logs instead of one, for comparison |
-//! | `builder.rs` | tables, rows and keys for programs without SQL |
-//! | `sequence.rs` | sequences: numbers taken in commits of their own |
-//! | `temporary.rs` | a session's temporary tables |
-//! | `catalog.rs`, `table.rs` | databases and tables, stored and at run time |
+//! | `options`, `counters` | settings and what is counted |
+//! | `binlog/` | the log as binary log: order, positions, GTID state, retention |
+//! | `pressure/` | how fast writers may go |
+//! | `parts` | the parts of an open database |
+//! | `recovery` | replay of the log's tail |
+//! | `txn/` | transactions |
+//! | `checkpoint/` | the only writer of the base |
+//! | `commit/` | the commit path |
+//! | `apply/` | row events of other servers as changes of a transaction |
+//! | `ddl/` | DDL as one commit |
+//! | `xa/` | XA transactions |
+//! | `backup/` | copies of a running database, and what becomes of them |
+//! | `db/` | what an embedder sees: [`Database`] |
+//! | `check/` | checking a stopped data folder |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod apart;
 pub mod apply;
-mod backend;
 pub mod backup;
-mod base;
-mod batch;
-pub mod binlog;
-mod blocks;
-mod builder;
+mod bell;
+mod binlog;
 pub mod catalog;
 pub mod check;
 mod checkpoint;
 mod classic;
+mod clock;
 mod commit;
-mod cursor;
-mod damage;
+mod counters;
 pub mod db;
 mod ddl;
-pub mod error;
-mod estimate;
-mod fill;
-pub mod filter;
+mod error;
 mod folder;
-mod foreign;
 pub mod groups;
-pub mod image;
-mod index_build;
-mod local;
-#[allow(dead_code)]
+mod gtid_list;
+mod key;
 mod locks;
-mod memtable;
-mod merge;
-mod oob;
-mod pace;
-pub mod packed;
-mod parallel;
+mod options;
+mod parts;
+mod pressure;
+mod record;
 mod recovery;
-mod redo;
-mod replica;
-#[allow(dead_code, unused_imports)]
-mod run;
-mod scan;
-mod scrub;
-mod sequence;
-mod snapshot;
-mod spilled;
-mod state;
-pub mod table;
-mod table_locks;
-mod temporary;
-pub mod txn;
-mod verified;
-mod views;
-mod writeset;
+mod store;
+mod txn;
 pub mod xa;
 
-pub use binlog::{
-    BinlogFile, BinlogPosition, BinlogStats, GtidFilter, LogStretch, PurgeReport, ReadStart,
-    ReaderHold, StateReason, StateRecord, hash_group,
+pub use binlog::content::hash_group;
+pub use binlog::holds::ReaderHold;
+pub use binlog::lookup::GtidFilter;
+pub use binlog::stretch::LogStretch;
+pub use binlog::types::{BinlogFile, BinlogPosition, BinlogStats, PurgeReport, ReadStart};
+pub use catalog::change::{CatalogChange, Ddl};
+pub use catalog::counters::TableStats;
+pub use catalog::def::{
+    CheckDef, ColumnDef, DatabaseDef, DefaultDef, ForeignAction, ForeignKeyDef, GeneratedDef,
+    IndexColumn, IndexDef, TableDef,
 };
-pub use builder::TableBuilder;
-pub use catalog::{
-    Catalog, CatalogChange, CheckDef, ColumnDef, DatabaseDef, DefaultDef, ForeignAction,
-    ForeignKeyDef, GeneratedDef, IndexColumn, IndexDef, TableDef, same_rows,
-};
-pub use commit::event_group;
-pub use db::{Database, Ddl, Options, Stats};
-pub use error::{EngineError, Result};
-pub use fill::{FillRows, TableFill};
-pub use filter::BinlogFilter;
-pub use folder::{FolderLog, open_folder};
-pub use foreign::ForeignKeyMode;
+pub use catalog::filter::BinlogFilter;
+pub use catalog::foreign::ForeignKeyMode;
+pub use catalog::image::RowImage;
+pub use catalog::index::Index;
+pub use catalog::names::Catalog;
+pub use catalog::resolve::same_rows;
+pub use catalog::sequence::SequenceRow;
+pub use catalog::table::{Table, not_for_sequences};
+pub use catalog::view::{CheckOption, ViewAlgorithm, ViewDef};
+pub use commit::reserved::{CommitInfo, Reserved};
+pub use db::{Database, SetValue, Stats, TableBuilder};
+pub use ddl::fill::{FillRows, TableFill};
+pub use ddl::table_locks::TableLocks;
+pub use ddl::temporary::Fill;
+pub use error::{Damage, EngineError, Result};
+pub use groups::folder::{FolderLog, open_folder};
 pub use groups::{
     BegunFile, FolderRecords, GroupHead, GroupKind, GroupReader, LiveRecords, Records,
 };
-pub use image::RowImage;
-pub use locks::{LockWaiting, Locked, RangeMark};
+pub use key::KeyRange;
+pub use locks::asking::RangeMark;
+pub use locks::types::{LockMode, LockWait, LockWaiting, Locked};
 pub use narwal_binlog::GtidChoice;
 pub use narwal_binlog::RowMetadata;
 pub use narwal_log::{Gate, GateStats, Held, LogError, OnDone};
-pub use packed::{Compression, unpack};
-pub use parallel::Keep;
-pub use replica::{Origin, ReplicaState};
-pub use scrub::DEFAULT_SCRUB_RATE;
-pub use sequence::{SequenceRow, SetValue, not_for_sequences};
-pub use table::{Index, Table, TableStats};
-pub use table_locks::TableLocks;
-pub use temporary::{Fill, TemporaryTables};
-pub use txn::{
-    CommitInfo, Isolation, KeyRange, KillFlag, LockMode, LockWait, ReadView, Reserved, Row,
-    Savepoint, Scan, ScanItem, Transaction, TxnOptions,
-};
-pub use verified::Damage;
+pub use options::{DEFAULT_SCRUB_RATE, Options};
+pub use record::annex::event_group;
+pub use record::packed::{Compression, unpack};
+pub use record::replica::{Origin, ReplicaState};
+pub use record::state::{StateReason, StateRecord};
 #[doc(hidden)]
-pub use verified::open_base;
-pub use views::{CheckOption, ViewAlgorithm, ViewDef};
+pub use store::base::open_base;
+pub use store::parallel::Keep;
+pub use store::row::Row;
+pub use store::scan::{Scan, ScanItem};
+pub use txn::options::{Isolation, KillFlag, TxnOptions};
+pub use txn::savepoint::Savepoint;
+pub use txn::temporary_rows::TemporaryTables;
+pub use txn::transaction::{ReadView, Transaction};

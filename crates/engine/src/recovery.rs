@@ -3,53 +3,59 @@
 //! A record's row events go through the same steps as at commit: row images into the clustered index, keys derived
 //! from them into the others. The binlog position and the GTID counters are read back from the events.
 
-use crate::base::BaseGen;
+use crate::binlog::oob_holds::{OobHold, OobRegistry};
 use crate::binlog::replay::Replay;
-use crate::catalog::{Catalog, LoggedChange};
-use crate::classic::Reconcile;
-use crate::commit::{Annex, Spill, split_record};
-use crate::groups::Oob;
-use crate::index_build::IndexBuild;
-use crate::memtable::{Memtable, Payload, full_key};
-use crate::oob::{OobHold, OobRegistry};
-use crate::redo;
-use crate::replica::ReplicaState;
-use crate::run::{Run, RunCache};
-use crate::snapshot::SnapshotRegistry;
-use crate::spilled::Spilled;
-use crate::state::{Layer, State};
-use crate::table::{Table, finish_secondary_key};
-use crate::txn::{Row, RowInner};
-use crate::writeset::{SpillEnd, SpillPlace, WriteSet};
-use crate::xa::{PreparedAt, PreparedList, XaStep};
+use crate::catalog::change::LoggedChange;
+use crate::catalog::names::Catalog;
+use crate::catalog::table::Table;
+use crate::classic::recover::Reconcile;
+use crate::key::{finish_secondary_key, full_key};
+use crate::record::annex::{Annex, Spill, split_record};
+use crate::record::chunk::Oob;
+use crate::record::redo;
+use crate::record::replica::ReplicaState;
+use crate::record::xa::{PreparedAt, PreparedList, XaStep};
+use crate::store::base::BaseGen;
+use crate::store::entry::Payload;
+use crate::store::index_build::IndexBuild;
+use crate::store::memtable::Memtable;
+use crate::store::row::{Row, RowInner};
+use crate::store::run::reader::Run;
+use crate::store::run_space::RunSpace;
+use crate::store::snapshots::SnapshotRegistry;
+use crate::store::spilled::Spilled;
+use crate::store::state::{Layer, State};
+use crate::store::writeset::{SpillEnd, WriteSet};
 use crate::{EngineError, Result};
-use narwal_log::{DirRecords, Disk, Lsn, RecordKind, RecordRef};
+use narwal_log::{DirRecords, Lsn, RecordKind, RecordRef};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// What recovery needs for transactions that were sent out of band.
 pub(crate) struct RecoverySpill {
-    pub(crate) disk: Arc<dyn Disk>,
-    /// Where run files are.
-    pub(crate) dir: PathBuf,
+    pub(crate) runs: RunSpace,
     pub(crate) log_dir: PathBuf,
-    pub(crate) cache: Arc<RunCache>,
     pub(crate) registry: Arc<OobRegistry>,
-    /// Memory of a write set that is built again, bytes.
-    pub(crate) limit: u64,
 }
 
-impl RecoverySpill {
-    fn place(&self, id: u64) -> SpillPlace {
-        SpillPlace {
-            disk: self.disk.clone(),
-            dir: self.dir.clone(),
-            id,
-            cache: self.cache.clone(),
-            interrupt: None,
-        }
-    }
+/// What the log's records have made.
+pub(crate) struct Replayed {
+    pub(crate) state: Arc<State>,
+    pub(crate) catalog: Catalog,
+    pub(crate) binlog: Replay,
+    pub(crate) replica: ReplicaState,
+    /// XA transactions that are prepared and not ended.
+    pub(crate) prepared: PreparedList,
+}
+
+/// What else is left of recovery.
+pub(crate) struct Rest {
+    pub(crate) runs: RunSpace,
+    pub(crate) registry: Arc<OobRegistry>,
+    /// Out-of-band commits whose chunks must stay until a checkpoint covers them.
+    pub(crate) holds: Vec<(u64, OobHold)>,
+    pub(crate) reconcile: Option<Reconcile>,
 }
 
 /// Where a transaction's rows go.
@@ -109,9 +115,22 @@ impl Recovery {
         }
     }
 
-    /// The holds on chunks of commits that were replayed.
-    pub(crate) fn take_holds(&mut self) -> Vec<(u64, OobHold)> {
-        std::mem::take(&mut self.holds)
+    /// What has come of it.
+    pub(crate) fn finish(self) -> (Replayed, Rest) {
+        let replayed = Replayed {
+            state: self.state,
+            catalog: self.catalog,
+            binlog: self.binlog,
+            replica: self.replica,
+            prepared: self.prepared,
+        };
+        let rest = Rest {
+            runs: self.spill.runs,
+            registry: self.spill.registry,
+            holds: self.holds,
+            reconcile: self.reconcile,
+        };
+        (replayed, rest)
     }
 
     /// Applies one record.
@@ -124,8 +143,8 @@ impl Recovery {
         }
         let place =
             |e: String| EngineError::Corrupt(format!("log record at LSN {}: {e}", record.lsn));
-        let (kind, body) =
-            crate::packed::unpack(record.kind, record.body).map_err(|e| place(e.to_string()))?;
+        let (kind, body) = crate::record::packed::unpack(record.kind, record.body)
+            .map_err(|e| place(e.to_string()))?;
         let parts = split_record(kind, &body).map_err(|e| place(e.to_string()))?;
         let annex = parts.annex;
         let mut gtid = None;
@@ -138,7 +157,7 @@ impl Recovery {
             let group = self.binlog.commit(record, parts.events, len, sent.1)?;
             gtid = Some(group);
             if let Some(second) = &mut self.reconcile {
-                let (disk, log) = (&self.spill.disk, &self.spill.log_dir);
+                let (disk, log) = (&self.spill.runs.disk, &self.spill.log_dir);
                 if !second.committed(record, &self.binlog.files, group, disk, log)? {
                     return Err(place("it was prepared and never committed".into()));
                 }
@@ -183,7 +202,7 @@ impl Recovery {
                     self.commits += 1;
                     return Ok(());
                 }
-                let log = DirRecords::open(self.spill.disk.clone(), &self.spill.log_dir);
+                let log = DirRecords::open(self.spill.runs.disk.clone(), &self.spill.log_dir);
                 let (kind, body) = redo::record(&log, at).map_err(|e| place(e.to_string()))?;
                 let prepared = split_record(kind, &body)?;
                 return self.apply_changes(
@@ -271,13 +290,13 @@ impl Recovery {
             }
             target.set = Some(set);
         }
-        let records = DirRecords::open(self.spill.disk.clone(), &self.spill.log_dir);
+        let records = DirRecords::open(self.spill.runs.disk.clone(), &self.spill.log_dir);
         redo::chunks(&records, oob, covered, |events, row_ids| {
             self.apply_events(events, row_ids, target)?;
             if let Some(set) = &mut target.set
-                && set.bytes() > self.spill.limit
+                && set.bytes() > self.spill.runs.limit
             {
-                let place = self.spill.place(oob.first);
+                let place = self.spill.runs.place(oob.first, &None);
                 set.spill(&place, &[], SpillEnd::default())?;
             }
             Ok(())
@@ -285,7 +304,7 @@ impl Recovery {
     }
 
     fn open_runs(&self, spill: &Spill) -> Result<Vec<Arc<Run>>> {
-        let s = &self.spill;
+        let s = &self.spill.runs;
         spill
             .runs
             .iter()
@@ -300,7 +319,7 @@ impl Recovery {
         row_ids: &mut dyn Iterator<Item = u64>,
         target: &mut Target,
     ) -> Result<()> {
-        let mut replay = Replayed {
+        let mut replay = RowsInto {
             recovery: self,
             target,
         };
@@ -312,7 +331,7 @@ impl Recovery {
         let table = self.catalog.table_by_id(table).ok_or_else(|| {
             EngineError::Corrupt(format!("an index is made on the unknown table id {table}"))
         })?;
-        let mut build = IndexBuild::new(self.spill.place(0), self.spill.limit);
+        let mut build = IndexBuild::new(self.spill.runs.place(0, &None), self.spill.runs.limit);
         build.add(&self.state, table, index)?;
         if let Some(set) = build.layer()? {
             let layer = Layer::Spilled(Arc::new(Spilled::new(seq, set)));
@@ -325,12 +344,12 @@ impl Recovery {
 }
 
 /// Rows on their way into the store that is being rebuilt.
-struct Replayed<'a> {
+struct RowsInto<'a> {
     recovery: &'a Recovery,
     target: &'a mut Target,
 }
 
-impl redo::Rows for Replayed<'_> {
+impl redo::Rows for RowsInto<'_> {
     fn table(&self, id: u64) -> Option<Arc<Table>> {
         self.recovery.catalog.table_by_id(id).cloned()
     }

@@ -2,7 +2,9 @@
 //!
 //! One seed is one story: random transactions (with savepoints, rollbacks, duplicates, checkpoints, DDL, mode switches),
 //! a crash or a fault at a random changing call, recovery, and checks; then it goes on with the recovered store.
-//! `NARWAL_SEEDS` sets the number of seeds, `NARWAL_SEED` runs one; a failure prints its seed.
+//! A power failure has more than one outcome: several are made of each, and each is recovered and checked. Recovery crashes too.
+//! `NARWAL_SEEDS` sets the number of seeds, `NARWAL_SEED` runs one; a failure prints its seed. More: testkit's `stories.rs`;
+//! the long form is `./torture --simulate`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod common;
@@ -11,11 +13,19 @@ use narwal_binlog::{Event, EventReader, RowsKind, VirtualConfig};
 use narwal_engine::*;
 use narwal_log::sim::{Call, SimDisk};
 use narwal_log::{DirReader, DirRecords, RecordKind, RecordRef};
+use narwal_testkit::stories;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
+
+/// How many outcomes of each power failure are looked at, besides the one that the story goes on with.
+static OUTCOMES: LazyLock<u64> = LazyLock::new(|| {
+    let n = std::env::var("NARWAL_OUTCOMES").ok();
+    n.and_then(|n| n.parse().ok()).unwrap_or(1)
+});
 
 type Rows = BTreeMap<i64, (Option<i64>, String)>;
 
@@ -495,7 +505,18 @@ fn story(seed: u64) {
         }
         // The process dies, or the machine.
         let dead = rng.random_bool(0.7) || disk.is_off();
+        let mut after = After {
+            seed,
+            round,
+            mode,
+            acked,
+            history: &mut history,
+        };
         let next = if dead {
+            for n in 1..=*OUTCOMES {
+                let image = disk.crash(seed ^ round ^ n << 32);
+                after.recover(image, &mut rng, false);
+            }
             disk.crash(seed ^ round)
         } else {
             disk.kill()
@@ -504,67 +525,93 @@ fn story(seed: u64) {
         met(1, stat(&d, "Narwal_spills"));
         met(3, stat(&d, "Narwal_checkpoint_cuts"));
         drop(d);
-        disk = next;
-        let d = match Database::open_with(DIR, options(&disk, mode)) {
-            Ok(d) => d,
-            Err(e) => panic!("seed {seed} round {round}: does not open: {e}"),
-        };
+        let (now, d) = after.recover(next, &mut rng, true);
+        disk = now;
+        db = Some(d);
+    }
+}
+
+/// A round's end: what is known when the disk comes up again.
+struct After<'a> {
+    seed: u64,
+    round: u64,
+    mode: u8,
+    /// So many commits must be there.
+    acked: usize,
+    history: &'a mut Vec<Model>,
+}
+
+impl After<'_> {
+    /// Starts on what a crash has left, checks what is found, and takes it for the history from now on if it goes on.
+    fn recover(&mut self, disk: SimDisk, rng: &mut StdRng, goes_on: bool) -> (SimDisk, Database) {
+        let at = format!("seed {} round {}", self.seed, self.round);
+        stories::crashed();
+        let (disk, d) = self.open(disk, rng, &at);
         let damaged = d.scrub().unwrap();
-        assert!(damaged.is_empty(), "seed {seed} round {round}: {damaged:?}");
+        assert!(damaged.is_empty(), "{at}: {damaged:?}");
         let found = read_model(&d);
-        let commits = d
-            .stats()
-            .values
-            .iter()
-            .find(|v| v.0 == "Narwal_visible_seq")
-            .unwrap()
-            .1 as usize;
+        let commits = stat(&d, "Narwal_visible_seq") as usize;
+        let acked = self.acked;
         assert!(
             commits >= acked,
-            "seed {seed} round {round}: acknowledged {acked}, found {commits} commits"
+            "{at}: acknowledged {acked}, found {commits} commits"
         );
-        if commits < history.len() {
-            assert_eq!(
-                found, history[commits],
-                "seed {seed} round {round}: not the state after commit {commits}"
-            );
-            history.truncate(commits + 1);
+        if let Some(then) = self.history.get(commits) {
+            assert_eq!(found, *then, "{at}: not the state after commit {commits}");
         } else {
             // One that was in flight when the store failed reached the disk.
-            assert_eq!(commits, history.len(), "seed {seed} round {round}");
-            history.push(found.clone());
+            assert_eq!(commits, self.history.len(), "{at}");
         }
         let (events, n) = replay_events(&disk);
-        assert_eq!(
-            n as usize, commits,
-            "seed {seed} round {round}: commits in the log"
-        );
+        assert_eq!(n as usize, commits, "{at}: commits in the log");
         assert_eq!(
             (&events.t, &events.h),
             (&found.t, &found.h),
-            "seed {seed} round {round}: events and tables differ"
+            "{at}: events and tables differ"
         );
-        db = Some(d);
+        if goes_on {
+            self.history.truncate(commits);
+            self.history.push(found);
+        }
+        (disk, d)
+    }
+
+    /// A start, which the power may fail as well.
+    fn open(&self, mut disk: SimDisk, rng: &mut StdRng, at: &str) -> (SimDisk, Database) {
+        loop {
+            if rng.random_bool(0.25) {
+                disk.power_off_in(rng.random_range(1..40));
+            }
+            match Database::open_with(DIR, options(&disk, self.mode)) {
+                Ok(d) if !disk.is_off() => {
+                    disk.power_stays();
+                    return (disk, d);
+                }
+                // It may have been at its end, and clean up.
+                _ if disk.is_off() => {
+                    stories::crashed();
+                    disk = disk.crash(rng.random());
+                }
+                Err(e) => panic!("{at}: does not open: {e}"),
+                Ok(_) => unreachable!(),
+            }
+        }
     }
 }
 
 #[test]
 fn any_crash_leaves_a_prefix_with_everything_acknowledged() {
-    let n: u64 = std::env::var("NARWAL_SEEDS")
-        .ok()
-        .and_then(|s| s.parse().ok())
-        .unwrap_or(60);
-    let one: Option<u64> = std::env::var("NARWAL_SEED")
-        .ok()
-        .and_then(|s| s.parse().ok());
-    let seeds: Vec<u64> = one.map_or_else(|| (0..n).collect(), |s| vec![s]);
-    for seed in seeds {
-        let r = std::panic::catch_unwind(|| story(seed));
-        assert!(r.is_ok(), "failed with NARWAL_SEED={seed}");
-    }
+    static PACKED_OF_ALL: AtomicU64 = AtomicU64::new(0);
+    static MET_BY_ALL: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+    let told = stories::tell(60, story, || {
+        PACKED_OF_ALL.fetch_add(PACKED.take(), Relaxed);
+        for (all, n) in MET_BY_ALL.iter().zip(MET.take()) {
+            all.fetch_add(n, Relaxed);
+        }
+    });
+    let met = MET_BY_ALL.each_ref().map(|n| n.load(Relaxed));
     assert!(
-        one.is_some() || PACKED.get() > 0 && MET.get().iter().all(|n| *n > 20),
-        "compressed records were met, out-of-band commits, spills and local commits: {:?}",
-        MET.get()
+        told.one || PACKED_OF_ALL.load(Relaxed) > 0 && met.iter().all(|n| *n > 20),
+        "compressed records were met, out-of-band commits, spills and local commits: {met:?}"
     );
 }

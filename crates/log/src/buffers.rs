@@ -12,7 +12,7 @@ const KEPT: std::ops::RangeInclusive<usize> = 512..=4096;
 
 static SPARE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// An empty buffer, with room if one is to be had at once.
+/// An empty buffer; one that has room already, if it can be had without waiting.
 pub fn spare_buffer() -> Vec<u8> {
     SPARE
         .try_lock()

@@ -582,7 +582,7 @@ impl<S: Send + 'static> Inner<S> {
             let lanes = self.lanes.lock();
             (lanes.segment.clone(), core.written.load(Ordering::Acquire))
         };
-        // A handle of its own: an error of the disk that this sync is told of must not be hidden from the leader's.
+        // A handle of its own: a disk error is reported once to each handle, so this sync must not take the leader's report.
         let synced = core
             .opts
             .disk

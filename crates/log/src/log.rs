@@ -498,7 +498,7 @@ impl<S: Send + 'static> Log<S> {
                 self.inner.sync_all()?;
                 Ok(())
             }
-            // The log is complete without it; the next start just takes it for a crash.
+            // The log is complete without the record; the next start only looks like one after a crash.
             Err(LogError::NoSpace(_)) => Ok(()),
             Err(e) => Err(e),
         }

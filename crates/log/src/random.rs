@@ -22,7 +22,7 @@ const OPEN_FILES: usize = 16;
 pub(crate) const MAX_TRIES: u32 = 10;
 
 /// A segment file as random access needs it.
-pub(crate) struct Place<'a> {
+pub(crate) struct SegmentView<'a> {
     pub file: &'a dyn DiskFile,
     pub path: &'a Path,
     pub start: Lsn,
@@ -31,7 +31,7 @@ pub(crate) struct Place<'a> {
     pub first_seq: &'a AtomicU64,
 }
 
-impl Place<'_> {
+impl SegmentView<'_> {
     fn corrupt(&self, lsn: Lsn, reason: String) -> LogError {
         LogError::Corrupt(Corruption {
             file: self.path.to_path_buf(),
@@ -168,8 +168,8 @@ impl LogRecords {
 }
 
 impl Segment {
-    pub(crate) fn place(&self, log_id: u64) -> Place<'_> {
-        Place {
+    pub(crate) fn place(&self, log_id: u64) -> SegmentView<'_> {
+        SegmentView {
             file: &*self.file,
             path: &self.path,
             start: self.start,
@@ -256,7 +256,7 @@ impl DirRecords {
         if lsn >= end {
             return Err(LogError::BehindEnd { lsn, end });
         }
-        Place {
+        SegmentView {
             file: &*f.file,
             path: &f.path,
             start: f.start,

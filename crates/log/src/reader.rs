@@ -232,7 +232,7 @@ impl DirReader {
     }
 
     /// Goes on behind damage: to the next record behind the current place that verifies. Gives its LSN, or `None` if
-    /// there is none. For tools that save what can be read; which records are missing, nobody can tell.
+    /// there is none. For tools that save what can be read. Which records are missing is not known.
     ///
     /// # Errors
     /// Errors of reading the files.

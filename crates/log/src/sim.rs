@@ -102,21 +102,23 @@ impl Call {
 
 #[derive(Debug, Clone)]
 enum Pending {
-    Write(u64, Vec<u8>),
+    Write(u64, Arc<[u8]>),
     SetLen(u64),
 }
 
 #[derive(Debug, Clone, Default)]
 struct SimInode {
-    /// What reads see.
-    now: Vec<u8>,
+    /// What reads see. Copies of a disk share it until one of them writes.
+    now: Arc<Vec<u8>>,
     /// What is on the platter.
-    durable: Vec<u8>,
+    durable: Arc<Vec<u8>>,
     pending: Vec<Pending>,
     /// How many were pending before those.
     settled: u64,
     /// Syncs that have failed.
     losses: u64,
+    /// Bytes that were read since [`SimDisk::trace_reads`].
+    read: Option<Vec<bool>>,
 }
 
 #[derive(Debug, Clone)]
@@ -133,6 +135,8 @@ struct State {
     names: BTreeMap<PathBuf, u64>,
     durable_names: BTreeMap<PathBuf, u64>,
     dir_ops: Vec<DirOp>,
+    /// The names at [`SimDisk::trace_reads`].
+    traced_names: BTreeMap<PathBuf, u64>,
     /// Calls that change something, so far.
     changes: u64,
     /// The change after which nothing works any more.
@@ -169,7 +173,8 @@ fn not_found() -> io::Error {
     io::Error::from_raw_os_error(libc::ENOENT)
 }
 
-fn write_into(data: &mut Vec<u8>, at: u64, bytes: &[u8]) {
+fn write_into(data: &mut Arc<Vec<u8>>, at: u64, bytes: &[u8]) {
+    let data = Arc::make_mut(data);
     let (at, end) = (at as usize, at as usize + bytes.len());
     if data.len() < end {
         data.resize(end, 0);
@@ -253,7 +258,7 @@ impl SimInode {
         for p in self.pending.drain(..n) {
             match p {
                 Pending::Write(at, bytes) => write_into(&mut self.durable, at, &bytes),
-                Pending::SetLen(len) => self.durable.resize(len as usize, 0),
+                Pending::SetLen(len) => Arc::make_mut(&mut self.durable).resize(len as usize, 0),
             }
         }
     }
@@ -284,7 +289,7 @@ impl SimInode {
             match op {
                 Pending::SetLen(len) => {
                     if share >= 1.0 || rng.random_bool(share) {
-                        self.durable.resize(len as usize, 0);
+                        Arc::make_mut(&mut self.durable).resize(len as usize, 0);
                     }
                 }
                 Pending::Write(at, bytes) => {
@@ -341,6 +346,11 @@ impl SimDisk {
     pub fn power_off_in(&self, n: u64) {
         let mut s = self.0.lock();
         s.power_off_at = Some(s.changes + n);
+    }
+
+    /// Takes [`SimDisk::power_off_in`] back, if it has not come.
+    pub fn power_stays(&self) {
+        self.0.lock().power_off_at = None;
     }
 
     /// The `n`th call of this kind from now on panics.
@@ -452,7 +462,7 @@ impl SimDisk {
     pub fn content(&self, path: &Path) -> Option<Vec<u8>> {
         let s = self.0.lock();
         let id = s.names.get(path)?;
-        s.inodes.get(id).map(|f| f.now.clone())
+        s.inodes.get(id).map(|f| f.now.to_vec())
     }
 
     /// Changes bytes of a file, durably: damage.
@@ -461,9 +471,27 @@ impl SimDisk {
         if let Some(&id) = s.names.get(path) {
             let f = s.inode(id);
             f.sync(f.next());
-            change(&mut f.now[offset as usize..]);
+            change(&mut Arc::make_mut(&mut f.now)[offset as usize..]);
             f.durable = f.now.clone();
         }
+    }
+
+    /// From now on it is kept which bytes of the files that are there are read.
+    pub fn trace_reads(&self) {
+        let mut s = self.0.lock();
+        for f in s.inodes.values_mut() {
+            f.read = Some(vec![false; f.now.len()]);
+        }
+        s.traced_names = s.names.clone();
+    }
+
+    /// Those bytes, of the files that were there, by the names that the files had.
+    pub fn reads(&self) -> BTreeMap<PathBuf, Vec<bool>> {
+        let s = self.0.lock();
+        let read = |id: &u64| s.inodes.get(id)?.read.clone();
+        (s.traced_names.iter())
+            .filter_map(|(path, id)| Some((path.clone(), read(id)?)))
+            .collect()
     }
 
     /// All file paths.
@@ -497,13 +525,13 @@ fn apply(names: &mut BTreeMap<PathBuf, u64>, op: DirOp) {
 }
 
 impl SimFile {
-    fn write(&self, bytes: Vec<u8>, offset: u64) -> io::Result<()> {
+    fn write(&self, bytes: Arc<[u8]>, offset: u64) -> io::Result<()> {
         let mut s = self.disk.0.lock();
         let off = match s.enter(Call::Write, On::Inode(self.inode)) {
             Ok(off) => off,
             Err(e) => {
                 // What fails may have been done in part.
-                let part = bytes[..bytes.len() / 2].to_vec();
+                let part: Arc<[u8]> = bytes[..bytes.len() / 2].into();
                 if !s.off && s.room(self.inode, offset + part.len() as u64).is_ok() {
                     let f = s.inode(self.inode);
                     write_into(&mut f.now, offset, &part);
@@ -525,7 +553,7 @@ impl SimFile {
         s.room(self.inode, len)?;
         let f = s.inode(self.inode);
         if !(only_grow && f.now.len() as u64 >= len) {
-            f.now.resize(len as usize, 0);
+            Arc::make_mut(&mut f.now).resize(len as usize, 0);
             f.pending.push(Pending::SetLen(len));
         }
         if off { Err(power_lost()) } else { Ok(()) }
@@ -536,21 +564,26 @@ impl DiskFile for SimFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut s = self.disk.0.lock();
         s.enter(Call::Read, On::Inode(self.inode))?;
-        let data = &s.inode(self.inode).now;
-        let Some(rest) = data.get(offset as usize..) else {
+        let f = s.inode(self.inode);
+        let Some(rest) = f.now.get(offset as usize..) else {
             return Ok(0);
         };
         let n = rest.len().min(buf.len());
         buf[..n].copy_from_slice(&rest[..n]);
+        if let Some(read) = &mut f.read {
+            let end = offset as usize + n;
+            read.resize(read.len().max(end), false);
+            read[offset as usize..end].fill(true);
+        }
         Ok(n)
     }
 
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
-        self.write(buf.to_vec(), offset)
+        self.write(buf.into(), offset)
     }
 
     fn write_vectored_at(&self, bufs: &[&[u8]], offset: u64) -> io::Result<()> {
-        self.write(bufs.concat(), offset)
+        self.write(bufs.concat().into(), offset)
     }
 
     fn sync_data(&self) -> io::Result<()> {
@@ -629,7 +662,7 @@ impl Disk for SimDisk {
             let id = match s.names.get(path) {
                 Some(&id) => {
                     let f = s.inode(id);
-                    f.now.clear();
+                    f.now = Arc::default();
                     f.pending.push(Pending::SetLen(0));
                     id
                 }

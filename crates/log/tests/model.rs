@@ -1,5 +1,6 @@
 //! Random histories on the simulated disk, with a crash at any I/O call. `NARWAL_SEEDS` sets how many (default 300);
-//! `NARWAL_SEED` runs just one. A failure prints its seed.
+//! `NARWAL_SEED` runs just one. A failure prints its seed. More for the first of them: testkit's `stories.rs`; its long form is
+//! `./torture --simulate`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use narwal_log::sim::{Call, SimDisk};
 use narwal_log::{Durability, HEADER_LEN, Log, LogError, LogOptions, OpenError, RecordKind};
+use narwal_testkit::stories;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
@@ -279,56 +281,58 @@ impl Drop for Name {
     }
 }
 
+/// The power goes (or the process dies) in the middle of any call, again and again.
+fn crashes(seed: u64) {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let mut disk = SimDisk::new();
+    let rounds = rng.random_range(1..6);
+    let mut run = Run {
+        seed,
+        rng,
+        model: Model::default(),
+        checkpoint: None,
+        sent: Vec::new(),
+    };
+    for _ in 0..rounds {
+        let n = if run.rng.random_bool(0.3) {
+            run.rng.random_range(1..30)
+        } else {
+            run.rng.random_range(1..400)
+        };
+        disk.power_off_in(n);
+        match run.open(&disk) {
+            Ok(log) => {
+                let steps = run.rng.random_range(1..60);
+                let r = run.work(&log, steps);
+                match r {
+                    Ok(()) if run.rng.random_bool(0.3) => {
+                        let all = run.model.commits.len() as u64;
+                        if log.close().is_ok() {
+                            run.model.safe = all;
+                        }
+                    }
+                    Ok(()) => {}
+                    Err(e) => assert!(disk.is_off(), "{e}"),
+                }
+            }
+            Err(e) => assert!(disk.is_off(), "{e}"),
+        }
+        let off = disk.is_off();
+        stories::crashed();
+        disk = if !off && run.rng.random_bool(0.3) {
+            disk.kill()
+        } else {
+            disk.crash(run.rng.random())
+        };
+    }
+    let log = run.open(&disk).unwrap();
+    run.work(&log, 20).unwrap();
+}
+
 /// C1, C7: the power goes (or the process dies) in the middle of any call, again and again.
 #[test]
 fn c1_crash_at_any_call_keeps_what_was_acknowledged_and_a_prefix_of_the_rest() {
-    for seed in seeds() {
-        let name = Name(seed);
-        let mut rng = SmallRng::seed_from_u64(seed);
-        let mut disk = SimDisk::new();
-        let rounds = rng.random_range(1..6);
-        let mut run = Run {
-            seed,
-            rng,
-            model: Model::default(),
-            checkpoint: None,
-            sent: Vec::new(),
-        };
-        for _ in 0..rounds {
-            let n = if run.rng.random_bool(0.3) {
-                run.rng.random_range(1..30)
-            } else {
-                run.rng.random_range(1..400)
-            };
-            disk.power_off_in(n);
-            match run.open(&disk) {
-                Ok(log) => {
-                    let steps = run.rng.random_range(1..60);
-                    let r = run.work(&log, steps);
-                    match r {
-                        Ok(()) if run.rng.random_bool(0.3) => {
-                            let all = run.model.commits.len() as u64;
-                            if log.close().is_ok() {
-                                run.model.safe = all;
-                            }
-                        }
-                        Ok(()) => {}
-                        Err(e) => assert!(disk.is_off(), "{e}"),
-                    }
-                }
-                Err(e) => assert!(disk.is_off(), "{e}"),
-            }
-            let off = disk.is_off();
-            disk = if !off && run.rng.random_bool(0.3) {
-                disk.kill()
-            } else {
-                disk.crash(run.rng.random())
-            };
-        }
-        let log = run.open(&disk).unwrap();
-        run.work(&log, 20).unwrap();
-        drop(name);
-    }
+    stories::tell(300, crashes, || ());
 }
 
 /// C1 with several threads and the background threads: not repeatable by its seed alone, but sees races.

@@ -13,7 +13,8 @@
 mod session;
 
 pub use session::{
-    Refused, base, check, check_or_unwind, keep, reserve, set_session_limit, unwinding, used,
+    Refused, ask_system_by, base, check, check_or_unwind, keep, reserve, set_session_limit,
+    unwinding, used,
 };
 
 use std::cell::Cell;
@@ -157,6 +158,7 @@ fn has_room(own: i64, more: i64) -> bool {
 /// A statement begins on this thread: peaks count from here.
 pub fn begin() {
     PEAK.set(held());
+    session::ask_again();
 }
 
 /// The most that the thread held since [`begin`], to about [`STEP`].

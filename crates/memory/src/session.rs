@@ -3,12 +3,22 @@
 use crate::{STEP, has_room, held, most, settle_if_far};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::OnceLock;
+
+/// From so many bytes on the system is asked beforehand: what most code needs at once and can't do without. The server has that much
+/// in reserve for what is not asked for.
+const LARGE: i64 = 32 << 20;
+
+/// Whether the system would give so many bytes at once.
+static SYSTEM: OnceLock<fn(usize) -> bool> = OnceLock::new();
 
 thread_local! {
     /// What the thread held when the session had nothing: whatever it holds beyond that is the session's.
     static BASE: Cell<i64> = const { Cell::new(0) };
     /// What the session may hold.
     static LIMIT: Cell<i64> = const { Cell::new(i64::MAX) };
+    /// Up to here a check is only a comparison: the limit, or where the system is asked next.
+    static NEXT: Cell<i64> = const { Cell::new(LARGE) };
 }
 
 /// A session can't have what it asks for.
@@ -24,6 +34,19 @@ pub enum Refused {
 #[inline]
 pub fn set_session_limit(bytes: i64) {
     LIMIT.set(bytes);
+    ask_again();
+}
+
+/// How the system is asked for large pieces before they are taken; the first one that is set counts. Code that takes memory has no way
+/// to hear that there is none.
+pub fn ask_system_by(has_room: fn(usize) -> bool) {
+    _ = SYSTEM.set(has_room);
+}
+
+/// What the system has said before does not count any more.
+#[inline]
+pub(crate) fn ask_again() {
+    NEXT.set(LARGE.min(LIMIT.get()));
 }
 
 /// The session has `kept` bytes between two statements. What the thread holds besides is others': rows that went into memtables,
@@ -52,10 +75,25 @@ pub fn used() -> i64 {
 pub fn check() -> Result<(), Refused> {
     settle_if_far();
     let used = used();
-    if used > LIMIT.get() || used > most() {
-        return Err(refusal(used));
+    if used > NEXT.get() || used > most() {
+        return look_closely(used);
     }
     Ok(())
+}
+
+#[cold]
+fn look_closely(used: i64) -> Result<(), Refused> {
+    // A list that grows takes twice what it has.
+    if used > LIMIT.get() || used > most() || !system_has(used.saturating_mul(2)) {
+        return Err(refusal(used));
+    }
+    NEXT.set((used + used / 4).min(LIMIT.get()));
+    Ok(())
+}
+
+fn system_has(bytes: i64) -> bool {
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    SYSTEM.get().is_none_or(|has_room| has_room(bytes))
 }
 
 /// As [`check`], before so many bytes are taken at once.
@@ -71,7 +109,8 @@ pub fn reserve(bytes: u64) -> Result<(), Refused> {
 fn reserve_much(bytes: i64) -> Result<(), Refused> {
     let used = used();
     let wanted = used.saturating_add(bytes);
-    if wanted > LIMIT.get() || !has_room(used, bytes) {
+    let refused = wanted > LIMIT.get() || !has_room(used, bytes);
+    if refused || bytes >= LARGE && !system_has(bytes) {
         return Err(refusal(wanted));
     }
     Ok(())
@@ -107,7 +146,43 @@ pub fn unwinding<T>(f: impl FnOnce() -> T) -> Result<T, Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{freed, taken};
+    use crate::{begin, freed, taken};
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+    #[test]
+    fn the_system_is_asked_before_much_is_taken() {
+        let _alone = crate::ALONE.lock();
+        crate::set_limit(u64::MAX);
+        ask_system_by(|bytes| {
+            ASKED.store(bytes, Relaxed);
+            bytes < 100 << 20
+        });
+        keep(0);
+        taken(LARGE as usize);
+        assert_eq!((check(), ASKED.load(Relaxed)), (Ok(()), 0));
+        taken(8 << 20);
+        assert_eq!((check(), ASKED.load(Relaxed)), (Ok(()), 80 << 20));
+        taken(8 << 20);
+        assert_eq!(
+            (check(), ASKED.load(Relaxed)),
+            (Ok(()), 80 << 20),
+            "a quarter more"
+        );
+        taken(8 << 20);
+        assert_eq!(
+            (check(), ASKED.load(Relaxed)),
+            (Err(Refused::Server), 112 << 20)
+        );
+        freed(24 << 20);
+        begin();
+        assert_eq!(reserve(31 << 20), Ok(()));
+        assert_eq!(reserve(99 << 20), Ok(()));
+        assert_eq!(reserve(100 << 20), Err(Refused::Server));
+        freed(held() as usize);
+        crate::settle();
+    }
 
     #[test]
     fn a_session_has_its_limit() {

@@ -45,6 +45,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// but not what that takes; and it takes the reserve again after it was used.
 pub(crate) fn stay_within(budget: u64, limit: u64) {
     narwal_memory::set_limit(limit);
+    narwal_memory::ask_system_by(crate::reserve::system_has);
     crate::reserve::take();
     let thread = std::thread::Builder::new().name("narwal-trim".into());
     let watch = move || {

@@ -12,6 +12,7 @@ use narwal_server::{
 };
 use narwal_session::variables::VarValue;
 use narwal_session::{ClientSession, ConnectOptions, FailedLogin, Startup, TlsNeed};
+use narwal_types::errors;
 use narwal_types::{
     BulkValue, Collation, LateAnswer, OkInfo, ResultColumn, ResultSink, SessionChange,
 };
@@ -497,7 +498,7 @@ impl Session for Client {
                 // OK: no rows affected, no insert id, status, no warnings.
                 let [low, high] = self.0.status_flags().to_le_bytes();
                 io.write_packet(&[&[0, 0, 0, low, high, 0, 0]])
-                    .map_err(|e| SqlError::new(1158, b"08S01", e.to_string()))
+                    .map_err(|e| errors::NET_READ_ERROR.text(e.to_string()))
             }
             COM_BINLOG_DUMP => self.0.binlog_dump(payload, &mut Packets(io)),
             _ => Err(SqlError::unsupported("COM_BINLOG_DUMP_GTID")),

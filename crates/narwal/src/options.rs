@@ -21,28 +21,143 @@ const SECTIONS: [&str; 6] = [
     "mysql.server",
 ];
 
-const OWN: [&str; 20] = [
-    ACCEPT_LOG_LOSS,
-    "bind-address",
-    "config",
-    "datadir",
-    "defaults-extra-file",
-    "defaults-file",
-    "encryption-key-file",
-    "file-key-management-filename",
-    "log-level",
-    "no-defaults",
-    "port",
-    "skip-networking",
-    "skip-ssl",
-    "socket",
-    "ssl",
-    "ssl-ca",
-    "ssl-cert",
-    "ssl-crl",
-    "ssl-key",
-    "tls-version",
+/// What an own option of `narwal serve` does: one that is no system variable, or whose variable only states it.
+type Take = fn(&mut Building, &Given) -> Result<()>;
+
+/// The own options: name, whether a value follows it, and what it does.
+const OWN: &[(&str, bool, Take)] = &[
+    (ACCEPT_LOG_LOSS, false, |b, g| {
+        // Not from a file: who forgets it there would never again be asked.
+        if !g.place.is_empty() {
+            return Err(g.error("is for the command line only"));
+        }
+        b.serve.accept_log_loss = g.boolean()?;
+        Ok(())
+    }),
+    ("bind-address", true, |b, g| {
+        b.serve.addresses = parse_addresses(g)?;
+        Ok(())
+    }),
+    ("config", true, option_file),
+    ("datadir", true, |b, g| {
+        g.path().map(|p| b.serve.datadir = p)
+    }),
+    ("defaults-extra-file", true, option_file),
+    ("defaults-file", true, option_file),
+    (KEY_FILE, true, take_key_file),
+    (KEY_FILE_ALIAS, true, take_key_file),
+    ("log-level", true, |b, g| {
+        b.serve.log_level = Some(g.required()?.to_owned());
+        Ok(())
+    }),
+    ("no-defaults", false, |_, _| Ok(())),
+    ("port", true, |b, g| {
+        let port = g.required()?;
+        b.serve.port = port
+            .parse()
+            .map_err(|_| g.error(format!("{port:?} is not a port")))?;
+        Ok(())
+    }),
+    ("skip-networking", false, |b, g| {
+        b.networking = !g.boolean()?;
+        Ok(())
+    }),
+    ("skip-ssl", false, |b, g| {
+        b.serve.tls = !g.boolean()?;
+        Ok(())
+    }),
+    ("socket", true, |b, g| g.path().map(|p| b.socket = Some(p))),
+    ("ssl", false, |b, g| {
+        b.serve.tls = g.boolean()?;
+        Ok(())
+    }),
+    ("ssl-ca", true, |b, g| {
+        g.path().map(|p| b.serve.tls_files.ca = Some(p))
+    }),
+    ("ssl-cert", true, |b, g| g.path().map(|p| b.cert = Some(p))),
+    ("ssl-crl", true, |b, g| {
+        g.path().map(|p| b.serve.tls_files.crl = Some(p))
+    }),
+    ("ssl-key", true, |b, g| g.path().map(|p| b.key = Some(p))),
+    ("tls-version", true, |b, g| {
+        b.serve.tls_versions = g.required()?.to_owned();
+        b.serve.tls_files.versions = narwal_server::tls::versions(&b.serve.tls_versions)
+            .map_err(|v| g.error(format!("{v:?} is not offered: TLSv1.2, TLSv1.3 are")))?;
+        Ok(())
+    }),
 ];
+
+/// An own option by its name.
+fn own(name: &str) -> Option<&'static (&'static str, bool, Take)> {
+    OWN.iter().find(|o| o.0 == name)
+}
+
+/// Option files are read before anything else; one can't name another.
+fn option_file(b: &mut Building, g: &Given) -> Result<()> {
+    match g.place.is_empty() {
+        true => Ok(()),
+        false => variable(g, &mut b.serve.settings),
+    }
+}
+
+fn take_key_file(b: &mut Building, g: &Given) -> Result<()> {
+    b.serve.key_file = key_file(g)?;
+    Ok(())
+}
+
+/// [`Serve`] while options are read, with what only all of them together say.
+struct Building {
+    serve: Serve,
+    socket: Option<PathBuf>,
+    cert: Option<PathBuf>,
+    key: Option<PathBuf>,
+    networking: bool,
+}
+
+impl Building {
+    fn new() -> Building {
+        Building {
+            serve: Serve {
+                datadir: PathBuf::from("narwal-data"),
+                key_file: None,
+                accept_log_loss: false,
+                port: 3306,
+                addresses: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
+                socket: None,
+                tls: true,
+                tls_files: TlsFiles::default(),
+                tls_versions: String::new(),
+                log_level: None,
+                settings: Vec::new(),
+            },
+            socket: None,
+            cert: None,
+            key: None,
+            networking: true,
+        }
+    }
+
+    fn finish(self) -> Result<Serve> {
+        let mut o = self.serve;
+        if !self.networking {
+            o.addresses.clear();
+        }
+        o.tls_files.own = match (self.cert, self.key) {
+            (Some(c), Some(k)) => Some((c, k)),
+            (None, None) => None,
+            _ => return Err(Usage("ssl-cert and ssl-key go together".into())),
+        };
+        if o.tls_files.crl.is_some() && o.tls_files.ca.is_none() {
+            return Err(Usage("ssl-crl needs ssl-ca".into()));
+        }
+        o.socket = match self.socket {
+            Some(s) if s.as_os_str().is_empty() => None,
+            Some(s) => Some(s),
+            None => Some(o.datadir.join("narwal.sock")),
+        };
+        Ok(o)
+    }
+}
 
 /// How `narwal serve` was asked to run.
 #[derive(Debug, Clone)]
@@ -147,6 +262,10 @@ impl Given {
         self.value
             .as_deref()
             .ok_or_else(|| self.error("needs a value, as in --name=value"))
+    }
+
+    fn path(&self) -> Result<PathBuf> {
+        Ok(PathBuf::from(self.required()?))
     }
 
     fn boolean(&self) -> Result<bool> {
@@ -263,10 +382,9 @@ fn file_value(raw: &str) -> String {
 }
 
 fn takes_value(name: &str) -> bool {
-    match name {
-        "skip-networking" | "skip-ssl" | "ssl" | "no-defaults" | ACCEPT_LOG_LOSS => false,
-        name if OWN.contains(&name) => true,
-        name => variables::variable(&name.replace('-', "_")).is_some_and(|v| !v.boolean),
+    match own(name) {
+        Some((_, takes, _)) => *takes,
+        None => variables::variable(&name.replace('-', "_")).is_some_and(|v| !v.boolean),
     }
 }
 
@@ -304,72 +422,14 @@ pub fn serve(args: &[String]) -> Result<Serve> {
     }
     all.extend(command_line);
 
-    let mut o = Serve {
-        datadir: PathBuf::from("narwal-data"),
-        key_file: None,
-        accept_log_loss: false,
-        port: 3306,
-        addresses: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
-        socket: None,
-        tls: true,
-        tls_files: TlsFiles::default(),
-        tls_versions: String::new(),
-        log_level: None,
-        settings: Vec::new(),
-    };
-    let mut socket: Option<PathBuf> = None;
-    let (mut cert, mut key): (Option<PathBuf>, Option<PathBuf>) = (None, None);
-    let mut networking = true;
+    let mut building = Building::new();
     for g in &all {
-        match g.name.as_str() {
-            "datadir" => o.datadir = PathBuf::from(g.required()?),
-            KEY_FILE | KEY_FILE_ALIAS => o.key_file = key_file(g)?,
-            // Not from a file: who forgets it there would never again be asked.
-            ACCEPT_LOG_LOSS if g.place.is_empty() => o.accept_log_loss = g.boolean()?,
-            ACCEPT_LOG_LOSS => return Err(g.error("is for the command line only")),
-            "port" => {
-                let port = g.required()?;
-                o.port = port
-                    .parse()
-                    .map_err(|_| g.error(format!("{port:?} is not a port")))?;
-            }
-            "bind-address" => o.addresses = parse_addresses(g)?,
-            "socket" => socket = Some(PathBuf::from(g.required()?)),
-            "skip-networking" => networking = !g.boolean()?,
-            "ssl" => o.tls = g.boolean()?,
-            "skip-ssl" => o.tls = !g.boolean()?,
-            "ssl-cert" => cert = Some(PathBuf::from(g.required()?)),
-            "ssl-key" => key = Some(PathBuf::from(g.required()?)),
-            "ssl-ca" => o.tls_files.ca = Some(PathBuf::from(g.required()?)),
-            "ssl-crl" => o.tls_files.crl = Some(PathBuf::from(g.required()?)),
-            "tls-version" => {
-                o.tls_versions = g.required()?.to_owned();
-                o.tls_files.versions = narwal_server::tls::versions(&o.tls_versions)
-                    .map_err(|v| g.error(format!("{v:?} is not offered: TLSv1.2, TLSv1.3 are")))?;
-            }
-            "log-level" => o.log_level = Some(g.required()?.to_owned()),
-            "config" | "defaults-file" | "defaults-extra-file" if g.place.is_empty() => {}
-            "no-defaults" => {}
-            _ => variable(g, &mut o.settings)?,
+        match own(&g.name) {
+            Some((_, _, take)) => take(&mut building, g)?,
+            None => variable(g, &mut building.serve.settings)?,
         }
     }
-    if !networking {
-        o.addresses.clear();
-    }
-    o.tls_files.own = match (cert, key) {
-        (Some(c), Some(k)) => Some((c, k)),
-        (None, None) => None,
-        _ => return Err(Usage("ssl-cert and ssl-key go together".into())),
-    };
-    if o.tls_files.crl.is_some() && o.tls_files.ca.is_none() {
-        return Err(Usage("ssl-crl needs ssl-ca".into()));
-    }
-    o.socket = match socket {
-        Some(s) if s.as_os_str().is_empty() => None,
-        Some(s) => Some(s),
-        None => Some(o.datadir.join("narwal.sock")),
-    };
-    Ok(o)
+    building.finish()
 }
 
 /// A system variable as an option: `--name=value`, `--name`, `--skip-name`. Only the name
@@ -395,7 +455,7 @@ fn variable(g: &Given, settings: &mut Vec<(String, Option<String>)>) -> Result<(
     }
     Err(unknown(
         g,
-        OWN.into_iter().chain(variables::variable_names()),
+        OWN.iter().map(|o| o.0).chain(variables::variable_names()),
     ))
 }
 

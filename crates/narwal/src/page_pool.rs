@@ -12,6 +12,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// A page of the base (redb's default), as it stands in an `Arc<[u8]>`: two counts in front.
 const BLOCK: usize = 4096 + 2 * size_of::<usize>();
@@ -147,18 +148,34 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// The C library had nothing: gives the reserve back to the system and asks once more. Statements that hold much then end
-/// at their next check, with an error, and the others go on.
+/// The C library had nothing: gives the reserve back to the system and asks again, for some seconds if need be. Statements that
+/// hold much end at their next check meanwhile, with an error, and the others go on.
 #[cold]
 fn again(size: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
-    if !crate::reserve::give_back() {
-        return null_mut();
-    }
-    let block = ask();
+    let block = ask_on(ask);
     if !block.is_null() {
         narwal_memory::taken(size);
     }
     block
+}
+
+/// How often the C library is asked again, and how long after.
+const ROUNDS: u32 = 300;
+const PAUSE: Duration = Duration::from_millis(10);
+
+#[cold]
+fn ask_on(ask: impl Fn() -> *mut u8) -> *mut u8 {
+    for _ in 0..ROUNDS {
+        crate::reserve::give_back();
+        let block = ask();
+        if !block.is_null() {
+            return block;
+        }
+        // Also if others have the reserve.
+        narwal_memory::set_exhausted(true);
+        std::thread::sleep(PAUSE);
+    }
+    null_mut()
 }
 
 impl Pool {
@@ -175,9 +192,9 @@ impl Pool {
             };
             // SAFETY: the layout is not empty.
             let mut region = unsafe { System.alloc(layout) };
-            if region.is_null() && crate::reserve::give_back() {
+            if region.is_null() {
                 // SAFETY: as above.
-                region = unsafe { System.alloc(layout) };
+                region = ask_on(|| unsafe { System.alloc(layout) });
             }
             if region.is_null() {
                 return region;

@@ -12,25 +12,40 @@ const SIZE: usize = 64 << 20;
 
 static RESERVE: AtomicPtr<libc::c_void> = AtomicPtr::new(null_mut());
 
-/// Takes the reserve, if it isn't there. False if the system has none to give.
-pub(crate) fn take() -> bool {
-    if !RESERVE.load(Ordering::Relaxed).is_null() {
-        return true;
-    }
+/// A piece of address space; `None` if the system has none to give.
+fn map(size: usize) -> Option<*mut libc::c_void> {
     let (prot, flags) = (
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
     );
     // SAFETY: a new mapping, at a place that the kernel chooses; nothing reads or writes it.
-    let piece = unsafe { libc::mmap(null_mut(), SIZE, prot, flags, -1, 0) };
-    if piece == libc::MAP_FAILED {
+    let piece = unsafe { libc::mmap(null_mut(), size, prot, flags, -1, 0) };
+    (piece != libc::MAP_FAILED).then_some(piece)
+}
+
+/// Whether the system would give so many bytes in one piece now.
+pub(crate) fn system_has(bytes: usize) -> bool {
+    let Some(piece) = map(bytes) else {
         return false;
+    };
+    // SAFETY: it is the mapping that was just made, and nobody else knows it.
+    unsafe { libc::munmap(piece, bytes) };
+    true
+}
+
+/// Takes the reserve, if it isn't there. False if the system has none to give.
+pub(crate) fn take() -> bool {
+    if !RESERVE.load(Ordering::Relaxed).is_null() {
+        return true;
     }
+    let Some(piece) = map(SIZE) else {
+        return false;
+    };
     if RESERVE
         .compare_exchange(null_mut(), piece, Ordering::AcqRel, Ordering::Relaxed)
         .is_err()
     {
-        // SAFETY: it is the mapping that was just made, and nobody else knows it.
+        // SAFETY: as above.
         unsafe { libc::munmap(piece, SIZE) };
     }
     true
@@ -59,5 +74,15 @@ mod tests {
         assert!(narwal_memory::is_exhausted());
         assert!(!give_back());
         narwal_memory::set_exhausted(false);
+    }
+
+    #[test]
+    fn the_system_is_asked() {
+        assert!(system_has(1 << 20));
+        assert!(!system_has(usize::MAX / 2));
+        assert!(
+            !system_has(0),
+            "nothing can't be mapped, and nobody asks for it"
+        );
     }
 }

@@ -32,22 +32,24 @@ const UNTIL_REACHED: u8 = 1;
 
 /// Error numbers of MariaDB that SQL statements don't meet.
 pub mod errno {
+    use narwal_types::errors::codes;
+
     /// Something that Narwal does not have.
-    pub const NOT_SUPPORTED: u16 = 1235;
+    pub const NOT_SUPPORTED: u16 = codes::NOT_SUPPORTED_YET;
     /// The source says that its log lacks something.
-    pub const INCIDENT: u16 = 1590;
+    pub const INCIDENT: u16 = codes::SLAVE_INCIDENT;
     /// The link is refused for good.
-    pub const FATAL: u16 = 1593;
+    pub const FATAL: u16 = codes::SLAVE_FATAL_ERROR;
     /// What was received can't be used.
-    pub const QUEUE: u16 = 1595;
-    /// The source's server id and its like can't be had.
-    pub const SOURCE_COMMAND: u16 = 1597;
+    pub const QUEUE: u16 = codes::SLAVE_RELAY_LOG_WRITE_FAILURE;
+    /// The source does not answer what a replica must know: its server id and the like.
+    pub const SOURCE_COMMAND: u16 = codes::SLAVE_MASTER_COM_FAILURE;
     /// A heartbeat makes no sense.
-    pub const HEARTBEAT: u16 = 1623;
+    pub const HEARTBEAT: u16 = codes::SLAVE_HEARTBEAT_FAILURE;
     /// A checksum is wrong.
-    pub const CHECKSUM: u16 = 1743;
+    pub const CHECKSUM: u16 = codes::NETWORK_READ_EVENT_CHECKSUM_FAILURE;
     /// A GTID is not the next one.
-    pub const OUT_OF_ORDER: u16 = 1950;
+    pub const OUT_OF_ORDER: u16 = codes::GTID_STRICT_OUT_OF_ORDER;
 }
 
 /// Why receiving can't go on.
@@ -140,7 +142,7 @@ pub struct Rules {
 
 /// Where a stream stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     /// The last group received of each domain.
     pub gtids: BTreeMap<u32, Gtid>,
     /// The source's file.
@@ -149,9 +151,9 @@ pub struct Place {
     pub pos: u64,
 }
 
-impl Default for Place {
+impl Default for SourcePosition {
     fn default() -> Self {
-        Place {
+        SourcePosition {
             gtids: BTreeMap::new(),
             file: "".into(),
             pos: 4,
@@ -159,7 +161,7 @@ impl Default for Place {
     }
 }
 
-impl Place {
+impl SourcePosition {
     /// The GTIDs as SQL writes them.
     #[must_use]
     pub fn gtid_text(&self) -> String {
@@ -197,7 +199,7 @@ pub struct Assembler {
     rules: Rules,
     checksums: bool,
     /// What is complete.
-    place: Place,
+    place: SourcePosition,
     file: Arc<str>,
     pos: u64,
     /// End of the GTID_LIST at the present file's head, where the file's first group stands.
@@ -206,7 +208,7 @@ pub struct Assembler {
     /// The beginning of the group at hand has been handed on.
     streaming: bool,
     last: LastGroup,
-    /// The applier was told to stop: what follows is of no use.
+    /// The applier was told to stop, so what follows is not needed.
     parked: bool,
     /// Bytes of the last group.
     usual: usize,
@@ -241,7 +243,7 @@ enum End {
 impl Assembler {
     /// For a new link that goes on behind `place`.
     #[must_use]
-    pub fn new(rules: Rules, place: Place) -> Self {
+    pub fn new(rules: Rules, place: SourcePosition) -> Self {
         Assembler {
             rules,
             checksums: true,
@@ -259,7 +261,7 @@ impl Assembler {
 
     /// Up to where everything is handed on.
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &SourcePosition {
         &self.place
     }
 

@@ -1,8 +1,9 @@
-//! Attaching to a source: whom to connect to and how, and what is said before its log comes.
+//! Attaching to a source: which server to connect to, how, and what is said before its log comes.
 
-use crate::assemble::{Fault, Place, errno};
+use crate::assemble::{Fault, SourcePosition, errno};
 use narwal_client::{Connection, Dump, DumpRequest, Error, Options, Replica, TlsMode};
 use narwal_session::replica::{ConnectionConfig, Ssl, UseGtid};
+use narwal_types::errors::codes;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -53,10 +54,12 @@ impl Target {
     pub(crate) fn failed(&self, e: &Error) -> Fault {
         let (code, text) = match e {
             Error::Server { code, message, .. } => (*code, message.clone()),
-            Error::Tls(_) => (2026, e.to_string()),
-            Error::Auth(_) => (2059, e.to_string()),
-            Error::Io(_) | Error::Closed | Error::Timeout => (2003, e.to_string()),
-            Error::Protocol(_) => (2027, e.to_string()),
+            Error::Tls(_) => (codes::SSL_CONNECTION_ERROR, e.to_string()),
+            Error::Auth(_) => (codes::AUTH_PLUGIN_CANNOT_LOAD, e.to_string()),
+            Error::Io(_) | Error::Closed | Error::Timeout => {
+                (codes::CONN_HOST_ERROR, e.to_string())
+            }
+            Error::Protocol(_) => (codes::CLIENT_MALFORMED_PACKET, e.to_string()),
         };
         Fault {
             code,
@@ -91,7 +94,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) report_port: u16,
     pub(crate) heartbeat: Duration,
     pub(crate) use_gtid: UseGtid,
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a SourcePosition,
     pub(crate) strict: bool,
     pub(crate) ignore_duplicates: bool,
     /// START SLAVE UNTIL's GTIDs.
@@ -142,7 +145,7 @@ fn must(what: &'static str) -> impl Fn(Error) -> Fault {
 pub(crate) fn lost(e: &Error) -> Fault {
     Fault {
         code: match e.code() {
-            0 => 2013,
+            0 => codes::SERVER_LOST,
             code => code,
         },
         text: format!("the link to the source broke: {e}"),
@@ -224,7 +227,7 @@ fn set_variables(c: &mut Connection, w: &Wanted<'_>, narwal: bool) -> Result<(),
                 .map_err(must("@master_binlog_checksum"))?;
         }
         // A server of before checksums.
-        Err(e) if e.code() == 1193 => {}
+        Err(e) if e.code() == codes::UNKNOWN_SYSTEM_VARIABLE => {}
         Err(e) => return Err(must("@@global.binlog_checksum")(e)),
     }
     c.execute("SET @mariadb_slave_capability=4")
@@ -332,9 +335,9 @@ fn start_position(w: &Wanted<'_>) -> Result<u32, Fault> {
 
 /// What the source's error in the middle of its log means.
 pub(crate) fn refused(e: &Error) -> Fault {
-    const FATAL_READ: u16 = 1236;
-    const PACKET_TOO_LARGE: u16 = 1153;
-    const DENIED: u16 = 1227;
+    const FATAL_READ: u16 = codes::MASTER_FATAL_ERROR_READING_BINLOG;
+    const PACKET_TOO_LARGE: u16 = codes::NET_PACKET_TOO_LARGE;
+    const DENIED: u16 = codes::SPECIFIC_ACCESS_DENIED_ERROR;
     match e {
         Error::Server { code, message, .. } if *code == FATAL_READ => Fault::fatal(
             FATAL_READ,

@@ -14,6 +14,8 @@ use narwal_session::replica::{
     ConnectionConfig, IoRunning, ReplicaError, ReplicaFilter, StartWhat, Threads, Until,
 };
 use narwal_session::{Instance, SystemTask, SystemThread};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
@@ -166,11 +168,7 @@ impl Channel {
         reap(&mut runners.io);
         reap(&mut runners.sql);
         if s.config().host.is_empty() {
-            return Err(SqlError::new(
-                1200,
-                b"HY000",
-                "The server is not configured as slave; fix in config file or with CHANGE MASTER TO",
-            ));
+            return Err(errors::BAD_SLAVE.plain());
         }
         let io = what.threads.io && runners.io.is_none();
         let sql = what.threads.sql && runners.sql.is_none();
@@ -498,7 +496,7 @@ fn apply_all(shared: &Arc<Shared>, stop: &Arc<AtomicBool>) {
                 error = text,
                 "the replica's applier has stopped"
             );
-            shared.progress.fail(1205, text, None);
+            shared.progress.fail(codes::LOCK_WAIT_TIMEOUT, text, None);
         }
         Ended::Failed => {
             let e = shared.progress.error();

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `manager.rs` | all connections of a server: what the statements do |
 //! | `channel.rs` | one named connection: its receiver's and its applier's thread, their starts and stops |
+//! | `shared.rs` | what the threads of one connection share |
 //! | `attach.rs` | connecting to a source, and what is said before its log comes |
 //! | `receive.rs` | the receiver: links to the source, one after the other |
 //! | `assemble.rs` | from a source's packets to groups, checked, without I/O |

@@ -10,6 +10,8 @@ use narwal_session::replica::{
     ReplicaControl, StartWhat, Threads, Until, UseGtid, Which, must_stop, no_connection,
     not_configured, note, warning,
 };
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
@@ -90,7 +92,7 @@ impl Manager {
     fn instance(&self) -> SqlResult<Arc<Instance>> {
         self.instance
             .upgrade()
-            .ok_or_else(|| SqlError::new(1053, b"08S01", "Server shutdown in progress"))
+            .ok_or_else(|| errors::SERVER_SHUTDOWN.plain())
     }
 
     fn find(&self, name: &str) -> Option<Arc<Channel>> {
@@ -127,14 +129,7 @@ impl Manager {
                 && other.host.eq_ignore_ascii_case(&config.host)
                 && other.port == config.port
             {
-                return Err(SqlError::new(
-                    1934,
-                    b"HY000",
-                    format!(
-                        "Connection '{}' conflicts with existing connection '{}'",
-                        config.name, other.name
-                    ),
-                ));
+                return Err(errors::CONNECTION_ALREADY_EXISTS.with([&config.name, &other.name]));
             }
         }
         Ok(())
@@ -158,15 +153,11 @@ impl Manager {
         }
         if let Some(until) = &what.until {
             if matches!(until, Until::Gtid(_)) && config.use_gtid == UseGtid::No {
-                return Err(SqlError::new(
-                    1949,
-                    b"HY000",
-                    "START SLAVE UNTIL master_gtid_pos requires that slave is using GTID",
-                ));
+                return Err(errors::UNTIL_REQUIRES_USING_GTID.plain());
             }
             // An applier that runs is not told anew where to stop.
             if channel.running().sql || (channel.running().io && !what.threads.sql) {
-                return Err(SqlError::new(1254, b"HY000", "Slave is already running"));
+                return Err(errors::SLAVE_WAS_RUNNING.plain());
             }
         }
         channel.set_filter(self.instance()?.replica_filter(&config.name));
@@ -244,21 +235,17 @@ fn change(
     );
     use_gtid(&mut c, m, positioned, &mut notes);
     if m.demote && c.use_gtid != UseGtid::SlavePos {
-        return Err(SqlError::new(
-            4191,
-            b"HY000",
-            "CHANGE MASTER TO option 'MASTER_DEMOTE_TO_SLAVE=TRUE' is missing requirement Using_Gtid=Slave_Pos",
-        ));
+        return Err(errors::CM_OPTION_MISSING_REQUIREMENT.with([
+            &"MASTER_DEMOTE_TO_SLAVE",
+            &"TRUE",
+            &"Using_Gtid=Slave_Pos",
+        ]));
     }
     if !c.do_domain_ids.is_empty() && !c.ignore_domain_ids.is_empty() {
-        return Err(SqlError::new(
-            1201,
-            b"HY000",
-            format!(
-                "Could not initialize master info structure for '{}': DO_DOMAIN_IDS and IGNORE_DOMAIN_IDS can't both have members",
-                c.name
-            ),
-        ));
+        return Err(errors::MASTER_INFO.with([
+            &c.name,
+            &"DO_DOMAIN_IDS and IGNORE_DOMAIN_IDS can't both have members",
+        ]));
     }
     c.heartbeat_millis = heartbeat(m, net_timeout, &mut notes);
     Ok(Changed {
@@ -283,12 +270,15 @@ fn use_gtid(
                 ("MASTER_LOG_POS", m.log_pos.is_some()),
             ];
             for (option, _) in given.iter().filter(|g| g.1 && u != UseGtid::No) {
-                notes.push(note(1618, format!("<{option}> option ignored")));
+                notes.push(note(
+                    codes::WARN_OPTION_IGNORED,
+                    format!("<{option}> option ignored"),
+                ));
             }
         }
         None if positioned && c.use_gtid != UseGtid::No => {
             notes.push(note(
-                4190,
+                codes::WARN_OPTION_CHANGING,
                 format!(
                     "CHANGE MASTER TO is implicitly changing the value of 'Using_Gtid' from '{}' to 'No'",
                     c.use_gtid.name()
@@ -305,7 +295,7 @@ fn heartbeat(m: &ChangeMaster, net_timeout: u64, notes: &mut Vec<Condition>) -> 
     match m.heartbeat_millis {
         Some(HEARTBEAT_TOO_SHORT) => {
             notes.push(warning(
-                1703,
+                codes::SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MIN,
                 "The heartbeat period is shorter than 1 millisecond: it is taken for 0, which is no heartbeats",
             ));
             0
@@ -313,7 +303,7 @@ fn heartbeat(m: &ChangeMaster, net_timeout: u64, notes: &mut Vec<Condition>) -> 
         Some(ms) => {
             if ms > net_timeout * 1000 {
                 notes.push(warning(
-                    1704,
+                    codes::SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MAX,
                     "The heartbeat period is longer than slave_net_timeout: an idle link will be taken for a broken one",
                 ));
             }
@@ -414,7 +404,7 @@ impl ReplicaControl for Manager {
                 Ok(if self.start_one(&channel, what)? {
                     Vec::new()
                 } else {
-                    vec![note(1254, "Slave is already running")]
+                    vec![note(codes::SLAVE_WAS_RUNNING, "Slave is already running")]
                 })
             }
             Which::All => {
@@ -426,7 +416,7 @@ impl ReplicaControl for Manager {
                     }
                     match self.start_one(&channel, what) {
                         Ok(true) => notes.push(note(
-                            1937,
+                            codes::SLAVE_STARTED,
                             format!("SLAVE '{}' started", channel.config().name),
                         )),
                         Ok(false) => {}
@@ -449,7 +439,10 @@ impl ReplicaControl for Manager {
                 Ok(if stopped {
                     Vec::new()
                 } else {
-                    vec![note(1255, "Slave already has been stopped")]
+                    vec![note(
+                        codes::SLAVE_WAS_NOT_RUNNING,
+                        "Slave already has been stopped",
+                    )]
                 })
             }
             Which::All => {
@@ -457,7 +450,12 @@ impl ReplicaControl for Manager {
                 stop_together(&all, threads);
                 Ok(all
                     .iter()
-                    .map(|c| note(1938, format!("SLAVE '{}' stopped", c.config().name)))
+                    .map(|c| {
+                        note(
+                            codes::SLAVE_STOPPED,
+                            format!("SLAVE '{}' stopped", c.config().name),
+                        )
+                    })
                     .collect())
             }
         }
@@ -479,7 +477,7 @@ impl ReplicaControl for Manager {
         let mut notes = Vec::new();
         if config.use_gtid != UseGtid::SlavePos {
             notes.push(note(
-                4190,
+                codes::WARN_OPTION_CHANGING,
                 format!(
                     "RESET SLAVE is implicitly changing the value of 'Using_Gtid' from '{}' to 'Slave_Pos'",
                     config.use_gtid.name()

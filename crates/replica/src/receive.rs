@@ -1,6 +1,8 @@
 //! The receiver: keeps a link to the source, and puts what comes over it into the queue.
 
-use crate::assemble::{Assembler, Broken, Contents, Fault, Place, Rules, STREAM_THRESHOLD, Seen};
+use crate::assemble::{
+    Assembler, Broken, Contents, Fault, Rules, STREAM_THRESHOLD, Seen, SourcePosition,
+};
 use crate::attach::{SourceFacts, Target, Wanted, attach, lost, refused};
 use crate::lag::At;
 use crate::queue::{Item, PushError};
@@ -10,6 +12,7 @@ use narwal_binlog::{Gtid, connect_hash_text};
 use narwal_client::{Connection, Dump, Packet};
 use narwal_session::replica::{IoRunning, ReplicaError, Until, UseGtid};
 use narwal_session::{SystemTask, SystemThread};
+use narwal_types::errors::codes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -291,7 +294,7 @@ impl Receiver<'_> {
             if received.values().all(has) {
                 return match db.durable_binlog_position() {
                     Ok(_) => Ok(()),
-                    Err(e) => Err(Over::Fault(Fault::fatal(1030, e.to_string()))),
+                    Err(e) => Err(Over::Fault(Fault::fatal(codes::GET_ERRNO, e.to_string()))),
                 };
             }
             if !self.shared.sql.lock().running {
@@ -393,9 +396,9 @@ impl Receiver<'_> {
         };
         let mut assembler = Assembler::new(rules, place);
         let over = self.receive(dump, &facts, &mut assembler, epoch);
-        // Whatever the queue takes by now: an applier must not wait for the rest of a group that does not come.
+        // Also into a full queue: an applier must not wait for the rest of a group that does not come.
         let _ = assembler.abandon(&mut |item| shared.queue.push_now(epoch, item));
-        // The link is ended for that, which is no fault of its own.
+        // If the queue was cleared, the link was ended for that. It has no fault of its own.
         Err(match shared.queue.epoch() == epoch || self.stopped() {
             true => over,
             false => Over::Cleared,
@@ -403,7 +406,7 @@ impl Receiver<'_> {
     }
 
     /// The last GTID of each domain in this server's own log.
-    fn own(&self, place: &Place) -> BTreeMap<u32, Gtid> {
+    fn own(&self, place: &SourcePosition) -> BTreeMap<u32, Gtid> {
         let db = self.shared.instance.database();
         let mut own = parse_gtids(&db.binlog_position().gtid_pos).unwrap_or_default();
         // What was applied is in it too.
@@ -419,7 +422,7 @@ impl Receiver<'_> {
 
     /// What a Narwal source compares with its own groups. Nothing where those of this server are others by right: if
     /// some changes are not applied, or in another way.
-    fn contents(&self, place: &Place) -> String {
+    fn contents(&self, place: &SourcePosition) -> String {
         let shared = self.shared;
         let by_right = !shared.settings.lock().filter.is_empty()
             || shared
@@ -497,7 +500,7 @@ impl Receiver<'_> {
                 }
                 Ok(Packet::End) => {
                     return Over::Fault(Fault {
-                        code: 2013,
+                        code: codes::SERVER_LOST,
                         text: "the source ended its stream: it stops, or another replica has this server_id".into(),
                         retry: true,
                     });

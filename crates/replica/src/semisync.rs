@@ -40,7 +40,7 @@ impl Acks {
     fn put(&self, file: Arc<str>, pos: u64) {
         *self.slot.lock() = Some((file, pos));
         self.due.store(true, Ordering::SeqCst);
-        // Full is as good as woken.
+        // If it is full, the receiver has been woken already.
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 

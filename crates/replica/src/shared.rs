@@ -1,7 +1,7 @@
 //! What the threads of one connection to a source share.
 
 use crate::apply::Progress;
-use crate::assemble::Place;
+use crate::assemble::SourcePosition;
 use crate::lag::{Arrivals, At};
 use crate::queue::Queue;
 use crate::semisync::Acks;
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Received {
     /// Epoch of the queue ([`Queue::epoch`]) in which it was; 0: nothing.
     pub(crate) epoch: u64,
-    pub(crate) place: Place,
+    pub(crate) place: SourcePosition,
 }
 
 /// The receiver, as others see it.
@@ -131,7 +131,7 @@ impl Shared {
 
     /// Where the receiver begins: behind what was received, if that is still in the queue or applied; else behind what is
     /// applied.
-    pub(crate) fn start_place(&self, epoch: u64) -> Place {
+    pub(crate) fn start_place(&self, epoch: u64) -> SourcePosition {
         let config = self.config();
         {
             let io = self.io.lock();
@@ -152,7 +152,7 @@ impl Shared {
             Some((file, pos)) => (file.clone(), *pos),
             None => (Arc::from(config.log_file.as_str()), config.log_pos.max(4)),
         };
-        let place = Place { gtids, file, pos };
+        let place = SourcePosition { gtids, file, pos };
         let mut io = self.io.lock();
         io.received = Received {
             epoch,

@@ -6,7 +6,7 @@ use narwal_binlog::{
     ContentHasher, EventHeader, EventReader, FDE_LEN, Gtid, GtidState, event_flags, event_type,
     format_description_event, gtid_list_event, heartbeat_event, rotate_event,
 };
-use narwal_replica::assemble::{Assembler, Broken, Contents, Fault, Place, Rules, Seen};
+use narwal_replica::assemble::{Assembler, Broken, Contents, Fault, Rules, Seen, SourcePosition};
 use narwal_replica::queue::{Item, PushError};
 use narwal_session::replica::ConnectionConfig;
 use rand::rngs::StdRng;
@@ -217,17 +217,17 @@ impl Got {
     }
 }
 
-fn receive(rules: Rules, place: Place, s: &Stream) -> (Got, Assembler) {
+fn receive(rules: Rules, place: SourcePosition, s: &Stream) -> (Got, Assembler) {
     let mut a = Assembler::new(rules, place);
     let mut got = Got::default();
     got.take(&mut a, &s.packets);
     (got, a)
 }
 
-fn behind(gtids: &[Gtid]) -> Place {
-    Place {
+fn behind(gtids: &[Gtid]) -> SourcePosition {
+    SourcePosition {
         gtids: gtids.iter().map(|g| (g.domain, *g)).collect(),
-        ..Place::default()
+        ..SourcePosition::default()
     }
 }
 
@@ -270,7 +270,7 @@ fn groups_come_out_whole() {
     s.query(7, "COMMIT");
     s.next_file();
     s.transaction(gtid(0, SOURCE, 3), 1, 10);
-    let (got, a) = receive(rules(), Place::default(), &s);
+    let (got, a) = receive(rules(), SourcePosition::default(), &s);
     assert_eq!(got.fault, None);
     check(&got.items);
     let all = [gtid(0, 1, 1), gtid(0, 1, 2), gtid(1, 7, 40), gtid(0, 1, 3)];
@@ -298,7 +298,7 @@ fn groups_come_out_whole() {
 fn a_large_group_comes_in_parts() {
     let mut s = Stream::new();
     s.transaction(gtid(0, SOURCE, 1), 50, 500);
-    let (got, _) = receive(rules(), Place::default(), &s);
+    let (got, _) = receive(rules(), SourcePosition::default(), &s);
     check(&got.items);
     let parts = got
         .items
@@ -322,7 +322,7 @@ fn a_link_that_breaks_loses_and_doubles_nothing() {
         s.transaction(gtid(0, SOURCE, seq), n, 300);
     }
     for cut in 0..s.packets.len() {
-        let mut a = Assembler::new(rules(), Place::default());
+        let mut a = Assembler::new(rules(), SourcePosition::default());
         let mut got = Got::default();
         got.take(&mut a, &s.packets[..cut]);
         got.abandon(&mut a);
@@ -364,7 +364,7 @@ fn what_is_left_out_moves_the_position() {
         config: Arc::new(config),
         ..rules()
     };
-    let (got, a) = receive(r, Place::default(), &s);
+    let (got, a) = receive(r, SourcePosition::default(), &s);
     check(&got.items);
     assert_eq!(got.groups(), [gtid(0, SOURCE, 3)]);
     let passed: Vec<Gtid> = got
@@ -409,7 +409,7 @@ fn sequence_numbers_that_do_not_follow() {
         "{text}"
     );
     // The first group of a domain may have any number.
-    let (got, _) = receive(rules(), Place::default(), &stream(&[11, 12]));
+    let (got, _) = receive(rules(), SourcePosition::default(), &stream(&[11, 12]));
     assert_eq!(got.groups().len(), 2);
     // Neither is refused where the settings say so.
     let r = Rules {
@@ -460,7 +460,7 @@ fn what_prepares_an_xa_transaction_ends_its_group() {
     s.put(event_type::WRITE_ROWS_V1, SOURCE, &[1; 30]);
     s.put(event_type::XA_PREPARE, SOURCE, &[0; 20]);
     s.transaction(gtid(0, SOURCE, 2), 1, 10);
-    let (got, _) = receive(rules(), Place::default(), &s);
+    let (got, _) = receive(rules(), SourcePosition::default(), &s);
     assert_eq!(got.groups(), [gtid(0, 1, 1), gtid(0, 1, 2)]);
     assert_eq!(got.stop(), None);
 }
@@ -470,14 +470,14 @@ fn what_can_not_be_applied_stops_the_applier() {
     let mut s = Stream::new();
     s.put(INCIDENT, SOURCE, b"\x01\0\x04LOST");
     s.transaction(gtid(0, SOURCE, 1), 1, 10);
-    let (got, _) = receive(rules(), Place::default(), &s);
+    let (got, _) = receive(rules(), SourcePosition::default(), &s);
     let (code, text) = got.stop().unwrap();
     assert!(code == 1590 && text.contains("LOST"), "{text}");
     let r = Rules {
         pass_incident: true,
         ..rules()
     };
-    let (got, _) = receive(r, Place::default(), &s);
+    let (got, _) = receive(r, SourcePosition::default(), &s);
     assert_eq!(got.groups(), [gtid(0, 1, 1)]);
 }
 
@@ -490,7 +490,7 @@ fn an_incomplete_group_of_a_source_that_crashed_is_left_out() {
     }
     s.next_file();
     s.transaction(gtid(0, SOURCE, 1), 1, 10);
-    let (got, _) = receive(rules(), Place::default(), &s);
+    let (got, _) = receive(rules(), SourcePosition::default(), &s);
     assert_eq!(got.fault, None);
     check(&got.items);
     assert!(got.items.contains(&Item::Abandon));
@@ -501,7 +501,7 @@ fn an_incomplete_group_of_a_source_that_crashed_is_left_out() {
 fn heartbeats_move_the_position_but_not_elsewhere() {
     let mut s = Stream::new();
     s.packets.push(heartbeat_event(&s.file, SOURCE, 5000));
-    let (got, a) = receive(rules(), Place::default(), &s);
+    let (got, a) = receive(rules(), SourcePosition::default(), &s);
     assert_eq!(got.seen.last(), Some(&Seen::Heartbeat));
     assert_eq!(a.place().pos, 5000);
     assert!(matches!(
@@ -513,7 +513,7 @@ fn heartbeats_move_the_position_but_not_elsewhere() {
         })
     ));
     s.packets.push(heartbeat_event("bin.000009", SOURCE, 6000));
-    let (got, _) = receive(rules(), Place::default(), &s);
+    let (got, _) = receive(rules(), SourcePosition::default(), &s);
     assert_eq!(got.fault.unwrap().code, 1623);
 }
 
@@ -526,7 +526,7 @@ fn a_wrong_checksum_is_an_error_and_none_are_fine() {
             let mut damaged = Stream::new();
             damaged.packets.clone_from(&s.packets);
             damaged.packets[i][at] ^= 4;
-            let (got, _) = receive(rules(), Place::default(), &damaged);
+            let (got, _) = receive(rules(), SourcePosition::default(), &damaged);
             assert!(got.fault.is_some(), "packet {i}, byte {at}");
         }
     }
@@ -539,7 +539,7 @@ fn a_wrong_checksum_is_an_error_and_none_are_fine() {
     s.packets[1][n - 4..].copy_from_slice(&crc.to_le_bytes());
     s.packets.truncate(2);
     s.transaction(gtid(0, SOURCE, 1), 3, 50);
-    let (got, _) = receive(rules(), Place::default(), &s);
+    let (got, _) = receive(rules(), SourcePosition::default(), &s);
     assert_eq!(got.fault, None);
     check(&got.items);
     assert_eq!(got.groups().len(), 1);
@@ -549,7 +549,7 @@ fn a_wrong_checksum_is_an_error_and_none_are_fine() {
 fn a_queue_that_takes_nothing_ends_the_link() {
     let mut s = Stream::new();
     s.transaction(gtid(0, SOURCE, 1), 50, 500);
-    let mut a = Assembler::new(rules(), Place::default());
+    let mut a = Assembler::new(rules(), SourcePosition::default());
     let mut begun = false;
     let mut ended = None;
     for p in &s.packets {
@@ -659,7 +659,7 @@ fn hostile_case(seed: u64) {
     let mut rng = StdRng::seed_from_u64(seed);
     let packets = random_stream(&mut rng);
     let sent: usize = packets.iter().map(Vec::len).sum();
-    let mut a = Assembler::new(rules(), Place::default());
+    let mut a = Assembler::new(rules(), SourcePosition::default());
     let mut got = Got::default();
     got.take(&mut a, &packets);
     got.abandon(&mut a);

@@ -16,7 +16,7 @@ use narwal_binlog::{
     gtid_list_event_len, heartbeat_event, rotate_event,
 };
 use narwal_engine::{BegunFile, GroupHead, ReaderHold};
-use narwal_types::SqlError;
+use narwal_types::errors;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -104,7 +104,7 @@ pub(crate) struct Dump<'a, G> {
     /// Timestamp of the last group.
     time: u32,
     stream: Option<GtidStream>,
-    /// Groups were left out that the reader has not been told of.
+    /// Groups were left out, and the reader does not know it yet.
     skipped: bool,
     resets: u64,
     /// Groups sent.
@@ -247,11 +247,7 @@ impl<'a, G: Groups> Dump<'a, G> {
         }
         if self.entry.is_evicted() {
             // Not 1236: the replica that is meant is the other one.
-            return Err(DumpError::Refused(SqlError::new(
-                4052,
-                b"HY000",
-                "A slave with the same server_uuid/server_id is already connected",
-            )));
+            return Err(DumpError::Refused(errors::SLAVE_SAME_ID.plain()));
         }
         Ok(())
     }

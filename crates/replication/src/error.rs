@@ -2,12 +2,13 @@
 
 use narwal_engine::EngineError;
 use narwal_types::SqlError;
+use narwal_types::errors;
 use std::io;
 
 /// Why a dump ends before its time.
 #[derive(Debug)]
 pub enum DumpError {
-    /// The connection is lost; nobody is there to be told.
+    /// The connection is lost, so the client cannot be told.
     Lost(io::Error),
     /// An error for the client. 1236 makes a replica give up until somebody looks; others it takes for reasons to try
     /// again.
@@ -17,7 +18,7 @@ pub enum DumpError {
 impl DumpError {
     /// Error 1236.
     pub(crate) fn fatal(text: impl Into<Box<str>>) -> Self {
-        DumpError::Refused(SqlError::new(1236, b"HY000", text))
+        DumpError::Refused(errors::MASTER_FATAL_ERROR_READING_BINLOG.text(text))
     }
 }
 

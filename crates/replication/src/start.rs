@@ -7,6 +7,7 @@ use crate::request::DumpRequest;
 use narwal_binlog::{FDE_LEN, Gtid, GtidState, HEADER_LEN, MAGIC, SameContent};
 use narwal_engine::{Database, EngineError, GroupReader, LiveRecords, ReadStart};
 use narwal_types::SqlError;
+use narwal_types::errors::codes;
 
 /// Offset of the first event in a file.
 pub(crate) const FIRST_EVENT: u64 = MAGIC.len() as u64;
@@ -29,7 +30,7 @@ pub(crate) struct Start {
     pub(crate) list: bool,
     /// Offset from which events are sent.
     pub(crate) pos: u64,
-    /// Groups of this file were skipped: the reader is to be told of them.
+    /// Groups of this file were skipped: the reader must be told.
     pub(crate) skipped: bool,
     /// The reader has the first group's events before `pos`.
     pub(crate) inside: bool,
@@ -122,7 +123,7 @@ fn by_position(db: &Database, request: &DumpRequest) -> Result<(Reader, Start), 
             (db.binlog_reader(start(group))?, true)
         }
         Err(EngineError::BehindFileEnd { .. }) => return Err(impossible(&file.name)),
-        Err(EngineError::Sql(e)) if e.code == 1373 => return Err(unknown()),
+        Err(EngineError::Sql(e)) if e.code == codes::UNKNOWN_TARGET_BINLOG => return Err(unknown()),
         Err(e) => return Err(e.into()),
     };
     let (head, place) = match reader.files() {
@@ -177,10 +178,10 @@ fn gtid_list(text: &str) -> Result<GtidState, DumpError> {
     for part in text.split(',') {
         let gtid: Gtid = part
             .parse()
-            .map_err(|_| refused(1941, "Could not parse GTID list"))?;
+            .map_err(|_| refused(codes::INCORRECT_GTID_STATE, "Could not parse GTID list"))?;
         if let Some(other) = list.last(gtid.domain) {
             return Err(refused(
-                1943,
+                codes::DUPLICATE_GTID_DOMAIN,
                 format!(
                     "GTID {gtid} and {other} conflict (duplicate domain id {})",
                     gtid.domain
@@ -227,7 +228,9 @@ fn by_gtid(db: &Database, state: &str, vars: &ClientVars) -> Result<(Reader, Sta
     }
     let reader = match db.binlog_reader(ReadStart::Gtid(text)) {
         Ok(reader) => reader,
-        Err(EngineError::Sql(e)) if e.code == 1236 => return Err(purged(db)),
+        Err(EngineError::Sql(e)) if e.code == codes::MASTER_FATAL_ERROR_READING_BINLOG => {
+            return Err(purged(db));
+        }
         Err(e) => return Err(e.into()),
     };
     let Some(files) = reader.files().cloned() else {

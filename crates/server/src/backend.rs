@@ -84,7 +84,7 @@ pub struct ConnectInfo {
     pub interactive: bool,
     /// CLIENT_COMPRESS: the connection is compressed from the first command on.
     pub compressed: bool,
-    /// CLIENT_SESSION_TRACK: the client wants to be told what changes in its session.
+    /// CLIENT_SESSION_TRACK: the client wants to hear what changes in its session.
     pub session_track: bool,
 }
 
@@ -294,7 +294,7 @@ pub trait Session: Send {
         Some(Collation::default())
     }
 
-    /// What is to be told of the session with an OK packet that the front makes itself.
+    /// Changes of the session, to be told with an OK packet that the front makes itself.
     fn take_changes(&mut self) -> Vec<SessionChange> {
         Vec::new()
     }

@@ -6,6 +6,7 @@ use crate::handshake::MAX_HANDSHAKE_PACKET;
 use crate::packet::{PacketReader, PacketWriter, ReadError};
 use crate::stream::{Stream, Timed};
 use narwal_types::SqlError;
+use narwal_types::errors;
 use std::io;
 use std::ops::Range;
 use std::time::Duration;
@@ -24,12 +25,12 @@ pub(crate) enum End {
     Read(ReadError),
     #[error("{0}")]
     Io(io::Error),
-    /// Refused or broken in a way the client has been told of.
+    /// Refused or broken, and the client has been told.
     #[error("{0}")]
     Told(SqlError),
     #[error("killed")]
     Killed,
-    /// Refused, but told of it only later.
+    /// Refused; the client is told later.
     #[error("{0}")]
     Later(SqlError, Duration),
 }
@@ -59,11 +60,7 @@ pub(crate) enum Ended {
 }
 
 fn packet_too_large() -> SqlError {
-    SqlError::new(
-        1153,
-        b"08S01",
-        "Got a packet bigger than 'max_allowed_packet' bytes",
-    )
+    errors::NET_PACKET_TOO_LARGE.plain()
 }
 
 /// The parts of a connection that move packets.
@@ -114,7 +111,7 @@ impl Channel {
         let (told, seq) = match &e {
             ReadError::TooLarge(_) => (packet_too_large(), self.reader.next_seq()),
             ReadError::OutOfOrder { want, .. } => (
-                SqlError::new(1156, b"08S01", "Got packets out of order"),
+                errors::NET_PACKETS_OUT_OF_ORDER.plain(),
                 want.wrapping_add(1),
             ),
             _ => return e.into(),

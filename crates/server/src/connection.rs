@@ -18,6 +18,7 @@ use crate::shared::Shared;
 use crate::socket::Socket;
 use crate::statements::{self, Statements};
 use crate::stream::Stream;
+use narwal_types::errors;
 use narwal_types::{OkInfo, SqlError, SqlResult};
 use std::mem::take;
 use std::ops::Range;
@@ -29,11 +30,11 @@ use std::time::{Duration, Instant};
 const TRAFFIC_STEP: u64 = 64 << 10;
 
 fn malformed() -> SqlError {
-    SqlError::new(1835, b"HY000", "Malformed communication packet")
+    errors::MALFORMED_PACKET.plain()
 }
 
 fn unknown_command() -> SqlError {
-    SqlError::new(1047, b"08S01", "Unknown command")
+    errors::UNKNOWN_COM_ERROR.plain()
 }
 
 struct Connection<'a> {
@@ -242,11 +243,7 @@ impl Connection<'_> {
             return Err(self.deny(who, account.as_ref(), e, reason, false));
         }
         if let Some(a) = account.as_ref().filter(|a| a.blocked) {
-            let e = SqlError::new(
-                4150,
-                b"HY000",
-                "User is blocked because of too many credential errors; unblock with 'ALTER USER / FLUSH PRIVILEGES'",
-            );
+            let e = errors::USER_IS_BLOCKED.plain();
             return Err(self.deny(who, Some(a), e, "too many wrong passwords", false));
         }
         let wanted = match &account {
@@ -296,7 +293,7 @@ impl Connection<'_> {
             }
         };
         if account.locked {
-            let e = SqlError::new(4151, b"HY000", "Access denied, this account is locked");
+            let e = errors::ACCOUNT_HAS_BEEN_LOCKED.plain();
             return Err(self.deny(who, Some(&account), e, "account is locked", false));
         }
         let wait = self.shared.backend.login_passed(&account);
@@ -397,7 +394,7 @@ impl Connection<'_> {
 }
 
 fn bad_handshake() -> SqlError {
-    SqlError::new(1043, b"08S01", "Bad handshake")
+    errors::HANDSHAKE_ERROR.plain()
 }
 
 struct Commands<'a> {
@@ -463,7 +460,7 @@ impl Commands<'_> {
                     tracing::error!(connection = c.id, "a panic ended the connection");
                     c.chan.writer.abandon();
                     let e = "Internal error; the connection ends, and the server's log says more";
-                    return Err(c.chan.refuse(SqlError::new(1105, b"HY000", e)));
+                    return Err(c.chan.refuse(errors::UNKNOWN_ERROR.text(e)));
                 }
             }
             c.chan.stream.set_interruptible(false);
@@ -737,13 +734,8 @@ fn other(
 }
 
 fn database_name(payload: &[u8]) -> SqlResult<&str> {
-    std::str::from_utf8(payload).map_err(|_| {
-        SqlError::new(
-            1049,
-            b"42000",
-            format!("Unknown database '{}'", String::from_utf8_lossy(payload)),
-        )
-    })
+    std::str::from_utf8(payload)
+        .map_err(|_| errors::BAD_DB_ERROR.with([&String::from_utf8_lossy(payload)]))
 }
 
 /// COM_FIELD_LIST: the columns of a table.

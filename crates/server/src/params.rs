@@ -7,6 +7,7 @@ use crate::codec::Cursor;
 use crate::definition::Definitions;
 use crate::held::HeldRows;
 use crate::protocol::wire;
+use narwal_types::errors;
 use narwal_types::{BulkValue, Date, DateTime, Decimal, SqlError, SqlResult, Time, ValueRef};
 
 const UNSIGNED: u8 = 0x80;
@@ -40,7 +41,7 @@ pub struct Statement {
 
 /// 1210 for an execution packet that makes no sense.
 pub fn wrong_arguments() -> SqlError {
-    SqlError::new(1210, b"HY000", "Incorrect arguments to mysqld_stmt_execute")
+    errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"])
 }
 
 impl Statement {
@@ -83,21 +84,13 @@ impl Statement {
             return;
         }
         if param >= self.params {
-            self.deferred = Some(SqlError::new(
-                1210,
-                b"HY000",
-                "Incorrect arguments to mysqld_stmt_send_long_data",
-            ));
+            self.deferred = Some(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_send_long_data"]));
             return;
         }
         if self.long_bytes + data.len() > max {
             self.reset();
-            self.deferred = Some(SqlError::new(
-                1105,
-                b"HY000",
-                "Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
-                 'max_long_data_size' bytes",
-            ));
+            self.deferred = Some(errors::UNKNOWN_ERROR.text("Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
+                 'max_long_data_size' bytes"));
             return;
         }
         self.long_bytes += data.len();
@@ -188,14 +181,10 @@ fn bytes_value(ty: u8, data: &[u8]) -> SqlResult<ValueRef<'_>> {
         | wire::BIT
         | wire::GEOMETRY => ValueRef::Bytes(data),
         wire::DECIMAL | wire::NEWDECIMAL => ValueRef::Decimal(decimal(data).ok_or_else(|| {
-            SqlError::new(
-                1366,
-                b"22007",
-                format!(
-                    "Incorrect decimal value: '{}'",
-                    String::from_utf8_lossy(data)
-                ),
-            )
+            errors::TRUNCATED_WRONG_VALUE_FOR_FIELD.text(format!(
+                "Incorrect decimal value: '{}'",
+                String::from_utf8_lossy(data)
+            ))
         })?),
         // Several clients bind binary data as a string; what is not UTF-8 can only be that.
         _ if std::str::from_utf8(data).is_err() => ValueRef::Bytes(data),
@@ -245,11 +234,7 @@ fn finite(x: f64) -> SqlResult<ValueRef<'static>> {
     if x.is_finite() {
         Ok(ValueRef::Double(x))
     } else {
-        Err(SqlError::new(
-            1367,
-            b"22007",
-            format!("Illegal double '{x}' value found during parsing"),
-        ))
+        Err(errors::ILLEGAL_VALUE_FOR_TYPE.with([&"double", &x]))
     }
 }
 
@@ -288,14 +273,10 @@ fn read_datetime(c: &mut Cursor<'_>) -> SqlResult<DateTime> {
         || second > 59
         || fraction > 999_999
     {
-        return Err(SqlError::new(
-            1292,
-            b"22007",
-            format!(
+        return Err(errors::TRUNCATED_WRONG_VALUE.text(format!(
                 "Incorrect datetime value: '{:04}-{:02}-{:02} {hour:02}:{minute:02}:{second:02}.{fraction:06}'",
                 d.year, d.month, d.day
-            ),
-        ));
+            )));
     }
     t.micros = (u64::from(hour) * 3600 + u64::from(minute) * 60 + u64::from(second)) * 1_000_000
         + u64::from(fraction);
@@ -323,15 +304,11 @@ fn read_time(c: &mut Cursor<'_>) -> SqlResult<Time> {
             + u64::from(fraction),
     );
     if hour > 23 || minute > 59 || second > 59 || fraction > 999_999 || total > MAX_TIME_MICROS {
-        return Err(SqlError::new(
-            1292,
-            b"22007",
-            format!(
-                "Incorrect time value: '{}{:02}:{minute:02}:{second:02}'",
-                if negative { "-" } else { "" },
-                days * 24 + u64::from(hour)
-            ),
-        ));
+        return Err(errors::TRUNCATED_WRONG_VALUE.text(format!(
+            "Incorrect time value: '{}{:02}:{minute:02}:{second:02}'",
+            if negative { "-" } else { "" },
+            days * 24 + u64::from(hour)
+        )));
     }
     let micros = total as i64;
     Ok(Time {

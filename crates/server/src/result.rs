@@ -14,6 +14,7 @@ use crate::socket::is_stopped;
 use crate::stream::{Stream, Timed};
 use narwal_types::charset::latin1_text;
 use narwal_types::convert::fixed_text;
+use narwal_types::errors;
 use narwal_types::text::{write_i64, write_u64};
 use narwal_types::{
     Charset, Collation, OkInfo, ResultColumn, ResultSink, SessionChange, SqlError, SqlResult,
@@ -186,7 +187,7 @@ pub fn put_binary_value(out: &mut Vec<u8>, v: &ValueRef<'_>, ty: u8, decimals: u
 
 fn client_gone(e: io::Error) -> SqlError {
     tracing::debug!(error = %e, "write to client failed");
-    SqlError::new(1160, b"08S01", "Got an error writing communication packets")
+    errors::NET_ERROR_ON_WRITE.plain()
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -219,11 +220,9 @@ fn encode_row(out: &mut Vec<u8>, values: &[ValueRef<'_>], columns: &[RowColumn],
 
 /// Error 3, or what comes nearest to it: the rows of a cursor can't be kept.
 fn no_room(e: &io::Error) -> SqlError {
-    SqlError::new(
-        3,
-        b"HY000",
-        format!("Error writing a temporary file for the rows of a cursor: {e}"),
-    )
+    errors::WRITE.text(format!(
+        "Error writing a temporary file for the rows of a cursor: {e}"
+    ))
 }
 
 /// Text in another character set; `None` for what may stay as it is.
@@ -348,7 +347,7 @@ impl WireSink<'_> {
     fn flush_now(&mut self) -> SqlResult<()> {
         self.writer.flush(self.stream).map_err(|e| {
             if is_stopped(&e) {
-                return SqlError::new(1317, b"70100", "Query execution was interrupted");
+                return errors::QUERY_INTERRUPTED.plain();
             }
             self.broken = true;
             client_gone(e)
@@ -383,7 +382,7 @@ impl WireSink<'_> {
         if self.answered {
             Ok(())
         } else {
-            Err(SqlError::new(1065, b"42000", "Query was empty"))
+            Err(errors::EMPTY_QUERY.plain())
         }
     }
 
@@ -628,7 +627,7 @@ impl ResultSink for WireSink<'_> {
             self.broken = true;
             self.local_file = false;
             tracing::debug!(error = %e, "no packet of a client's file");
-            SqlError::new(1158, b"08S01", "Got an error reading communication packets")
+            errors::NET_READ_ERROR.plain()
         })?;
         let piece = reader.payload(at);
         if piece.is_empty() {

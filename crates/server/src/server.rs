@@ -12,7 +12,7 @@ use crate::shared::Shared;
 use crate::socket::Socket;
 use crate::tls::{self, TlsFiles};
 use crate::watch;
-use narwal_types::SqlError;
+use narwal_types::errors;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::io;
@@ -167,7 +167,7 @@ impl Server {
     /// Listens and serves until [`Server::stop`]. Returns once clients can connect.
     ///
     /// # Errors
-    /// An address or the socket can't be had; the certificate can't be read or written.
+    /// An address or the socket is not available; the certificate can't be read or written.
     pub fn start(config: &ServerConfig, backend: Arc<dyn Backend>) -> io::Result<Self> {
         let tls = if config.tls {
             let (cert, key) = match &config.tls_files.own {
@@ -322,10 +322,7 @@ fn admit(shared: &Arc<Shared>, socket: Socket, peer: Peer) {
         let mut connections = shared.connections.lock();
         if connections.len() >= limits.max_connections {
             drop(connections);
-            connection::turn_away(
-                &socket,
-                &SqlError::new(1040, b"08004", "Too many connections"),
-            );
+            connection::turn_away(&socket, &errors::CON_COUNT_ERROR.plain());
             shared.backend.aborted_connect();
             return;
         }
@@ -364,10 +361,7 @@ fn admit(shared: &Arc<Shared>, socket: Socket, peer: Peer) {
         });
     if let Err(e) = spawned {
         tracing::warn!(error = %e, "can't make a thread for a connection");
-        connection::turn_away(
-            &socket,
-            &SqlError::new(1135, b"HY000", format!("Can't create a new thread ({e})")),
-        );
+        connection::turn_away(&socket, &errors::CANT_CREATE_THREAD.with([&e]));
         shared.connections.lock().remove(&id);
     }
 }

@@ -9,6 +9,7 @@ use crate::codec::Cursor;
 use crate::definition::{put_column, put_parameter};
 use crate::params::{Statement, wrong_arguments};
 use crate::result::WireSink;
+use narwal_types::errors;
 use narwal_types::{BulkValue, SqlError, SqlResult, ValueRef};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -18,11 +19,7 @@ const LAST_STATEMENT: u32 = u32::MAX;
 
 /// Error 1243.
 pub(crate) fn unknown(id: u32, command: &str) -> SqlError {
-    SqlError::new(
-        1243,
-        b"HY000",
-        format!("Unknown prepared statement handler ({id}) given to {command}"),
-    )
+    errors::UNKNOWN_STMT_HANDLER.with([&id, &command])
 }
 
 /// Prepared statements by the ids that the client knows.
@@ -198,7 +195,7 @@ pub(crate) fn fetch(
     };
     let Some(rows) = &mut s.rows else {
         let text = format!("The statement ({id}) has no open cursor");
-        return Err(SqlError::new(1421, b"HY000", text));
+        return Err(errors::STMT_HAS_NO_OPEN_CURSOR.text(text));
     };
     let mut left = c.u32()?;
     let mut ended = false;
@@ -220,11 +217,7 @@ pub(crate) fn fetch(
 const BULK_TYPES: u16 = 128;
 
 fn wrong_bulk_arguments() -> SqlError {
-    SqlError::new(
-        1210,
-        b"HY000",
-        "Incorrect arguments to mysqld_stmt_bulk_execute",
-    )
+    errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_bulk_execute"])
 }
 
 /// COM_STMT_BULK_EXECUTE: a statement for many sets of parameters.
@@ -241,11 +234,7 @@ pub(crate) fn bulk_execute(
         return Err(unknown(id, "mysqld_stmt_execute"));
     };
     if s.params == 0 || !s.bulk || flags & !BULK_TYPES != 0 {
-        return Err(SqlError::new(
-            1295,
-            b"HY000",
-            "This command is not supported in the prepared statement protocol yet",
-        ));
+        return Err(errors::UNSUPPORTED_PS.plain());
     }
     s.rows = None;
     if flags & BULK_TYPES != 0 {

@@ -6,6 +6,7 @@ use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, is_virtual};
 use crate::transaction::NextTransaction;
 use narwal_sql::{Needs, StatementEnv, Stmt};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -83,14 +84,13 @@ impl ClientSession {
         }
         let host = &self.client.host;
         Err(match column {
-            Some(c) => SqlError::new(
-                1143,
-                b"42000",
-                format!(
-                    "SELECT command denied to user '{}'@'{host}' for column '{c}' in table '{table}'",
-                    account.user
-                ),
-            ),
+            Some(c) => errors::COLUMNACCESS_DENIED_ERROR.with([
+                &"SELECT",
+                &account.user,
+                &host,
+                &c,
+                &table,
+            ]),
             None => acl::table_denied("SELECT", &account, host, &db, &table),
         })
     }
@@ -148,14 +148,10 @@ impl ClientSession {
 
     /// Error 1290: `read_only` is on, and the account is not above it. Appliers are.
     pub(crate) fn refuse_under_read_only(&mut self) -> SqlResult<()> {
-        if self.instance.read_only.load(Ordering::Relaxed)
+        if self.instance.switches.read_only.load(Ordering::Relaxed)
             && !self.account().global.has(PrivilegeSet::READ_ONLY_ADMIN)
         {
-            return Err(SqlError::new(
-                1290,
-                b"HY000",
-                "The MariaDB server is running with the --read-only option so it cannot execute this statement",
-            ));
+            return Err(errors::OPTION_PREVENTS_STATEMENT.with([&"--read-only"]));
         }
         Ok(())
     }
@@ -163,11 +159,7 @@ impl ClientSession {
 
 /// Error 1792.
 pub(crate) fn read_only_transaction() -> SqlError {
-    SqlError::new(
-        1792,
-        b"25006",
-        "Cannot execute statement in a READ ONLY transaction",
-    )
+    errors::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.plain()
 }
 
 /// Database and table that a statement is about, unless it is a temporary one.

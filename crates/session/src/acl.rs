@@ -5,6 +5,7 @@ use crate::password;
 use crate::privileges::PrivilegeSet;
 use narwal_engine::{Catalog, CatalogChange};
 use narwal_types::SqlError;
+use narwal_types::errors;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -583,41 +584,24 @@ pub(crate) fn table_denied(
     db: &str,
     table: &str,
 ) -> SqlError {
-    SqlError::new(
-        1142,
-        b"42000",
-        format!(
-            "{command} command denied to user '{}'@'{host}' for table {}.{}",
-            who.user,
-            narwal_sql::show::quote_ident(db),
-            narwal_sql::show::quote_ident(table)
-        ),
-    )
+    errors::TABLEACCESS_DENIED_ERROR.with([
+        &command,
+        &who.user,
+        &host,
+        &narwal_sql::show::quote_ident(db),
+        &narwal_sql::show::quote_ident(table),
+    ])
 }
 
 /// Error 1044.
 pub(crate) fn database_denied(who: &Account, host: &str, db: &str) -> SqlError {
-    SqlError::new(
-        1044,
-        b"42000",
-        format!(
-            "Access denied for user '{}'@'{host}' to database '{db}'",
-            who.user
-        ),
-    )
+    errors::DBACCESS_DENIED_ERROR.with([&who.user, &host, &db])
 }
 
 /// Error 1227.
 pub(crate) fn privilege_needed(any_of: PrivilegeSet) -> SqlError {
     let names = any_of.names();
-    SqlError::new(
-        1227,
-        b"42000",
-        format!(
-            "Access denied; you need (at least one of) the {} privilege(s) for this operation",
-            names.join(", ")
-        ),
-    )
+    errors::SPECIFIC_ACCESS_DENIED_ERROR.with([&names.join(", ")])
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use narwal_engine::{
 };
 use narwal_sql::SqlMode;
 use narwal_types::charset::latin1_text;
+use narwal_types::errors::codes;
 use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -95,7 +96,7 @@ impl ApplyError {
 
     fn unsupported(message: impl Into<String>) -> Self {
         ApplyError {
-            code: 1235,
+            code: codes::NOT_SUPPORTED_YET,
             ..ApplyError::new(message)
         }
     }
@@ -923,7 +924,7 @@ impl Applier {
         let filter = self.options.filter.clone();
         let s = self.session()?;
         let micros = i64::from(header.timestamp) * 1_000_000 + i64::from(vars.micros);
-        s.vars.fixed_micros.store(micros, Ordering::Relaxed);
+        s.vars.facts.fixed_micros.store(micros, Ordering::Relaxed);
         let known = (1u64 << narwal_sql::sql_mode::SQL_MODE_NAMES.len()) - 1;
         let mode = SqlMode(sql_mode & known);
         s.vars.set_by_name("sql_mode", VarValue::text(mode.names()));
@@ -962,8 +963,14 @@ impl Applier {
             // It failed there as well, after it had done a part.
             Err(e) if q.error_code != 0 && e.code == q.error_code => {}
             // Nothing of it was prepared here.
-            Err(e) if xa && e.code == 1397 && leaves_out => return without_effect(self),
-            Err(e) if e.code == 1235 && self.options.skip_unsupported && skippable(words) => {
+            Err(e) if xa && e.code == codes::XAER_NOTA && leaves_out => {
+                return without_effect(self);
+            }
+            Err(e)
+                if e.code == codes::NOT_SUPPORTED_YET
+                    && self.options.skip_unsupported
+                    && skippable(words) =>
+            {
                 self.note(format!("logged without effect: {}", words.join(" ")));
                 return without_effect(self);
             }

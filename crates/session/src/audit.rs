@@ -30,16 +30,6 @@ mod event {
     pub const QUERY: u32 = 32;
 }
 
-/// Members of `server_audit_events`.
-pub(crate) const EVENTS: &[&str] = &[
-    "CONNECT",
-    "QUERY",
-    "QUERY_DDL",
-    "QUERY_DML",
-    "QUERY_DCL",
-    "QUERY_DML_NO_SELECT",
-];
-
 /// Bytes that wait for the thread, at most.
 const QUEUE: usize = 8 << 20;
 /// How long a line that must not be lost waits for room.

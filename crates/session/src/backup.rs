@@ -27,6 +27,7 @@ use crate::rows::Grid;
 use crate::session::ClientSession;
 use narwal_engine::backup::{Backup, BackupOptions, FolderSink, Piece, Throttle};
 use narwal_engine::{Database, EngineError};
+use narwal_types::errors;
 use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, ValueRef};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -101,7 +102,7 @@ impl Parked {
 }
 
 fn error(text: impl Into<Box<str>>) -> SqlError {
-    SqlError::new(1105, b"HY000", text)
+    errors::UNKNOWN_ERROR.text(text)
 }
 
 /// A name that nobody guesses.
@@ -125,11 +126,7 @@ fn keys_of(instance: &Instance) -> SqlResult<Option<String>> {
 
 fn interrupted(process: &Process) -> SqlResult<()> {
     if process.interrupt.load(Ordering::SeqCst) {
-        return Err(SqlError::new(
-            1317,
-            b"70100",
-            "Query execution was interrupted",
-        ));
+        return Err(errors::QUERY_INTERRUPTED.plain());
     }
     Ok(())
 }

@@ -1,27 +1,15 @@
 //! Administration of the binary log, and what the session asks of the GTIDs of its transactions.
 
+use crate::gtids::gtid_inside_transaction;
+pub(crate) use crate::gtids::gtid_list;
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
-use narwal_binlog::GtidState;
 use narwal_engine::{GtidChoice, PurgeReport};
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::errors;
+use narwal_types::errors::codes;
+use narwal_types::{SqlResult, Value};
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
-
-/// Reads a list of GTIDs; error 1941.
-pub(crate) fn gtid_list(text: &str) -> SqlResult<GtidState> {
-    text.parse()
-        .map_err(|_| SqlError::new(1941, b"HY000", "Could not parse GTID list"))
-}
-
-/// Error 1953.
-pub(crate) fn gtid_inside_transaction() -> SqlError {
-    SqlError::new(
-        1953,
-        b"HY000",
-        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction",
-    )
-}
 
 impl ClientSession {
     /// What the session's variables say of the next GTID.
@@ -29,24 +17,24 @@ impl ClientSession {
         if let Some(applying) = &self.applying {
             return applying.gtid;
         }
-        let seq_no = self.vars.gtid_seq_no.load(Ordering::Relaxed);
+        let seq_no = self.vars.facts.gtid_seq_no.load(Ordering::Relaxed);
         GtidChoice {
             domain_id: Some(self.settings.gtid_domain_id),
             server_id: Some(self.settings.server_id),
             seq_no: (seq_no != 0).then_some(seq_no),
-            strict: self.instance.gtid_strict.load(Ordering::Relaxed),
+            strict: self.instance.switches.gtid_strict.load(Ordering::Relaxed),
         }
     }
 
     /// A GTID was written (empty: none was): it is the last one, and `gtid_seq_no` is used up.
     pub(crate) fn note_gtid(&self, gtid: impl Display) {
-        let mut last = self.vars.last_gtid.lock();
+        let mut last = self.vars.facts.last_gtid.lock();
         let before = last.len();
         // Its place is used again: there is one for each commit. Writing to a String does not fail.
         let _ = write!(last, "{gtid}");
         if last.len() > before {
             last.drain(..before);
-            self.vars.gtid_seq_no.store(0, Ordering::Relaxed);
+            self.vars.facts.gtid_seq_no.store(0, Ordering::Relaxed);
         }
     }
 
@@ -55,20 +43,16 @@ impl ClientSession {
         if self.open.is_some() {
             return Err(gtid_inside_transaction());
         }
-        if seq == 0 || !self.instance.gtid_strict.load(Ordering::Relaxed) {
+        if seq == 0 || !self.instance.switches.gtid_strict.load(Ordering::Relaxed) {
             return Ok(());
         }
         let domain = self.settings.gtid_domain_id;
         let state = gtid_list(&self.instance.database().gtid_binlog_state())?;
         match state.last(domain) {
-            Some(last) if seq <= last.seq => Err(SqlError::new(
-                1950,
-                b"HY000",
-                format!(
+            Some(last) if seq <= last.seq => Err(errors::GTID_STRICT_OUT_OF_ORDER.text(format!(
                     "GTID {domain}-{}-{seq} would be out of order: the log has {last} already, and gtid strict mode is enabled",
                     self.settings.server_id
-                ),
-            )),
+                ))),
             _ => Ok(()),
         }
     }
@@ -82,7 +66,7 @@ impl ClientSession {
     /// What a purge could not do becomes notes.
     fn report(&self, report: PurgeReport) {
         for note in report.notes {
-            self.env.note(1867, note);
+            self.env.note(codes::WARN_PURGE_LOG_IN_USE, note);
         }
     }
 
@@ -91,11 +75,7 @@ impl ClientSession {
         self.need_binlog_admin()?;
         let db = self.instance.database();
         if !db.binlog_files().iter().any(|f| f.name == file) {
-            return Err(SqlError::new(
-                1373,
-                b"HY000",
-                "Target log not found in binlog index",
-            ));
+            return Err(errors::UNKNOWN_TARGET_BINLOG.plain());
         }
         let report = db.purge_binary_logs_to(file)?;
         self.report(report);
@@ -128,16 +108,13 @@ impl ClientSession {
     pub(crate) fn flush_binary_logs(&mut self, domains: &[u64]) -> SqlResult<()> {
         let mut ids = Vec::with_capacity(domains.len());
         for &d in domains {
-            ids.push(u32::try_from(d).map_err(|_| {
-                SqlError::new(
-                    1076,
-                    b"HY000",
-                    format!("The gtid domain '{d}' does not fit into 32 bits"),
-                )
-            })?);
+            ids.push(
+                u32::try_from(d).map_err(|_| errors::BINLOG_CANT_DELETE_GTID_DOMAIN.with([&d]))?,
+            );
         }
         for warning in self.instance.database().flush_binary_logs(&ids)? {
-            self.env.warn(1076, warning);
+            self.env
+                .warn(codes::BINLOG_CANT_DELETE_GTID_DOMAIN, warning);
         }
         Ok(())
     }
@@ -151,13 +128,7 @@ impl ClientSession {
                 u32::try_from(n)
                     .ok()
                     .filter(|n| *n <= 0x7FFF_FFFF)
-                    .ok_or_else(|| {
-                        SqlError::new(
-                            1098,
-                            b"HY000",
-                            format!("No binary log file can have the number {n}"),
-                        )
-                    })?,
+                    .ok_or_else(|| errors::NO_UNIQUE_LOGFILE.with([&n]))?,
             ),
         };
         self.instance.database().reset_master(first)?;

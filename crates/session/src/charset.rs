@@ -1,5 +1,6 @@
 //! Character sets and collations that a session can ask for.
 
+use narwal_types::errors;
 use narwal_types::{Charset, Collation, SqlError, SqlResult};
 
 /// A connection's character set by name.
@@ -15,18 +16,13 @@ pub(crate) fn charset(name: &str) -> SqlResult<Charset> {
         | "utf16" | "utf16le" | "utf32" => {
             Err(SqlError::unsupported(format!("character set {name}")))
         }
-        _ => Err(SqlError::new(
-            1115,
-            b"42000",
-            format!("Unknown character set: '{name}'"),
-        )),
+        _ => Err(errors::UNKNOWN_CHARACTER_SET.with([&name])),
     }
 }
 
 /// A connection's collation by name.
 pub(crate) fn collation(name: &str) -> SqlResult<Collation> {
-    Collation::from_name(name)
-        .ok_or_else(|| SqlError::new(1273, b"HY000", format!("Unknown collation: '{name}'")))
+    Collation::from_name(name).ok_or_else(|| errors::UNKNOWN_COLLATION.with([&name]))
 }
 
 /// The collation of a handshake's collation id; utf8mb4_general_ci for one that there is not.

@@ -17,9 +17,12 @@ impl ClientSession {
     /// 1300 for one that is no text of the client's character set.
     pub(crate) fn client_text<'s>(&self, sql: &'s [u8]) -> SqlResult<Cow<'s, str>> {
         let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        if matches!(self.client_charset, Charset::Latin1 | Charset::Ascii)
-            && !sql.is_ascii()
-            && let Some(text) = raw_literals::decoded(sql, self.client_charset, no_backslash)
+        if matches!(
+            self.settings.client_charset,
+            Charset::Latin1 | Charset::Ascii
+        ) && !sql.is_ascii()
+            && let Some(text) =
+                raw_literals::decoded(sql, self.settings.client_charset, no_backslash)
         {
             return Ok(Cow::Owned(text));
         }
@@ -32,7 +35,7 @@ impl ClientSession {
         params: &[ValueRef<'_>],
         wire_types: &[(u8, u8)],
     ) -> Option<Vec<Value>> {
-        let set = self.client_charset;
+        let set = self.settings.client_charset;
         if !matches!(set, Charset::Latin1 | Charset::Ascii) {
             return None;
         }

@@ -5,12 +5,15 @@ use crate::admin::{Admin, Flush, Maintenance, SetScope, Show, TableLock, TableRe
 use crate::information_schema::Definitions;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
-use crate::session::{ClientSession, Completion};
+use crate::session::ClientSession;
+use crate::settings::Completion;
 use crate::status;
 use crate::transaction::NextTransaction;
 use crate::variables::VarValue;
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
 use narwal_sql::{VirtualTables, view};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{
     OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, TypeKind, Value, ValueRef,
 };
@@ -401,9 +404,7 @@ impl ClientSession {
                     .iter()
                     .position(|(n, _)| n.eq_ignore_ascii_case(name))
             })
-            .ok_or_else(|| {
-                SqlError::new(1305, b"42000", format!("SAVEPOINT {name} does not exist"))
-            })
+            .ok_or_else(|| errors::SP_DOES_NOT_EXIST.with([&"SAVEPOINT", &name]))
     }
 
     fn rollback_to(&mut self, name: &str) -> SqlResult<()> {
@@ -434,11 +435,7 @@ impl ClientSession {
         match scope {
             SetScope::Default => {
                 if self.open.is_some() || self.xa.is_some() {
-                    return Err(SqlError::new(
-                        1568,
-                        b"25001",
-                        "Transaction characteristics can't be changed while a transaction is in progress",
-                    ));
+                    return Err(errors::CANT_CHANGE_TX_CHARACTERISTICS.plain());
                 }
                 if isolation.is_some() {
                     self.next.isolation = isolation;
@@ -481,7 +478,7 @@ impl ClientSession {
 
     /// KILL [QUERY].
     pub(crate) fn kill_process(&mut self, id: u64, query: bool) -> SqlResult<()> {
-        let unknown = || SqlError::new(1094, b"HY000", format!("Unknown thread id: {id}"));
+        let unknown = || errors::NO_SUCH_THREAD.with([&id]);
         let id32 = u32::try_from(id).map_err(|_| unknown())?;
         let account = self.account();
         let target = self.instance.processes.get(id32).ok_or_else(unknown)?;
@@ -491,7 +488,7 @@ impl ClientSession {
             || target.identity.lock().user == self.client.user;
         if !may {
             return Err(if account.global.has(PrivilegeSet::PROCESS) {
-                SqlError::new(1095, b"HY000", format!("You are not owner of thread {id}"))
+                errors::KILL_DENIED_ERROR.with([&id])
             } else {
                 // Who can't see the process list learns nothing from KILL.
                 unknown()
@@ -499,15 +496,11 @@ impl ClientSession {
         }
         if id32 == self.client.id {
             if query {
-                return Err(SqlError::new(
-                    1317,
-                    b"70100",
-                    "Query execution was interrupted",
-                ));
+                return Err(errors::QUERY_INTERRUPTED.plain());
             }
             self.process.killed.store(true, Ordering::SeqCst);
             self.release = true;
-            return Err(SqlError::new(1927, b"70100", "Connection was killed"));
+            return Err(errors::CONNECTION_KILLED.plain());
         }
         target.kill(!query);
         Ok(())
@@ -621,7 +614,7 @@ impl ClientSession {
                         line("error", "Corrupt");
                     }
                     // Damage that the reading met.
-                    Err(e) if e.code == 1712 => {
+                    Err(e) if e.code == codes::INDEX_CORRUPT => {
                         line("error", &e.message);
                         line("error", "Corrupt");
                     }

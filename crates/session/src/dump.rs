@@ -10,13 +10,14 @@ use narwal_replication::{
     State, Wake,
 };
 use narwal_sql::VariableSource;
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 fn malformed(_: MalformedPacket) -> SqlError {
-    SqlError::new(1835, b"HY000", "Malformed communication packet")
+    errors::MALFORMED_PACKET.plain()
 }
 
 /// The dump's view of its session.
@@ -50,20 +51,15 @@ impl ClientSession {
     fn register(&mut self, packet: &[u8]) -> SqlResult<()> {
         if !self.account().global.has(PrivilegeSet::REPLICATION_SLAVE) {
             // What MariaDB says here, and it names the account.
-            return Err(SqlError::new(
-                1045,
-                b"28000",
-                format!(
-                    "Access denied for user '{}'@'{}' (using password: {})",
-                    self.client.account_user,
-                    self.client.account_host,
-                    if self.account.auth.is_empty() {
-                        "NO"
-                    } else {
-                        "YES"
-                    }
-                ),
-            ));
+            return Err(errors::ACCESS_DENIED_ERROR.with([
+                &self.client.account_user,
+                &self.client.account_host,
+                &(if self.account.auth.is_empty() {
+                    "NO"
+                } else {
+                    "YES"
+                }),
+            ]));
         }
         let request = RegisterRequest::parse(packet).map_err(malformed)?;
         self.instance.source().register(self.client.id, request);
@@ -88,7 +84,7 @@ impl ClientSession {
         let request = DumpRequest::parse(packet).map_err(malformed)?;
         // A snapshot that it may have is not to be kept for as long as the dump runs.
         self.rollback_open();
-        let wake = Wake::new().map_err(|e| SqlError::new(1105, b"HY000", e.to_string()))?;
+        let wake = Wake::new().map_err(|e| errors::UNKNOWN_ERROR.text(e.to_string()))?;
         let waker = wake.clone();
         self.process.set_waker(Some(Arc::new(move || waker.wake())));
         let vars = self.reader_vars();
@@ -99,11 +95,8 @@ impl ClientSession {
         match source.dump(&request, &vars, &client, &wake, io) {
             Ok(_) => Ok(()),
             Err(DumpError::Refused(e)) => Err(e),
-            Err(DumpError::Lost(e)) => Err(SqlError::new(
-                1158,
-                b"08S01",
-                format!("Got an error reading communication packets: {e}"),
-            )),
+            Err(DumpError::Lost(e)) => Err(errors::NET_READ_ERROR
+                .text(format!("Got an error reading communication packets: {e}"))),
         }
     }
 

@@ -7,6 +7,8 @@ use crate::statement::Source;
 use narwal_sql::ast::{Into, LoadData, SelectInto};
 use narwal_sql::file_format::FileFormat;
 use narwal_sql::{Stmt, VariableSource};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -49,11 +51,7 @@ impl ClientSession {
             let folder = Path::new(&allowed).canonicalize().ok();
             let inside = matches!((&real, &folder), (Some(r), Some(f)) if r.starts_with(f));
             if !inside {
-                return Err(SqlError::new(
-                    1290,
-                    b"HY000",
-                    "The MariaDB server is running with the --secure-file-priv option so it cannot execute this statement",
-                ));
+                return Err(errors::OPTION_PREVENTS_STATEMENT.with([&"--secure-file-priv"]));
             }
         }
         Ok(path)
@@ -77,13 +75,7 @@ impl ClientSession {
         let text = || format!("Can't get stat of '{shown}'");
         let meta = std::fs::metadata(&path).map_err(|e| io_error(13, text(), &e))?;
         if !meta.is_file() {
-            return Err(SqlError::new(
-                1085,
-                b"HY000",
-                format!(
-                    "The file '{shown}' must be in the database directory or be readable by all"
-                ),
-            ));
+            return Err(errors::TEXTFILE_NOT_READABLE.with([&shown]));
         }
         let file =
             File::open(&path).map_err(|e| io_error(29, format!("File '{shown}' not found"), &e))?;
@@ -106,11 +98,7 @@ impl ClientSession {
         let target = match &s.into {
             Into::Variables(names) => {
                 if names.len() != plan.columns().len() {
-                    return self.fail(SqlError::new(
-                        1222,
-                        b"21000",
-                        "The used SELECT statements have a different number of columns",
-                    ));
+                    return self.fail(errors::WRONG_NUMBER_OF_COLUMNS_IN_SELECT.plain());
                 }
                 Ok(Target::Variables(names.clone(), Vec::new()))
             }
@@ -141,13 +129,15 @@ impl ClientSession {
         }
         if s.late {
             self.env.warn(
-                1287,
+                codes::WARN_DEPRECATED_SYNTAX,
                 "'<select expression> INTO <destination>;' is deprecated and will be removed in a future release. Please use 'SELECT <select list> INTO <destination> FROM...' instead",
             );
         }
         if rows == 0 && matches!(s.into, Into::Variables(_)) {
-            self.env
-                .warn(1329, "No data - zero rows fetched, selected, or processed");
+            self.env.warn(
+                codes::SP_FETCH_NO_DATA,
+                "No data - zero rows fetched, selected, or processed",
+            );
         }
         self.finish_ok(rows, 0, String::new(), out, more)
     }
@@ -160,11 +150,9 @@ impl ClientSession {
         let path = self.server_file(name, true)?;
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(f) => Ok(BufWriter::new(f)),
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Err(SqlError::new(
-                1086,
-                b"HY000",
-                format!("File '{name}' already exists"),
-            )),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(errors::FILE_EXISTS_ERROR.with([&name]))
+            }
             Err(e) => Err(io_error(
                 1,
                 format!("Can't create/write to file '{}'", path.display()),
@@ -210,7 +198,7 @@ fn write_error(e: &std::io::Error) -> SqlError {
 }
 
 fn too_many_rows() -> SqlError {
-    SqlError::new(1172, b"42000", "Result consisted of more than one row")
+    errors::TOO_MANY_ROWS.plain()
 }
 
 impl ResultSink for IntoSink {

@@ -20,6 +20,7 @@ use narwal_engine::{
     CatalogChange, Ddl, EngineError, Isolation, LiveRecords, Origin, ReadStart, Transaction,
     TxnOptions,
 };
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult, TypeKind, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -53,12 +54,12 @@ pub(crate) fn columns() -> Grid {
 }
 
 fn error(text: impl Into<Box<str>>) -> SqlError {
-    SqlError::new(1105, b"HY000", text)
+    errors::UNKNOWN_ERROR.text(text)
 }
 
 /// A list of GTIDs and ranges, `0-2-101..103,1-2-7`.
 fn parse(list: &str) -> SqlResult<BTreeSet<Gtid>> {
-    let bad = || SqlError::new(1941, b"HY000", "Could not parse GTID list");
+    let bad = || errors::INCORRECT_GTID_STATE.plain();
     let mut all = BTreeSet::new();
     for part in list.split(',').map(str::trim).filter(|p| !p.is_empty()) {
         let (first, last) = part.split_once("..").unwrap_or((part, ""));
@@ -173,13 +174,7 @@ impl ClientSession {
         self.need_any(PrivilegeSet::SUPER.with(PrivilegeSet::BINLOG_ADMIN))?;
         let wanted = parse(list)?;
         if let Some(name) = self.instance.replica_control().and_then(|c| c.running()) {
-            return Err(SqlError::new(
-                1198,
-                b"HY000",
-                format!(
-                    "This operation cannot be performed as you have a running slave '{name}'; run STOP SLAVE '{name}' first"
-                ),
-            ));
+            return Err(errors::SLAVE_MUST_STOP.with([&name, &name]));
         }
         let had = self.global_read_lock;
         self.take_global_read_lock()?;

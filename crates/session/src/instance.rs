@@ -9,19 +9,18 @@ use crate::plugins::Plugins;
 use crate::privileges::PrivilegeSet;
 use crate::process::{Killer, ProcessList};
 use crate::read_lock::GlobalReadLock;
-use crate::replica::{FILTER_VARIABLES, Filters, ReplicaControl, ReplicaFilter};
+use crate::replica::{Filters, ReplicaControl, ReplicaFilter};
 use crate::session::ClientSession;
 use crate::status::{self, Counters};
 use crate::table_locks::LockedTables;
-use crate::variables::{self, Effect, VARIABLES, VarValue};
-use narwal_engine::{
-    BinlogFilter, CatalogChange, CommitInfo, Database, Ddl, RowMetadata, TxnOptions,
-};
-use narwal_replication::{SemiSyncSettings, Source, WaitPoint};
+use crate::variables::parts::{ServerParts, Switches};
+use crate::variables::{self, AtStart, Effect, Scope, VARIABLES, VarValue, VariableDef};
+use narwal_engine::{BinlogFilter, CatalogChange, CommitInfo, Database, Ddl, TxnOptions};
+use narwal_replication::Source;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -48,10 +47,7 @@ pub struct Startup {
 impl Default for Startup {
     fn default() -> Self {
         Startup {
-            values: VARIABLES
-                .iter()
-                .map(variables::VariableDef::default_value)
-                .collect(),
+            values: VARIABLES.iter().map(VariableDef::default_value).collect(),
             given: BTreeSet::new(),
             filter: BinlogFilter::default(),
             replica_filters: BTreeMap::new(),
@@ -78,20 +74,21 @@ impl Startup {
             Some(n) => (true, n.to_string()),
             None => (false, name),
         };
-        if name == "log_bin" && !matches!(value, Some("0" | "OFF" | "off")) {
-            self.warnings.push(
-                "log-bin has no effect: Narwal's log is its binary log, always on, with names of its own".into(),
-            );
+        let known = variables::lookup(&name);
+        if let Some(AtStart::Ignored(text)) = known.map(|d| d.hooks.at_start)
+            && !matches!(value, Some("0" | "OFF" | "off"))
+        {
+            self.warnings.push(text.into());
             return Ok(());
         }
         // `connection.variable`; without a name it is the default connection's.
         let (connection, variable) = name.rsplit_once('.').unwrap_or(("", &name));
-        if FILTER_VARIABLES.contains(&variable) {
+        if let Some(list) = variables::lookup(variable).and_then(|d| d.hooks.filter) {
             return self
                 .replica_filters
                 .entry(connection.to_string())
                 .or_default()
-                .add(variable, value.unwrap_or_default())
+                .add(list, value.unwrap_or_default())
                 .map_err(|_| {
                     format!(
                         "--{} needs names of the form database.table",
@@ -124,65 +121,62 @@ impl Startup {
                 .unwrap_or_default();
             return Err(format!("unknown option --{}{hint}", name.replace('_', "-")));
         };
+        self.accept(i, value)
+    }
+
+    /// Gives a variable its value.
+    fn accept(&mut self, i: usize, value: Option<&str>) -> Result<(), String> {
         let d = &VARIABLES[i];
-        if matches!(d.effect, Effect::Computed | Effect::State)
-            || d.scope == variables::Scope::Session
-        {
-            return Err(format!(
-                "--{} can't be set: it is not a setting",
-                d.name.replace('_', "-")
-            ));
+        let option = d.option_name();
+        if matches!(d.effect, Effect::Computed | Effect::State) || d.scope == Scope::Session {
+            return Err(format!("--{option} can't be set: it is not a setting"));
         }
         let accepted = d.accept_option(value)?;
-        if let Some(t) = accepted.truncated {
-            self.warnings.push(t);
-        }
-        if accepted.value != d.default_value() {
-            if let Some(reason) = refused_at_start(d.name) {
+        self.warnings.extend(accepted.truncated);
+        let value = accepted.value;
+        if value != d.default_value() {
+            let refused = match (d.hooks.at_start, d.effect) {
+                (AtStart::Refused(reason), _) => Some(reason.to_string()),
+                (_, Effect::Fixed) => Some(format!("Narwal has {} only", d.default)),
+                _ => None,
+            };
+            if let Some(reason) = refused {
                 return Err(format!(
-                    "--{}={} is not supported: {reason}",
-                    d.name.replace('_', "-"),
-                    accepted.value.show()
+                    "--{option}={} is not supported: {reason}",
+                    value.show()
                 ));
             }
-            match d.effect {
-                Effect::Fixed => {
-                    return Err(format!(
-                        "--{}={} is not supported: Narwal has {} only",
-                        d.name.replace('_', "-"),
-                        accepted.value.show(),
-                        d.default
-                    ));
-                }
-                Effect::Inert => self.warnings.push(inert_text(d.name)),
-                _ => {}
+            if d.effect == Effect::Inert {
+                self.warnings.push(d.inert_text());
             }
         }
-        if let Some(bad) = crate::plugins::unknown_plugin(accepted.value.as_str())
-            && matches!(d.name, "plugin_load" | "plugin_load_add")
-        {
-            return Err(format!(
-                "--{}: Narwal has no plugin {bad} (it has simple_password_check and server_audit)",
-                d.name.replace('_', "-")
-            ));
+        if let Some(check) = d.hooks.check_option {
+            check(&value).map_err(|e| format!("--{option}: {e}"))?;
         }
-        if d.name == "plugin_load_add" {
-            let before = self.values[i].show();
-            self.values[i] = VarValue::text(format!("{before};{}", accepted.value.show()));
-        } else if let Some(list) = filter_list(&mut self.filter, d.name) {
-            // Given once for each name: a name may have a comma in it.
-            list.push(accepted.value.show());
-            self.values[i] = VarValue::text(list.join(","));
-        } else {
-            if let Some((name, v)) = other_form(d.name, &accepted.value)
-                && let Some(other) = variables::index(name)
-            {
-                self.values[other] = v;
-            }
-            self.values[i] = accepted.value;
-        }
+        self.put(i, value);
         self.given.insert(i);
         Ok(())
+    }
+
+    fn put(&mut self, i: usize, value: VarValue) {
+        let hooks = &VARIABLES[i].hooks;
+        self.values[i] = match hooks.at_start {
+            AtStart::Appended(between) => {
+                let before = self.values[i].show();
+                VarValue::text(format!("{before}{between}{}", value.show()))
+            }
+            AtStart::Names(list) => {
+                let list = list(&mut self.filter);
+                list.push(value.show());
+                VarValue::text(list.join(","))
+            }
+            _ => value,
+        };
+        if let Some(Ok((name, other))) = hooks.twin.map(|twin| twin(&self.values[i]))
+            && let Some(at) = variables::index(name)
+        {
+            self.values[at] = other;
+        }
     }
 
     /// States a fact that the server knows (data folder, port, socket, host name).
@@ -204,154 +198,20 @@ impl Startup {
 
     /// The settings that the store needs.
     pub fn engine_options(&self) -> narwal_engine::Options {
-        let u = |name: &str| self.get(name).as_u64();
-        let u32_ = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
-        let (count, usec) = commit_wait(&|name| u(name));
-        narwal_engine::Options {
-            flush_log_at_trx_commit: u("innodb_flush_log_at_trx_commit") as u8,
-            memory_budget: u("innodb_buffer_pool_size"),
-            server_id: u32_(u("server_id")),
-            gtid_domain_id: u32_(u("gtid_domain_id")),
-            max_binlog_size: u32_(u("max_binlog_size")),
-            binlog_state_interval: u("binlog_state_interval"),
-            segment_size: u("innodb_log_file_size"),
-            max_binlog_cache_size: u("max_binlog_cache_size"),
-            binlog_row_event_max_size: u32_(u("binlog_row_event_max_size")),
-            oob_threshold: u("binlog_oob_threshold"),
-            spill_bytes: u("narwal_transaction_memory"),
-            commit_wait_count: count,
-            commit_wait_usec: usec,
-            commit_wait_auto: self.get("narwal_group_commit_auto_wait").as_bool(),
-            parallel_syncs: u32_(u("narwal_log_parallel_syncs")),
-            scrub_rate: u("narwal_scrub_rate"),
-            classic_log: self.get(CLASSIC.0).show() == CLASSIC.1,
-            sync_binlog: u32_(u("sync_binlog")),
-            compression: (self.get("narwal_log_compression").show() == "zstd").then(|| {
-                narwal_engine::Compression {
-                    level: u("narwal_log_compression_level") as i32,
-                    min_len: u("narwal_log_compression_min_length") as usize,
-                }
-            }),
+        let mut o = narwal_engine::Options {
             binlog_filter: self.filter.clone(),
-            binlog_row_metadata: row_metadata(self.get("binlog_row_metadata").as_str()),
             ..narwal_engine::Options::default()
-        }
-    }
-}
-
-/// The variable and its value with which there are two logs.
-const CLASSIC: (&str, &str) = ("binlog_storage_engine", "FILE");
-
-/// Why an option of the command line must keep its default.
-fn refused_at_start(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "log_slave_updates" => {
-            "what a replica applies is in its log, which is also where it is stored; there is no second one"
-        }
-        "slave_skip_errors" => {
-            "a replica that passes over errors has other data than its source from then on. slave_exec_mode=IDEMPOTENT \
-             forgives rows that are there or missing already, sql_slave_skip_counter and gtid_slave_pos leave out \
-             single transactions"
-        }
-        _ => return None,
-    })
-}
-
-/// The list that an option adds to.
-fn filter_list<'a>(filter: &'a mut BinlogFilter, name: &str) -> Option<&'a mut Vec<String>> {
-    Some(match name {
-        "binlog_do_db" => &mut filter.do_db,
-        "binlog_ignore_db" => &mut filter.ignore_db,
-        "binlog_do_table" => &mut filter.do_table,
-        "binlog_ignore_table" => &mut filter.ignore_table,
-        _ => return None,
-    })
-}
-
-/// Variables that say how long the binary log is kept; `expire_logs_days` is another form of the first.
-const RETENTION: [&str; 3] = [
-    "binlog_expire_logs_seconds",
-    "max_binlog_total_size",
-    "slave_connections_needed_for_purge",
-];
-
-fn apply_retention(db: &Database, name: &str, v: u64) {
-    match name {
-        "binlog_expire_logs_seconds" => db.set_binlog_expire_logs_seconds(v),
-        "max_binlog_total_size" => db.set_max_binlog_total_size(v),
-        _ => db.set_slave_connections_needed_for_purge(u32::try_from(v).unwrap_or(u32::MAX)),
-    }
-}
-
-/// Begin of the names of variables for semi-synchronous replication.
-const SEMI_SYNC: &str = "rpl_semi_sync_master_";
-
-/// Lets the variables of semi-synchronous replication have their effect.
-fn apply_semi_sync(source: &Source, get: &dyn Fn(&str) -> VarValue) {
-    let get = |name: &str| get(&format!("{SEMI_SYNC}{name}"));
-    source.semi_sync().set(|s| {
-        *s = SemiSyncSettings {
-            enabled: get("enabled").as_bool(),
-            timeout: Duration::from_millis(get("timeout").as_u64()),
-            wait_point: match get("wait_point").as_str() {
-                "AFTER_SYNC" => WaitPoint::AfterSync,
-                _ => WaitPoint::AfterCommit,
-            },
-            wait_no_replica: get("wait_no_slave").as_bool(),
-            replicas: u32::try_from(get("wait_for_slave_count").as_u64()).unwrap_or(u32::MAX),
         };
-    });
-}
-
-/// The other form of a variable with two: name and value.
-fn other_form(name: &str, v: &VarValue) -> Option<(&'static str, VarValue)> {
-    match name {
-        "binlog_expire_logs_seconds" => {
-            let days = v.as_u64() as f64 / 86_400.0;
-            Some(("expire_logs_days", VarValue::Double(days)))
+        for (d, v) in VARIABLES.iter().zip(&self.values) {
+            if let Some(option) = d.hooks.option {
+                option(&mut o, v);
+            }
+            if let Some(options) = d.hooks.options {
+                options(&mut o, &|name| self.get(name));
+            }
         }
-        "expire_logs_days" => {
-            // Less than a second is none, as in MariaDB; what binlog_expire_logs_seconds itself gave comes out as it was.
-            let seconds = (v.as_f64() * 86_400.0 + 1e-6) as u64;
-            Some(("binlog_expire_logs_seconds", VarValue::UInt(seconds)))
-        }
-        "slave_parallel_threads" => Some(("slave_parallel_workers", v.clone())),
-        "slave_parallel_workers" => Some(("slave_parallel_threads", v.clone())),
-        _ => None,
+        o
     }
-}
-
-/// `binlog_row_metadata` by name.
-fn row_metadata(name: &str) -> RowMetadata {
-    match name {
-        "NO_LOG" => RowMetadata::NoLog,
-        "MINIMAL" => RowMetadata::Minimal,
-        _ => RowMetadata::Full,
-    }
-}
-
-/// Group commit waits from MariaDB's pair of variables or, if its delay is set, MySQL's (where a count of 0 means that
-/// the delay always passes).
-fn commit_wait(get: &dyn Fn(&str) -> u64) -> (u32, u32) {
-    let fit = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
-    let delay = get("binlog_group_commit_sync_delay");
-    if delay > 0 {
-        let count = get("binlog_group_commit_sync_no_delay_count");
-        (if count == 0 { u32::MAX } else { fit(count) }, fit(delay))
-    } else {
-        (
-            fit(get("binlog_commit_wait_count")),
-            fit(get("binlog_commit_wait_usec")),
-        )
-    }
-}
-
-/// What is said when a setting without effect is changed.
-pub(crate) fn inert_text(name: &str) -> String {
-    if name == "sync_binlog" {
-        return "sync_binlog has no effect: there is one log, and innodb_flush_log_at_trx_commit rules its syncs".into();
-    }
-    format!("{name} has no effect in Narwal")
 }
 
 /// A client that has proved who it is.
@@ -434,8 +294,7 @@ pub struct Instance {
     pub(crate) aborted_connects: AtomicU64,
     pub(crate) aborted_clients: AtomicU64,
     pub(crate) prepared_statements: AtomicU64,
-    pub(crate) read_only: AtomicBool,
-    pub(crate) gtid_strict: AtomicBool,
+    pub(crate) switches: Switches,
     pub(crate) status_since: AtomicU64,
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) read_lock: GlobalReadLock,
@@ -459,9 +318,11 @@ impl Instance {
     /// Makes the instance of an opened database.
     pub fn new(db: Database, startup: Startup) -> Arc<Instance> {
         let acl = Acl::load(&db.catalog());
-        let live = inert_text("sync_binlog");
-        let warnings = startup.warnings.iter();
-        for w in warnings.filter(|w| !(db.is_classic() && **w == live)) {
+        let works = |d: &&VariableDef| d.hooks.works_if.is_some_and(|f| f(&db));
+        let working: Vec<String> = (VARIABLES.iter().filter(works))
+            .map(VariableDef::inert_text)
+            .collect();
+        for w in startup.warnings.iter().filter(|w| !working.contains(w)) {
             tracing::warn!("{w}");
         }
         if acl.is_built_in() {
@@ -469,11 +330,6 @@ impl Instance {
                 "user root has no password, and may connect through the Unix socket and loopback addresses only; \
                  set one with: ALTER USER root@localhost IDENTIFIED BY '...'"
             );
-        }
-        let read_only = startup.get("read_only").as_bool();
-        let gtid_strict = startup.get("gtid_strict_mode").as_bool();
-        for name in RETENTION {
-            apply_retention(&db, name, startup.get(name).as_u64());
         }
         let plugins = Plugins::new(
             &format!(
@@ -496,12 +352,8 @@ impl Instance {
             VarValue::text(std::env::consts::ARCH),
         );
         put("version_compile_os", VarValue::text(std::env::consts::OS));
-        let source = Source::new(db.clone(), server_version());
-        apply_semi_sync(&source, &|name| {
-            variables::index(name).map_or(VarValue::Null, |i| values[i].clone())
-        });
         let instance = Instance {
-            source,
+            source: Source::new(db.clone(), server_version()),
             db,
             globals: RwLock::new(Arc::new(values)),
             acl: RwLock::new(Arc::new(acl)),
@@ -513,8 +365,7 @@ impl Instance {
             aborted_connects: AtomicU64::new(0),
             aborted_clients: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
-            read_only: AtomicBool::new(read_only),
-            gtid_strict: AtomicBool::new(gtid_strict),
+            switches: Switches::default(),
             status_since: AtomicU64::new(0),
             read_lock: GlobalReadLock::default(),
             locked_tables: LockedTables::default(),
@@ -529,6 +380,11 @@ impl Instance {
             logins: Logins::default(),
             audit: Audit::default(),
         };
+        for (i, d) in VARIABLES.iter().enumerate() {
+            if let Some(set) = d.hooks.global.filter(|_| d.hooks.from_start) {
+                set(&instance, &instance.global(i));
+            }
+        }
         instance.fit_password_length();
         instance.audit.configure(&instance);
         Arc::new(instance)
@@ -602,10 +458,8 @@ impl Instance {
 
     /// A global value by position in [`VARIABLES`].
     pub(crate) fn global(&self, index: usize) -> VarValue {
-        if matches!(VARIABLES[index].effect, Effect::Computed | Effect::State)
-            && let Some(v) = self.computed(VARIABLES[index].name)
-        {
-            return v;
+        if let Some(read) = VARIABLES[index].hooks.read {
+            return read(self);
         }
         self.globals.read()[index].clone()
     }
@@ -615,89 +469,26 @@ impl Instance {
         variables::index(name).map_or(VarValue::Null, |i| self.global(i))
     }
 
-    fn computed(&self, name: &str) -> Option<VarValue> {
-        Some(match name {
-            "gtid_binlog_pos" => VarValue::text(self.db.binlog_position().gtid_pos),
-            "gtid_slave_pos" => VarValue::text(self.gtid_slave_pos_text()),
-            name if FILTER_VARIABLES.contains(&name) => {
-                VarValue::text(self.replica_filter("").get(name))
-            }
-            "gtid_current_pos" => VarValue::text(self.gtid_current_pos()),
-            "gtid_binlog_state" => VarValue::text(self.db.gtid_binlog_state()),
-            "log_bin_basename" | "log_bin_index" => {
-                let file = self.db.binlog_position().file;
-                let stem = file.rsplit_once('.').map_or(file.as_str(), |(s, _)| s);
-                let dir = self.globals.read()[variables::index("datadir")?].show();
-                let end = if name == "log_bin_index" {
-                    ".index"
-                } else {
-                    ""
-                };
-                VarValue::text(format!("{dir}{stem}{end}"))
-            }
-            _ => return None,
-        })
-    }
-
     /// Stores a global value and lets it have its effect.
     pub(crate) fn set_global(&self, index: usize, value: VarValue) {
-        let mut index = index;
-        let mut value = value;
+        let twin = VARIABLES[index].hooks.twin.map(|twin| twin(&value));
+        let other = match twin {
+            Some(Ok((name, v))) => variables::index(name).map(|i| (i, v)),
+            _ => None,
+        };
+        let changed: Vec<_> = std::iter::once((index, value)).chain(other).collect();
         {
             let mut g = self.globals.write();
             let mut all = g.as_ref().clone();
-            all[index] = value.clone();
-            if let Some((name, v)) = other_form(VARIABLES[index].name, &value)
-                && let Some(other) = variables::index(name)
-            {
-                all[other] = v.clone();
-                if name == "binlog_expire_logs_seconds" {
-                    (index, value) = (other, v);
-                }
+            for (i, v) in &changed {
+                all[*i] = v.clone();
             }
             *g = Arc::new(all);
         }
-        let u32_ = |v: &VarValue| u32::try_from(v.as_u64()).unwrap_or(u32::MAX);
-        match VARIABLES[index].name {
-            "gtid_domain_id" => self.db.set_gtid_domain_id(u32_(&value)),
-            "server_id" => self.db.set_server_id(u32_(&value)),
-            "max_binlog_cache_size" => self.db.set_max_binlog_cache_size(value.as_u64()),
-            "narwal_scrub_rate" => self.db.set_scrub_rate(value.as_u64()),
-            "binlog_oob_threshold" => self.db.set_oob_threshold(value.as_u64()),
-            "binlog_state_interval" => self.db.set_binlog_state_interval(value.as_u64()),
-            "max_binlog_size" => self.db.set_max_binlog_size(u32_(&value)),
-            "binlog_row_metadata" => {
-                self.db
-                    .set_binlog_row_metadata(row_metadata(value.as_str()));
+        for (i, v) in &changed {
+            if let Some(set) = VARIABLES[*i].hooks.global {
+                set(self, v);
             }
-            "gtid_strict_mode" => self.gtid_strict.store(value.as_bool(), Ordering::SeqCst),
-            name if name.starts_with(SEMI_SYNC) => {
-                apply_semi_sync(&self.source, &|name| self.global_value(name));
-            }
-            name if RETENTION.contains(&name) => apply_retention(&self.db, name, value.as_u64()),
-            "innodb_flush_log_at_trx_commit" => {
-                self.db.set_flush_log_at_trx_commit(value.as_u64() as u8);
-            }
-            "sync_binlog" => self.db.set_sync_binlog(u32_(&value)),
-            "binlog_commit_wait_count"
-            | "binlog_commit_wait_usec"
-            | "binlog_group_commit_sync_delay"
-            | "binlog_group_commit_sync_no_delay_count" => {
-                let (count, usec) = commit_wait(&|name| self.global_value(name).as_u64());
-                self.db.set_commit_wait(count, usec);
-            }
-            "narwal_group_commit_auto_wait" => self.db.set_commit_wait_auto(value.as_bool()),
-            "narwal_archive_timeout" => {
-                if let Some(archive) = self.archive.get() {
-                    archive.set_timeout(value.as_u64());
-                }
-            }
-            "read_only" => self.read_only.store(value.as_bool(), Ordering::SeqCst),
-            "server_audit_file_rotate_now" if value.as_bool() => self.audit.rotate_now(),
-            "server_audit_file_rotate_now" => {}
-            name if name.starts_with("server_audit_") => self.audit.configure(self),
-            name if name.starts_with("simple_password_check_") => self.fit_password_length(),
-            _ => {}
         }
     }
 
@@ -849,6 +640,77 @@ impl Instance {
             Ok(_) => *running = true,
             Err(e) => tracing::error!("max_statement_time can't be kept: no thread: {e}"),
         }
+    }
+}
+
+impl ServerParts for Instance {
+    fn database(&self) -> &Database {
+        &self.db
+    }
+
+    fn source(&self) -> &Source {
+        &self.source
+    }
+
+    fn switches(&self) -> &Switches {
+        &self.switches
+    }
+
+    fn value(&self, name: &str) -> VarValue {
+        self.global_value(name)
+    }
+
+    fn set_archive_timeout(&self, seconds: u64) {
+        if let Some(archive) = self.archive.get() {
+            archive.set_timeout(seconds);
+        }
+    }
+
+    fn audit_changed(&self) {
+        self.audit.configure(self);
+    }
+
+    fn rotate_audit(&self) {
+        self.audit.rotate_now();
+    }
+
+    fn password_rules_changed(&self) {
+        self.fit_password_length();
+    }
+
+    fn replica_filter(&self, connection: &str) -> Arc<ReplicaFilter> {
+        Instance::replica_filter(self, connection)
+    }
+
+    fn running_replica(&self) -> Option<String> {
+        self.replica_control()?.running()
+    }
+
+    fn skip_counter(&self, connection: &str) -> u64 {
+        self.replica_control()
+            .map_or(0, |c| c.skip_counter(connection))
+    }
+
+    fn set_skip_counter(&self, connection: &str, groups: u64) -> SqlResult<()> {
+        match self.replica_control() {
+            Some(c) => c.set_skip_counter(connection, groups),
+            None if groups == 0 => Ok(()),
+            None => Err(SqlError::unsupported(
+                "replication into an embedded database",
+            )),
+        }
+    }
+
+    fn gtid_slave_pos_text(&self) -> String {
+        Instance::gtid_slave_pos_text(self)
+    }
+
+    fn gtid_current_pos(&self) -> String {
+        Instance::gtid_current_pos(self)
+    }
+
+    fn set_gtid_slave_pos(&self, text: String) -> SqlResult<()> {
+        Instance::set_gtid_slave_pos(self, text)
     }
 }
 

@@ -15,7 +15,7 @@
 //! | `users.rs` | CREATE USER, GRANT and the like |
 //! | `show/` | SHOW and DESCRIBE |
 //! | `information_schema/` | the virtual tables |
-//! | `variables.rs`, `session_vars.rs` | system variables: the table of them, a session's values |
+//! | `variables/`, `session_vars.rs`, `settings.rs` | system variables: the table of them, a session's values, the settings that they make |
 //! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
 //! | `password_rules.rs`, `logins.rs`, `plugins.rs` | which passwords may be had; failed logins; what INSTALL SONAME switches on |
 //! | `audit.rs`, `secrets.rs` | the audit log; statement texts without their passwords |
@@ -44,6 +44,7 @@ mod control;
 mod dump;
 mod files;
 mod flashback;
+mod gtids;
 mod information_schema;
 mod instance;
 mod lex;
@@ -66,6 +67,7 @@ mod session;
 mod session_vars;
 mod set;
 mod set_statement;
+mod settings;
 mod show;
 mod sql_prepared;
 mod statement;
@@ -90,5 +92,6 @@ pub use prepared::PreparedInfo;
 pub use privileges::PrivilegeSet;
 pub use process::{Killer, SystemTask, SystemThread};
 pub use secrets::mask as without_secrets;
-pub use session::{ClientSession, SessionTimeouts, flags};
+pub use session::{ClientSession, flags};
+pub use settings::SessionTimeouts;
 pub use show::filter::like;

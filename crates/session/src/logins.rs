@@ -5,6 +5,7 @@ use crate::acl::Account;
 use crate::instance::Instance;
 use crate::status;
 use narwal_types::SqlError;
+use narwal_types::errors::codes;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -147,10 +148,13 @@ impl Instance {
     /// A login was refused: counts it, and says how long the answer is to be kept back.
     pub fn login_failed(&self, failed: &FailedLogin<'_>) -> Duration {
         self.audit_refused(failed);
-        if matches!(failed.error.code, 1045 | 4150 | 4151) {
+        if matches!(
+            failed.error.code,
+            codes::ACCESS_DENIED_ERROR | codes::USER_IS_BLOCKED | codes::ACCOUNT_HAS_BEEN_LOCKED
+        ) {
             self.retired.add_shared(status::ACCESS_DENIED, 1);
         }
-        if failed.error.code != 1045 {
+        if failed.error.code != codes::ACCESS_DENIED_ERROR {
             return self.login_delay(0);
         }
         let who = failed.account.unwrap_or((failed.user, failed.host));

@@ -1,7 +1,8 @@
 //! GET_LOCK and its kin: locks by name, held by sessions across transactions.
 
 use ahash::AHashMap;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 use parking_lot::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -84,11 +85,7 @@ impl NamedLocks {
                 return Ok(false);
             }
             if state.closes_cycle(name, connection) {
-                return Err(SqlError::new(
-                    1213,
-                    b"40001",
-                    "Deadlock found when trying to get lock; try restarting transaction",
-                ));
+                return Err(errors::LOCK_DEADLOCK.plain());
             }
             state.waiting.insert(connection, name.to_vec());
             self.freed.wait_for(&mut state, left.min(STEP));

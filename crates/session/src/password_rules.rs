@@ -3,7 +3,9 @@
 use crate::admin::AuthSpec;
 use crate::instance::Instance;
 use crate::session::ClientSession;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 
 /// Its name, as INSTALL SONAME and `--plugin-load-add` have it.
 pub(crate) const SIMPLE: &str = "simple_password_check";
@@ -89,11 +91,9 @@ impl ClientSession {
                 return Ok(());
             }
             _ => {
-                return Err(SqlError::new(
-                    1290,
-                    b"HY000",
-                    "The MariaDB server is running with the --strict-password-validation option so it cannot execute this statement",
-                ));
+                return Err(
+                    errors::OPTION_PREVENTS_STATEMENT.with([&"--strict-password-validation"])
+                );
             }
         };
         let complaints = Rules::of(&self.instance).complaints(user, plain);
@@ -101,13 +101,10 @@ impl ClientSession {
             return Ok(());
         }
         for c in complaints {
-            self.env.warn(1819, format!("{SIMPLE}: {c}"));
+            self.env
+                .warn(codes::NOT_VALID_PASSWORD, format!("{SIMPLE}: {c}"));
         }
-        Err(SqlError::new(
-            1819,
-            b"HY000",
-            format!("Your password does not satisfy the current policy requirements ({SIMPLE})"),
-        ))
+        Err(errors::NOT_VALID_PASSWORD.with([&SIMPLE]))
     }
 }
 

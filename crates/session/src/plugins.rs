@@ -7,6 +7,7 @@ use crate::password_rules::SIMPLE;
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use narwal_engine::{Catalog, CatalogChange, Ddl};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::RwLock;
 use std::collections::BTreeSet;
@@ -79,7 +80,7 @@ pub fn unknown_plugin(option: &str) -> Option<&str> {
 }
 
 fn missing(what: &str, name: &str) -> SqlError {
-    SqlError::new(1305, b"42000", format!("{what} {name} does not exist"))
+    errors::SP_DOES_NOT_EXIST.with([&what, &name])
 }
 
 impl ClientSession {
@@ -116,28 +117,18 @@ impl ClientSession {
 
     fn install(&mut self, name: Option<&str>, library: &str) -> SqlResult<()> {
         let Some(plugin) = known(library) else {
-            return Err(SqlError::new(
-                1126,
-                b"HY000",
-                format!(
-                    "Can't open shared library '{library}' (errno: 2, Narwal has no such plugin)"
-                ),
-            ));
+            return Err(errors::CANT_OPEN_LIBRARY.with([
+                &library,
+                &"2",
+                &"Narwal has no such plugin",
+            ]));
         };
         if let Some(name) = name {
             if !name.eq_ignore_ascii_case(plugin) {
-                return Err(SqlError::new(
-                    1127,
-                    b"HY000",
-                    format!("Can't find symbol '{name}' in library"),
-                ));
+                return Err(errors::CANT_FIND_DL_ENTRY.with([&name]));
             }
             if self.instance.plugins.has(plugin) {
-                return Err(SqlError::new(
-                    1968,
-                    b"HY000",
-                    format!("Plugin '{plugin}' already installed"),
-                ));
+                return Err(errors::PLUGIN_INSTALLED.with([&plugin]));
             }
         }
         if self.instance.plugins.has(plugin) {
@@ -153,11 +144,7 @@ impl ClientSession {
 
     fn uninstall(&mut self, plugin: &'static str) -> SqlResult<()> {
         if plugin == AUDIT {
-            return Err(SqlError::new(
-                1721,
-                b"HY000",
-                "Built-in plugins cannot be deleted",
-            ));
+            return Err(errors::PLUGIN_DELETE_BUILTIN.plain());
         }
         let key = format!("{PREFIX}{plugin}");
         if self.instance.database().catalog().object(&key).is_some() {

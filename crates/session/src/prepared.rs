@@ -9,6 +9,7 @@ use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, tr
 use crate::status;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
+use narwal_types::errors;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -103,13 +104,7 @@ impl ClientSession {
             .global_value("max_prepared_stmt_count")
             .as_u64();
         if self.instance.prepared_statements.load(Ordering::Relaxed) >= max {
-            return Err(SqlError::new(
-                1461,
-                b"42000",
-                format!(
-                    "Can't create more than max_prepared_stmt_count statements (current value: {max})"
-                ),
-            ));
+            return Err(errors::MAX_PREPARED_STMT_COUNT_REACHED.with([&max]));
         }
         let text = utf8(sql, self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))?;
         let text = trim(trim(&text).trim_end_matches(';'));
@@ -169,13 +164,7 @@ impl ClientSession {
                 )
             }
         };
-        let params = u16::try_from(params).map_err(|_| {
-            SqlError::new(
-                1390,
-                b"HY000",
-                "Prepared statement contains too many placeholders",
-            )
-        })?;
+        let params = u16::try_from(params).map_err(|_| errors::PS_MANY_PARAM.plain())?;
         self.last_handle = self.last_handle.wrapping_add(1).max(1);
         self.instance
             .prepared_statements
@@ -235,13 +224,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         let Some(slot) = self.prepared.get_mut(&handle) else {
-            return Err(SqlError::new(
-                1243,
-                b"HY000",
-                format!(
-                    "Unknown prepared statement handler ({handle}) given to mysqld_stmt_execute"
-                ),
-            ));
+            return Err(errors::UNKNOWN_STMT_HANDLER.with([&handle, &"mysqld_stmt_execute"]));
         };
         slot.retype(params, wire_types);
         let text = slot.text.clone();
@@ -343,11 +326,7 @@ impl ClientSession {
                     }
                 }
                 if params.len() != plan.params() {
-                    return self.fail(SqlError::new(
-                        1210,
-                        b"HY000",
-                        "Incorrect arguments to mysqld_stmt_execute",
-                    ));
+                    return self.fail(errors::WRONG_ARGUMENTS.with([&"mysqld_stmt_execute"]));
                 }
                 let mut values = std::mem::take(&mut self.values);
                 values.clear();

@@ -5,7 +5,8 @@
 //! inside may wait for a transaction that has written its table, and that transaction must be able to end.
 
 use crate::process::{Process, Stage};
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -31,18 +32,10 @@ impl Patience<'_> {
     /// Error 1317 after a KILL, 1205 when the time is over.
     pub(crate) fn check(&self) -> SqlResult<()> {
         if self.interrupt.load(Ordering::Relaxed) {
-            return Err(SqlError::new(
-                1317,
-                b"70100",
-                "Query execution was interrupted",
-            ));
+            return Err(errors::QUERY_INTERRUPTED.plain());
         }
         if Instant::now() >= self.until {
-            return Err(SqlError::new(
-                1205,
-                b"HY000",
-                "Lock wait timeout exceeded; try restarting transaction",
-            ));
+            return Err(errors::LOCK_WAIT_TIMEOUT.plain());
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 use crate::session_vars::SessionVars;
 use narwal_engine::{EngineError, GtidChoice, SetValue, Table, TxnOptions};
 use narwal_sql::ddl::{no_such_table, not_a_sequence, unknown_sequence};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,25 +16,21 @@ impl SessionVars {
         let catalog = self.instance.database().catalog();
         match catalog.table(db, name) {
             Some(t) if t.def.sequence => Ok(t.clone()),
-            Some(t) => Err(not_a_sequence(4089, t)),
+            Some(t) => Err(not_a_sequence(codes::NOT_SEQUENCE, t)),
             None => Err(unknown_sequence(name)),
         }
     }
 
     fn run_out(&self, table: &Table) -> SqlError {
         self.last_values.lock().remove(&table.def.id);
-        SqlError::new(
-            4084,
-            b"HY000",
-            format!("Sequence '{}.{}' has run out", table.def.db, table.def.name),
-        )
+        errors::SEQUENCE_RUN_OUT.with([&table.def.db, &table.def.name])
     }
 
     /// Takes numbers in commits of their own, whatever transaction is open.
     fn options(&self) -> TxnOptions {
         let id = |name: &str| u32::try_from(self.value(name).as_u64()).ok();
         TxnOptions {
-            thread_id: self.connection_id,
+            thread_id: self.facts.connection_id,
             lock_wait_timeout: Some(Duration::from_secs(
                 self.value("innodb_lock_wait_timeout").as_u64(),
             )),
@@ -42,14 +40,14 @@ impl SessionVars {
                 domain_id: id("gtid_domain_id"),
                 server_id: id("server_id"),
                 seq_no: None,
-                strict: self.instance.gtid_strict.load(Ordering::Relaxed),
+                strict: self.instance.switches.gtid_strict.load(Ordering::Relaxed),
             },
             ..TxnOptions::default()
         }
     }
 
     fn timestamp(&self) -> u32 {
-        u32::try_from(self.now_micros.load(Ordering::Relaxed) / 1_000_000).unwrap_or(0)
+        u32::try_from(self.facts.now_micros.load(Ordering::Relaxed) / 1_000_000).unwrap_or(0)
     }
 
     /// Runs something with a sequence, again if it is altered at the same time.
@@ -63,11 +61,11 @@ impl SessionVars {
         loop {
             // Planning has found it, unless it is a DEFAULT's or has just been dropped.
             let table = self.sequence(db, name).map_err(|e| match e.code {
-                4091 => no_such_table(db, name),
+                codes::UNKNOWN_SEQUENCES => no_such_table(db, name),
                 _ => e,
             })?;
             match run(&table).map_err(SqlError::from) {
-                Err(e) if e.code == 1412 && tries < 3 => tries += 1,
+                Err(e) if e.code == codes::TABLE_DEF_CHANGED && tries < 3 => tries += 1,
                 done => return done.map(|v| (table, v)),
             }
         }

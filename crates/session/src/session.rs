@@ -8,6 +8,7 @@ use crate::lex::LexOptions;
 use crate::prepared::Slot;
 use crate::process::{Command, Identity, Process};
 use crate::session_vars::SessionVars;
+use crate::settings::{SessionTimeouts, Settings};
 use crate::statement::{trim, unix_micros};
 use crate::status;
 use crate::table_locks::Locked;
@@ -17,12 +18,12 @@ use crate::transaction::{NextTransaction, Open};
 use crate::variables::VarValue;
 use crate::xa::Xa;
 use ahash::AHashMap;
-use narwal_engine::{Isolation, OnDone, Reserved, RowImage};
+use narwal_engine::{OnDone, Reserved};
 use narwal_sql::{SqlMode, StatementEnv};
-use narwal_types::{Charset, Collation, ResultSink, SqlError, SqlResult, Value, Zone};
+use narwal_types::errors;
+use narwal_types::{Charset, Collation, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// Server status flags of OK and EOF packets.
 pub mod flags {
@@ -41,50 +42,8 @@ pub mod flags {
 /// One list of rows may take so much of `max_session_mem_used` before it goes to temporary files: a statement may have several.
 const ROWS_SHARE: u64 = 4;
 
-/// A session's network timeouts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SessionTimeouts {
-    /// `wait_timeout`, or `interactive_timeout` for an interactive client.
-    pub idle: Duration,
-    /// `net_read_timeout`.
-    pub net_read: Duration,
-    /// `net_write_timeout`.
-    pub net_write: Duration,
-}
-
-/// Session settings in the form that the hot path needs; made anew after each SET.
-#[derive(Debug, Clone)]
-pub(crate) struct Settings {
-    pub autocommit: bool,
-    pub isolation: Isolation,
-    /// `innodb_snapshot_isolation=OFF`.
-    pub newest_rows: bool,
-    pub read_only: bool,
-    pub lock_wait_timeout: Duration,
-    /// `lock_wait_timeout`: for locks on whole tables, as LOCK TABLES takes them.
-    pub table_lock_timeout: Duration,
-    pub annotate: bool,
-    pub log_bin: bool,
-    pub row_image: RowImage,
-    pub gtid_domain_id: u32,
-    pub server_id: u32,
-    pub statement_time_micros: u64,
-    /// `narwal_text_plan_cache_size`.
-    pub text_plans: usize,
-    /// `max_session_mem_used`.
-    pub memory: i64,
-    pub completion: Completion,
-    pub sql_mode: SqlMode,
-    pub timeouts: SessionTimeouts,
-}
-
-/// `completion_type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Completion {
-    NoChain,
-    Chain,
-    Release,
-}
+/// Bytes that rows of a statement may always have in memory.
+const LEAST_MEMORY: u64 = 16 << 10;
 
 /// A client's session. One thread at a time.
 pub struct ClientSession {
@@ -139,8 +98,6 @@ pub struct ClientSession {
     pub(crate) track: Tracker,
     /// The password has expired: nothing but SET goes until it is a new one.
     pub(crate) must_change_password: bool,
-    /// `character_set_client`.
-    pub(crate) client_charset: Charset,
     /// `character_set_results`, with the collation that results are described with.
     pub(crate) results: Option<Collation>,
 }
@@ -191,29 +148,7 @@ impl ClientSession {
         }
         let mut s = ClientSession {
             multi_statements: client.multi_statements,
-            settings: Settings {
-                autocommit: true,
-                isolation: Isolation::RepeatableRead,
-                newest_rows: false,
-                read_only: false,
-                lock_wait_timeout: Duration::from_secs(50),
-                table_lock_timeout: Duration::from_secs(86_400),
-                annotate: true,
-                log_bin: true,
-                row_image: RowImage::default(),
-                gtid_domain_id: 0,
-                server_id: 1,
-                statement_time_micros: 0,
-                text_plans: 0,
-                memory: i64::MAX,
-                completion: Completion::NoChain,
-                sql_mode: SqlMode::DEFAULT,
-                timeouts: SessionTimeouts {
-                    idle: Duration::from_secs(28_800),
-                    net_read: Duration::from_secs(30),
-                    net_write: Duration::from_secs(60),
-                },
-            },
+            settings: Settings::default(),
             instance,
             process,
             vars,
@@ -244,7 +179,6 @@ impl ClientSession {
             pending: None,
             track: Tracker::default(),
             must_change_password: false,
-            client_charset: Charset::Utf8mb4,
             results: Some(Collation::default()),
         };
         s.start_as_client()?;
@@ -287,11 +221,7 @@ impl ClientSession {
                 .global_value("disconnect_on_expired_password")
                 .as_bool()
         {
-            return Err(SqlError::new(
-                1862,
-                b"HY000",
-                "Your password has expired. To log in you must change it using a client that supports expired passwords",
-            ));
+            return Err(errors::MUST_CHANGE_PASSWORD_LOGIN.plain());
         }
         Ok(())
     }
@@ -299,11 +229,7 @@ impl ClientSession {
     /// Error 1820 while the password has to be changed.
     pub(crate) fn refuse_expired(&self) -> SqlResult<()> {
         if self.must_change_password {
-            return Err(SqlError::new(
-                1820,
-                b"HY000",
-                "You must SET PASSWORD before executing this statement",
-            ));
+            return Err(errors::MUST_CHANGE_PASSWORD.plain());
         }
         Ok(())
     }
@@ -326,79 +252,39 @@ impl ClientSession {
 
     /// Takes over the session variables after they changed.
     pub(crate) fn refresh_settings(&mut self) {
-        let v = |name: &str| self.vars.value(name);
-        let sql_mode = SqlMode::parse(v("sql_mode").as_str()).unwrap_or(SqlMode::DEFAULT);
-        let zone = Zone::parse(v("time_zone").as_str()).map_or(Zone::UTC, |z| z.0);
-        let collation =
-            Collation::from_name(v("collation_connection").as_str()).unwrap_or_default();
-        if sql_mode != self.env.sql_mode
-            || zone != self.env.time_zone
-            || collation != self.env.collation
+        self.vars.fill(&mut self.settings);
+        let s = &self.settings;
+        if s.sql_mode != self.env.sql_mode
+            || s.time_zone != self.env.time_zone
+            || s.collation != self.env.collation
         {
             self.plan_generation += 1;
         }
-        let charset = |name: &str| Charset::from_name(self.vars.value(name).as_str());
-        self.client_charset = charset("character_set_client").unwrap_or(Charset::Utf8mb4);
-        let results = charset("character_set_results");
-        if results != self.results.map(Collation::charset) {
-            self.results = results.map(Charset::default_collation);
+        if s.results != self.results.map(Collation::charset) {
+            self.results = s.results.map(Charset::default_collation);
             self.track.results_changed();
         }
-        self.settings = Settings {
-            autocommit: v("autocommit").as_bool(),
-            isolation: match v("tx_isolation").as_str() {
-                "READ-UNCOMMITTED" | "READ-COMMITTED" => Isolation::ReadCommitted,
-                "SERIALIZABLE" => Isolation::Serializable,
-                _ => Isolation::RepeatableRead,
-            },
-            newest_rows: !v("innodb_snapshot_isolation").as_bool(),
-            read_only: v("tx_read_only").as_bool(),
-            lock_wait_timeout: Duration::from_secs(v("innodb_lock_wait_timeout").as_u64()),
-            table_lock_timeout: Duration::from_secs(v("lock_wait_timeout").as_u64()),
-            annotate: v("binlog_annotate_row_events").as_bool(),
-            log_bin: v("sql_log_bin").as_bool(),
-            row_image: row_image(v("binlog_row_image").as_str()),
-            gtid_domain_id: v("gtid_domain_id").as_u64() as u32,
-            server_id: v("server_id").as_u64() as u32,
-            statement_time_micros: (v("max_statement_time").as_f64() * 1e6) as u64,
-            memory: i64::MAX,
-            text_plans: v("narwal_text_plan_cache_size").as_u64() as usize,
-            completion: match v("completion_type").as_str() {
-                "CHAIN" => Completion::Chain,
-                "RELEASE" => Completion::Release,
-                _ => Completion::NoChain,
-            },
-            sql_mode,
-            timeouts: SessionTimeouts {
-                idle: Duration::from_secs(v("wait_timeout").as_u64()),
-                net_read: Duration::from_secs(v("net_read_timeout").as_u64()),
-                net_write: Duration::from_secs(v("net_write_timeout").as_u64()),
-            },
-        };
         if let Some(o) = &mut self.open {
-            o.txn.set_row_image(self.settings.row_image);
+            o.txn.set_row_image(s.row_image);
         }
-        let v = |name: &str| self.vars.value(name);
-        self.env.max_allowed_packet = v("max_allowed_packet").as_u64();
-        self.env.max_error_count = v("max_error_count").as_u64() as usize;
-        self.env.select_limit = v("sql_select_limit").as_u64();
-        self.env.safe_updates = v("sql_safe_updates").as_bool();
-        self.env.check_constraints = v("check_constraint_checks").as_bool();
-        self.env.foreign_key_checks = v("foreign_key_checks").as_bool();
-        let limit = v("max_session_mem_used").as_u64();
-        self.env.max_memory = (limit / ROWS_SHARE).max(16 << 10);
-        self.settings.memory = i64::try_from(limit).unwrap_or(i64::MAX);
-        narwal_memory::set_session_limit(self.settings.memory);
-        narwal_sql::limit_spill(v("max_tmp_session_space_usage").as_u64());
-        self.env.sort_memory = v("sort_buffer_size").as_u64();
-        let most = v("max_heap_table_size").as_u64();
-        self.env.table_memory = v("tmp_table_size").as_u64().min(most).max(16 << 10);
-        self.env.join_memory = v("join_buffer_size").as_u64();
-        self.env.sql_mode = sql_mode;
-        self.env.time_zone = zone;
-        self.env.collation = collation;
-        self.track.configure(&self.vars);
-        if self.settings.statement_time_micros > 0 {
+        let env = &mut self.env;
+        env.max_allowed_packet = s.max_allowed_packet;
+        env.max_error_count = s.max_error_count;
+        env.select_limit = s.select_limit;
+        env.safe_updates = s.safe_updates;
+        env.check_constraints = s.check_constraints;
+        env.foreign_key_checks = s.foreign_key_checks;
+        env.max_memory = (s.memory / ROWS_SHARE).max(LEAST_MEMORY);
+        env.sort_memory = s.sort_memory;
+        env.table_memory = s.table_memory.min(s.heap_table_memory).max(LEAST_MEMORY);
+        env.join_memory = s.join_memory;
+        env.sql_mode = s.sql_mode;
+        env.time_zone = s.time_zone;
+        env.collation = s.collation;
+        narwal_memory::set_session_limit(i64::try_from(s.memory).unwrap_or(i64::MAX));
+        narwal_sql::limit_spill(s.spill);
+        self.track.configure(&s.track);
+        if s.statement_time_micros > 0 {
             self.instance.start_watchdog();
         }
     }
@@ -652,16 +538,6 @@ impl Drop for ClientSession {
     }
 }
 
-/// `binlog_row_image` by name.
-fn row_image(name: &str) -> RowImage {
-    match name {
-        "MINIMAL" => RowImage::Minimal,
-        "NOBLOB" => RowImage::Noblob,
-        "FULL_NODUP" => RowImage::FullNodup,
-        _ => RowImage::Full,
-    }
-}
-
 fn identity(client: &ConnectOptions) -> Identity {
     Identity {
         user: client.user.clone(),
@@ -676,21 +552,16 @@ fn identity(client: &ConnectOptions) -> Identity {
 
 /// Error 1045.
 pub(crate) fn access_denied(client: &ConnectOptions, password: bool) -> SqlError {
-    SqlError::new(
-        1045,
-        b"28000",
-        format!(
-            "Access denied for user '{}'@'{}' (using password: {})",
-            client.user,
-            client.host,
-            if password { "YES" } else { "NO" }
-        ),
-    )
+    errors::ACCESS_DENIED_ERROR.with([
+        &client.user,
+        &client.host,
+        &(if password { "YES" } else { "NO" }),
+    ])
 }
 
 /// Error 1049.
 pub(crate) fn unknown_database(db: &str) -> SqlError {
-    SqlError::new(1049, b"42000", format!("Unknown database '{db}'"))
+    errors::BAD_DB_ERROR.with([&db])
 }
 
 /// True for `information_schema`, which everyone may see.

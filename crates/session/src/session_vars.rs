@@ -1,20 +1,24 @@
 //! A session's variables, system and user, as expressions see them.
 
+use crate::gtids::gtid_position;
 use crate::instance::Instance;
-use crate::replica::{FILTER_VARIABLES, Which};
-use crate::variables::{self, Effect, Kind, VARIABLES, VarValue};
+use crate::replica::Which;
+use crate::settings::Settings;
+use crate::variables::parts::{Facts, ServerParts, SessionView};
+use crate::variables::{self, Kind, OF_SESSIONS, VARIABLES, VarValue};
 use ahash::AHashMap;
 use narwal_sql::{VariableScope, VariableSource};
-use narwal_types::{SqlError, SqlResult, Value};
+use narwal_types::errors;
+use narwal_types::{Collation, SqlResult, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 /// Variables of one session. Shared with the statements that it runs; written by its own thread.
 pub(crate) struct SessionVars {
     pub instance: Arc<Instance>,
-    pub(crate) connection_id: u32,
+    pub(crate) facts: Facts,
     /// LASTVAL of sequences, by the ids of their tables.
     pub(crate) last_values: Mutex<AHashMap<u64, i64>>,
     /// Tables that LOCK TABLES ... WRITE has locked, by id.
@@ -22,17 +26,6 @@ pub(crate) struct SessionVars {
     state: Mutex<State>,
     /// What user variables take, in bytes.
     pub user_bytes: AtomicI64,
-    /// The statement's time, microseconds since 1970.
-    pub now_micros: AtomicI64,
-    /// `SET timestamp`: microseconds since 1970, 0 if the clock counts.
-    pub fixed_micros: AtomicI64,
-    pub last_insert_id: AtomicU64,
-    pub warning_count: AtomicU64,
-    pub error_count: AtomicU64,
-    pub in_transaction: AtomicBool,
-    pub last_gtid: Mutex<String>,
-    /// Sequence number for the next GTID, 0 for the next in order.
-    pub gtid_seq_no: AtomicU64,
     /// The default database's collation is asked by `collation_database`.
     pub db: Mutex<Option<Arc<str>>>,
 }
@@ -49,7 +42,10 @@ impl SessionVars {
         let base = instance.globals();
         SessionVars {
             instance,
-            connection_id,
+            facts: Facts {
+                connection_id,
+                ..Facts::default()
+            },
             last_values: Mutex::default(),
             held_tables: Mutex::new(None),
             state: Mutex::new(State {
@@ -58,14 +54,6 @@ impl SessionVars {
                 user: AHashMap::new(),
             }),
             user_bytes: AtomicI64::new(0),
-            now_micros: AtomicI64::new(0),
-            fixed_micros: AtomicI64::new(0),
-            last_insert_id: AtomicU64::new(0),
-            warning_count: AtomicU64::new(0),
-            error_count: AtomicU64::new(0),
-            in_transaction: AtomicBool::new(false),
-            last_gtid: Mutex::new(String::new()),
-            gtid_seq_no: AtomicU64::new(0),
             db: Mutex::new(None),
         }
     }
@@ -79,13 +67,8 @@ impl SessionVars {
         s.user.clear();
         drop(s);
         self.user_bytes.store(0, Ordering::Relaxed);
-        self.fixed_micros.store(0, Ordering::Relaxed);
-        self.last_insert_id.store(0, Ordering::Relaxed);
-        self.warning_count.store(0, Ordering::Relaxed);
-        self.error_count.store(0, Ordering::Relaxed);
-        self.last_gtid.lock().clear();
+        self.facts.reset();
         self.last_values.lock().clear();
-        self.gtid_seq_no.store(0, Ordering::Relaxed);
     }
 
     /// The session value of a stored variable.
@@ -128,7 +111,7 @@ impl SessionVars {
     }
 
     /// The default database's collation.
-    pub(crate) fn database_collation(&self) -> narwal_types::Collation {
+    pub(crate) fn database_collation(&self) -> Collation {
         let db = self.db.lock().clone();
         db.and_then(|db| {
             self.instance
@@ -140,66 +123,56 @@ impl SessionVars {
         .unwrap_or_default()
     }
 
-    /// Values that are made when asked for.
-    fn computed(&self, name: &str) -> Option<VarValue> {
-        let load = |a: &AtomicU64| VarValue::UInt(a.load(Ordering::Relaxed));
-        Some(match name {
-            "last_insert_id" | "identity" => load(&self.last_insert_id),
-            "warning_count" => load(&self.warning_count),
-            "error_count" => load(&self.error_count),
-            "in_transaction" => {
-                VarValue::UInt(u64::from(self.in_transaction.load(Ordering::Relaxed)))
+    /// Makes a session's settings of its variables.
+    pub(crate) fn fill(&self, settings: &mut Settings) {
+        let s = self.state.lock();
+        for (i, to_settings) in OF_SESSIONS.iter() {
+            if let Some(v) = s.changed.get(i).or_else(|| s.base.get(*i)) {
+                to_settings(settings, v);
             }
-            "timestamp" => {
-                let fixed = self.fixed_micros.load(Ordering::Relaxed);
-                let now = if fixed != 0 {
-                    fixed
-                } else {
-                    self.now_micros.load(Ordering::Relaxed)
-                };
-                VarValue::Double(now as f64 / 1e6)
-            }
-            "pseudo_thread_id" => VarValue::UInt(u64::from(self.connection_id)),
-            "gtid_seq_no" => load(&self.gtid_seq_no),
-            "last_gtid" => VarValue::text(self.last_gtid.lock().as_str()),
-            "collation_database" => VarValue::text(self.database_collation().name()),
-            "character_set_database" => VarValue::text(self.database_collation().charset().name()),
-            "external_user" | "proxy_user" => VarValue::Null,
-            _ => return None,
-        })
+        }
     }
 
     /// A variable's value, as SHOW VARIABLES and `@@x` want it.
     pub(crate) fn read(&self, scope: VariableScope, index: usize) -> SqlResult<VarValue> {
         let d = &VARIABLES[index];
-        if d.name == "sql_slave_skip_counter" {
-            let connection = self.value("default_master_connection").show();
-            let control = self.instance.replica_control();
-            return Ok(VarValue::UInt(
-                control.map_or(0, |c| c.skip_counter(&connection)),
-            ));
+        // Another name has no value of its own.
+        let index = d.hooks.alias_of.and_then(variables::index).unwrap_or(index);
+        let wrong_scope = |is: &str| Err(errors::INCORRECT_GLOBAL_LOCAL_VAR.with([&d.name, &is]));
+        let own = match scope {
+            VariableScope::Global if !d.has_global() => return wrong_scope("SESSION"),
+            VariableScope::Session if !d.has_session() => return wrong_scope("GLOBAL"),
+            VariableScope::Global => false,
+            VariableScope::Any | VariableScope::Session => d.has_session(),
+        };
+        if let Some(read) = d.hooks.read_session
+            && (own || d.hooks.read_in_any_scope)
+        {
+            return Ok(read(self));
         }
-        match scope {
-            VariableScope::Global if !d.has_global() => Err(SqlError::new(
-                1238,
-                b"HY000",
-                format!("Variable '{}' is a SESSION variable", d.name),
-            )),
-            VariableScope::Session if !d.has_session() => Err(SqlError::new(
-                1238,
-                b"HY000",
-                format!("Variable '{}' is a GLOBAL variable", d.name),
-            )),
-            VariableScope::Any | VariableScope::Session if d.has_session() => {
-                if matches!(d.effect, Effect::Computed | Effect::State)
-                    && let Some(v) = self.computed(d.name)
-                {
-                    return Ok(v);
-                }
-                Ok(self.get(index))
-            }
-            _ => Ok(self.instance.global(index)),
-        }
+        Ok(if own {
+            self.get(index)
+        } else {
+            self.instance.global(index)
+        })
+    }
+}
+
+impl SessionView for SessionVars {
+    fn server(&self) -> &dyn ServerParts {
+        &*self.instance
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn value(&self, name: &str) -> VarValue {
+        SessionVars::value(self, name)
+    }
+
+    fn database_collation(&self) -> Collation {
+        SessionVars::database_collation(self)
     }
 }
 
@@ -218,9 +191,7 @@ fn bytes_of(v: &Value) -> i64 {
 impl VariableSource for SessionVars {
     fn system(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
         if let Some((connection, base)) = name.rsplit_once('.')
-            && FILTER_VARIABLES
-                .iter()
-                .any(|v| v.eq_ignore_ascii_case(base))
+            && let Some(list) = variables::lookup(base).and_then(|d| d.hooks.filter)
         {
             let known = connection.is_empty()
                 || self
@@ -231,7 +202,7 @@ impl VariableSource for SessionVars {
                 return Ok(Value::Null);
             }
             let filter = self.instance.replica_filter(connection);
-            return Ok(Value::str(filter.get(&base.to_ascii_lowercase())));
+            return Ok(Value::str(filter.get(list)));
         }
         let index = variables::index(name).ok_or_else(|| variables::unknown(name))?;
         let v = self.read(scope, index)?;
@@ -289,16 +260,20 @@ impl VariableSource for SessionVars {
         timeout: Duration,
         killed: &dyn Fn() -> bool,
     ) -> SqlResult<bool> {
-        let id = self.connection_id;
+        let id = self.facts.connection_id;
         self.instance.named_locks.get(id, name, timeout, killed)
     }
 
     fn release_lock(&self, name: &[u8]) -> Option<bool> {
-        self.instance.named_locks.release(self.connection_id, name)
+        self.instance
+            .named_locks
+            .release(self.facts.connection_id, name)
     }
 
     fn release_all_locks(&self) -> u64 {
-        self.instance.named_locks.release_all(self.connection_id)
+        self.instance
+            .named_locks
+            .release_all(self.facts.connection_id)
     }
 
     fn lock_owner(&self, name: &[u8]) -> Option<u32> {
@@ -310,7 +285,7 @@ impl VariableSource for SessionVars {
     }
 
     fn replica_has_applied(&self, gtids: &str) -> SqlResult<bool> {
-        let wanted = crate::replica::gtid_position(gtids)?;
+        let wanted = gtid_position(gtids)?;
         if wanted.is_empty() {
             return Ok(true);
         }

@@ -7,34 +7,21 @@ use crate::admin::SetItem;
 use crate::admin_parse;
 use crate::session::ClientSession;
 use crate::status;
-use crate::variables::{self, VarValue};
-use narwal_types::{ResultSink, SqlError, SqlResult};
-use std::sync::atomic::Ordering;
+use crate::variables::parts::SessionParts;
+use crate::variables::{self, VARIABLES, VarValue};
+use narwal_types::errors;
+use narwal_types::{ResultSink, SqlResult};
 
-/// What MariaDB 10.11 does not let a single statement have: what decides about transactions, or about the connection.
-const REFUSED: &[&str] = &[
-    "autocommit",
-    "character_set_client",
-    "character_set_connection",
-    "character_set_filesystem",
-    "collation_connection",
-    "gtid_binlog_state",
-    "interactive_timeout",
-    "profiling",
-    "query_cache_type",
-    "sql_log_off",
-    "tx_isolation",
-    "wait_timeout",
-];
+/// Puts state back.
+type PutBack = fn(&mut dyn SessionParts, u64);
 
 /// What the variables were before.
 #[derive(Default)]
 struct Before {
     stored: Vec<(usize, Option<VarValue>)>,
-    // State is put back only if it was set here: a statement under other settings leaves its own.
-    fixed_micros: Option<i64>,
-    gtid_seq_no: Option<u64>,
-    last_insert_id: Option<u64>,
+    /// State that is no setting, with what puts it back. Only if it was set here: a statement under other settings leaves
+    /// its own.
+    state: Vec<(PutBack, u64)>,
 }
 
 impl ClientSession {
@@ -81,28 +68,16 @@ impl ClientSession {
             let SetItem::System { name, .. } = item else {
                 continue;
             };
-            if REFUSED.contains(&name.as_str()) {
-                return Err(SqlError::new(
-                    1971,
-                    b"42000",
-                    format!("The system variable {name} cannot be set in SET STATEMENT."),
-                ));
+            let Some(i) = variables::index(name) else {
+                continue;
+            };
+            let hooks = &VARIABLES[i].hooks;
+            if !hooks.for_one_statement {
+                return Err(errors::SET_STATEMENT_NOT_SUPPORTED.with([&name]));
             }
-            match name.as_str() {
-                "timestamp" => {
-                    before.fixed_micros = Some(self.vars.fixed_micros.load(Ordering::Relaxed));
-                }
-                "gtid_seq_no" => {
-                    before.gtid_seq_no = Some(self.vars.gtid_seq_no.load(Ordering::Relaxed));
-                }
-                "last_insert_id" | "identity" => {
-                    before.last_insert_id = Some(self.env.last_insert_id);
-                }
-                _ => {
-                    if let Some(i) = variables::index(name) {
-                        before.stored.push((i, self.vars.own(i)));
-                    }
-                }
+            match hooks.kept {
+                Some((keep, put_back)) => before.state.push((put_back, keep(self))),
+                None => before.stored.push((i, self.vars.own(i))),
             }
         }
         self.set_variables(items)?;
@@ -114,14 +89,8 @@ impl ClientSession {
         for (i, own) in before.stored.into_iter().rev() {
             self.vars.restore(i, own);
         }
-        if let Some(micros) = before.fixed_micros {
-            self.vars.fixed_micros.store(micros, Ordering::Relaxed);
-        }
-        if let Some(seq) = before.gtid_seq_no {
-            self.vars.gtid_seq_no.store(seq, Ordering::Relaxed);
-        }
-        if let Some(id) = before.last_insert_id {
-            self.env.last_insert_id = id;
+        for (put_back, v) in before.state.into_iter().rev() {
+            put_back(self, v);
         }
         self.text_plans.clear();
         self.refresh_settings();

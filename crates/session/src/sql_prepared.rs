@@ -6,6 +6,7 @@ use crate::prepared::SlotKind;
 use crate::session::ClientSession;
 use crate::status;
 use narwal_sql::ParamDefault;
+use narwal_types::errors;
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::atomic::Ordering;
 
@@ -94,19 +95,11 @@ pub(crate) fn deallocate(c: &mut Cursor<'_>) -> SqlResult<SqlPrepared> {
 
 /// Error 1295.
 pub(crate) fn not_preparable() -> SqlError {
-    SqlError::new(
-        1295,
-        b"HY000",
-        "This command is not supported in the prepared statement protocol yet",
-    )
+    errors::UNSUPPORTED_PS.plain()
 }
 
 fn unknown(name: &str, verb: &str) -> SqlError {
-    SqlError::new(
-        1243,
-        b"HY000",
-        format!("Unknown prepared statement handler ({name}) given to {verb}"),
-    )
+    errors::UNKNOWN_STMT_HANDLER.with([&name, &verb])
 }
 
 impl ClientSession {
@@ -195,11 +188,7 @@ impl ClientSession {
             _ => 0,
         };
         if wanted != values.len() {
-            return self.fail(SqlError::new(
-                1210,
-                b"HY000",
-                "Incorrect arguments to EXECUTE",
-            ));
+            return self.fail(errors::WRONG_ARGUMENTS.with([&"EXECUTE"]));
         }
         let refs: Vec<ValueRef<'_>> = values.iter().map(Value::as_ref).collect();
         *self.env.bound_params.borrow_mut() = values.clone();

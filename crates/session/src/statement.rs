@@ -10,6 +10,8 @@ use crate::status;
 use narwal_engine::Isolation;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, SqlMode, Stmt, WarningLevel};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -35,9 +37,10 @@ impl ClientSession {
             self.inherited = 0;
             self.env.clear_conditions();
         }
-        let fixed = self.vars.fixed_micros.load(Ordering::Relaxed);
+        let fixed = self.vars.facts.fixed_micros.load(Ordering::Relaxed);
         self.env.now_micros = if fixed != 0 { fixed } else { unix_micros() };
         self.vars
+            .facts
             .now_micros
             .store(self.env.now_micros, Ordering::Relaxed);
         if self.internal {
@@ -65,15 +68,13 @@ impl ClientSession {
     pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
         // The statement may itself have changed max_statement_time: the deadline is what counts.
         self.process.deadline.store(0, Ordering::Release);
-        if e.code == 1317 && self.process.killed.load(Ordering::Relaxed) {
-            e = SqlError::new(1927, b"70100", "Connection was killed");
-        } else if e.code == 1317 && self.process.timed_out.swap(false, Ordering::SeqCst) {
+        if e.code == codes::QUERY_INTERRUPTED && self.process.killed.load(Ordering::Relaxed) {
+            e = errors::CONNECTION_KILLED.plain();
+        } else if e.code == codes::QUERY_INTERRUPTED
+            && self.process.timed_out.swap(false, Ordering::SeqCst)
+        {
             self.process.counters.add(status::STATEMENT_TIMEOUTS, 1);
-            e = SqlError::new(
-                1969,
-                b"70100",
-                "Query execution was interrupted (max_statement_time exceeded)",
-            );
+            e = errors::STATEMENT_TIMEOUT.plain();
         }
         self.take_inherited();
         self.env
@@ -108,7 +109,10 @@ impl ClientSession {
     /// Makes the statement's results visible to variables of the next one.
     pub(crate) fn publish_results(&mut self) {
         let warnings = self.env.warning_count();
-        self.vars.warning_count.store(warnings, Ordering::Relaxed);
+        self.vars
+            .facts
+            .warning_count
+            .store(warnings, Ordering::Relaxed);
         let errors = if warnings == 0 {
             0
         } else {
@@ -118,11 +122,13 @@ impl ClientSession {
                 .filter(|c| c.level == WarningLevel::Error)
                 .count() as u64
         };
-        self.vars.error_count.store(errors, Ordering::Relaxed);
+        self.vars.facts.error_count.store(errors, Ordering::Relaxed);
         self.vars
+            .facts
             .last_insert_id
             .store(self.env.last_insert_id, Ordering::Relaxed);
         self.vars
+            .facts
             .in_transaction
             .store(self.open.is_some(), Ordering::Relaxed);
     }
@@ -200,8 +206,10 @@ impl ClientSession {
             Ok(p) => p,
             Err(e) => {
                 // Who may not see a table is not told whether it exists.
-                if matches!(e.code, 1146 | 1054 | 1049)
-                    && let Some((db, table)) = first_table(stmt, &self.env)
+                if matches!(
+                    e.code,
+                    codes::NO_SUCH_TABLE | codes::BAD_FIELD_ERROR | codes::BAD_DB_ERROR
+                ) && let Some((db, table)) = first_table(stmt, &self.env)
                 {
                     if is_virtual(&db) {
                         return Err(e);
@@ -385,7 +393,10 @@ impl ClientSession {
         // A DDL statement came between the plan and the table's definition lock. The lock is held now: the newest
         // definition stays. Nothing was written or sent yet.
         let mut tries = 0;
-        while matches!(&r, Err(e) if e.code == 1412) && tries < 3 && !plan.consumes_input() {
+        while matches!(&r, Err(e) if e.code == codes::TABLE_DEF_CHANGED)
+            && tries < 3
+            && !plan.consumes_input()
+        {
             tries += 1;
             open.txn.rollback_statement();
             let fresh = match self.plan_again(&from, text) {
@@ -419,11 +430,7 @@ impl ClientSession {
                 if kept {
                     self.open = Some(open);
                 }
-                return self.fail(SqlError::new(
-                    1317,
-                    b"70100",
-                    "Query execution was interrupted",
-                ));
+                return self.fail(errors::QUERY_INTERRUPTED.plain());
             }
             Ok(outcome) => {
                 if !tableless {
@@ -625,20 +632,16 @@ pub(crate) enum Source<'a> {
 }
 
 pub(crate) fn table_changed() -> SqlError {
-    SqlError::new(
-        1412,
-        b"HY000",
-        "Table definition has changed, please retry transaction",
-    )
+    errors::TABLE_DEF_CHANGED.plain()
 }
 
 pub(crate) fn empty_query() -> SqlError {
-    SqlError::new(1065, b"42000", "Query was empty")
+    errors::EMPTY_QUERY.plain()
 }
 
 /// Errors after which the whole transaction is gone.
 pub(crate) fn rolls_back_transaction(code: u16) -> bool {
-    matches!(code, 1213 | 1020)
+    matches!(code, codes::LOCK_DEADLOCK | codes::CHECKREAD)
 }
 
 /// True for a SELECT without a table: unless it has conditions of its own, those of the statement before stay, so that
@@ -671,11 +674,7 @@ pub(crate) fn utf8(sql: &[u8], no_backslash: bool) -> SqlResult<Cow<'_, str>> {
     }
     let bad = &sql[e.valid_up_to()..];
     let shown: String = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
-    Err(SqlError::new(
-        1300,
-        b"HY000",
-        format!("Invalid utf8mb4 character string: '{shown}'"),
-    ))
+    Err(errors::INVALID_CHARACTER_STRING.with([&"utf8mb4", &shown]))
 }
 
 pub(crate) fn unix_micros() -> i64 {

@@ -11,6 +11,8 @@ use crate::read_lock::{Patience, SLICE};
 use crate::session::{ClientSession, is_virtual};
 use narwal_engine::{Isolation, TableLocks, TxnOptions};
 use narwal_sql::{Needs, Privilege};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
@@ -67,11 +69,7 @@ impl ClientSession {
     /// Error 1223: the session itself holds the global read lock.
     pub(crate) fn refuse_under_read_lock(&self) -> SqlResult<()> {
         if self.global_read_lock {
-            return Err(SqlError::new(
-                1223,
-                b"HY000",
-                "Can't execute the query because you have a conflicting read lock",
-            ));
+            return Err(errors::CANT_UPDATE_WITH_READLOCK.plain());
         }
         Ok(())
     }
@@ -218,9 +216,9 @@ impl ClientSession {
         let mut tables = names
             .iter()
             .map(|(db, name, write)| {
-                let t = catalog.table(db, name).ok_or_else(|| {
-                    SqlError::new(1146, b"42S02", format!("Table '{db}.{name}' doesn't exist"))
-                })?;
+                let t = catalog
+                    .table(db, name)
+                    .ok_or_else(|| errors::NO_SUCH_TABLE.with([&db, &name]))?;
                 Ok((db.clone(), name.clone(), t.def.id, *write))
             })
             .collect::<SqlResult<Vec<_>>>()?;
@@ -284,7 +282,7 @@ impl ClientSession {
                 }
                 Err(e) => {
                     let e = SqlError::from(e);
-                    if e.code != 1205 {
+                    if e.code != codes::LOCK_WAIT_TIMEOUT {
                         return Err(e);
                     }
                     patience.check()?;
@@ -306,21 +304,10 @@ impl ClientSession {
                 let found = (of_table.chain(of_view)).find(|t| *t.0 == n.db && *t.1 == n.table);
                 match found {
                     None => {
-                        return Err(SqlError::new(
-                            1100,
-                            b"HY000",
-                            format!("Table '{}' was not locked with LOCK TABLES", n.table),
-                        ));
+                        return Err(errors::TABLE_NOT_LOCKED.with([&n.table]));
                     }
                     Some((.., false)) if n.privilege != Privilege::Select => {
-                        return Err(SqlError::new(
-                            1099,
-                            b"HY000",
-                            format!(
-                                "Table '{}' was locked with a READ lock and can't be updated",
-                                n.table
-                            ),
-                        ));
+                        return Err(errors::TABLE_NOT_LOCKED_FOR_WRITE.with([&n.table]));
                     }
                     Some(_) => {}
                 }
@@ -344,9 +331,5 @@ impl ClientSession {
 
 /// Error 1192.
 fn active_locks() -> SqlError {
-    SqlError::new(
-        1192,
-        b"HY000",
-        "Can't execute the given command because you have active locked tables or an active transaction",
-    )
+    errors::LOCK_OR_ACTIVE_TRANSACTION.plain()
 }

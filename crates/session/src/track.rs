@@ -5,15 +5,15 @@
 //! Packets" and "OK_Packet"; what is not said there was looked up in the answers of a MariaDB 10.11 server.
 
 use crate::session::ClientSession;
-use crate::session_vars::SessionVars;
+use crate::settings::{Tracking, TransactionInfo, Watched};
 use crate::transaction::Open;
 use crate::variables::{self, VARIABLES};
 use narwal_engine::Isolation;
-use narwal_types::{ResultSink, SessionChange, SqlError, SqlResult};
+use narwal_types::{ResultSink, SessionChange};
 
 /// `session_track_system_variables`.
 #[derive(Debug, Default)]
-enum Watched {
+enum WatchedRows {
     #[default]
     None,
     All,
@@ -21,13 +21,16 @@ enum Watched {
     These(Vec<usize>),
 }
 
-/// `session_track_transaction_info`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum TransactionInfo {
-    #[default]
-    Off,
-    State,
-    Characteristics,
+impl WatchedRows {
+    fn of(watched: &Watched) -> WatchedRows {
+        match watched {
+            Watched::None => WatchedRows::None,
+            Watched::All => WatchedRows::All,
+            Watched::These(names) => {
+                WatchedRows::These(names.iter().filter_map(|n| variables::index(n)).collect())
+            }
+        }
+    }
 }
 
 /// What the statements of the open transaction did.
@@ -45,7 +48,7 @@ const NO_TRANSACTION: [u8; 8] = *b"________";
 pub(crate) struct Tracker {
     /// The client wants to be told.
     on: bool,
-    watched: Watched,
+    watched: WatchedRows,
     schema: bool,
     state: bool,
     transaction: TransactionInfo,
@@ -75,23 +78,14 @@ impl Tracker {
     }
 
     /// Takes over the session variables after they changed.
-    pub(crate) fn configure(&mut self, vars: &SessionVars) {
+    pub(crate) fn configure(&mut self, wanted: &Tracking) {
         if !self.on {
             return;
         }
-        self.schema = vars.value("session_track_schema").as_bool();
-        self.state = vars.value("session_track_state_change").as_bool();
-        let names = vars.value("session_track_system_variables");
-        self.watched = match names.as_str() {
-            "" => Watched::None,
-            "*" => Watched::All,
-            list => Watched::These(list.split(',').filter_map(variables::index).collect()),
-        };
-        let info = match vars.value("session_track_transaction_info").as_str() {
-            "STATE" => TransactionInfo::State,
-            "CHARACTERISTICS" => TransactionInfo::Characteristics,
-            _ => TransactionInfo::Off,
-        };
+        self.schema = wanted.schema;
+        self.state = wanted.state;
+        self.watched = WatchedRows::of(&wanted.variables);
+        let info = wanted.transaction;
         if info != self.transaction {
             // What watches from now on says how it stands.
             if self.transaction == TransactionInfo::Off {
@@ -165,51 +159,6 @@ impl Tracker {
     }
 }
 
-/// The form that `session_track_system_variables` keeps: names in order, without repetitions.
-///
-/// # Errors
-/// 1193 for a name that is no variable's.
-pub(crate) fn watched_names(list: &str) -> SqlResult<String> {
-    if list.trim().is_empty() {
-        return Ok(String::new());
-    }
-    let mut names = Vec::new();
-    let mut all = false;
-    for name in list.split(',').map(str::trim) {
-        if name == "*" {
-            all = true;
-        } else {
-            let i = variables::index(name).ok_or_else(|| variables::unknown(name))?;
-            names.push(VARIABLES[i].name);
-        }
-    }
-    if all {
-        return Ok("*".into());
-    }
-    names.sort_unstable();
-    names.dedup();
-    Ok(names.join(","))
-}
-
-/// Error 1231 or 1232, if the variable can't be set to that.
-pub(crate) fn check_watched(value: &narwal_types::Value) -> SqlResult<()> {
-    use narwal_types::Value;
-    let name = "session_track_system_variables";
-    match value {
-        Value::Null => Err(SqlError::new(
-            1231,
-            b"42000",
-            format!("Variable '{name}' can't be set to the value of 'NULL'"),
-        )),
-        Value::Str(_) | Value::Bytes(_) => Ok(()),
-        _ => Err(SqlError::new(
-            1232,
-            b"42000",
-            format!("Incorrect argument type to variable '{name}'"),
-        )),
-    }
-}
-
 fn isolation_name(isolation: Isolation) -> &'static str {
     match isolation {
         Isolation::ReadCommitted => "READ COMMITTED",
@@ -243,9 +192,9 @@ impl ClientSession {
         t.due = t.transaction != TransactionInfo::Off;
         let mut set = std::mem::take(&mut t.set);
         set.retain(|i| match &t.watched {
-            Watched::None => false,
-            Watched::All => true,
-            Watched::These(these) => these.contains(i),
+            WatchedRows::None => false,
+            WatchedRows::All => true,
+            WatchedRows::These(these) => these.contains(i),
         });
         set.sort_unstable();
         set.dedup();
@@ -349,22 +298,5 @@ impl ClientSession {
         }
         text.truncate(text.trim_end().len());
         text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_of_variables() {
-        let f = |s: &str| watched_names(s);
-        assert_eq!(
-            f(" Time_zone , autocommit,time_zone").unwrap(),
-            "autocommit,time_zone"
-        );
-        assert_eq!(f("autocommit,*").unwrap(), "*");
-        assert_eq!(f(" ").unwrap(), "");
-        assert_eq!(f("autocommit,").unwrap_err().code, 1193);
     }
 }

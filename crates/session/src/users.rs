@@ -9,52 +9,28 @@ use crate::session::{ClientSession, access_denied};
 use narwal_engine::{CatalogChange, Ddl};
 use narwal_sql::SqlMode;
 use narwal_sql::show::quote_ident;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
 fn failed(what: &str, names: &[String]) -> SqlError {
-    SqlError::new(
-        1396,
-        b"HY000",
-        format!("Operation {what} failed for {}", names.join(",")),
-    )
+    errors::CANNOT_USER.with([&what, &names.join(",")])
 }
 
 pub(crate) fn no_such_user() -> SqlError {
-    SqlError::new(
-        1133,
-        b"28000",
-        "Can't find any matching row in the user table",
-    )
+    errors::PASSWORD_NO_MATCH.plain()
 }
 
 fn no_such_grant(a: &Account, table: Option<&str>) -> SqlError {
     match table {
-        None => SqlError::new(
-            1141,
-            b"42000",
-            format!(
-                "There is no such grant defined for user '{}' on host '{}'",
-                a.user, a.host
-            ),
-        ),
-        Some(t) => SqlError::new(
-            1147,
-            b"42000",
-            format!(
-                "There is no such grant defined for user '{}' on host '{}' on table '{t}'",
-                a.user, a.host
-            ),
-        ),
+        None => errors::NONEXISTING_GRANT.with([&a.user, &a.host]),
+        Some(t) => errors::NONEXISTING_TABLE_GRANT.with([&a.user, &a.host, &t]),
     }
 }
 
 fn illegal_grant() -> SqlError {
-    SqlError::new(
-        1144,
-        b"42000",
-        "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used",
-    )
+    errors::ILLEGAL_GRANT_FOR_TABLE.plain()
 }
 
 /// Error 1141.
@@ -69,13 +45,7 @@ fn ident(a: &Account) -> String {
 
 /// Gives an account the stored form of what IDENTIFIED asked for.
 fn authenticate(a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
-    let bad_hash = || {
-        SqlError::new(
-            1372,
-            b"HY000",
-            "Password hash should be a 41-digit hexadecimal number",
-        )
-    };
+    let bad_hash = || errors::PASSWD_LENGTH.with([&"41"]);
     let native_stored = |hash: &str| {
         if hash.is_empty() || password::parse_native_hash(hash).is_some() {
             Ok(hash.to_string())
@@ -104,22 +74,14 @@ fn authenticate(a: &mut Account, auth: &AuthSpec) -> SqlResult<()> {
                 match (hash, plain) {
                     (Some(h), _) if h.is_empty() || password::is_sha2_hash(h) => h.clone(),
                     (Some(_), _) => {
-                        return Err(SqlError::new(
-                            1827,
-                            b"HY000",
-                            "The password hash doesn't have the expected format",
-                        ));
+                        return Err(errors::PASSWORD_FORMAT.plain());
                     }
                     (None, Some(p)) => password::sha2_hash(p),
                     (None, None) => String::new(),
                 },
             ),
             _ => {
-                return Err(SqlError::new(
-                    1524,
-                    b"HY000",
-                    format!("Plugin '{plugin}' is not loaded"),
-                ));
+                return Err(errors::PLUGIN_IS_NOT_LOADED.with([&plugin]));
             }
         },
     };
@@ -215,7 +177,7 @@ impl ClientSession {
             {
                 if if_not_exists {
                     self.env.note(
-                        1973,
+                        codes::USER_CREATE_EXISTS,
                         format!("Can't create user {}; it already exists", a.quoted()),
                     );
                 } else {
@@ -270,7 +232,12 @@ impl ClientSession {
                     let mut a = Account::clone(a);
                     match u.auth.as_ref().map(|auth| self.authenticate(&mut a, auth)) {
                         // What was wrong stands before the error, as in MariaDB.
-                        Some(Err(e)) if matches!(e.code, 1819 | 1290) => {
+                        Some(Err(e))
+                            if matches!(
+                                e.code,
+                                codes::NOT_VALID_PASSWORD | codes::OPTION_PREVENTS_STATEMENT
+                            ) =>
+                        {
                             let level = narwal_sql::WarningLevel::Error;
                             self.env.push_condition(level, e.code, e.message);
                             refused.push(a.quoted());
@@ -287,8 +254,10 @@ impl ClientSession {
                 return Err(failed("ALTER USER", &missing));
             }
             for m in missing {
-                self.env
-                    .note(1396, format!("Operation ALTER USER failed for {m}"));
+                self.env.note(
+                    codes::CANNOT_USER,
+                    format!("Operation ALTER USER failed for {m}"),
+                );
             }
         }
         if !refused.is_empty() {
@@ -323,8 +292,10 @@ impl ClientSession {
                 None => {
                     let quoted = Account::new(&user, &host).quoted();
                     if if_exists {
-                        self.env
-                            .note(1974, format!("Can't drop user {quoted}; it doesn't exist"));
+                        self.env.note(
+                            codes::USER_DROP_EXISTS,
+                            format!("Can't drop user {quoted}; it doesn't exist"),
+                        );
                     } else {
                         missing.push(quoted);
                     }
@@ -434,11 +405,7 @@ impl ClientSession {
         let set = privileges.unwrap_or(all);
         if !all.with(PrivilegeSet::GRANT_OPTION).has(set) {
             return Err(match &level {
-                Level::Database(_) => SqlError::new(
-                    1221,
-                    b"HY000",
-                    "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES",
-                ),
+                Level::Database(_) => errors::WRONG_USAGE.with([&"DB GRANT", &"GLOBAL PRIVILEGES"]),
                 _ => illegal_grant(),
             });
         }
@@ -475,11 +442,7 @@ impl ClientSession {
                     && !set.has(PrivilegeSet::CREATE)
                     && !self.instance.database().catalog().has(db, t)
                 {
-                    return Err(SqlError::new(
-                        1146,
-                        b"42S02",
-                        format!("Table '{db}.{t}' doesn't exist"),
-                    ));
+                    return Err(errors::NO_SUCH_TABLE.with([&db, &t]));
                 }
             }
             _ => {}
@@ -637,11 +600,7 @@ impl ClientSession {
         for u in users {
             let (user, host) = self.resolve(u);
             let Some(a) = acl.get(&user, &host) else {
-                return Err(SqlError::new(
-                    1269,
-                    b"HY000",
-                    "Can't revoke all privileges for one or more of the requested users",
-                ));
+                return Err(errors::REVOKE_GRANTS.plain());
             };
             let mut a = Account::clone(a);
             a.global = PrivilegeSet::NONE;

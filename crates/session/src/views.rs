@@ -7,6 +7,7 @@ use crate::session::{ClientSession, is_virtual};
 use narwal_sql::ast::{CreateView, Definer};
 use narwal_sql::privilege::Through;
 use narwal_sql::{Needs, view};
+use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
 
 impl ClientSession {
@@ -54,14 +55,11 @@ impl ClientSession {
                 }
                 // Others are not told who is missing.
                 None => {
-                    return Err(SqlError::new(
-                        1045,
-                        b"28000",
-                        format!(
-                            "Access denied for user '{}'@'{}' (using password: NO)",
-                            account.user, account.host
-                        ),
-                    ));
+                    return Err(errors::ACCESS_DENIED_ERROR.with([
+                        &account.user,
+                        &account.host,
+                        &"NO",
+                    ]));
                 }
             },
         };
@@ -74,9 +72,5 @@ impl ClientSession {
 
 /// Error 1449.
 fn no_definer(user: &str, host: &str) -> SqlError {
-    SqlError::new(
-        1449,
-        b"HY000",
-        format!("The user specified as a definer ('{user}'@'{host}') does not exist"),
-    )
+    errors::NO_SUCH_USER.with([&user, &host])
 }

@@ -8,6 +8,8 @@ use crate::status;
 use crate::transaction::Open;
 use narwal_engine::Reserved;
 use narwal_engine::xa::{XaBranch, XaContext, Xid};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult, TypeKind, Value};
 
 /// What may stand behind a name.
@@ -108,11 +110,7 @@ fn recover(c: &mut Cursor<'_>) -> SqlResult<Statement> {
         let name = c.string()?;
         as_sql = name.eq_ignore_ascii_case("SQL");
         if !as_sql && !name.eq_ignore_ascii_case("RAW") {
-            return Err(SqlError::new(
-                1791,
-                b"HY000",
-                format!("Unknown XA RECOVER format name: '{name}'"),
-            ));
+            return Err(errors::UNKNOWN_EXPLAIN_FORMAT.with([&"XA RECOVER", &name]));
         }
     }
     Ok(Statement::Recover(as_sql))
@@ -216,53 +214,27 @@ pub(crate) struct Xa {
     lost: Option<u16>,
 }
 
-fn error(code: u16, state: &[u8; 5], text: &str) -> SqlError {
-    SqlError::new(code, state, text)
-}
-
 fn invalid() -> SqlError {
-    error(
-        1398,
-        b"XAE05",
-        "XAER_INVAL: Invalid arguments (or unsupported command)",
-    )
+    errors::XAER_INVAL.plain()
 }
 
 fn unknown() -> SqlError {
-    error(1397, b"XAE04", "XAER_NOTA: Unknown XID")
+    errors::XAER_NOTA.with([&"Unknown XID"])
 }
 
 fn outside() -> SqlError {
-    error(
-        1400,
-        b"XAE09",
-        "XAER_OUTSIDE: Some work is done outside global transaction",
-    )
+    errors::XAER_OUTSIDE.plain()
 }
 
 fn rolled_back(why: Option<u16>) -> SqlError {
     match why {
-        Some(1213) => error(
-            1614,
-            b"XA102",
-            "XA_RBDEADLOCK: Transaction branch was rolled back: deadlock was detected",
-        ),
-        _ => error(
-            1402,
-            b"XA100",
-            "XA_RBROLLBACK: Transaction branch was rolled back",
-        ),
+        Some(codes::LOCK_DEADLOCK) => errors::XA_RBDEADLOCK.plain(),
+        _ => errors::XA_RBROLLBACK.plain(),
     }
 }
 
 fn wrong_state(name: &str) -> SqlError {
-    error(
-        1399,
-        b"XAE07",
-        &format!(
-            "XAER_RMFAIL: The command cannot be executed when global transaction is in the  {name} state"
-        ),
-    )
+    errors::XAER_RMFAIL.with([&name])
 }
 
 impl Xa {

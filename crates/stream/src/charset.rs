@@ -54,7 +54,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<Cow<'_, str>> {
 }
 
 /// The text of a column with this collation; `None` if the bytes are no text of its character set, or are of a set that
-/// this program does not read. An unknown collation is taken for UTF-8.
+/// this program does not read. An unknown collation counts as UTF-8.
 #[must_use]
 pub fn text(collation: Option<u16>, bytes: &[u8]) -> Option<Cow<'_, str>> {
     let utf8 = || std::str::from_utf8(bytes).ok().map(Cow::Borrowed);

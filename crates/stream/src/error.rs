@@ -1,6 +1,7 @@
 //! What can end a stream.
 
 use narwal_engine::EngineError;
+use narwal_types::errors::codes;
 
 /// The result of stream calls.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -45,7 +46,14 @@ impl From<EngineError> for Error {
     fn from(e: EngineError) -> Self {
         match e {
             EngineError::Corrupt(text) => Error::Damaged(text),
-            EngineError::Sql(e) if matches!(e.code, 1236 | 1373) => Error::Gone(e.message.into()),
+            EngineError::Sql(e)
+                if matches!(
+                    e.code,
+                    codes::MASTER_FATAL_ERROR_READING_BINLOG | codes::UNKNOWN_TARGET_BINLOG
+                ) =>
+            {
+                Error::Gone(e.message.into())
+            }
             EngineError::InsideGroup { .. } | EngineError::BehindFileEnd { .. } => {
                 Error::Usage(e.to_string())
             }

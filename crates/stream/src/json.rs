@@ -161,7 +161,7 @@ impl Format {
         });
     }
 
-    /// Text; as an object where the bytes are none that this program can read, so that nothing is changed unseen.
+    /// Text. Bytes that this program cannot read as text become an object, so that nothing is changed unnoticed.
     fn text(&self, collation: Option<u16>, bytes: &[u8], out: &mut Vec<u8>) {
         match charset::text(collation, bytes) {
             Some(text) => string(&text, out),

@@ -61,6 +61,6 @@ pub use snapshot::{SnapshotOptions, SnapshotProgress, snapshot_database, snapsho
 pub use source::database::DatabaseSource;
 pub use source::folder::FolderSource;
 pub use source::network::{NetworkOptions, NetworkSource};
-pub use source::{Group, Source, Start, Step};
+pub use source::{EventGroup, Source, Start, Step};
 pub use state::{State, StateFile};
 pub use stream::{Counts, Next, Stream};

@@ -367,7 +367,7 @@ impl Text {
         }
     }
 
-    /// The value; `None` if the text is none of this type.
+    /// The value; `None` if the text is not a value of this type.
     fn read<'a>(self, bytes: &'a [u8]) -> Option<Cell<'a>> {
         let text = || std::str::from_utf8(bytes).ok();
         let mask = |width: u8| u64::MAX >> (64 - 8 * u32::from(width.clamp(1, 8)));

@@ -4,7 +4,7 @@ use crate::cell::{self, Image};
 use crate::filter::Filter;
 use crate::held::{Held, HeldList};
 use crate::record::{Op, Origin, Record, RowChange, SnapshotMark, StatementChange, Table};
-use crate::source::{Group, Source, Step};
+use crate::source::{EventGroup, Source, Step};
 use crate::statement::{self, Statement};
 use crate::{Error, Place, Result};
 use narwal_binlog::{
@@ -61,7 +61,7 @@ struct Known {
 /// The transaction at hand.
 #[derive(Debug)]
 struct Present {
-    group: Group,
+    group: EventGroup,
     /// Changes of it so far.
     order: u64,
     /// Changes that were delivered before this stream began.
@@ -279,7 +279,7 @@ impl<S: Source> Stream<S> {
     }
 
     /// Begins a group. Gives it back if that was all: nothing of it is to be given now.
-    fn begin(&mut self, group: Group) -> Result<Option<Gtid>> {
+    fn begin(&mut self, group: EventGroup) -> Result<Option<Gtid>> {
         self.learn_place();
         self.mapped.clear();
         let gtid = group.gtid;
@@ -336,7 +336,7 @@ impl<S: Source> Stream<S> {
     }
 
     /// Keeps the events of a group that prepares an XA transaction.
-    fn hold(&mut self, group: &Group) -> Result<()> {
+    fn hold(&mut self, group: &EventGroup) -> Result<()> {
         let before = self.read.clone().unwrap_or_default();
         let checksums = self.source.checksums();
         let mut held = Held::new(group.file.clone(), group.pos, checksums, before);

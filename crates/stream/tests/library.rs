@@ -3,7 +3,7 @@
 
 use narwal_engine::{Database, GtidChoice, Table, TableBuilder, TxnOptions};
 use narwal_stream::{
-    DatabaseSource, Error, FileSink, Filter, FolderSource, Format, Group, JsonLines, Next, Op,
+    DatabaseSource, Error, EventGroup, FileSink, Filter, FolderSource, Format, JsonLines, Next, Op,
     Place, PumpOptions, Record, Sink, SnapshotOptions, Source, Start, Step, Stop, Stream,
     WriterSink, pump, snapshot_database,
 };
@@ -390,7 +390,7 @@ impl Source for Fixed {
             return Ok(Step::End);
         }
         self.at = Some(0);
-        Ok(Step::Group(Group {
+        Ok(Step::Group(EventGroup {
             gtid: "0-1-1".parse().unwrap(),
             flags2: 0,
             file: "f".into(),

@@ -4,6 +4,7 @@
 
 use crate::charset::latin1_text;
 use crate::collation::{char_count, char_prefix};
+use crate::errors::{self, ErrorKind, codes};
 use crate::temporal::{SECOND, TIME_MAX};
 use crate::temporal_parse::{
     DateRules, datetime_from_number, parse_datetime, parse_time, time_from_number,
@@ -205,15 +206,8 @@ struct Store<'a> {
 }
 
 impl Store<'_> {
-    fn error(&self, code: u16, state: &[u8; 5], what: &str) -> SqlError {
-        SqlError::new(
-            code,
-            state,
-            format!(
-                "{what} for column '{}' at row {}",
-                self.t.column, self.row_no
-            ),
-        )
+    fn error(&self, kind: ErrorKind<2>) -> SqlError {
+        kind.with([&self.t.column, &self.row_no])
     }
 
     /// Texts that name the column in full.
@@ -234,11 +228,11 @@ impl Store<'_> {
     }
 
     fn out_of_range(&self) -> SqlError {
-        self.error(1264, b"22003", "Out of range value")
+        self.error(errors::WARN_DATA_OUT_OF_RANGE)
     }
 
     fn truncated(&self) -> SqlError {
-        self.error(1265, b"01000", "Data truncated")
+        self.error(errors::WARN_DATA_TRUNCATED)
     }
 
     fn note_truncated(&mut self) {
@@ -268,11 +262,7 @@ impl Store<'_> {
             if self.t.nullable {
                 return Ok(Value::Null);
             }
-            let e = SqlError::new(
-                1048,
-                b"23000",
-                format!("Column '{}' cannot be null", self.t.column),
-            );
+            let e = errors::BAD_NULL_ERROR.with([&self.t.column]);
             if !self.mode.null_to_default {
                 return Err(e);
             }
@@ -424,7 +414,7 @@ impl Store<'_> {
         match found {
             Some(f) => Ok(Value::Fixed(f)),
             None => {
-                let e = self.incorrect(1292, kind.name(), &shown(v));
+                let e = self.incorrect(codes::TRUNCATED_WRONG_VALUE, kind.name(), &shown(v));
                 let text = matches!(
                     v,
                     ValueRef::Str(_) | ValueRef::Bytes(_) | ValueRef::Fixed(_)
@@ -459,7 +449,7 @@ impl Store<'_> {
             Some(value) => Ok(Value::Bits(Bits { value, width })),
             None => {
                 let e = if self.mode.strict {
-                    self.error(1406, b"22001", "Data too long")
+                    self.error(errors::DATA_TOO_LONG)
                 } else {
                     self.out_of_range()
                 };
@@ -473,7 +463,11 @@ impl Store<'_> {
         let (d, used) = Decimal::parse_prefix(s);
         if used == 0 {
             let text = String::from_utf8_lossy(s);
-            return (d, Some(self.incorrect(1366, kind, &text)), false);
+            return (
+                d,
+                Some(self.incorrect(codes::TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, &text)),
+                false,
+            );
         }
         let rest = &s[used..];
         if rest.iter().all(u8::is_ascii_whitespace) {
@@ -527,7 +521,12 @@ impl Store<'_> {
         let kept = wide.clamp(lo, hi);
         // The range is looked at before what stands behind a number.
         if kept != wide {
-            problem = problem.filter(|e| matches!(e.code, 1264 | 1366));
+            problem = problem.filter(|e| {
+                matches!(
+                    e.code,
+                    codes::WARN_DATA_OUT_OF_RANGE | codes::TRUNCATED_WRONG_VALUE_FOR_FIELD
+                )
+            });
         }
         let value = if self.t.ty.unsigned {
             Value::UInt(kept as u64)
@@ -549,7 +548,11 @@ impl Store<'_> {
             ValueRef::Str(s) | ValueRef::Bytes(s) => {
                 let (f, used) = parse_f64_prefix(s);
                 if used == 0 {
-                    problem = Some(self.incorrect(1366, "double", &String::from_utf8_lossy(s)));
+                    problem = Some(self.incorrect(
+                        codes::TRUNCATED_WRONG_VALUE_FOR_FIELD,
+                        "double",
+                        &String::from_utf8_lossy(s),
+                    ));
                 } else if !s[used..].iter().all(u8::is_ascii_whitespace) {
                     problem = Some(self.truncated());
                 }
@@ -626,7 +629,7 @@ impl Store<'_> {
         let charset = self.t.ty.collation.charset();
         let bytes: &[u8] = match v {
             ValueRef::Str(s) => s,
-            // Bytes are taken for the column's character set.
+            // Bytes are taken as text of the column's character set.
             ValueRef::Bytes(s) if charset == Charset::Latin1 => {
                 owned = latin1_text(s).into_bytes();
                 &owned
@@ -640,7 +643,11 @@ impl Store<'_> {
                     if bad.len() > 6 {
                         shown.push_str("...");
                     }
-                    problem = Some(self.incorrect(1366, "string", &shown));
+                    problem = Some(self.incorrect(
+                        codes::TRUNCATED_WRONG_VALUE_FOR_FIELD,
+                        "string",
+                        &shown,
+                    ));
                     // A question mark for each byte that belongs to no character.
                     for part in s.utf8_chunks() {
                         owned.extend_from_slice(part.valid().as_bytes());
@@ -669,7 +676,9 @@ impl Store<'_> {
             if bytes.len() - good > 6 {
                 shown.push_str("...");
             }
-            problem.get_or_insert_with(|| self.incorrect(1366, "string", &shown));
+            problem.get_or_insert_with(|| {
+                self.incorrect(codes::TRUNCATED_WRONG_VALUE_FOR_FIELD, "string", &shown)
+            });
             replaced = charset
                 .replaced(&String::from_utf8_lossy(bytes))
                 .into_owned();
@@ -706,7 +715,7 @@ impl Store<'_> {
 
     fn too_long(&mut self, value: Value) -> SqlResult<Value> {
         if self.mode.strict {
-            return Err(self.error(1406, b"22001", "Data too long"));
+            return Err(self.error(errors::DATA_TOO_LONG));
         }
         let e = self.truncated();
         self.or(e, value)
@@ -755,7 +764,7 @@ impl Store<'_> {
 
     fn bad_temporal(&mut self, kind: &str, v: ValueRef<'_>, zero: Value) -> SqlResult<Value> {
         if self.mode.strict {
-            return Err(self.incorrect(1292, kind, &v.to_text()));
+            return Err(self.incorrect(codes::TRUNCATED_WRONG_VALUE, kind, &v.to_text()));
         }
         let e = self.truncated();
         self.or(e, zero)
@@ -798,11 +807,16 @@ impl Store<'_> {
                         "Invalid TIMESTAMP value in column '{}' at row {}",
                         self.t.column, self.row_no
                     );
-                    self.warnings.push(warning(1299, message));
+                    self.warnings
+                        .push(warning(codes::WARN_INVALID_TIMESTAMP, message));
                     u
                 }
                 _ if self.mode.strict => {
-                    return Err(self.incorrect(1292, "datetime", &v.to_text()));
+                    return Err(self.incorrect(
+                        codes::TRUNCATED_WRONG_VALUE,
+                        "datetime",
+                        &v.to_text(),
+                    ));
                 }
                 // A date that exists, but beyond the type's range.
                 _ if t.date.is_real() => {
@@ -846,7 +860,7 @@ impl Store<'_> {
                 let value =
                     Value::Time(Time::from_micros(t.micros.signum() * TIME_MAX, fsp).truncate(fsp));
                 if self.mode.strict {
-                    return Err(self.incorrect(1292, "time", &v.to_text()));
+                    return Err(self.incorrect(codes::TRUNCATED_WRONG_VALUE, "time", &v.to_text()));
                 }
                 let e = self.out_of_range();
                 self.or(e, value)
@@ -876,9 +890,17 @@ impl Store<'_> {
             v => (saturate(&to_decimal(v, &mut NoWarnings)), false),
         };
         // In strict mode the range is looked at before what stands behind a number.
-        let saw_number = problem.as_ref().is_some_and(|e: &SqlError| e.code != 1366);
+        let saw_number = problem
+            .as_ref()
+            .is_some_and(|e: &SqlError| e.code != codes::TRUNCATED_WRONG_VALUE_FOR_FIELD);
         let year = match n {
-            0 if text && problem.as_ref().is_none_or(|e| e.code != 1366) => 2000,
+            0 if text
+                && problem
+                    .as_ref()
+                    .is_none_or(|e| e.code != codes::TRUNCATED_WRONG_VALUE_FOR_FIELD) =>
+            {
+                2000
+            }
             0 => 0,
             1..=69 => 2000 + n,
             70..=99 => 1900 + n,
@@ -1012,7 +1034,7 @@ pub fn parse_f64_prefix(s: &[u8]) -> (f64, usize) {
 
 fn truncated_value(kind: &str, s: &[u8]) -> SqlWarning {
     warning(
-        1292,
+        codes::TRUNCATED_WRONG_VALUE,
         format!(
             "Truncated incorrect {kind} value: '{}'",
             String::from_utf8_lossy(&s[..s.len().min(128)])

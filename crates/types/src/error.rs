@@ -1,5 +1,7 @@
 //! Errors as a MySQL client sees them: code, SQLSTATE, message.
 
+use crate::errors;
+
 /// The result of anything a statement does.
 pub type SqlResult<T> = Result<T, SqlError>;
 
@@ -19,14 +21,9 @@ impl From<narwal_memory::Refused> for SqlError {
     #[cold]
     fn from(e: narwal_memory::Refused) -> Self {
         match e {
-            narwal_memory::Refused::Session(limit) => SqlError::new(
-                1290,
-                b"HY000",
-                format!(
-                    "The MariaDB server is running with the --max-session-mem-used={limit} option so it cannot execute this statement"
-                ),
-            ),
-            narwal_memory::Refused::Server => SqlError::new(1041, b"HY000", "Out of memory."),
+            narwal_memory::Refused::Session(limit) => errors::OPTION_PREVENTS_STATEMENT
+                .with([&format_args!("--max-session-mem-used={limit}")]),
+            narwal_memory::Refused::Server => errors::OUT_OF_RESOURCES.plain(),
         }
     }
 }
@@ -34,11 +31,9 @@ impl From<narwal_memory::Refused> for SqlError {
 impl SqlError {
     /// Error 4078: no value of such a type (`from`) becomes one of the column's (`to`).
     pub fn cannot_cast(from: &str, to: &str, db: &str, table: &str, column: &str) -> Self {
-        Self::new(
-            4078,
-            b"HY000",
-            format!("Cannot cast '{from}' as '{to}' in assignment of `{db}`.`{table}`.`{column}`"),
-        )
+        errors::ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION.text(format!(
+            "Cannot cast '{from}' as '{to}' in assignment of `{db}`.`{table}`.`{column}`"
+        ))
     }
 
     /// An error by its parts.
@@ -57,24 +52,16 @@ impl SqlError {
 
     /// 1235: a feature Narwal does not have yet.
     pub fn unsupported(what: impl std::fmt::Display) -> Self {
-        SqlError::new(
-            1235,
-            b"42000",
-            format!("This version of Narwal doesn't yet support '{what}'"),
-        )
+        errors::NOT_SUPPORTED_YET.with([&what])
     }
 
     /// 1064: a syntax error.
     pub fn syntax(what: impl std::fmt::Display) -> Self {
-        SqlError::new(
-            1064,
-            b"42000",
-            format!("You have an error in your SQL syntax; {what}"),
-        )
+        errors::PARSE_ERROR.with([&what])
     }
 
     /// 1105: an error that has no number of its own.
     pub fn unknown(what: impl std::fmt::Display) -> Self {
-        SqlError::new(1105, b"HY000", what.to_string())
+        errors::UNKNOWN_ERROR.text(what.to_string())
     }
 }

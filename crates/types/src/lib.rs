@@ -26,6 +26,7 @@ pub mod coltype;
 pub mod convert;
 pub mod decimal;
 pub mod error;
+pub mod errors;
 pub mod fixed;
 pub mod key;
 pub mod key_decode;

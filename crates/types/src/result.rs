@@ -1,5 +1,6 @@
 //! Where result sets go: implemented by the wire protocol and by tests.
 
+use crate::errors;
 use crate::{Collation, ColumnType, SqlResult, ValueRef};
 use std::sync::Arc;
 
@@ -114,9 +115,5 @@ pub trait ResultSink {
 
 /// Error 4166.
 pub fn no_local_files() -> crate::SqlError {
-    crate::SqlError::new(
-        4166,
-        b"HY000",
-        "The used command is not allowed because the MariaDB server or client has disabled the local infile capability",
-    )
+    errors::LOAD_INFILE_CAPABILITY_DISABLED.plain()
 }

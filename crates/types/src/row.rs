@@ -18,6 +18,7 @@
 
 use crate::charset::latin1_text;
 use crate::decimal::Decimal;
+use crate::errors;
 use crate::temporal::{self, Date, DateTime, Time};
 use crate::{
     Bits, Charset, ColumnType, Fixed, FixedKind, Member, Members, SqlError, SqlResult, TypeKind,
@@ -86,7 +87,7 @@ pub struct RowLayout {
 
 #[cold]
 fn damaged() -> SqlError {
-    SqlError::new(1194, b"HY000", "A row image is damaged")
+    errors::CRASHED_ON_USAGE.text("A row image is damaged")
 }
 
 #[cold]
@@ -100,20 +101,12 @@ fn mismatch(i: usize, ty: &ColumnType) -> SqlError {
 
 #[cold]
 fn out_of_range(i: usize) -> SqlError {
-    SqlError::new(
-        1264,
-        b"22003",
-        format!("Out of range value for column {}", i + 1),
-    )
+    errors::WARN_DATA_OUT_OF_RANGE.text(format!("Out of range value for column {}", i + 1))
 }
 
 #[cold]
 fn too_long(i: usize) -> SqlError {
-    SqlError::new(
-        1406,
-        b"22001",
-        format!("Data too long for column {}", i + 1),
-    )
+    errors::DATA_TOO_LONG.text(format!("Data too long for column {}", i + 1))
 }
 
 impl Col {
@@ -603,7 +596,7 @@ impl RowLayout {
     }
 
     /// Appends bytes that compare as the values of column `i` do, NULL first; no such key is the beginning of another. False, and
-    /// nothing is appended, if there are no such bytes to be had from the row for that column, whatever its value.
+    /// nothing is appended, if the row's bytes cannot give that for the column, whatever its value.
     pub fn order_key(&self, row: &[u8], i: usize, out: &mut Vec<u8>) -> SqlResult<bool> {
         let Some(c) = self.cols.get(i) else {
             return Ok(false);

@@ -1,6 +1,7 @@
 //! The protocol's integers and strings: reading with every length checked, and appending to a buffer.
 
 use narwal_types::SqlError;
+use narwal_types::errors;
 
 /// The bytes end before the field does, or the field is not what it must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -9,7 +10,7 @@ pub struct Malformed;
 
 impl From<Malformed> for SqlError {
     fn from(Malformed: Malformed) -> Self {
-        SqlError::new(1835, b"HY000", "Malformed communication packet")
+        errors::MALFORMED_PACKET.plain()
     }
 }
 

@@ -1,20 +1,42 @@
 //! Finding the rows that events mean, and changing them.
 
-use super::map::{Cell, Mapped, build, cell_bytes};
-use super::{Manner, RowsApplied, bad_event, err};
-use crate::catalog::DefaultDef;
-use crate::table::Table;
-use crate::txn::{KeyRange, LockMode, LockWait, ReadView, Row, Transaction};
+use crate::apply::cell::Cell;
+use crate::apply::error::bad_event;
+use crate::apply::map::{Mapped, build, cell_bytes};
+use crate::catalog::def::DefaultDef;
+use crate::catalog::table::Table;
+use crate::key::KeyRange;
+use crate::locks::types::{LockMode, LockWait};
+use crate::store::row::Row;
+use crate::txn::transaction::{ReadView, Transaction};
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind};
 use narwal_types::convert::{
     NoWarnings, StoreMode, StoreTarget, default_input, implicit_default, store,
 };
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{DateTime, RowLayout, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-pub(super) fn apply(
+/// What applying a rows event did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RowsApplied {
+    /// Rows inserted, changed or deleted.
+    pub rows: u64,
+    /// Rows of tables that are left out.
+    pub skipped: u64,
+}
+
+/// How rows are changed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    pub(crate) compare: bool,
+    pub(crate) idempotent: bool,
+}
+
+pub(crate) fn apply(
     mapped: &Mapped,
     txn: &mut Transaction,
     event: &RowsEvent<'_>,
@@ -79,7 +101,9 @@ pub(super) fn apply(
             _ => None,
         };
         let found = match find(mapped, table, txn, &first, scratch, manner.compare) {
-            Err(EngineError::Sql(e)) if e.code == 1032 && manner.idempotent => continue,
+            Err(EngineError::Sql(e)) if e.code == codes::KEY_NOT_FOUND && manner.idempotent => {
+                continue;
+            }
             r => r?,
         };
         let (pk, old) = found;
@@ -105,14 +129,10 @@ pub(super) fn apply(
 }
 
 fn missing(table: &Table) -> EngineError {
-    err(
-        1032,
-        b"HY000",
-        format!(
-            "Can't find record in '{}': the row that the event changes is not there",
-            table.def.name
-        ),
-    )
+    EngineError::Sql(errors::KEY_NOT_FOUND.text(format!(
+        "Can't find record in '{}': the row that the event changes is not there",
+        table.def.name
+    )))
 }
 
 fn update(
@@ -198,14 +218,10 @@ fn duplicate(table: &Table, e: EngineError) -> EngineError {
         return e;
     };
     let name = table.indexes.get(index).map_or("", |i| i.name.as_str());
-    err(
-        1062,
-        b"23000",
-        format!(
-            "Duplicate entry for key '{name}' of table '{}.{}'",
-            table.def.db, table.def.name
-        ),
-    )
+    EngineError::Sql(errors::DUP_ENTRY.text(format!(
+        "Duplicate entry for key '{name}' of table '{}.{}'",
+        table.def.db, table.def.name
+    )))
 }
 
 /// What a column gets that the image of an inserted row leaves out.
@@ -221,14 +237,10 @@ fn default_value(table: &Table, i: usize, timestamp: u32) -> Result<Value> {
         }
         DefaultDef::Text(t) => t,
         DefaultDef::Expr(_) => {
-            return Err(err(
-                1235,
-                b"42000",
-                format!(
-                    "column '{}' is left out of the row image and has an expression as DEFAULT",
-                    c.name
-                ),
-            ));
+            return Err(EngineError::Sql(errors::NOT_SUPPORTED_YET.text(format!(
+                "column '{}' is left out of the row image and has an expression as DEFAULT",
+                c.name
+            ))));
         }
     };
     let target = StoreTarget {
@@ -275,14 +287,10 @@ fn find(
         .lock_row(table, &pk, LockMode::Exclusive, LockWait::Wait)?
         .ok_or_else(|| missing(table))?;
     if compare && let Some(column) = difference(mapped, table, &old, cells, scratch)? {
-        return Err(err(
-            1032,
-            b"HY000",
-            format!(
+        return Err(EngineError::Sql(errors::KEY_NOT_FOUND.text(format!(
                 "Record in '{}' differs from the event's before image in column '{}': log and tables have come apart",
                 table.def.name, table.def.columns[column].name
-            ),
-        ));
+            ))));
     }
     Ok((pk, old))
 }

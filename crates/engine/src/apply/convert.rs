@@ -4,12 +4,13 @@
 //! the same length in characters (a source in utf8mb3). Everything else needs a setting, as with MariaDB: a type that holds
 //! all values of the other `ALL_NON_LOSSY`, one that does not `ALL_LOSSY`.
 
-use super::map::{Cell, not_text};
-use super::{bad_event, err};
-use crate::table::Table;
+use crate::apply::cell::{Cell, not_text};
+use crate::apply::error::bad_event;
+use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{ColumnMeta, value_len};
 use narwal_types::convert::{NoWarnings, StoreMode, StoreTarget, store};
+use narwal_types::errors;
 use narwal_types::{Charset, Collation, ColumnType, RowLayout, TypeKind, ValueRef};
 
 /// Column type codes of table maps that are named here.
@@ -45,7 +46,7 @@ pub struct TypeConversions {
 
 /// What has to be done to a value of the event before it is a value of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Conversion {
+pub(crate) enum Conversion {
     /// The bytes are the same.
     Same,
     /// As `Same`, but they must be UTF-8.
@@ -69,7 +70,7 @@ pub(super) enum Conversion {
 
 /// What is cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
+pub(crate) enum From {
     /// A string behind a length of so many bytes.
     String { prefix: u8 },
     /// A value of one of our types.
@@ -81,7 +82,7 @@ fn prefix_of(max: u64) -> u8 {
 }
 
 /// Bytes of a value, where every value of the type has so many.
-pub(super) fn fixed_len(type_code: u8, meta: &[u8]) -> Option<u16> {
+pub(crate) fn fixed_len(type_code: u8, meta: &[u8]) -> Option<u16> {
     match type_code {
         code::VARCHAR | 0xfd | code::BLOB | 0xf5 | 0xff | 0x8c | 0x8d => None,
         code::STRING if !matches!(meta.first(), Some(0xf7 | 0xf8)) => None,
@@ -120,7 +121,7 @@ fn string_of(type_code: u8, meta: &[u8]) -> Option<(u64, u8)> {
 }
 
 /// How values of a source column become values of ours; `None` if they can't.
-pub(super) fn conversion(
+pub(crate) fn conversion(
     type_code: u8,
     meta: &[u8],
     info: &ColumnMeta,
@@ -251,7 +252,7 @@ fn number(
 }
 
 /// Converts one value, length prefix included.
-pub(super) fn convert<'a>(
+pub(crate) fn convert<'a>(
     conversion: &Conversion,
     table: &Table,
     i: usize,
@@ -259,11 +260,10 @@ pub(super) fn convert<'a>(
     scratch: &mut Vec<u8>,
 ) -> Result<Cell<'a>> {
     let too_long = || {
-        err(
-            1406,
-            b"22001",
-            format!("Data too long for column '{}'", table.def.columns[i].name),
-        )
+        EngineError::Sql(errors::DATA_TOO_LONG.text(format!(
+            "Data too long for column '{}'",
+            table.def.columns[i].name
+        )))
     };
     Ok(match *conversion {
         Conversion::Same => Cell::Bytes(value),
@@ -276,14 +276,10 @@ pub(super) fn convert<'a>(
                 value.iter().rev().fold(0, join)
             };
             if number > max {
-                return Err(err(
-                    1265,
-                    b"01000",
-                    format!(
-                        "Data truncated for column '{}': the source has more members than the replica",
-                        table.def.columns[i].name
-                    ),
-                ));
+                return Err(EngineError::Sql(errors::WARN_DATA_TRUNCATED.text(format!(
+                    "Data truncated for column '{}': the source has more members than the replica",
+                    table.def.columns[i].name
+                ))));
             }
             Cell::Bytes(value)
         }
@@ -462,7 +458,7 @@ fn type_name(type_code: u8, meta: &[u8]) -> String {
     }
 }
 
-pub(super) fn mismatch(
+pub(crate) fn mismatch(
     table: &Table,
     column: usize,
     type_code: u8,
@@ -478,18 +474,16 @@ pub(super) fn mismatch(
     let of = collation
         .filter(|_| table.def.columns[column].ty.is_string())
         .map_or(String::new(), |id| format!(" with collation id {id}"));
-    err(
-        1677,
-        b"HY000",
-        format!(
-            "Column {column} ('{}') of table '{}.{}' cannot be converted from type '{}'{of} to type '{}'{hint}",
-            table.def.columns[column].name,
-            table.def.db,
-            table.def.name,
-            type_name(type_code, meta),
-            table.def.columns[column].type_name(),
-        ),
-    )
+    EngineError::Sql(errors::SLAVE_CONVERSION_FAILED.with([
+        &column,
+        &table.def.columns[column].name,
+        &table.def.db,
+        &table.def.name,
+        &type_name(type_code, meta),
+        &of,
+        &table.def.columns[column].type_name(),
+        &hint,
+    ]))
 }
 
 #[cfg(test)]

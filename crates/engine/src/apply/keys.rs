@@ -5,14 +5,16 @@
 //! the engine's key encoding has it. Where an image does not tell a key that its change may touch (no primary key,
 //! MINIMAL images beside other unique keys), the change stands for its whole table.
 
-use super::TypeConversions;
-use super::map::{Cell, Mapped, Maps, bit, build};
 use crate::Result;
-use crate::catalog::Catalog;
-use crate::table::Table;
+use crate::apply::cell::Cell;
+use crate::apply::convert::TypeConversions;
+use crate::apply::map::{Mapped, Maps, bit, build};
+use crate::catalog::names::Catalog;
+use crate::catalog::table::Table;
 use narwal_binlog::{RowsEvent, RowsKind, TableMap};
 use smallvec::SmallVec;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::Hash;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::Ordering;
 
 /// What a group touches.
@@ -60,18 +62,18 @@ impl RowKeys {
         }
     }
 
-    /// As [`super::RowApplier::clear`].
+    /// As [`crate::apply::applier::RowApplier::clear`].
     pub fn clear(&mut self) {
         self.maps.clear();
     }
 
-    /// As [`super::RowApplier::known_map`].
+    /// As [`crate::apply::applier::RowApplier::known_map`].
     #[inline]
     pub fn known_map(&mut self, catalog: &Catalog, body: &[u8]) -> bool {
         self.maps.again(catalog, body)
     }
 
-    /// As [`super::RowApplier::table_map`].
+    /// As [`crate::apply::applier::RowApplier::table_map`].
     ///
     /// # Errors
     /// As there.

@@ -1,12 +1,15 @@
 //! A table as the source's table map describes it, matched with ours, and images of its rows.
 
-use super::convert::{self, Conversion, TypeConversions};
-use super::{bad_event, err};
-use crate::catalog::Catalog;
-use crate::image::RowImage;
-use crate::table::Table;
+use super::convert;
+use crate::apply::cell::{Cell, not_text};
+use crate::apply::convert::{Conversion, TypeConversions};
+use crate::apply::error::bad_event;
+use crate::catalog::image::RowImage;
+use crate::catalog::names::Catalog;
+use crate::catalog::table::Table;
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind, TableMap, value_len};
+use narwal_types::errors;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -15,7 +18,7 @@ const KEPT: usize = 256;
 
 /// A source's column and what becomes of its values.
 #[derive(Debug, Clone)]
-pub(super) struct Source {
+pub(crate) struct Source {
     pub(super) type_code: u8,
     pub(super) meta: SmallVec<[u8; 2]>,
     pub(super) conversion: Conversion,
@@ -25,7 +28,7 @@ pub(super) struct Source {
 
 /// A table as the source's table map describes it, matched with ours.
 #[derive(Debug)]
-pub(super) struct Mapped {
+pub(crate) struct Mapped {
     id: u64,
     /// The table map, to know it again.
     body: Box<[u8]>,
@@ -42,7 +45,7 @@ pub(super) struct Mapped {
 
 /// Table maps by id. Those of former statements are kept: the next one mostly repeats them.
 #[derive(Debug, Default)]
-pub(super) struct Maps {
+pub(crate) struct Maps {
     maps: Vec<Mapped>,
     pub(super) conversions: TypeConversions,
 }
@@ -103,13 +106,7 @@ impl Maps {
     pub(super) fn add(&mut self, catalog: &Catalog, map: &TableMap<'_>, body: &[u8]) -> Result<()> {
         let table = catalog
             .table(map.db, map.table)
-            .ok_or_else(|| {
-                err(
-                    1146,
-                    b"42S02",
-                    format!("Table '{}.{}' doesn't exist", map.db, map.table),
-                )
-            })?
+            .ok_or_else(|| EngineError::Sql(errors::NO_SUCH_TABLE.with([&map.db, &map.table])))?
             .clone();
         let count = map.column_count();
         let metas = map.columns().map_err(|e| bad_event(&table, e))?;
@@ -148,20 +145,9 @@ impl Maps {
     }
 }
 
-/// One column's value in a row, in the encoding of our row images.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cell<'a> {
-    /// The image does not have the column.
-    Absent,
-    Null,
-    Bytes(&'a [u8]),
-    /// A range of the scratch buffer: a value that was converted.
-    Scratch(usize, usize),
-}
+pub(crate) type Cells<'a> = SmallVec<[Cell<'a>; 16]>;
 
-pub(super) type Cells<'a> = SmallVec<[Cell<'a>; 16]>;
-
-pub(super) fn bit(bitmap: &[u8], i: usize) -> bool {
+pub(crate) fn bit(bitmap: &[u8], i: usize) -> bool {
     bitmap.get(i / 8).is_some_and(|b| b >> (i % 8) & 1 != 0)
 }
 
@@ -326,19 +312,8 @@ impl Mapped {
     }
 }
 
-pub(super) fn not_text(table: &Table, column: usize) -> EngineError {
-    err(
-        1366,
-        b"22007",
-        format!(
-            "Column '{}' of table '{}.{}' holds bytes that are not UTF-8: its character set on the source is another one",
-            table.def.columns[column].name, table.def.db, table.def.name
-        ),
-    )
-}
-
 /// Puts a row together. `missing` gives the columns that the image does not have.
-pub(super) fn build(
+pub(crate) fn build(
     cells: &[Cell<'_>],
     scratch: &[u8],
     mut missing: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
@@ -366,7 +341,7 @@ pub(super) fn build(
     Ok(row)
 }
 
-pub(super) fn cell_bytes<'a>(cell: Cell<'a>, scratch: &'a [u8]) -> Option<&'a [u8]> {
+pub(crate) fn cell_bytes<'a>(cell: Cell<'a>, scratch: &'a [u8]) -> Option<&'a [u8]> {
     match cell {
         Cell::Bytes(b) => Some(b),
         Cell::Scratch(from, to) => scratch.get(from..to),

@@ -1,7 +1,8 @@
-//! Applying row events that another server wrote: table maps and rows in, changes of a [`Transaction`] out.
+//! Applying row events that another server wrote: table maps and rows in, changes of a [`crate::Transaction`] out.
 //!
 //! | file | holds |
 //! |---|---|
+//! | `applier.rs` | [`RowApplier`] |
 //! | `map.rs` | a table as the source describes it, matched with ours; images of rows |
 //! | `convert.rs` | how a column's values become ours |
 //! | `change.rs` | finding rows and changing them |
@@ -13,158 +14,15 @@
 //! that was found, or, for an insert, from the column's default. Where the source's columns are ours, images are taken
 //! as they are.
 
+pub(crate) mod applier;
+mod cell;
 mod change;
 mod convert;
+mod error;
 mod keys;
 mod map;
 
+pub use applier::RowApplier;
+pub use change::RowsApplied;
 pub use convert::TypeConversions;
 pub use keys::{RowKeys, TouchedKeys};
-
-use crate::catalog::Catalog;
-use crate::foreign::ForeignKeyMode;
-use crate::image::RowImage;
-use crate::table::Table;
-use crate::txn::Transaction;
-use crate::{EngineError, Result};
-use map::Maps;
-use narwal_binlog::{RowsEvent, TableMap};
-use narwal_types::SqlError;
-use std::sync::Arc;
-
-fn err(code: u16, state: &[u8; 5], text: impl Into<Box<str>>) -> EngineError {
-    EngineError::Sql(SqlError::new(code, state, text))
-}
-
-fn bad_event(table: &Table, what: impl std::fmt::Display) -> EngineError {
-    EngineError::Corrupt(format!(
-        "row event of {}.{}: {what}",
-        table.def.db, table.def.name
-    ))
-}
-
-/// What applying a rows event did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RowsApplied {
-    /// Rows inserted, changed or deleted.
-    pub rows: u64,
-    /// Rows of tables that are left out.
-    pub skipped: u64,
-}
-
-/// How rows are changed.
-#[derive(Debug, Clone, Copy, Default)]
-struct Manner {
-    compare: bool,
-    idempotent: bool,
-}
-
-/// Applies row events. Keeps the table maps of the statement that is running.
-#[derive(Debug, Default)]
-pub struct RowApplier {
-    maps: Maps,
-    manner: Manner,
-    scratch: Vec<u8>,
-}
-
-impl RowApplier {
-    /// An applier without table maps. With `compare`, every column of a before image is compared with the row that was
-    /// found, and a difference is an error (1032): the log and the tables have come apart. Without it only the key
-    /// counts, as on a MariaDB replica.
-    #[must_use]
-    pub fn new(compare: bool) -> Self {
-        RowApplier {
-            manner: Manner {
-                compare,
-                idempotent: false,
-            },
-            ..RowApplier::default()
-        }
-    }
-
-    /// `slave_exec_mode=IDEMPOTENT`: a row to insert that is there already is overwritten, a row to delete or change that
-    /// is not there is passed over.
-    #[must_use]
-    pub fn idempotent(mut self, on: bool) -> Self {
-        self.manner.idempotent = on;
-        self
-    }
-
-    /// Takes columns of other types, too.
-    #[must_use]
-    pub fn converting(mut self, conversions: TypeConversions) -> Self {
-        self.maps.conversions = conversions;
-        self
-    }
-
-    /// Forgets all table maps: at the end of a statement or group.
-    pub fn clear(&mut self) {
-        self.maps.clear();
-    }
-
-    /// Takes a table map whose rows are to be left out.
-    pub fn skip_table(&mut self, map: &TableMap<'_>) {
-        self.maps.skip(map.table_id);
-    }
-
-    /// Takes a table map again that was taken before, if neither it nor the table has changed; false if so.
-    #[inline]
-    pub fn known_map(&mut self, catalog: &Catalog, body: &[u8]) -> bool {
-        self.maps.again(catalog, body)
-    }
-
-    /// Takes a table map and matches it with the table of that name. `body`: the event's.
-    ///
-    /// # Errors
-    /// 1146 if there is no such table, 1677 if a column's type is not the table's (with both types named), 1235 for a
-    /// type that Narwal does not have.
-    pub fn table_map(&mut self, catalog: &Catalog, map: &TableMap<'_>, body: &[u8]) -> Result<()> {
-        self.maps.add(catalog, map, body)
-    }
-
-    /// What of rows the event's images have, as far as it shows; `None` if it does not.
-    #[must_use]
-    pub fn row_image(&self, event: &RowsEvent<'_>) -> Option<RowImage> {
-        self.maps.get(event.table_id)?.row_image(event)
-    }
-
-    /// Applies the rows of an event to `txn`, whose statement the caller has begun. `timestamp`: of the event, in
-    /// seconds since 1970, for columns that default to it.
-    ///
-    /// # Errors
-    /// 1032 if a row to change is not there (or differs, see [`RowApplier::new`]), 1062 if a row to insert is there
-    /// already; [`EngineError::Corrupt`] for events that are not what they should be; and whatever writing gives. The
-    /// transaction then holds a part of the event's rows and must be rolled back.
-    pub fn rows(
-        &mut self,
-        txn: &mut Transaction,
-        event: &RowsEvent<'_>,
-        timestamp: u32,
-    ) -> Result<RowsApplied> {
-        let mapped = self.maps.get(event.table_id).ok_or_else(|| {
-            EngineError::Corrupt(format!(
-                "row event of table id {}, which no table map before it names",
-                event.table_id
-            ))
-        })?;
-        txn.set_foreign_keys(if event.has_foreign_key_checks() {
-            ForeignKeyMode::Follow
-        } else {
-            ForeignKeyMode::Off
-        });
-        change::apply(
-            mapped,
-            txn,
-            event,
-            timestamp,
-            self.manner,
-            &mut self.scratch,
-        )
-    }
-
-    /// Name of the table of a table id, if a map told it and it is not left out.
-    #[must_use]
-    pub fn table(&self, id: u64) -> Option<&Arc<Table>> {
-        self.maps.get(id)?.table.as_ref()
-    }
-}

@@ -1,111 +1,30 @@
 //! A copy of a running database, piece by piece.
 
-use super::dirty::{BLOCK, Dirty};
-use super::io_error;
-use crate::binlog::ReaderHold;
-use crate::db::{Inner, read_meta};
-use crate::{BinlogPosition, Database, EngineError, Result};
+use crate::backup::piece::{BASE, BackupEnd, BackupOptions, BackupProgress, Piece};
+use crate::binlog::holds::ReaderHold;
+use crate::binlog::types::BinlogPosition;
+use crate::checkpoint::meta::read_meta;
+use crate::checkpoint::run::Checkpoints;
+use crate::error::io_error;
+use crate::options::virtual_config;
+use crate::parts::Parts;
+use crate::store::dirty::{BLOCK, Dirty};
+use crate::{EngineError, Result};
 use narwal_log::{DiskFile, Lsn, SEGMENT_HEADER_LEN, SegmentFile, segment_name};
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Largest piece, bytes; a multiple of [`BLOCK`].
 const PIECE: u64 = 1 << 20;
+
 /// The rounds over the base end when so little was written to it since it was copied.
 const FEW: u64 = 8 << 20;
+
 /// They end then in any case.
 const ROUNDS: u32 = 12;
+
 /// The last round's blocks wait in memory up to this size, else in a file.
 const IN_MEMORY: u64 = 64 << 20;
-/// Name of the base in a backup, as in the data folder.
-pub const BASE: &str = "base.redb";
-
-/// What to copy.
-#[derive(Debug, Clone)]
-pub struct BackupOptions {
-    /// Whether the binary log goes along, from its oldest file on; else only what recovery needs of the log.
-    pub with_log: bool,
-    /// Who is copying, for the messages of what is kept because of it.
-    pub name: String,
-}
-
-impl Default for BackupOptions {
-    fn default() -> Self {
-        BackupOptions {
-            with_log: true,
-            name: "backup".into(),
-        }
-    }
-}
-
-/// A piece of a backup.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// Bytes of a file, as they are stored (encrypted, if the folder is). A later piece replaces what an earlier one gave
-    /// of the same place. Offsets and lengths are multiples of [`BLOCK`] but at the end of what was copied.
-    Data {
-        /// Name of the file relative to the data folder: `base.redb`, `log/wal.0000000000001000`.
-        file: Arc<str>,
-        /// Where the bytes belong.
-        offset: u64,
-        /// At most 1 MiB.
-        bytes: Vec<u8>,
-    },
-    /// The file is whole and `size` bytes long; what no piece gave is zeros. May come again, with another size, for a file
-    /// whose copy was resumed.
-    End {
-        /// Its name.
-        file: Arc<str>,
-        /// Its length, bytes.
-        size: u64,
-    },
-}
-
-/// What was copied: known at the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackupEnd {
-    /// Commits up to this one are in the copy of the base.
-    pub base_seq: u64,
-    /// Recovery replays the log from here on.
-    pub base_lsn: u64,
-    /// The log of the copy begins here.
-    pub log_start: u64,
-    /// Where it ends: every commit before is in the backup, none behind.
-    pub log_end: u64,
-    /// The last commit's sequence number.
-    pub seq: u64,
-    /// Virtual binary log file at the end.
-    pub binlog_file: String,
-    /// Offset in it.
-    pub binlog_pos: u64,
-    /// `gtid_binlog_pos` at the end.
-    pub gtid_binlog_pos: String,
-    /// `gtid_binlog_state` at the end.
-    pub gtid_binlog_state: String,
-    /// GTID state that the base has: a point before it can't be restored from this backup.
-    #[serde(default)]
-    pub base_gtid_state: String,
-    /// Random number of the log, the same in all its segments.
-    pub log_id: u64,
-    /// Server id and GTID domain of the server.
-    pub server_id: u32,
-    /// As above.
-    pub gtid_domain_id: u32,
-    /// Whether the binary log went along from its oldest file on.
-    pub with_log: bool,
-}
-
-/// How far a backup is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct BackupProgress {
-    /// Bytes copied, including those that had to be copied again.
-    pub done: u64,
-    /// What it will be in the end, as far as can be told now.
-    pub total: u64,
-    /// Rounds over the base that were finished.
-    pub rounds: u32,
-}
 
 /// Where a piece came from, so that it can be given once more.
 #[derive(Debug, Clone)]
@@ -132,7 +51,8 @@ enum Phase {
 
 /// A running backup: gives [`Piece`]s until there are no more. Dropped: it is over, and nothing is held any more.
 pub struct Backup {
-    db: Arc<Inner>,
+    db: Arc<Parts>,
+    checkpoints: Arc<Checkpoints>,
     options: BackupOptions,
     base: Arc<dyn DiskFile>,
     base_name: Arc<str>,
@@ -153,7 +73,7 @@ pub struct Backup {
     done: u64,
     rounds: u32,
     /// Blocks of the base that do not have their checksums, in use or not.
-    damaged: Vec<crate::verified::Damage>,
+    damaged: Vec<crate::error::Damage>,
     /// The checkpoint's lock is held.
     locked: bool,
 }
@@ -167,23 +87,16 @@ impl std::fmt::Debug for Backup {
     }
 }
 
-impl Database {
-    /// Begins a backup. From here on the log that it needs is kept.
-    ///
-    /// # Errors
-    /// The database is closed, or its files can't be opened.
-    pub fn begin_backup(&self, options: BackupOptions) -> Result<Backup> {
-        self.inner.one_log("BACKUP")?;
-        Backup::begin(&self.inner, options)
-    }
-}
-
 impl Backup {
-    fn begin(db: &Arc<Inner>, options: BackupOptions) -> Result<Backup> {
-        if !db.is_open() {
+    pub(crate) fn begin(
+        db: &Arc<Parts>,
+        checkpoints: &Arc<Checkpoints>,
+        options: BackupOptions,
+    ) -> Result<Backup> {
+        if !db.folder.is_open() {
             return Err(EngineError::LogFailed("the database is closed".into()));
         }
-        if let Some(t) = db.apart.lock().tables.first() {
+        if let Some(t) = db.store.apart.lock().tables.first() {
             return Err(EngineError::Corrupt(format!(
                 "{}; no backup is made of a damaged table: repair, truncate or drop it first",
                 t.what
@@ -191,23 +104,25 @@ impl Backup {
         }
         // Everything is held until it is known what is needed.
         let hold = db.binlog.register_reader(&options.name, 0, false);
-        let path = db.dir.join(BASE);
+        let path = db.folder.dir.join(BASE);
         let base = db
+            .folder
             .disk
             .open_read(&path)
             .map_err(|e| io_error("opening", &path, &e))?;
         let dirty = Arc::new(Dirty::new(base.stored_at(0)));
-        db.base_room.watch(&dirty);
+        db.store.base.room.watch(&dirty);
         let base_size = base
             .stored_len()
             .map_err(|e| io_error("reading", &path, &e))?;
         dirty.mark_stored(0, base_size);
         let recovery = db
+            .binlog
             .checkpoint_lsn
             .load(std::sync::atomic::Ordering::Acquire)
-            .min(db.oob.oldest().unwrap_or(Lsn::MAX));
+            .min(db.binlog.oob.oldest().unwrap_or(Lsn::MAX));
         let log_start = if options.with_log {
-            recovery.min(db.binlog_start())
+            recovery.min(db.binlog.start())
         } else {
             recovery
         };
@@ -215,6 +130,7 @@ impl Backup {
         let blocks = dirty.len();
         Ok(Backup {
             db: db.clone(),
+            checkpoints: checkpoints.clone(),
             options,
             base,
             base_name: BASE.into(),
@@ -242,7 +158,7 @@ impl Backup {
     /// # Errors
     /// Errors of reading the files; the database was closed. The backup can't be finished then.
     pub fn next_piece(&mut self) -> Result<Option<Piece>> {
-        if !self.db.is_open() {
+        if !self.db.folder.is_open() {
             return Err(EngineError::LogFailed("the database was closed".into()));
         }
         loop {
@@ -294,8 +210,8 @@ impl Backup {
         let dirty = self.dirty.len() * BLOCK;
         let log = match (&self.phase, self.log_at) {
             (Phase::Done, _) => 0,
-            (_, Some((start, _))) => self.db.log_bytes_from(start),
-            (_, None) => self.db.log_bytes_from(self.log_start),
+            (_, Some((start, _))) => self.db.binlog.log_bytes_from(start),
+            (_, None) => self.db.binlog.log_bytes_from(self.log_start),
         };
         let base = match self.phase {
             Phase::Round { .. } => dirty,
@@ -412,7 +328,7 @@ impl Backup {
         let n = self
             .base
             .read_stored(&mut bytes, first * BLOCK)
-            .map_err(|e| io_error("reading", &self.db.dir.join(BASE), &e))?;
+            .map_err(|e| io_error("reading", &self.db.folder.dir.join(BASE), &e))?;
         bytes.truncate(n);
         self.verify_base(first * BLOCK, n as u64)?;
         Ok(bytes)
@@ -426,26 +342,31 @@ impl Backup {
             stored.saturating_sub(shift),
             stored + len - shift.min(stored + len),
         );
-        let from = from - from % crate::verified::BLOCK;
-        let to = to.next_multiple_of(crate::verified::BLOCK);
+        let from = from - from % crate::store::file::BLOCK;
+        let to = to.next_multiple_of(crate::store::file::BLOCK);
         let found = self
             .db
-            .base_file
+            .store
+            .base
+            .file
             .verify(from, to)
-            .map_err(crate::base::io_err)?;
+            .map_err(crate::store::base::io_err)?;
         self.damaged.extend(found);
         if self.locked || self.damaged.is_empty() {
             return Ok(());
         }
         let found = std::mem::take(&mut self.damaged);
-        let pending = self.db.checkpoint.lock();
-        let owned = crate::damage::in_use(&self.db.redb, found)?;
+        let pending = self.checkpoints.pending.lock();
+        let owned = crate::store::damage::in_use(&self.db.store.base.redb, found)?;
         drop(pending);
         self.refuse(owned)
     }
 
-    fn refuse(&self, owned: Vec<crate::damage::Owned>) -> Result<()> {
-        match crate::damage::name(&self.db, owned).into_iter().next() {
+    fn refuse(&self, owned: Vec<crate::store::damage::Owned>) -> Result<()> {
+        match crate::checkpoint::verify::name(&self.db, owned)
+            .into_iter()
+            .next()
+        {
             Some(e) => Err(e),
             None => Ok(()),
         }
@@ -470,15 +391,15 @@ impl Backup {
             return Ok(());
         }
         self.spool = Spool::new(&self.db);
-        let db = self.db.clone();
-        let pending = db.checkpoint.lock();
-        if !self.db.is_open() {
+        let checkpoints = self.checkpoints.clone();
+        let pending = checkpoints.pending.lock();
+        if !self.db.folder.is_open() {
             return Err(EngineError::LogFailed("the database was closed".into()));
         }
         // Of blocks that no commit needs memory may know more than the file.
-        (self.db.base_file.write_sums()).map_err(crate::base::io_err)?;
+        (self.db.store.base.file.write_sums()).map_err(crate::store::base::io_err)?;
         // Nobody writes the base now.
-        let path = self.db.dir.join(BASE);
+        let path = self.db.folder.dir.join(BASE);
         self.base_size = self
             .base
             .stored_len()
@@ -495,19 +416,22 @@ impl Backup {
         self.locked = false;
         let found = std::mem::take(&mut self.damaged);
         if !found.is_empty() {
-            self.refuse(crate::damage::in_use(&self.db.redb, found)?)?;
+            self.refuse(crate::store::damage::in_use(
+                &self.db.store.base.redb,
+                found,
+            )?)?;
         }
-        let meta = read_meta(&self.db.redb)?
+        let meta = read_meta(&self.db.store.base.redb)?
             .ok_or_else(|| EngineError::Corrupt("the base has no checkpoint".into()))?;
         self.base_at = (meta.seq, meta.lsn);
-        let oldest_chunk = self.db.oob.oldest().unwrap_or(Lsn::MAX);
+        let oldest_chunk = self.db.binlog.oob.oldest().unwrap_or(Lsn::MAX);
         drop(pending);
         self.spool.seal()?;
         if !self.options.with_log && self.log_at.is_none() {
             self.log_start = meta.lsn.min(oldest_chunk).max(self.log_start);
             self.hold.advance(self.log_start);
         }
-        self.base_gtids = meta.gtids(self.db.virtual_config())?;
+        self.base_gtids = meta.gtids(virtual_config(&self.db.options))?;
         self.phase = Phase::Spooled;
         Ok(())
     }
@@ -518,12 +442,12 @@ impl Backup {
     /// # Errors
     /// Errors of the disk other than that it can't.
     pub fn reflink_base(&mut self, disk: &dyn narwal_log::Disk, to: &Path) -> Result<bool> {
-        let path = self.db.dir.join(BASE);
-        let pending = self.db.checkpoint.lock();
-        if !self.db.is_open() {
+        let path = self.db.folder.dir.join(BASE);
+        let pending = self.checkpoints.pending.lock();
+        if !self.db.folder.is_open() {
             return Err(EngineError::LogFailed("the database was closed".into()));
         }
-        (self.db.base_file.write_sums()).map_err(crate::base::io_err)?;
+        (self.db.store.base.file.write_sums()).map_err(crate::store::base::io_err)?;
         if !disk
             .reflink(&path, to)
             .map_err(|e| io_error("copying the base to", to, &e))?
@@ -535,18 +459,18 @@ impl Backup {
             .stored_len()
             .map_err(|e| io_error("reading", &path, &e))?;
         while self.dirty.take(0, u64::MAX).is_some() {}
-        let meta = read_meta(&self.db.redb)?
+        let meta = read_meta(&self.db.store.base.redb)?
             .ok_or_else(|| EngineError::Corrupt("the base has no checkpoint".into()))?;
         self.base_at = (meta.seq, meta.lsn);
-        let oldest_chunk = self.db.oob.oldest().unwrap_or(Lsn::MAX);
+        let oldest_chunk = self.db.binlog.oob.oldest().unwrap_or(Lsn::MAX);
         drop(pending);
         if !self.options.with_log {
             self.log_start = meta.lsn.min(oldest_chunk).max(self.log_start);
             self.hold.advance(self.log_start);
         }
-        self.base_gtids = meta.gtids(self.db.virtual_config())?;
+        self.base_gtids = meta.gtids(virtual_config(&self.db.options))?;
         // The copy shares its blocks with what is read here.
-        match crate::damage::verify(&self.db, 0, u64::MAX)?
+        match crate::checkpoint::verify::verify(&self.db, &self.checkpoints.pending, 0, u64::MAX)?
             .into_iter()
             .next()
         {
@@ -560,7 +484,7 @@ impl Backup {
     // ---- the log ----
 
     fn segment(&self, start: Lsn) -> Result<SegmentFile> {
-        let mut all = self.db.log.segment_files().into_iter();
+        let mut all = self.db.binlog.log.segment_files().into_iter();
         all.find(|s| s.start == start)
             .ok_or_else(|| EngineError::Io(format!("log segment {start:x} is gone")))
     }
@@ -589,7 +513,7 @@ impl Backup {
 
     /// Compares every record of a segment with its checksum, before the segment is copied.
     fn verify_segment(&self, start: Lsn) -> Result<()> {
-        let log = self.db.log.records();
+        let log = self.db.binlog.log.records();
         if let Some(span) = log.spans(start).first().filter(|s| s.start == start) {
             log.copy_segment(span)?;
         }
@@ -597,7 +521,7 @@ impl Backup {
     }
 
     fn log_piece(&mut self) -> Result<Option<Piece>> {
-        let segments = self.db.log.segment_files();
+        let segments = self.db.binlog.log.segment_files();
         let (start, offset) = match self.log_at {
             Some(at) => at,
             None => {
@@ -678,7 +602,7 @@ impl Backup {
     fn log_end_now(&self) -> Lsn {
         match &self.end {
             Some(end) => end.log_end,
-            None => self.db.log.with_order_state(|_, at| at.lsn),
+            None => self.db.binlog.log.with_order_state(|_, at| at.lsn),
         }
     }
 
@@ -687,9 +611,9 @@ impl Backup {
         if self.end.is_some() {
             return Ok(());
         }
-        let log = &self.db.log;
+        let log = &self.db.binlog.log;
         let (position, state, seq, lsn) = log.with_order_state(|o, at| {
-            let position: BinlogPosition = crate::binlog::position(&o.binlog);
+            let position: BinlogPosition = crate::binlog::lookup::position(&o.binlog);
             (position, o.binlog.gtids().to_string(), at.seq, at.lsn)
         });
         log.sync_all()?;
@@ -744,10 +668,10 @@ impl Drop for SpoolFile {
 }
 
 impl Spool {
-    fn new(db: &Inner) -> Spool {
+    fn new(db: &Parts) -> Spool {
         Spool {
-            dir: db.spill_dir.clone(),
-            disk: Some(db.disk.clone()),
+            dir: db.store.runs.dir.clone(),
+            disk: Some(db.folder.disk.clone()),
             ..Spool::default()
         }
     }

@@ -1,7 +1,9 @@
 //! Pieces into a folder: a whole backup, or what has changed since an earlier one.
 
-use super::manifest::{FileEntry, Kept, MANIFEST, Manifest, Parent, block_of, sums_text};
-use super::{BackupEnd, Piece, io_error, make_empty};
+use crate::backup::disk::make_empty;
+use crate::backup::manifest::{FileEntry, Kept, MANIFEST, Manifest, Parent, block_of, sums_text};
+use crate::backup::piece::{BackupEnd, Piece};
+use crate::error::io_error;
 use crate::{EngineError, Result};
 use narwal_log::{Disk, DiskFile};
 use std::collections::{BTreeMap, HashMap};
@@ -66,7 +68,7 @@ impl FolderSink {
         })
     }
 
-    /// For pieces that become a data folder at once: in `dir`, which [`super::begin_folder`] has made.
+    /// For pieces that become a data folder at once: in `dir`, which [`crate::backup::restore::begin_folder`] has made.
     #[must_use]
     pub fn into_folder(disk: Arc<dyn Disk>, dir: &Path) -> FolderSink {
         FolderSink {
@@ -94,14 +96,14 @@ impl FolderSink {
     /// Errors of the disk, and those of `go_on`, which is asked while the checksums are made.
     pub fn share_base(
         &mut self,
-        backup: &mut super::Backup,
+        backup: &mut crate::backup::copy::Backup,
         go_on: impl FnMut(u64) -> Result<()>,
     ) -> Result<bool> {
-        let path = self.path(super::BASE);
+        let path = self.path(crate::backup::piece::BASE);
         if self.is_incremental() || !backup.reflink_base(&*self.disk, &path)? {
             return Ok(false);
         }
-        self.adopt(super::BASE, go_on)?;
+        self.adopt(crate::backup::piece::BASE, go_on)?;
         Ok(true)
     }
 
@@ -129,7 +131,7 @@ impl FolderSink {
                 .parent
                 .as_ref()
                 .and_then(|(m, _)| m.file(name))
-                .is_some_and(|f| name == super::BASE && f.block == block_of(name));
+                .is_some_and(|f| name == crate::backup::piece::BASE && f.block == block_of(name));
             let stored = if against {
                 format!("{name}.blocks")
             } else {

@@ -3,8 +3,8 @@
 //! It is JSON with a checksum over itself: `checksum` is XXH3 (64 bits, hexadecimal) of the file's bytes with that checksum's
 //! digits all zero.
 
-use super::BackupEnd;
-use super::dirty::BLOCK;
+use crate::backup::piece::BackupEnd;
+use crate::store::dirty::BLOCK;
 use crate::{EngineError, Result};
 use narwal_log::Disk;
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,15 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The manifest's name in the folder of a backup.
 pub const MANIFEST: &str = "backup.json";
+
 /// Bytes per checksum in files other than the base.
 pub const LARGE_BLOCK: u64 = 1 << 20;
+
 /// Version of the manifest that this program writes.
 const FORMAT: u32 = 1;
+
 const NO_SUM: &str = "xxh3:0000000000000000";
+
 /// More than a backup of 16 TiB has.
 const MAX_LEN: u64 = 8 << 30;
 
@@ -124,7 +128,7 @@ impl FileEntry {
 
 /// Bytes that one checksum covers in a file of this name.
 pub(crate) fn block_of(name: &str) -> u64 {
-    if name == super::BASE {
+    if name == crate::backup::piece::BASE {
         BLOCK
     } else {
         LARGE_BLOCK
@@ -142,7 +146,7 @@ pub(crate) fn sums_text(sums: impl Iterator<Item = u64>) -> String {
 
 /// Whether a name may stand in a manifest: nothing else than what a data folder has.
 fn is_good_name(name: &str) -> bool {
-    name == super::BASE
+    name == crate::backup::piece::BASE
         || name == "keys"
         || name
             .strip_prefix("log/")
@@ -288,7 +292,7 @@ impl Manifest {
             disk.rename(&tmp, &path)?;
             disk.sync_dir(dir)
         });
-        done.map_err(|e| super::io_error("writing", &path, &e))
+        done.map_err(|e| crate::error::io_error("writing", &path, &e))
     }
 }
 

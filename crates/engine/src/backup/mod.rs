@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `copy.rs` | [`Backup`]: the copy, piece by piece |
-//! | `dirty.rs` | which blocks of the base were written since they were copied |
+//! | `piece.rs` | what it gives |
 //! | `manifest.rs` | [`Manifest`]: what a backup is made of, with checksums |
 //! | `folder.rs` | [`FolderSink`]: pieces into a folder, whole or against an earlier backup |
 //! | `throttle.rs` | not more than so many bytes a second |
@@ -19,59 +19,22 @@
 //! nobody writes the base. Log segments only ever grow, so they need no such care, only a hold that keeps retention away.
 //! Run files of large transactions are left out: recovery builds what was in them from the log.
 
-mod copy;
-mod dirty;
+pub(crate) mod copy;
+mod disk;
 mod folder;
 mod manifest;
+pub(crate) mod piece;
 mod point;
-mod restore;
+pub(crate) mod restore;
 mod throttle;
 mod verify;
 
-pub use copy::{BASE, Backup, BackupEnd, BackupOptions, BackupProgress, Piece};
-pub use dirty::BLOCK;
+pub use crate::store::dirty::BLOCK;
+pub use copy::Backup;
 pub use folder::FolderSink;
 pub use manifest::{FileEntry, Kept, LARGE_BLOCK, MANIFEST, Manifest, Parent};
+pub use piece::{BASE, BackupEnd, BackupOptions, BackupProgress, Piece};
 pub use point::{Cut, Point, find_cut};
 pub use restore::{UNFINISHED, begin_folder, end_folder, restore_files};
 pub use throttle::Throttle;
 pub use verify::{Chain, Damage};
-
-pub(crate) use dirty::Dirty;
-pub(crate) use restore::refuse_unfinished;
-
-/// Makes `dir` if it is not there; what is in it is an error that ends with `hint`.
-fn make_empty(disk: &dyn narwal_log::Disk, dir: &std::path::Path, hint: &str) -> crate::Result<()> {
-    disk.create_dir_all(dir)
-        .map_err(|e| io_error("making", dir, &e))?;
-    let names = disk
-        .list(dir)
-        .map_err(|e| io_error("looking into", dir, &e))?;
-    // What a backup that failed leaves.
-    let left = |name: &String| {
-        name == "log"
-            && disk
-                .list(&dir.join(name))
-                .is_ok_and(|inside| inside.is_empty())
-    };
-    match names.iter().find(|name| !left(name)) {
-        None => Ok(()),
-        Some(name) => Err(crate::EngineError::Io(format!(
-            "{} is not empty ({name} is there): {hint}",
-            dir.display()
-        ))),
-    }
-}
-
-/// An error of the disk, named by what was being done to which file.
-pub(crate) fn io_error(
-    what: &str,
-    path: &std::path::Path,
-    e: &std::io::Error,
-) -> crate::EngineError {
-    let text = format!("{what} {}: {e}", path.display());
-    match narwal_log::is_no_space(e) {
-        true => crate::EngineError::DiskFull(text),
-        false => crate::EngineError::Io(text),
-    }
-}

@@ -1,7 +1,8 @@
 //! Where a restored log is to end.
 
-use crate::groups::{GroupHead, GroupKind};
-use crate::{EngineError, Result, open_folder};
+use crate::groups::folder::open_folder;
+use crate::groups::reader::{GroupHead, GroupKind};
+use crate::{EngineError, Result};
 use narwal_binlog::{GtidState, VirtualConfig};
 use narwal_log::{Disk, Lsn};
 use std::path::Path;
@@ -112,7 +113,7 @@ pub fn find_cut(
     }
     let mut state = base.clone();
     // A state at or before the base, so that positions are known from there on.
-    let early = |s: &crate::StateRecord| {
+    let early = |s: &crate::record::state::StateRecord| {
         s.files
             .gtids()
             .iter()

@@ -1,7 +1,9 @@
 //! A data folder out of a backup.
 
-use super::verify::Chain;
-use super::{BASE, io_error, make_empty};
+use crate::backup::disk::make_empty;
+use crate::backup::piece::BASE;
+use crate::backup::verify::Chain;
+use crate::error::io_error;
 use crate::{EngineError, Result};
 use narwal_log::Disk;
 use std::path::Path;

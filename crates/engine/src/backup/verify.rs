@@ -1,7 +1,7 @@
 //! Reading a backup back, with the earlier ones that it is incremental to: every byte is checked.
 
-use super::io_error;
-use super::manifest::{FileEntry, Kept, MANIFEST, Manifest};
+use crate::backup::manifest::{FileEntry, Kept, MANIFEST, Manifest};
+use crate::error::io_error;
 use crate::{EngineError, Result};
 use narwal_log::{Disk, DiskFile};
 use std::collections::{BTreeSet, HashMap};

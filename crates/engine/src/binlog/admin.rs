@@ -1,12 +1,12 @@
 //! FLUSH BINARY LOGS, RESET MASTER, SET gtid_binlog_state.
 
-use super::state_record::StateReason;
-use super::{view, write_state};
-use crate::db::Inner;
+use crate::binlog::part::Binlog;
+use crate::binlog::write::{view, write_state};
+use crate::record::state::StateReason;
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidState, VirtualFiles};
 use narwal_types::SqlError;
-use std::sync::Arc;
+use narwal_types::errors::codes;
 use std::sync::atomic::Ordering;
 
 fn sql(code: u16, text: impl Into<Box<str>>) -> EngineError {
@@ -14,8 +14,8 @@ fn sql(code: u16, text: impl Into<Box<str>>) -> EngineError {
 }
 
 /// FLUSH BINARY LOGS; returns warnings about domains.
-pub(crate) fn flush(db: &Arc<Inner>, delete_domains: &[u32]) -> Result<Vec<String>> {
-    let _admin = db.binlog.admin.lock();
+pub(crate) fn flush(db: &Binlog, delete_domains: &[u32]) -> Result<Vec<String>> {
+    let _admin = db.admin.lock();
     let mut notes = Vec::new();
     let mut delete = Vec::new();
     // The oldest file changes in a purge only, of which there is none now.
@@ -54,7 +54,7 @@ pub(crate) fn flush(db: &Arc<Inner>, delete_domains: &[u32]) -> Result<Vec<Strin
                 .find(|d| !same_in_domain(files.gtids(), &oldest, **d))
             {
                 return Err(sql(
-                    1076,
+                    codes::BINLOG_CANT_DELETE_GTID_DOMAIN,
                     format!(
                         "Could not delete gtid domain. Reason: binlog files may contain gtids from the domain ('{domain}') being deleted. Make sure to first purge those files."
                     ),
@@ -70,17 +70,17 @@ pub(crate) fn flush(db: &Arc<Inner>, delete_domains: &[u32]) -> Result<Vec<Strin
         |_, _| (),
     )?;
     db.log.wait(&ticket)?;
-    db.binlog.look();
+    db.look();
     Ok(notes)
 }
 
 /// Begins file `number`, unless the current one is that or a later one.
-pub(crate) fn follow_file(db: &Arc<Inner>, number: u32) -> Result<()> {
+pub(crate) fn follow_file(db: &Binlog, number: u32) -> Result<()> {
     let behind = || db.log.with_order_state(|o, _| o.binlog.file_no() < number);
     if number > LARGEST_FIRST_FILE || !behind() {
         return Ok(());
     }
-    let _admin = db.binlog.admin.lock();
+    let _admin = db.admin.lock();
     if !behind() {
         return Ok(());
     }
@@ -94,14 +94,14 @@ pub(crate) fn follow_file(db: &Arc<Inner>, number: u32) -> Result<()> {
         },
         |_, _| (),
     )?;
-    db.binlog.look();
+    db.look();
     Ok(())
 }
 
 /// Begins file `number` behind `gtids`, which may be more than the log knows of: they stand in a binary log file that is
 /// ahead of it.
-pub(crate) fn begin_file_behind(db: &Arc<Inner>, number: u32, gtids: &GtidState) -> Result<()> {
-    let _admin = db.binlog.admin.lock();
+pub(crate) fn begin_file_behind(db: &Binlog, number: u32, gtids: &GtidState) -> Result<()> {
+    let _admin = db.admin.lock();
     let ticket = write_state(
         db,
         StateReason::Set,
@@ -126,12 +126,12 @@ fn same_in_domain(a: &GtidState, b: &GtidState, domain: u32) -> bool {
 const LARGEST_FIRST_FILE: u32 = i32::MAX as u32 - 1;
 
 /// RESET MASTER [TO n].
-pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
+pub(crate) fn reset(db: &Binlog, first_file: Option<u32>) -> Result<()> {
     db.one_log("RESET MASTER")?;
     let number = first_file.unwrap_or(1).max(1);
     if number > LARGEST_FIRST_FILE {
         return Err(sql(
-            1098,
+            codes::NO_UNIQUE_LOGFILE,
             format!(
                 "Can't generate a unique log-filename with number {number}; the largest is {LARGEST_FIRST_FILE}"
             ),
@@ -144,12 +144,12 @@ pub(crate) fn reset(db: &Arc<Inner>, first_file: Option<u32>) -> Result<()> {
 }
 
 /// A new log that goes on behind `state`.
-pub(crate) fn end_at(db: &Arc<Inner>, expected: &GtidState, state: &GtidState) -> Result<()> {
+pub(crate) fn end_at(db: &Binlog, expected: &GtidState, state: &GtidState) -> Result<()> {
     db.one_log("FLASHBACK BINARY LOGS")?;
     begin_new(db, &|files| {
         if files.gtids() != expected {
             return Err(sql(
-                1105,
+                codes::UNKNOWN_ERROR,
                 format!(
                     "The binary log ends at '{}' and not at '{expected}' any more: transactions were committed meanwhile",
                     files.gtids()
@@ -164,19 +164,19 @@ pub(crate) fn end_at(db: &Arc<Inner>, expected: &GtidState, state: &GtidState) -
 }
 
 /// Begins a new log. `change` makes its first state of the last of the old one.
-fn begin_new(db: &Arc<Inner>, change: &dyn Fn(&mut VirtualFiles) -> Result<()>) -> Result<()> {
-    let _admin = db.binlog.admin.lock();
+fn begin_new(db: &Binlog, change: &dyn Fn(&mut VirtualFiles) -> Result<()>) -> Result<()> {
+    let _admin = db.admin.lock();
     let (mut index, current) = view(db);
     // Readers inside the old log finish it.
-    db.binlog.keep_for_readers(db, &index, &current);
+    db.keep_for_readers(&index, &current);
     let ticket = write_state(db, StateReason::Reset, 0, change, |_, at| {
-        db.binlog.start_moved.store(at.lsn, Ordering::Relaxed);
+        db.start_moved.store(at.lsn, Ordering::Relaxed);
     })?;
     index.clear();
     drop(index);
     db.log.wait(&ticket)?;
     // A checkpoint frees the old log's segments.
-    db.wake_checkpoint();
+    db.bell.wake();
     Ok(())
 }
 
@@ -189,19 +189,19 @@ fn parse_state(text: &str) -> Result<GtidState> {
     list.split(',')
         .map(|g| g.parse::<Gtid>())
         .collect::<std::result::Result<GtidState, _>>()
-        .map_err(|_| sql(1941, "Could not parse GTID list"))
+        .map_err(|_| sql(codes::INCORRECT_GTID_STATE, "Could not parse GTID list"))
 }
 
 /// SET GLOBAL gtid_binlog_state.
-pub(crate) fn set_gtid_state(db: &Arc<Inner>, text: &str) -> Result<()> {
+pub(crate) fn set_gtid_state(db: &Binlog, text: &str) -> Result<()> {
     let not_empty = || {
         sql(
-            1956,
+            codes::BINLOG_MUST_BE_EMPTY,
             "This operation is not allowed if any GTID has been logged to the binary log. Run RESET MASTER first to erase the log",
         )
     };
     db.one_log("SET gtid_binlog_state")?;
-    let _admin = db.binlog.admin.lock();
+    let _admin = db.admin.lock();
     let (mut index, current) = view(db);
     if !db.log.with_order_state(|o, _| o.binlog.gtids().is_empty()) {
         return Err(not_empty());

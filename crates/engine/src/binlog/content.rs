@@ -1,12 +1,12 @@
 //! The content of a group, found by its GTID: what is compared with another server's group of that name.
 
-use super::lookup::{Found, again, read_from};
-use super::view;
-use crate::db::Inner;
-use crate::groups::{GroupReader, LiveRecords, Records};
+use crate::binlog::lookup::{Found, again, read_from};
+use crate::binlog::part::Binlog;
+use crate::binlog::write::view;
+use crate::groups::reader::GroupReader;
+use crate::groups::records::{LiveRecords, Records};
 use crate::{EngineError, Result};
 use narwal_binlog::{ContentHash, ContentHasher, EventReader, Gtid};
-use std::sync::Arc;
 
 /// Hashes the group that `groups` stands at.
 ///
@@ -26,7 +26,7 @@ pub fn hash_group<R: Records>(groups: &mut GroupReader<R>) -> Result<ContentHash
 
 /// The newest point of the index that has none of these groups before it. (Numbers of one server in one domain rise,
 /// except where somebody has set them by hand: then it may be a group with a lower number that stands before it.)
-fn before(db: &Arc<Inner>, gtids: &[Gtid]) -> Option<Found> {
+fn before(db: &Binlog, gtids: &[Gtid]) -> Option<Found> {
     let (index, _) = view(db);
     let clear = |at: &Gtid| {
         let mut same = gtids
@@ -44,7 +44,7 @@ fn before(db: &Arc<Inner>, gtids: &[Gtid]) -> Option<Found> {
 
 /// Reads groups from a place on that stands before all of these.
 pub(crate) fn reader_before(
-    db: &Arc<Inner>,
+    db: &Binlog,
     gtids: &[Gtid],
 ) -> Result<Option<GroupReader<LiveRecords>>> {
     again(|| {
@@ -55,11 +55,11 @@ pub(crate) fn reader_before(
 }
 
 /// The content of the group with this GTID; `None` if the log does not have it, or not any more.
-pub(crate) fn by_gtid(db: &Arc<Inner>, gtid: Gtid) -> Result<Option<ContentHash>> {
+pub(crate) fn by_gtid(db: &Binlog, gtid: Gtid) -> Result<Option<ContentHash>> {
     again(|| by_gtid_once(db, gtid))
 }
 
-fn by_gtid_once(db: &Arc<Inner>, gtid: Gtid) -> Result<Option<ContentHash>> {
+fn by_gtid_once(db: &Binlog, gtid: Gtid) -> Result<Option<ContentHash>> {
     let Some(found) = before(db, &[gtid]) else {
         return Ok(None);
     };

@@ -104,7 +104,7 @@ pub(crate) struct IndexDelta {
     upto: (u32, u64),
 }
 
-/// The index in memory. The current file is not in it: it belongs to [`super::track::Track`].
+/// The index in memory. The current file is not in it: it belongs to [`crate::binlog::track::Track`].
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// Closed files, oldest first.

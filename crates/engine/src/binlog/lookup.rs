@@ -1,15 +1,16 @@
 //! Finding places in the log: by position, by GTIDs, by commit number. Each scans at most what lies between two points
 //! of the index.
 
-use super::api::{BinlogPosition, ReadStart};
-use super::index::Point;
-use super::view;
-use crate::db::Inner;
-use crate::groups::{GroupHead, GroupReader, LiveRecords};
+use crate::binlog::index::Point;
+use crate::binlog::part::Binlog;
+use crate::binlog::types::{BinlogPosition, ReadStart};
+use crate::binlog::write::view;
+use crate::groups::reader::{GroupHead, GroupReader};
+use crate::groups::records::LiveRecords;
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidState, VirtualConfig, VirtualFiles};
 use narwal_types::SqlError;
-use std::sync::Arc;
+use narwal_types::errors::codes;
 use std::sync::atomic::Ordering;
 
 /// A place to read groups from.
@@ -23,7 +24,7 @@ pub(crate) struct Found {
 
 impl Found {
     /// At a point of the index.
-    pub(super) fn at(db: &Inner, point: &Point) -> Found {
+    pub(super) fn at(db: &Binlog, point: &Point) -> Found {
         Found {
             lsn: point.lsn,
             files: point.files(config(db)),
@@ -35,31 +36,31 @@ fn sql(code: u16, text: String) -> EngineError {
     EngineError::Sql(SqlError::new(code, b"HY000", text))
 }
 
-pub(super) fn unknown_file(name: &str) -> EngineError {
+pub(crate) fn unknown_file(name: &str) -> EngineError {
     sql(
-        1373,
+        codes::UNKNOWN_TARGET_BINLOG,
         format!("Target log not found in binlog index: '{name}'"),
     )
 }
 
 /// The number in a file's name.
-pub(super) fn file_number(db: &Inner, name: &str) -> Result<u32> {
+pub(crate) fn file_number(db: &Binlog, name: &str) -> Result<u32> {
     db.log
         .with_order_state(|o, _| o.binlog.parse_file_name(name))
         .ok_or_else(|| unknown_file(name))
 }
 
-fn config(db: &Inner) -> VirtualConfig {
+fn config(db: &Binlog) -> VirtualConfig {
     db.log.with_order_state(|o, _| o.binlog.config().clone())
 }
 
 /// Reads groups from a point on.
-fn scan(db: &Arc<Inner>, point: &Point) -> Result<GroupReader<LiveRecords>> {
+fn scan(db: &Binlog, point: &Point) -> Result<GroupReader<LiveRecords>> {
     make_readable(db)?;
     let config = config(db);
     let files = point.files(config.clone());
     Ok(GroupReader::new(
-        LiveRecords::new(db, point.lsn)?,
+        LiveRecords::new(db.log.read_from(point.lsn)?, db.log.records()),
         config,
         Some(files),
     ))
@@ -67,7 +68,7 @@ fn scan(db: &Arc<Inner>, point: &Point) -> Result<GroupReader<LiveRecords>> {
 
 /// Makes sure that everything reserved so far can be read. To be called after the index was looked at, which knows of
 /// records that are only reserved.
-fn make_readable(db: &Inner) -> Result<()> {
+fn make_readable(db: &Binlog) -> Result<()> {
     let end = db.log.with_order_state(|_, at| at.lsn);
     if db.log.durable_lsn() < end {
         db.log.sync_all()?;
@@ -76,7 +77,7 @@ fn make_readable(db: &Inner) -> Result<()> {
 }
 
 /// Scans from `point` until `stop` says that the place before a group is meant, or to the end.
-fn find(db: &Arc<Inner>, point: &Point, mut stop: impl FnMut(&GroupHead) -> bool) -> Result<Found> {
+fn find(db: &Binlog, point: &Point, mut stop: impl FnMut(&GroupHead) -> bool) -> Result<Found> {
     let mut reader = scan(db, point)?;
     let config = config(db);
     let mut walk = Walk {
@@ -87,7 +88,7 @@ fn find(db: &Arc<Inner>, point: &Point, mut stop: impl FnMut(&GroupHead) -> bool
     };
     // Behind the last group left out, not at the next one: a State record between them belongs to what is read.
     let mut lsn = point.lsn;
-    db.binlog.lookups.fetch_add(1, Ordering::Relaxed);
+    db.lookups.fetch_add(1, Ordering::Relaxed);
     while let Some(head) = reader.next_group()? {
         if stop(&head) {
             break;
@@ -101,7 +102,7 @@ fn find(db: &Arc<Inner>, point: &Point, mut stop: impl FnMut(&GroupHead) -> bool
         }
     }
     let read = reader.records().count();
-    db.binlog.lookup_records.fetch_add(read, Ordering::Relaxed);
+    db.lookup_records.fetch_add(read, Ordering::Relaxed);
     Ok(Found {
         lsn,
         files: walk.files(config),
@@ -142,7 +143,7 @@ pub(crate) enum AtOffset {
 }
 
 /// Looks an offset of a file up.
-pub(crate) fn by_offset(db: &Arc<Inner>, file_no: u32, offset: u64) -> Result<Option<AtOffset>> {
+pub(crate) fn by_offset(db: &Binlog, file_no: u32, offset: u64) -> Result<Option<AtOffset>> {
     let (index, current) = view(db);
     let entry = index
         .files
@@ -183,12 +184,12 @@ pub(crate) fn by_offset(db: &Arc<Inner>, file_no: u32, offset: u64) -> Result<Op
 }
 
 /// The point that the search for an LSN begins at.
-fn point_for(db: &Inner, lsn: u64) -> Result<Point> {
+fn point_for(db: &Binlog, lsn: u64) -> Result<Point> {
     let (index, _) = view(db);
     match (index.by_lsn(lsn), index.points.front()) {
         (Some(p), _) => Ok(p.clone()),
         (None, Some(first)) => Err(sql(
-            1236,
+            codes::MASTER_FATAL_ERROR_READING_BINLOG,
             format!(
                 "The log up to LSN {} has been purged; LSN {lsn} can't be read",
                 first.lsn
@@ -199,13 +200,13 @@ fn point_for(db: &Inner, lsn: u64) -> Result<Point> {
 }
 
 /// The first group at or behind an LSN.
-pub(crate) fn by_lsn(db: &Arc<Inner>, lsn: u64) -> Result<Found> {
+pub(crate) fn by_lsn(db: &Binlog, lsn: u64) -> Result<Found> {
     let point = point_for(db, lsn)?;
     find(db, &point, |head| head.lsn >= lsn)
 }
 
 /// As [`by_lsn`], with the time of the last group before it if one was passed by the search.
-pub(super) fn before_lsn(db: &Arc<Inner>, lsn: u64) -> Result<(Found, Option<u32>)> {
+pub(crate) fn before_lsn(db: &Binlog, lsn: u64) -> Result<(Found, Option<u32>)> {
     let point = point_for(db, lsn.saturating_sub(1))?;
     let mut time = None;
     let found = find(db, &point, |head| {
@@ -218,7 +219,7 @@ pub(super) fn before_lsn(db: &Arc<Inner>, lsn: u64) -> Result<(Found, Option<u32
 }
 
 /// The first group that is missing to somebody who has everything up to `have`.
-pub(crate) fn by_gtids(db: &Arc<Inner>, have: &GtidState) -> Result<Found> {
+pub(crate) fn by_gtids(db: &Binlog, have: &GtidState) -> Result<Found> {
     let (index, _) = view(db);
     // Somebody who is ahead of this server in a domain of its has another history.
     let known = db.log.with_order_state(|o, _| o.binlog.gtids().clone());
@@ -229,7 +230,7 @@ pub(crate) fn by_gtids(db: &Arc<Inner>, have: &GtidState) -> Result<Found> {
                 .is_none_or(|seq| seq < has.seq)
         {
             return Err(sql(
-                1236,
+                codes::MASTER_FATAL_ERROR_READING_BINLOG,
                 format!(
                     "The replica asks for what follows GTID {has}, which is not in the source's binary log"
                 ),
@@ -238,7 +239,7 @@ pub(crate) fn by_gtids(db: &Arc<Inner>, have: &GtidState) -> Result<Found> {
     }
     let point = index.by_gtids(have).cloned().ok_or_else(|| {
         sql(
-            1236,
+            codes::MASTER_FATAL_ERROR_READING_BINLOG,
             "Could not find GTID state requested by slave in any binlog files. Probably the slave state is too old and required binlog files have been purged."
                 .into(),
         )
@@ -250,7 +251,7 @@ pub(crate) fn by_gtids(db: &Arc<Inner>, have: &GtidState) -> Result<Found> {
 }
 
 /// Looks again if a purge has taken away what the index named a moment before.
-pub(super) fn again<T>(look: impl Fn() -> Result<T>) -> Result<T> {
+pub(crate) fn again<T>(look: impl Fn() -> Result<T>) -> Result<T> {
     let mut tries = 0;
     loop {
         match look() {
@@ -261,11 +262,11 @@ pub(super) fn again<T>(look: impl Fn() -> Result<T>) -> Result<T> {
 }
 
 /// The state behind commit `seq`.
-pub(crate) fn by_seq(db: &Arc<Inner>, seq: u64) -> Result<VirtualFiles> {
+pub(crate) fn by_seq(db: &Binlog, seq: u64) -> Result<VirtualFiles> {
     again(|| by_seq_once(db, seq))
 }
 
-fn by_seq_once(db: &Arc<Inner>, seq: u64) -> Result<VirtualFiles> {
+fn by_seq_once(db: &Binlog, seq: u64) -> Result<VirtualFiles> {
     let now = db
         .log
         .with_order_state(|o, at| (at.seq <= seq).then(|| o.binlog.clone()));
@@ -288,11 +289,11 @@ fn no_index() -> EngineError {
 }
 
 /// BINLOG_GTID_POS(): also the ends of events inside a group count, there the group's own GTID is in.
-pub(crate) fn gtid_pos(db: &Arc<Inner>, file: &str, offset: u64) -> Result<Option<String>> {
+pub(crate) fn gtid_pos(db: &Binlog, file: &str, offset: u64) -> Result<Option<String>> {
     again(|| gtid_pos_once(db, file, offset))
 }
 
-fn gtid_pos_once(db: &Arc<Inner>, file: &str, offset: u64) -> Result<Option<String>> {
+fn gtid_pos_once(db: &Binlog, file: &str, offset: u64) -> Result<Option<String>> {
     let number = if file.is_empty() {
         let (index, current) = view(db);
         index.files.front().unwrap_or(&current).number
@@ -338,15 +339,15 @@ fn gtid_pos_once(db: &Arc<Inner>, file: &str, offset: u64) -> Result<Option<Stri
 }
 
 /// Reads groups from a place on.
-pub(super) fn read_from(db: &Arc<Inner>, found: Found) -> Result<GroupReader<LiveRecords>> {
+pub(crate) fn read_from(db: &Binlog, found: Found) -> Result<GroupReader<LiveRecords>> {
     make_readable(db)?;
     let config = config(db);
-    let records = LiveRecords::new(db, found.lsn)?;
+    let records = LiveRecords::new(db.log.read_from(found.lsn)?, db.log.records());
     Ok(GroupReader::new(records, config, Some(found.files)))
 }
 
 /// Opens a reader.
-pub(crate) fn reader(db: &Arc<Inner>, start: ReadStart) -> Result<GroupReader<LiveRecords>> {
+pub(crate) fn reader(db: &Binlog, start: ReadStart) -> Result<GroupReader<LiveRecords>> {
     let found = match start {
         ReadStart::Oldest => {
             let (index, current) = view(db);
@@ -376,9 +377,9 @@ pub(crate) fn reader(db: &Arc<Inner>, start: ReadStart) -> Result<GroupReader<Li
             }
         }
         ReadStart::Gtid(text) => {
-            let have: GtidState = text
-                .parse()
-                .map_err(|e: narwal_binlog::BinlogError| sql(1941, e.to_string()))?;
+            let have: GtidState = text.parse().map_err(|e: narwal_binlog::BinlogError| {
+                sql(codes::INCORRECT_GTID_STATE, e.to_string())
+            })?;
             by_gtids(db, &have)?
         }
         ReadStart::Lsn(lsn) => by_lsn(db, lsn)?,

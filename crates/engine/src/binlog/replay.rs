@@ -1,8 +1,8 @@
 //! Recovery of positions, GTID state and index from the records behind a checkpoint.
 
-use super::index::{FileEntry, Index};
-use super::state_record::{StateReason, StateRecord};
-use super::track::Track;
+use crate::binlog::index::{FileEntry, Index};
+use crate::binlog::track::Track;
+use crate::record::state::{StateReason, StateRecord};
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, VirtualFiles};
 use narwal_log::{DirReader, Disk, RecordKind, RecordRef};
@@ -28,7 +28,10 @@ impl Replay {
     ) -> Self {
         let (track, index) = match stored {
             Some((index, current)) => (Track::stored(current, &index), index),
-            None => (Track::new(&files, lsn, seq, super::now()), Index::default()),
+            None => (
+                Track::new(&files, lsn, seq, crate::clock::now()),
+                Index::default(),
+            ),
         };
         Replay {
             files,
@@ -77,7 +80,7 @@ impl Replay {
             if !record.kind.is_commit() || record.kind == RecordKind::LocalCommit {
                 continue;
             }
-            let Some(group) = crate::event_group(record.kind, record.body) else {
+            let Some(group) = crate::record::annex::event_group(record.kind, record.body) else {
                 return Ok(None);
             };
             if replay
@@ -107,7 +110,7 @@ impl Replay {
         let time = events
             .first_chunk::<4>()
             .map_or(0, |t| u32::from_le_bytes(*t));
-        let time = self.track.logged_at(time, super::now());
+        let time = self.track.logged_at(time, crate::clock::now());
         self.track.group(
             &self.files,
             &placement,

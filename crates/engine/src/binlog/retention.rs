@@ -4,128 +4,16 @@
 //! segments go that nothing needs: no file that is left (its groups' chunks included), no recovery, no reader, no
 //! running transaction.
 
-use super::api::PurgeReport;
-use super::index::{FileEntry, Index};
-use super::lookup::unknown_file;
-use super::state_record::StateReason;
-use super::{Binlog, now, view, write_state};
 use crate::Result;
-use crate::db::Inner;
-use parking_lot::{Condvar, Mutex};
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
-use std::time::Duration;
-
-/// Keeps the log from some LSN on while a reader needs it. Dropped: released.
-#[derive(Debug)]
-pub struct ReaderHold {
-    holds: Arc<Holds>,
-    id: u64,
-}
-
-impl ReaderHold {
-    /// The reader needs nothing below `lsn` any more.
-    pub fn advance(&self, lsn: u64) {
-        if let Some((_, at, _)) = self.holds.map.lock().get_mut(&self.id) {
-            *at = (*at).max(lsn);
-        }
-    }
-
-    /// From where on the log is kept.
-    #[must_use]
-    pub fn lsn(&self) -> u64 {
-        self.holds.map.lock().get(&self.id).map_or(0, |h| h.1)
-    }
-}
-
-impl Drop for ReaderHold {
-    fn drop(&mut self) {
-        self.holds.map.lock().remove(&self.id);
-        self.holds.wake.look();
-    }
-}
-
-/// All readers by a number: name, LSN, whether it is a replica.
-#[derive(Debug, Default)]
-pub(crate) struct Holds {
-    map: Mutex<BTreeMap<u64, (String, u64, bool)>>,
-    next: AtomicU64,
-    wake: Wake,
-}
-
-impl Holds {
-    pub(crate) fn register(self: &Arc<Self>, name: &str, lsn: u64, replica: bool) -> ReaderHold {
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        self.map.lock().insert(id, (name.to_owned(), lsn, replica));
-        ReaderHold {
-            holds: self.clone(),
-            id,
-        }
-    }
-
-    fn replicas(&self) -> usize {
-        self.map.lock().values().filter(|h| h.2).count()
-    }
-
-    /// The reader that is furthest behind.
-    fn last(&self) -> Option<(String, u64)> {
-        let map = self.map.lock();
-        let last = map.values().min_by_key(|h| h.1);
-        last.map(|h| (h.0.clone(), h.1))
-    }
-}
-
-/// Wakes the purging thread. Its lock is never held while something is done.
-#[derive(Debug, Default)]
-pub(crate) struct Wake {
-    asked: Mutex<Asked>,
-    signal: Condvar,
-}
-
-#[derive(Debug, Default, Clone, Copy)]
-struct Asked {
-    /// Something has changed that may let files go.
-    look: bool,
-    stop: bool,
-}
-
-impl Wake {
-    /// Asks for a look at what may go.
-    pub(crate) fn look(&self) {
-        self.asked.lock().look = true;
-        self.signal.notify_one();
-    }
-
-    fn stop(&self) {
-        self.asked.lock().stop = true;
-        self.signal.notify_one();
-    }
-
-    /// Sleeps for `time`, or until asked for something, and takes that.
-    fn wait(&self, time: Duration) -> Asked {
-        let mut asked = self.asked.lock();
-        if !asked.look && !asked.stop {
-            self.signal.wait_for(&mut asked, time);
-        }
-        let taken = *asked;
-        asked.look = false;
-        taken
-    }
-}
-
-/// What the options say, and the background's memory.
-#[derive(Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) expire_seconds: AtomicU64,
-    pub(crate) total_size: AtomicU64,
-    pub(crate) connections_needed: AtomicU32,
-    /// The old log of a RESET MASTER: needed from here on while a reader is below there.
-    kept: Mutex<Option<(u64, u64)>>,
-    /// What the background has said last about files that stay.
-    said: Mutex<Vec<String>>,
-    thread: Mutex<Option<std::thread::JoinHandle<()>>>,
-}
+use crate::binlog::holds::ReaderHold;
+use crate::binlog::index::{FileEntry, Index};
+use crate::binlog::lookup::unknown_file;
+use crate::binlog::part::Binlog;
+use crate::binlog::types::PurgeReport;
+use crate::binlog::write::{view, write_state};
+use crate::clock::now;
+use crate::record::state::StateReason;
+use std::sync::atomic::Ordering;
 
 /// What should go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,9 +29,6 @@ pub(crate) enum Target {
 const RECOVERY: &str =
     "recovery needs part of the purged log until the next checkpoint; it goes then";
 
-/// Time between two looks at the age of files.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
-
 impl Binlog {
     pub(crate) fn register_reader(&self, name: &str, lsn: u64, replica: bool) -> ReaderHold {
         self.holds.register(name, lsn, replica)
@@ -155,9 +40,9 @@ impl Binlog {
     }
 
     /// Before a reset: what readers need of the old log stays until they are through.
-    pub(super) fn keep_for_readers(&self, db: &Inner, index: &Index, current: &FileEntry) {
+    pub(super) fn keep_for_readers(&self, index: &Index, current: &FileEntry) {
         if let Some((_, lsn)) = self.holds.last() {
-            let end = db.log.with_order_state(|_, at| at.lsn);
+            let end = self.log.with_order_state(|_, at| at.lsn);
             let floor = needed_from(index, current, lsn).min(lsn);
             let mut kept = self.settings.kept.lock();
             let floor = kept.map_or(floor, |k| k.0.min(floor));
@@ -179,8 +64,8 @@ fn needed_from(index: &Index, current: &FileEntry, lsn: u64) -> u64 {
 }
 
 /// Purges. An error if the file of [`Target::To`] is not there.
-pub(crate) fn purge(db: &Arc<Inner>, target: Target, name: &str) -> Result<PurgeReport> {
-    let admin = db.binlog.admin.lock();
+pub(crate) fn purge(db: &Binlog, target: Target, name: &str) -> Result<PurgeReport> {
+    let admin = db.admin.lock();
     let mut report = PurgeReport::default();
     let (mut index, current) = view(db);
     let entry = |number: u32| -> Option<&FileEntry> {
@@ -197,7 +82,7 @@ pub(crate) fn purge(db: &Arc<Inner>, target: Target, name: &str) -> Result<Purge
         Target::Auto => by_settings(db, &index, &current, &mut report.notes),
     };
     if keep > oldest
-        && let Some((reader, lsn)) = db.binlog.holds.last()
+        && let Some((reader, lsn)) = db.holds.last()
     {
         let at = index.files.partition_point(|f| f.first_lsn <= lsn);
         let reading = match at {
@@ -223,7 +108,7 @@ pub(crate) fn purge(db: &Arc<Inner>, target: Target, name: &str) -> Result<Purge
             |_| Ok(()),
             |o, at| {
                 o.track.oldest = (keep, lsn);
-                db.binlog.start_moved.store(at.lsn, Ordering::Relaxed);
+                db.start_moved.store(at.lsn, Ordering::Relaxed);
             },
         )?;
         report.purged_files = index.drop_before(keep, lsn);
@@ -248,8 +133,8 @@ fn older(index: &Index, current: &FileEntry, goes: impl Fn(&FileEntry) -> bool) 
         .number
 }
 
-fn by_settings(db: &Inner, index: &Index, current: &FileEntry, notes: &mut Vec<String>) -> u32 {
-    let s = &db.binlog.settings;
+fn by_settings(db: &Binlog, index: &Index, current: &FileEntry, notes: &mut Vec<String>) -> u32 {
+    let s = &db.settings;
     let oldest = index.files.front().unwrap_or(current).number;
     let mut keep = oldest;
     let expire = s.expire_seconds.load(Ordering::Relaxed);
@@ -271,7 +156,7 @@ fn by_settings(db: &Inner, index: &Index, current: &FileEntry, notes: &mut Vec<S
         keep = keep.max(over);
     }
     let needed = s.connections_needed.load(Ordering::Relaxed) as usize;
-    let connected = db.binlog.holds.replicas();
+    let connected = db.holds.replicas();
     if keep > oldest && connected < needed {
         notes.push(format!(
             "binary log files that could go stay: {connected} replicas are connected, slave_connections_needed_for_purge is {needed}"
@@ -281,9 +166,9 @@ fn by_settings(db: &Inner, index: &Index, current: &FileEntry, notes: &mut Vec<S
     keep
 }
 
-impl Inner {
+impl Binlog {
     /// The lowest LSN that the oldest binary log file, or a later one, needs.
-    pub(crate) fn binlog_start(&self) -> u64 {
+    pub(crate) fn start(&self) -> u64 {
         let (index, current) = view(self);
         needed(&index, &current)
     }
@@ -298,7 +183,7 @@ fn needed(index: &Index, current: &FileEntry) -> u64 {
 }
 
 /// Removes the segments that nothing needs; `notes`: what keeps others that no file needs.
-fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
+fn free(db: &Binlog, notes: &mut Vec<String>) -> Result<()> {
     // The order of the next three looks counts. A chunk below the checkpoint was held before that was made, so its
     // transaction is seen in the second look if it still runs; and if it has let go since, by a commit that a later
     // checkpoint covers, its group is in the third.
@@ -320,16 +205,16 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
         floor = floor.min(lsn);
     };
     bound(checkpoint, &|| RECOVERY.into());
-    if files.saturating_sub(checkpoint) > db.options.segment_size {
-        db.want_checkpoint();
+    if files.saturating_sub(checkpoint) > db.segment_size {
+        db.bell.want();
     }
     if let Some(lsn) = running {
         bound(lsn, &|| {
             "a running transaction has events in the purged log; it goes when that is over".into()
         });
     }
-    if let Some((reader, lsn)) = db.binlog.holds.last() {
-        let mut kept = db.binlog.settings.kept.lock();
+    if let Some((reader, lsn)) = db.holds.last() {
+        let mut kept = db.settings.kept.lock();
         let lsn = match *kept {
             Some((need, end)) if lsn < end => lsn.min(need),
             Some(_) => {
@@ -343,10 +228,10 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
             format!("'{reader}' is reading the purged log; it goes when that is over")
         });
     } else {
-        *db.binlog.settings.kept.lock() = None;
+        *db.settings.kept.lock() = None;
     }
     // Only when it is known for good that files are gone may their segments go, whatever the commits' durability.
-    if db.log.durable_lsn() <= db.binlog.start_moved.load(Ordering::Relaxed) {
+    if db.log.durable_lsn() <= db.start_moved.load(Ordering::Relaxed) {
         db.log.sync_all()?;
     }
     let purged = db.log.purge_before(floor)?;
@@ -360,16 +245,16 @@ fn free(db: &Inner, notes: &mut Vec<String>) -> Result<()> {
 }
 
 /// After a checkpoint: what only recovery needed may go. The checkpoint does not wait for it.
-pub(crate) fn after_checkpoint(db: &Inner) {
-    if db.options.background {
-        db.binlog.look();
+pub(crate) fn after_checkpoint(db: &Binlog) {
+    if db.background {
+        db.look();
     } else if let Err(e) = free(db, &mut Vec::new()) {
         tracing::warn!("removing log segments: {e}");
     }
 }
 
 /// At the start: files whose log is gone (given up, or removed by hand) are not listed any more.
-pub(crate) fn drop_missing(db: &Arc<Inner>) -> Result<()> {
+pub(crate) fn drop_missing(db: &Binlog) -> Result<()> {
     let start = db.log.oldest_lsn();
     let whole = |f: &FileEntry| f.first_lsn >= start && !(1..start).contains(&f.needed_lsn);
     let (index, current) = view(db);
@@ -384,7 +269,7 @@ pub(crate) fn drop_missing(db: &Arc<Inner>) -> Result<()> {
     let mut number = first.number;
     drop(index);
     if !whole(&current) {
-        super::admin::flush(db, &[])?;
+        crate::binlog::admin::flush(db, &[])?;
         number = view(db).1.number;
     }
     let report = purge(db, Target::To(number), "")?;
@@ -395,20 +280,10 @@ pub(crate) fn drop_missing(db: &Arc<Inner>) -> Result<()> {
     Ok(())
 }
 
-/// Starts the thread that purges.
-pub(crate) fn start(db: &Arc<Inner>) -> std::io::Result<()> {
-    let weak = Arc::downgrade(db);
-    let thread = std::thread::Builder::new()
-        .name("narwal-purge".into())
-        .spawn(move || background(&weak))?;
-    *db.binlog.settings.thread.lock() = Some(thread);
-    Ok(())
-}
-
 /// Ends that thread after what it is doing.
-pub(crate) fn stop(db: &Inner) {
-    db.binlog.holds.wake.stop();
-    let thread = db.binlog.settings.thread.lock().take();
+pub(crate) fn stop(db: &Binlog) {
+    db.holds.wake.stop();
+    let thread = db.settings.thread.lock().take();
     if let Some(t) = thread
         && t.thread().id() != std::thread::current().id()
     {
@@ -416,20 +291,8 @@ pub(crate) fn stop(db: &Inner) {
     }
 }
 
-fn background(weak: &Weak<Inner>) {
-    // The first look is at once: files may have come of age while nobody served.
-    let mut asked = Asked::default();
-    while !asked.stop {
-        let Some(db) = weak.upgrade() else { return };
-        tick(&db);
-        let holds = db.binlog.holds.clone();
-        drop(db);
-        asked = holds.wake.wait(LOOK_EVERY);
-    }
-}
-
 /// One look of the background's.
-fn tick(db: &Arc<Inner>) {
+pub(crate) fn tick(db: &Binlog) {
     if db.log.failed().is_some() {
         return;
     }
@@ -443,7 +306,7 @@ fn tick(db: &Arc<Inner>) {
     if report.purged_files > 0 {
         tracing::info!("purged {} binary log files", report.purged_files);
     }
-    let mut said = db.binlog.settings.said.lock();
+    let mut said = db.settings.said.lock();
     for note in report.notes.iter().filter(|n| !said.contains(n)) {
         if note == RECOVERY {
             continue; // in the nature of things

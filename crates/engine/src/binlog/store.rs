@@ -8,15 +8,17 @@
 //! Numbers in keys are big-endian (sorted), in values little-endian. GTIDs: `u32 domain | u32 server | u64 sequence`
 //! each, up to the value's end. The file with the largest number is the current one.
 
-use super::index::{FileEntry, Index, IndexDelta, Point};
-use crate::base::{Bytes, base_err};
+use crate::binlog::index::{FileEntry, Index, IndexDelta, Point};
+use crate::store::base::{Bytes, base_err};
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, GtidState};
 use redb::{ReadableTable, TableDefinition};
 use std::collections::VecDeque;
 
 const TABLE: TableDefinition<'static, Bytes, Bytes> = TableDefinition::new("binlog_index");
+
 const VERSION_KEY: &[u8] = b"v";
+
 const VERSION: &[u8] = &[1];
 
 fn file_key(number: u32) -> [u8; 5] {

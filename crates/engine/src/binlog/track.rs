@@ -1,8 +1,8 @@
 //! What of the index advances with each group, in the log's order: the current file, and what the index has not taken
 //! over yet. Guarded by the log's order mutex; nothing here takes more than a moment.
 
-use super::index::{FileEntry, Index, Point};
-use super::state_record::{StateReason, StateRecord};
+use crate::binlog::index::{FileEntry, Index, Point};
+use crate::record::state::{StateReason, StateRecord};
 use narwal_binlog::{FDE_LEN, GtidState, MAGIC, Placement, VirtualFiles, gtid_list_event_len};
 use narwal_log::Reserved;
 
@@ -11,10 +11,8 @@ const ROTATE_LEN: u64 = 19 + 8 + 4;
 
 /// Default and least bytes of log between two State records (`binlog_state_interval`).
 pub(crate) const STATE_INTERVAL: u64 = 2 << 20;
-const LEAST_INTERVAL: u64 = 4096;
 
-/// Room in a State record for what may come in between the guess of its length and its reservation, bytes.
-pub(crate) const SLACK: usize = 4 * 16;
+const LEAST_INTERVAL: u64 = 4096;
 
 /// The moving part of the index.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
 //! The base file: page checksums, and the checkpoint in it.
 
-use super::{Check, Finding, quietly};
-use crate::base::{base_err, io_err};
 use crate::binlog::index::{FileEntry, Index};
 use crate::binlog::store;
+use crate::check::finding::{Check, Finding, quietly};
 use crate::check::recount::{Counted, text};
-use crate::checkpoint::{CheckpointMeta, from_hex};
-use crate::damage::{self, Owned};
-use crate::verified::BaseFile;
+use crate::checkpoint::meta::{CheckpointMeta, from_hex};
+use crate::store::base::{base_err, io_err};
+use crate::store::damage;
+use crate::store::damage::Owned;
+use crate::store::file::BaseFile;
 use crate::{EngineError, Result};
 use narwal_binlog::{VirtualConfig, VirtualFiles};
 use narwal_log::Lsn;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What the base says about the log.
-pub(super) struct Stored {
+pub(crate) struct Stored {
     pub(super) meta: CheckpointMeta,
     /// The index and the file that was written; `None` if an older version made the base.
     index: Result<Option<(Index, FileEntry)>>,
@@ -26,7 +27,7 @@ impl Check<'_> {
     pub(super) fn stored(&self) -> Option<Stored> {
         quietly(|| {
             let (db, _) = self.open_base().ok()?;
-            let meta = crate::db::read_meta(&db).ok()??;
+            let meta = crate::checkpoint::meta::read_meta(&db).ok()??;
             let index = store::load(&db);
             Some(Stored { meta, index })
         })
@@ -106,14 +107,14 @@ impl Check<'_> {
         let file = (self.overlay([]))
             .file(&path)
             .map_err(|e| EngineError::Io(format!("{}: {e}", path.display())))?;
-        let room = Arc::<crate::backend::Room>::default();
+        let room = Arc::<crate::store::room::Room>::default();
         let file =
             BaseFile::open(file, &path, room.clone(), self.options.memory / 64).map_err(io_err)?;
         let file = Arc::new(file);
         let db = redb::Builder::new()
             // Every read shall reach the file.
             .set_cache_size(0)
-            .create_with_backend(crate::backend::Backend::new(file.clone(), room))
+            .create_with_backend(crate::store::backend::Backend::new(file.clone(), room))
             .map_err(base_err)?;
         Ok((db, file))
     }
@@ -160,7 +161,7 @@ impl Check<'_> {
         }
         let meta = quietly(|| {
             let (db, _) = self.open_base()?;
-            crate::db::read_meta(&db)
+            crate::checkpoint::meta::read_meta(&db)
         });
         match meta {
             Ok(Ok(Some(m))) => {
@@ -208,7 +209,7 @@ impl Check<'_> {
     }
 
     /// Ids in the stored catalog must be unique and below the next ones.
-    fn check_ids(&mut self, catalog: &crate::catalog::StoredCatalog) {
+    fn check_ids(&mut self, catalog: &crate::catalog::resolve::StoredCatalog) {
         let path = self.base_path();
         let mut tables = std::collections::HashSet::new();
         let mut indexes = std::collections::HashSet::new();
@@ -262,7 +263,7 @@ impl Check<'_> {
     fn index_name(&self, id: u32) -> Option<(String, String)> {
         let meta = quietly(|| {
             let (db, _) = self.open_base().ok()?;
-            crate::db::read_meta(&db).ok()?
+            crate::checkpoint::meta::read_meta(&db).ok()?
         });
         for t in meta.ok()??.catalog.tables {
             let table = format!("{}.{}", t.def.db, t.def.name);

@@ -1,12 +1,14 @@
 //! Child rows of foreign keys whose parent row is not there. That is no damage: with `foreign_key_checks=0` it is allowed, and
 //! so it can come from a source.
 
-use super::tables::{TELL_EVERY, key_text, snapshot};
-use super::{Check, Finding, quietly};
-use crate::db::Database;
-use crate::foreign::{index_on, positions, prefix};
-use crate::table::Table;
-use crate::txn::{KeyRange, ReadView};
+use crate::catalog::foreign::{index_on, positions};
+use crate::catalog::table::Table;
+use crate::check::finding::{Check, Finding, quietly};
+use crate::check::tables::{TELL_EVERY, key_text, snapshot};
+use crate::db::database::Database;
+use crate::key::KeyRange;
+use crate::txn::foreign::prefix;
+use crate::txn::transaction::ReadView;
 use crate::{EngineError, Result};
 use narwal_types::key::successor;
 use std::ops::Bound;

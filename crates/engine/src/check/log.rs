@@ -1,9 +1,10 @@
 //! The log: every record from the oldest on, the chunks that commits name, group structure, event checksums, State records.
 
-use super::recount::{Counted, Recount, Watched};
-use super::{Check, Finding};
-use crate::commit::Spill;
-use crate::groups::{FolderRecords, GroupHead, GroupKind, GroupReader, Records};
+use crate::check::finding::{Check, Finding};
+use crate::check::recount::{Counted, Recount, Watched};
+use crate::groups::reader::{GroupHead, GroupKind, GroupReader};
+use crate::groups::records::{FolderRecords, Records};
+use crate::record::annex::Spill;
 use crate::{EngineError, Result};
 use narwal_binlog::{Event, EventReader, VirtualConfig, VirtualFiles, event_type, gtid_flags};
 use narwal_log::{FIRST_LSN, Lsn, parse_segment_name};
@@ -13,7 +14,7 @@ const TELL_EVERY: u64 = 4096;
 
 /// What the log says about the rest of the folder.
 #[derive(Default)]
-pub(super) struct LogSaid {
+pub(crate) struct LogSaid {
     /// LSN of the oldest record.
     pub(super) oldest: Option<Lsn>,
     /// What the groups make of positions and index up to the checkpoint, where all of it is known.

@@ -18,7 +18,7 @@ type Bytes = [u8; BLOCK as usize];
 
 /// Where blocks go that memory is too small for.
 #[derive(Debug)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// Folder for the file; `None`: everything stays in memory.
     dir: Option<PathBuf>,
     state: Mutex<ScratchState>,
@@ -105,7 +105,7 @@ impl Block {
 
 /// The disk. Locks are not taken: the caller holds the real one.
 #[derive(Debug)]
-pub(super) struct Overlay {
+pub(crate) struct Overlay {
     inner: Arc<dyn Disk>,
     files: Mutex<HashMap<PathBuf, Option<Arc<OverlayFile>>>>,
     hidden: HashSet<PathBuf>,
@@ -244,7 +244,7 @@ impl Disk for Overlay {
 
 /// A file of it.
 #[derive(Debug)]
-pub(super) struct OverlayFile {
+pub(crate) struct OverlayFile {
     base: Option<Arc<dyn DiskFile>>,
     scratch: Arc<Scratch>,
     state: Mutex<Content>,

@@ -2,15 +2,16 @@
 
 use crate::binlog::index::{FileEntry, Index, Point};
 use crate::binlog::replay::Replay;
-use crate::binlog::{StateReason, StateRecord};
-use crate::groups::{FolderRecords, GroupHead, Records};
+use crate::groups::reader::GroupHead;
+use crate::groups::records::{FolderRecords, Records};
+use crate::record::state::{StateReason, StateRecord};
 use crate::{EngineError, Result};
 use narwal_binlog::{Gtid, VirtualConfig, VirtualFiles};
 use narwal_log::{FIRST_LSN, Lsn, RecordKind, RecordRef, Seq};
 use std::path::PathBuf;
 
 /// The log's records, with notes of those that are no groups.
-pub(super) struct Watched {
+pub(crate) struct Watched {
     pub(super) inner: FolderRecords,
     /// State records that were passed and not looked at yet.
     pub(super) states: Vec<StateSeen>,
@@ -24,7 +25,7 @@ pub(super) struct Watched {
 }
 
 /// A State record, kept.
-pub(super) struct StateSeen {
+pub(crate) struct StateSeen {
     pub(super) lsn: Lsn,
     end_lsn: Lsn,
     seq: Seq,
@@ -90,7 +91,7 @@ impl Records for Watched {
 
 /// What the groups up to a place of the log make.
 #[derive(Debug, Clone)]
-pub(super) struct Counted {
+pub(crate) struct Counted {
     pub(super) files: VirtualFiles,
     pub(super) seq: Seq,
     /// Files, the one that is written last.
@@ -101,7 +102,7 @@ pub(super) struct Counted {
 }
 
 /// Counts.
-pub(super) struct Recount {
+pub(crate) struct Recount {
     config: VirtualConfig,
     /// `None`: not known what came before. The next State record tells.
     replay: Option<Replay>,
@@ -258,7 +259,7 @@ impl Recount {
 }
 
 /// A state in words.
-pub(super) fn text(files: &VirtualFiles) -> String {
+pub(crate) fn text(files: &VirtualFiles) -> String {
     format!(
         "{}:{} [{}]",
         files.current_file(),
@@ -406,7 +407,7 @@ mod tests {
                 lsn: FIRST_LSN,
                 end_lsn: 6000,
                 seq: 1,
-                kind: crate::groups::GroupKind::Group,
+                kind: crate::groups::reader::GroupKind::Group,
                 file_no: p.file_no,
                 start_pos: p.start_pos,
                 new_file: p.new_file,

@@ -1,8 +1,9 @@
 //! The run files of large transactions whose rows the base does not have yet.
 
-use super::{Check, Finding};
-use crate::commit::Spill;
-use crate::run::{Run, RunCache};
+use crate::check::finding::{Check, Finding};
+use crate::record::annex::Spill;
+use crate::store::run::cache::RunCache;
+use crate::store::run::reader::Run;
 use narwal_log::Lsn;
 use std::collections::HashSet;
 

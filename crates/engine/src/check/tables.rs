@@ -4,10 +4,12 @@
 //! entry's row is there and makes this very entry, and there are as many entries as rows, no entry is missing; only if
 //! the numbers differ are the rows' entries looked up one by one.
 
-use super::{Check, Finding, quietly};
-use crate::db::Database;
-use crate::table::{Table, finish_secondary_key};
-use crate::txn::{KeyRange, ReadView, Transaction, TxnOptions};
+use crate::catalog::table::Table;
+use crate::check::finding::{Check, Finding, quietly};
+use crate::db::database::Database;
+use crate::key::{KeyRange, finish_secondary_key};
+use crate::txn::options::TxnOptions;
+use crate::txn::transaction::{ReadView, Transaction};
 use crate::{EngineError, Result};
 use narwal_types::ValueRef;
 use std::fmt::Write;
@@ -16,9 +18,10 @@ use std::sync::Arc;
 
 /// So many findings of a table are told one by one.
 const MOST: u64 = 1000;
-pub(super) const TELL_EVERY: u64 = 4096;
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) const TELL_EVERY: u64 = 4096;
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut s = String::with_capacity(2 + 2 * bytes.len());
     s.push_str("0x");
     for b in bytes {
@@ -28,7 +31,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 }
 
 /// A row's key in words: the primary key's columns, or the hidden row id.
-pub(super) fn key_text(table: &Table, pk: &[u8], row: Option<&[u8]>) -> String {
+pub(crate) fn key_text(table: &Table, pk: &[u8], row: Option<&[u8]>) -> String {
     if table.hidden_pk {
         return match <[u8; 8]>::try_from(pk) {
             Ok(id) => format!("row id {}", u64::from_be_bytes(id)),
@@ -69,7 +72,7 @@ fn secondary_key(
     Ok((key, parts, null))
 }
 
-pub(super) fn snapshot(db: &Database) -> Transaction {
+pub(crate) fn snapshot(db: &Database) -> Transaction {
     let mut txn = db.begin(TxnOptions::default());
     txn.ensure_snapshot();
     txn
@@ -276,7 +279,7 @@ impl Check<'_> {
     /// Compares every table of `db` with the same one rebuilt from the log.
     pub(super) fn compare(&mut self, db: &Database, rebuilt: &Database) {
         let (ours, theirs) = (db.catalog(), rebuilt.catalog());
-        let names = |c: &crate::Catalog| -> Vec<(u64, String)> {
+        let names = |c: &crate::catalog::names::Catalog| -> Vec<(u64, String)> {
             let mut v: Vec<_> = c
                 .databases()
                 .flat_map(|d| c.tables(&d.name))
@@ -332,7 +335,7 @@ impl Check<'_> {
         let mut ours = one.scan(a, 0, KeyRange::all(), false, ReadView::Snapshot, false)?;
         let mut logs = other.scan(b, 0, KeyRange::all(), false, ReadView::Snapshot, false)?;
         type Held = Option<(Vec<u8>, Vec<u8>)>;
-        fn take(scan: &mut crate::txn::Scan<'_>) -> Result<Held> {
+        fn take(scan: &mut crate::store::scan::Scan<'_>) -> Result<Held> {
             Ok(scan.next()?.map(|i| (i.pk.to_vec(), i.row.to_vec())))
         }
         let (mut x, mut y) = (take(&mut ours)?, take(&mut logs)?);

@@ -1,7 +1,7 @@
 //! Recovery with two logs: which prepared transactions were committed.
 
-use super::tail::Tail;
 use crate::Result;
+use crate::classic::tail::Tail;
 use narwal_binlog::{Gtid, GtidState, VirtualFiles};
 use narwal_log::{DirReader, Disk, Lsn, RecordKind, RecordRef, Seq, cut_behind};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The end of the flat files, as a start finds it.
 
-use super::{index_path, io, remove};
+use crate::classic::files::{index_path, io, remove};
 use crate::{EngineError, Result};
 use narwal_binlog::{
     Event, EventHeader, EventReader, Gtid, GtidState, HEADER_LEN, MAGIC, VirtualFiles, gtid_flags,

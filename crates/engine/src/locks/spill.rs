@@ -7,7 +7,7 @@
 //!
 //! The files are worth nothing after a restart: they are not synced, and whoever opens the database removes them.
 
-use super::{LockName, LockOwner};
+use crate::locks::types::{LockName, LockOwner};
 use crate::{EngineError, Result};
 use arc_swap::ArcSwap;
 use narwal_log::{Disk, DiskFile};
@@ -21,18 +21,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const LOCK_FILE_PREFIX: &str = "locks-";
 
 const PAGE: usize = 4096;
+
 const NAMES: usize = 255;
+
 const TAIL: usize = PAGE - 8;
+
 /// Pages handed to the file system in one call.
 const IO_PAGES: usize = 32;
+
 /// So many segments of a size become one.
 const FAN_IN: usize = 8;
+
 const BITS_PER_NAME: u64 = 10;
+
 /// Larger filters do not grow with the segment; they let more names pass to the file.
 const MAX_FILTER_BITS: u64 = 128 << 20;
 
 /// Where files go.
-pub(super) struct SpillPlace {
+pub(crate) struct SpillPlace {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) dir: PathBuf,
     next: AtomicU64,
@@ -98,7 +104,7 @@ impl Filter {
 }
 
 /// One file. Dropping it removes the file.
-pub(super) struct Segment {
+pub(crate) struct Segment {
     disk: Arc<dyn Disk>,
     file: Arc<dyn DiskFile>,
     path: PathBuf,
@@ -298,7 +304,7 @@ impl Reader {
 }
 
 /// What a transaction has spilled.
-pub(super) struct OwnerSpill {
+pub(crate) struct OwnerSpill {
     pub(super) owner: LockOwner,
     segments: ArcSwap<Vec<Arc<Segment>>>,
     /// Spilled names that others asked for and that are therefore in memory again; `None`: all is released.

@@ -6,15 +6,24 @@ use crate::Failure;
 use narwal_client::{Connection, Error};
 use narwal_engine::backup::{BackupEnd, Piece};
 use narwal_session::StreamBegin;
+use narwal_types::errors::codes;
 use std::time::{Duration, Instant};
 
 /// Between two attempts to connect again.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// A server writes so many seconds to a link that is gone, at most: it keeps the backup for the next one only then.
+const WRITE_TIMEOUT: u64 = 20;
+
+/// When a server has noticed for sure that the link is gone. What it does not know then it never will.
+const NOTICED: Duration = Duration::from_secs(WRITE_TIMEOUT + 10);
+
 /// Why a connection's share is over.
 enum Ended {
     /// The link is gone; another may go on.
     Link(Error),
+    /// The server does not know of the backup: it has not noticed yet, or it has forgotten it.
+    Unknown(Error),
     /// It can't go on.
     Failed(Failure),
 }
@@ -29,8 +38,7 @@ impl From<Error> for Ended {
     fn from(e: Error) -> Self {
         match e.code() {
             0 => Ended::Link(e),
-            // The server may not have noticed yet that the link is gone.
-            1105 if e.to_string().contains("of this token") => Ended::Link(e),
+            codes::UNKNOWN_ERROR if e.to_string().contains("of this token") => Ended::Unknown(e),
             _ => Ended::Failed(Failure::Run(e.to_string())),
         }
     }
@@ -73,14 +81,16 @@ pub fn receive(
         if run.rows > before {
             lost = None;
         }
-        let e = match result {
+        let retry = Duration::from_secs(args.retry);
+        let (e, patience) = match result {
             Ok(end) => return Ok(end),
             Err(Ended::Failed(f)) => return Err(f),
-            Err(Ended::Link(e)) => e,
+            Err(Ended::Link(e)) => (e, retry),
+            Err(Ended::Unknown(e)) => (e, retry.min(NOTICED)),
         };
         let since = *lost.get_or_insert_with(Instant::now);
         let first = run.token.is_none();
-        if first || since.elapsed() >= Duration::from_secs(args.retry) {
+        if first || since.elapsed() >= patience {
             return Err(Failure::run(&options.address, e));
         }
         run.bar.clear();
@@ -100,8 +110,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn stream(&mut self, mut connection: Connection) -> Result<BackupEnd, Ended> {
-        // A server that waits long for a link that is gone has not kept the backup for the next one yet.
-        connection.execute("SET SESSION net_write_timeout = 20")?;
+        connection.execute(&format!("SET SESSION net_write_timeout = {WRITE_TIMEOUT}"))?;
         let mut sql = "BACKUP STREAM".to_owned();
         if self.args.no_log {
             sql.push_str(" NO LOG");

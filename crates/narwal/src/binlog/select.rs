@@ -43,7 +43,7 @@ pub struct SelectArgs {
 
 /// A place in the virtual files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct VirtualPosition {
     /// `None`: the first file there is.
     file: Option<u32>,
     offset: u64,
@@ -68,8 +68,8 @@ pub struct Selection {
     /// Domains of `stop_gtid` that were reached.
     reached: BTreeMap<u32, bool>,
     gtids: Option<Vec<(Gtid, u64)>>,
-    start: Option<Place>,
-    stop: Option<Place>,
+    start: Option<VirtualPosition>,
+    stop: Option<VirtualPosition>,
     from: u32,
     to: Option<u32>,
     /// The first file there is.
@@ -118,10 +118,10 @@ fn ranges(text: &str) -> Result<Vec<(Gtid, u64)>, Failure> {
         .collect()
 }
 
-fn place(option: &str, text: &str, base_name: &str) -> Result<Place, Failure> {
+fn place(option: &str, text: &str, base_name: &str) -> Result<VirtualPosition, Failure> {
     let bad = |what: &str| Failure::Usage(format!("--{option}={text}: {what}"));
     if let Ok(offset) = text.parse() {
-        return Ok(Place { file: None, offset });
+        return Ok(VirtualPosition { file: None, offset });
     }
     let (name, offset) = match text.rsplit_once(':') {
         Some((name, offset)) => (
@@ -133,7 +133,7 @@ fn place(option: &str, text: &str, base_name: &str) -> Result<Place, Failure> {
     let number = VirtualFiles::new(config(base_name))
         .parse_file_name(name)
         .ok_or_else(|| bad(&format!("files are named {base_name}.000001 and so on")))?;
-    Ok(Place {
+    Ok(VirtualPosition {
         file: Some(number),
         offset,
     })
@@ -144,7 +144,7 @@ fn start_or_stop(
     (gtid_option, gtid): (&str, Option<&str>),
     (place_option, text): (&str, Option<&str>),
     base_name: &str,
-) -> Result<(BTreeMap<u32, u64>, Option<Place>), Failure> {
+) -> Result<(BTreeMap<u32, u64>, Option<VirtualPosition>), Failure> {
     let is_gtids = |text: &str| text.split(',').all(|part| part.parse::<Gtid>().is_ok());
     match text {
         Some(text) if is_gtids(text) && gtid.is_none() => {
@@ -196,8 +196,10 @@ impl Selection {
             ("stop-position", o.stop_position.as_deref()),
             base_name,
         )?;
-        if let (Some(Place { file, .. }), Some(stop @ Place { file: None, .. })) =
-            (start, &mut stop)
+        if let (
+            Some(VirtualPosition { file, .. }),
+            Some(stop @ VirtualPosition { file: None, .. }),
+        ) = (start, &mut stop)
         {
             stop.file = file;
         }
@@ -265,7 +267,7 @@ impl Selection {
                 self.base_name, head.file_no, head.gtid
             )))
         };
-        if let Some(Place {
+        if let Some(VirtualPosition {
             file: Some(file), ..
         }) = self.start
             && file < oldest
@@ -313,7 +315,7 @@ impl Selection {
     fn judge(&mut self, head: &GroupHead) -> Result<Verdict, Failure> {
         let first = *self.first.get_or_insert(head.file_no);
         let here = (head.file_no, head.start_pos);
-        let whole = |p: Place| (p.file.unwrap_or(first), p.offset);
+        let whole = |p: VirtualPosition| (p.file.unwrap_or(first), p.offset);
         let gtid = head.gtid;
         // A domain is at its end even if its last group is not wanted for another reason.
         if let (Some(&stop), Some(reached)) = (

@@ -13,7 +13,7 @@ use narwal_crypt::Access;
 use narwal_engine::{EngineError, GroupHead, GroupKind, open_folder};
 use narwal_log::Disk;
 use narwal_stream::{
-    FolderSource, Group, NetworkOptions, NetworkSource, Place, Source, Start, Step,
+    EventGroup, FolderSource, NetworkOptions, NetworkSource, Place, Source, Start, Step,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -167,7 +167,7 @@ impl Hashed {
 }
 
 /// The next group of a log that is read to its end.
-fn next_group(source: &mut dyn Source) -> Result<Option<Group>, Failure> {
+fn next_group(source: &mut dyn Source) -> Result<Option<EventGroup>, Failure> {
     loop {
         match source.next_group(WAIT)? {
             Step::Group(group) => return Ok(Some(group)),
@@ -210,7 +210,7 @@ fn reader(bytes: &[u8], checksums: bool) -> EventReader<'_> {
 }
 
 /// The GTID event of a group, made anew: sources do not give it.
-fn gtid_event(group: &Group) -> Result<Vec<u8>, EngineError> {
+fn gtid_event(group: &EventGroup) -> Result<Vec<u8>, EngineError> {
     let header = EventHeader {
         timestamp: group.timestamp,
         event_type: event_type::GTID,

@@ -10,6 +10,7 @@ use crate::Failure;
 use crate::binlog::Progress;
 use narwal_client::{Connection, Error, Rows};
 use narwal_session::StreamBegin;
+use narwal_types::errors::codes;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -61,8 +62,13 @@ impl From<Error> for Ended {
             // No answer of the server's.
             0 => Ended::Link(e.to_string()),
             // It was shut down or told to end the connection.
-            1053 | 1152 | 1184 | 1927 => Ended::Link(e.to_string()),
-            1105 if e.to_string().contains("of this token") => Ended::Forgotten(e.to_string()),
+            codes::SERVER_SHUTDOWN
+            | codes::ABORTING_CONNECTION
+            | codes::NEW_ABORTING_CONNECTION
+            | codes::CONNECTION_KILLED => Ended::Link(e.to_string()),
+            codes::UNKNOWN_ERROR if e.to_string().contains("of this token") => {
+                Ended::Forgotten(e.to_string())
+            }
             _ => Ended::Failed(super::asking(e)),
         }
     }
@@ -103,7 +109,9 @@ pub fn run(
             None => match Connection::connect(&args.connect()?) {
                 Ok(c) => copy.stream(c),
                 // It may be starting.
-                Err(e) if e.code() == 0 || e.code() == 1040 => Err(Ended::Link(e.to_string())),
+                Err(e) if e.code() == 0 || e.code() == codes::CON_COUNT_ERROR => {
+                    Err(Ended::Link(e.to_string()))
+                }
                 Err(e) => Err(Ended::Failed(super::asking(e))),
             },
         };

@@ -15,6 +15,7 @@ use crate::local::{Local, text};
 use narwal_client::Connection;
 use narwal_engine::backup::Throttle;
 use narwal_types::ValueRef;
+use narwal_types::errors::codes;
 
 /// Bytes of rows in one transaction.
 const BATCH: u64 = 4 << 20;
@@ -271,9 +272,9 @@ pub fn rows(
 /// An error of reading a table; DDL during the copy has some of its own.
 fn changed(table: &str, e: narwal_client::Error) -> Failure {
     match e.code() {
-        1146 | 1054 | 1412 => Failure::Run(format!(
-            "the source: {e}: {table} was changed by DDL while it was copied; try again"
-        )),
+        codes::NO_SUCH_TABLE | codes::BAD_FIELD_ERROR | codes::TABLE_DEF_CHANGED => Failure::Run(
+            format!("the source: {e}: {table} was changed by DDL while it was copied; try again"),
+        ),
         _ => asking(e),
     }
 }

@@ -85,14 +85,13 @@ pub fn fetch(
     for h in candidates {
         let entries = match archive.entries_until(h, end.log_end, &enough) {
             Ok(entries) => entries,
-            Err(ArchiveError::Gap { from, to }) if from > end.log_end => {
+            Err(gap @ ArchiveError::Gap { from, .. }) if from > end.log_end => {
                 // How far it goes all the same.
                 let before = archive.entries_until(h, end.log_end, |e| e.next == Some(from));
                 let before = before.ok().and_then(|all| all.last()?.gtids_after.clone());
                 return Err(Failure::Damaged(format!(
-                    "{}, history {h}: {}; what is before that ends with the GTIDs {}",
+                    "{}, history {h}: {gap}; what is before that ends with the GTIDs {}",
                     archive.url(),
-                    ArchiveError::Gap { from, to },
                     before.as_deref().unwrap_or("of the backup"),
                 )));
             }

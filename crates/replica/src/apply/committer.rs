@@ -4,7 +4,7 @@
 //! their leader. It waits for the newest commit, again and again, and each time all commits that came meanwhile are written
 //! and synced at once.
 
-use super::progress::{Place, Progress};
+use super::progress::{GroupEnd, Progress};
 use narwal_engine::{Database, Reserved};
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +19,9 @@ const UNSYNCED: u64 = 64 << 20;
 #[derive(Default)]
 struct Shared {
     /// The newest commit, and the place behind it.
-    last: Option<(Reserved, Place)>,
+    last: Option<(Reserved, GroupEnd)>,
     /// The newest place that the source wants acknowledged.
-    ack: Option<Place>,
+    ack: Option<GroupEnd>,
     /// Bytes noted since the thread has taken `last`.
     bytes: u64,
     /// Bytes it is waiting for.
@@ -53,7 +53,7 @@ impl Committer {
     }
 
     /// A group of `bytes` has its place. Waits while too much is on its way.
-    pub(super) fn note(&self, reserved: Reserved, place: Place, wants_ack: bool, bytes: u64) {
+    pub(super) fn note(&self, reserved: Reserved, place: GroupEnd, wants_ack: bool, bytes: u64) {
         let mut s = self.shared.lock();
         while s.bytes + s.syncing > UNSYNCED && !s.failed {
             self.synced.wait(&mut s);
@@ -70,7 +70,7 @@ impl Committer {
     }
 
     /// The source wants a place acknowledged before which everything was noted, and for which nothing was committed.
-    pub(super) fn acknowledge(&self, place: Place) {
+    pub(super) fn acknowledge(&self, place: GroupEnd) {
         let mut s = self.shared.lock();
         s.ack = Some(place);
         self.wake(s);
@@ -152,6 +152,6 @@ impl Committer {
 }
 
 /// Places of one source: file names of one length compare as their numbers do.
-fn newer(a: &Place, b: &Place) -> bool {
+fn newer(a: &GroupEnd, b: &GroupEnd) -> bool {
     (a.file.len(), &a.file, a.pos) > (b.file.len(), &b.file, b.pos)
 }

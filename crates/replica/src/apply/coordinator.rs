@@ -3,7 +3,7 @@
 use super::committer::Committer;
 use super::error::{is_temporary, malformed, tell};
 use super::pool::{Pool, Task, place_of};
-use super::progress::{Place, Progress};
+use super::progress::{GroupEnd, Progress};
 use super::touch::Touched;
 use super::{ApplySettings, Conductor, Ended, Verdict};
 use crate::queue::{GroupHead, Item, Popped, Queue};
@@ -11,6 +11,7 @@ use narwal_binlog::Gtid;
 use narwal_engine::{CatalogChange, Database, Ddl, Origin, TxnOptions};
 use narwal_session::Instance;
 use narwal_session::apply::{Applier, ApplyError, Executed, Ready};
+use narwal_types::errors::codes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -231,7 +232,9 @@ impl<'a> Coordinator<'a> {
     }
 
     fn fail(&self, head: &GroupHead, e: &ApplyError) -> Ended {
-        if self.stop.load(Ordering::Relaxed) && matches!(e.code, 1317 | 1205) {
+        if self.stop.load(Ordering::Relaxed)
+            && matches!(e.code, codes::QUERY_INTERRUPTED | codes::LOCK_WAIT_TIMEOUT)
+        {
             return Ended::Stopped;
         }
         tell(self.progress, head, e);
@@ -436,7 +439,7 @@ impl<'a> Coordinator<'a> {
             self.passed.gtids.insert(g.domain, g);
         }
         self.passed.at = Some((file.clone(), pos));
-        let place = Place {
+        let place = GroupEnd {
             gtid,
             file: file.clone(),
             pos,
@@ -470,7 +473,7 @@ impl<'a> Coordinator<'a> {
             return Ok(());
         };
         self.barrier()?;
-        let place = Place {
+        let place = GroupEnd {
             gtid: None,
             file,
             pos,

@@ -1,15 +1,22 @@
-//! Errors as SHOW SLAVE STATUS tells them.
+//! Errors as SHOW SLAVE STATUS shows them.
 
 use super::Progress;
 use crate::queue::GroupHead;
 use narwal_session::apply::ApplyError;
+use narwal_types::errors::codes;
 
 /// What stands for an error without a number: the events are not what they should be (ER_SLAVE_CORRUPT_EVENT).
-const CORRUPT: u16 = 1610;
+const CORRUPT: u16 = codes::SLAVE_CORRUPT_EVENT;
 
 /// True if the group may succeed when it is tried again: lock wait timeout, deadlock, a row or table that has changed.
 pub(super) fn is_temporary(e: &ApplyError) -> bool {
-    matches!(e.code, 1205 | 1213 | 1020 | 1412)
+    matches!(
+        e.code,
+        codes::LOCK_WAIT_TIMEOUT
+            | codes::LOCK_DEADLOCK
+            | codes::CHECKREAD
+            | codes::TABLE_DEF_CHANGED
+    )
 }
 
 /// Tells of an error that ends the applier.
@@ -29,7 +36,11 @@ pub(super) fn tell(progress: &Progress, head: &GroupHead, e: &ApplyError) {
             e.message,
             narwal_session::without_secrets(statement)
         ),
-        _ if matches!(e.code, 1146 | 1535) => {
+        _ if matches!(
+            e.code,
+            codes::NO_SUCH_TABLE | codes::BINLOG_ROW_WRONG_TABLE_DEF
+        ) =>
+        {
             format!("Error executing row event: '{}'; {place}", e.message)
         }
         _ => format!("{}; {place}", e.message),

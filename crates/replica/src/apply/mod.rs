@@ -6,8 +6,8 @@
 //! | `pool.rs` | workers that execute groups at once and commit them in order |
 //! | `touch.rs` | which groups must wait for which, by the keys they touch |
 //! | `committer.rs` | the thread that waits until commits are durable |
-//! | `progress.rs` | what is told of an applier while it works |
-//! | `error.rs` | errors as SHOW SLAVE STATUS tells them |
+//! | `progress.rs` | what others see of an applier while it works |
+//! | `error.rs` | errors as SHOW SLAVE STATUS shows them |
 //!
 //! A group's transaction *executes* (rows are found, locked, changed in the transaction's own write set) and then
 //! *commits* (it takes its place in our log). Only the second happens in the source's order, so what readers see is at
@@ -21,13 +21,14 @@ mod pool;
 mod progress;
 mod touch;
 
-pub use progress::{Place, Progress, ProgressError, ProgressSnapshot};
+pub use progress::{GroupEnd, Progress, ProgressError, ProgressSnapshot};
 
 use crate::queue::{GroupHead, Queue};
 use committer::Committer;
 use coordinator::Coordinator;
 use narwal_session::Instance;
 use narwal_session::apply::ApplyOptions;
+use narwal_types::errors::codes;
 use pool::Pool;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -141,7 +142,11 @@ pub fn run(
         let ended = match failed {
             None => coordinator.run(conductor),
             Some(e) => {
-                progress.fail(1593, format!("starting an applier's thread: {e}"), None);
+                progress.fail(
+                    codes::SLAVE_FATAL_ERROR,
+                    format!("starting an applier's thread: {e}"),
+                    None,
+                );
                 Ended::Failed
             }
         };

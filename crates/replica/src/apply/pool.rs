@@ -11,7 +11,7 @@
 
 use super::committer::Committer;
 use super::error::{is_temporary, tell};
-use super::progress::{Place, Progress};
+use super::progress::{GroupEnd, Progress};
 use super::{ApplySettings, error};
 use crate::queue::GroupHead;
 use narwal_engine::Origin;
@@ -45,13 +45,13 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn place(&self) -> Place {
+    fn place(&self) -> GroupEnd {
         place_of(&self.head)
     }
 }
 
-pub(super) fn place_of(head: &GroupHead) -> Place {
-    Place {
+pub(super) fn place_of(head: &GroupHead) -> GroupEnd {
+    GroupEnd {
         gtid: Some(head.gtid),
         file: head.file.clone(),
         pos: head.end_pos,

@@ -1,4 +1,4 @@
-//! What is told of an applier while it works.
+//! The progress of an applier: what others see of it while it works.
 
 use narwal_binlog::Gtid;
 use parking_lot::{Condvar, Mutex};
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 /// A place in the source's log, behind a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct GroupEnd {
     /// The group; `None` for a mere position.
     pub gtid: Option<Gtid>,
     /// The source's file.
@@ -34,10 +34,10 @@ pub struct ProgressError {
 
 #[derive(Debug, Default)]
 struct Inside {
-    begun: Option<Place>,
-    reserved: Option<Place>,
-    durable: Option<Place>,
-    wanted: Option<Place>,
+    begun: Option<GroupEnd>,
+    reserved: Option<GroupEnd>,
+    durable: Option<GroupEnd>,
+    wanted: Option<GroupEnd>,
     error: Option<ProgressError>,
     state: &'static str,
 }
@@ -57,11 +57,11 @@ pub struct Progress {
 #[derive(Debug, Clone, Default)]
 pub struct ProgressSnapshot {
     /// The group being applied (the oldest of them), `None` if nothing is.
-    pub begun: Option<Place>,
+    pub begun: Option<GroupEnd>,
     /// The last group that has its place in our log: `Exec_Master_Log_Pos`.
-    pub reserved: Option<Place>,
+    pub reserved: Option<GroupEnd>,
     /// The last group that is durable and visible here.
-    pub durable: Option<Place>,
+    pub durable: Option<GroupEnd>,
     /// Why it stopped.
     pub error: Option<ProgressError>,
     /// As SHOW PROCESSLIST says it.
@@ -123,12 +123,12 @@ impl Progress {
     }
 
     /// A group begins to be applied.
-    pub(super) fn begin(&self, place: Place) {
+    pub(super) fn begin(&self, place: GroupEnd) {
         self.inside.lock().begun = Some(place);
     }
 
     /// A group has its place in our log.
-    pub(super) fn reserve(&self, place: Place) {
+    pub(super) fn reserve(&self, place: GroupEnd) {
         let mut inside = self.inside.lock();
         if inside.begun.as_ref().is_some_and(|b| b.gtid == place.gtid) {
             inside.begun = None;
@@ -150,7 +150,7 @@ impl Progress {
     }
 
     /// Everything up to these places is durable: the last group, the last place to be acknowledged.
-    pub(super) fn durable(&self, place: Option<Place>, ack: Option<Place>) {
+    pub(super) fn durable(&self, place: Option<GroupEnd>, ack: Option<GroupEnd>) {
         let mut inside = self.inside.lock();
         if place.is_some() {
             inside.durable = place;
@@ -183,7 +183,7 @@ impl Progress {
     }
 
     /// Waits until a group that its source wants acknowledged is durable, and is not `last`; `None` after `timeout`.
-    pub fn wait_ack(&self, last: Option<&Place>, timeout: Duration) -> Option<Place> {
+    pub fn wait_ack(&self, last: Option<&GroupEnd>, timeout: Duration) -> Option<GroupEnd> {
         let mut inside = self.inside.lock();
         if inside.wanted.as_ref() == last {
             self.changed.wait_for(&mut inside, timeout);

@@ -77,7 +77,7 @@ fn run(sleeper: &Sleeper, shared: &Weak<Shared>) {
             return;
         }
         if !std::mem::take(&mut s.look) {
-            // A year is as good as for ever, and no clock overflows.
+            // A year stands for "for ever": no clock overflows by that.
             let sleep = due
                 .unwrap_or(timeout)
                 .clamp(SHORTEST, Duration::from_secs(31_536_000));

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 /// First byte of an acknowledgement, and second of every event packet to such a replica.
 const MAGIC: u8 = 0xef;
-/// Longest file name taken for one.
+/// Longest file name that is accepted.
 const LONGEST_NAME: usize = 512;
 
 /// Where a group ends, for [`SemiSyncReader::wants_ack`].

@@ -4,6 +4,7 @@ pub mod rsa_key;
 pub mod sha2;
 
 use narwal_types::SqlError;
+use narwal_types::errors;
 pub use narwal_wire::auth::{NATIVE, SCRAMBLE_LEN, SHA2, native};
 use rand::TryRngCore;
 
@@ -27,14 +28,7 @@ pub fn new_scramble() -> std::io::Result<[u8; SCRAMBLE_LEN]> {
 
 /// 1045, in MariaDB's words.
 pub fn access_denied(user: &str, host: &str, using_password: bool) -> SqlError {
-    SqlError::new(
-        1045,
-        b"28000",
-        format!(
-            "Access denied for user '{user}'@'{host}' (using password: {})",
-            if using_password { "YES" } else { "NO" }
-        ),
-    )
+    errors::ACCESS_DENIED_ERROR.with([&user, &host, &(if using_password { "YES" } else { "NO" })])
 }
 
 #[cfg(test)]

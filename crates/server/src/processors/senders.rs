@@ -27,7 +27,7 @@ struct Queue {
 }
 
 impl Senders {
-    /// One thread for each of these processors. Where one can't be had, [`Senders::send`] has nobody to send.
+    /// One thread for each of these processors. Where a thread can't be started, [`Senders::send`] refuses.
     pub(super) fn new(processors: &[usize]) -> Senders {
         let many = processors.last().map_or(0, |n| n + 1);
         let mut threads: Vec<_> = (0..many).map(|_| None).collect();

@@ -209,7 +209,7 @@ pub(super) fn system_variables(view: &View, _: &StatementEnv, _: &Wanted) -> Sql
                 Scope::Session => "SESSION ONLY",
             }),
             text(kind),
-            text(""),
+            text(d.doc),
             opt(min),
             opt(max),
             opt(step),

@@ -3,7 +3,8 @@
 //! Row changes are judged by the table they change, whatever the default database was. Statements (DDL) are judged by
 //! the session's default database first, and then by the tables they change. Names are compared with case.
 
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use narwal_types::errors;
 
 /// Filters of a connection. Empty lists filter nothing. Shared by its applier's threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,15 +23,23 @@ pub struct ReplicaFilter {
     pub wild_ignore_table: Vec<String>,
 }
 
-/// The variables that say what is filtered.
-pub(crate) const FILTER_VARIABLES: [&str; 6] = [
-    "replicate_do_db",
-    "replicate_do_table",
-    "replicate_ignore_db",
-    "replicate_ignore_table",
-    "replicate_wild_do_table",
-    "replicate_wild_ignore_table",
-];
+/// The lists, each of which is a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FilterList {
+    DoDb,
+    DoTable,
+    IgnoreDb,
+    IgnoreTable,
+    WildDoTable,
+    WildIgnoreTable,
+}
+
+impl FilterList {
+    /// Its names are `database.table`.
+    fn is_of_tables(self) -> bool {
+        !matches!(self, FilterList::DoDb | FilterList::IgnoreDb)
+    }
+}
 
 impl ReplicaFilter {
     /// True if nothing is filtered: callers need not ask further.
@@ -101,54 +110,56 @@ impl ReplicaFilter {
         self.do_table.is_empty() && self.wild_do_table.is_empty()
     }
 
-    fn list(&mut self, variable: &str) -> Option<&mut Vec<String>> {
-        Some(match variable {
-            "replicate_do_db" => &mut self.do_db,
-            "replicate_do_table" => &mut self.do_table,
-            "replicate_ignore_db" => &mut self.ignore_db,
-            "replicate_ignore_table" => &mut self.ignore_table,
-            "replicate_wild_do_table" => &mut self.wild_do_table,
-            "replicate_wild_ignore_table" => &mut self.wild_ignore_table,
-            _ => return None,
-        })
-    }
-
-    /// The list of a variable as text.
-    pub(crate) fn get(&self, variable: &str) -> String {
-        self.clone()
-            .list(variable)
-            .map(|l| l.join(","))
-            .unwrap_or_default()
-    }
-
-    /// Sets the list of a variable from names with commas between. Error 1210 if a table's name has no database.
-    pub(crate) fn set(&mut self, variable: &str, text: &str) -> SqlResult<()> {
-        let names = split(variable, text)?;
-        if let Some(list) = self.list(variable) {
-            *list = names;
+    fn list(&self, list: FilterList) -> &Vec<String> {
+        match list {
+            FilterList::DoDb => &self.do_db,
+            FilterList::DoTable => &self.do_table,
+            FilterList::IgnoreDb => &self.ignore_db,
+            FilterList::IgnoreTable => &self.ignore_table,
+            FilterList::WildDoTable => &self.wild_do_table,
+            FilterList::WildIgnoreTable => &self.wild_ignore_table,
         }
+    }
+
+    fn list_mut(&mut self, list: FilterList) -> &mut Vec<String> {
+        match list {
+            FilterList::DoDb => &mut self.do_db,
+            FilterList::DoTable => &mut self.do_table,
+            FilterList::IgnoreDb => &mut self.ignore_db,
+            FilterList::IgnoreTable => &mut self.ignore_table,
+            FilterList::WildDoTable => &mut self.wild_do_table,
+            FilterList::WildIgnoreTable => &mut self.wild_ignore_table,
+        }
+    }
+
+    /// A list as text.
+    pub(crate) fn get(&self, list: FilterList) -> String {
+        self.list(list).join(",")
+    }
+
+    /// Sets a list from names with commas between. Error 1210 if a table's name has no database.
+    pub(crate) fn set(&mut self, list: FilterList, text: &str) -> SqlResult<()> {
+        *self.list_mut(list) = split(list, text)?;
         Ok(())
     }
 
-    /// Adds to the list of a variable what an option of the command line says.
-    pub(crate) fn add(&mut self, variable: &str, text: &str) -> SqlResult<()> {
-        let names = split(variable, text)?;
-        if let Some(list) = self.list(variable) {
-            list.extend(names);
-        }
+    /// Adds to a list what an option of the command line says.
+    pub(crate) fn add(&mut self, list: FilterList, text: &str) -> SqlResult<()> {
+        let names = split(list, text)?;
+        self.list_mut(list).extend(names);
         Ok(())
     }
 }
 
-fn split(variable: &str, text: &str) -> SqlResult<Vec<String>> {
+fn split(list: FilterList, text: &str) -> SqlResult<Vec<String>> {
     let names: Vec<String> = text
         .split(',')
         .map(str::trim)
         .filter(|n| !n.is_empty())
         .map(String::from)
         .collect();
-    if variable.ends_with("_table") && names.iter().any(|n| !n.contains('.')) {
-        return Err(SqlError::new(1210, b"HY000", "Incorrect arguments to SET"));
+    if list.is_of_tables() && names.iter().any(|n| !n.contains('.')) {
+        return Err(errors::WRONG_ARGUMENTS.with([&"SET"]));
     }
     Ok(names)
 }
@@ -208,10 +219,10 @@ fn wild(pattern: &[u8], name: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn filter(rules: &[(&str, &str)]) -> ReplicaFilter {
+    fn filter(rules: &[(FilterList, &str)]) -> ReplicaFilter {
         let mut f = ReplicaFilter::default();
         for (v, text) in rules {
-            f.set(v, text).unwrap();
+            f.set(*v, text).unwrap();
         }
         f
     }
@@ -238,8 +249,8 @@ mod tests {
 
     #[test]
     fn databases() {
-        let f = filter(&[("replicate_do_db", "a, b,,c")]);
-        assert_eq!(f.get("replicate_do_db"), "a,b,c");
+        let f = filter(&[(FilterList::DoDb, "a, b,,c")]);
+        assert_eq!(f.get(FilterList::DoDb), "a,b,c");
         assert!(f.wants_table("b", "t") && !f.wants_table("d", "t"));
         assert!(
             f.wants_statement("a", &[("d", "t")]),
@@ -247,33 +258,33 @@ mod tests {
         );
         assert!(!f.wants_statement("d", &[("a", "t")]) && !f.wants_statement("", &[]));
         assert!(f.wants_database("a") && !f.wants_database("d"));
-        let f = filter(&[("replicate_ignore_db", "a")]);
+        let f = filter(&[(FilterList::IgnoreDb, "a")]);
         assert!(!f.wants_table("a", "t") && f.wants_table("b", "t"));
         assert!(!f.wants_statement("", &[]));
         // Where both are given, the ones to be applied count alone.
-        let f = filter(&[("replicate_ignore_db", "a"), ("replicate_do_db", "a")]);
+        let f = filter(&[(FilterList::IgnoreDb, "a"), (FilterList::DoDb, "a")]);
         assert!(f.wants_table("a", "t") && !f.wants_table("b", "t"));
         assert!(ReplicaFilter::default().wants_statement("", &[]));
     }
 
     #[test]
     fn tables() {
-        let f = filter(&[("replicate_do_table", "a.t,b.u")]);
+        let f = filter(&[(FilterList::DoTable, "a.t,b.u")]);
         assert!(f.wants_table("a", "t") && !f.wants_table("a", "u"));
         assert!(f.wants_statement("", &[("a", "x"), ("b", "u")]));
         assert!(f.wants_statement("", &[]) && f.wants_database("z"));
         let f = filter(&[
-            ("replicate_ignore_table", "a.t"),
-            ("replicate_wild_do_table", "a.%"),
+            (FilterList::IgnoreTable, "a.t"),
+            (FilterList::WildDoTable, "a.%"),
         ]);
         assert!(!f.wants_table("a", "t") && f.wants_table("a", "u") && !f.wants_table("b", "u"));
         assert!(f.wants_database("a") && !f.wants_database("b"));
-        let f = filter(&[("replicate_wild_ignore_table", "tmp%.%")]);
+        let f = filter(&[(FilterList::WildIgnoreTable, "tmp%.%")]);
         assert!(!f.wants_table("tmp1", "x") && f.wants_table("a", "x"));
         assert!(!f.wants_database("tmp1") && f.wants_database("a"));
         assert_eq!(
             ReplicaFilter::default()
-                .set("replicate_do_table", "a")
+                .set(FilterList::DoTable, "a")
                 .unwrap_err()
                 .code,
             1210

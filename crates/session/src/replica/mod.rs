@@ -12,8 +12,8 @@
 //! | `errors.rs` | errors and notes that they give |
 
 mod config;
-mod errors;
-mod filter;
+pub(crate) mod errors;
+pub(crate) mod filter;
 pub(crate) mod parse;
 mod settings;
 pub(crate) mod show;
@@ -23,12 +23,10 @@ mod status;
 pub use config::{
     ChangeMaster, ConnectionConfig, DEFAULT_HEARTBEAT_MILLIS, HEARTBEAT_TOO_SHORT, Ssl, UseGtid,
 };
-pub(crate) use errors::{locked_or_in_transaction, no_connection_text};
 pub use errors::{must_stop, no_connection, not_configured, note, warning};
-pub(crate) use filter::FILTER_VARIABLES;
 pub use filter::ReplicaFilter;
 pub use narwal_sql::{Condition, WarningLevel};
-pub(crate) use settings::{Filters, gtid_position};
+pub(crate) use settings::Filters;
 pub(crate) use show::replica_status;
 pub use status::{ChannelStatus, ConnectionStatus, IoRunning, Lag, ReplicaError};
 

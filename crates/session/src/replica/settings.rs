@@ -1,12 +1,14 @@
 //! Variables that rule replication: positions, filters, and what may not be set while a connection runs.
 
-use super::errors::must_stop;
-use super::{FILTER_VARIABLES, ReplicaFilter, no_connection_text};
-use crate::binlog_admin::gtid_list;
+use super::errors::no_connection_text;
+use super::filter::{FilterList, ReplicaFilter};
+use crate::gtids::{gtid_position, gtid_text};
 use crate::instance::Instance;
 use crate::session::ClientSession;
 use narwal_binlog::Gtid;
 use narwal_engine::{CatalogChange, Ddl, TxnOptions};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -32,15 +34,6 @@ impl Filters {
     }
 }
 
-/// Variables that can only be set while no connection runs.
-const NEED_STOP: [&str; 5] = [
-    "gtid_ignore_duplicates",
-    "slave_domain_parallel_threads",
-    "slave_parallel_mode",
-    "slave_parallel_threads",
-    "slave_parallel_workers",
-];
-
 impl Instance {
     /// The filters of a connection, as they are now.
     pub fn replica_filter(&self, connection: &str) -> Arc<ReplicaFilter> {
@@ -51,13 +44,13 @@ impl Instance {
     pub(crate) fn set_replica_filter(
         &self,
         connection: &str,
-        variable: &str,
+        list: FilterList,
         text: &str,
     ) -> SqlResult<()> {
         let mut filters = self.replica_filters.0.write();
         let slot = filters.entry(connection.to_lowercase()).or_default();
         let mut filter = ReplicaFilter::clone(slot);
-        filter.set(variable, text)?;
+        filter.set(list, text)?;
         *slot = Arc::new(filter);
         Ok(())
     }
@@ -117,55 +110,13 @@ impl Instance {
     }
 }
 
-/// A list of GTIDs as text.
-pub(super) fn gtid_text<'a>(list: impl Iterator<Item = &'a Gtid>) -> String {
-    list.map(Gtid::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// Reads a list that names each domain once: errors 1941 and 1943.
-pub(crate) fn gtid_position(text: &str) -> SqlResult<BTreeMap<u32, Gtid>> {
-    gtid_list(text)?;
-    let mut out = BTreeMap::<u32, Gtid>::new();
-    let parts = text.split(',').map(str::trim).filter(|p| !p.is_empty());
-    for gtid in parts.filter_map(|p| p.parse::<Gtid>().ok()) {
-        if let Some(other) = out.get(&gtid.domain) {
-            return Err(SqlError::new(
-                1943,
-                b"HY000",
-                format!(
-                    "GTID {gtid} and {other} conflict (duplicate domain id {})",
-                    gtid.domain
-                ),
-            ));
-        }
-        out.insert(gtid.domain, gtid);
-    }
-    Ok(out)
-}
-
 impl ClientSession {
-    /// Error 1198 for a variable that can't be set while a connection runs.
-    pub(crate) fn check_replica_setting(&self, name: &str) -> SqlResult<()> {
-        if NEED_STOP.contains(&name) || FILTER_VARIABLES.contains(&name) || name == "gtid_slave_pos"
-        {
-            return match self.instance.replica_control().and_then(|c| c.running()) {
-                Some(running) => Err(must_stop(&running)),
-                None => Ok(()),
-            };
-        }
-        Ok(())
-    }
-
     /// Checks a new `gtid_slave_pos`: what this server itself wrote should not be newer. In strict mode that is an error,
     /// else a warning.
     pub(crate) fn check_gtid_slave_pos(&self, text: &str) -> SqlResult<()> {
         let new = gtid_position(text)?;
         if self.open.is_some() {
-            return Err(SqlError::new(
-                1179,
-                b"25000",
-                "You are not allowed to execute this command in a transaction",
-            ));
+            return Err(errors::CANT_DO_THIS_DURING_AN_TRANSACTION.plain());
         }
         let strict = self.instance.global_value("gtid_strict_mode").as_bool();
         let me = self.instance.global_value("server_id").as_u64();
@@ -176,13 +127,13 @@ impl ClientSession {
             let (code, text) = match new.get(&own.domain) {
                 Some(g) if g.seq >= own.seq => continue,
                 Some(g) => (
-                    1947,
+                    codes::MASTER_GTID_POS_CONFLICTS_WITH_BINLOG,
                     format!(
                         "GTID {g} is older than {own}, which this server has written itself: with MASTER_USE_GTID=current_pos the newer one counts"
                     ),
                 ),
                 None => (
-                    1948,
+                    codes::MASTER_GTID_POS_MISSING_DOMAIN,
                     format!(
                         "The new gtid_slave_pos has no GTID of domain {}, and this server has written {own} itself: with MASTER_USE_GTID=current_pos that one counts",
                         own.domain
@@ -200,31 +151,10 @@ impl ClientSession {
     /// Error 1210 with a warning if there is no connection of this name: for `name.variable`.
     pub(crate) fn check_variable_connection(&self, connection: &str) -> SqlResult<()> {
         if self.need_connection(connection).is_err() {
-            self.env.warn(1617, no_connection_text(connection));
-            return Err(SqlError::new(1210, b"HY000", "Incorrect arguments to SET"));
+            self.env
+                .warn(codes::WARN_NO_MASTER_INFO, no_connection_text(connection));
+            return Err(errors::WRONG_ARGUMENTS.with([&"SET"]));
         }
         Ok(())
-    }
-
-    /// SET GLOBAL read_only waits for nobody, but not under one's own locks: error 1192.
-    pub(crate) fn check_read_only_change(&self) -> SqlResult<()> {
-        if self.open.is_some() || self.locked.is_some() {
-            return Err(super::locked_or_in_transaction());
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_name_each_domain_once() {
-        let p = gtid_position("0-1-5, 1-2-3").unwrap();
-        assert_eq!(gtid_text(p.values()), "0-1-5,1-2-3");
-        assert!(gtid_position("").unwrap().is_empty());
-        assert_eq!(gtid_position("0-1-5,0-2-6").unwrap_err().code, 1943);
-        assert_eq!(gtid_position("x").unwrap_err().code, 1941);
     }
 }

@@ -5,6 +5,8 @@ use super::{ChangeMaster, Condition, ReplicaControl, StartWhat, Threads, Which};
 use crate::admin::Target;
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
@@ -50,11 +52,7 @@ impl ClientSession {
         self.instance.database().one_log("CHANGE MASTER")?;
         let name = self.target_name(target).unwrap_or_default();
         if name.chars().count() > MAX_NAME {
-            return Err(SqlError::new(
-                1210,
-                b"HY000",
-                "Incorrect arguments to MASTER_CONNECTION_NAME",
-            ));
+            return Err(errors::WRONG_ARGUMENTS.with([&"MASTER_CONNECTION_NAME"]));
         }
         let notes = self.replica_control()?.change_master(&name, change)?;
         self.report_conditions(notes);
@@ -71,7 +69,7 @@ impl ClientSession {
         let notes = started?;
         if what.until.is_some() && !self.instance.global_value("skip_slave_start").as_bool() {
             self.env.note(
-                1278,
+                codes::MISSING_SKIP_SLAVE,
                 "START SLAVE UNTIL goes on without an end if the server starts again meanwhile, unless it runs with --skip-slave-start",
             );
         }

@@ -11,6 +11,8 @@ use narwal_binlog::{
     event_type, gtid_flags, rows_flags, uncompressed_type,
 };
 use narwal_engine::{EngineError, ReadStart};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, ValueRef};
 
 /// Columns of SHOW BINLOG EVENTS.
@@ -27,11 +29,7 @@ pub(crate) fn events_grid() -> Grid {
 
 /// Error 1220.
 fn events_error(why: impl std::fmt::Display) -> SqlError {
-    SqlError::new(
-        1220,
-        b"HY000",
-        format!("Error when executing command SHOW BINLOG EVENTS: {why}"),
-    )
+    errors::ERROR_WHEN_EXECUTING_COMMAND.with([&"SHOW BINLOG EVENTS", &why])
 }
 
 fn no_file() -> SqlError {
@@ -82,6 +80,21 @@ impl Rows<'_> {
     }
 }
 
+/// Why the file can't be read from there.
+fn unreadable(e: EngineError) -> SqlError {
+    match e {
+        EngineError::BehindFileEnd { offset, size, .. } => events_error(format!(
+            "Invalid pos specified. Requested from pos:{offset} is greater than actual file size:{size}"
+        )),
+        EngineError::InsideGroup { .. } => wrong_offset(e),
+        e => match SqlError::from(e) {
+            // RESET MASTER came between.
+            e if e.code == codes::UNKNOWN_TARGET_BINLOG => no_file(),
+            e => e,
+        },
+    }
+}
+
 impl ClientSession {
     /// SHOW BINLOG EVENTS. Returns the number of rows sent.
     pub(crate) fn show_binlog_events(
@@ -106,23 +119,11 @@ impl ClientSession {
         };
         let next = files.get(at + 1).map(|f| f.name.clone());
         let from = range.from.max(FIRST_EVENT);
-        let mut reader = match db.binlog_reader(ReadStart::File {
+        let start = ReadStart::File {
             name: file.name.clone(),
             offset: from,
-        }) {
-            Ok(reader) => reader,
-            Err(EngineError::BehindFileEnd { offset, size, .. }) => {
-                return Err(events_error(format!(
-                    "Invalid pos specified. Requested from pos:{offset} is greater than actual file size:{size}"
-                )));
-            }
-            Err(e @ EngineError::InsideGroup { .. }) => return Err(wrong_offset(e)),
-            Err(e) => {
-                let e = SqlError::from(e);
-                // RESET MASTER came between.
-                return Err(if e.code == 1373 { no_file() } else { e });
-            }
         };
+        let mut reader = db.binlog_reader(start).map_err(unreadable)?;
         hold.advance(reader.records().lsn());
         let (head_end, before) = match reader.files() {
             Some(f) => (f.head_len(), f.gtids().clone()),

@@ -3,6 +3,7 @@
 use crate::admin::Filter;
 use crate::lex::{Cursor, Tok};
 use crate::rows::Grid;
+use narwal_types::errors;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
 use std::cmp::Ordering;
 
@@ -185,13 +186,9 @@ fn compare(v: &Value, constant: &str) -> Option<Ordering> {
 impl Condition {
     fn check(&self, grid: &Grid, row: &[Value]) -> SqlResult<Option<bool>> {
         let column = |name: &str| -> SqlResult<&Value> {
-            grid.column(name).and_then(|i| row.get(i)).ok_or_else(|| {
-                SqlError::new(
-                    1054,
-                    b"42S22",
-                    format!("Unknown column '{name}' in 'WHERE'"),
-                )
-            })
+            grid.column(name)
+                .and_then(|i| row.get(i))
+                .ok_or_else(|| errors::BAD_FIELD_ERROR.with([&name, &"WHERE"]))
         };
         Ok(match self {
             Condition::Constant(b) => Some(*b),

@@ -63,7 +63,7 @@ const INNODB_NAMES: [(&str, &str); 5] = [
 impl ClientSession {
     pub(super) fn show_variables(&mut self, global: bool, filter: &Filter) -> SqlResult<Grid> {
         let mut pairs = Vec::new();
-        for d in VARIABLES {
+        for d in VARIABLES.iter() {
             if !filter.may_match(d.name) || (global && !d.has_global()) {
                 continue;
             }
@@ -111,9 +111,9 @@ impl ClientSession {
     pub(super) fn show_count_warnings(&mut self, errors: bool) -> Grid {
         let mut g = Grid::new();
         let (name, v) = if errors {
-            ("@@session.error_count", &self.vars.error_count)
+            ("@@session.error_count", &self.vars.facts.error_count)
         } else {
-            ("@@session.warning_count", &self.vars.warning_count)
+            ("@@session.warning_count", &self.vars.facts.warning_count)
         };
         g.uint(name, false);
         g.row(vec![Value::UInt(v.load(Ordering::Relaxed))]);

@@ -14,12 +14,14 @@ use crate::show::{opt, title};
 use narwal_engine::{Catalog, Table, ViewDef};
 use narwal_sql::virtual_tables::INFORMATION_SCHEMA;
 use narwal_sql::{show, view};
+use narwal_types::errors;
+use narwal_types::errors::codes;
 use narwal_types::{BlobSize, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
 /// Error 1146.
 fn no_table(db: &str, name: &str) -> SqlError {
-    SqlError::new(1146, b"42S02", format!("Table '{db}.{name}' doesn't exist"))
+    errors::NO_SUCH_TABLE.with([&db, &name])
 }
 
 impl ClientSession {
@@ -54,13 +56,9 @@ impl ClientSession {
             None => self.env.require_db()?.to_string(),
         };
         if is_virtual(&db) {
-            return definition(&t.name).cloned().ok_or_else(|| {
-                SqlError::new(
-                    1109,
-                    b"42S02",
-                    format!("Unknown table '{}' in information_schema", t.name),
-                )
-            });
+            return definition(&t.name)
+                .cloned()
+                .ok_or_else(|| errors::UNKNOWN_TABLE.with([&t.name, &"information_schema"]));
         }
         if let Some(table) = self.env.temporary_table(&db, &t.name) {
             return Ok(table);
@@ -386,7 +384,7 @@ impl ClientSession {
     pub(super) fn show_create_sequence(&mut self, table: &TableRef) -> SqlResult<Grid> {
         let t = self.table_named(table, "SHOW", PrivilegeSet::ALL_TABLE)?;
         if !t.def.sequence {
-            return Err(narwal_sql::ddl::not_a_sequence(4089, &t));
+            return Err(narwal_sql::ddl::not_a_sequence(codes::NOT_SEQUENCE, &t));
         }
         let row = narwal_sql::ddl::sequence_row(self.instance.database(), &t)?;
         let mut g = Grid::new();

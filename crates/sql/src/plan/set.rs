@@ -9,6 +9,7 @@ use crate::exec::set::{RecursivePlan, SetPlan};
 use crate::expr::{ExprType, OuterScope, Source, types};
 use narwal_types::{ResultColumn, SqlError, SqlResult};
 use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Uses of tables of WITH in one statement, at most: each is planned anew.
@@ -56,9 +57,11 @@ impl Resolver<'_> {
             });
         }
         // Those that are not used must be right, too.
+        let mut used = Named::default();
+        with.ctes.iter().for_each(|c| used.select(&c.query));
         let mut r = Ok(());
         for (i, cte) in with.ctes.iter().enumerate() {
-            if r.is_ok() && !with.ctes.iter().any(|o| names(&o.query, &cte.name)) {
+            if r.is_ok() && !used.tables.contains(cte.name.as_str()) {
                 r = self.known_at(before + i, &cte.name).map(|_| ());
             }
         }
@@ -297,5 +300,49 @@ fn from_names(f: &From, name: &str) -> bool {
         From::Query { query, .. } => names(query, name),
         From::Set { first, rest } => names(first, name) || rest.iter().any(|(_, s)| names(s, name)),
         From::Join(j) => from_names(&j.left, name) || from_names(&j.right, name),
+    }
+}
+
+/// The tables that SELECTs name, but for those of a WITH of their own: all that [`names`] is true for.
+#[derive(Default)]
+struct Named<'a> {
+    tables: HashSet<&'a str>,
+    /// Names that mean something else here, and how often.
+    hidden: HashMap<&'a str, usize>,
+}
+
+impl<'a> Named<'a> {
+    fn select(&mut self, s: &'a Select) {
+        let ctes = s.with.iter().flat_map(|w| &w.ctes);
+        ctes.clone().for_each(|c| self.select(&c.query));
+        ctes.clone()
+            .for_each(|c| *self.hidden.entry(&c.name).or_default() += 1);
+        s.from.iter().for_each(|f| self.from(f));
+        s.subqueries.iter().for_each(|(_, s)| self.select(s));
+        for c in ctes {
+            if let Some(n) = self.hidden.get_mut(c.name.as_str()) {
+                *n -= 1;
+            }
+        }
+    }
+
+    fn from(&mut self, f: &'a From) {
+        match f {
+            From::Table(t) => {
+                let name = t.name.name.as_str();
+                if t.name.db.is_none() && self.hidden.get(name).is_none_or(|n| *n == 0) {
+                    self.tables.insert(name);
+                }
+            }
+            From::Query { query, .. } => self.select(query),
+            From::Set { first, rest } => {
+                self.select(first);
+                rest.iter().for_each(|(_, s)| self.select(s));
+            }
+            From::Join(j) => {
+                self.from(&j.left);
+                self.from(&j.right);
+            }
+        }
     }
 }

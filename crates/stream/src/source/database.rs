@@ -1,6 +1,6 @@
 //! The log of a database that is open in this process.
 
-use super::{Group, Source, Start, Step};
+use super::{EventGroup, Source, Start, Step};
 use crate::{Error, Place, Result};
 use narwal_binlog::GtidState;
 use narwal_engine::{Database, GroupReader, GtidFilter, LiveRecords, ReadStart, ReaderHold};
@@ -132,7 +132,7 @@ impl Source for DatabaseSource {
             }
             // The GTID event.
             self.reader.next_event()?;
-            return Ok(Step::Group(Group {
+            return Ok(Step::Group(EventGroup {
                 gtid: head.gtid,
                 flags2: head.flags2,
                 file: self.file.1.clone(),

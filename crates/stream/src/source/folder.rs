@@ -1,6 +1,6 @@
 //! The log of a data folder, whether or not its server runs.
 
-use super::{Group, Source, Start, Step};
+use super::{EventGroup, Source, Start, Step};
 use crate::{Error, Place, Result};
 use narwal_binlog::{Gtid, GtidState, VirtualConfig, VirtualFiles};
 use narwal_engine::{
@@ -283,7 +283,7 @@ impl Source for FolderSource {
                 }
                 // The GTID event.
                 self.groups.next_event()?;
-                return Ok(Step::Group(Group {
+                return Ok(Step::Group(EventGroup {
                     gtid: head.gtid,
                     flags2: head.flags2,
                     file: self.file.1.clone(),

@@ -29,7 +29,7 @@ pub enum Start {
 
 /// The head of an event group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct EventGroup {
     /// Its transaction.
     pub gtid: Gtid,
     /// Bits of [`narwal_binlog::gtid_flags`].
@@ -46,7 +46,7 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A group, whose events come next.
-    Group(Group),
+    Group(EventGroup),
     /// Nothing yet: the end of the log, as far as it is now.
     Idle,
     /// Nothing more: the log was closed, or only what it had was asked for.

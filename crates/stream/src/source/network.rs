@@ -1,6 +1,6 @@
 //! The log of a server, as a replica gets it: of Narwal, or of a MariaDB 10.11 with `binlog_row_metadata=FULL`.
 
-use super::{Group, Source, Start, Step};
+use super::{EventGroup, Source, Start, Step};
 use crate::stream::fill;
 use crate::{Error, Place, Result};
 use narwal_binlog::{
@@ -8,6 +8,7 @@ use narwal_binlog::{
     gtid_flags, uncompressed_type,
 };
 use narwal_client::{Connection, Dump, DumpRequest, Packet, Replica};
+use narwal_types::errors::codes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -52,7 +53,7 @@ impl NetworkOptions {
 impl From<narwal_client::Error> for Error {
     fn from(e: narwal_client::Error) -> Self {
         use narwal_client::Error as C;
-        const FATAL_READ: u16 = 1236;
+        const FATAL_READ: u16 = codes::MASTER_FATAL_ERROR_READING_BINLOG;
         match e {
             C::Server {
                 code: FATAL_READ,
@@ -222,7 +223,7 @@ impl NetworkSource {
     }
 
     /// An event between groups; the group that it begins.
-    fn between(&mut self, header: &EventHeader) -> Result<Option<Group>> {
+    fn between(&mut self, header: &EventHeader) -> Result<Option<EventGroup>> {
         if !matches!(
             header.event_type,
             event_type::FORMAT_DESCRIPTION
@@ -255,7 +256,7 @@ impl NetworkSource {
                     over: false,
                 });
                 self.place.get_or_insert_default();
-                return Ok(Some(Group {
+                return Ok(Some(EventGroup {
                     gtid: event.gtid,
                     flags2: event.flags2,
                     file: self.file.clone(),

@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use narwal_types::convert::to_integer;
-use narwal_types::work;
+use narwal_types::work::{self, Work};
 use narwal_types::{ColumnType, TypeKind, Value};
 use sha1::{Digest, Sha1};
 use std::io::{Read, Write};
@@ -179,6 +179,9 @@ fn checksum<'a>(c: &Call<'a, '_>, f: fn(u32, &[u8]) -> u32) -> SqlResult<Val<'a>
     Ok(Val::Ref(ValueRef::UInt(sum as u64)))
 }
 
+/// Bytes between two looks at whether the statement is to end: whole blocks of AES, whole groups of base64.
+const PIECE: usize = 1 << 20;
+
 /// A key of any length folded into sixteen bytes.
 fn aes_key(c: &Call<'_, '_>) -> [u8; 16] {
     let mut key = [0u8; 16];
@@ -190,15 +193,23 @@ fn aes_key(c: &Call<'_, '_>) -> [u8; 16] {
     key
 }
 
+/// All whole blocks, or some if the statement is to end.
+fn each_block(data: &mut [u8], mut f: impl FnMut(&mut [u8])) {
+    for piece in data.chunks_mut(PIECE) {
+        piece.chunks_exact_mut(16).for_each(&mut f);
+        if work::stopped() {
+            break;
+        }
+    }
+}
+
 /// AES-128 in ECB mode, padded as PKCS 7 says.
 fn aes_encrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let aes = Aes128::new(&aes_key(c).into());
     let mut data = with_text(c.v(0), <[u8]>::to_vec);
     let pad = 16 - data.len() % 16;
     data.resize(data.len() + pad, pad as u8);
-    for block in data.chunks_exact_mut(16) {
-        aes.encrypt_block(block.into());
-    }
+    each_block(&mut data, |block| aes.encrypt_block(block.into()));
     Ok(Val::Owned(Value::bytes(data)))
 }
 
@@ -208,9 +219,7 @@ fn aes_decrypt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if data.is_empty() || data.len() % 16 != 0 {
         return Ok(Val::NULL);
     }
-    for block in data.chunks_exact_mut(16) {
-        aes.decrypt_block(block.into());
-    }
+    each_block(&mut data, |block| aes.decrypt_block(block.into()));
     let pad = data.last().copied().unwrap_or(0) as usize;
     let body = data.len().saturating_sub(pad);
     if !(1..=16).contains(&pad) || data[body..].iter().any(|b| *b as usize != pad) {
@@ -266,9 +275,13 @@ fn uncompress<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     narwal_memory::reserve(2 * u64::from(size))?;
     let mut out = Vec::new();
     // One byte more than there should be tells a stream that is too long.
-    let read = flate2::read::ZlibDecoder::new(body)
-        .take(size as u64 + 1)
-        .read_to_end(&mut out);
+    let mut z = flate2::read::ZlibDecoder::new(body).take(size as u64 + 1);
+    let read = loop {
+        match z.by_ref().take(PIECE as u64).read_to_end(&mut out) {
+            Ok(n) if n > 0 && !work::stopped() => {}
+            other => break other,
+        }
+    };
     if read.is_err() {
         env.warn(1259, "ZLIB: Input data corrupted");
         return Ok(Val::NULL);
@@ -309,16 +322,20 @@ fn to_base64<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if !c.may_be(bytes.div_ceil(3) * 4)? {
         return Ok(Val::NULL);
     }
-    let text = with_text(c.v(0), |b| {
-        base64::engine::general_purpose::STANDARD.encode(b)
-    });
-    let mut out = String::with_capacity(text.len() + text.len() / 76);
-    for (i, ch) in text.char_indices() {
-        if i > 0 && i % 76 == 0 {
-            out.push('\n');
+    let out = with_text(c.v(0), |b| {
+        let mut out = String::with_capacity(b.len().div_ceil(3) * 4 + b.len() / 57);
+        let mut work = Work::default();
+        for line in b.chunks(57) {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            base64::engine::general_purpose::STANDARD.encode_string(line, &mut out);
+            if work.stops(line.len()) {
+                break;
+            }
         }
-        out.push(ch);
-    }
+        out
+    });
     c.string(out.into_bytes())
 }
 
@@ -327,10 +344,13 @@ fn from_base64<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         .with_decode_padding_mode(DecodePaddingMode::RequireCanonical)
         .with_decode_allow_trailing_bits(true);
     let text = c.text(0);
-    let plain: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-    match GeneralPurpose::new(&STANDARD, config).decode(&plain) {
-        Ok(b) => Ok(Val::Owned(Value::bytes(b))),
-        Err(_) => {
+    let mut work = Work::default();
+    let plain: String = (text.chars().take_while(|_| !work.stops(1)))
+        .filter(|c| !c.is_ascii_whitespace())
+        .collect();
+    match decode(&GeneralPurpose::new(&STANDARD, config), plain.as_bytes()) {
+        Some(b) => Ok(Val::Owned(Value::bytes(b))),
+        None => {
             let at = plain
                 .bytes()
                 .position(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'+' | b'/' | b'='))
@@ -341,6 +361,23 @@ fn from_base64<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             Ok(Val::NULL)
         }
     }
+}
+
+/// Piece by piece, and not all if the statement is to end.
+fn decode(engine: &GeneralPurpose, text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let pieces = text.len().div_ceil(PIECE);
+    for (n, piece) in text.chunks(PIECE).enumerate() {
+        // Only the last one may be filled up.
+        if n + 1 < pieces && piece.contains(&b'=') {
+            return None;
+        }
+        engine.decode_vec(piece, &mut out).ok()?;
+        if work::stopped() {
+            break;
+        }
+    }
+    Some(out)
 }
 
 fn password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
@@ -391,4 +428,28 @@ fn random_bytes<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         .and_then(|mut f| f.read_exact(&mut out))
         .map_err(|e| SqlError::new(1105, b"HY000", format!("no random bytes: {e}")))?;
     Ok(Val::Owned(Value::bytes(out)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_decoded_in_pieces_as_they_would_be_at_once() {
+        let config = GeneralPurposeConfig::new()
+            .with_decode_padding_mode(DecodePaddingMode::RequireCanonical)
+            .with_decode_allow_trailing_bits(true);
+        let engine = GeneralPurpose::new(&STANDARD, config);
+        for n in [0, 1, 2, 3, 2 * PIECE, 2 * PIECE + 1, 3 * PIECE / 4 * 3] {
+            let bytes: Vec<u8> = (0..n).map(|i| (i * 7 % 251) as u8).collect();
+            let text = engine.encode(&bytes);
+            assert_eq!(decode(&engine, text.as_bytes()), Some(bytes), "{n} bytes");
+        }
+        // Filled up in the middle, at the end of a piece and elsewhere.
+        let mut text = "A".repeat(PIECE - 1) + "=AAAA";
+        assert_eq!(decode(&engine, text.as_bytes()), None);
+        text.replace_range(100..101, "=");
+        assert_eq!(decode(&engine, text.as_bytes()), None);
+        assert_eq!(decode(&engine, b"AAA"), None, "not filled up");
+    }
 }

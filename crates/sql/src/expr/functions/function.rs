@@ -374,7 +374,8 @@ impl Function {
 
     /// True if a call with so many arguments is possible.
     pub fn accepts(&self, args: usize) -> bool {
-        (self.min..=self.max).contains(&args) && self.pairs.is_none_or(|n| (args + n).is_multiple_of(2))
+        (self.min..=self.max).contains(&args)
+            && self.pairs.is_none_or(|n| (args + n).is_multiple_of(2))
     }
 
     /// How steady the value of a call with so many arguments is.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// `text REGEXP pattern`.
 pub(in crate::expr) static REGEXP: Function = Function::new(
-    "regexp",
+    " regexp",
     "text, pattern",
     "Whether an expression matches a part of the text.",
     int,

@@ -469,8 +469,10 @@ fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
     let t = c.text(0);
     let latin1 = c.charset(0).name() == "latin1";
     // One character each, as general_ci's case tables have it.
+    let mut work = Work::default();
     let out: String = t
         .chars()
+        .take_while(|_| !work.stops(1))
         .map(|ch| match in_case(ch, upper) {
             // Latin1 does not have it.
             '\u{178}' if latin1 => ch,

@@ -1,0 +1,188 @@
+//! Databases and tables as they are stored.
+
+use narwal_types::{Collation, ColumnType};
+use serde::{Deserialize, Serialize};
+
+/// A database (schema).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseDef {
+    /// Name, compared by bytes (as `lower_case_table_names=0`).
+    pub name: String,
+    /// Collation of tables that name none.
+    pub collation: Collation,
+    /// COMMENT.
+    pub comment: String,
+}
+
+/// A column's DEFAULT.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DefaultDef {
+    /// No DEFAULT clause: NULL if nullable, else a value must be given.
+    None,
+    /// DEFAULT NULL.
+    Null,
+    /// A constant, as text that is converted to the column's type when used.
+    Text(String),
+    /// CURRENT_TIMESTAMP with its digits.
+    CurrentTimestamp(u8),
+    /// Any other expression, as SQL text.
+    Expr(String),
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnDef {
+    /// Name, compared without case.
+    pub name: String,
+    /// Type.
+    pub ty: ColumnType,
+    /// NULL allowed.
+    pub nullable: bool,
+    /// DEFAULT.
+    pub default: DefaultDef,
+    /// AUTO_INCREMENT.
+    pub auto_increment: bool,
+    /// ON UPDATE CURRENT_TIMESTAMP with its digits.
+    pub on_update: Option<u8>,
+    /// COMMENT.
+    pub comment: String,
+    /// Display width of an integer column, if one was given; it is only shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_width: Option<u8>,
+    /// GENERATED ALWAYS AS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<GeneratedDef>,
+    /// CHECK among the column's attributes: a condition as SQL text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+}
+
+/// How a generated column's value is made. Both kinds are stored with the row and stand in row events; they differ in what
+/// SHOW says and in what DDL allows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratedDef {
+    /// The expression as SQL text.
+    pub expr: String,
+    /// STORED (PERSISTENT) rather than VIRTUAL.
+    pub stored: bool,
+}
+
+/// A CHECK constraint of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckDef {
+    /// Name.
+    pub name: String,
+    /// The condition as SQL text.
+    pub expr: String,
+}
+
+/// What happens to child rows when their parent row goes or changes its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum ForeignAction {
+    /// The statement fails; the default.
+    #[default]
+    Restrict,
+    /// The same under another name.
+    NoAction,
+    /// They go or change as well.
+    Cascade,
+    /// Their columns become NULL.
+    SetNull,
+}
+
+/// A foreign key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKeyDef {
+    /// Name, unique in the database.
+    pub name: String,
+    /// Columns of this table by name.
+    pub columns: Vec<String>,
+    /// Database of the referenced table.
+    pub parent_db: String,
+    /// The referenced table. It may be missing (made under `foreign_key_checks=0`).
+    pub parent: String,
+    /// Its columns by name.
+    pub parent_columns: Vec<String>,
+    /// ON DELETE.
+    pub on_delete: ForeignAction,
+    /// ON UPDATE.
+    pub on_update: ForeignAction,
+}
+
+impl ColumnDef {
+    /// The type as SHOW COLUMNS prints it.
+    pub fn type_name(&self) -> String {
+        let name = self.ty.sql_name();
+        match (self.display_width, name.find('('), name.find(')')) {
+            (Some(n), Some(from), Some(to)) if self.ty.is_integer() => {
+                format!("{}({n}{}", &name[..from], &name[to..])
+            }
+            _ => name,
+        }
+    }
+}
+
+/// One column of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexColumn {
+    /// Position in [`TableDef::columns`].
+    pub column: usize,
+    /// Prefix length in characters (bytes for binary types).
+    pub prefix: Option<u16>,
+    /// DESC.
+    pub desc: bool,
+}
+
+/// An index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexDef {
+    /// Unique over all indexes ever made; assigned by the engine (0 when a definition is handed in).
+    pub id: u32,
+    /// Name; `PRIMARY` for the primary key.
+    pub name: String,
+    /// UNIQUE (always true for PRIMARY).
+    pub unique: bool,
+    /// Columns in order.
+    pub columns: Vec<IndexColumn>,
+    /// COMMENT.
+    pub comment: String,
+    /// Made for a foreign key that had no index: it goes when a declared index takes its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub implied: bool,
+}
+
+/// A table. `indexes` holds the declared indexes in SHOW order, PRIMARY first if there is one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableDef {
+    /// Unique over all tables ever made, also the table id of row events; assigned by the engine (0 when handed in).
+    pub id: u64,
+    /// Database name.
+    pub db: String,
+    /// Table name.
+    pub name: String,
+    /// Columns in order.
+    pub columns: Vec<ColumnDef>,
+    /// Declared indexes.
+    pub indexes: Vec<IndexDef>,
+    /// Id of the clustered index when there is no primary key (rows are keyed by a hidden row id); assigned by the engine.
+    pub hidden_index_id: u32,
+    /// Default collation.
+    pub collation: Collation,
+    /// COMMENT.
+    pub comment: String,
+    /// AUTO_INCREMENT= start value given in DDL, 0 or 1 if none.
+    pub auto_increment_start: u64,
+    /// ENGINE= as written, shown back (`InnoDB` by default: tools expect it).
+    pub engine: String,
+    /// Seconds since 1970 of CREATE TABLE.
+    pub created: u64,
+    /// CHECK constraints that are not a column's attribute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckDef>,
+    /// Foreign keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_keys: Vec<ForeignKeyDef>,
+    /// It is a sequence: a table of one row, see [`crate::SequenceRow`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sequence: bool,
+}

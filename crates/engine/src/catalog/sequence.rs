@@ -1,0 +1,137 @@
+//! A sequence's row, and the numbers that were taken of it.
+
+use narwal_types::ValueRef;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The row of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SequenceRow {
+    /// The first number that nobody has, or one beyond the range if it is used up.
+    pub next: i64,
+    /// MINVALUE.
+    pub min: i64,
+    /// MAXVALUE.
+    pub max: i64,
+    /// START WITH.
+    pub start: i64,
+    /// INCREMENT BY; 0 counts as 1.
+    pub increment: i64,
+    /// CACHE: so many numbers are taken at once; 0 as 1.
+    pub cache: u64,
+    /// CYCLE: it begins again when it is used up.
+    pub cycle: bool,
+    /// How often it has begun again.
+    pub round: i64,
+}
+
+impl SequenceRow {
+    /// The values of its columns.
+    #[must_use]
+    pub fn values(&self) -> [ValueRef<'static>; 8] {
+        [
+            ValueRef::Int(self.next),
+            ValueRef::Int(self.min),
+            ValueRef::Int(self.max),
+            ValueRef::Int(self.start),
+            ValueRef::Int(self.increment),
+            ValueRef::UInt(self.cache),
+            ValueRef::UInt(u64::from(self.cycle)),
+            ValueRef::Int(self.round),
+        ]
+    }
+
+    /// Whether the numbers fit each other; otherwise error 4085.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let step = self.step().unsigned_abs();
+        self.max > self.min
+            && self.min > i64::MIN
+            && self.max < i64::MAX
+            && (self.min..=self.max).contains(&self.start)
+            && self.cache < (i64::MAX as u64 - step) / step
+            && (self.min - 1..=self.max + 1).contains(&self.next)
+    }
+
+    fn step(&self) -> i64 {
+        if self.increment == 0 {
+            1
+        } else {
+            self.increment
+        }
+    }
+
+    fn up(&self) -> bool {
+        self.step() > 0
+    }
+
+    /// What stands for "used up".
+    fn beyond(&self) -> i64 {
+        if self.up() {
+            self.max + 1
+        } else {
+            self.min - 1
+        }
+    }
+
+    /// The number `steps` steps behind `from`, or that beyond the range.
+    pub(crate) fn after(&self, from: i64, steps: u64) -> i64 {
+        let to = i128::from(from) + i128::from(self.step()) * i128::from(steps);
+        let inside = i128::from(self.min)..=i128::from(self.max);
+        match i64::try_from(to) {
+            Ok(n) if inside.contains(&to) => n,
+            _ => self.beyond(),
+        }
+    }
+
+    /// Whether `a` comes before `b`.
+    pub(crate) fn before(&self, a: i64, b: i64) -> bool {
+        if self.up() { a < b } else { a > b }
+    }
+
+    /// Takes as many numbers as the cache holds: the first of them, `None` if there is none left.
+    pub(crate) fn take(&mut self) -> Option<i64> {
+        if !(self.min..=self.max).contains(&self.next) {
+            if !self.cycle {
+                return None;
+            }
+            self.round += 1;
+            self.next = if self.up() { self.min } else { self.max };
+        }
+        let first = self.next;
+        self.next = self.after(first, self.cache.max(1));
+        Some(first)
+    }
+}
+
+/// Numbers that were taken and not handed out.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// The next one to be handed out; the end if it is the row's.
+    pub(crate) next: i64,
+    /// The row as it is stored.
+    pub(crate) row: SequenceRow,
+    /// The commit that took them.
+    pub(crate) seq: u64,
+    /// What [`SequenceState::changes`] was.
+    pub(crate) changes: u64,
+}
+
+/// A sequence at run time.
+#[derive(Debug, Default)]
+pub(crate) struct SequenceState {
+    pub(crate) taken: Mutex<Option<Taken>>,
+    /// Counts changes of the row by others: what was taken before is void.
+    changes: AtomicU64,
+}
+
+impl SequenceState {
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// What was taken before is void: another change of the row, or of the table.
+    pub(crate) fn forget(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+}

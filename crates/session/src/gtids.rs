@@ -1,0 +1,50 @@
+//! Lists of GTIDs as statements and variables have them.
+
+use narwal_binlog::{Gtid, GtidState};
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
+use std::collections::BTreeMap;
+
+/// Reads a list of GTIDs; error 1941.
+pub(crate) fn gtid_list(text: &str) -> SqlResult<GtidState> {
+    text.parse()
+        .map_err(|_| errors::INCORRECT_GTID_STATE.plain())
+}
+
+/// Reads a list that names each domain once: errors 1941 and 1943.
+pub(crate) fn gtid_position(text: &str) -> SqlResult<BTreeMap<u32, Gtid>> {
+    gtid_list(text)?;
+    let mut out = BTreeMap::<u32, Gtid>::new();
+    let parts = text.split(',').map(str::trim).filter(|p| !p.is_empty());
+    for gtid in parts.filter_map(|p| p.parse::<Gtid>().ok()) {
+        if let Some(other) = out.get(&gtid.domain) {
+            return Err(errors::DUPLICATE_GTID_DOMAIN.with([&gtid, &other, &gtid.domain]));
+        }
+        out.insert(gtid.domain, gtid);
+    }
+    Ok(out)
+}
+
+/// A list of GTIDs as text.
+pub(crate) fn gtid_text<'a>(list: impl Iterator<Item = &'a Gtid>) -> String {
+    list.map(Gtid::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Error 1953.
+pub(crate) fn gtid_inside_transaction() -> SqlError {
+    errors::INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO.plain()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_name_each_domain_once() {
+        let p = gtid_position("0-1-5, 1-2-3").unwrap();
+        assert_eq!(gtid_text(p.values()), "0-1-5,1-2-3");
+        assert!(gtid_position("").unwrap().is_empty());
+        assert_eq!(gtid_position("0-1-5,0-2-6").unwrap_err().code, 1943);
+        assert_eq!(gtid_position("x").unwrap_err().code, 1941);
+    }
+}

@@ -1,0 +1,174 @@
+//! A session's settings in the form that statements need: fields, made from the session variables whenever those change.
+//! Each variable's row in the table writes its field.
+
+use narwal_engine::{Isolation, RowImage};
+use narwal_sql::SqlMode;
+use narwal_types::{Charset, Collation, Zone};
+use std::time::Duration;
+
+/// A session's network timeouts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionTimeouts {
+    /// `wait_timeout`, or `interactive_timeout` for an interactive client.
+    pub idle: Duration,
+    /// `net_read_timeout`.
+    pub net_read: Duration,
+    /// `net_write_timeout`.
+    pub net_write: Duration,
+}
+
+/// `completion_type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Completion {
+    NoChain,
+    Chain,
+    Release,
+}
+
+/// `session_track_system_variables`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Watched {
+    #[default]
+    None,
+    All,
+    /// Names of variables.
+    These(Vec<String>),
+}
+
+impl Watched {
+    /// From the form that the variable keeps.
+    pub(crate) fn of(list: &str) -> Watched {
+        match list {
+            "" => Watched::None,
+            "*" => Watched::All,
+            list => Watched::These(list.split(',').map(String::from).collect()),
+        }
+    }
+}
+
+/// `session_track_transaction_info`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum TransactionInfo {
+    #[default]
+    Off,
+    State,
+    Characteristics,
+}
+
+impl TransactionInfo {
+    /// By name.
+    pub(crate) fn of(name: &str) -> TransactionInfo {
+        match name {
+            "STATE" => TransactionInfo::State,
+            "CHARACTERISTICS" => TransactionInfo::Characteristics,
+            _ => TransactionInfo::Off,
+        }
+    }
+}
+
+/// What a client wants to be told of its session: the `session_track_*` variables.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tracking {
+    pub schema: bool,
+    pub state: bool,
+    pub variables: Watched,
+    pub transaction: TransactionInfo,
+}
+
+/// The settings.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub autocommit: bool,
+    pub isolation: Isolation,
+    /// `innodb_snapshot_isolation=OFF`.
+    pub newest_rows: bool,
+    pub read_only: bool,
+    pub lock_wait_timeout: Duration,
+    /// `lock_wait_timeout`: for locks on whole tables, as LOCK TABLES takes them.
+    pub table_lock_timeout: Duration,
+    pub annotate: bool,
+    pub log_bin: bool,
+    pub row_image: RowImage,
+    pub gtid_domain_id: u32,
+    pub server_id: u32,
+    pub statement_time_micros: u64,
+    /// `narwal_text_plan_cache_size`.
+    pub text_plans: usize,
+    /// `max_session_mem_used`.
+    pub memory: u64,
+    /// `max_tmp_session_space_usage`.
+    pub spill: u64,
+    /// `sort_buffer_size`.
+    pub sort_memory: u64,
+    /// `max_heap_table_size`.
+    pub heap_table_memory: u64,
+    /// `tmp_table_size`.
+    pub table_memory: u64,
+    /// `join_buffer_size`.
+    pub join_memory: u64,
+    pub completion: Completion,
+    pub sql_mode: SqlMode,
+    pub time_zone: Zone,
+    /// `collation_connection`.
+    pub collation: Collation,
+    /// `character_set_client`.
+    pub client_charset: Charset,
+    /// `character_set_results`.
+    pub results: Option<Charset>,
+    pub max_allowed_packet: u64,
+    pub max_error_count: usize,
+    /// `sql_select_limit`.
+    pub select_limit: u64,
+    /// `sql_safe_updates`.
+    pub safe_updates: bool,
+    /// `check_constraint_checks`.
+    pub check_constraints: bool,
+    pub foreign_key_checks: bool,
+    pub track: Tracking,
+    pub timeouts: SessionTimeouts,
+}
+
+/// What holds until the variables are read for the first time.
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            autocommit: true,
+            isolation: Isolation::RepeatableRead,
+            newest_rows: false,
+            read_only: false,
+            lock_wait_timeout: Duration::from_secs(50),
+            table_lock_timeout: Duration::from_secs(86_400),
+            annotate: true,
+            log_bin: true,
+            row_image: RowImage::default(),
+            gtid_domain_id: 0,
+            server_id: 1,
+            statement_time_micros: 0,
+            text_plans: 0,
+            memory: u64::MAX,
+            spill: u64::MAX,
+            sort_memory: 0,
+            heap_table_memory: 0,
+            table_memory: 0,
+            join_memory: 0,
+            completion: Completion::NoChain,
+            sql_mode: SqlMode::DEFAULT,
+            time_zone: Zone::UTC,
+            collation: Collation::default(),
+            client_charset: Charset::Utf8mb4,
+            results: Some(Charset::Utf8mb4),
+            max_allowed_packet: 0,
+            max_error_count: 0,
+            select_limit: u64::MAX,
+            safe_updates: false,
+            check_constraints: true,
+            foreign_key_checks: true,
+            track: Tracking::default(),
+            timeouts: SessionTimeouts {
+                idle: Duration::from_secs(28_800),
+                net_read: Duration::from_secs(30),
+                net_write: Duration::from_secs(60),
+            },
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Which values a variable takes: of SET, and of the command line.
+
+use super::def::{Kind, VariableDef};
+use super::value::VarValue;
+use narwal_sql::SqlMode;
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult, Value};
+
+/// A value that was accepted, with the warning that it was changed to fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accepted {
+    /// The value.
+    pub value: VarValue,
+    /// Warning text (code 1292), if the given value was out of range.
+    pub truncated: Option<String>,
+}
+
+fn ok(value: VarValue) -> SqlResult<Accepted> {
+    Ok(Accepted {
+        value,
+        truncated: None,
+    })
+}
+
+/// Error 1231.
+pub(crate) fn wrong_value(name: &str, value: &str) -> SqlError {
+    errors::WRONG_VALUE_FOR_VAR.with([&name, &value])
+}
+
+/// Error 1232.
+fn wrong_type(name: &str) -> SqlError {
+    errors::WRONG_TYPE_FOR_VAR.with([&name])
+}
+
+/// Error 1193.
+pub fn unknown(name: &str) -> SqlError {
+    errors::UNKNOWN_SYSTEM_VARIABLE.with([&name])
+}
+
+fn fit(d: &VariableDef, given: &str, v: u64, clipped: bool) -> Accepted {
+    let Kind::UInt(min, max, block) = d.kind else {
+        return Accepted {
+            value: VarValue::UInt(v),
+            truncated: None,
+        };
+    };
+    let fitted = v.clamp(min, max) / block * block;
+    Accepted {
+        value: VarValue::UInt(fitted.max(min)),
+        truncated: (clipped || fitted.max(min) != v)
+            .then(|| format!("Truncated incorrect {} value: '{given}'", d.name)),
+    }
+}
+
+impl VariableDef {
+    /// The default value.
+    pub fn default_value(&self) -> VarValue {
+        match self.kind {
+            Kind::Bool => VarValue::Bool(self.default == "ON"),
+            Kind::UInt(..) => VarValue::UInt(self.default.parse().unwrap_or(0)),
+            Kind::Double(..) => VarValue::Double(self.default.parse().unwrap_or(0.0)),
+            _ => VarValue::text(self.default),
+        }
+    }
+
+    /// Checks the value of a SET statement. `value` is what the expression gave; a bare word comes as a string.
+    pub fn accept(&self, value: &Value) -> SqlResult<Accepted> {
+        if value.is_null() {
+            return if self.hooks.takes_null {
+                ok(VarValue::Null)
+            } else if matches!(self.kind, Kind::UInt(..) | Kind::Double(..)) {
+                Err(wrong_type(self.name))
+            } else {
+                Err(wrong_value(self.name, "NULL"))
+            };
+        }
+        match self.kind {
+            Kind::Bool => self.switch(value),
+            Kind::UInt(..) => match value {
+                Value::Int(n) => Ok(fit(
+                    self,
+                    &n.to_string(),
+                    u64::try_from(*n).unwrap_or(0),
+                    *n < 0,
+                )),
+                Value::UInt(n) => Ok(fit(self, &n.to_string(), *n, false)),
+                _ => Err(wrong_type(self.name)),
+            },
+            Kind::Double(min, max) => self.number(value, min, max),
+            Kind::Enum(names) => self.one_of(value, names),
+            Kind::SqlMode => self.sql_mode(value),
+            Kind::Set(names) => {
+                let given = match value {
+                    Value::Str(s) => s.to_string(),
+                    Value::Int(_) | Value::UInt(_) => show_value(value),
+                    _ => return Err(wrong_type(self.name)),
+                };
+                match set_of(names, &given) {
+                    Some(v) => ok(VarValue::text(v)),
+                    None => Err(wrong_value(self.name, &given)),
+                }
+            }
+            Kind::Charset | Kind::Collation | Kind::TimeZone | Kind::Engine | Kind::Text => {
+                match value {
+                    Value::Str(s) => self.word(s),
+                    _ => Err(wrong_type(self.name)),
+                }
+            }
+        }
+    }
+
+    fn switch(&self, value: &Value) -> SqlResult<Accepted> {
+        let is = |s: &str, words: [&str; 2]| words.iter().any(|w| s.eq_ignore_ascii_case(w));
+        match value {
+            Value::Int(0) | Value::UInt(0) => ok(VarValue::Bool(false)),
+            Value::Int(1) | Value::UInt(1) => ok(VarValue::Bool(true)),
+            Value::Str(s) if is(s, ["on", "true"]) => ok(VarValue::Bool(true)),
+            Value::Str(s) if is(s, ["off", "false"]) => ok(VarValue::Bool(false)),
+            Value::Int(_) | Value::UInt(_) | Value::Str(_) => {
+                Err(wrong_value(self.name, &show_value(value)))
+            }
+            _ => Err(wrong_type(self.name)),
+        }
+    }
+
+    fn number(&self, value: &Value, min: f64, max: f64) -> SqlResult<Accepted> {
+        let v = match value {
+            Value::Int(n) => *n as f64,
+            Value::UInt(n) => *n as f64,
+            Value::Double(d) => *d,
+            Value::Float(d) => f64::from(*d),
+            Value::Decimal(d) => d.to_string().parse().unwrap_or(0.0),
+            _ => return Err(wrong_type(self.name)),
+        };
+        let fitted = v.clamp(min, max);
+        Ok(Accepted {
+            value: VarValue::Double(fitted),
+            truncated: (fitted != v)
+                .then(|| format!("Truncated incorrect {} value: '{v}'", self.name)),
+        })
+    }
+
+    /// A name of a list, or its position there.
+    fn one_of(&self, value: &Value, names: &[&'static str]) -> SqlResult<Accepted> {
+        let at = |i: Option<usize>| i.and_then(|i| names.get(i));
+        let found = match value {
+            Value::Str(s) => names.iter().find(|n| n.eq_ignore_ascii_case(s.trim())),
+            Value::Int(i) => at(usize::try_from(*i).ok()),
+            Value::UInt(i) => at(usize::try_from(*i).ok()),
+            _ => return Err(wrong_type(self.name)),
+        };
+        match found {
+            Some(n) => ok(VarValue::text(*n)),
+            None => Err(wrong_value(self.name, &show_value(value))),
+        }
+    }
+
+    fn sql_mode(&self, value: &Value) -> SqlResult<Accepted> {
+        let mode = match value {
+            Value::Str(s) => SqlMode::parse(s).map_err(|bad| wrong_value(self.name, &bad))?,
+            Value::Int(i) if *i >= 0 && *i < 1 << 35 => SqlMode(*i as u64),
+            Value::UInt(i) if *i < 1 << 35 => SqlMode(*i),
+            Value::Int(_) | Value::UInt(_) => {
+                return Err(wrong_value(self.name, &show_value(value)));
+            }
+            _ => return Err(wrong_type(self.name)),
+        };
+        match unsupported_mode(mode) {
+            Some(name) => Err(SqlError::unsupported(format!("sql_mode={name}"))),
+            None => ok(VarValue::text(mode.names())),
+        }
+    }
+
+    /// A value that is a name or free text.
+    fn word(&self, s: &str) -> SqlResult<Accepted> {
+        let name = match self.kind {
+            Kind::Charset => crate::charset::charset(s)?.name().into(),
+            Kind::Collation => crate::charset::collation(s)?.name().into(),
+            Kind::TimeZone => match narwal_types::Zone::parse(s) {
+                Some((_, name)) => name,
+                None => return Err(errors::UNKNOWN_TIME_ZONE.with([&s])),
+            },
+            Kind::Engine if s.eq_ignore_ascii_case("innodb") => "InnoDB".into(),
+            Kind::Engine if s.eq_ignore_ascii_case("narwal") => "Narwal".into(),
+            Kind::Engine => return Err(errors::UNKNOWN_STORAGE_ENGINE.with([&s])),
+            _ => s.to_string(),
+        };
+        ok(VarValue::text(name))
+    }
+
+    /// Checks a value of the command line or an option file. Sizes may end in K, M, G or T. The error is a sentence
+    /// for the person at the terminal.
+    pub fn accept_option(&self, text: Option<&str>) -> Result<Accepted, String> {
+        let bad = |what: &str| {
+            format!(
+                "--{}: {what}, but the value is '{}'",
+                self.option_name(),
+                text.unwrap_or_default()
+            )
+        };
+        let value = match (self.kind, text) {
+            (Kind::Bool, None) => Value::Int(1),
+            (Kind::Bool, Some(t)) => match t.to_ascii_lowercase().as_str() {
+                "1" | "on" | "true" | "yes" => Value::Int(1),
+                "0" | "off" | "false" | "no" => Value::Int(0),
+                _ => return Err(bad("it must be ON or OFF")),
+            },
+            (_, None) => return Err(format!("--{} needs a value", self.option_name())),
+            (Kind::UInt(min, max, _), Some(t)) => {
+                let n = parse_size(t).ok_or_else(|| bad("it must be a number"))?;
+                if n < min || n > max {
+                    return Err(bad(&format!("it must be {min} to {max}")));
+                }
+                Value::UInt(n)
+            }
+            (Kind::Double(..), Some(t)) => {
+                Value::Double(t.trim().parse().map_err(|_| bad("it must be a number"))?)
+            }
+            (Kind::Enum(_) | Kind::SqlMode, Some(t)) if t.parse::<u32>().is_ok() => {
+                Value::Int(t.parse().unwrap_or(0))
+            }
+            (_, Some(t)) => Value::str(t),
+        };
+        self.accept(&value).map_err(|e| e.message.to_string())
+    }
+}
+
+/// Members of a set by their names (with commas between) or as a bit mask, in the set's order.
+fn set_of(names: &[&str], given: &str) -> Option<String> {
+    let mut mask = 0u64;
+    if let Ok(bits) = given.parse::<u64>() {
+        mask = bits;
+    } else {
+        for part in given.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+            mask |= 1 << names.iter().position(|n| n.eq_ignore_ascii_case(part))?;
+        }
+    }
+    if mask >> names.len() != 0 {
+        return None;
+    }
+    let members: Vec<&str> = names
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| mask >> i & 1 == 1)
+        .map(|(_, n)| *n)
+        .collect();
+    Some(members.join(","))
+}
+
+fn show_value(v: &Value) -> String {
+    match v {
+        Value::Int(i) => i.to_string(),
+        Value::UInt(i) => i.to_string(),
+        Value::Str(s) => s.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// A number with an optional K, M, G or T.
+pub fn parse_size(text: &str) -> Option<u64> {
+    let t = text.trim();
+    let (digits, unit) = match t.as_bytes().last()?.to_ascii_lowercase() {
+        b'k' => (&t[..t.len() - 1], 1 << 10),
+        b'm' => (&t[..t.len() - 1], 1 << 20),
+        b'g' => (&t[..t.len() - 1], 1 << 30),
+        b't' => (&t[..t.len() - 1], 1u64 << 40),
+        _ => (t, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// SQL modes that would change what statements mean and that Narwal does not have.
+fn unsupported_mode(mode: SqlMode) -> Option<&'static str> {
+    const CHANGES_MEANING: [&str; 11] = [
+        "POSTGRESQL",
+        "ORACLE",
+        "MSSQL",
+        "DB2",
+        "MAXDB",
+        "MYSQL323",
+        "MYSQL40",
+        "HIGH_NOT_PRECEDENCE",
+        "EMPTY_STRING_IS_NULL",
+        "SIMULTANEOUS_ASSIGNMENT",
+        "TIME_ROUND_FRACTIONAL",
+    ];
+    narwal_sql::sql_mode::SQL_MODE_NAMES
+        .iter()
+        .enumerate()
+        .find(|(i, n)| mode.0 >> i & 1 == 1 && CHANGES_MEANING.contains(*n))
+        .map(|(_, n)| *n)
+}

@@ -1,0 +1,110 @@
+//! Variables: character sets and collations.
+
+use super::def::Effect::{Computed, Fixed, Inert, Live, Startup};
+use super::def::Scope::{Both, Global};
+use super::def::{Kind, VariableDef, row};
+use super::value::VarValue;
+use crate::charset::{charset, collation};
+use narwal_types::{Charset, Collation};
+
+/// The rows.
+pub(super) static ROWS: &[VariableDef] = &[
+    row(
+        "character_set_client",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Live,
+        "Character set that statements come in.",
+    )
+    .session(|s, v| s.client_charset = Charset::from_name(v.as_str()).unwrap_or(Charset::Utf8mb4))
+    .not_for_one_statement(),
+    row(
+        "character_set_connection",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Live,
+        "Character set of literals; sets `collation_connection` to its default.",
+    )
+    .not_for_one_statement()
+    .twin(|v| {
+        let collation = charset(v.as_str())?.default_collation();
+        Ok(("collation_connection", VarValue::text(collation.name())))
+    }),
+    row(
+        "character_set_database",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Computed,
+        "Character set of the default database.",
+    )
+    .read_session(|s| VarValue::text(s.database_collation().charset().name())),
+    row(
+        "character_set_filesystem",
+        Both,
+        Kind::Charset,
+        "binary",
+        Inert,
+        "Character set of file names.",
+    )
+    .not_for_one_statement(),
+    row(
+        "character_set_results",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Live,
+        "Character set that results are sent in; NULL sends them as they are stored.",
+    )
+    .session(|s, v| s.results = Charset::from_name(v.as_str()))
+    .takes_null(),
+    row(
+        "character_set_server",
+        Both,
+        Kind::Charset,
+        "utf8mb4",
+        Fixed,
+        "Character set of new databases; only utf8mb4.",
+    ),
+    row(
+        "character_set_system",
+        Global,
+        Kind::Charset,
+        "utf8mb3",
+        Startup,
+        "Character set of names.",
+    ),
+    row(
+        "collation_connection",
+        Both,
+        Kind::Collation,
+        "utf8mb4_general_ci",
+        Live,
+        "Collation of literals; sets `character_set_connection` with it.",
+    )
+    .session(|s, v| s.collation = Collation::from_name(v.as_str()).unwrap_or_default())
+    .not_for_one_statement()
+    .twin(|v| {
+        let charset = collation(v.as_str())?.charset();
+        Ok(("character_set_connection", VarValue::text(charset.name())))
+    }),
+    row(
+        "collation_database",
+        Both,
+        Kind::Collation,
+        "utf8mb4_general_ci",
+        Computed,
+        "Collation of the default database.",
+    )
+    .read_session(|s| VarValue::text(s.database_collation().name())),
+    row(
+        "collation_server",
+        Both,
+        Kind::Collation,
+        "utf8mb4_general_ci",
+        Fixed,
+        "Collation of new databases; only utf8mb4_general_ci.",
+    ),
+];

@@ -1,0 +1,195 @@
+//! Variables: GTIDs and the server's number.
+
+use super::def::Effect::{Computed, Fixed, Inert, Live, State};
+use super::def::Kind::{Bool, Enum, Text, UInt};
+use super::def::Scope::{Both, Global, Session};
+use super::def::{VariableDef, row};
+use super::parts::SessionParts;
+use super::rules::while_replicas_stand;
+use super::value::VarValue;
+use crate::gtids::gtid_inside_transaction;
+use crate::privileges::PrivilegeSet;
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
+use std::sync::atomic::Ordering;
+
+/// The rows.
+pub(super) static ROWS: &[VariableDef] = &[
+    row(
+        "gtid_binlog_pos",
+        Global,
+        Text,
+        "",
+        Computed,
+        "Last GTID of each domain in the binary log.",
+    )
+    .read(|s| VarValue::text(s.database().binlog_position().gtid_pos)),
+    row(
+        "gtid_binlog_state",
+        Global,
+        Text,
+        "",
+        State,
+        "Last GTID of each domain and server in the binary log; set in an empty log only.",
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
+    .not_for_one_statement()
+    .read(|s| VarValue::text(s.database().gtid_binlog_state()))
+    .no_default()
+    .assign(|s, v| {
+        let text = v.map_or("", VarValue::as_str);
+        Ok(s.server().database().set_gtid_binlog_state(text)?)
+    })
+    .allowed(|s, _| match s.in_transaction() {
+        true => Err(in_transaction()),
+        false => Ok(()),
+    }),
+    row(
+        "gtid_cleanup_batch_size",
+        Global,
+        UInt(0, 2_147_483_647, 1),
+        "64",
+        Inert,
+        "MariaDB's table of positions, which Narwal has no rows in.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "gtid_current_pos",
+        Global,
+        Text,
+        "",
+        Computed,
+        "`gtid_slave_pos`, and what this server wrote itself where that is newer.",
+    )
+    .read(|s| VarValue::text(s.gtid_current_pos())),
+    row(
+        "gtid_domain_id",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        Live,
+        "Domain of the GTIDs of new transactions.",
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
+    .session_needs(PrivilegeSet::BINLOG_REPLAY)
+    .session(|s, v| s.gtid_domain_id = v.as_u32())
+    .option(|o, v| o.gtid_domain_id = v.as_u32())
+    .global(|s, v| s.database().set_gtid_domain_id(v.as_u32()))
+    .allowed(gtid_outside_transaction),
+    row(
+        "gtid_ignore_duplicates",
+        Global,
+        Bool,
+        "OFF",
+        Fixed,
+        "Lets several connections bring the same GTIDs; only OFF.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .allowed(while_replicas_stand),
+    row(
+        "gtid_pos_auto_engines",
+        Global,
+        Text,
+        "",
+        Inert,
+        "MariaDB's table of positions, one for each engine.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "gtid_seq_no",
+        Session,
+        UInt(0, MAX, 1),
+        "0",
+        State,
+        "Sequence number of the next transaction's GTID; 0 for the next in order.",
+    )
+    .session_needs(PrivilegeSet::BINLOG_REPLAY)
+    .read_session(|s| VarValue::UInt(s.facts().gtid_seq_no.load(Ordering::Relaxed)))
+    .check(|s, v| s.check_gtid_seq_no(v.as_u64()))
+    .assign(|s, v| {
+        s.facts()
+            .gtid_seq_no
+            .store(v.map_or(0, VarValue::as_u64), Ordering::Relaxed);
+        Ok(())
+    })
+    .kept(
+        |s| s.facts().gtid_seq_no.load(Ordering::Relaxed),
+        |s, v| s.facts().gtid_seq_no.store(v, Ordering::Relaxed),
+    )
+    .allowed(gtid_outside_transaction),
+    row(
+        "gtid_slave_pos",
+        Global,
+        Text,
+        "",
+        State,
+        "Last GTID of each domain that was applied from a source.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .read(|s| VarValue::text(s.gtid_slave_pos_text()))
+    .no_default()
+    .check(|s, v| s.check_gtid_slave_pos(v.as_str()))
+    .assign(|s, v| match v {
+        Some(v) => s.server().set_gtid_slave_pos(v.show()),
+        None => Ok(()),
+    })
+    .allowed(while_replicas_stand),
+    row(
+        "gtid_strict_mode",
+        Global,
+        Bool,
+        "ON",
+        Live,
+        "Refuses GTIDs that are out of order.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .global_from_start(|s, v| {
+        s.switches()
+            .gtid_strict
+            .store(v.as_bool(), Ordering::SeqCst)
+    }),
+    row(
+        "last_gtid",
+        Session,
+        Text,
+        "",
+        Computed,
+        "GTID of the session's last transaction in the log.",
+    )
+    .read_session(|s| VarValue::text(s.facts().last_gtid.lock().as_str())),
+    row(
+        "narwal_gtid_gaps",
+        Global,
+        Enum(&["STOP", "WARN"]),
+        "STOP",
+        Live,
+        "What a replica does when its source leaves out a sequence number: stop, or warn.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "server_id",
+        Both,
+        UInt(1, 4_294_967_295, 1),
+        "1",
+        Live,
+        "Number of this server, which is in its GTIDs and events.",
+    )
+    .needs(PrivilegeSet::REPLICATION_MASTER_ADMIN)
+    .session_needs(PrivilegeSet::BINLOG_REPLAY)
+    .session(|s, v| s.server_id = v.as_u32())
+    .option(|o, v| o.server_id = v.as_u32())
+    .global(|s, v| s.database().set_server_id(v.as_u32())),
+];
+
+const MAX: u64 = u64::MAX;
+
+fn gtid_outside_transaction(s: &dyn SessionParts, global: bool) -> SqlResult<()> {
+    match s.in_transaction() && !global {
+        true => Err(gtid_inside_transaction()),
+        false => Ok(()),
+    }
+}
+
+fn in_transaction() -> SqlError {
+    errors::CANT_DO_THIS_DURING_AN_TRANSACTION.plain()
+}

@@ -1,0 +1,101 @@
+//! Variables: logs for people: there is the audit log and the error log.
+
+use super::def::Effect::{Fixed, Inert, Startup};
+use super::def::Kind::{Bool, Double, Text, UInt};
+use super::def::Scope::{Both, Global};
+use super::def::{VariableDef, row};
+use crate::privileges::PrivilegeSet;
+
+/// The rows.
+pub(super) static ROWS: &[VariableDef] = &[
+    row(
+        "general_log",
+        Global,
+        Bool,
+        "OFF",
+        Fixed,
+        "Log of all statements; only OFF, see the audit log.",
+    ),
+    row(
+        "general_log_file",
+        Global,
+        Text,
+        "",
+        Inert,
+        "File of the general log.",
+    ),
+    row(
+        "log_error",
+        Global,
+        Text,
+        "",
+        Startup,
+        "File of the error log; Narwal writes to standard error.",
+    ),
+    row(
+        "log_output",
+        Global,
+        Text,
+        "FILE",
+        Inert,
+        "Where the general and the slow log go, which Narwal does not have.",
+    ),
+    row(
+        "log_queries_not_using_indexes",
+        Both,
+        Bool,
+        "OFF",
+        Fixed,
+        "Slow log of statements without an index; only OFF.",
+    ),
+    row(
+        "log_warnings",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "2",
+        Inert,
+        "How much the error log says; see `--log-level`.",
+    ),
+    row(
+        "long_query_time",
+        Both,
+        Double(0.0, 31_536_000.0),
+        "10",
+        Inert,
+        "Seconds from which a statement is in the slow log.",
+    ),
+    row(
+        "min_examined_row_limit",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        Inert,
+        "Rows from which a statement is in the slow log.",
+    ),
+    row(
+        "slow_query_log",
+        Both,
+        Bool,
+        "OFF",
+        Fixed,
+        "Log of slow statements; only OFF.",
+    ),
+    row(
+        "slow_query_log_file",
+        Global,
+        Text,
+        "",
+        Inert,
+        "File of the slow log.",
+    ),
+    row(
+        "sql_log_off",
+        Both,
+        Bool,
+        "OFF",
+        Inert,
+        "Leaves the session out of the general log.",
+    )
+    .session_needs(PrivilegeSet::SUPER)
+    .not_for_one_statement(),
+];

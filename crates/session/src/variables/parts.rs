@@ -1,0 +1,110 @@
+//! What the rows of the table may reach of the server and of the session that sets or reads a variable. The server and
+//! the session implement it, so that the table knows neither of them.
+
+use super::value::VarValue;
+use crate::replica::filter::ReplicaFilter;
+use narwal_engine::Database;
+use narwal_replication::Source;
+use narwal_types::{Collation, SqlResult};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+/// Settings of the server that every statement or commit asks for.
+#[derive(Debug, Default)]
+pub(crate) struct Switches {
+    /// `read_only`.
+    pub read_only: AtomicBool,
+    /// `gtid_strict_mode`.
+    pub gtid_strict: AtomicBool,
+}
+
+/// The server, as rows see it.
+pub(crate) trait ServerParts {
+    fn database(&self) -> &Database;
+    fn source(&self) -> &Source;
+    fn switches(&self) -> &Switches;
+    /// The global value of a variable.
+    fn value(&self, name: &str) -> VarValue;
+    /// Seconds after which the archive gets what there is.
+    fn set_archive_timeout(&self, seconds: u64);
+    /// Variables of the audit log have changed.
+    fn audit_changed(&self);
+    /// The audit log begins a new file.
+    fn rotate_audit(&self);
+    /// Variables about passwords have changed.
+    fn password_rules_changed(&self);
+    fn replica_filter(&self, connection: &str) -> Arc<ReplicaFilter>;
+    /// The name of a connection to a source that runs.
+    fn running_replica(&self) -> Option<String>;
+    fn skip_counter(&self, connection: &str) -> u64;
+    fn set_skip_counter(&self, connection: &str, groups: u64) -> SqlResult<()>;
+    fn gtid_slave_pos_text(&self) -> String;
+    fn gtid_current_pos(&self) -> String;
+    fn set_gtid_slave_pos(&self, text: String) -> SqlResult<()>;
+}
+
+/// What is known of a session beside its settings. Written by its own thread, read by its statements.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub connection_id: u32,
+    /// The statement's time, microseconds since 1970.
+    pub now_micros: AtomicI64,
+    /// `SET timestamp`: microseconds since 1970, 0 if the clock counts.
+    pub fixed_micros: AtomicI64,
+    pub last_insert_id: AtomicU64,
+    pub warning_count: AtomicU64,
+    pub error_count: AtomicU64,
+    pub in_transaction: AtomicBool,
+    pub last_gtid: Mutex<String>,
+    /// Sequence number for the next GTID, 0 for the next in order.
+    pub gtid_seq_no: AtomicU64,
+}
+
+impl Facts {
+    /// Microseconds since 1970 as the session's statements have them.
+    pub(crate) fn clock(&self) -> i64 {
+        match self.fixed_micros.load(Ordering::Relaxed) {
+            0 => self.now_micros.load(Ordering::Relaxed),
+            fixed => fixed,
+        }
+    }
+
+    /// Forgets all that a client has set (COM_RESET_CONNECTION).
+    pub(crate) fn reset(&self) {
+        self.fixed_micros.store(0, Ordering::Relaxed);
+        self.last_insert_id.store(0, Ordering::Relaxed);
+        self.warning_count.store(0, Ordering::Relaxed);
+        self.error_count.store(0, Ordering::Relaxed);
+        self.last_gtid.lock().clear();
+        self.gtid_seq_no.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A session whose variables are read.
+pub(crate) trait SessionView {
+    fn server(&self) -> &dyn ServerParts;
+    fn facts(&self) -> &Facts;
+    /// The session's value of a variable.
+    fn value(&self, name: &str) -> VarValue;
+    /// The default database's collation.
+    fn database_collation(&self) -> Collation;
+}
+
+/// A session whose variables are set.
+pub(crate) trait SessionParts: SessionView {
+    fn autocommit(&self) -> bool;
+    fn in_transaction(&self) -> bool;
+    /// Under LOCK TABLES.
+    fn has_locked_tables(&self) -> bool;
+    /// Commits the open transaction, if there is one.
+    fn commit_open(&mut self) -> SqlResult<()>;
+    fn last_insert_id(&self) -> u64;
+    fn set_last_insert_id(&mut self, id: u64);
+    /// Error 1617 if there is no such connection to a source.
+    fn need_connection(&self, connection: &str) -> SqlResult<()>;
+    fn check_gtid_seq_no(&self, seq: u64) -> SqlResult<()>;
+    fn check_gtid_slave_pos(&self, text: &str) -> SqlResult<()>;
+    /// The name under which the table has a variable.
+    fn variable_name(&self, name: &str) -> Option<&'static str>;
+}

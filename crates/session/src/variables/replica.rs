@@ -1,0 +1,530 @@
+//! Variables: the server as a replica.
+
+use super::def::Effect::{Fixed, Inert, Live, Startup, State};
+use super::def::Kind::{Bool, Double, Enum, Text, UInt};
+use super::def::Scope::{Both, Global, Session};
+use super::def::{AtStart, Kind, VariableDef, row};
+use super::rules::while_replicas_stand;
+use super::value::VarValue;
+use crate::privileges::PrivilegeSet;
+use crate::replica::filter::FilterList;
+
+/// The rows.
+pub(super) static ROWS: &[VariableDef] = &[
+    row(
+        "default_master_connection",
+        Session,
+        Text,
+        "",
+        Live,
+        "Connection that statements about replication mean if they name none.",
+    ),
+    row(
+        "init_slave",
+        Global,
+        Text,
+        "",
+        Fixed,
+        "Statements that a replica's applier runs first; only none.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "log_slave_updates",
+        Global,
+        Bool,
+        "ON",
+        Startup,
+        "What a replica applies is in its log; only ON.",
+    )
+    .at_start(AtStart::Refused(
+        "what a replica applies is in its log, which is also where it is stored; \
+         there is no second one",
+    )),
+    row(
+        "log_slow_slave_statements",
+        Global,
+        Bool,
+        "ON",
+        Inert,
+        "Slow log of what a replica applies.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "master_retry_count",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "100000",
+        Startup,
+        "Attempts to connect to a source before a replica gives up; 0 for no end.",
+    ),
+    row(
+        "max_relay_log_size",
+        Both,
+        UInt(0, 1_073_741_824, 4096),
+        "1073741824",
+        Inert,
+        "MariaDB's relay log, which Narwal does not have.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "narwal_replica_queue_bytes",
+        Global,
+        UInt(65_536, MAX, 1),
+        "67108864",
+        Live,
+        "Bytes of events that a replica holds between its receiver and its applier.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "pseudo_slave_mode",
+        Session,
+        Bool,
+        "OFF",
+        Inert,
+        "Set by mariadb-binlog before its output.",
+    )
+    .session_needs(PrivilegeSet::BINLOG_REPLAY),
+    row(
+        "read_binlog_speed_limit",
+        Global,
+        UInt(0, MAX, 1),
+        "0",
+        Inert,
+        "MariaDB's limit of what a replica reads a second.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "relay_log",
+        Global,
+        Text,
+        "",
+        Startup,
+        "MariaDB's relay log, which Narwal does not have.",
+    ),
+    row(
+        "relay_log_basename",
+        Global,
+        Text,
+        "",
+        Startup,
+        "MariaDB's relay log, which Narwal does not have.",
+    ),
+    row(
+        "relay_log_index",
+        Global,
+        Text,
+        "",
+        Startup,
+        "MariaDB's relay log, which Narwal does not have.",
+    ),
+    row(
+        "relay_log_info_file",
+        Global,
+        Text,
+        "",
+        Startup,
+        "MariaDB's relay log, which Narwal does not have.",
+    ),
+    row(
+        "relay_log_purge",
+        Global,
+        Bool,
+        "ON",
+        Inert,
+        "MariaDB's relay log, which Narwal does not have.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "relay_log_recovery",
+        Global,
+        Bool,
+        "OFF",
+        Inert,
+        "MariaDB's relay log, which Narwal does not have.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "relay_log_space_limit",
+        Global,
+        UInt(0, MAX, 1),
+        "0",
+        Startup,
+        "MariaDB's relay log, which Narwal does not have.",
+    ),
+    row(
+        "replicate_do_db",
+        Global,
+        Text,
+        "",
+        State,
+        "Databases whose changes a replica applies.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .filter(FilterList::DoDb)
+    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::DoDb)))
+    .allowed(while_replicas_stand),
+    row(
+        "replicate_do_table",
+        Global,
+        Text,
+        "",
+        State,
+        "Tables (`database.table`) whose changes a replica applies.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .filter(FilterList::DoTable)
+    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::DoTable)))
+    .allowed(while_replicas_stand),
+    row(
+        "replicate_events_marked_for_skip",
+        Global,
+        Enum(&["REPLICATE", "FILTER_ON_SLAVE", "FILTER_ON_MASTER"]),
+        "REPLICATE",
+        Fixed,
+        "What a replica does with events of `skip_replication`; only REPLICATE.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "replicate_ignore_db",
+        Global,
+        Text,
+        "",
+        State,
+        "Databases whose changes a replica leaves out.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .filter(FilterList::IgnoreDb)
+    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::IgnoreDb)))
+    .allowed(while_replicas_stand),
+    row(
+        "replicate_ignore_table",
+        Global,
+        Text,
+        "",
+        State,
+        "Tables (`database.table`) whose changes a replica leaves out.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .filter(FilterList::IgnoreTable)
+    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::IgnoreTable)))
+    .allowed(while_replicas_stand),
+    row(
+        "replicate_rewrite_db",
+        Global,
+        Text,
+        "",
+        Fixed,
+        "Databases that have another name on the replica; only none.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "replicate_wild_do_table",
+        Global,
+        Text,
+        "",
+        State,
+        "Patterns of tables whose changes a replica applies.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .filter(FilterList::WildDoTable)
+    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::WildDoTable)))
+    .allowed(while_replicas_stand),
+    row(
+        "replicate_wild_ignore_table",
+        Global,
+        Text,
+        "",
+        State,
+        "Patterns of tables whose changes a replica leaves out.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .filter(FilterList::WildIgnoreTable)
+    .read(|s| VarValue::text(s.replica_filter("").get(FilterList::WildIgnoreTable)))
+    .allowed(while_replicas_stand),
+    row(
+        "report_host",
+        Global,
+        Text,
+        "",
+        Startup,
+        "Host that a replica gives its source for SHOW SLAVE HOSTS.",
+    ),
+    row(
+        "report_password",
+        Global,
+        Text,
+        "",
+        Startup,
+        "Password that a replica gives its source for SHOW SLAVE HOSTS.",
+    ),
+    row(
+        "report_port",
+        Global,
+        UInt(0, 65535, 1),
+        "0",
+        Startup,
+        "Port that a replica gives its source for SHOW SLAVE HOSTS; 0 for its own.",
+    ),
+    row(
+        "report_user",
+        Global,
+        Text,
+        "",
+        Startup,
+        "User that a replica gives its source for SHOW SLAVE HOSTS.",
+    ),
+    row(
+        "skip_parallel_replication",
+        Session,
+        Bool,
+        "OFF",
+        Inert,
+        "Marks transactions that a replica should not apply beside others.",
+    ),
+    row(
+        "skip_replication",
+        Session,
+        Bool,
+        "OFF",
+        Fixed,
+        "Marks transactions that a replica may leave out; only OFF.",
+    )
+    .session_needs(PrivilegeSet::SUPER),
+    row(
+        "skip_slave_start",
+        Global,
+        Bool,
+        "OFF",
+        Startup,
+        "Connections to sources do not start with the server.",
+    ),
+    row(
+        "slave_compressed_protocol",
+        Global,
+        Bool,
+        "OFF",
+        Fixed,
+        "Compresses what a source sends; only OFF.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_ddl_exec_mode",
+        Global,
+        Enum(&["STRICT", "IDEMPOTENT"]),
+        "STRICT",
+        Fixed,
+        "Forgives DDL that has been applied already; only STRICT.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_domain_parallel_threads",
+        Global,
+        UInt(0, 16_383, 1),
+        "0",
+        Inert,
+        "MariaDB's limit of applier threads for each domain.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .allowed(while_replicas_stand),
+    row(
+        "slave_exec_mode",
+        Global,
+        Enum(&["STRICT", "IDEMPOTENT"]),
+        "STRICT",
+        Live,
+        "Forgives rows that are there already or missing (`IDEMPOTENT`).",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_max_allowed_packet",
+        Global,
+        UInt(1024, 1_073_741_824, 1024),
+        "1073741824",
+        Inert,
+        "MariaDB's longest event of a source.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_max_statement_time",
+        Global,
+        Double(0.0, 31_536_000.0),
+        "0",
+        Fixed,
+        "Seconds after which what a replica applies is ended; only 0.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_net_timeout",
+        Global,
+        UInt(1, YEAR, 1),
+        "60",
+        Live,
+        "Seconds without a sign of its source after which a replica connects anew.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_parallel_max_queued",
+        Global,
+        UInt(0, 2_147_483_647, 1),
+        "131072",
+        Inert,
+        "MariaDB's memory for events that wait for an applier thread; see \
+         `narwal_replica_queue_bytes`.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_parallel_mode",
+        Global,
+        Enum(&[
+            "none",
+            "minimal",
+            "conservative",
+            "optimistic",
+            "aggressive",
+        ]),
+        "optimistic",
+        Live,
+        "How a replica applies transactions beside each other.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .allowed(while_replicas_stand),
+    row(
+        "slave_parallel_threads",
+        Global,
+        UInt(0, 16_383, 1),
+        "4",
+        Live,
+        "Threads that apply transactions, of each connection.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .twin(|v| Ok(("slave_parallel_workers", v.clone())))
+    .allowed(while_replicas_stand),
+    row(
+        "slave_parallel_workers",
+        Global,
+        UInt(0, 16_383, 1),
+        "4",
+        Live,
+        "MySQL's name of `slave_parallel_threads`.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN)
+    .twin(|v| Ok(("slave_parallel_threads", v.clone())))
+    .allowed(while_replicas_stand),
+    row(
+        "slave_run_triggers_for_rbr",
+        Global,
+        Enum(&["NO", "YES", "LOGGING", "ENFORCE"]),
+        "NO",
+        Inert,
+        "About triggers, of which there are none.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_skip_errors",
+        Global,
+        Text,
+        "OFF",
+        Startup,
+        "Errors that a replica passes over; only OFF.",
+    )
+    .at_start(AtStart::Refused(
+        "a replica that passes over errors has other data than its source from \
+         then on. slave_exec_mode=IDEMPOTENT forgives rows that are there or \
+ missing already, sql_slave_skip_counter and gtid_slave_pos leave out \
+ single transactions",
+    )),
+    row(
+        "slave_sql_verify_checksum",
+        Global,
+        Bool,
+        "ON",
+        Inert,
+        "Checks the checksums of events; always done.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_transaction_retries",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "10",
+        Live,
+        "Attempts to apply a transaction that met a deadlock or a lock wait.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_transaction_retry_errors",
+        Global,
+        Text,
+        "1205,1213",
+        Startup,
+        "Errors after which a transaction is applied again.",
+    ),
+    row(
+        "slave_transaction_retry_interval",
+        Global,
+        UInt(0, 3600, 1),
+        "0",
+        Fixed,
+        "Seconds between such attempts; only 0.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "slave_type_conversions",
+        Global,
+        Kind::Set(&["ALL_LOSSY", "ALL_NON_LOSSY"]),
+        "",
+        Live,
+        "Which other types a replica's columns may have than the source's.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "sql_slave_skip_counter",
+        Both,
+        UInt(0, 4_294_967_295, 1),
+        "0",
+        State,
+        "Event groups that the default connection's applier is to leave out yet.",
+    )
+    .session_needs(PrivilegeSet::SUPER)
+    .read_in_any_scope(|s| {
+        let connection = s.value("default_master_connection").show();
+        VarValue::UInt(s.server().skip_counter(&connection))
+    })
+    .check(|s, _| s.need_connection(&s.value("default_master_connection").show()))
+    .assign(|s, v| {
+        let connection = s.value("default_master_connection").show();
+        s.server()
+            .set_skip_counter(&connection, v.map_or(0, VarValue::as_u64))
+    }),
+    row(
+        "sync_master_info",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "10000",
+        Inert,
+        "MariaDB's files of a replica's position.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "sync_relay_log",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "10000",
+        Inert,
+        "MariaDB's relay log, which Narwal does not have.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+    row(
+        "sync_relay_log_info",
+        Global,
+        UInt(0, 4_294_967_295, 1),
+        "10000",
+        Inert,
+        "MariaDB's files of a replica's position.",
+    )
+    .needs(PrivilegeSet::REPLICATION_SLAVE_ADMIN),
+];
+
+const MAX: u64 = u64::MAX;
+/// Seconds.
+const YEAR: u64 = 31_536_000;

@@ -1,0 +1,367 @@
+//! Variables: what statements mean.
+
+use super::def::Effect::{Computed, Fixed, Inert, Live, Startup, State};
+use super::def::Kind::{Bool, Double, Enum, Text, UInt};
+use super::def::Scope::{Both, Global, Session};
+use super::def::{Kind, VariableDef, row};
+use super::parts::SessionParts;
+use super::rules::count;
+use super::value::VarValue;
+use narwal_sql::SqlMode;
+use narwal_types::{SqlResult, Zone};
+use std::sync::atomic::Ordering;
+
+/// The rows.
+pub(super) static ROWS: &[VariableDef] = &[
+    row(
+        "auto_increment_increment",
+        Both,
+        UInt(1, 65535, 1),
+        "1",
+        Fixed,
+        "Step between the values of AUTO_INCREMENT columns; only 1.",
+    ),
+    row(
+        "auto_increment_offset",
+        Both,
+        UInt(1, 65535, 1),
+        "1",
+        Fixed,
+        "First value of AUTO_INCREMENT columns; only 1.",
+    ),
+    row(
+        "date_format",
+        Global,
+        Text,
+        "%Y-%m-%d",
+        Startup,
+        "Form of dates, for tools that ask.",
+    ),
+    row(
+        "datetime_format",
+        Global,
+        Text,
+        "%Y-%m-%d %H:%i:%s",
+        Startup,
+        "Form of dates with time, for tools that ask.",
+    ),
+    row(
+        "default_storage_engine",
+        Both,
+        Kind::Engine,
+        "InnoDB",
+        Live,
+        "Engine that SHOW CREATE TABLE names; both names mean the same store.",
+    ),
+    row(
+        "default_tmp_storage_engine",
+        Both,
+        Text,
+        "",
+        Inert,
+        "Engine of temporary tables, of which there is one.",
+    ),
+    row(
+        "default_week_format",
+        Both,
+        UInt(0, 7, 1),
+        "0",
+        Fixed,
+        "Mode of WEEK() without one; only 0.",
+    ),
+    row(
+        "div_precision_increment",
+        Both,
+        UInt(0, 38, 1),
+        "4",
+        Fixed,
+        "Digits that a division adds; only 4.",
+    ),
+    row(
+        "error_count",
+        Session,
+        UInt(0, MAX, 1),
+        "0",
+        Computed,
+        "Errors of the last statement that could have any.",
+    )
+    .read_session(|s| count(&s.facts().error_count)),
+    row(
+        "event_scheduler",
+        Global,
+        Enum(&["OFF", "ON", "DISABLED"]),
+        "OFF",
+        Fixed,
+        "Runs events, of which there are none; only OFF.",
+    ),
+    row(
+        "explicit_defaults_for_timestamp",
+        Both,
+        Bool,
+        "ON",
+        Fixed,
+        "TIMESTAMP columns have no defaults of their own; only ON.",
+    ),
+    row(
+        "ft_min_word_len",
+        Global,
+        UInt(1, 84, 1),
+        "4",
+        Startup,
+        "MyISAM's full-text search.",
+    ),
+    row(
+        "group_concat_max_len",
+        Both,
+        UInt(4, 1_073_741_824, 1),
+        "1048576",
+        Live,
+        "Longest result of GROUP_CONCAT, bytes.",
+    ),
+    row(
+        "identity",
+        Session,
+        UInt(0, MAX, 1),
+        "0",
+        State,
+        "Other name of `last_insert_id`.",
+    )
+    .read_session(|s| count(&s.facts().last_insert_id))
+    .assign(set_last_insert_id)
+    .kept(|s| s.last_insert_id(), |s, v| s.set_last_insert_id(v)),
+    row(
+        "insert_id",
+        Session,
+        UInt(0, MAX, 1),
+        "0",
+        Fixed,
+        "AUTO_INCREMENT value of the next insert; only 0.",
+    )
+    .no_plan(),
+    row(
+        "last_insert_id",
+        Session,
+        UInt(0, MAX, 1),
+        "0",
+        State,
+        "What LAST_INSERT_ID() gives.",
+    )
+    .no_plan()
+    .read_session(|s| count(&s.facts().last_insert_id))
+    .assign(set_last_insert_id)
+    .kept(|s| s.last_insert_id(), |s, v| s.set_last_insert_id(v)),
+    row(
+        "lc_messages",
+        Both,
+        Enum(&["en_US"]),
+        "en_US",
+        Live,
+        "Language of error messages.",
+    ),
+    row(
+        "lc_time_names",
+        Both,
+        Enum(&["en_US"]),
+        "en_US",
+        Live,
+        "Language of names of days and months.",
+    ),
+    row(
+        "log_bin_trust_function_creators",
+        Global,
+        Bool,
+        "ON",
+        Inert,
+        "About stored functions, of which there are none.",
+    ),
+    row(
+        "lower_case_table_names",
+        Global,
+        UInt(0, 2, 1),
+        "0",
+        Fixed,
+        "Whether names of tables ignore case; only 0.",
+    ),
+    row(
+        "max_error_count",
+        Both,
+        UInt(0, 65535, 1),
+        "64",
+        Live,
+        "Conditions that SHOW WARNINGS keeps.",
+    )
+    .session(|s, v| s.max_error_count = v.as_u64() as usize),
+    row(
+        "old_mode",
+        Both,
+        Text,
+        "",
+        Inert,
+        "MariaDB's older behaviours.",
+    ),
+    row(
+        "profiling",
+        Both,
+        Bool,
+        "OFF",
+        Fixed,
+        "Times the parts of statements; only OFF.",
+    )
+    .not_for_one_statement(),
+    row(
+        "rand_seed1",
+        Session,
+        UInt(0, MAX, 1),
+        "0",
+        Inert,
+        "Seed of RAND() in statements of MariaDB's log.",
+    ),
+    row(
+        "rand_seed2",
+        Session,
+        UInt(0, MAX, 1),
+        "0",
+        Inert,
+        "Seed of RAND() in statements of MariaDB's log.",
+    ),
+    row(
+        "sql_auto_is_null",
+        Both,
+        Bool,
+        "OFF",
+        Fixed,
+        "`id IS NULL` finds the last inserted row; only OFF.",
+    ),
+    row(
+        "sql_mode",
+        Both,
+        Kind::SqlMode,
+        "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION",
+        Live,
+        "What statements mean and how strict they are.",
+    )
+    .session(|s, v| s.sql_mode = SqlMode::parse(v.as_str()).unwrap_or(SqlMode::DEFAULT)),
+    row(
+        "sql_notes",
+        Both,
+        Bool,
+        "ON",
+        Inert,
+        "Whether notes count as warnings.",
+    ),
+    row(
+        "sql_quote_show_create",
+        Both,
+        Bool,
+        "ON",
+        Fixed,
+        "Quotes names in SHOW CREATE; only ON.",
+    ),
+    row(
+        "sql_safe_updates",
+        Both,
+        Bool,
+        "OFF",
+        Live,
+        "Refuses UPDATE and DELETE without a key or LIMIT.",
+    )
+    .session(|s, v| s.safe_updates = v.as_bool()),
+    row(
+        "sql_select_limit",
+        Both,
+        UInt(0, MAX, 1),
+        "18446744073709551615",
+        Live,
+        "Rows that a SELECT without LIMIT gives.",
+    )
+    .session(|s, v| s.select_limit = v.as_u64()),
+    row(
+        "sql_warnings",
+        Both,
+        Bool,
+        "OFF",
+        Inert,
+        "MariaDB's text with the result of an INSERT of one row.",
+    ),
+    row(
+        "storage_engine",
+        Both,
+        Kind::Engine,
+        "InnoDB",
+        Live,
+        "Other name of `default_storage_engine`.",
+    )
+    .is("default_storage_engine"),
+    row(
+        "system_time_zone",
+        Global,
+        Text,
+        "UTC",
+        Computed,
+        "Time zone of the server: UTC.",
+    ),
+    row(
+        "time_format",
+        Global,
+        Text,
+        "%H:%i:%s",
+        Startup,
+        "Form of times, for tools that ask.",
+    ),
+    row(
+        "time_zone",
+        Both,
+        Kind::TimeZone,
+        "SYSTEM",
+        Live,
+        "Time zone of TIMESTAMP columns, NOW() and the like.",
+    )
+    .session(|s, v| s.time_zone = Zone::parse(v.as_str()).map_or(Zone::UTC, |z| z.0)),
+    row(
+        "timestamp",
+        Session,
+        Double(0.0, 4_294_967_295.0),
+        "0",
+        State,
+        "Time of the session's statements, seconds since 1970; 0 or DEFAULT lets the clock \
+         count.",
+    )
+    .no_plan()
+    .read_session(|s| VarValue::Double(s.facts().clock() as f64 / 1e6))
+    .assign(|s, v| {
+        // 0 and DEFAULT let the clock count again.
+        let seconds = v.map_or(0.0, VarValue::as_f64);
+        s.facts()
+            .fixed_micros
+            .store((seconds * 1e6) as i64, Ordering::Relaxed);
+        Ok(())
+    })
+    .kept(
+        |s| s.facts().fixed_micros.load(Ordering::Relaxed) as u64,
+        |s, v| s.facts().fixed_micros.store(v as i64, Ordering::Relaxed),
+    ),
+    row(
+        "updatable_views_with_limit",
+        Both,
+        Enum(&["NO", "YES"]),
+        "YES",
+        Inert,
+        "Whether views without a key may be changed with LIMIT.",
+    ),
+    row(
+        "warning_count",
+        Session,
+        UInt(0, MAX, 1),
+        "0",
+        Computed,
+        "Conditions of the last statement that could have any.",
+    )
+    .read_session(|s| count(&s.facts().warning_count)),
+];
+
+const MAX: u64 = u64::MAX;
+
+fn set_last_insert_id(s: &mut dyn SessionParts, v: Option<&VarValue>) -> SqlResult<()> {
+    s.set_last_insert_id(v.map_or(0, VarValue::as_u64));
+    Ok(())
+}

@@ -1,0 +1,850 @@
+//! The registry of errors: every number that Narwal gives, with its SQLSTATE, its name in MariaDB, and its text.
+//!
+//! [`errors::DUP_ENTRY.with([&value, &key])`](ErrorKind::with) makes an error with the registry's text,
+//! [`ErrorKind::text`] one with a text of its own, [`ErrorKind::plain`] one whose text has no arguments. The numbers alone
+//! are in [`codes`], for warnings and comparisons. A new number is a new row here; no other file has numbers.
+
+use crate::SqlError;
+use std::fmt::{Display, Write};
+
+/// A kind of error. Its text has `N` arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErrorKind<const N: usize> {
+    /// MariaDB's number.
+    pub code: u16,
+    /// Five characters.
+    pub sqlstate: &'static [u8; 5],
+    /// The name that MariaDB has for the number.
+    pub symbol: &'static str,
+    /// The text, with `{}` for each argument.
+    pub template: &'static str,
+}
+
+impl<const N: usize> ErrorKind<N> {
+    /// The error with these arguments in its text.
+    #[cold]
+    pub fn with(&self, args: [&dyn Display; N]) -> SqlError {
+        let mut text = String::new();
+        let mut parts = self.template.split("{}");
+        text.push_str(parts.next().unwrap_or_default());
+        for (arg, part) in args.iter().zip(parts) {
+            // Writing to a String does not fail.
+            let _ = write!(text, "{arg}");
+            text.push_str(part);
+        }
+        self.text(text)
+    }
+
+    /// The error with a text of its own.
+    #[cold]
+    pub fn text(&self, text: impl Into<Box<str>>) -> SqlError {
+        SqlError::new(self.code, self.sqlstate, text)
+    }
+
+    /// True if an error is of this kind.
+    pub fn is(&self, e: &SqlError) -> bool {
+        e.code == self.code
+    }
+}
+
+impl ErrorKind<0> {
+    /// The error.
+    #[cold]
+    pub fn plain(&self) -> SqlError {
+        self.text(self.template)
+    }
+}
+
+/// A row of the registry, whatever the number of its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// MariaDB's number.
+    pub code: u16,
+    /// Five characters.
+    pub sqlstate: &'static [u8; 5],
+    /// The name that MariaDB has for the number.
+    pub symbol: &'static str,
+    /// The text, with `{}` for each argument.
+    pub template: &'static str,
+    /// Number of the arguments.
+    pub args: usize,
+}
+
+macro_rules! errors {
+    ($($name:ident: $args:literal = $code:literal, $state:literal, $symbol:literal, $template:literal;)*) => {
+        $(
+            #[doc = concat!($code, ": ", $template)]
+            pub const $name: ErrorKind<$args> = ErrorKind {
+                code: $code,
+                sqlstate: $state,
+                symbol: $symbol,
+                template: $template,
+            };
+        )*
+
+        /// The numbers by name.
+        pub mod codes {
+            $(
+                #[doc = concat!("The number of ", $symbol, ".")]
+                pub const $name: u16 = $code;
+            )*
+        }
+
+        /// All rows, by number.
+        pub static ALL: &[Row] = &[
+            $(Row {
+                code: $code,
+                sqlstate: $state,
+                symbol: $symbol,
+                template: $template,
+                args: $args,
+            },)*
+        ];
+    };
+}
+
+errors! {
+    WRITE: 2 = 3, b"HY000", "EE_WRITE",
+        "Error {} a temporary file: {}";
+    CANNOT_ADD_FOREIGN: 1 = 150, b"HY000", "HA_ERR_CANNOT_ADD_FOREIGN",
+        "{}";
+    AUTOINC_ERANGE: 2 = 167, b"22003", "HA_ERR_AUTOINC_ERANGE",
+        "Out of range value for column '{}' at row {}";
+    LOCAL_TMP_SPACE_FULL: 0 = 201, b"HY000", "EE_LOCAL_TMP_SPACE_FULL",
+        "Local temporary space limit reached";
+    CANT_CREATE_TABLE: 3 = 1005, b"HY000", "ER_CANT_CREATE_TABLE",
+        "Can't create table `{}`.`{}` (errno: {})";
+    DB_CREATE_EXISTS: 1 = 1007, b"HY000", "ER_DB_CREATE_EXISTS",
+        "Can't create database '{}'; database exists";
+    DB_DROP_EXISTS: 1 = 1008, b"HY000", "ER_DB_DROP_EXISTS",
+        "Can't drop database '{}'; database doesn't exist";
+    CHECKREAD: 0 = 1020, b"HY000", "ER_CHECKREAD",
+        "Record has changed since last read; the transaction was rolled back, try again";
+    DISK_FULL: 2 = 1021, b"HY000", "ER_DISK_FULL",
+        "Disk full ({}); {}";
+    ERROR_ON_READ: 1 = 1024, b"HY000", "ER_ERROR_ON_READ",
+        "Error reading file for LOAD DATA ({})";
+    ERROR_ON_RENAME: 3 = 1025, b"HY000", "ER_ERROR_ON_RENAME",
+        "Error on rename of '{}' to '{}' (errno: {})";
+    GET_ERRNO: 1 = 1030, b"HY000", "ER_GET_ERRNO",
+        "{}";
+    ILLEGAL_HA: 3 = 1031, b"HY000", "ER_ILLEGAL_HA",
+        "Storage engine {} of the table `{}`.`{}` doesn't have this option";
+    KEY_NOT_FOUND: 1 = 1032, b"HY000", "ER_KEY_NOT_FOUND",
+        "Can't find record in '{}'";
+    NOT_KEYFILE: 0 = 1034, b"HY000", "ER_NOT_KEYFILE",
+        "An index has an entry without a row";
+    CON_COUNT_ERROR: 0 = 1040, b"08004", "ER_CON_COUNT_ERROR",
+        "Too many connections";
+    OUT_OF_RESOURCES: 0 = 1041, b"HY000", "ER_OUT_OF_RESOURCES",
+        "Out of memory.";
+    HANDSHAKE_ERROR: 0 = 1043, b"08S01", "ER_HANDSHAKE_ERROR",
+        "Bad handshake";
+    DBACCESS_DENIED_ERROR: 3 = 1044, b"42000", "ER_DBACCESS_DENIED_ERROR",
+        "Access denied for user '{}'@'{}' to database '{}'";
+    ACCESS_DENIED_ERROR: 3 = 1045, b"28000", "ER_ACCESS_DENIED_ERROR",
+        "Access denied for user '{}'@'{}' (using password: {})";
+    NO_DB_ERROR: 0 = 1046, b"3D000", "ER_NO_DB_ERROR",
+        "No database selected";
+    UNKNOWN_COM_ERROR: 0 = 1047, b"08S01", "ER_UNKNOWN_COM_ERROR",
+        "Unknown command";
+    BAD_NULL_ERROR: 1 = 1048, b"23000", "ER_BAD_NULL_ERROR",
+        "Column '{}' cannot be null";
+    BAD_DB_ERROR: 1 = 1049, b"42000", "ER_BAD_DB_ERROR",
+        "Unknown database '{}'";
+    TABLE_EXISTS_ERROR: 1 = 1050, b"42S01", "ER_TABLE_EXISTS_ERROR",
+        "Table '{}' already exists";
+    BAD_TABLE_ERROR: 1 = 1051, b"42S02", "ER_BAD_TABLE_ERROR",
+        "Unknown table '{}'";
+    NON_UNIQ_ERROR: 2 = 1052, b"23000", "ER_NON_UNIQ_ERROR",
+        "Column '{}' in {} is ambiguous";
+    SERVER_SHUTDOWN: 0 = 1053, b"08S01", "ER_SERVER_SHUTDOWN",
+        "Server shutdown in progress";
+    BAD_FIELD_ERROR: 2 = 1054, b"42S22", "ER_BAD_FIELD_ERROR",
+        "Unknown column '{}' in '{}'";
+    WRONG_FIELD_WITH_GROUP: 0 = 1055, b"42000", "ER_WRONG_FIELD_WITH_GROUP",
+        "A selected expression isn't in GROUP BY";
+    WRONG_GROUP_FIELD: 0 = 1056, b"42000", "ER_WRONG_GROUP_FIELD",
+        "Can't group on an aggregate function";
+    TOO_LONG_IDENT: 1 = 1059, b"42000", "ER_TOO_LONG_IDENT",
+        "Identifier name '{}' is too long";
+    DUP_FIELDNAME: 1 = 1060, b"42S21", "ER_DUP_FIELDNAME",
+        "Duplicate column name '{}'";
+    DUP_KEYNAME: 1 = 1061, b"42000", "ER_DUP_KEYNAME",
+        "Duplicate key name '{}'";
+    DUP_ENTRY: 2 = 1062, b"23000", "ER_DUP_ENTRY",
+        "Duplicate entry '{}' for key '{}'";
+    WRONG_FIELD_SPEC: 1 = 1063, b"42000", "ER_WRONG_FIELD_SPEC",
+        "Incorrect column specifier for column '{}'";
+    PARSE_ERROR: 1 = 1064, b"42000", "ER_PARSE_ERROR",
+        "You have an error in your SQL syntax; {}";
+    EMPTY_QUERY: 0 = 1065, b"42000", "ER_EMPTY_QUERY",
+        "Query was empty";
+    NONUNIQ_TABLE: 1 = 1066, b"42000", "ER_NONUNIQ_TABLE",
+        "Not unique table/alias: '{}'";
+    INVALID_DEFAULT: 1 = 1067, b"42000", "ER_INVALID_DEFAULT",
+        "Invalid default value for '{}'";
+    MULTIPLE_PRI_KEY: 0 = 1068, b"42000", "ER_MULTIPLE_PRI_KEY",
+        "Multiple primary key defined";
+    TOO_MANY_KEYS: 1 = 1069, b"42000", "ER_TOO_MANY_KEYS",
+        "Too many keys specified; max {} keys allowed";
+    TOO_MANY_KEY_PARTS: 1 = 1070, b"42000", "ER_TOO_MANY_KEY_PARTS",
+        "Too many key parts specified; max {} parts allowed";
+    TOO_LONG_KEY: 1 = 1071, b"42000", "ER_TOO_LONG_KEY",
+        "Specified key was too long; max key length is {} bytes";
+    KEY_COLUMN_DOES_NOT_EXIST: 1 = 1072, b"42000", "ER_KEY_COLUMN_DOES_NOT_EXIST",
+        "Key column '{}' doesn't exist in table";
+    TOO_BIG_FIELDLENGTH: 2 = 1074, b"42000", "ER_TOO_BIG_FIELDLENGTH",
+        "Column length too big for column '{}' (max = {}); use BLOB or TEXT instead";
+    WRONG_AUTO_KEY: 0 = 1075, b"42000", "ER_WRONG_AUTO_KEY",
+        "Incorrect table definition; there can be only one auto column and it must be defined \
+         as a key";
+    BINLOG_CANT_DELETE_GTID_DOMAIN: 1 = 1076, b"HY000", "ER_BINLOG_CANT_DELETE_GTID_DOMAIN",
+        "The gtid domain '{}' does not fit into 32 bits";
+    WRONG_FIELD_TERMINATORS: 0 = 1083, b"42000", "ER_WRONG_FIELD_TERMINATORS",
+        "Field separator argument is not what is expected; check the manual";
+    TEXTFILE_NOT_READABLE: 1 = 1085, b"HY000", "ER_TEXTFILE_NOT_READABLE",
+        "The file '{}' must be in the database directory or be readable by all";
+    FILE_EXISTS_ERROR: 1 = 1086, b"HY000", "ER_FILE_EXISTS_ERROR",
+        "File '{}' already exists";
+    WRONG_SUB_KEY: 0 = 1089, b"HY000", "ER_WRONG_SUB_KEY",
+        "Incorrect prefix key; the used key part isn't a string, the used length is longer \
+         than the key part, or the storage engine doesn't support unique prefix keys";
+    CANT_REMOVE_ALL_FIELDS: 0 = 1090, b"42000", "ER_CANT_REMOVE_ALL_FIELDS",
+        "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
+    CANT_DROP_FIELD_OR_KEY: 2 = 1091, b"42000", "ER_CANT_DROP_FIELD_OR_KEY",
+        "Can't DROP {} {}; check that it exists";
+    NO_SUCH_THREAD: 1 = 1094, b"HY000", "ER_NO_SUCH_THREAD",
+        "Unknown thread id: {}";
+    KILL_DENIED_ERROR: 1 = 1095, b"HY000", "ER_KILL_DENIED_ERROR",
+        "You are not owner of thread {}";
+    NO_TABLES_USED: 0 = 1096, b"HY000", "ER_NO_TABLES_USED",
+        "No tables used";
+    TOO_BIG_SET: 1 = 1097, b"HY000", "ER_TOO_BIG_SET",
+        "Too many strings for column {} and SET";
+    NO_UNIQUE_LOGFILE: 1 = 1098, b"HY000", "ER_NO_UNIQUE_LOGFILE",
+        "No binary log file can have the number {}";
+    TABLE_NOT_LOCKED_FOR_WRITE: 1 = 1099, b"HY000", "ER_TABLE_NOT_LOCKED_FOR_WRITE",
+        "Table '{}' was locked with a READ lock and can't be updated";
+    TABLE_NOT_LOCKED: 1 = 1100, b"HY000", "ER_TABLE_NOT_LOCKED",
+        "Table '{}' was not locked with LOCK TABLES";
+    WRONG_DB_NAME: 1 = 1102, b"42000", "ER_WRONG_DB_NAME",
+        "Incorrect database name '{}'";
+    WRONG_TABLE_NAME: 1 = 1103, b"42000", "ER_WRONG_TABLE_NAME",
+        "Incorrect table name '{}'";
+    UNKNOWN_ERROR: 1 = 1105, b"HY000", "ER_UNKNOWN_ERROR",
+        "{}";
+    UNKNOWN_TABLE: 2 = 1109, b"42S02", "ER_UNKNOWN_TABLE",
+        "Unknown table '{}' in {}";
+    FIELD_SPECIFIED_TWICE: 1 = 1110, b"42000", "ER_FIELD_SPECIFIED_TWICE",
+        "Column '{}' specified twice";
+    INVALID_GROUP_FUNC_USE: 0 = 1111, b"HY000", "ER_INVALID_GROUP_FUNC_USE",
+        "Invalid use of group function";
+    TABLE_MUST_HAVE_COLUMNS: 0 = 1113, b"42000", "ER_TABLE_MUST_HAVE_COLUMNS",
+        "A table must have at least 1 column";
+    RECORD_FILE_FULL: 1 = 1114, b"HY000", "ER_RECORD_FILE_FULL",
+        "The table is full ({})";
+    UNKNOWN_CHARACTER_SET: 1 = 1115, b"42000", "ER_UNKNOWN_CHARACTER_SET",
+        "Unknown character set: '{}'";
+    TOO_MANY_TABLES: 1 = 1116, b"HY000", "ER_TOO_MANY_TABLES",
+        "Too many tables; MariaDB can only use {} tables in a join";
+    TOO_MANY_FIELDS: 0 = 1117, b"HY000", "ER_TOO_MANY_FIELDS",
+        "Too many columns";
+    TOO_BIG_ROWSIZE: 1 = 1118, b"42000", "ER_TOO_BIG_ROWSIZE",
+        "Row size too large. The maximum row size for the used table type, not counting \
+         BLOBs, is {}. This includes storage overhead, check the manual. You have to change \
+         some columns to TEXT or BLOBs";
+    CANT_OPEN_LIBRARY: 3 = 1126, b"HY000", "ER_CANT_OPEN_LIBRARY",
+        "Can't open shared library '{}' (errno: {}, {})";
+    CANT_FIND_DL_ENTRY: 1 = 1127, b"HY000", "ER_CANT_FIND_DL_ENTRY",
+        "Can't find symbol '{}' in library";
+    PASSWORD_NO_MATCH: 0 = 1133, b"28000", "ER_PASSWORD_NO_MATCH",
+        "Can't find any matching row in the user table";
+    CANT_CREATE_THREAD: 1 = 1135, b"HY000", "ER_CANT_CREATE_THREAD",
+        "Can't create a new thread ({})";
+    WRONG_VALUE_COUNT_ON_ROW: 1 = 1136, b"21S01", "ER_WRONG_VALUE_COUNT_ON_ROW",
+        "Column count doesn't match value count at row {}";
+    REGEXP_ERROR: 1 = 1139, b"42000", "ER_REGEXP_ERROR",
+        "Regex error '{}'";
+    NONEXISTING_GRANT: 2 = 1141, b"42000", "ER_NONEXISTING_GRANT",
+        "There is no such grant defined for user '{}' on host '{}'";
+    TABLEACCESS_DENIED_ERROR: 5 = 1142, b"42000", "ER_TABLEACCESS_DENIED_ERROR",
+        "{} command denied to user '{}'@'{}' for table {}.{}";
+    COLUMNACCESS_DENIED_ERROR: 5 = 1143, b"42000", "ER_COLUMNACCESS_DENIED_ERROR",
+        "{} command denied to user '{}'@'{}' for column '{}' in table '{}'";
+    ILLEGAL_GRANT_FOR_TABLE: 0 = 1144, b"42000", "ER_ILLEGAL_GRANT_FOR_TABLE",
+        "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can \
+         be used";
+    NO_SUCH_TABLE: 2 = 1146, b"42S02", "ER_NO_SUCH_TABLE",
+        "Table '{}.{}' doesn't exist";
+    NONEXISTING_TABLE_GRANT: 3 = 1147, b"42000", "ER_NONEXISTING_TABLE_GRANT",
+        "There is no such grant defined for user '{}' on host '{}' on table '{}'";
+    ABORTING_CONNECTION: 1 = 1152, b"08S01", "ER_ABORTING_CONNECTION",
+        "{}";
+    NET_PACKET_TOO_LARGE: 0 = 1153, b"08S01", "ER_NET_PACKET_TOO_LARGE",
+        "Got a packet bigger than 'max_allowed_packet' bytes";
+    NET_PACKETS_OUT_OF_ORDER: 0 = 1156, b"08S01", "ER_NET_PACKETS_OUT_OF_ORDER",
+        "Got packets out of order";
+    NET_READ_ERROR: 0 = 1158, b"08S01", "ER_NET_READ_ERROR",
+        "Got an error reading communication packets";
+    NET_ERROR_ON_WRITE: 0 = 1160, b"08S01", "ER_NET_ERROR_ON_WRITE",
+        "Got an error writing communication packets";
+    WRONG_COLUMN_NAME: 1 = 1166, b"42000", "ER_WRONG_COLUMN_NAME",
+        "Incorrect column name '{}'";
+    BLOB_KEY_WITHOUT_LENGTH: 1 = 1170, b"42000", "ER_BLOB_KEY_WITHOUT_LENGTH",
+        "BLOB/TEXT column '{}' used in key specification without a key length";
+    PRIMARY_CANT_HAVE_NULL: 0 = 1171, b"42000", "ER_PRIMARY_CANT_HAVE_NULL",
+        "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE \
+         instead";
+    TOO_MANY_ROWS: 0 = 1172, b"42000", "ER_TOO_MANY_ROWS",
+        "Result consisted of more than one row";
+    UPDATE_WITHOUT_KEY_IN_SAFE_MODE: 0 = 1175, b"HY000", "ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE",
+        "You are using safe update mode and you tried to update a table without a WHERE that \
+         uses a KEY column";
+    KEY_DOES_NOT_EXISTS: 2 = 1176, b"42000", "ER_KEY_DOES_NOT_EXISTS",
+        "Key '{}' doesn't exist in table '{}'";
+    CANT_DO_THIS_DURING_AN_TRANSACTION: 0 = 1179, b"25000", "ER_CANT_DO_THIS_DURING_AN_TRANSACTION",
+        "You are not allowed to execute this command in a transaction";
+    NEW_ABORTING_CONNECTION: 1 = 1184, b"08S01", "ER_NEW_ABORTING_CONNECTION",
+        "{}";
+    LOCK_OR_ACTIVE_TRANSACTION: 0 = 1192, b"HY000", "ER_LOCK_OR_ACTIVE_TRANSACTION",
+        "Can't execute the given command because you have active locked tables or an active \
+         transaction";
+    UNKNOWN_SYSTEM_VARIABLE: 1 = 1193, b"HY000", "ER_UNKNOWN_SYSTEM_VARIABLE",
+        "Unknown system variable '{}'";
+    CRASHED_ON_USAGE: 1 = 1194, b"HY000", "ER_CRASHED_ON_USAGE",
+        "{}";
+    TRANS_CACHE_FULL: 1 = 1197, b"HY000", "ER_TRANS_CACHE_FULL",
+        "{}";
+    SLAVE_MUST_STOP: 2 = 1198, b"HY000", "ER_SLAVE_MUST_STOP",
+        "This operation cannot be performed as you have a running slave '{}'; run STOP SLAVE \
+         '{}' first";
+    BAD_SLAVE: 0 = 1200, b"HY000", "ER_BAD_SLAVE",
+        "The server is not configured as slave; fix in config file or with CHANGE MASTER TO";
+    MASTER_INFO: 2 = 1201, b"HY000", "ER_MASTER_INFO",
+        "Could not initialize master info structure for '{}': {}";
+    LOCK_WAIT_TIMEOUT: 0 = 1205, b"HY000", "ER_LOCK_WAIT_TIMEOUT",
+        "Lock wait timeout exceeded; try restarting transaction";
+    WRONG_ARGUMENTS: 1 = 1210, b"HY000", "ER_WRONG_ARGUMENTS",
+        "Incorrect arguments to {}";
+    LOCK_DEADLOCK: 0 = 1213, b"40001", "ER_LOCK_DEADLOCK",
+        "Deadlock found when trying to get lock; try restarting transaction";
+    NO_REFERENCED_ROW: 1 = 1216, b"23000", "ER_NO_REFERENCED_ROW",
+        "{}";
+    ROW_IS_REFERENCED: 1 = 1217, b"23000", "ER_ROW_IS_REFERENCED",
+        "{}";
+    ERROR_WHEN_EXECUTING_COMMAND: 2 = 1220, b"HY000", "ER_ERROR_WHEN_EXECUTING_COMMAND",
+        "Error when executing command {}: {}";
+    WRONG_USAGE: 2 = 1221, b"HY000", "ER_WRONG_USAGE",
+        "Incorrect usage of {} and {}";
+    WRONG_NUMBER_OF_COLUMNS_IN_SELECT: 0 = 1222, b"21000", "ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT",
+        "The used SELECT statements have a different number of columns";
+    CANT_UPDATE_WITH_READLOCK: 0 = 1223, b"HY000", "ER_CANT_UPDATE_WITH_READLOCK",
+        "Can't execute the query because you have a conflicting read lock";
+    DUP_ARGUMENT: 1 = 1225, b"HY000", "ER_DUP_ARGUMENT",
+        "Option '{}' used twice in statement";
+    SPECIFIC_ACCESS_DENIED_ERROR: 1 = 1227, b"42000", "ER_SPECIFIC_ACCESS_DENIED_ERROR",
+        "Access denied; you need (at least one of) the {} privilege(s) for this operation";
+    LOCAL_VARIABLE: 1 = 1228, b"HY000", "ER_LOCAL_VARIABLE",
+        "Variable '{}' is a SESSION variable and can't be used with SET GLOBAL";
+    GLOBAL_VARIABLE: 1 = 1229, b"HY000", "ER_GLOBAL_VARIABLE",
+        "Variable '{}' is a GLOBAL variable and should be set with SET GLOBAL";
+    NO_DEFAULT: 1 = 1230, b"42000", "ER_NO_DEFAULT",
+        "Variable '{}' doesn't have a default value";
+    WRONG_VALUE_FOR_VAR: 2 = 1231, b"42000", "ER_WRONG_VALUE_FOR_VAR",
+        "Variable '{}' can't be set to the value of '{}'";
+    WRONG_TYPE_FOR_VAR: 1 = 1232, b"42000", "ER_WRONG_TYPE_FOR_VAR",
+        "Incorrect argument type to variable '{}'";
+    NOT_SUPPORTED_YET: 1 = 1235, b"42000", "ER_NOT_SUPPORTED_YET",
+        "This version of Narwal doesn't yet support '{}'";
+    MASTER_FATAL_ERROR_READING_BINLOG: 1 = 1236, b"HY000", "ER_MASTER_FATAL_ERROR_READING_BINLOG",
+        "{}";
+    INCORRECT_GLOBAL_LOCAL_VAR: 2 = 1238, b"HY000", "ER_INCORRECT_GLOBAL_LOCAL_VAR",
+        "Variable '{}' is a {} variable";
+    WRONG_FK_DEF: 2 = 1239, b"42000", "ER_WRONG_FK_DEF",
+        "Incorrect foreign key definition for '{}': {}";
+    OPERAND_COLUMNS: 1 = 1241, b"21000", "ER_OPERAND_COLUMNS",
+        "Operand should contain {} column(s)";
+    SUBQUERY_NO_1_ROW: 0 = 1242, b"21000", "ER_SUBQUERY_NO_1_ROW",
+        "Subquery returns more than 1 row";
+    UNKNOWN_STMT_HANDLER: 2 = 1243, b"HY000", "ER_UNKNOWN_STMT_HANDLER",
+        "Unknown prepared statement handler ({}) given to {}";
+    DERIVED_MUST_HAVE_ALIAS: 0 = 1248, b"42000", "ER_DERIVED_MUST_HAVE_ALIAS",
+        "Every derived table must have its own alias";
+    COLLATION_CHARSET_MISMATCH: 2 = 1253, b"42000", "ER_COLLATION_CHARSET_MISMATCH",
+        "COLLATION '{}' is not valid for CHARACTER SET '{}'";
+    SLAVE_WAS_RUNNING: 0 = 1254, b"HY000", "ER_SLAVE_WAS_RUNNING",
+        "Slave is already running";
+    SLAVE_WAS_NOT_RUNNING: 1 = 1255, b"HY000", "ER_SLAVE_WAS_NOT_RUNNING",
+        "{}";
+    TOO_BIG_FOR_UNCOMPRESS: 1 = 1256, b"HY000", "ER_TOO_BIG_FOR_UNCOMPRESS",
+        "{}";
+    ZLIB_Z_BUF_ERROR: 1 = 1258, b"HY000", "ER_ZLIB_Z_BUF_ERROR",
+        "{}";
+    ZLIB_Z_DATA_ERROR: 1 = 1259, b"HY000", "ER_ZLIB_Z_DATA_ERROR",
+        "ZLIB: {}";
+    CUT_VALUE_GROUP_CONCAT: 1 = 1260, b"HY000", "ER_CUT_VALUE_GROUP_CONCAT",
+        "{}";
+    WARN_TOO_FEW_RECORDS: 1 = 1261, b"01000", "ER_WARN_TOO_FEW_RECORDS",
+        "Row {} doesn't contain data for all columns";
+    WARN_TOO_MANY_RECORDS: 1 = 1262, b"01000", "ER_WARN_TOO_MANY_RECORDS",
+        "Row {} was truncated; it contained more data than there were input columns";
+    WARN_NULL_TO_NOTNULL: 1 = 1263, b"01000", "ER_WARN_NULL_TO_NOTNULL",
+        "{}";
+    WARN_DATA_OUT_OF_RANGE: 2 = 1264, b"22003", "ER_WARN_DATA_OUT_OF_RANGE",
+        "Out of range value for column '{}' at row {}";
+    WARN_DATA_TRUNCATED: 2 = 1265, b"01000", "WARN_DATA_TRUNCATED",
+        "Data truncated for column '{}' at row {}";
+    WARN_USING_OTHER_HANDLER: 1 = 1266, b"HY000", "ER_WARN_USING_OTHER_HANDLER",
+        "{}";
+    CANT_AGGREGATE_2COLLATIONS: 3 = 1267, b"HY000", "ER_CANT_AGGREGATE_2COLLATIONS",
+        "Illegal mix of collations ({}) and ({}) for operation '{}'";
+    REVOKE_GRANTS: 0 = 1269, b"HY000", "ER_REVOKE_GRANTS",
+        "Can't revoke all privileges for one or more of the requested users";
+    CANT_AGGREGATE_3COLLATIONS: 1 = 1270, b"HY000", "ER_CANT_AGGREGATE_3COLLATIONS",
+        "{}";
+    CANT_AGGREGATE_NCOLLATIONS: 1 = 1271, b"HY000", "ER_CANT_AGGREGATE_NCOLLATIONS",
+        "Illegal mix of collations for operation '{}'";
+    VARIABLE_IS_NOT_STRUCT: 1 = 1272, b"HY000", "ER_VARIABLE_IS_NOT_STRUCT",
+        "Variable '{}' is not a variable component (can't be used as XXXX.variable_name)";
+    UNKNOWN_COLLATION: 1 = 1273, b"HY000", "ER_UNKNOWN_COLLATION",
+        "Unknown collation: '{}'";
+    BAD_SLAVE_UNTIL_COND: 0 = 1277, b"HY000", "ER_BAD_SLAVE_UNTIL_COND",
+        "Incorrect parameter or combination of parameters for START SLAVE UNTIL";
+    MISSING_SKIP_SLAVE: 1 = 1278, b"HY000", "ER_MISSING_SKIP_SLAVE",
+        "{}";
+    WRONG_NAME_FOR_INDEX: 1 = 1280, b"42000", "ER_WRONG_NAME_FOR_INDEX",
+        "Incorrect index name '{}'";
+    UNKNOWN_STORAGE_ENGINE: 1 = 1286, b"42000", "ER_UNKNOWN_STORAGE_ENGINE",
+        "Unknown storage engine '{}'";
+    WARN_DEPRECATED_SYNTAX: 1 = 1287, b"HY000", "ER_WARN_DEPRECATED_SYNTAX",
+        "'{}' is deprecated and will be removed in a future release";
+    NON_UPDATABLE_TABLE: 2 = 1288, b"HY000", "ER_NON_UPDATABLE_TABLE",
+        "The target table {} of the {} is not updatable";
+    OPTION_PREVENTS_STATEMENT: 1 = 1290, b"HY000", "ER_OPTION_PREVENTS_STATEMENT",
+        "The MariaDB server is running with the {} option so it cannot execute this statement";
+    DUPLICATED_VALUE_IN_TYPE: 1 = 1291, b"HY000", "ER_DUPLICATED_VALUE_IN_TYPE",
+        "{}";
+    TRUNCATED_WRONG_VALUE: 2 = 1292, b"22007", "ER_TRUNCATED_WRONG_VALUE",
+        "Truncated incorrect {} value: '{}'";
+    INVALID_ON_UPDATE: 1 = 1294, b"HY000", "ER_INVALID_ON_UPDATE",
+        "Invalid ON UPDATE clause for '{}' column";
+    UNSUPPORTED_PS: 0 = 1295, b"HY000", "ER_UNSUPPORTED_PS",
+        "This command is not supported in the prepared statement protocol yet";
+    UNKNOWN_TIME_ZONE: 1 = 1298, b"HY000", "ER_UNKNOWN_TIME_ZONE",
+        "Unknown or incorrect time zone: '{}'";
+    WARN_INVALID_TIMESTAMP: 1 = 1299, b"HY000", "ER_WARN_INVALID_TIMESTAMP",
+        "{}";
+    INVALID_CHARACTER_STRING: 2 = 1300, b"HY000", "ER_INVALID_CHARACTER_STRING",
+        "Invalid {} character string: '{}'";
+    WARN_ALLOWED_PACKET_OVERFLOWED: 2 = 1301, b"HY000", "ER_WARN_ALLOWED_PACKET_OVERFLOWED",
+        "Result of {}() was larger than max_allowed_packet ({}) - truncated";
+    SP_NO_RECURSIVE_CREATE: 1 = 1303, b"2F003", "ER_SP_NO_RECURSIVE_CREATE",
+        "Can't create a {} from within another stored routine";
+    SP_DOES_NOT_EXIST: 2 = 1305, b"42000", "ER_SP_DOES_NOT_EXIST",
+        "{} {} does not exist";
+    SP_LABEL_MISMATCH: 1 = 1310, b"42000", "ER_SP_LABEL_MISMATCH",
+        "End-label {} without match";
+    QUERY_INTERRUPTED: 0 = 1317, b"70100", "ER_QUERY_INTERRUPTED",
+        "Query execution was interrupted";
+    SP_UNDECLARED_VAR: 1 = 1327, b"42000", "ER_SP_UNDECLARED_VAR",
+        "Undeclared variable: {}";
+    SP_FETCH_NO_DATA: 1 = 1329, b"02000", "ER_SP_FETCH_NO_DATA",
+        "{}";
+    WRONG_OBJECT: 3 = 1347, b"HY000", "ER_WRONG_OBJECT",
+        "'{}.{}' is not of type '{}'";
+    NONUPDATEABLE_COLUMN: 1 = 1348, b"HY000", "ER_NONUPDATEABLE_COLUMN",
+        "Column '{}' is not updatable";
+    VIEW_SELECT_VARIABLE: 0 = 1351, b"HY000", "ER_VIEW_SELECT_VARIABLE",
+        "View's SELECT contains a variable or parameter";
+    VIEW_SELECT_TMPTABLE: 1 = 1352, b"HY000", "ER_VIEW_SELECT_TMPTABLE",
+        "View's SELECT refers to a temporary table '{}'";
+    VIEW_WRONG_LIST: 0 = 1353, b"HY000", "ER_VIEW_WRONG_LIST",
+        "View's SELECT and view's field list have different column counts";
+    WARN_VIEW_MERGE: 1 = 1354, b"HY000", "ER_WARN_VIEW_MERGE",
+        "{}";
+    VIEW_INVALID: 2 = 1356, b"HY000", "ER_VIEW_INVALID",
+        "View '{}.{}' references invalid table(s) or column(s) or function(s) or \
+         definer/invoker of view lack rights to use them";
+    NO_DEFAULT_FOR_FIELD: 1 = 1364, b"HY000", "ER_NO_DEFAULT_FOR_FIELD",
+        "Field '{}' doesn't have a default value";
+    DIVISION_BY_ZERO: 0 = 1365, b"22012", "ER_DIVISION_BY_ZERO",
+        "Division by 0";
+    TRUNCATED_WRONG_VALUE_FOR_FIELD: 6 = 1366, b"22007", "ER_TRUNCATED_WRONG_VALUE_FOR_FIELD",
+        "Incorrect {} value: '{}' for column `{}`.`{}`.`{}` at row {}";
+    ILLEGAL_VALUE_FOR_TYPE: 2 = 1367, b"22007", "ER_ILLEGAL_VALUE_FOR_TYPE",
+        "Illegal {} '{}' value found during parsing";
+    VIEW_NONUPD_CHECK: 1 = 1368, b"HY000", "ER_VIEW_NONUPD_CHECK",
+        "CHECK OPTION on non-updatable view {}";
+    VIEW_CHECK_FAILED: 2 = 1369, b"44000", "ER_VIEW_CHECK_FAILED",
+        "CHECK OPTION failed `{}`.`{}`";
+    PASSWD_LENGTH: 1 = 1372, b"HY000", "ER_PASSWD_LENGTH",
+        "Password hash should be a {}-digit hexadecimal number";
+    UNKNOWN_TARGET_BINLOG: 0 = 1373, b"HY000", "ER_UNKNOWN_TARGET_BINLOG",
+        "Target log not found in binlog index";
+    PS_MANY_PARAM: 0 = 1390, b"HY000", "ER_PS_MANY_PARAM",
+        "Prepared statement contains too many placeholders";
+    KEY_PART_0: 1 = 1391, b"HY000", "ER_KEY_PART_0",
+        "Key part '{}' length cannot be 0";
+    VIEW_MULTIUPDATE: 2 = 1393, b"HY000", "ER_VIEW_MULTIUPDATE",
+        "Can not modify more than one base table through a join view '{}.{}'";
+    VIEW_NO_INSERT_FIELD_LIST: 2 = 1394, b"HY000", "ER_VIEW_NO_INSERT_FIELD_LIST",
+        "Can not insert into join view '{}.{}' without fields list";
+    VIEW_DELETE_MERGE_VIEW: 2 = 1395, b"HY000", "ER_VIEW_DELETE_MERGE_VIEW",
+        "Can not delete from join view '{}.{}'";
+    CANNOT_USER: 2 = 1396, b"HY000", "ER_CANNOT_USER",
+        "Operation {} failed for {}";
+    XAER_NOTA: 1 = 1397, b"XAE04", "ER_XAER_NOTA",
+        "XAER_NOTA: {}";
+    XAER_INVAL: 0 = 1398, b"XAE05", "ER_XAER_INVAL",
+        "XAER_INVAL: Invalid arguments (or unsupported command)";
+    XAER_RMFAIL: 1 = 1399, b"XAE07", "ER_XAER_RMFAIL",
+        "XAER_RMFAIL: The command cannot be executed when global transaction is in the  {} \
+         state";
+    XAER_OUTSIDE: 0 = 1400, b"XAE09", "ER_XAER_OUTSIDE",
+        "XAER_OUTSIDE: Some work is done outside global transaction";
+    XAER_RMERR: 0 = 1401, b"XAE03", "ER_XAER_RMERR",
+        "XAER_RMERR: Fatal error occurred in the transaction branch - check your data for \
+         consistency";
+    XA_RBROLLBACK: 0 = 1402, b"XA100", "ER_XA_RBROLLBACK",
+        "XA_RBROLLBACK: Transaction branch was rolled back";
+    DATA_TOO_LONG: 2 = 1406, b"22001", "ER_DATA_TOO_LONG",
+        "Data too long for column '{}' at row {}";
+    WRONG_VALUE_FOR_TYPE: 3 = 1411, b"HY000", "ER_WRONG_VALUE_FOR_TYPE",
+        "Incorrect {} value: '{}' for function {}";
+    TABLE_DEF_CHANGED: 0 = 1412, b"HY000", "ER_TABLE_DEF_CHANGED",
+        "Table definition has changed, please retry transaction";
+    STMT_HAS_NO_OPEN_CURSOR: 1 = 1421, b"HY000", "ER_STMT_HAS_NO_OPEN_CURSOR",
+        "The statement ({}) has no open cursor";
+    NO_DEFAULT_FOR_VIEW_FIELD: 2 = 1423, b"HY000", "ER_NO_DEFAULT_FOR_VIEW_FIELD",
+        "Field of view '{}.{}' underlying table doesn't have a default value";
+    TOO_BIG_SCALE: 2 = 1425, b"42000", "ER_TOO_BIG_SCALE",
+        "Too big scale specified for '{}'. Maximum is {}";
+    TOO_BIG_PRECISION: 2 = 1426, b"42000", "ER_TOO_BIG_PRECISION",
+        "Too big precision specified for '{}'. Maximum is {}";
+    M_BIGGER_THAN_D: 1 = 1427, b"42000", "ER_M_BIGGER_THAN_D",
+        "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}')";
+    STACK_OVERRUN_NEED_MORE: 1 = 1436, b"HY000", "ER_STACK_OVERRUN_NEED_MORE",
+        "Thread stack overrun: {}";
+    TOO_BIG_DISPLAYWIDTH: 2 = 1439, b"42000", "ER_TOO_BIG_DISPLAYWIDTH",
+        "Display width out of range for '{}' (max = {})";
+    XAER_DUPID: 0 = 1440, b"XAE08", "ER_XAER_DUPID",
+        "XAER_DUPID: The XID already exists";
+    DATETIME_FUNCTION_OVERFLOW: 1 = 1441, b"22008", "ER_DATETIME_FUNCTION_OVERFLOW",
+        "Datetime function: {} field overflow";
+    NO_SUCH_USER: 2 = 1449, b"HY000", "ER_NO_SUCH_USER",
+        "The user specified as a definer ('{}'@'{}') does not exist";
+    FORBID_SCHEMA_CHANGE: 2 = 1450, b"HY000", "ER_FORBID_SCHEMA_CHANGE",
+        "Changing schema from '{}' to '{}' is not allowed";
+    ROW_IS_REFERENCED_2: 1 = 1451, b"23000", "ER_ROW_IS_REFERENCED_2",
+        "Cannot delete or update a parent row: a foreign key constraint fails ({})";
+    NO_REFERENCED_ROW_2: 1 = 1452, b"23000", "ER_NO_REFERENCED_ROW_2",
+        "Cannot add or update a child row: a foreign key constraint fails ({})";
+    MAX_PREPARED_STMT_COUNT_REACHED: 1 = 1461, b"42000", "ER_MAX_PREPARED_STMT_COUNT_REACHED",
+        "Can't create more than max_prepared_stmt_count statements (current value: {})";
+    VIEW_RECURSIVE: 2 = 1462, b"HY000", "ER_VIEW_RECURSIVE",
+        "`{}`.`{}` contains view recursion";
+    WRONG_STRING_LENGTH: 3 = 1470, b"HY000", "ER_WRONG_STRING_LENGTH",
+        "String '{}' is too long for {} (should be no longer than {})";
+    NON_INSERTABLE_TABLE: 2 = 1471, b"HY000", "ER_NON_INSERTABLE_TABLE",
+        "The target table {} of the {} is not insertable-into";
+    TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT: 1 = 1473, b"HY000", "ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT",
+        "Too high level of nesting for select; at most {} are possible";
+    PLUGIN_IS_NOT_LOADED: 1 = 1524, b"HY000", "ER_PLUGIN_IS_NOT_LOADED",
+        "Plugin '{}' is not loaded";
+    WRONG_VALUE: 2 = 1525, b"HY000", "ER_WRONG_VALUE",
+        "Incorrect {} value: '{}'";
+    NO_PARTITION_FOR_GIVEN_VALUE: 1 = 1526, b"HY000", "ER_NO_PARTITION_FOR_GIVEN_VALUE",
+        "{}";
+    BINLOG_ROW_WRONG_TABLE_DEF: 1 = 1535, b"HY000", "ER_BINLOG_ROW_WRONG_TABLE_DEF",
+        "{}";
+    DROP_INDEX_FK: 1 = 1553, b"HY000", "ER_DROP_INDEX_FK",
+        "Cannot drop index '{}': needed in a foreign key constraint";
+    CANT_CHANGE_TX_CHARACTERISTICS: 0 = 1568, b"25001", "ER_CANT_CHANGE_TX_CHARACTERISTICS",
+        "Transaction characteristics can't be changed while a transaction is in progress";
+    EVENT_RECURSION_FORBIDDEN: 0 = 1576, b"HY000", "ER_EVENT_RECURSION_FORBIDDEN",
+        "Recursion of EVENT DDL statements is forbidden when body is present";
+    WRONG_PARAMCOUNT_TO_NATIVE_FCT: 1 = 1582, b"42000", "ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT",
+        "Incorrect parameter count in the call to native function '{}'";
+    WRONG_PARAMETERS_TO_NATIVE_FCT: 1 = 1583, b"HY000", "ER_WRONG_PARAMETERS_TO_NATIVE_FCT",
+        "{}";
+    SLAVE_INCIDENT: 1 = 1590, b"HY000", "ER_SLAVE_INCIDENT",
+        "{}";
+    SLAVE_FATAL_ERROR: 1 = 1593, b"HY000", "ER_SLAVE_FATAL_ERROR",
+        "{}";
+    SLAVE_RELAY_LOG_WRITE_FAILURE: 1 = 1595, b"HY000", "ER_SLAVE_RELAY_LOG_WRITE_FAILURE",
+        "{}";
+    SLAVE_MASTER_COM_FAILURE: 1 = 1597, b"HY000", "ER_SLAVE_MASTER_COM_FAILURE",
+        "{}";
+    BINLOG_LOGGING_IMPOSSIBLE: 1 = 1598, b"HY000", "ER_BINLOG_LOGGING_IMPOSSIBLE",
+        "Writing to the log is impossible since it failed: {}. Restart the server";
+    SLAVE_CORRUPT_EVENT: 1 = 1610, b"HY000", "ER_SLAVE_CORRUPT_EVENT",
+        "{}";
+    XA_RBDEADLOCK: 0 = 1614, b"XA102", "ER_XA_RBDEADLOCK",
+        "XA_RBDEADLOCK: Transaction branch was rolled back: deadlock was detected";
+    WARN_NO_MASTER_INFO: 1 = 1617, b"HY000", "WARN_NO_MASTER_INFO",
+        "There is no master connection '{}'";
+    WARN_OPTION_IGNORED: 1 = 1618, b"HY000", "WARN_OPTION_IGNORED",
+        "{}";
+    VARIABLE_IS_READONLY: 3 = 1621, b"HY000", "ER_VARIABLE_IS_READONLY",
+        "{} variable '{}' is read-only. Use SET {} to assign the value";
+    SLAVE_HEARTBEAT_FAILURE: 1 = 1623, b"HY000", "ER_SLAVE_HEARTBEAT_FAILURE",
+        "{}";
+    SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE: 1 = 1624, b"HY000", "ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE",
+        "The requested value for the heartbeat period is either negative or exceeds the \
+         maximum allowed ({} seconds)";
+    UNKNOWN_LOCALE: 1 = 1649, b"HY000", "ER_UNKNOWN_LOCALE",
+        "{}";
+    SLAVE_CONVERSION_FAILED: 8 = 1677, b"HY000", "ER_SLAVE_CONVERSION_FAILED",
+        "Column {} ('{}') of table '{}.{}' cannot be converted from type '{}'{} to type '{}'{}";
+    INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT: 0 = 1679, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT",
+        "Cannot modify @@session.binlog_format inside a transaction";
+    DATA_OUT_OF_RANGE: 2 = 1690, b"22003", "ER_DATA_OUT_OF_RANGE",
+        "{} value is out of range in '{}'";
+    INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: 0 = 1694, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN",
+        "Cannot modify @@session.sql_log_bin inside a transaction";
+    TRUNCATE_ILLEGAL_FK: 1 = 1701, b"42000", "ER_TRUNCATE_ILLEGAL_FK",
+        "Cannot truncate a table referenced in a foreign key constraint ({})";
+    SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MIN: 1 = 1703, b"HY000", "ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MIN",
+        "{}";
+    SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MAX: 1 = 1704, b"HY000", "ER_SLAVE_HEARTBEAT_VALUE_OUT_OF_RANGE_MAX",
+        "{}";
+    MULTI_UPDATE_KEY_CONFLICT: 2 = 1706, b"HY000", "ER_MULTI_UPDATE_KEY_CONFLICT",
+        "Primary key/partition key update is not allowed since the table is updated both as \
+         '{}' and '{}'";
+    INDEX_CORRUPT: 1 = 1712, b"HY000", "ER_INDEX_CORRUPT",
+        "{}";
+    PLUGIN_DELETE_BUILTIN: 0 = 1721, b"HY000", "ER_PLUGIN_DELETE_BUILTIN",
+        "Built-in plugins cannot be deleted";
+    MASTER_DELAY_VALUE_OUT_OF_RANGE: 2 = 1729, b"HY000", "ER_MASTER_DELAY_VALUE_OUT_OF_RANGE",
+        "The requested value {} for the master delay exceeds the maximum {}";
+    NETWORK_READ_EVENT_CHECKSUM_FAILURE: 1 = 1743, b"HY000", "ER_NETWORK_READ_EVENT_CHECKSUM_FAILURE",
+        "{}";
+    FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO: 2 = 1761, b"23000", "ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO",
+        "Foreign key constraint for table '{}', record would lead to a duplicate entry in \
+         table '{}'";
+    UNKNOWN_EXPLAIN_FORMAT: 2 = 1791, b"HY000", "ER_UNKNOWN_EXPLAIN_FORMAT",
+        "Unknown {} format name: '{}'";
+    CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: 0 = 1792, b"25006", "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
+        "Cannot execute statement in a READ ONLY transaction";
+    UNKNOWN_ALTER_ALGORITHM: 1 = 1800, b"HY000", "ER_UNKNOWN_ALTER_ALGORITHM",
+        "Unknown ALGORITHM '{}'";
+    UNKNOWN_ALTER_LOCK: 1 = 1801, b"HY000", "ER_UNKNOWN_ALTER_LOCK",
+        "Unknown LOCK type '{}'";
+    NOT_VALID_PASSWORD: 1 = 1819, b"HY000", "ER_NOT_VALID_PASSWORD",
+        "Your password does not satisfy the current policy requirements ({})";
+    MUST_CHANGE_PASSWORD: 0 = 1820, b"HY000", "ER_MUST_CHANGE_PASSWORD",
+        "You must SET PASSWORD before executing this statement";
+    DUP_CONSTRAINT_NAME: 2 = 1826, b"HY000", "ER_DUP_CONSTRAINT_NAME",
+        "Duplicate {} constraint name '{}'";
+    PASSWORD_FORMAT: 0 = 1827, b"HY000", "ER_PASSWORD_FORMAT",
+        "The password hash doesn't have the expected format";
+    FK_COLUMN_CANNOT_DROP_CHILD: 3 = 1829, b"HY000", "ER_FK_COLUMN_CANNOT_DROP_CHILD",
+        "Cannot drop column '{}': needed in a foreign key constraint '{}' of table {}";
+    DUP_INDEX: 1 = 1831, b"HY000", "ER_DUP_INDEX",
+        "Duplicate index {}. This is deprecated and will be disallowed in a future release";
+    FK_COLUMN_CANNOT_CHANGE: 2 = 1832, b"HY000", "ER_FK_COLUMN_CANNOT_CHANGE",
+        "Cannot change column '{}': used in a foreign key constraint '{}'";
+    FK_COLUMN_CANNOT_CHANGE_CHILD: 3 = 1833, b"HY000", "ER_FK_COLUMN_CANNOT_CHANGE_CHILD",
+        "Cannot change column '{}': used in a foreign key constraint '{}' of table '{}'";
+    MALFORMED_PACKET: 0 = 1835, b"HY000", "ER_MALFORMED_PACKET",
+        "Malformed communication packet";
+    ALTER_OPERATION_NOT_SUPPORTED_REASON: 3 = 1846, b"0A000", "ER_ALTER_OPERATION_NOT_SUPPORTED_REASON",
+        "{} is not supported. Reason: {}. Try {}";
+    MUST_CHANGE_PASSWORD_LOGIN: 0 = 1862, b"HY000", "ER_MUST_CHANGE_PASSWORD_LOGIN",
+        "Your password has expired. To log in you must change it using a client that supports \
+         expired passwords";
+    WARN_PURGE_LOG_IN_USE: 1 = 1867, b"HY000", "ER_WARN_PURGE_LOG_IN_USE",
+        "{}";
+    GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED: 3 = 1901, b"HY000", "ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED",
+        "Function or expression '{}' cannot be used in the {} clause of {}";
+    PRIMARY_KEY_BASED_ON_GENERATED_COLUMN: 0 = 1903, b"HY000", "ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN",
+        "Primary key cannot be defined upon a generated column";
+    WRONG_FK_OPTION_FOR_GENERATED_COLUMN: 1 = 1905, b"HY000", "ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN",
+        "Cannot define foreign key with {} clause on a generated column";
+    WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN: 2 = 1906, b"HY000", "ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN",
+        "The value specified for generated column '{}' in table '{}' has been ignored";
+    DATA_OVERFLOW: 1 = 1916, b"HY000", "ER_DATA_OVERFLOW",
+        "{}";
+    BAD_DATA: 1 = 1918, b"HY000", "ER_BAD_DATA",
+        "{}";
+    CONNECTION_KILLED: 0 = 1927, b"70100", "ER_CONNECTION_KILLED",
+        "Connection was killed";
+    QUERY_RESULT_INCOMPLETE: 1 = 1931, b"HY000", "ER_QUERY_RESULT_INCOMPLETE",
+        "{}";
+    CONNECTION_ALREADY_EXISTS: 2 = 1934, b"HY000", "ER_CONNECTION_ALREADY_EXISTS",
+        "Connection '{}' conflicts with existing connection '{}'";
+    SLAVE_STARTED: 1 = 1937, b"HY000", "ER_SLAVE_STARTED",
+        "SLAVE '{}' started";
+    SLAVE_STOPPED: 1 = 1938, b"HY000", "ER_SLAVE_STOPPED",
+        "SLAVE '{}' stopped";
+    INCORRECT_GTID_STATE: 0 = 1941, b"HY000", "ER_INCORRECT_GTID_STATE",
+        "Could not parse GTID list";
+    DUPLICATE_GTID_DOMAIN: 3 = 1943, b"HY000", "ER_DUPLICATE_GTID_DOMAIN",
+        "GTID {} and {} conflict (duplicate domain id {})";
+    MASTER_GTID_POS_CONFLICTS_WITH_BINLOG: 1 = 1947, b"HY000", "ER_MASTER_GTID_POS_CONFLICTS_WITH_BINLOG",
+        "{}";
+    MASTER_GTID_POS_MISSING_DOMAIN: 1 = 1948, b"HY000", "ER_MASTER_GTID_POS_MISSING_DOMAIN",
+        "{}";
+    UNTIL_REQUIRES_USING_GTID: 0 = 1949, b"HY000", "ER_UNTIL_REQUIRES_USING_GTID",
+        "START SLAVE UNTIL master_gtid_pos requires that slave is using GTID";
+    GTID_STRICT_OUT_OF_ORDER: 1 = 1950, b"HY000", "ER_GTID_STRICT_OUT_OF_ORDER",
+        "{}";
+    INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO: 0 = 1953, b"HY000", "ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_GTID_DOMAIN_ID_SEQ_NO",
+        "Cannot modify @@session.gtid_domain_id or @@session.gtid_seq_no inside a transaction";
+    BINLOG_MUST_BE_EMPTY: 1 = 1956, b"HY000", "ER_BINLOG_MUST_BE_EMPTY",
+        "{}";
+    BAD_BASE64_DATA: 1 = 1958, b"HY000", "ER_BAD_BASE64_DATA",
+        "{}";
+    INVALID_ROLE: 1 = 1959, b"HY000", "ER_INVALID_ROLE",
+        "{}";
+    IT_IS_A_VIEW: 1 = 1965, b"42S02", "ER_IT_IS_A_VIEW",
+        "'{}' is a view";
+    SLAVE_SKIP_NOT_IN_GTID: 1 = 1966, b"HY000", "ER_SLAVE_SKIP_NOT_IN_GTID",
+        "{}";
+    PLUGIN_INSTALLED: 1 = 1968, b"HY000", "ER_PLUGIN_INSTALLED",
+        "Plugin '{}' already installed";
+    STATEMENT_TIMEOUT: 0 = 1969, b"70100", "ER_STATEMENT_TIMEOUT",
+        "Query execution was interrupted (max_statement_time exceeded)";
+    SUBQUERIES_NOT_SUPPORTED: 1 = 1970, b"42000", "ER_SUBQUERIES_NOT_SUPPORTED",
+        "{} does not support subqueries or stored functions";
+    SET_STATEMENT_NOT_SUPPORTED: 1 = 1971, b"42000", "ER_SET_STATEMENT_NOT_SUPPORTED",
+        "The system variable {} cannot be set in SET STATEMENT.";
+    USER_CREATE_EXISTS: 2 = 1973, b"HY000", "ER_USER_CREATE_EXISTS",
+        "Can't create user '{}'@'{}'; it already exists";
+    USER_DROP_EXISTS: 2 = 1974, b"HY000", "ER_USER_DROP_EXISTS",
+        "Can't drop user '{}'@'{}'; it doesn't exist";
+    CONN_HOST_ERROR: 1 = 2003, b"HY000", "CR_CONN_HOST_ERROR",
+        "{}";
+    SERVER_LOST: 1 = 2013, b"HY000", "CR_SERVER_LOST",
+        "{}";
+    SSL_CONNECTION_ERROR: 1 = 2026, b"HY000", "CR_SSL_CONNECTION_ERROR",
+        "{}";
+    CLIENT_MALFORMED_PACKET: 1 = 2027, b"HY000", "CR_MALFORMED_PACKET",
+        "{}";
+    AUTH_PLUGIN_CANNOT_LOAD: 1 = 2059, b"HY000", "CR_AUTH_PLUGIN_CANNOT_LOAD",
+        "{}";
+    STD_INVALID_ARGUMENT: 2 = 3047, b"HY000", "ER_STD_INVALID_ARGUMENT",
+        "Invalid argument error: {} in function {}.";
+    TOO_LONG_SET_ENUM_VALUE: 1 = 3505, b"HY000", "ER_TOO_LONG_SET_ENUM_VALUE",
+        "Too long enumeration/set value for column {}.";
+    WITH_COL_WRONG_LIST: 0 = 4002, b"HY000", "ER_WITH_COL_WRONG_LIST",
+        "WITH column list and SELECT field list have different column counts";
+    DUP_QUERY_NAME: 1 = 4004, b"HY000", "ER_DUP_QUERY_NAME",
+        "Duplicate query name `{}` in WITH clause";
+    RECURSIVE_WITHOUT_ANCHORS: 1 = 4005, b"HY000", "ER_RECURSIVE_WITHOUT_ANCHORS",
+        "No anchors for recursive WITH element '{}'";
+    NOT_STANDARD_COMPLIANT_RECURSIVE: 1 = 4008, b"HY000", "ER_NOT_STANDARD_COMPLIANT_RECURSIVE",
+        "Restrictions imposed on recursive definitions are violated for table '{}'";
+    CONSTRAINT_FAILED: 3 = 4025, b"23000", "ER_CONSTRAINT_FAILED",
+        "CONSTRAINT `{}` failed for `{}`.`{}`";
+    EXPRESSION_REFERS_TO_UNINIT_FIELD: 2 = 4029, b"01000", "ER_EXPRESSION_REFERS_TO_UNINIT_FIELD",
+        "Expression for field {} is referring to uninitialized field {}";
+    INVALID_DEFAULT_PARAM: 0 = 4032, b"HY000", "ER_INVALID_DEFAULT_PARAM",
+        "Default/ignore value is not supported for such parameter usage";
+    JSON_BAD_CHR: 1 = 4035, b"HY000", "ER_JSON_BAD_CHR",
+        "{}";
+    JSON_NOT_JSON_CHR: 1 = 4036, b"HY000", "ER_JSON_NOT_JSON_CHR",
+        "{}";
+    JSON_EOS: 1 = 4037, b"HY000", "ER_JSON_EOS",
+        "{}";
+    JSON_SYNTAX: 1 = 4038, b"HY000", "ER_JSON_SYNTAX",
+        "{}";
+    JSON_ESCAPING: 1 = 4039, b"HY000", "ER_JSON_ESCAPING",
+        "{}";
+    JSON_DEPTH: 1 = 4040, b"HY000", "ER_JSON_DEPTH",
+        "{}";
+    JSON_PATH_EOS: 1 = 4041, b"HY000", "ER_JSON_PATH_EOS",
+        "{}";
+    JSON_PATH_SYNTAX: 1 = 4042, b"HY000", "ER_JSON_PATH_SYNTAX",
+        "{}";
+    JSON_PATH_NO_WILDCARD: 1 = 4044, b"HY000", "ER_JSON_PATH_NO_WILDCARD",
+        "{}";
+    JSON_ONE_OR_ALL: 1 = 4046, b"HY000", "ER_JSON_ONE_OR_ALL",
+        "{}";
+    JSON_PATH_EMPTY: 1 = 4051, b"HY000", "ER_JSON_PATH_EMPTY",
+        "{}";
+    SLAVE_SAME_ID: 0 = 4052, b"HY000", "ER_SLAVE_SAME_ID",
+        "A slave with the same server_uuid/server_id is already connected";
+    ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION: 3 = 4078, b"HY000", "ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION",
+        "Illegal parameter data types {} and {} for operation '{}'";
+    ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION: 2 = 4079, b"HY000", "ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION",
+        "Illegal parameter data type {} for operation '{}'";
+    UNKNOWN_STRUCTURED_VARIABLE: 1 = 4081, b"HY000", "ER_UNKNOWN_STRUCTURED_VARIABLE",
+        "Unknown structured system variable or ROW routine variable '{}'";
+    SEQUENCE_RUN_OUT: 2 = 4084, b"HY000", "ER_SEQUENCE_RUN_OUT",
+        "Sequence '{}.{}' has run out";
+    SEQUENCE_INVALID_DATA: 2 = 4085, b"HY000", "ER_SEQUENCE_INVALID_DATA",
+        "Sequence '{}.{}' has out of range value for options";
+    SEQUENCE_INVALID_TABLE_STRUCTURE: 3 = 4086, b"HY000", "ER_SEQUENCE_INVALID_TABLE_STRUCTURE",
+        "Sequence '{}.{}' table structure is invalid ({})";
+    NOT_SEQUENCE: 2 = 4089, b"42S02", "ER_NOT_SEQUENCE",
+        "'{}.{}' is not a SEQUENCE";
+    NOT_SEQUENCE2: 2 = 4090, b"42S02", "ER_NOT_SEQUENCE2",
+        "'{}.{}' is not a SEQUENCE";
+    UNKNOWN_SEQUENCES: 1 = 4091, b"42S02", "ER_UNKNOWN_SEQUENCES",
+        "Unknown SEQUENCE: '{}'";
+    UNKNOWN_VIEW: 1 = 4092, b"42S02", "ER_UNKNOWN_VIEW",
+        "Unknown VIEW: '{}'";
+    WRONG_NUMBER_OF_VALUES_IN_TVC: 0 = 4099, b"HY000", "ER_WRONG_NUMBER_OF_VALUES_IN_TVC",
+        "The used table value constructor has a different number of values";
+    EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",
+        "Row with no elements is not allowed in table value constructor in this context";
+    BACKUP_UNKNOWN_STAGE: 1 = 4149, b"HY000", "ER_BACKUP_UNKNOWN_STAGE",
+        "{}";
+    USER_IS_BLOCKED: 0 = 4150, b"HY000", "ER_USER_IS_BLOCKED",
+        "User is blocked because of too many credential errors; unblock with 'ALTER USER / \
+         FLUSH PRIVILEGES'";
+    ACCOUNT_HAS_BEEN_LOCKED: 0 = 4151, b"HY000", "ER_ACCOUNT_HAS_BEEN_LOCKED",
+        "Access denied, this account is locked";
+    UNKNOWN_DATA_TYPE: 1 = 4161, b"HY000", "ER_UNKNOWN_DATA_TYPE",
+        "Unknown data type: '{}'";
+    LOAD_INFILE_CAPABILITY_DISABLED: 0 = 4166, b"HY000", "ER_LOAD_INFILE_CAPABILITY_DISABLED",
+        "The used command is not allowed because the MariaDB server or client has disabled \
+         the local infile capability";
+    NOT_ALLOWED_IN_THIS_CONTEXT: 1 = 4172, b"HY000", "ER_NOT_ALLOWED_IN_THIS_CONTEXT",
+        "'{}' is not allowed in this context";
+    WITH_TIES_NEEDS_ORDER: 0 = 4180, b"HY000", "ER_WITH_TIES_NEEDS_ORDER",
+        "FETCH ... WITH TIES requires ORDER BY clause to be present";
+    WARN_SFORMAT_ERROR: 1 = 4183, b"HY000", "WARN_SFORMAT_ERROR",
+        "{}";
+    WARN_OPTION_CHANGING: 1 = 4190, b"HY000", "WARN_OPTION_CHANGING",
+        "{}";
+    CM_OPTION_MISSING_REQUIREMENT: 3 = 4191, b"HY000", "ER_CM_OPTION_MISSING_REQUIREMENT",
+        "CHANGE MASTER TO option '{}={}' is missing requirement {}";
+}
+
+/// The SQLSTATE of a number; `HY000` for one that is not here.
+pub fn sqlstate(code: u16) -> &'static [u8; 5] {
+    match ALL.binary_search_by_key(&code, |r| r.code) {
+        Ok(i) => ALL[i].sqlstate,
+        Err(_) => b"HY000",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_and_count_their_arguments() {
+        for w in ALL.windows(2) {
+            assert!(w[0].code < w[1].code, "{}", w[1].code);
+        }
+        for r in ALL {
+            assert_eq!(r.template.matches("{}").count(), r.args, "{}", r.symbol);
+            let state = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit();
+            assert!(r.sqlstate.iter().all(state), "{}", r.symbol);
+        }
+    }
+
+    #[test]
+    fn arguments_go_into_the_text_in_order() {
+        let e = DUP_ENTRY.with([&"1-{}", &"PRIMARY"]);
+        assert_eq!(&*e.message, "Duplicate entry '1-{}' for key 'PRIMARY'");
+        assert_eq!((e.code, &e.sqlstate), (1062, b"23000"));
+        assert_eq!(&*NO_DB_ERROR.plain().message, "No database selected");
+        assert_eq!(sqlstate(1146), b"42S02");
+        assert_eq!(sqlstate(9999), b"HY000");
+    }
+}
