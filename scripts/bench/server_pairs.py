@@ -34,7 +34,7 @@ def cpu(server: Narwal) -> float:
 
 def sysbench(server: Narwal, test: str, rows: int, what: str, threads: int, seconds: float) -> tuple[float, int]:
     command = ["sysbench", test, "--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={server.port}", "--mysql-user=root",
-               "--mysql-db=pairs", "--tables=1", f"--table-size={rows}", f"--threads={threads}", f"--time={seconds}", what]  # fmt: skip
+               "--mysql-db=pairs", "--tables=1", f"--table-size={rows}", f"--threads={threads}", f"--time={seconds}", "--rand-type=uniform", what]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)

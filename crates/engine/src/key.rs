@@ -104,12 +104,9 @@ pub(crate) fn pk_of_secondary(key: &[u8]) -> Result<&[u8]> {
 }
 
 pub(crate) const TEMPORARY: u32 = 1 << 31;
-
 /// Bits of an index's number in its table, which has at most 65.
 pub(crate) const INDEX_BITS: u32 = 7;
-
 pub(crate) const SLOTS: u32 = 1 << (31 - INDEX_BITS);
-
 /// In table ids, which are 48 bits wide.
 pub(crate) const TEMPORARY_TABLE: u64 = 1 << 47;
 

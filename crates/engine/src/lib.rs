@@ -102,6 +102,7 @@ pub use store::parallel::Keep;
 pub use store::row::Row;
 pub use store::scan::{Scan, ScanItem};
 pub use txn::options::{Isolation, KillFlag, TxnOptions};
+pub use txn::reads::ReadView;
 pub use txn::savepoint::Savepoint;
 pub use txn::temporary_rows::TemporaryTables;
-pub use txn::transaction::{ReadView, Transaction};
+pub use txn::transaction::Transaction;

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 
 /// Default of `narwal_scrub_rate`, bytes a second.
 pub const DEFAULT_SCRUB_RATE: u64 = 1 << 20;
-
 /// Default of `binlog_oob_threshold`: 1 MiB.
 pub const DEFAULT_OOB_THRESHOLD: u64 = 1 << 20;
 

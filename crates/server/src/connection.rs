@@ -18,8 +18,8 @@ use crate::shared::Shared;
 use crate::socket::Socket;
 use crate::statements::{self, Statements};
 use crate::stream::Stream;
-use narwal_types::errors;
-use narwal_types::{OkInfo, SqlError, SqlResult};
+use narwal_syntax::{Kw, SqlMode, glance};
+use narwal_types::{OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef, errors};
 use std::mem::take;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -718,7 +718,12 @@ fn other(
         }
         command::REFRESH => {
             let what = payload.first().copied().unwrap_or(0);
-            session.query(refresh(what)?.as_bytes(), &mut sink)?;
+            let mut statements = refresh(what)?;
+            let last = statements.pop().unwrap_or_default();
+            for statement in statements {
+                session.query(statement.as_bytes(), &mut Unheard)?;
+            }
+            session.query(last.as_bytes(), &mut sink)?;
             Ok(Reply::Sent)
         }
         command::PROCESS_INFO => {
@@ -756,31 +761,58 @@ fn field_list(session: &mut dyn Session, payload: &[u8], sink: &mut WireSink<'_>
     Ok(())
 }
 
-/// True for a text that begins with LOAD, comments left aside.
+/// True for a text that begins with LOAD.
 fn is_load(sql: &[u8]) -> bool {
-    let sql = sql.trim_ascii_start();
-    sql.get(..4)
-        .is_some_and(|w| w.eq_ignore_ascii_case(b"LOAD"))
+    // Most texts begin with another letter: those need no look at their words.
+    let other =
+        matches!(sql.first(), Some(b) if b.is_ascii_alphabetic() && !matches!(b, b'l' | b'L'));
+    !other && glance::first_words(sql, SqlMode::DEFAULT)[0] == Kw::LOAD
 }
 
-/// COM_REFRESH as the statement that does the same: bit by bit what is to be flushed.
-fn refresh(what: u8) -> SqlResult<String> {
-    const PARTS: [(u8, &str); 5] = [
+/// The answer to a statement that a command runs on the way to its own.
+struct Unheard;
+
+impl ResultSink for Unheard {
+    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, _: &[ValueRef<'_>]) -> SqlResult<()> {
+        Ok(())
+    }
+    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
+/// COM_REFRESH as the statements that do the same: bit by bit what is to be flushed.
+fn refresh(what: u8) -> SqlResult<Vec<String>> {
+    const PARTS: [(u8, &str); 4] = [
         (0x01, "PRIVILEGES"),
         (0x02, "LOGS"),
-        (0x04, "TABLES"),
         (0x08, "HOSTS"),
         (0x10, "STATUS"),
     ];
+    const TABLES: u8 = 0x04;
     const MASTER: u8 = 0x80;
     let parts: Vec<&str> = PARTS
         .iter()
         .filter(|(bit, _)| what & bit != 0)
         .map(|(_, part)| *part)
         .collect();
-    match (what & !0x1f, parts.is_empty()) {
-        (0, false) => Ok(format!("FLUSH {}", parts.join(", "))),
-        (MASTER, true) => Ok("RESET MASTER".into()),
+    let mut statements = Vec::new();
+    // Tables are flushed by a statement of their own.
+    if what & TABLES != 0 {
+        statements.push("FLUSH TABLES".to_string());
+    }
+    if !parts.is_empty() {
+        statements.push(format!("FLUSH {}", parts.join(", ")));
+    }
+    match (what & !0x1f, statements.is_empty()) {
+        (0, false) => Ok(statements),
+        (MASTER, true) => Ok(vec!["RESET MASTER".into()]),
         _ => Err(SqlError::unsupported("this COM_REFRESH")),
     }
 }

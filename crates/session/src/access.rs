@@ -2,9 +2,9 @@
 
 use crate::acl;
 use crate::acl::Account;
+use crate::open_transaction::NextTransaction;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, is_virtual};
-use crate::transaction::NextTransaction;
 use narwal_sql::{Needs, StatementEnv, Stmt};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};

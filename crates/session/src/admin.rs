@@ -1,10 +1,13 @@
 //! Administrative and control statements: everything that narwal-sql does not run.
 
 use crate::acl::{Lifetime, TlsNeed};
-use crate::plugins::PluginWords;
 use crate::privileges::PrivilegeSet;
 use crate::replica::{ChangeMaster, StartWhat, Threads};
+pub(crate) use crate::show::filter::Filter;
+use crate::words::PluginWords;
 use narwal_engine::Isolation;
+pub(crate) use narwal_syntax::ast::TableName as TableRef;
+pub(crate) use narwal_syntax::ast::admin::{Operand, Scope as SetScope, SetItem, SetValue};
 
 /// An account name as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,64 +78,6 @@ pub(crate) enum Level {
     Database(Option<String>),
     /// `[db.]table`
     Table(Option<String>, String),
-}
-
-/// The scope of a SET assignment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SetScope {
-    /// Nothing said: session.
-    Default,
-    Session,
-    Global,
-}
-
-/// The right side of a SET assignment.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum SetValue {
-    Default,
-    /// A bare word (ON, utf8mb4, SERIALIZABLE).
-    Word(String),
-    /// A string literal.
-    Str(String),
-    /// Any other expression, as text.
-    Expr(String),
-}
-
-/// One part of a SET statement.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum SetItem {
-    System {
-        scope: SetScope,
-        name: String,
-        value: SetValue,
-    },
-    User {
-        name: String,
-        expr: String,
-    },
-    /// SET NAMES; `None` is DEFAULT.
-    Names {
-        charset: Option<String>,
-        collation: Option<String>,
-    },
-    /// SET CHARACTER SET; `None` is DEFAULT.
-    Charset(Option<String>),
-}
-
-/// LIKE or WHERE of a SHOW.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) enum Filter {
-    #[default]
-    None,
-    Like(String),
-    Where(crate::show::filter::Condition),
-}
-
-/// `[db.]table`
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TableRef {
-    pub db: Option<String>,
-    pub name: String,
 }
 
 /// A table of LOCK TABLES.
@@ -317,8 +262,7 @@ pub(crate) enum Admin {
     RevokeEverything(Vec<UserName>),
     Kill {
         query: bool,
-        /// The id as expression text.
-        id: String,
+        id: Operand,
     },
     Flush(Vec<Flush>),
     Maintain {
@@ -327,8 +271,8 @@ pub(crate) enum Admin {
     },
     /// PURGE BINARY LOGS TO.
     PurgeTo(String),
-    /// PURGE BINARY LOGS BEFORE: the time as expression text.
-    PurgeBefore(String),
+    /// PURGE BINARY LOGS BEFORE.
+    PurgeBefore(Operand),
     /// RESET MASTER [TO n].
     ResetMaster(Option<u64>),
     /// CHANGE MASTER TO.
@@ -354,19 +298,19 @@ pub(crate) enum Admin {
     /// FLASHBACK BINARY LOGS GTIDS: the list.
     Flashback(String),
     /// BACKUP TO, BACKUP STREAM.
-    Backup(crate::backup::BackupWords),
+    Backup(crate::words::BackupWords),
     /// LOCK TABLES.
     LockTables(Vec<TableLock>),
     /// UNLOCK TABLES.
     UnlockTables,
     /// PREPARE, EXECUTE, DEALLOCATE PREPARE.
-    Prepared(crate::sql_prepared::SqlPrepared),
+    Prepared(crate::words::SqlPrepared),
     /// INSTALL, UNINSTALL.
     Plugin(PluginWords),
     /// SHUTDOWN.
     Shutdown,
     /// XA.
-    Xa(crate::xa::Statement),
+    Xa(crate::words::XaStatement),
 }
 
 impl Admin {

@@ -11,8 +11,11 @@
 //! Only changes of rows are taken: a statement that changes rows (`binlog_format` STATEMENT or MIXED) is refused.
 
 use crate::acl::Account;
+pub use crate::apply_error::ApplyError;
 use crate::apply_made::Made;
-use crate::instance::{ConnectOptions, Instance};
+use crate::applying::Applying;
+use crate::client::ConnectOptions;
+use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
 use crate::read_lock::Patience;
 use crate::replica::ReplicaFilter;
@@ -27,13 +30,14 @@ use narwal_engine::apply::RowApplier;
 pub use narwal_engine::apply::TypeConversions;
 use narwal_engine::xa::{XaContext, Xid};
 use narwal_engine::{
-    Catalog, Database, Ddl, EngineError, Isolation, Origin, Reserved, Savepoint, Transaction,
-    TxnOptions,
+    Catalog, Database, Ddl, Isolation, Origin, Reserved, Savepoint, Transaction, TxnOptions,
 };
 use narwal_sql::SqlMode;
+use narwal_syntax::ast::admin::Admin;
+use narwal_syntax::{Kw, ParseOptions, Statement, Tok, glance};
 use narwal_types::charset::latin1_text;
 use narwal_types::errors::codes;
-use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, ValueRef};
+use narwal_types::{Collation, OkInfo, ResultColumn, ResultSink, SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -60,82 +64,6 @@ mod code {
     pub(super) const PARTIAL_UPDATE_ROWS: u8 = 39;
     pub(super) const TRANSACTION_PAYLOAD: u8 = 40;
     pub(super) const BINLOG_CHECKPOINT: u8 = 161;
-}
-
-/// Why an event could not be applied.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}{}", if *.code == 0 { String::new() } else { format!(" (error {})", .code) })]
-pub struct ApplyError {
-    /// MySQL's number of the error, 0 if it has none.
-    pub code: u16,
-    /// What happened.
-    pub message: String,
-    /// The table that it happened to, `database.table`.
-    pub table: Option<String>,
-    /// The statement that it happened to, cut after some hundred bytes.
-    pub statement: Option<String>,
-    /// The kind of rows event that it happened in, as MariaDB names it.
-    pub event: Option<&'static str>,
-}
-
-impl ApplyError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        ApplyError {
-            code: 0,
-            message: message.into(),
-            table: None,
-            statement: None,
-            event: None,
-        }
-    }
-
-    /// The events of a group do not make one.
-    pub fn malformed(what: &str) -> Self {
-        ApplyError::new(what)
-    }
-
-    fn unsupported(message: impl Into<String>) -> Self {
-        ApplyError {
-            code: codes::NOT_SUPPORTED_YET,
-            ..ApplyError::new(message)
-        }
-    }
-
-    fn on(mut self, table: impl Into<String>) -> Self {
-        self.table = Some(table.into());
-        self
-    }
-
-    fn of(mut self, statement: &str) -> Self {
-        let mut end = statement.len().min(300);
-        while !statement.is_char_boundary(end) {
-            end -= 1;
-        }
-        let more = if end < statement.len() { "..." } else { "" };
-        self.statement = Some(format!("{}{more}", &statement[..end]));
-        self
-    }
-}
-
-impl From<SqlError> for ApplyError {
-    fn from(e: SqlError) -> Self {
-        ApplyError {
-            code: e.code,
-            ..ApplyError::new(e.message)
-        }
-    }
-}
-
-impl From<EngineError> for ApplyError {
-    fn from(e: EngineError) -> Self {
-        e.to_sql().into()
-    }
-}
-
-impl From<narwal_binlog::BinlogError> for ApplyError {
-    fn from(e: narwal_binlog::BinlogError) -> Self {
-        ApplyError::new(e.to_string())
-    }
 }
 
 /// What an applier does beyond applying.
@@ -174,13 +102,6 @@ pub struct Applied {
     pub statement: bool,
     /// It was logged, but nothing was done: left out, or without effect here.
     pub nothing: bool,
-}
-
-/// What the statements of a group that a session runs for an applier are logged with.
-#[derive(Debug, Clone)]
-pub(crate) struct Applying {
-    pub(crate) gtid: GtidChoice,
-    pub(crate) origin: Option<Arc<Origin>>,
 }
 
 /// The group that is being applied.
@@ -784,14 +705,14 @@ impl Applier {
                 return self.finish(None).map(Some);
             }
             ["SAVEPOINT", ..] => {
-                let name = unquote(&sql["SAVEPOINT".len()..]);
+                let name = savepoint_name(sql, vars.sql_mode).unwrap_or_default();
                 if let Some(txn) = &mut group.txn {
                     group.savepoints.push((name, txn.savepoint()));
                 }
                 return Ok(None);
             }
             ["ROLLBACK", ..] => {
-                let name = unquote(sql.rsplit([' ', '\t', '\n']).next().unwrap_or_default());
+                let name = savepoint_name(sql, vars.sql_mode).unwrap_or_default();
                 let at = group.savepoints.iter().rposition(|s| s.0 == name);
                 match (at, &mut group.txn) {
                     (Some(at), Some(txn)) => txn.rollback_to(&group.savepoints[at].1.clone()),
@@ -1131,45 +1052,24 @@ fn text(sql: &[u8], charset_client: Option<u16>) -> Result<Cow<'_, str>, ApplyEr
     }
 }
 
-/// Up to four leading words in upper case; comments are passed over, executable ones are not.
+/// Up to four leading words in upper case.
 fn first_words(sql: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut rest = sql;
-    while words.len() < 4 {
-        rest = rest.trim_start();
-        if let Some(r) = rest.strip_prefix("/*") {
-            if r.starts_with('!') || r.starts_with("M!") {
-                // The text inside counts: behind the version.
-                let r = r.trim_start_matches(['M', '!']);
-                rest = r.trim_start_matches(|c: char| c.is_ascii_digit());
-                continue;
-            }
-            let Some(end) = r.find("*/") else { break };
-            rest = &r[end + 2..];
-            continue;
-        }
-        if rest.starts_with('#') || rest.starts_with("-- ") {
-            let Some(end) = rest.find('\n') else { break };
-            rest = &rest[end..];
-            continue;
-        }
-        let len = rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
-        if len == 0 {
-            break;
-        }
-        words.push(rest[..len].to_ascii_uppercase());
-        rest = &rest[len..];
-    }
-    words
+    let tokens = glance::first_tokens(sql.as_bytes(), SqlMode::DEFAULT, 4);
+    let words = tokens.iter().take_while(|t| matches!(t.tok, Tok::Word(_)));
+    words.map(|t| t.of(sql).to_ascii_uppercase()).collect()
 }
 
-fn unquote(name: &str) -> String {
-    let name = name.trim();
-    match name.strip_prefix('`').and_then(|n| n.strip_suffix('`')) {
-        Some(inner) => inner.replace("``", "`"),
-        None => name.to_owned(),
+/// The name in SAVEPOINT and ROLLBACK TO.
+fn savepoint_name(sql: &str, sql_mode: Option<u64>) -> Option<String> {
+    let options = ParseOptions {
+        sql_mode: SqlMode(sql_mode.unwrap_or(SqlMode::DEFAULT.0)),
+    };
+    let Ok(Statement::Admin(a)) = narwal_syntax::parse_statement(sql, &options) else {
+        return None;
+    };
+    match *a {
+        Admin::Savepoint(name) | Admin::RollbackTo(name) => Some(name),
+        _ => None,
     }
 }
 
@@ -1206,68 +1106,34 @@ fn skippable(words: &[&str]) -> bool {
 }
 
 fn names_charset(sql: &str) -> bool {
-    let upper = sql.to_ascii_uppercase();
-    ["CHARACTER SET", "CHARSET", "COLLATE"]
+    let tokens = glance::tokens(sql, SqlMode::DEFAULT);
+    tokens
         .iter()
-        .any(|w| upper.contains(w))
+        .any(|t| matches!(t.tok, Tok::Word(Kw::CHARACTER | Kw::CHARSET | Kw::COLLATE)))
 }
 
 /// Replaces names of Unicode collations and character sets outside of quotes; also gives the names replaced.
 fn replace_collations(sql: &str) -> (Cow<'_, str>, Vec<String>) {
     let mut out = String::new();
     let mut replaced = Vec::new();
-    let bytes = sql.as_bytes();
-    let (mut at, mut copied) = (0, 0);
-    while at < bytes.len() {
-        match bytes[at] {
-            quote @ (b'\'' | b'"' | b'`') => {
-                at += 1;
-                while at < bytes.len() && bytes[at] != quote {
-                    at += if bytes[at] == b'\\' && quote != b'`' {
-                        2
-                    } else {
-                        1
-                    };
-                }
-                at += 1;
-            }
-            b if b.is_ascii_alphabetic() || b == b'_' => {
-                let start = at;
-                while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
-                    at += 1;
-                }
-                let word = &sql[start..at];
-                let lower = word.to_ascii_lowercase();
-                let new = match lower.as_str() {
-                    w if Collation::from_name(w).is_some() => None,
-                    w if ["utf8mb4_", "utf8mb3_", "utf8_", "uca1400_"]
-                        .iter()
-                        .any(|p| w.starts_with(p)) =>
-                    {
-                        let bin = w.ends_with("_bin");
-                        Some(if bin {
-                            "utf8mb4_bin"
-                        } else {
-                            "utf8mb4_general_ci"
-                        })
-                    }
-                    _ => None,
-                };
-                if let Some(new) = new {
-                    out.push_str(&sql[copied..start]);
-                    out.push_str(new);
-                    copied = at;
-                    if !replaced.contains(&lower) {
-                        replaced.push(lower);
-                    }
-                }
-            }
-            b if b.is_ascii_digit() => {
-                while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
-                    at += 1;
-                }
-            }
-            _ => at += 1,
+    let mut copied = 0;
+    for t in glance::tokens(sql, SqlMode::DEFAULT) {
+        if !matches!(t.tok, Tok::Word(_)) {
+            continue;
+        }
+        let lower = t.of(sql).to_ascii_lowercase();
+        let unicode = ["utf8mb4_", "utf8mb3_", "utf8_", "uca1400_"];
+        if Collation::from_name(&lower).is_some() || !unicode.iter().any(|p| lower.starts_with(p)) {
+            continue;
+        }
+        out.push_str(&sql[copied..t.start as usize]);
+        out.push_str(match lower.ends_with("_bin") {
+            true => "utf8mb4_bin",
+            false => "utf8mb4_general_ci",
+        });
+        copied = t.end as usize;
+        if !replaced.contains(&lower) {
+            replaced.push(lower);
         }
     }
     if replaced.is_empty() {
@@ -1316,7 +1182,13 @@ mod tests {
         assert_eq!(first_words("/*!50003 CREATE*/"), ["CREATE"]);
         assert_eq!(first_words("# c\nDROP TABLE `x`"), ["DROP", "TABLE"]);
         assert!(first_words("").is_empty());
-        assert_eq!(unquote(" `a``b`"), "a`b");
+        for sql in [
+            "SAVEPOINT `a``b`",
+            "ROLLBACK TO SAVEPOINT `a``b`",
+            "rollback to `a``b`",
+        ] {
+            assert_eq!(savepoint_name(sql, None).as_deref(), Some("a`b"));
+        }
         assert_eq!(text(b"caf\xe9 \x80", Some(8)).unwrap(), "café €");
         assert!(text(b"caf\xe9", Some(45)).is_err());
         assert!(skippable(&["CREATE", "ALGORITHM", "UNDEFINED", "DEFINER"]));

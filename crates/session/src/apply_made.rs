@@ -1,7 +1,7 @@
 //! CREATE TABLE ... SELECT of another server: one group of a CREATE TABLE statement and the row events of the table. Here too
 //! it is one commit, so the statement waits for the group's end.
 
-use crate::apply::ApplyError;
+use crate::apply_error::ApplyError;
 use narwal_binlog::{Event, EventHeader, QueryEvent, RawEvent};
 use narwal_engine::apply::RowApplier;
 use narwal_engine::{EngineError, TableFill};

@@ -1,13 +1,8 @@
 //! The audit log: who came, who was refused, what was changed, as JSON lines in a file. MariaDB's `server_audit`
 //! variables; the lines are JSON's. A session makes a line and leaves it; a thread writes it.
 
-use crate::instance::{ConnectOptions, Instance};
-use crate::lex::leading_words;
-use crate::logins::FailedLogin;
-use crate::secrets;
-use crate::session::ClientSession;
-use narwal_sql::SqlMode;
-use narwal_types::{SqlError, SqlResult};
+use crate::clock::unix_micros;
+use crate::variables::VarValue;
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Map, Value as Json};
 use std::collections::VecDeque;
@@ -18,9 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-
 /// What is written.
-mod event {
+pub(crate) mod event {
     pub const CONNECT: u32 = 1;
     pub const DDL: u32 = 2;
     pub const DML: u32 = 4;
@@ -32,6 +26,7 @@ mod event {
 
 /// Bytes that wait for the thread, at most.
 const QUEUE: usize = 8 << 20;
+
 /// How long a line that must not be lost waits for room.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -77,35 +72,10 @@ pub(crate) struct Audit {
     running: Mutex<Option<std::thread::JoinHandle<()>>>,
 }
 
-/// What kind of statement a text is.
-fn class(code: &str) -> (&'static str, u32) {
-    let (a, n, b, m) = leading_words(code);
-    let account = matches!(&b[..m], b"USER" | b"ROLE") || &b[..m] == b"OR" && replaces_user(code);
-    match &a[..n] {
-        b"CREATE" | b"ALTER" | b"DROP" | b"RENAME" if account => ("dcl", event::DCL),
-        b"GRANT" | b"REVOKE" => ("dcl", event::DCL),
-        b"SET" if &b[..m] == b"PASSWORD" => ("dcl", event::DCL),
-        b"DROP" if &b[..m] == b"PREPARE" => ("other", 0),
-        b"CREATE" | b"ALTER" | b"DROP" | b"RENAME" | b"TRUNCATE" => ("ddl", event::DDL),
-        b"SELECT" | b"WITH" | b"TABLE" | b"VALUES" => ("select", event::DML),
-        b"INSERT" | b"UPDATE" | b"DELETE" | b"REPLACE" | b"LOAD" | b"CALL" | b"DO" | b"HANDLER" => {
-            ("dml", event::DML | event::DML_NO_SELECT)
-        }
-        _ => ("other", 0),
-    }
-}
-
-fn replaces_user(code: &str) -> bool {
-    let mut words = code.split_ascii_whitespace().skip(3);
-    words
-        .next()
-        .is_some_and(|w| w.eq_ignore_ascii_case("USER") || w.eq_ignore_ascii_case("ROLE"))
-}
-
 impl Audit {
     /// Takes over the variables.
-    pub(crate) fn configure(&self, instance: &Instance) {
-        let v = |name: &str| instance.global_value(&format!("server_audit_{name}"));
+    pub(crate) fn configure(&self, get: &dyn Fn(&str) -> VarValue) {
+        let v = |name: &str| get(&format!("server_audit_{name}"));
         let names = |name: &str| -> Vec<String> {
             let text = v(name).show();
             let names = text.split(',').map(str::trim).filter(|n| !n.is_empty());
@@ -115,7 +85,7 @@ impl Audit {
         if path.is_dir() {
             path.push("server_audit.log");
         }
-        let path = Path::new(&instance.global_value("datadir").show()).join(path);
+        let path = Path::new(&get("datadir").show()).join(path);
         {
             let mut q = self.inner.queue.lock();
             q.settings = Settings {
@@ -172,7 +142,7 @@ impl Audit {
     }
 
     #[inline]
-    fn wants(&self, events: u32) -> bool {
+    pub(crate) fn wants(&self, events: u32) -> bool {
         self.events.load(Ordering::Relaxed) & events != 0
     }
 
@@ -180,6 +150,18 @@ impl Audit {
     #[inline]
     pub(crate) fn wants_statements(&self) -> bool {
         self.wants(!event::CONNECT)
+    }
+
+    /// True unless the lists of users leave this one out.
+    pub(crate) fn wants_user(&self, user: &str) -> bool {
+        let q = self.inner.queue.lock();
+        let listed = |l: &[String]| l.iter().any(|u| u == user);
+        listed(&q.settings.incl) || q.settings.incl.is_empty() && !listed(&q.settings.excl)
+    }
+
+    /// Bytes of a statement that are kept.
+    pub(crate) fn limit(&self) -> usize {
+        self.inner.queue.lock().settings.limit
     }
 
     /// What SHOW STATUS shows.
@@ -201,7 +183,7 @@ impl Audit {
 
     /// Leaves a line. One that `must` be kept waits for room for a moment; what is lost all the same is counted, and
     /// goes to the server's own log if it must be kept.
-    fn put(&self, mut record: Map<String, Json>, must: bool) {
+    pub(crate) fn put(&self, mut record: Map<String, Json>, must: bool) {
         record.insert("time".into(), now_text().into());
         let mut line = Json::Object(record).to_string();
         line.push('\n');
@@ -246,7 +228,7 @@ impl Drop for Audit {
 }
 
 fn now_text() -> String {
-    let micros = crate::statement::unix_micros();
+    let micros = unix_micros();
     let (days, rest) = (
         micros.div_euclid(86_400_000_000),
         micros.rem_euclid(86_400_000_000),
@@ -401,108 +383,6 @@ fn write(
     Ok(())
 }
 
-impl Instance {
-    /// Writes what the audit log still has to write, for the server's end.
-    pub fn stop_audit(&self) {
-        self.audit.stop();
-    }
-
-    /// True unless the lists of users leave this one out.
-    fn audits_user(&self, user: &str) -> bool {
-        let q = self.audit.inner.queue.lock();
-        let listed = |l: &[String]| l.iter().any(|u| u == user);
-        listed(&q.settings.incl) || q.settings.incl.is_empty() && !listed(&q.settings.excl)
-    }
-
-    /// A client was refused.
-    pub(crate) fn audit_refused(&self, f: &FailedLogin<'_>) {
-        if !self.audit.wants(event::CONNECT) {
-            return;
-        }
-        let mut r = Map::new();
-        r.insert("event".into(), "failed_connect".into());
-        r.insert("connection".into(), f.id.into());
-        r.insert("user".into(), f.user.into());
-        r.insert("host".into(), f.host.into());
-        r.insert("db".into(), f.db.into());
-        r.insert("error".into(), f.error.code.into());
-        r.insert("reason".into(), f.reason.into());
-        self.audit.put(r, true);
-    }
-
-    /// A client came, went, or became another.
-    pub(crate) fn audit_client(
-        &self,
-        what: &'static str,
-        client: &ConnectOptions,
-        e: Option<&SqlError>,
-    ) {
-        if !self.audit.wants(event::CONNECT) {
-            return;
-        }
-        let mut r = self.audit_head(what, client);
-        r.insert("db".into(), client.db.as_deref().into());
-        if what != "disconnect" {
-            let tls = client.tls.as_ref().map(|t| t.0.as_str());
-            r.insert("tls".into(), tls.into());
-            r.insert("error".into(), e.map_or(0, |e| e.code).into());
-        }
-        if let Some(e) = e {
-            r.insert("reason".into(), e.message.to_string().into());
-        }
-        self.audit.put(r, true);
-    }
-
-    fn audit_head(&self, what: &str, client: &ConnectOptions) -> Map<String, Json> {
-        let mut r = Map::new();
-        r.insert("event".into(), what.into());
-        r.insert("connection".into(), client.id.into());
-        r.insert("user".into(), client.user.as_str().into());
-        let account = format!("{}@{}", client.account_user, client.account_host);
-        r.insert("account".into(), account.into());
-        r.insert("host".into(), client.host.as_str().into());
-        r.insert("ip".into(), client.ip.as_deref().into());
-        r
-    }
-}
-
-impl ClientSession {
-    /// A statement has ended.
-    pub(crate) fn audit_statement(&self, text: &str, r: &SqlResult<()>) {
-        if self.internal {
-            return;
-        }
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        let code = crate::statement::unwrap(text, no_backslash);
-        let mut code = crate::statement::trim(&code);
-        while let Ok(Some((_, rest))) = crate::admin_parse::set_statement(code, self.lex_options())
-        {
-            code = rest;
-        }
-        let (class, bit) = class(code);
-        let audit = &self.instance.audit;
-        if !audit.wants(bit | event::QUERY) || !self.instance.audits_user(&self.client.user) {
-            return;
-        }
-        let limit = audit.inner.queue.lock().settings.limit;
-        let masked = secrets::mask(text);
-        let mut end = masked.len().min(limit);
-        while !masked.is_char_boundary(end) {
-            end -= 1;
-        }
-        let mut record = self.instance.audit_head("query", &self.client);
-        record.insert("db".into(), self.env.db.as_deref().into());
-        record.insert("class".into(), class.into());
-        record.insert("statement".into(), masked[..end].into());
-        if end < masked.len() {
-            record.insert("length".into(), masked.len().into());
-        }
-        let code = r.as_ref().err().map_or(0, |e| e.code);
-        record.insert("error".into(), code.into());
-        audit.put(record, bit & (event::DDL | event::DCL) != 0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -520,7 +400,7 @@ mod tests {
             ("with x as (select 1) select 1", "select"),
             ("load data infile 'x' into table t", "dml"),
         ] {
-            assert_eq!(class(text).0, want, "{text}");
+            assert_eq!(class(text, SqlMode::DEFAULT).0, want, "{text}");
         }
     }
 

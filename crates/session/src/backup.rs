@@ -25,37 +25,18 @@ use crate::privileges::PrivilegeSet;
 use crate::process::Process;
 use crate::rows::Grid;
 use crate::session::ClientSession;
+use crate::words::BackupWords;
 use narwal_engine::backup::{Backup, BackupOptions, FolderSink, Piece, Throttle};
 use narwal_engine::{Database, EngineError};
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlError, SqlResult, TypeKind, ValueRef};
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// How long a backup whose connection broke is kept.
-const KEPT: Duration = Duration::from_secs(600);
 /// The largest file of wrapped keys.
 const KEYS_MAX: u64 = 1 << 20;
-
-/// `NO LOG`, `MAX RATE n` and the like.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct BackupWords {
-    /// BACKUP TO: the folder.
-    pub to: Option<String>,
-    /// INCREMENTAL FROM: an earlier backup's folder.
-    pub parent: Option<String>,
-    /// NO LOG.
-    pub no_log: bool,
-    /// MAX RATE, in MiB per second.
-    pub max_rate: Option<u64>,
-    /// RESUME 'token' AFTER n.
-    pub resume: Option<(String, u64)>,
-}
 
 /// The data of a stream's `begin` row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,36 +50,6 @@ pub struct StreamBegin {
     /// The folder's file of wrapped keys, if the folder is encrypted: the backup's too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<String>,
-}
-
-/// Backups whose connection broke.
-#[derive(Debug, Default)]
-pub(crate) struct Parked(Mutex<HashMap<String, (Backup, Instant)>>);
-
-impl Parked {
-    fn put(instance: &Arc<Instance>, token: String, backup: Backup) {
-        let parked = &instance.parked_backups;
-        let until = Instant::now() + KEPT;
-        parked.0.lock().insert(token.clone(), (backup, until));
-        let weak: Weak<Instance> = Arc::downgrade(instance);
-        let reaper = std::thread::Builder::new()
-            .name("narwal-backup".into())
-            .spawn(move || {
-                std::thread::sleep(KEPT);
-                if let Some(instance) = weak.upgrade() {
-                    let now = Instant::now();
-                    instance
-                        .parked_backups
-                        .0
-                        .lock()
-                        .retain(|_, (_, t)| *t > now);
-                }
-            });
-        if let Err(e) = reaper {
-            tracing::warn!("a broken backup is not kept: {e}");
-            parked.0.lock().remove(&token);
-        }
-    }
 }
 
 fn error(text: impl Into<Box<str>>) -> SqlError {
@@ -215,8 +166,8 @@ impl ClientSession {
                 (token(), instance.database().begin_backup(options)?)
             }
             Some((name, after)) => {
-                let found = instance.parked_backups.0.lock().remove(name);
-                let (mut backup, _) = found.ok_or_else(|| {
+                let found = instance.parked_backups.take(name);
+                let mut backup = found.ok_or_else(|| {
                     error("there is no broken backup of this token any more: begin anew")
                 })?;
                 backup.resume_after(*after);
@@ -234,7 +185,7 @@ impl ClientSession {
         match send(&begin, &mut backup, &mut pace, out) {
             Ok(rows) => Ok(rows),
             Err(Broken::Client(e)) => {
-                Parked::put(&instance, name, backup);
+                instance.parked_backups.put(name, backup);
                 Err(e)
             }
             Err(Broken::Backup(e)) => Err(e),

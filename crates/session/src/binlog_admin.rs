@@ -1,13 +1,13 @@
 //! Administration of the binary log, and what the session asks of the GTIDs of its transactions.
 
-use crate::gtids::gtid_inside_transaction;
-pub(crate) use crate::gtids::gtid_list;
+use crate::admin::Operand;
+use crate::gtids::{gtid_inside_transaction, gtid_list};
 use crate::privileges::PrivilegeSet;
 use crate::session::ClientSession;
 use narwal_engine::{GtidChoice, PurgeReport};
-use narwal_types::errors;
+use narwal_syntax::ast::{CastType, Expr};
 use narwal_types::errors::codes;
-use narwal_types::{SqlResult, Value};
+use narwal_types::{SqlResult, Value, errors};
 use std::fmt::{Display, Write};
 use std::sync::atomic::Ordering;
 
@@ -83,9 +83,12 @@ impl ClientSession {
     }
 
     /// PURGE BINARY LOGS BEFORE: what is no time purges nothing.
-    pub(crate) fn purge_before(&mut self, time: &str) -> SqlResult<()> {
+    pub(crate) fn purge_before(&mut self, time: &Operand) -> SqlResult<()> {
         self.need_binlog_admin()?;
-        let value = self.evaluate(&format!("CAST(({time}) AS DATETIME)"))?;
+        let value = self.evaluate_expr(&Expr::Cast {
+            expr: Box::new(time.value.expr.clone()),
+            ty: CastType::DateTime(None),
+        })?;
         let Value::DateTime(t) = value else {
             return Ok(());
         };

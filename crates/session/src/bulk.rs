@@ -1,9 +1,9 @@
 //! A prepared statement for many sets of parameters (COM_STMT_BULK_EXECUTE): one statement for the client, with one result,
 //! of which all happens or nothing.
 
-use crate::prepared::{Slot, SlotKind};
 use crate::process::Command;
 use crate::session::ClientSession;
+use crate::slots::{Slot, SlotKind};
 use crate::status;
 use narwal_sql::ast::InsertSource;
 use narwal_sql::{Condition, ParamDefault, Stmt};
@@ -107,7 +107,7 @@ impl ClientSession {
             text,
             kind: SlotKind::Sql { stmt, plan, .. },
             ..
-        }) = self.prepared.get(&handle)
+        }) = self.prepared.get(handle)
         else {
             return Err(SqlError::unknown("the statement is gone"));
         };

@@ -1,21 +1,22 @@
 //! Running administrative statements: dispatch, transaction control, KILL, FLUSH, table maintenance.
 
 use crate::acl;
-use crate::admin::{Admin, Flush, Maintenance, SetScope, Show, TableLock, TableRef};
+use crate::admin::{Admin, Flush, Maintenance, Operand, SetScope, Show, TableLock, TableRef};
 use crate::information_schema::Definitions;
+use crate::open_transaction::NextTransaction;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
 use crate::session::ClientSession;
 use crate::settings::Completion;
 use crate::status;
-use crate::transaction::NextTransaction;
 use crate::variables::VarValue;
 use narwal_engine::{Isolation, Table, Transaction, ViewDef};
+use narwal_sql::ast::{Select, SelectItem};
 use narwal_sql::{VirtualTables, view};
-use narwal_types::errors;
+use narwal_syntax::{Expr, Statement};
 use narwal_types::errors::codes;
 use narwal_types::{
-    OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, TypeKind, Value, ValueRef,
+    OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, TypeKind, Value, ValueRef, errors,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -82,7 +83,7 @@ impl ClientSession {
                 Answer::Done { .. } => Vec::new(),
             },
             Admin::Maintain { .. } => maintenance_grid().columns,
-            Admin::Xa(crate::xa::Statement::Recover(as_sql)) => {
+            Admin::Xa(crate::words::XaStatement::Recover(as_sql)) => {
                 crate::xa::recover_columns(*as_sql).columns
             }
             Admin::Flashback(_) => crate::flashback::columns().columns,
@@ -221,7 +222,7 @@ impl ClientSession {
                 Ok(DONE)
             }
             Admin::Kill { query, id } => {
-                let id = match self.evaluate(id)? {
+                let id = match self.evaluate_query(id)? {
                     Value::Int(i) => i as u64,
                     Value::UInt(u) => u,
                     _ => 0,
@@ -288,21 +289,29 @@ impl ClientSession {
     }
 
     /// Evaluates an expression without tables.
-    pub(crate) fn evaluate(&self, text: &str) -> SqlResult<Value> {
-        let opts = narwal_sql::ParseOptions {
-            sql_mode: self.env.sql_mode,
-        };
-        let expr = narwal_sql::parse_expression(text, &opts)?;
-        narwal_sql::evaluate(&expr, &self.env)
+    pub(crate) fn evaluate(&self, operand: &Operand) -> SqlResult<Value> {
+        self.evaluate_expr(&operand.value.expr)
+    }
+
+    pub(crate) fn evaluate_expr(&self, expr: &Expr) -> SqlResult<Value> {
+        narwal_sql::evaluate(expr, &self.env)
     }
 
     /// Evaluates an expression that may hold subqueries, as in `SET @x = (SELECT ...)`.
-    pub(crate) fn evaluate_query(&mut self, text: &str) -> SqlResult<Value> {
-        if !text.to_ascii_lowercase().contains("select") {
-            return self.evaluate(text);
+    pub(crate) fn evaluate_query(&mut self, operand: &Operand) -> SqlResult<Value> {
+        if operand.value.subqueries.is_empty() {
+            return self.evaluate(operand);
         }
-        let text = format!("SELECT {text}");
-        let stmt = self.parse(&text)?;
+        let item = SelectItem::Expr {
+            expr: operand.value.expr.clone(),
+            alias: None,
+            text: operand.text.clone(),
+        };
+        let mut select = Select::of(vec![item], None);
+        select.subqueries = operand.value.subqueries.clone();
+        let text = format!("SELECT {}", operand.text);
+        let statement = Statement::Select(Box::new(select));
+        let stmt = narwal_sql::lower(statement, &self.parse_options())?;
         let plan = self.plan(&stmt, &text)?;
         self.check_table_locks(plan.needs())?;
         if !plan.needs().is_empty() {

@@ -4,7 +4,7 @@ use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, access_denied};
 use crate::session_vars::SessionVars;
 use crate::statement::Source;
-use narwal_sql::ast::{Into, LoadData, SelectInto};
+use narwal_sql::ast::{Into, IntoVariable, LoadData, SelectInto};
 use narwal_sql::file_format::FileFormat;
 use narwal_sql::{Stmt, VariableSource};
 use narwal_types::errors;
@@ -100,14 +100,18 @@ impl ClientSession {
                 if names.len() != plan.columns().len() {
                     return self.fail(errors::WRONG_NUMBER_OF_COLUMNS_IN_SELECT.plain());
                 }
-                Ok(Target::Variables(names.clone(), Vec::new()))
+                let names = names.iter().map(|v| match v {
+                    // A variable of a program: narwal-sql refuses it.
+                    IntoVariable::User(name) | IntoVariable::Local(name, _) => name.clone(),
+                });
+                Ok(Target::Variables(names.collect(), Vec::new()))
             }
             Into::Outfile {
                 charset, format, ..
             } => match charset.as_deref().map(str::to_ascii_lowercase).as_deref() {
                 None | Some("utf8" | "utf8mb3" | "utf8mb4" | "binary") => self
                     .new_file(&s.into)
-                    .map(|f| Target::Rows(f, format.clone(), Vec::new())),
+                    .map(|f| Target::Rows(f, FileFormat::of(format), Vec::new())),
                 Some(_) => Err(SqlError::unsupported("INTO OUTFILE ... CHARACTER SET")),
             },
             Into::Dumpfile(_) => self.new_file(&s.into).map(Target::Values),

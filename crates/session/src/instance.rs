@@ -3,23 +3,21 @@
 use crate::acl::{Account, Acl};
 use crate::archive::ArchiveControl;
 use crate::audit::Audit;
+use crate::locks::LockedTables;
 use crate::logins::Logins;
 use crate::named_locks::NamedLocks;
 use crate::plugins::Plugins;
-use crate::privileges::PrivilegeSet;
-use crate::process::{Killer, ProcessList};
+use crate::process::ProcessList;
 use crate::read_lock::GlobalReadLock;
 use crate::replica::{Filters, ReplicaControl, ReplicaFilter};
-use crate::session::ClientSession;
+use crate::startup::Startup;
 use crate::status::{self, Counters};
-use crate::table_locks::LockedTables;
 use crate::variables::parts::{ServerParts, Switches};
-use crate::variables::{self, AtStart, Effect, Scope, VARIABLES, VarValue, VariableDef};
-use narwal_engine::{BinlogFilter, CatalogChange, CommitInfo, Database, Ddl, TxnOptions};
+use crate::variables::{self, VARIABLES, VarValue, VariableDef};
+use narwal_engine::{CatalogChange, CommitInfo, Database, Ddl, TxnOptions};
 use narwal_replication::Source;
 use narwal_types::{SqlError, SqlResult};
 use parking_lot::{Mutex, RwLock};
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -30,252 +28,6 @@ pub const NARWAL_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The version that clients see: MariaDB's series whose dialect is spoken, and Narwal's own version.
 pub fn server_version() -> String {
     format!("10.11.0-MariaDB-narwal-{NARWAL_VERSION}")
-}
-
-/// Settings of the command line and of option files, before the server starts.
-#[derive(Debug, Clone)]
-pub struct Startup {
-    values: Vec<VarValue>,
-    given: BTreeSet<usize>,
-    filter: BinlogFilter,
-    /// By connection, in lower case.
-    replica_filters: BTreeMap<String, ReplicaFilter>,
-    /// Sentences for the log: settings that were accepted but changed or without effect.
-    pub warnings: Vec<String>,
-}
-
-impl Default for Startup {
-    fn default() -> Self {
-        Startup {
-            values: VARIABLES.iter().map(VariableDef::default_value).collect(),
-            given: BTreeSet::new(),
-            filter: BinlogFilter::default(),
-            replica_filters: BTreeMap::new(),
-            warnings: Vec::new(),
-        }
-    }
-}
-
-impl Startup {
-    /// MariaDB's defaults.
-    pub fn new() -> Self {
-        Startup::default()
-    }
-
-    /// Takes an option. The name may have `-` or `_`, and the prefixes `loose-` (unknown is a warning), `skip-`,
-    /// `disable-` and `enable-`. The error is a sentence for the person at the terminal; for an unknown name it
-    /// suggests the nearest.
-    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
-        let name = name
-            .trim_start_matches('-')
-            .replace('-', "_")
-            .to_ascii_lowercase();
-        let (loose, name) = match name.strip_prefix("loose_") {
-            Some(n) => (true, n.to_string()),
-            None => (false, name),
-        };
-        let known = variables::lookup(&name);
-        if let Some(AtStart::Ignored(text)) = known.map(|d| d.hooks.at_start)
-            && !matches!(value, Some("0" | "OFF" | "off"))
-        {
-            self.warnings.push(text.into());
-            return Ok(());
-        }
-        // `connection.variable`; without a name it is the default connection's.
-        let (connection, variable) = name.rsplit_once('.').unwrap_or(("", &name));
-        if let Some(list) = variables::lookup(variable).and_then(|d| d.hooks.filter) {
-            return self
-                .replica_filters
-                .entry(connection.to_string())
-                .or_default()
-                .add(list, value.unwrap_or_default())
-                .map_err(|_| {
-                    format!(
-                        "--{} needs names of the form database.table",
-                        name.replace('_', "-")
-                    )
-                });
-        }
-        let found = variables::index(&name)
-            .map(|i| (i, value))
-            .or_else(|| {
-                let off = name
-                    .strip_prefix("skip_")
-                    .or_else(|| name.strip_prefix("disable_"))?;
-                variables::index(off).map(|i| (i, Some("OFF")))
-            })
-            .or_else(|| {
-                let on = name.strip_prefix("enable_")?;
-                variables::index(on).map(|i| (i, Some("ON")))
-            });
-        let Some((i, value)) = found else {
-            if loose {
-                self.warnings.push(format!(
-                    "unknown option --{} is ignored (loose)",
-                    name.replace('_', "-")
-                ));
-                return Ok(());
-            }
-            let hint = variables::nearest(&name)
-                .map(|n| format!(". Did you mean --{}?", n.replace('_', "-")))
-                .unwrap_or_default();
-            return Err(format!("unknown option --{}{hint}", name.replace('_', "-")));
-        };
-        self.accept(i, value)
-    }
-
-    /// Gives a variable its value.
-    fn accept(&mut self, i: usize, value: Option<&str>) -> Result<(), String> {
-        let d = &VARIABLES[i];
-        let option = d.option_name();
-        if matches!(d.effect, Effect::Computed | Effect::State) || d.scope == Scope::Session {
-            return Err(format!("--{option} can't be set: it is not a setting"));
-        }
-        let accepted = d.accept_option(value)?;
-        self.warnings.extend(accepted.truncated);
-        let value = accepted.value;
-        if value != d.default_value() {
-            let refused = match (d.hooks.at_start, d.effect) {
-                (AtStart::Refused(reason), _) => Some(reason.to_string()),
-                (_, Effect::Fixed) => Some(format!("Narwal has {} only", d.default)),
-                _ => None,
-            };
-            if let Some(reason) = refused {
-                return Err(format!(
-                    "--{option}={} is not supported: {reason}",
-                    value.show()
-                ));
-            }
-            if d.effect == Effect::Inert {
-                self.warnings.push(d.inert_text());
-            }
-        }
-        if let Some(check) = d.hooks.check_option {
-            check(&value).map_err(|e| format!("--{option}: {e}"))?;
-        }
-        self.put(i, value);
-        self.given.insert(i);
-        Ok(())
-    }
-
-    fn put(&mut self, i: usize, value: VarValue) {
-        let hooks = &VARIABLES[i].hooks;
-        self.values[i] = match hooks.at_start {
-            AtStart::Appended(between) => {
-                let before = self.values[i].show();
-                VarValue::text(format!("{before}{between}{}", value.show()))
-            }
-            AtStart::Names(list) => {
-                let list = list(&mut self.filter);
-                list.push(value.show());
-                VarValue::text(list.join(","))
-            }
-            _ => value,
-        };
-        if let Some(Ok((name, other))) = hooks.twin.map(|twin| twin(&self.values[i]))
-            && let Some(at) = variables::index(name)
-        {
-            self.values[at] = other;
-        }
-    }
-
-    /// States a fact that the server knows (data folder, port, socket, host name).
-    pub fn fact(&mut self, name: &str, value: VarValue) {
-        if let Some(i) = variables::index(name) {
-            self.values[i] = value;
-        }
-    }
-
-    /// A value by name; NULL if there is no such variable.
-    pub fn get(&self, name: &str) -> VarValue {
-        variables::index(name).map_or(VarValue::Null, |i| self.values[i].clone())
-    }
-
-    /// True if the option was given.
-    pub fn is_given(&self, name: &str) -> bool {
-        variables::index(name).is_some_and(|i| self.given.contains(&i))
-    }
-
-    /// The settings that the store needs.
-    pub fn engine_options(&self) -> narwal_engine::Options {
-        let mut o = narwal_engine::Options {
-            binlog_filter: self.filter.clone(),
-            ..narwal_engine::Options::default()
-        };
-        for (d, v) in VARIABLES.iter().zip(&self.values) {
-            if let Some(option) = d.hooks.option {
-                option(&mut o, v);
-            }
-            if let Some(options) = d.hooks.options {
-                options(&mut o, &|name| self.get(name));
-            }
-        }
-        o
-    }
-}
-
-/// A client that has proved who it is.
-#[derive(Clone)]
-pub struct ConnectOptions {
-    /// Connection id.
-    pub id: u32,
-    /// User name as given.
-    pub user: String,
-    /// The account it was matched with.
-    pub account_user: String,
-    /// That account's host pattern.
-    pub account_host: String,
-    /// Where it comes from, as accounts are matched: `localhost` or an address.
-    pub host: String,
-    /// Its address, if it came by TCP.
-    pub ip: Option<String>,
-    /// Its TCP port, or 0.
-    pub port: u16,
-    /// Default database.
-    pub db: Option<String>,
-    /// Collation id of the handshake.
-    pub collation: u16,
-    /// TLS version and cipher.
-    pub tls: Option<(String, String)>,
-    /// CLIENT_CAN_HANDLE_EXPIRED_PASSWORDS.
-    pub handles_expired: bool,
-    /// CLIENT_FOUND_ROWS.
-    pub found_rows: bool,
-    /// CLIENT_MULTI_STATEMENTS.
-    pub multi_statements: bool,
-    /// CLIENT_INTERACTIVE.
-    pub interactive: bool,
-    /// CLIENT_COMPRESS: the connection is compressed.
-    pub compressed: bool,
-    /// CLIENT_SESSION_TRACK: the client wants to be told what changes in its session.
-    pub session_track: bool,
-    /// Ends the connection or its statement from outside.
-    pub killer: Option<Killer>,
-}
-
-impl ConnectOptions {
-    /// A local connection as `root@localhost`: for tests and embedders.
-    pub fn local(id: u32) -> Self {
-        ConnectOptions {
-            id,
-            user: "root".into(),
-            account_user: "root".into(),
-            account_host: "localhost".into(),
-            host: "localhost".into(),
-            ip: None,
-            port: 0,
-            db: None,
-            collation: 45,
-            tls: None,
-            handles_expired: false,
-            found_rows: false,
-            multi_statements: true,
-            interactive: false,
-            compressed: false,
-            session_track: false,
-            killer: None,
-        }
-    }
 }
 
 /// The shared part of a server. One for each database.
@@ -301,7 +53,7 @@ pub struct Instance {
     /// LOCK TABLES.
     pub(crate) locked_tables: LockedTables,
     /// Backups whose connection broke, for a while.
-    pub(crate) parked_backups: crate::backup::Parked,
+    pub(crate) parked_backups: crate::parked_backups::Parked,
     version: Arc<str>,
     shutdown: Mutex<Option<Box<dyn Fn() + Send>>>,
     watchdog: Mutex<bool>,
@@ -386,7 +138,7 @@ impl Instance {
             }
         }
         instance.fit_password_length();
-        instance.audit.configure(&instance);
+        instance.audit_changed();
         Arc::new(instance)
     }
 
@@ -422,23 +174,6 @@ impl Instance {
     /// What ships the server's log to an archive, if something does.
     pub(crate) fn archive_control(&self) -> Option<&Arc<dyn ArchiveControl>> {
         self.archive.get()
-    }
-
-    /// A session of the server's own, with all privileges, whatever the accounts are. It is not in the process list.
-    ///
-    /// # Errors
-    /// The session can't be made.
-    pub fn connect_internal(self: &Arc<Self>) -> SqlResult<ClientSession> {
-        let mut account = Account::new("", "");
-        account.global = PrivilegeSet::ALL_GLOBAL.with(PrivilegeSet::GRANT_OPTION);
-        let client = ConnectOptions {
-            user: "system user".into(),
-            account_user: String::new(),
-            account_host: String::new(),
-            host: String::new(),
-            ..ConnectOptions::local(self.system_ids(1))
-        };
-        ClientSession::for_applier(self.clone(), client, Arc::new(account), Arc::default())
     }
 
     /// The first of `n` ids for sessions of the server's own: ids that no client has.
@@ -524,17 +259,6 @@ impl Instance {
     /// The account that a client is, before it has proved anything.
     pub fn account(&self, user: &str, host: &str, ip: Option<&str>) -> Option<Arc<Account>> {
         self.acl().find(user, host, ip).cloned()
-    }
-
-    /// Makes the session of a client that has been authenticated.
-    pub fn connect(self: &Arc<Self>, options: ConnectOptions) -> SqlResult<ClientSession> {
-        self.connections.fetch_add(1, Ordering::Relaxed);
-        let session = ClientSession::new(self.clone(), options.clone());
-        match &session {
-            Ok(s) => self.audit_client("connect", &s.client, None),
-            Err(e) => self.audit_client("failed_connect", &options, Some(e)),
-        }
-        session
     }
 
     /// A client was refused or lost before it had a session.
@@ -667,7 +391,7 @@ impl ServerParts for Instance {
     }
 
     fn audit_changed(&self) {
-        self.audit.configure(self);
+        self.audit.configure(&|name| self.global_value(name));
     }
 
     fn rotate_audit(&self) {
@@ -711,47 +435,5 @@ impl ServerParts for Instance {
 
     fn set_gtid_slave_pos(&self, text: String) -> SqlResult<()> {
         Instance::set_gtid_slave_pos(self, text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn startup_options() {
-        let mut s = Startup::new();
-        s.set("--innodb-flush-log-at-trx-commit", Some("2"))
-            .unwrap();
-        s.set("innodb_buffer_pool_size", Some("64M")).unwrap();
-        s.set("skip-name-resolve", None).unwrap();
-        s.set("loose-no-such-thing", Some("1")).unwrap();
-        s.set("sync-binlog", Some("1")).unwrap();
-        assert_eq!(s.warnings.len(), 1, "{:?}", s.warnings);
-        s.set("sync-binlog", Some("0")).unwrap();
-        assert!(s.warnings[1].contains("sync_binlog has no effect"));
-        let o = s.engine_options();
-        assert_eq!((o.flush_log_at_trx_commit, o.memory_budget), (2, 64 << 20));
-        assert!(s.is_given("innodb_buffer_pool_size") && !s.is_given("port"));
-        let e = s.set("max-conections", Some("5")).unwrap_err();
-        assert!(e.contains("Did you mean --max-connections?"), "{e}");
-        let e = s.set("binlog-format", Some("statement")).unwrap_err();
-        assert!(e.contains("not supported"), "{e}");
-        assert!(s.set("version", Some("x")).is_err());
-        assert!(s.set("port", Some("x")).is_err());
-        assert!(s.set("port", None).is_err());
-    }
-
-    #[test]
-    fn mysqls_group_commit_names() {
-        let mut s = Startup::new();
-        s.set("binlog-group-commit-sync-delay", Some("500"))
-            .unwrap();
-        let o = s.engine_options();
-        assert_eq!((o.commit_wait_count, o.commit_wait_usec), (u32::MAX, 500));
-        let mut s = Startup::new();
-        s.set("binlog-commit-wait-count", Some("10")).unwrap();
-        let o = s.engine_options();
-        assert_eq!((o.commit_wait_count, o.commit_wait_usec), (10, 100_000));
     }
 }

@@ -1,45 +1,50 @@
 //! Client sessions: variables, users and privileges, SHOW, statement dispatch.
 //!
+//! Files import one way only, from what a client does down to what all sessions share; `tests/one_way.rs` checks it.
+//!
 //! | file | holds |
 //! |---|---|
-//! | `instance.rs` | [`Instance`]: what all sessions of a server share; [`Startup`]: options of the command line |
-//! | `session.rs` | [`ClientSession`]: what the protocol front calls |
-//! | `statement.rs`, `prepared.rs` | statement text in, results out; prepared statements |
-//! | `transaction.rs`, `access.rs` | the transaction; whether a statement is allowed |
+//! | `commands.rs` | what the protocol front calls: queries, commands |
+//! | `statement.rs`, `prepared.rs`, `bulk.rs`, `text_plans.rs` | statement text in, results out; prepared statements; plans kept for texts |
 //! | `control.rs` | control statements: BEGIN, COMMIT, savepoints, KILL, FLUSH, table maintenance |
-//! | `binlog_admin.rs` | PURGE BINARY LOGS, FLUSH BINARY LOGS, RESET MASTER; GTIDs of the session |
-//! | `raw_literals.rs` | statements with raw bytes in their literals |
-//! | `flashback.rs` | FLASHBACK BINARY LOGS: taking transactions back |
-//! | `read_lock.rs`, `table_locks.rs` | FLUSH TABLES WITH READ LOCK; LOCK TABLES |
+//! | `transaction.rs`, `xa.rs`, `access.rs` | the transaction, XA branches; whether a statement is allowed |
 //! | `set.rs`, `set_statement.rs` | SET; SET STATEMENT ... FOR |
-//! | `users.rs` | CREATE USER, GRANT and the like |
-//! | `show/` | SHOW and DESCRIBE |
-//! | `information_schema/` | the virtual tables |
-//! | `variables/`, `session_vars.rs`, `settings.rs` | system variables: the table of them, a session's values, the settings that they make |
-//! | `acl.rs`, `privileges.rs`, `password.rs` | accounts, privileges, password hashes |
-//! | `password_rules.rs`, `logins.rs`, `plugins.rs` | which passwords may be had; failed logins; what INSTALL SONAME switches on |
-//! | `audit.rs`, `secrets.rs` | the audit log; statement texts without their passwords |
-//! | `admin.rs`, `admin_parse.rs`, `lex.rs` | administrative statements and their parser |
-//! | `dump.rs` | COM_REGISTER_SLAVE, COM_BINLOG_DUMP: what a session has to do with replicas |
-//! | `archive.rs` | the archive of the log, as sessions see it |
+//! | `users.rs`, `plugin_statements.rs`, `password_rules.rs` | CREATE USER, GRANT and the like; INSTALL; which passwords may be had |
+//! | `show/`, `information_schema/`, `view.rs` | SHOW and DESCRIBE; the virtual tables; what they see of a session |
+//! | `table_locks.rs`, `backup.rs`, `flashback.rs`, `binlog_admin.rs`, `dump.rs`, `files.rs` | LOCK TABLES; BACKUP; FLASHBACK; PURGE, RESET MASTER; COM_BINLOG_DUMP; LOAD DATA |
 //! | `apply.rs` | event groups of other servers: import, replicas |
 //! | `replica/` | the server as a replica: connections, their statements, filters |
-//! | `process.rs`, `status.rs` | process list, counters |
+//! | `admin.rs`, `words.rs`, `lower/` | administrative statements, made from the parser's trees |
+//! | `session.rs` | [`ClientSession`]: the parts of a session and how it begins |
+//! | `session_vars.rs`, `settings.rs` | a session's variables; the settings that they make |
+//! | `open_transaction.rs`, `xa_branch.rs`, `slots.rs`, `plan_cache.rs`, `tracker.rs`, `locks.rs`, `applying.rs` | the state of a session's parts |
+//! | `instance.rs`, `connect.rs`, `login_answers.rs`, `audit_events.rs`, `system_thread.rs` | [`Instance`]: what all sessions of a server share; sessions, logins, the audit log's lines, threads in the process list |
+//! | `startup.rs` | [`Startup`]: options of the command line |
+//! | `variables/` | the table of system variables |
+//! | `acl.rs`, `privileges.rs`, `password.rs`, `logins.rs`, `plugins.rs` | accounts, privileges, password hashes; failed logins; what is switched on |
+//! | `process.rs`, `status.rs`, `read_lock.rs`, `named_locks.rs`, `audit.rs`, `parked_backups.rs` | the process list, counters, locks, the audit log's file, broken backups |
+//! | `raw_literals.rs`, `client_text.rs`, `charset.rs`, `gtids.rs`, `rows.rs` | raw bytes in literals, character sets, lists of GTIDs, rows of answers |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod access;
 mod acl;
 mod admin;
-mod admin_parse;
 pub mod apply;
+mod apply_error;
 mod apply_made;
+mod applying;
 mod archive;
 mod audit;
+mod audit_events;
 mod backup;
 mod binlog_admin;
 mod bulk;
 mod charset;
+mod client;
 mod client_text;
+mod clock;
+mod commands;
+mod connect;
 mod control;
 mod dump;
 mod files;
@@ -47,11 +52,17 @@ mod flashback;
 mod gtids;
 mod information_schema;
 mod instance;
-mod lex;
+mod locks;
+mod login_answers;
 mod logins;
+mod lower;
 mod named_locks;
+mod open_transaction;
+mod parked_backups;
 mod password;
 mod password_rules;
+mod plan_cache;
+mod plugin_statements;
 mod plugins;
 mod prepared;
 mod privileges;
@@ -61,7 +72,6 @@ mod read_lock;
 mod reads;
 pub mod replica;
 mod rows;
-mod secrets;
 mod sequences;
 mod session;
 mod session_vars;
@@ -69,29 +79,40 @@ mod set;
 mod set_statement;
 mod settings;
 mod show;
+mod slots;
 mod sql_prepared;
+mod startup;
 mod statement;
 mod status;
+mod system_thread;
 mod table_locks;
 mod text_plans;
 mod track;
+mod tracker;
 mod transaction;
 mod users;
 pub mod variables;
+mod view;
 mod views;
+mod words;
 mod xa;
+mod xa_branch;
 
 pub use acl::{Account, Acl, Lifetime, TlsNeed};
 pub use archive::ArchiveControl;
 pub use backup::StreamBegin;
-pub use instance::{ConnectOptions, Instance, NARWAL_VERSION, Startup, server_version};
+pub use client::ConnectOptions;
+pub use commands::flags;
+pub use instance::{Instance, NARWAL_VERSION, server_version};
 pub use logins::FailedLogin;
+pub use narwal_syntax::secrets::mask as without_secrets;
 pub use password::{native_hash, sha2_hash, sha2_verify};
 pub use plugins::unknown_plugin;
 pub use prepared::PreparedInfo;
 pub use privileges::PrivilegeSet;
-pub use process::{Killer, SystemTask, SystemThread};
-pub use secrets::mask as without_secrets;
-pub use session::{ClientSession, flags};
+pub use process::Killer;
+pub use session::ClientSession;
 pub use settings::SessionTimeouts;
 pub use show::filter::like;
+pub use startup::Startup;
+pub use system_thread::{SystemTask, SystemThread};

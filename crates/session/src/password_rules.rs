@@ -2,13 +2,11 @@
 
 use crate::admin::AuthSpec;
 use crate::instance::Instance;
+use crate::plugins::SIMPLE;
 use crate::session::ClientSession;
 use narwal_types::SqlResult;
 use narwal_types::errors;
 use narwal_types::errors::codes;
-
-/// Its name, as INSTALL SONAME and `--plugin-load-add` have it.
-pub(crate) const SIMPLE: &str = "simple_password_check";
 
 /// What a password must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,10 +60,18 @@ impl Rules {
 }
 
 /// The least length that the other rules ask for anyway: the variable is never below it.
-pub(crate) fn least_length(get: &dyn Fn(&str) -> u64) -> u64 {
+fn least_length(get: &dyn Fn(&str) -> u64) -> u64 {
     get("simple_password_check_digits")
         + 2 * get("simple_password_check_letters_same_case")
         + get("simple_password_check_other_characters")
+}
+
+impl Instance {
+    /// Raises `simple_password_check_minimal_length` to what the other rules need.
+    pub(crate) fn fit_password_length(&self) {
+        let least = least_length(&|n| self.global_value(n).as_u64());
+        self.raise_global("simple_password_check_minimal_length", least);
+    }
 }
 
 impl ClientSession {

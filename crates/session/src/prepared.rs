@@ -1,21 +1,18 @@
 //! Prepared statements.
 
 use crate::admin::Admin;
-use crate::admin_parse;
-use crate::lex::LexOptions;
+use crate::lower::{self, Work};
 use crate::process::Command;
 use crate::session::ClientSession;
-use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, unwrap, utf8};
+use crate::slots::{Slot, SlotKind};
+use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
-use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};
+use narwal_syntax::glance;
 use narwal_types::errors;
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// The generation of a plan that was made for other types of parameters: never the session's.
-const RETYPED: u64 = u64::MAX;
 
 /// What a prepared statement looks like to the client.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,52 +27,6 @@ pub struct PreparedInfo {
     pub cursor: bool,
     /// [`ClientSession::execute_bulk`] may run it.
     pub bulk: bool,
-}
-
-/// A prepared statement.
-pub(crate) struct Slot {
-    pub(crate) text: Arc<str>,
-    /// Default database when it was prepared.
-    pub(crate) db: Option<Arc<str>>,
-    pub(crate) kind: SlotKind,
-    /// What it takes, in bytes.
-    pub(crate) bytes: i64,
-}
-
-pub(crate) enum SlotKind {
-    Sql {
-        stmt: Arc<Stmt>,
-        plan: Arc<Prepared>,
-        counter: usize,
-        writes: bool,
-        keeps_diagnostics: bool,
-        /// `plan_generation` of the session when it was planned.
-        generation: u64,
-        /// Types of the parameters that it was planned for, if columns of its result depend on them.
-        types: Vec<ParamType>,
-    },
-    Ddl(Arc<DdlStmt>, usize),
-    Admin(Arc<Admin>),
-}
-
-impl Slot {
-    /// Takes over the types of parameters, if the statement's result depends on them.
-    #[inline]
-    fn retype(&mut self, params: &[ValueRef<'_>], wire_types: &[(u8, u8)]) {
-        let SlotKind::Sql {
-            types, generation, ..
-        } = &mut self.kind
-        else {
-            return;
-        };
-        for (i, (now, v)) in types.iter_mut().zip(params).enumerate() {
-            let given = ParamType::of(wire_types.get(i).map_or(0, |t| t.0), v);
-            if given != *now {
-                *now = given;
-                *generation = RETYPED;
-            }
-        }
-    }
 }
 
 impl ClientSession {
@@ -111,82 +62,80 @@ impl ClientSession {
         if text.is_empty() {
             return Err(empty_query());
         }
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        if text.contains(';') && narwal_sql::split_statements(text, no_backslash).len() > 1 {
-            return Err(crate::lex::syntax_near(text, text.find(';').unwrap_or(0)));
-        }
-        let code = unwrap(text, no_backslash);
-        let (mut cursor, mut bulk) = (false, false);
-        let (kind, params, columns) = if admin_parse::is_admin(&code) {
-            if has_placeholder(&code, self.lex_options()) {
-                return Err(SqlError::unsupported(
-                    "parameters in statements other than SELECT, INSERT, REPLACE, UPDATE, DELETE and DO",
-                ));
-            }
-            let admin = admin_parse::parse(&code, self.lex_options())?;
-            if matches!(admin, Admin::Prepared(_)) {
-                return Err(crate::sql_prepared::not_preparable());
-            }
-            let columns = self.admin_columns(&admin)?;
-            cursor = matches!(admin, Admin::Show(_));
-            (SlotKind::Admin(Arc::new(admin)), 0, columns)
-        } else {
-            let stmt = self.parse(&code)?;
-            if matches!(stmt, Stmt::LoadData(_)) {
-                return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
-            }
-            let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
-            if let Stmt::Ddl(d) = stmt {
-                (SlotKind::Ddl(Arc::new(*d), counter), 0, Vec::new())
-            } else {
-                cursor = matches!(stmt, Stmt::Select(_));
-                bulk = crate::bulk::is_bulk(&stmt);
-                let mut plan = self.plan(&stmt, text)?;
-                let mut types = Vec::new();
-                if plan.depends_on_param_types() {
-                    // What is told of it now is what it would be with NULLs.
-                    types = vec![ParamType::Null; plan.params()];
-                    plan = self.plan_typed(&stmt, text, &types)?;
-                }
-                let (params, columns) = (plan.params(), plan.columns().to_vec());
-                (
-                    SlotKind::Sql {
-                        counter,
-                        writes: stmt.writes(),
-                        keeps_diagnostics: keeps_diagnostics(&stmt),
-                        generation: self.plan_generation,
-                        types,
-                        stmt: Arc::new(stmt),
-                        plan: Arc::new(plan),
-                    },
-                    params,
-                    columns,
-                )
-            }
-        };
-        let params = u16::try_from(params).map_err(|_| errors::PS_MANY_PARAM.plain())?;
-        self.last_handle = self.last_handle.wrapping_add(1).max(1);
+        let (kind, mut info) = self.slot_kind(text)?;
         self.instance
             .prepared_statements
             .fetch_add(1, Ordering::Relaxed);
         let bytes = narwal_memory::held() - before;
-        self.prepared_bytes += bytes;
-        self.prepared.insert(
-            self.last_handle,
-            Slot {
-                text: text.into(),
-                db: self.env.db.clone(),
-                kind,
-                bytes,
-            },
-        );
-        Ok(PreparedInfo {
-            handle: self.last_handle,
+        info.handle = self.prepared.keep(Slot {
+            text: text.into(),
+            db: self.env.db.clone(),
+            kind,
+            bytes,
+        });
+        Ok(info)
+    }
+
+    /// What is kept of a statement, and what is told of it.
+    fn slot_kind(&mut self, text: &str) -> SqlResult<(SlotKind, PreparedInfo)> {
+        let options = self.parse_options();
+        let statement = narwal_syntax::parse_statement(text, &options)?;
+        let stmt = match lower::work(statement, &options)? {
+            Work::Settings { .. } => return Err(SqlError::unsupported("SET STATEMENT")),
+            Work::Admin(admin) => return self.admin_slot(admin, text),
+            Work::Sql(stmt) => stmt,
+        };
+        if matches!(stmt, Stmt::LoadData(_)) {
+            return Err(SqlError::unsupported("LOAD DATA as a prepared statement"));
+        }
+        let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
+        if let Stmt::Ddl(d) = stmt {
+            let kind = SlotKind::Ddl(Arc::new(*d), counter);
+            return Ok((kind, PreparedInfo::default()));
+        }
+        let mut plan = self.plan(&stmt, text)?;
+        let mut types = Vec::new();
+        if plan.depends_on_param_types() {
+            // What is told of it now is what it would be with NULLs.
+            types = vec![ParamType::Null; plan.params()];
+            plan = self.plan_typed(&stmt, text, &types)?;
+        }
+        let params = u16::try_from(plan.params()).map_err(|_| errors::PS_MANY_PARAM.plain())?;
+        let info = PreparedInfo {
+            handle: 0,
             params,
-            columns,
-            cursor,
-            bulk,
-        })
+            columns: plan.columns().to_vec(),
+            cursor: matches!(stmt, Stmt::Select(_)),
+            bulk: crate::bulk::is_bulk(&stmt),
+        };
+        let kind = SlotKind::Sql {
+            counter,
+            writes: stmt.writes(),
+            keeps_diagnostics: keeps_diagnostics(&stmt),
+            generation: self.plan_generation,
+            types,
+            stmt: Arc::new(stmt),
+            plan: Arc::new(plan),
+        };
+        Ok((kind, info))
+    }
+
+    /// As [`Self::slot_kind`], for a statement of the session's own.
+    fn admin_slot(&mut self, admin: Box<Admin>, text: &str) -> SqlResult<(SlotKind, PreparedInfo)> {
+        if glance::first_param(text, self.env.sql_mode).is_some() {
+            return Err(SqlError::unsupported(
+                "parameters in statements other than SELECT, INSERT, REPLACE, UPDATE, DELETE and DO",
+            ));
+        }
+        if matches!(*admin, Admin::Prepared(_)) {
+            return Err(crate::sql_prepared::not_preparable());
+        }
+        let info = PreparedInfo {
+            columns: self.admin_columns(&admin)?,
+            cursor: matches!(*admin, Admin::Show(_)),
+            ..PreparedInfo::default()
+        };
+        Ok((SlotKind::Admin(Arc::from(admin)), info))
     }
 
     /// Plans a statement whose parameters have these types.
@@ -203,7 +152,7 @@ impl ClientSession {
             kind: SlotKind::Sql { stmt, types, .. },
             db,
             ..
-        }) = self.prepared.get(&handle)
+        }) = self.prepared.get(handle)
         else {
             return Err(table_changed());
         };
@@ -223,7 +172,7 @@ impl ClientSession {
         wire_types: &[(u8, u8)],
         out: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        let Some(slot) = self.prepared.get_mut(&handle) else {
+        let Some(slot) = self.prepared.get_mut(handle) else {
             return Err(errors::UNKNOWN_STMT_HANDLER.with([&handle, &"mysqld_stmt_execute"]));
         };
         slot.retype(params, wire_types);
@@ -265,7 +214,7 @@ impl ClientSession {
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        let Some(slot) = self.prepared.get(&handle) else {
+        let Some(slot) = self.prepared.get(handle) else {
             return Err(SqlError::unknown("the statement is gone"));
         };
         match &slot.kind {
@@ -319,7 +268,7 @@ impl ClientSession {
                                     ..
                                 },
                             ..
-                        }) = self.prepared.get_mut(&handle)
+                        }) = self.prepared.get_mut(handle)
                     {
                         *p = plan.clone();
                         *generation = current_generation;
@@ -348,19 +297,11 @@ impl ClientSession {
 
     /// Forgets a prepared statement.
     pub fn close_statement(&mut self, handle: u32) {
-        if let Some(slot) = self.prepared.remove(&handle) {
-            self.prepared_bytes -= slot.bytes;
+        if self.prepared.remove(handle) {
             self.process.counters.add(status::STMT_CLOSE, 1);
             self.instance
                 .prepared_statements
                 .fetch_sub(1, Ordering::Relaxed);
         }
     }
-}
-
-pub(crate) fn has_placeholder(code: &str, opts: LexOptions) -> bool {
-    crate::lex::tokens(code, opts).is_ok_and(|t| {
-        t.iter()
-            .any(|t| matches!(t.tok, crate::lex::Tok::Punct(b'?')))
-    })
 }

@@ -1,7 +1,5 @@
 //! The process list: what each connection is doing, and how to stop it.
 
-use crate::instance::Instance;
-use crate::secrets;
 use crate::status::Counters;
 use narwal_engine::KillFlag;
 use parking_lot::{Mutex, RwLock};
@@ -16,7 +14,7 @@ use std::time::Instant;
 pub type Killer = Arc<dyn Fn(bool) + Send + Sync>;
 
 /// Says what a thread is doing.
-type StateTeller = Arc<dyn Fn() -> &'static str + Send + Sync>;
+pub(crate) type StateTeller = Arc<dyn Fn() -> &'static str + Send + Sync>;
 
 /// What a connection is doing, SHOW PROCESSLIST's Command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,9 +127,9 @@ pub(crate) struct Process {
     /// Wakes the session where it sleeps at something else than the engine.
     waker: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
     /// The state of a thread of the server's own; empty: that of [`Stage`].
-    text: Mutex<&'static str>,
+    pub(crate) text: Mutex<&'static str>,
     /// Who knows it, instead of `text`.
-    teller: Mutex<Option<StateTeller>>,
+    pub(crate) teller: Mutex<Option<StateTeller>>,
     /// A thread of the server's own: no connection.
     system: bool,
     pub counters: Counters,
@@ -230,7 +228,7 @@ impl Process {
     }
 
     /// A line for a thread of the server's own.
-    fn system(id: u32, command: Command, now: u64, killer: Killer) -> Self {
+    pub(crate) fn system(id: u32, command: Command, now: u64, killer: Killer) -> Self {
         let identity = Identity {
             user: "system user".into(),
             ..Identity::default()
@@ -323,7 +321,10 @@ impl Process {
                 }
             },
             info: running
-                .then(|| secrets::mask(&String::from_utf8_lossy(&self.info.lock())).into_owned())
+                .then(|| {
+                    narwal_syntax::secrets::mask(&String::from_utf8_lossy(&self.info.lock()))
+                        .into_owned()
+                })
                 .filter(|s| !s.is_empty()),
             memory: (self.memory.used(), self.memory.most()),
         }
@@ -358,77 +359,6 @@ pub(crate) struct ProcessList {
     own: AtomicUsize,
     /// Their ids so far.
     system: AtomicU32,
-}
-
-/// What a thread of the server's own does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SystemTask {
-    /// It receives a source's log.
-    ReplicaIo,
-    /// It applies it.
-    ReplicaSql,
-    /// It helps with that.
-    ReplicaWorker,
-}
-
-/// A thread of the server's own in the process list; its line goes with it.
-pub struct SystemThread {
-    instance: Arc<Instance>,
-    process: Arc<Process>,
-}
-
-impl std::fmt::Debug for SystemThread {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("SystemThread")
-            .field(&self.process.id)
-            .finish()
-    }
-}
-
-impl SystemThread {
-    /// Puts a line into the process list. `killer` is what KILL does: `true` for the connection, `false` for the statement.
-    pub fn new(instance: &Arc<Instance>, task: SystemTask, killer: Killer) -> Self {
-        let command = match task {
-            SystemTask::ReplicaIo => Command::ReplicaIo,
-            SystemTask::ReplicaSql => Command::ReplicaSql,
-            SystemTask::ReplicaWorker => Command::ReplicaWorker,
-        };
-        let list = &instance.processes;
-        let id = list.system_ids(1);
-        let process = Arc::new(Process::system(id, command, list.now(), killer));
-        list.add(process.clone());
-        SystemThread {
-            instance: instance.clone(),
-            process,
-        }
-    }
-
-    /// Its id in the process list.
-    pub fn id(&self) -> u32 {
-        self.process.id
-    }
-
-    /// What it is doing, SHOW PROCESSLIST's State; the time counts from here if that is something else than before.
-    pub fn state(&self, text: &'static str) {
-        let before = std::mem::replace(&mut *self.process.text.lock(), text);
-        if before != text {
-            let now = self.instance.processes.now();
-            self.process.since.store(now, Ordering::Relaxed);
-        }
-    }
-}
-
-impl SystemThread {
-    /// Whoever looks asks `tell` what it is doing.
-    pub fn state_from(&self, tell: impl Fn() -> &'static str + Send + Sync + 'static) {
-        *self.process.teller.lock() = Some(Arc::new(tell));
-    }
-}
-
-impl Drop for SystemThread {
-    fn drop(&mut self) {
-        self.instance.processes.remove(self.process.id);
-    }
 }
 
 /// Ids from here on are those of the server's own threads.

@@ -1,6 +1,7 @@
 //! Statements that are not UTF-8: in another character set, or because raw bytes stand in their string literals, as
 //! `mariadb-dump` writes values of binary columns: such a literal becomes a hexadecimal one, which says the same.
 
+use narwal_syntax::{SqlMode, Tok, glance};
 use narwal_types::Charset;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -30,120 +31,80 @@ fn convert<'s>(
     no_backslash: bool,
     text: &dyn Fn(&'s [u8]) -> Option<Cow<'s, str>>,
 ) -> Option<String> {
+    let mode = match no_backslash {
+        true => SqlMode::NO_BACKSLASH_ESCAPES,
+        false => SqlMode::DEFAULT,
+    };
     let mut out = String::with_capacity(sql.len() + sql.len() / 4);
-    let mut at = 0;
     // What is copied as it is begins here.
     let mut copied = 0;
-    while let Some(&b) = sql.get(at) {
-        let rest = &sql[at..];
-        match b {
-            b'\'' | b'"' => {
-                let (end, value) = literal(sql, at, no_backslash)?;
-                let raw = match text(&sql[at..end]) {
+    let mut introducer = None;
+    for t in glance::byte_tokens(sql, mode) {
+        let (start, end) = (t.start as usize, t.end as usize);
+        let introduced = introducer.take();
+        match t.tok {
+            // A literal or a comment does not end.
+            Tok::Bad if end - start > 1 => return None,
+            Tok::Introducer => introducer = Some(start),
+            Tok::String | Tok::NString => {
+                let raw = match text(&sql[start..end]) {
                     None => true,
                     // Changed by the conversion, and not to be.
-                    Some(t) => t.as_bytes() != &sql[at..end] && has_introducer(&sql[..at]),
+                    Some(t) => introduced.is_some() && t.as_bytes() != &sql[start..end],
                 };
-                if raw {
-                    out.push_str(&text(&sql[copied..at])?);
-                    drop_introducer(&mut out);
-                    if out.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-                        out.push(' ');
-                    }
-                    out.push_str("x'");
-                    for byte in value {
-                        let _ = write!(out, "{byte:02x}");
-                    }
-                    out.push('\'');
-                    copied = end;
+                if !raw {
+                    continue;
                 }
-                at = end;
+                // What follows `_binary` is binary anyway.
+                let binary = introduced.filter(|at| {
+                    let word = sql[*at..start].trim_ascii_end();
+                    word.eq_ignore_ascii_case(b"_binary")
+                });
+                out.push_str(&text(&sql[copied..binary.unwrap_or(start)])?);
+                if out.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                    out.push(' ');
+                }
+                out.push_str("x'");
+                for byte in literal(&sql[start..end], no_backslash) {
+                    let _ = write!(out, "{byte:02x}");
+                }
+                out.push('\'');
+                copied = end;
             }
-            b'`' => at += 1 + rest[1..].iter().position(|c| *c == b'`')? + 1,
-            b'#' => at += line(rest),
-            b'-' if rest.starts_with(b"--") && rest.get(2).is_none_or(u8::is_ascii_whitespace) => {
-                at += line(rest);
-            }
-            // The text of an executable comment is code.
-            b'/' if rest.starts_with(b"/*")
-                && !rest.starts_with(b"/*!")
-                && !rest.starts_with(b"/*M!") =>
-            {
-                at += 4 + rest[2..].windows(2).position(|w| w == b"*/")?;
-            }
-            _ => at += 1,
+            _ => {}
         }
     }
     out.push_str(&text(&sql[copied..])?);
     Some(out)
 }
 
-fn line(rest: &[u8]) -> usize {
-    rest.iter().position(|c| *c == b'\n').unwrap_or(rest.len())
-}
-
-/// The end of the string literal that begins at `start`, and its value.
-fn literal(sql: &[u8], start: usize, no_backslash: bool) -> Option<(usize, Vec<u8>)> {
-    let quote = sql[start];
-    let mut value = Vec::new();
-    let mut at = start + 1;
-    loop {
-        let b = *sql.get(at)?;
-        at += 1;
-        match b {
-            b'\\' if !no_backslash => {
-                let c = *sql.get(at)?;
-                at += 1;
-                match c {
-                    b'0' => value.push(0),
-                    b'b' => value.push(8),
-                    b'n' => value.push(b'\n'),
-                    b'r' => value.push(b'\r'),
-                    b't' => value.push(b'\t'),
-                    b'Z' => value.push(26),
-                    b'%' | b'_' => value.extend([b'\\', c]),
-                    c => value.push(c),
-                }
-            }
-            b if b == quote => {
-                if sql.get(at) != Some(&quote) {
-                    return Some((at, value));
-                }
-                at += 1;
-                value.push(quote);
-            }
-            b => value.push(b),
+/// The value of a string literal.
+fn literal(token: &[u8], no_backslash: bool) -> Vec<u8> {
+    let at = usize::from(!matches!(token[0], b'\'' | b'"'));
+    let quote = token[at];
+    let mut value = Vec::with_capacity(token.len());
+    let mut rest = token[at + 1..token.len() - 1].iter().copied();
+    while let Some(b) = rest.next() {
+        if b == quote {
+            rest.next();
+        }
+        if b != b'\\' || no_backslash {
+            value.push(b);
+            continue;
+        }
+        match rest.next() {
+            Some(b'0') => value.push(0),
+            Some(b'b') => value.push(8),
+            Some(b'n') => value.push(b'\n'),
+            Some(b'r') => value.push(b'\r'),
+            Some(b't') => value.push(b'\t'),
+            Some(b'Z') => value.push(26),
+            Some(c @ (b'%' | b'_')) => value.extend([b'\\', c]),
+            Some(c) => value.push(c),
+            None => {}
         }
     }
-}
-
-/// True if what ends here is `_` and a name: the introducer of the literal that follows.
-fn has_introducer(before: &[u8]) -> bool {
-    let before = before.trim_ascii_end();
-    let word = before
-        .iter()
-        .rev()
-        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
-        .count();
-    let word = &before[before.len() - word..];
-    word.strip_prefix(b"_")
-        .is_some_and(|name| name.eq_ignore_ascii_case(b"binary") || charset_name(name))
-}
-
-fn charset_name(name: &[u8]) -> bool {
-    std::str::from_utf8(name).is_ok_and(|n| Charset::from_name(n).is_some())
-}
-
-/// Takes a `_binary` off the end: what follows is binary anyway.
-fn drop_introducer(out: &mut String) {
-    const WORD: &str = "_binary";
-    let end = out.trim_end().len();
-    let Some(start) = end.checked_sub(WORD.len()) else {
-        return;
-    };
-    if out.as_bytes()[start..end].eq_ignore_ascii_case(WORD.as_bytes()) {
-        out.truncate(start);
-    }
+    value
 }
 
 #[cfg(test)]

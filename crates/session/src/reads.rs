@@ -2,7 +2,6 @@
 
 use narwal_sql::Stmt;
 use narwal_sql::ast::{Assignment, AstExpr, SetValue};
-use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
 
 /// A column that the statement reads: `None` if it reads none, `Some(None)` if one is read whose name is not known.
 /// SELECT and INSERT are not looked at: what they read is among the privileges that they need anyway.
@@ -10,7 +9,7 @@ pub(crate) fn column_read(stmt: &Stmt) -> Option<Option<String>> {
     let assigned = |list: &[Assignment]| {
         list.iter().find_map(|a| match &a.value {
             SetValue::Expr(e) => of_expr(e),
-            SetValue::Default => None,
+            SetValue::Default | SetValue::Ignore => None,
         })
     };
     match stmt {
@@ -30,21 +29,26 @@ pub(crate) fn column_read(stmt: &Stmt) -> Option<Option<String>> {
 
 fn of_expr(e: &AstExpr) -> Option<Option<String>> {
     match e {
-        AstExpr::Identifier(i) if i.value.starts_with('@') => None,
-        AstExpr::Identifier(i) => Some(Some(i.value.clone())),
-        AstExpr::CompoundIdentifier(parts) => {
-            if parts.first().is_some_and(|p| p.value.starts_with('@')) {
-                return None;
-            }
-            Some(parts.last().map(|p| p.value.clone()))
-        }
-        AstExpr::Value(_) => None,
+        AstExpr::Column(name) => Some(Some(name.clone())),
+        AstExpr::Qualified(q) => Some(Some(q.column.clone())),
+        AstExpr::Literal(_)
+        | AstExpr::Introduced { .. }
+        | AstExpr::Temporal { .. }
+        | AstExpr::Param(_)
+        | AstExpr::UserVar(_)
+        | AstExpr::SystemVar(_) => None,
         AstExpr::Nested(e)
-        | AstExpr::UnaryOp { expr: e, .. }
+        | AstExpr::Unary { expr: e, .. }
         | AstExpr::Cast { expr: e, .. }
-        | AstExpr::IsNull(e)
-        | AstExpr::IsNotNull(e) => of_expr(e),
-        AstExpr::BinaryOp { left, right, .. } => of_expr(left).or_else(|| of_expr(right)),
+        | AstExpr::Is { expr: e, .. } => of_expr(e),
+        AstExpr::Binary { left, right, .. } => of_expr(left).or_else(|| of_expr(right)),
+        AstExpr::Like {
+            expr,
+            pattern,
+            escape: None,
+            ..
+        }
+        | AstExpr::Regexp { expr, pattern, .. } => of_expr(expr).or_else(|| of_expr(pattern)),
         AstExpr::Between {
             expr, low, high, ..
         } => of_expr(expr)
@@ -53,14 +57,7 @@ fn of_expr(e: &AstExpr) -> Option<Option<String>> {
         AstExpr::InList { expr, list, .. } => {
             of_expr(expr).or_else(|| list.iter().find_map(of_expr))
         }
-        AstExpr::Function(f) => match &f.args {
-            FunctionArguments::None => None,
-            FunctionArguments::List(l) => l.args.iter().find_map(|a| match a {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => of_expr(e),
-                _ => Some(None),
-            }),
-            FunctionArguments::Subquery(_) => Some(None),
-        },
+        AstExpr::Call(c) if c.clauses.is_none() => c.args.iter().find_map(of_expr),
         // What is not taken apart here may read something.
         _ => Some(None),
     }

@@ -3,41 +3,25 @@
 use crate::acl;
 use crate::acl::{Account, Acl};
 use crate::charset;
-use crate::instance::{ConnectOptions, Instance};
-use crate::lex::LexOptions;
-use crate::prepared::Slot;
-use crate::process::{Command, Identity, Process};
+use crate::client::ConnectOptions;
+use crate::clock::unix_micros;
+use crate::instance::Instance;
+use crate::locks::Locked;
+use crate::open_transaction::{NextTransaction, Open};
+use crate::plan_cache::TextPlans;
+use crate::process::{Identity, Process};
 use crate::session_vars::SessionVars;
-use crate::settings::{SessionTimeouts, Settings};
-use crate::statement::{trim, unix_micros};
-use crate::status;
-use crate::table_locks::Locked;
-use crate::text_plans::TextPlans;
-use crate::track::Tracker;
-use crate::transaction::{NextTransaction, Open};
+use crate::settings::Settings;
+use crate::slots::PreparedStatements;
+use crate::tracker::Tracker;
 use crate::variables::VarValue;
-use crate::xa::Xa;
-use ahash::AHashMap;
+use crate::xa_branch::Xa;
 use narwal_engine::{OnDone, Reserved};
-use narwal_sql::{SqlMode, StatementEnv};
+use narwal_sql::StatementEnv;
 use narwal_types::errors;
 use narwal_types::{Charset, Collation, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Server status flags of OK and EOF packets.
-pub mod flags {
-    /// A transaction is open.
-    pub const IN_TRANS: u16 = 0x0001;
-    /// Autocommit is on.
-    pub const AUTOCOMMIT: u16 = 0x0002;
-    /// NO_BACKSLASH_ESCAPES is in the SQL mode.
-    pub const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
-    /// The open transaction is READ ONLY.
-    pub const IN_TRANS_READONLY: u16 = 0x2000;
-    /// ANSI_QUOTES is in the SQL mode.
-    pub const ANSI_QUOTES: u16 = 0x8000;
-}
 
 /// One list of rows may take so much of `max_session_mem_used` before it goes to temporary files: a statement may have several.
 const ROWS_SHARE: u64 = 4;
@@ -65,12 +49,7 @@ pub struct ClientSession {
     pub(crate) account: Arc<Account>,
     pub(crate) client: ConnectOptions,
     pub(crate) multi_statements: bool,
-    pub(crate) prepared: AHashMap<u32, Slot>,
-    /// What they take, in bytes.
-    pub(crate) prepared_bytes: i64,
-    /// Handles of the statements that PREPARE has named.
-    pub(crate) named: AHashMap<String, u32>,
-    pub(crate) last_handle: u32,
+    pub(crate) prepared: PreparedStatements,
     /// Rises when a setting changes that plans depend on.
     pub(crate) plan_generation: u64,
     /// ROLLBACK RELEASE or KILL of itself: the connection is to end after this statement.
@@ -81,7 +60,7 @@ pub struct ClientSession {
     /// Plans of statements that come as text.
     pub(crate) text_plans: TextPlans,
     /// The group that an applier runs in this session.
-    pub(crate) applying: Option<crate::apply::Applying>,
+    pub(crate) applying: Option<crate::applying::Applying>,
     /// The session is an applier's: its account is not one of the accounts.
     pub(crate) internal: bool,
     /// LOCK TABLES.
@@ -161,10 +140,7 @@ impl ClientSession {
             acl,
             account,
             client,
-            prepared: AHashMap::new(),
-            prepared_bytes: 0,
-            named: AHashMap::new(),
-            last_handle: 0,
+            prepared: PreparedStatements::default(),
             plan_generation: 0,
             release: false,
             inherited: 0,
@@ -186,7 +162,7 @@ impl ClientSession {
     }
 
     /// What a new or changed user starts with: names, character set, default database.
-    fn start_as_client(&mut self) -> SqlResult<()> {
+    pub(crate) fn start_as_client(&mut self) -> SqlResult<()> {
         self.check_expired()?;
         self.env.user = format!("{}@{}", self.client.user, self.client.host).into();
         self.env.current_user =
@@ -289,82 +265,9 @@ impl ClientSession {
         }
     }
 
-    pub(crate) fn lex_options(&self) -> LexOptions {
-        LexOptions {
-            no_backslash_escapes: self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
-            ansi_quotes: self.env.sql_mode.has(SqlMode::ANSI_QUOTES),
-        }
-    }
-
     // ---- what the protocol front calls ----
 
-    /// Runs a query of one or more statements. Each result goes to `out`; an error ends the query.
-    pub fn query(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
-        let now = self.instance.processes.now();
-        self.process.begin(Command::Query, sql, now);
-        let r = self.query_text(sql, out);
-        self.command_ends();
-        r
-    }
-
-    fn query_text(&mut self, sql: &[u8], out: &mut dyn ResultSink) -> SqlResult<()> {
-        let text = self.client_text(sql)?;
-        let text: &str = &text;
-        if !text.contains(';') {
-            return self.run_audited(trim(text), out, false);
-        }
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        let parts = narwal_sql::split_statements(text, no_backslash);
-        if parts.len() > 1 && !self.multi_statements {
-            let second = parts[1].as_ptr() as usize - text.as_ptr() as usize;
-            return self.fail(crate::lex::syntax_near(text, second));
-        }
-        if parts.is_empty() {
-            return self.run_audited("", out, false);
-        }
-        let last = parts.len() - 1;
-        for (i, part) in parts.into_iter().enumerate() {
-            self.run_audited(trim(part), out, i < last)?;
-        }
-        Ok(())
-    }
-
-    /// Runs a statement and leaves its line in the audit log.
-    fn run_audited(&mut self, text: &str, out: &mut dyn ResultSink, more: bool) -> SqlResult<()> {
-        let done = self.run_text(text, out, more);
-        if self.instance.audit.wants_statements() {
-            self.audit_statement(text, &done);
-        }
-        done
-    }
-
-    /// Changes the default database (COM_INIT_DB).
-    pub fn init_db(&mut self, db: &str) -> SqlResult<()> {
-        let now = self.instance.processes.now();
-        self.process.begin(Command::InitDb, db.as_bytes(), now);
-        self.begin_statement(status::ADMIN_COMMANDS, false);
-        let r = self.refuse_expired().and_then(|()| self.use_db(db));
-        self.command_ends();
-        match r {
-            Ok(()) => Ok(()),
-            Err(e) => self.fail(e),
-        }
-    }
-
-    /// COM_RESET_CONNECTION: rolls back, forgets variables and prepared statements; keeps user and default database.
-    pub fn reset(&mut self) -> SqlResult<()> {
-        self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        let now = self.instance.processes.now();
-        self.process.begin(Command::ResetConnection, b"", now);
-        self.forget();
-        self.set_names(charset::from_handshake(self.client.collation));
-        self.track.start(self.client.session_track);
-        self.refresh_settings();
-        self.command_ends();
-        Ok(())
-    }
-
-    fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.forget_xa();
         self.rollback_open();
         self.reader = None;
@@ -377,8 +280,6 @@ impl ClientSession {
         self.next = NextTransaction::default();
         let n = self.prepared.len() as u64;
         self.prepared.clear();
-        self.prepared_bytes = 0;
-        self.named.clear();
         self.text_plans.clear();
         self.instance.named_locks.release_all(self.client.id);
         self.instance
@@ -390,102 +291,6 @@ impl ClientSession {
         self.env.row_count = 0;
         self.env.found_rows = 0;
         self.release = false;
-    }
-
-    /// COM_CHANGE_USER: as a reset, then goes on as another, already authenticated user.
-    pub fn change_user(&mut self, client: ConnectOptions) -> SqlResult<()> {
-        self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        let now = self.instance.processes.now();
-        self.process.begin(Command::ChangeUser, b"", now);
-        let asked = client.clone();
-        let r = self.become_user(client);
-        let failed = r.as_ref().err();
-        self.instance.audit_client("change_user", &asked, failed);
-        self.command_ends();
-        r
-    }
-
-    fn become_user(&mut self, client: ConnectOptions) -> SqlResult<()> {
-        self.forget();
-        let acl = self.instance.acl();
-        let Some(account) = acl.get(&client.account_user, &client.account_host).cloned() else {
-            return Err(access_denied(&client, false));
-        };
-        self.acl = acl;
-        self.account = account;
-        self.multi_statements = client.multi_statements;
-        self.client = ConnectOptions {
-            killer: self.client.killer.clone(),
-            ..client
-        };
-        *self.process.identity.lock() = identity(&self.client);
-        self.start_as_client()
-    }
-
-    /// COM_SET_OPTION.
-    pub fn set_multi_statements(&mut self, on: bool) {
-        self.multi_statements = on;
-    }
-
-    /// The collation that results are sent under; `None` leaves text as its columns have it.
-    pub fn results_collation(&self) -> Option<Collation> {
-        self.results
-    }
-
-    /// Current server status flags ([`flags`]).
-    pub fn status_flags(&self) -> u16 {
-        let mut f = 0;
-        if self.settings.autocommit {
-            f |= flags::AUTOCOMMIT;
-        }
-        let open = self.open.as_ref().map(|o| o.read_only);
-        if let Some(read_only) = open.or_else(|| self.xa.as_ref().map(Xa::read_only)) {
-            f |= flags::IN_TRANS;
-            if read_only {
-                f |= flags::IN_TRANS_READONLY;
-            }
-        }
-        if self.settings.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) {
-            f |= flags::NO_BACKSLASH_ESCAPES;
-        }
-        if self.settings.sql_mode.has(SqlMode::ANSI_QUOTES) {
-            f |= flags::ANSI_QUOTES;
-        }
-        f
-    }
-
-    /// True if the connection is to end after this statement (RELEASE, KILL).
-    pub fn wants_to_end(&self) -> bool {
-        self.release || self.process.killed.load(Ordering::Relaxed)
-    }
-
-    /// The network timeouts as they are now.
-    pub fn timeouts(&self) -> SessionTimeouts {
-        self.settings.timeouts
-    }
-
-    /// COM_STATISTICS: one line.
-    pub fn statistics(&mut self) -> String {
-        self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        crate::show::server::statistics(&self.instance)
-    }
-
-    /// COM_PROCESS_KILL: as KILL CONNECTION.
-    pub fn kill(&mut self, id: u32) -> SqlResult<()> {
-        self.process.counters.add(status::ADMIN_COMMANDS, 1);
-        self.kill_process(u64::from(id), false)
-    }
-
-    /// Ends the running statement from another thread, as KILL QUERY does; with `true` the connection, as KILL
-    /// CONNECTION does.
-    pub fn interrupt_handle(&self) -> impl Fn(bool) + Send + Sync + 'static {
-        let p = self.process.clone();
-        move |connection| p.stop(connection)
-    }
-
-    /// Set while the running statement is to end.
-    pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
-        self.process.interrupt.clone()
     }
 
     // ---- default database ----
@@ -538,7 +343,7 @@ impl Drop for ClientSession {
     }
 }
 
-fn identity(client: &ConnectOptions) -> Identity {
+pub(crate) fn identity(client: &ConnectOptions) -> Identity {
     Identity {
         user: client.user.clone(),
         host: if client.port == 0 {

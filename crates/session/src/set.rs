@@ -36,7 +36,7 @@ fn plans_depend_on(item: &SetItem) -> bool {
         SetItem::System { name, .. } => {
             variables::lookup(name).is_none_or(|d| d.hooks.plans_depend_on)
         }
-        SetItem::Names { .. } | SetItem::Charset(_) => true,
+        _ => true,
     }
 }
 
@@ -46,8 +46,8 @@ impl ClientSession {
         let mut checked = Vec::with_capacity(items.len());
         for item in items {
             let c = match item {
-                SetItem::User { name, expr } => {
-                    Checked::User(name.clone(), self.evaluate_query(expr)?)
+                SetItem::User { name, value } => {
+                    Checked::User(name.clone(), self.evaluate_query(value)?)
                 }
                 // What a client's library asks for by itself (sqlx): only the comparison of literals depends on it.
                 SetItem::Names {
@@ -68,6 +68,10 @@ impl ClientSession {
                 SetItem::Charset(None) => Checked::Charset(Charset::Utf8mb4),
                 SetItem::Charset(Some(name)) => Checked::Charset(charset::charset(name)?),
                 SetItem::System { scope, name, value } => self.check_system(*scope, name, value)?,
+                // They have statements of their own.
+                SetItem::Password(_) | SetItem::Role(_) | SetItem::DefaultRole(..) => {
+                    return Err(SqlError::unsupported("this part of SET"));
+                }
             };
             checked.push(c);
         }
@@ -250,7 +254,7 @@ impl ClientSession {
     fn set_value(&mut self, v: &SetValue) -> SqlResult<Value> {
         match v {
             SetValue::Word(s) | SetValue::Str(s) => Ok(Value::str(s.as_str())),
-            SetValue::Expr(e) => match e.parse::<i64>() {
+            SetValue::Expr(e) => match e.text.parse::<i64>() {
                 Ok(i) => Ok(Value::Int(i)),
                 Err(_) => self.evaluate_query(e),
             },

@@ -4,11 +4,11 @@
 //! connection with a query time-out, transaction control and SET included.
 
 use crate::admin::SetItem;
-use crate::admin_parse;
 use crate::session::ClientSession;
 use crate::status;
 use crate::variables::parts::SessionParts;
 use crate::variables::{self, VARIABLES, VarValue};
+use narwal_syntax::Statement;
 use narwal_types::errors;
 use narwal_types::{ResultSink, SqlResult};
 
@@ -25,39 +25,32 @@ struct Before {
 }
 
 impl ClientSession {
-    /// Runs a statement under other settings, which end with it, whether it fails or not.
+    /// Runs a statement under other settings, which end with it, whether it fails or not. Of settings inside settings only
+    /// the innermost hold, as in MariaDB; the others are checked.
     pub(crate) fn run_with_settings(
         &mut self,
-        mut items: Vec<SetItem>,
-        mut statement: &str,
+        settings: &[Vec<SetItem>],
+        statement: Statement,
+        text: &str,
         out: &mut dyn ResultSink,
         more: bool,
     ) -> SqlResult<()> {
-        // Of settings inside settings only the innermost hold, as in MariaDB; the others are checked.
-        let before = loop {
-            let before = match self.assign_for_statement(&items) {
-                Ok(b) => b,
+        let mut before = None;
+        for items in settings {
+            if let Some(earlier) = before.take() {
+                self.put_back(earlier);
+            }
+            before = match self.assign_for_statement(items) {
+                Ok(b) => Some(b),
                 Err(e) => {
                     self.begin_statement(status::ADMIN_COMMANDS, false);
                     return self.fail(e);
                 }
             };
-            match admin_parse::set_statement(statement, self.lex_options()) {
-                Ok(None) => break before,
-                Ok(Some((inner, rest))) => {
-                    self.put_back(before);
-                    (items, statement) = (inner, rest);
-                }
-                Err(e) => {
-                    self.put_back(before);
-                    self.begin_statement(status::ADMIN_COMMANDS, false);
-                    return self.fail(e);
-                }
-            }
-        };
+        }
         self.announce_results(out);
-        let r = self.run_text(statement, out, more);
-        self.put_back(before);
+        let r = self.dispatch(statement, text, out, more);
+        self.put_back(before.unwrap_or_default());
         self.announce_results(out);
         r
     }

@@ -2,20 +2,20 @@
 
 use crate::access::first_table;
 use crate::admin::Admin;
-use crate::admin_parse;
+pub(crate) use crate::clock::unix_micros;
 use crate::information_schema::InformationSchema;
+use crate::lower::{self, Work};
 use crate::process::Stage;
 use crate::session::{ClientSession, is_virtual};
 use crate::status;
 use narwal_engine::Isolation;
 use narwal_sql::ast::DdlStmt;
-use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, SqlMode, Stmt, WarningLevel};
-use narwal_types::errors;
+use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel};
+use narwal_syntax::{Statement, glance};
 use narwal_types::errors::codes;
-use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value};
+use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value, errors};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 impl ClientSession {
     /// Starts a statement: counts it, takes its time, clears what belongs to the one before.
@@ -185,13 +185,16 @@ impl ClientSession {
         out.end_rows(self.own_warnings(), self.status_flags(), more)
     }
 
-    pub(crate) fn parse(&self, code: &str) -> SqlResult<Stmt> {
-        narwal_sql::parse_statement(
-            code,
-            &ParseOptions {
-                sql_mode: self.env.sql_mode,
-            },
-        )
+    /// What the parser must know.
+    pub(crate) fn parse_options(&self) -> ParseOptions {
+        ParseOptions {
+            sql_mode: self.env.sql_mode,
+        }
+    }
+
+    /// Parses a statement of those that narwal-sql runs.
+    pub(crate) fn parse(&self, text: &str) -> SqlResult<Stmt> {
+        narwal_sql::parse_statement(text, &self.parse_options())
     }
 
     /// Binds, plans and checks privileges.
@@ -232,85 +235,92 @@ impl ClientSession {
     ) -> SqlResult<()> {
         if self.must_change_password {
             if let Err(e) = self.check_sandbox(text) {
-                self.begin_statement(status::ADMIN_COMMANDS, false);
-                return self.fail(e);
+                return self.refuse(e);
             }
         } else if let Some(r) = self.run_by_shape(text, out, more) {
             return r;
         }
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        let code = unwrap(text, no_backslash);
-        let code: &str = trim(&code);
-        if code.is_empty() {
-            self.begin_statement(status::ADMIN_COMMANDS, false);
-            return self.fail(empty_query());
+        match narwal_syntax::parse_statement(text, &self.parse_options()) {
+            Ok(statement) => self.dispatch(statement, text, out, more),
+            Err(e) => self.refuse(e),
         }
-        match admin_parse::set_statement(code, self.lex_options()) {
-            Ok(None) => {}
-            Ok(Some((items, rest))) => return self.run_with_settings(items, rest, out, more),
-            Err(e) => {
-                self.begin_statement(status::ADMIN_COMMANDS, false);
-                return self.fail(e);
-            }
-        }
-        if admin_parse::is_admin(code) {
-            return match admin_parse::parse(code, self.lex_options()) {
-                Ok(a) => self.run_admin(&a, out, more),
-                Err(e) => {
-                    self.begin_statement(status::ADMIN_COMMANDS, false);
-                    self.fail(e)
-                }
-            };
-        }
-        let stmt = match self.parse(code) {
-            Ok(s) => s,
-            Err(e) => {
-                self.begin_statement(status::ADMIN_COMMANDS, false);
-                return self.fail(e);
-            }
+    }
+
+    /// The answer to a text that does not run.
+    fn refuse(&mut self, e: SqlError) -> SqlResult<()> {
+        self.begin_statement(status::ADMIN_COMMANDS, false);
+        self.fail(e)
+    }
+
+    /// Runs a statement: the one table from what the parser gives to those who do it.
+    pub(crate) fn dispatch(
+        &mut self,
+        statement: Statement,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
+        let work = match lower::work(statement, &self.parse_options()) {
+            Ok(w) => w,
+            Err(e) => return self.refuse(e),
         };
+        match work {
+            Work::Settings {
+                settings,
+                statement,
+                text,
+            } => self.run_with_settings(&settings, *statement, &text, out, more),
+            Work::Admin(admin) => self.run_admin(&admin, out, more),
+            Work::Sql(stmt) => self.run_stmt(&stmt, text, out, more),
+        }
+    }
+
+    /// Runs a statement of narwal-sql's.
+    fn run_stmt(
+        &mut self,
+        stmt: &Stmt,
+        text: &str,
+        out: &mut dyn ResultSink,
+        more: bool,
+    ) -> SqlResult<()> {
         let counter = status::index(stmt.counter()).unwrap_or(status::ADMIN_COMMANDS);
-        self.begin_statement(counter, keeps_diagnostics(&stmt));
-        if let Stmt::Ddl(d) = &stmt {
+        self.begin_statement(counter, keeps_diagnostics(stmt));
+        if let Stmt::Ddl(d) = stmt {
             return self.run_ddl(d, text, out, more);
         }
-        if let Stmt::SelectInto(s) = &stmt {
+        if let Stmt::SelectInto(s) = stmt {
             return self.select_into(s, text, out, more);
         }
-        let plan = match self.plan(&stmt, text) {
+        let plan = match self.plan(stmt, text) {
             Ok(p) => p,
             Err(e) => return self.fail(e),
         };
-        if let Stmt::LoadData(l) = &stmt {
+        if let Stmt::LoadData(l) = stmt {
             match self.load_input(l, out) {
                 Ok(input) => *self.env.input.borrow_mut() = input,
                 Err(e) => return self.fail(e),
             }
         }
         if plan.params() > 0 {
-            return self.fail(crate::lex::syntax_near(code, code.find('?').unwrap_or(0)));
+            let at = glance::first_param(text, self.env.sql_mode).unwrap_or(0);
+            return self.fail(narwal_syntax::syntax_error(text, at));
         }
-        let from = Source::Text(&stmt);
+        let from = Source::Text(stmt);
         self.run_plan(&plan, from, stmt.writes(), text, &[], out, more)
     }
 
     /// Of a session whose password has expired: SET may run, and SET PASSWORD for itself. Text that is no statement is
     /// told so first.
     pub(crate) fn check_sandbox(&mut self, text: &str) -> SqlResult<()> {
-        let no_backslash = self.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
-        let code = unwrap(text, no_backslash);
-        let code: &str = trim(&code);
-        if code.is_empty() {
+        if trim(text).is_empty() {
             return Ok(());
         }
-        if !admin_parse::is_admin(code) {
-            self.parse(code)?;
+        let options = self.parse_options();
+        let statement = narwal_syntax::parse_statement(text, &options)?;
+        let Work::Admin(admin) = lower::work(statement, &options)? else {
             return self.refuse_expired();
-        }
-        if admin_parse::set_statement(code, self.lex_options())?.is_some() {
-            return self.refuse_expired();
-        }
-        match admin_parse::parse(code, self.lex_options())? {
+        };
+        match *admin {
             Admin::Set(_) | Admin::SetTransaction { .. } => Ok(()),
             Admin::SetPassword { user, .. } if self.names_own_account(&user) => Ok(()),
             _ => self.refuse_expired(),
@@ -650,15 +660,6 @@ pub(crate) fn keeps_diagnostics(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Select(s) if s.from.is_none())
 }
 
-/// Executable comments become code; other comments are the parsers' business.
-pub(crate) fn unwrap(text: &str, no_backslash: bool) -> std::borrow::Cow<'_, str> {
-    if text.contains("/*") {
-        narwal_sql::unwrap_comments(text, no_backslash)
-    } else {
-        std::borrow::Cow::Borrowed(text)
-    }
-}
-
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\0' || c == '\u{b}')
 }
@@ -675,10 +676,4 @@ pub(crate) fn utf8(sql: &[u8], no_backslash: bool) -> SqlResult<Cow<'_, str>> {
     let bad = &sql[e.valid_up_to()..];
     let shown: String = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect();
     Err(errors::INVALID_CHARACTER_STRING.with([&"utf8mb4", &shown]))
-}
-
-pub(crate) fn unix_micros() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |d| d.as_micros() as i64)
 }

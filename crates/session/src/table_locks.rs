@@ -14,47 +14,9 @@ use narwal_sql::{Needs, Privilege};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
-use parking_lot::{Condvar, Mutex};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
-
-/// The table locks of all sessions.
-#[derive(Default)]
-pub(crate) struct LockedTables {
-    /// READ locks, by table id.
-    read: Mutex<HashMap<u64, Weak<TableLocks>>>,
-    /// WRITE locks: table id to connection.
-    write: Mutex<HashMap<u64, u32>>,
-    /// Number of WRITE locks.
-    writes: AtomicUsize,
-    changed: Condvar,
-}
-
-impl LockedTables {
-    /// Waits until no other session has a table locked with WRITE.
-    fn wait_for_readable(&self, id: u64, me: u32, patience: &Patience<'_>) -> SqlResult<()> {
-        let mut write = self.write.lock();
-        while write.get(&id).is_some_and(|c| *c != me) {
-            patience.check()?;
-            self.changed.wait_for(&mut write, SLICE);
-        }
-        Ok(())
-    }
-}
-
-/// The tables that a session has locked.
-pub(crate) struct Locked {
-    /// Database, name, id, and whether it is for writing.
-    tables: Vec<(String, String, u64, bool)>,
-    /// Views: database, name, and whether for writing.
-    views: Vec<(String, String, bool)>,
-    /// Ids of those for writing.
-    pub held: Arc<[u64]>,
-    _write: Option<TableLocks>,
-    _read: Vec<Arc<TableLocks>>,
-}
 
 impl ClientSession {
     /// How long this session waits for table locks: `lock_wait_timeout`.

@@ -1,9 +1,10 @@
 //! The session's transaction: beginning, committing, rolling back.
 
+use crate::open_transaction::{NextTransaction, Open};
 use crate::process::Stage;
 use crate::session::ClientSession;
 use crate::status;
-use narwal_engine::{EngineError, Isolation, LogError, OnDone, Savepoint, Transaction, TxnOptions};
+use narwal_engine::{EngineError, Isolation, LogError, OnDone, Transaction, TxnOptions};
 use narwal_types::{LateAnswer, SqlResult};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,32 +16,6 @@ struct Later(Arc<dyn LateAnswer>);
 impl OnDone for Later {
     fn done(&self, result: Result<(), LogError>) {
         self.0.send(result.map_err(|e| EngineError::from(e).into()));
-    }
-}
-
-/// The open transaction.
-pub(crate) struct Open {
-    pub txn: Transaction,
-    pub read_only: bool,
-    pub isolation: Isolation,
-    /// What was said of it when it began.
-    pub said: NextTransaction,
-    /// WITH CONSISTENT SNAPSHOT.
-    pub snapshot: bool,
-    pub savepoints: Vec<(String, Savepoint)>,
-}
-
-/// SET TRANSACTION without a scope: for the next transaction only.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct NextTransaction {
-    pub isolation: Option<Isolation>,
-    pub read_only: Option<bool>,
-}
-
-impl NextTransaction {
-    /// Nothing was said.
-    pub(crate) fn is_as_usual(self) -> bool {
-        self.isolation.is_none() && self.read_only.is_none()
     }
 }
 
@@ -102,7 +77,7 @@ impl ClientSession {
         let in_transaction = self.open.as_ref().map_or(0, |o| o.txn.memory());
         let temporary = self.env.temporary.as_ref().map_or(0, |t| t.memory());
         let rows = i64::try_from(in_transaction + temporary).unwrap_or(i64::MAX / 4);
-        rows + self.vars.user_bytes.load(Relaxed) + self.prepared_bytes
+        rows + self.vars.user_bytes.load(Relaxed) + self.prepared.bytes()
     }
 
     /// The command is done: others see what became of its transaction.

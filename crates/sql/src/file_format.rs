@@ -1,5 +1,6 @@
 //! The text format of LOAD DATA and SELECT ... INTO OUTFILE: fields and lines.
 
+use narwal_syntax::ast::FileClauses;
 use narwal_types::ValueRef;
 use std::io::{self, BufRead};
 
@@ -34,6 +35,30 @@ impl Default for FileFormat {
 }
 
 impl FileFormat {
+    /// The format that a statement's clauses ask for.
+    pub fn of(c: &FileClauses) -> FileFormat {
+        let mut f = FileFormat::default();
+        // The parser takes strings of at most one byte.
+        let byte = |s: &String| s.as_bytes().first().copied();
+        if let Some(s) = &c.separator {
+            f.separator = s.clone().into_bytes();
+        }
+        if let Some(s) = &c.quote {
+            f.quote = byte(s);
+        }
+        f.optionally = c.optionally;
+        if let Some(s) = &c.escape {
+            f.escape = byte(s);
+        }
+        if let Some(s) = &c.start {
+            f.start = s.clone().into_bytes();
+        }
+        if let Some(s) = &c.end {
+            f.end = s.clone().into_bytes();
+        }
+        f
+    }
+
     /// Appends one row. `is_text` says which values OPTIONALLY ENCLOSED BY encloses.
     pub fn write(&self, values: &[ValueRef<'_>], is_text: &[bool], out: &mut Vec<u8>) {
         out.extend_from_slice(&self.start);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `ast.rs` | [`Stmt`]: parsed statements |
 //! | `text.rs` | splitting multi-statements, executable comments |
-//! | `parse/` | the statement parsers, over sqlparser's tokens and expressions |
+//! | `lower/` | from the trees of `narwal_syntax` to statements that are run |
 //! | `expr/` | bound expressions and their evaluation |
 //! | `plan/` | access paths: which index, which key ranges |
 //! | `param_type.rs` | [`ParamType`]: how a parameter was bound |
@@ -27,8 +27,8 @@ pub mod file_format;
 pub mod like;
 pub mod literal_rows;
 mod load;
+pub mod lower;
 mod param_type;
-pub mod parse;
 mod plan;
 pub mod prepared;
 pub mod privilege;
@@ -36,7 +36,6 @@ mod returning;
 mod seeded;
 pub mod shape;
 pub mod show;
-pub mod sql_mode;
 mod star;
 pub mod text;
 pub mod view;
@@ -50,12 +49,12 @@ pub use env::{
     Condition, MadeRows, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel,
 };
 pub use exec::spill::limit_spill;
+pub use lower::{ParseOptions, lower, parse_expression, parse_statement};
+pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};
-pub use parse::{ParseOptions, parse_expression, parse_statement};
 pub use plan::statistics::analyze;
 pub use prepared::{Outcome, Prepared, evaluate, execute};
 pub use privilege::{Needs, Privilege};
 pub use returning::Returned;
-pub use sql_mode::SqlMode;
 pub use text::{split_statements, unwrap_comments};
 pub use virtual_tables::{VirtualRows, VirtualTables};

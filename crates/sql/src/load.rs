@@ -4,7 +4,7 @@ use crate::ast::{Assignment, Insert, InsertSource, LoadData, LoadField, SetValue
 use crate::exec::dml::LoadedRows;
 use crate::expr::{EvalCtx, RowAccess};
 use crate::file_format::{FileFormat, RowReader};
-use crate::parse::null;
+use crate::lower::null;
 use crate::plan::dml::{InsertPlan, RowSource, StoreValue};
 use crate::plan::resolve::Resolver;
 use crate::prepared::Outcome;
@@ -36,7 +36,8 @@ enum Field {
 impl Resolver<'_> {
     /// Plans LOAD DATA.
     pub fn load_data(&self, l: &LoadData) -> SqlResult<LoadPlan> {
-        if l.format.separator.is_empty() && l.format.quote.is_none() {
+        let format = FileFormat::of(&l.format);
+        if format.separator.is_empty() && format.quote.is_none() {
             return Err(SqlError::unsupported(
                 "LOAD DATA with fields of fixed width",
             ));
@@ -81,7 +82,9 @@ impl Resolver<'_> {
         let insert = self.insert(&Insert {
             replace: l.replace,
             ignore,
+            priority: None,
             table: l.table.clone(),
+            partitions: Vec::new(),
             columns: Some(columns),
             source: InsertSource::Values(vec![values]),
             on_duplicate: Vec::new(),
@@ -108,7 +111,7 @@ impl Resolver<'_> {
             .collect();
         Ok(LoadPlan {
             insert,
-            format: l.format.clone(),
+            format,
             skip: l.skip,
             fields,
             latin1: charset.as_deref() == Some("latin1"),

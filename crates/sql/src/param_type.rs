@@ -3,8 +3,8 @@
 use crate::env::StatementEnv;
 use crate::expr::types::{NOT_FIXED, param};
 use crate::expr::{Coercibility, ExprType};
+use narwal_syntax::Expr as AstExpr;
 use narwal_types::{Collation, ColumnType, SqlError, TypeKind, ValueRef};
-use sqlparser::ast::{Expr as AstExpr, Value as AstValue};
 
 /// The type of one parameter of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,11 +108,7 @@ pub enum ParamDefault {
 
 /// What stands in place of a value, if an expression is nothing but a parameter without one.
 pub(crate) fn left_out(env: &StatementEnv, e: &AstExpr) -> Option<ParamDefault> {
-    let AstExpr::Value(v) = e else { return None };
-    let AstValue::Placeholder(p) = &v.value else {
-        return None;
-    };
-    let n: usize = p.strip_prefix('?')?.parse().ok()?;
+    let AstExpr::Param(n) = *e else { return None };
     env.param_defaults.borrow().get(n).copied().flatten()
 }
 

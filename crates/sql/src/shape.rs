@@ -5,10 +5,9 @@
 
 use crate::ast::{Assignment, AstExpr, From, InsertSource, JoinOn, Limit, Select, SetValue, Stmt};
 use crate::expr::number;
-use crate::literal_rows::{end_of_quoted, is_word};
-use crate::parse::string_literal;
+use narwal_syntax::ast::{BinaryOp as Op, UnaryOp};
+use narwal_syntax::scan::{end_of_quoted, is_word, string_literal};
 use narwal_types::Value;
-use sqlparser::ast::{BinaryOperator as Op, UnaryOperator, Value as AstValue};
 use std::ops::Range;
 
 /// Statements with more literals, and longer ones, are not looked at.
@@ -248,11 +247,7 @@ struct Slots<'a> {
 impl Slots<'_> {
     /// The literal's class, if this is the place of one.
     fn literal(&self, e: &AstExpr) -> Option<(usize, Class)> {
-        let AstExpr::Value(v) = e else { return None };
-        let AstValue::Placeholder(p) = &v.value else {
-            return None;
-        };
-        let n: usize = p.strip_prefix('?')?.parse().ok()?;
+        let AstExpr::Param(n) = *e else { return None };
         Some((n, self.literals.get(n)?.class))
     }
 
@@ -260,8 +255,8 @@ impl Slots<'_> {
     fn take(&mut self, e: &AstExpr) {
         if let Some((n, _)) = self.literal(e) {
             self.found[n] = true;
-        } else if let AstExpr::UnaryOp {
-            op: UnaryOperator::Minus,
+        } else if let AstExpr::Unary {
+            op: UnaryOp::Minus,
             expr,
         } = e
             && let Some((n, Class::Int | Class::Decimal(..))) = self.literal(expr)
@@ -310,9 +305,9 @@ impl Slots<'_> {
     /// A literal alone, or numbers in sums, differences and products.
     fn value(&mut self, e: &AstExpr) {
         match e {
-            AstExpr::BinaryOp {
+            AstExpr::Binary {
                 left,
-                op: Op::Plus | Op::Minus | Op::Multiply,
+                op: Op::Add | Op::Sub | Op::Mul,
                 right,
             } => {
                 for e in [left, right] {
@@ -330,7 +325,7 @@ impl Slots<'_> {
     fn condition(&mut self, e: Option<&AstExpr>) {
         match e {
             Some(AstExpr::Nested(e)) => self.condition(Some(e)),
-            Some(AstExpr::BinaryOp {
+            Some(AstExpr::Binary {
                 left,
                 op: Op::And | Op::Or,
                 right,
@@ -338,9 +333,9 @@ impl Slots<'_> {
                 self.condition(Some(left));
                 self.condition(Some(right));
             }
-            Some(AstExpr::BinaryOp {
+            Some(AstExpr::Binary {
                 left,
-                op: Op::Eq | Op::NotEq | Op::Lt | Op::LtEq | Op::Gt | Op::GtEq,
+                op: Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge,
                 right,
             }) => {
                 if is_column(left) {
@@ -364,7 +359,7 @@ impl Slots<'_> {
 }
 
 fn is_column(e: &AstExpr) -> bool {
-    matches!(e, AstExpr::Identifier(_) | AstExpr::CompoundIdentifier(_))
+    matches!(e, AstExpr::Column(_) | AstExpr::Qualified(_))
 }
 
 #[cfg(test)]

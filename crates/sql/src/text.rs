@@ -173,39 +173,6 @@ pub fn unwrap_comments(text: &str, no_backslash: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Rewrites literals for sqlparser's MySQL tokenizer under other modes: backslashes in strings are doubled
-/// (NO_BACKSLASH_ESCAPES), double quotes become backticks (ANSI_QUOTES).
-pub(crate) fn rewrite_quotes(text: &str, no_backslash: bool, ansi_quotes: bool) -> String {
-    let b = text.as_bytes();
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut i = 0;
-    while i < b.len() {
-        match element(b, i, no_backslash) {
-            Element::Skip(e) => {
-                let s = &text[i..e.min(text.len())];
-                match b[i] {
-                    b'"' if ansi_quotes => {
-                        out.push_str(&s.replace('`', "``").replace('"', "`"));
-                    }
-                    b'\'' | b'"' if no_backslash => out.push_str(&s.replace('\\', "\\\\")),
-                    _ => out.push_str(s),
-                }
-                i = e;
-            }
-            Element::Comment(e) => {
-                out.push(' ');
-                i = e;
-            }
-            Element::Plain => {
-                let c = text[i..].chars().next().unwrap_or(' ');
-                out.push(c);
-                i += c.len_utf8();
-            }
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! What a logged statement is about, as far as a stream must know: its kind and the tables it names.
 
+use narwal_syntax::{SqlMode, Tok, Token, glance};
+
 /// A statement of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
@@ -26,126 +28,34 @@ pub struct SchemaChange {
     pub database: Option<String>,
 }
 
-/// A word, a name in quotes, or a single character.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    Word(String),
-    Quoted(String),
-    Mark(char),
-}
-
-/// Cuts a statement into tokens; comments are left out, the contents of executable ones are not.
-struct Tokens<'a> {
-    rest: &'a str,
-    executable: bool,
-}
-
-impl<'a> Tokens<'a> {
-    fn new(sql: &'a str) -> Self {
-        Tokens {
-            rest: sql,
-            executable: false,
-        }
-    }
-
-    fn skip_blanks(&mut self) {
-        loop {
-            self.rest = self.rest.trim_start();
-            if self.rest.starts_with('#') || self.rest.starts_with("-- ") {
-                self.rest = self.rest.split_once('\n').map_or("", |r| r.1);
-            } else if self.rest.starts_with("/*!") || self.rest.starts_with("/*M!") {
-                let body = self.rest.split_once('!').map_or("", |r| r.1);
-                self.rest = body.trim_start_matches(|c: char| c.is_ascii_digit());
-                self.executable = true;
-            } else if self.rest.starts_with("/*") {
-                self.rest = self.rest.split_once("*/").map_or("", |r| r.1);
-            } else if self.executable && self.rest.starts_with("*/") {
-                self.rest = &self.rest[2..];
-                self.executable = false;
-            } else {
-                return;
-            }
-        }
-    }
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = Token;
-
-    fn next(&mut self) -> Option<Token> {
-        self.skip_blanks();
-        let first = self.rest.chars().next()?;
-        if matches!(first, '`' | '"' | '\'') {
-            let mut text = String::new();
-            let mut chars = self.rest.char_indices().skip(1).peekable();
-            let mut end = self.rest.len();
-            while let Some((at, c)) = chars.next() {
-                if c == '\\' && first != '`' {
-                    text.extend(chars.next().map(|(_, c)| c));
-                } else if c != first {
-                    text.push(c);
-                } else if chars.peek().is_some_and(|(_, c)| *c == first) {
-                    chars.next();
-                    text.push(c);
-                } else {
-                    end = at + 1;
-                    break;
-                }
-            }
-            self.rest = &self.rest[end..];
-            return Some(Token::Quoted(text));
-        }
-        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-        let len = self
-            .rest
-            .find(|c: char| !is_word(c))
-            .unwrap_or(self.rest.len());
-        if len == 0 {
-            self.rest = &self.rest[first.len_utf8()..];
-            return Some(Token::Mark(first));
-        }
-        let (word, rest) = self.rest.split_at(len);
-        self.rest = rest;
-        Some(Token::Word(word.to_owned()))
-    }
-}
-
-/// Reads tokens with a look ahead.
+/// Reads tokens with a look ahead. The statements of other servers need not be any of ours: of what is not known, the
+/// words still tell what it is about.
 struct Parser<'a> {
-    tokens: std::iter::Peekable<Tokens<'a>>,
+    sql: &'a str,
+    tokens: std::iter::Peekable<std::vec::IntoIter<Token>>,
 }
 
 impl Parser<'_> {
     fn word(&mut self, word: &str) -> bool {
+        let sql = self.sql;
         let here =
-            matches!(self.tokens.peek(), Some(Token::Word(w)) if w.eq_ignore_ascii_case(word));
-        if here {
-            self.tokens.next();
-        }
-        here
+            |t: &Token| matches!(t.tok, Tok::Word(_)) && t.of(sql).eq_ignore_ascii_case(word);
+        self.tokens.next_if(here).is_some()
     }
 
-    fn mark(&mut self, mark: char) -> bool {
-        let here = self.tokens.peek() == Some(&Token::Mark(mark));
-        if here {
-            self.tokens.next();
-        }
-        here
+    fn mark(&mut self, mark: Tok) -> bool {
+        self.tokens.next_if(|t| t.tok == mark).is_some()
     }
 
     fn name(&mut self) -> Option<String> {
-        match self.tokens.peek()? {
-            Token::Word(_) | Token::Quoted(_) => match self.tokens.next() {
-                Some(Token::Word(n) | Token::Quoted(n)) => Some(n),
-                _ => None,
-            },
-            Token::Mark(_) => None,
-        }
+        let named = |t: &Token| matches!(t.tok, Tok::Word(_) | Tok::QuotedIdent | Tok::String);
+        let token = self.tokens.next_if(named)?;
+        Some(glance::value(self.sql, token))
     }
 
     fn table(&mut self) -> Option<(Option<String>, String)> {
         let first = self.name()?;
-        if self.mark('.') {
+        if self.mark(Tok::Dot) {
             return Some((Some(first), self.name()?));
         }
         Some((None, first))
@@ -177,17 +87,21 @@ const ACCOUNTS: [&str; 2] = ["user", "role"];
 /// Reads a statement.
 #[must_use]
 pub fn parse(sql: &str) -> Statement {
+    let mut tokens = glance::tokens(sql, SqlMode::DEFAULT);
+    // The end of the text is no token here.
+    tokens.pop();
     let mut p = Parser {
-        tokens: Tokens::new(sql).peekable(),
+        sql,
+        tokens: tokens.into_iter().peekable(),
     };
     // SET STATEMENT x = y FOR ...
     if p.word("set") && (!p.word("statement") || !p.find("for")) {
         return Statement::Other;
     }
-    let Some(Token::Word(verb)) = p.tokens.next() else {
+    let Some(verb) = p.tokens.next() else {
         return Statement::Other;
     };
-    match verb.to_ascii_lowercase().as_str() {
+    match verb.of(sql).to_ascii_lowercase().as_str() {
         "truncate" => {
             p.word("table");
             match p.table() {
@@ -230,7 +144,7 @@ fn schema(mut p: Parser<'_>, verb: &'static str) -> Statement {
                 if verb == "RENAME" && p.word("to") {
                     change.tables.extend(p.table());
                 }
-                if matches!(verb, "CREATE" | "ALTER") || !p.mark(',') {
+                if matches!(verb, "CREATE" | "ALTER") || !p.mark(Tok::Comma) {
                     break;
                 }
             }
@@ -262,7 +176,7 @@ fn rename_in(p: &mut Parser<'_>, change: &mut SchemaChange) {
         if p.word("column") || p.word("index") || p.word("key") {
             continue;
         }
-        let _ = p.word("to") || p.word("as") || p.mark('=');
+        let _ = p.word("to") || p.word("as") || p.mark(Tok::Eq);
         change.tables.extend(p.table());
         return;
     }

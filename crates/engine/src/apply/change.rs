@@ -8,7 +8,8 @@ use crate::catalog::table::Table;
 use crate::key::KeyRange;
 use crate::locks::types::{LockMode, LockWait};
 use crate::store::row::Row;
-use crate::txn::transaction::{ReadView, Transaction};
+use crate::txn::reads::ReadView;
+use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
 use narwal_binlog::{RowsEvent, RowsKind};
 use narwal_types::convert::{

@@ -16,13 +16,10 @@ use std::sync::Arc;
 
 /// Largest piece, bytes; a multiple of [`BLOCK`].
 const PIECE: u64 = 1 << 20;
-
 /// The rounds over the base end when so little was written to it since it was copied.
 const FEW: u64 = 8 << 20;
-
 /// They end then in any case.
 const ROUNDS: u32 = 12;
-
 /// The last round's blocks wait in memory up to this size, else in a file.
 const IN_MEMORY: u64 = 64 << 20;
 

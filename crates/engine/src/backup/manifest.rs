@@ -14,15 +14,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The manifest's name in the folder of a backup.
 pub const MANIFEST: &str = "backup.json";
-
 /// Bytes per checksum in files other than the base.
 pub const LARGE_BLOCK: u64 = 1 << 20;
-
 /// Version of the manifest that this program writes.
 const FORMAT: u32 = 1;
-
 const NO_SUM: &str = "xxh3:0000000000000000";
-
 /// More than a backup of 16 TiB has.
 const MAX_LEN: u64 = 8 << 30;
 

@@ -41,6 +41,54 @@ fn cannot(text: String) -> EngineError {
     EngineError::Io(text)
 }
 
+fn parse(text: &str) -> Result<GtidState> {
+    text.parse()
+        .map_err(|_| cannot(format!("{text:?} is no list of GTIDs")))
+}
+
+/// The GTIDs that a point names.
+fn wanted(point: &Point) -> Result<Vec<narwal_binlog::Gtid>> {
+    let Point::Gtid(text) = point else {
+        return Ok(Vec::new());
+    };
+    let wanted: Vec<_> = parse(text)?.iter().collect();
+    if wanted.is_empty() {
+        return Err(cannot("name at least one GTID".into()));
+    }
+    Ok(wanted)
+}
+
+/// The number of the file that a point names.
+fn file_number(point: &Point) -> Result<Option<u32>> {
+    let Point::Position { file, .. } = point else {
+        return Ok(None);
+    };
+    let digits = file.rsplit('.').next().unwrap_or_default();
+    let number = (digits.parse::<u32>())
+        .map_err(|_| cannot(format!("{file:?} is not the name of a binary log file")))?;
+    Ok(Some(number))
+}
+
+/// The log ends before the point; `cut` is its end.
+fn beyond(point: &Point, cut: Cut, wanted: &[narwal_binlog::Gtid]) -> Result<Cut> {
+    match point {
+        // Nothing later has happened that is known of.
+        Point::Time(_) => Ok(cut),
+        Point::Gtid(_) => {
+            let missing: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+            Err(cannot(format!(
+                "the log up to {} does not have {}: more of it is needed (--archive)",
+                cut.gtids,
+                missing.join(",")
+            )))
+        }
+        Point::Position { file, offset } => Err(cannot(format!(
+            "the log up to {} does not reach {file}:{offset}: more of it is needed (--archive)",
+            cut.gtids
+        ))),
+    }
+}
+
 /// Finds `point` in the log folder `log` of a restored backup, whose base has the commits up to `base_seq` and replays from
 /// `base_lsn` on with the GTIDs `base_gtids`.
 ///
@@ -53,31 +101,9 @@ pub fn find_cut(
     (base_seq, base_lsn, base_gtids): (u64, Lsn, &str),
     point: &Point,
 ) -> Result<Cut> {
-    let parse = |text: &str| -> Result<GtidState> {
-        text.parse()
-            .map_err(|_| cannot(format!("{text:?} is no list of GTIDs")))
-    };
     let base = parse(base_gtids)?;
-    let mut wanted = match point {
-        Point::Gtid(text) => {
-            let wanted = parse(text)?;
-            if wanted.iter().next().is_none() {
-                return Err(cannot("name at least one GTID".into()));
-            }
-            wanted.iter().collect::<Vec<_>>()
-        }
-        _ => Vec::new(),
-    };
-    let file_no =
-        match point {
-            Point::Position { file, .. } => {
-                let digits = file.rsplit('.').next().unwrap_or_default();
-                Some(digits.parse::<u32>().map_err(|_| {
-                    cannot(format!("{file:?} is not the name of a binary log file"))
-                })?)
-            }
-            _ => None,
-        };
+    let mut wanted = wanted(point)?;
+    let file_no = file_number(point)?;
     let before_base = |what: String| {
         cannot(format!(
             "{what} is before this backup's base, which has {}: restore an earlier backup, and the log from there on",
@@ -122,7 +148,6 @@ pub fn find_cut(
     let opened = open_folder(disk, log, config.clone(), &early)?
         .ok_or_else(|| cannot(format!("{}: no log", log.display())))?;
     let mut groups = opened.groups;
-    let mut passed = false;
     let end = loop {
         let Some(head) = groups.next_group()? else {
             break None;
@@ -154,7 +179,6 @@ pub fn find_cut(
             _ => {}
         }
         if head.seq > base_seq {
-            passed = true;
             state.observe(head.gtid);
             cut.lsn = head.end_lsn;
             cut.last = Some(head);
@@ -172,22 +196,8 @@ pub fn find_cut(
         }
     };
     cut.gtids = state.to_string();
-    let _ = passed;
-    match (point, end) {
-        (_, Some(())) => Ok(cut),
-        // Nothing later has happened that is known of.
-        (Point::Time(_), None) => Ok(cut),
-        (Point::Gtid(_), None) => {
-            let missing: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-            Err(cannot(format!(
-                "the log up to {} does not have {}: more of it is needed (--archive)",
-                cut.gtids,
-                missing.join(",")
-            )))
-        }
-        (Point::Position { file, offset }, None) => Err(cannot(format!(
-            "the log up to {} does not reach {file}:{offset}: more of it is needed (--archive)",
-            cut.gtids
-        ))),
+    match end {
+        Some(()) => Ok(cut),
+        None => beyond(point, cut, &wanted),
     }
 }

@@ -4,14 +4,11 @@ use std::time::{Duration, Instant};
 
 /// How far behind its rate a slow user may be and catch up.
 const CREDIT: Duration = Duration::from_millis(200);
-
 /// Bytes per second and processor that a copy takes beside others' work if nothing else is asked for. Two processors that
 /// write all they can lose about a seventh of that to it, where it copies through the page cache and syncs.
 const BESIDE_WORK: u64 = 40 << 20;
-
 /// So many commits per second are work to be spared.
 const FEW_COMMITS: u64 = 50;
-
 /// How often they are counted.
 const LOOK: Duration = Duration::from_millis(250);
 

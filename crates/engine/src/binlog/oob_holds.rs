@@ -37,6 +37,7 @@ pub(crate) struct OobHold {
 impl Drop for OobHold {
     fn drop(&mut self) {
         let mut holds = self.registry.holds.lock();
+        debug_assert!(holds.contains_key(&self.lsn), "a hold was let go twice");
         if let Some(n) = holds.get_mut(&self.lsn) {
             *n -= 1;
             if *n == 0 {

@@ -61,7 +61,8 @@ impl Order {
                 Some(holds.hold(needed))
             }
             XaStep::Ended { xid, .. } => {
-                self.prepared.remove(xid);
+                let ended = self.prepared.remove(xid);
+                debug_assert!(ended.is_some(), "what ends was never prepared");
                 None
             }
         }

@@ -16,9 +16,7 @@ use redb::{ReadableTable, TableDefinition};
 use std::collections::VecDeque;
 
 const TABLE: TableDefinition<'static, Bytes, Bytes> = TableDefinition::new("binlog_index");
-
 const VERSION_KEY: &[u8] = b"v";
-
 const VERSION: &[u8] = &[1];
 
 fn file_key(number: u32) -> [u8; 5] {

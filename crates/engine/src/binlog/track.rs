@@ -8,10 +8,8 @@ use narwal_log::Reserved;
 
 /// Bytes of a ROTATE event but for the name in it.
 const ROTATE_LEN: u64 = 19 + 8 + 4;
-
 /// Default and least bytes of log between two State records (`binlog_state_interval`).
 pub(crate) const STATE_INTERVAL: u64 = 2 << 20;
-
 const LEAST_INTERVAL: u64 = 4096;
 
 /// The moving part of the index.

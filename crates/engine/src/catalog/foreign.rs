@@ -17,6 +17,14 @@ pub enum ForeignKeyMode {
     Off,
 }
 
+/// How a transaction's changes follow foreign keys just now.
+#[derive(Debug, Default)]
+pub(crate) struct Following {
+    pub(crate) mode: ForeignKeyMode,
+    /// Cascades within cascades.
+    pub(crate) depth: u32,
+}
+
 /// A foreign key at run time.
 #[derive(Debug)]
 pub(crate) struct ForeignKey {

@@ -1,7 +1,7 @@
 //! Databases and tables: the persistent definitions, and the catalog as one immutable version.
 
 use crate::catalog::change::{CatalogChange, LoggedChange};
-use crate::catalog::def::{DatabaseDef, TableDef};
+use crate::catalog::def::{DatabaseDef, IndexDef, TableDef};
 use crate::catalog::names::Catalog;
 use crate::catalog::table::Table;
 use crate::catalog::view::ViewDef;
@@ -89,46 +89,135 @@ impl Catalog {
             .flat_map(|t| t.indexes.iter().map(|i| i.id))
     }
 
+    /// The table of that name, or an error.
+    fn named(&self, db: &str, name: &str) -> Result<Arc<Table>> {
+        (self.table(db, name).cloned()).ok_or_else(|| missing("table", &format!("{db}.{name}")))
+    }
+
+    fn drop_database(&self, name: String) -> Result<Vec<LoggedChange>> {
+        if self.database(&name).is_none() {
+            return Err(missing("database", &name));
+        }
+        let mut v: Vec<_> = self
+            .tables(&name)
+            .map(|t| LoggedChange::DropTable(t.def.id))
+            .collect();
+        v.push(LoggedChange::DropDatabase(name));
+        Ok(v)
+    }
+
+    fn create_table(&mut self, mut def: TableDef, created: u64) -> Result<Vec<LoggedChange>> {
+        if self.database(&def.db).is_none() {
+            return Err(missing("database", &def.db));
+        }
+        self.check_free(&def.db, &def.name)?;
+        if def.created == 0 {
+            def.created = created;
+        }
+        self.give_ids(&mut def);
+        Ok(vec![LoggedChange::PutTable(def)])
+    }
+
+    fn create_index(
+        &mut self,
+        db: &str,
+        table: &str,
+        mut index: IndexDef,
+    ) -> Result<Vec<LoggedChange>> {
+        let t = self.named(db, table)?;
+        if t.def
+            .indexes
+            .iter()
+            .any(|i| i.name.eq_ignore_ascii_case(&index.name))
+        {
+            return Err(EngineError::Catalog(format!(
+                "index {} already exists",
+                index.name
+            )));
+        }
+        if index.name == "PRIMARY" {
+            return Err(EngineError::Catalog(
+                "adding a primary key to a table is not supported".into(),
+            ));
+        }
+        index.id = self.next_index_id;
+        self.next_index_id += 1;
+        let id = index.id;
+        let mut def = t.def.clone();
+        def.indexes.push(index);
+        Ok(vec![
+            LoggedChange::PutTable(def),
+            LoggedChange::BuildIndex {
+                table: t.def.id,
+                index: id,
+            },
+        ])
+    }
+
+    fn drop_index(&self, db: &str, table: &str, index: &str) -> Result<LoggedChange> {
+        let t = self.named(db, table)?;
+        let mut def = t.def.clone();
+        let at = def
+            .indexes
+            .iter()
+            .position(|i| i.name.eq_ignore_ascii_case(index))
+            .ok_or_else(|| missing("index", index))?;
+        if def.indexes[at].name == "PRIMARY" {
+            return Err(EngineError::Catalog(
+                "dropping a primary key is not supported".into(),
+            ));
+        }
+        def.indexes.remove(at);
+        Ok(LoggedChange::PutTable(def))
+    }
+
+    fn alter_table(
+        &mut self,
+        db: &str,
+        name: &str,
+        was: &TableDef,
+        mut def: TableDef,
+    ) -> Result<Vec<LoggedChange>> {
+        let t = self.named(db, name)?;
+        if t.def != *was {
+            return Err(definition_changed());
+        }
+        self.check_name(&t, &def)?;
+        if !same_rows(&t.def, &def) {
+            return Err(EngineError::Catalog(format!(
+                "table {db}.{name} would not have the same rows"
+            )));
+        }
+        def.id = t.def.id;
+        def.hidden_index_id = t.def.hidden_index_id;
+        let mut built = Vec::new();
+        for ix in def.indexes.iter_mut().filter(|i| i.id == 0) {
+            ix.id = self.next_index_id;
+            self.next_index_id += 1;
+            built.push(ix.id);
+        }
+        let table = def.id;
+        let build = |index| LoggedChange::BuildIndex { table, index };
+        Ok(std::iter::once(LoggedChange::PutTable(def))
+            .chain(built.into_iter().map(build))
+            .collect())
+    }
+
     /// Settles the ids of a change and says what it means step by step. Changes nothing.
     pub(crate) fn resolve(
         &mut self,
         change: CatalogChange,
         created: u64,
     ) -> Result<Vec<LoggedChange>> {
-        let table_of = |c: &Catalog, db: &str, name: &str| -> Result<Arc<Table>> {
-            c.table(db, name)
-                .cloned()
-                .ok_or_else(|| missing("table", &format!("{db}.{name}")))
-        };
         Ok(match change {
             CatalogChange::PutDatabase(d) => vec![LoggedChange::PutDatabase(d)],
-            CatalogChange::DropDatabase(name) => {
-                if self.database(&name).is_none() {
-                    return Err(missing("database", &name));
-                }
-                let mut v: Vec<_> = self
-                    .tables(&name)
-                    .map(|t| LoggedChange::DropTable(t.def.id))
-                    .collect();
-                v.push(LoggedChange::DropDatabase(name));
-                v
-            }
-            CatalogChange::CreateTable(mut def) => {
-                if self.database(&def.db).is_none() {
-                    return Err(missing("database", &def.db));
-                }
-                self.check_free(&def.db, &def.name)?;
-                if def.created == 0 {
-                    def.created = created;
-                }
-                self.give_ids(&mut def);
-                vec![LoggedChange::PutTable(def)]
-            }
+            CatalogChange::DropDatabase(name) => self.drop_database(name)?,
+            CatalogChange::CreateTable(def) => self.create_table(def, created)?,
             CatalogChange::DropTable { db, name } => {
-                vec![LoggedChange::DropTable(table_of(self, &db, &name)?.def.id)]
+                vec![LoggedChange::DropTable(self.named(&db, &name)?.def.id)]
             }
             CatalogChange::TruncateTable { db, name } => {
-                let t = table_of(self, &db, &name)?;
+                let t = self.named(&db, &name)?;
                 let mut def = t.def.clone();
                 def.auto_increment_start = 0;
                 self.give_ids(&mut def);
@@ -137,85 +226,14 @@ impl Catalog {
                     LoggedChange::PutTable(def),
                 ]
             }
-            CatalogChange::CreateIndex {
-                db,
-                table,
-                mut index,
-            } => {
-                let t = table_of(self, &db, &table)?;
-                if t.def
-                    .indexes
-                    .iter()
-                    .any(|i| i.name.eq_ignore_ascii_case(&index.name))
-                {
-                    return Err(EngineError::Catalog(format!(
-                        "index {} already exists",
-                        index.name
-                    )));
-                }
-                if index.name == "PRIMARY" {
-                    return Err(EngineError::Catalog(
-                        "adding a primary key to a table is not supported".into(),
-                    ));
-                }
-                index.id = self.next_index_id;
-                self.next_index_id += 1;
-                let id = index.id;
-                let mut def = t.def.clone();
-                def.indexes.push(index);
-                vec![
-                    LoggedChange::PutTable(def),
-                    LoggedChange::BuildIndex {
-                        table: t.def.id,
-                        index: id,
-                    },
-                ]
+            CatalogChange::CreateIndex { db, table, index } => {
+                self.create_index(&db, &table, index)?
             }
             CatalogChange::DropIndex { db, table, index } => {
-                let t = table_of(self, &db, &table)?;
-                let mut def = t.def.clone();
-                let at = def
-                    .indexes
-                    .iter()
-                    .position(|i| i.name.eq_ignore_ascii_case(&index))
-                    .ok_or_else(|| missing("index", &index))?;
-                if def.indexes[at].name == "PRIMARY" {
-                    return Err(EngineError::Catalog(
-                        "dropping a primary key is not supported".into(),
-                    ));
-                }
-                def.indexes.remove(at);
-                vec![LoggedChange::PutTable(def)]
+                vec![self.drop_index(&db, &table, &index)?]
             }
-            CatalogChange::AlterTable {
-                db,
-                name,
-                was,
-                mut def,
-            } => {
-                let t = table_of(self, &db, &name)?;
-                if t.def != *was {
-                    return Err(definition_changed());
-                }
-                self.check_name(&t, &def)?;
-                if !same_rows(&t.def, &def) {
-                    return Err(EngineError::Catalog(format!(
-                        "table {db}.{name} would not have the same rows"
-                    )));
-                }
-                def.id = t.def.id;
-                def.hidden_index_id = t.def.hidden_index_id;
-                let mut built = Vec::new();
-                for ix in def.indexes.iter_mut().filter(|i| i.id == 0) {
-                    ix.id = self.next_index_id;
-                    self.next_index_id += 1;
-                    built.push(ix.id);
-                }
-                let table = def.id;
-                let build = |index| LoggedChange::BuildIndex { table, index };
-                std::iter::once(LoggedChange::PutTable(def))
-                    .chain(built.into_iter().map(build))
-                    .collect()
+            CatalogChange::AlterTable { db, name, was, def } => {
+                self.alter_table(&db, &name, &was, def)?
             }
             CatalogChange::RebuildTable {
                 db,
@@ -223,7 +241,7 @@ impl Catalog {
                 was,
                 mut def,
             } => {
-                let t = table_of(self, &db, &name)?;
+                let t = self.named(&db, &name)?;
                 if t.def != *was {
                     return Err(definition_changed());
                 }
@@ -240,7 +258,7 @@ impl Catalog {
                 next,
                 seen,
             } => {
-                let t = table_of(self, &db, &name)?;
+                let t = self.named(&db, &name)?;
                 let now = t.counters.auto_increment.load(Ordering::Relaxed);
                 vec![LoggedChange::SetAutoIncrement {
                     table: t.def.id,

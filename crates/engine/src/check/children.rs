@@ -8,7 +8,7 @@ use crate::check::tables::{TELL_EVERY, key_text, snapshot};
 use crate::db::database::Database;
 use crate::key::KeyRange;
 use crate::txn::foreign::prefix;
-use crate::txn::transaction::ReadView;
+use crate::txn::reads::ReadView;
 use crate::{EngineError, Result};
 use narwal_types::key::successor;
 use std::ops::Bound;

@@ -9,7 +9,8 @@ use crate::check::finding::{Check, Finding, quietly};
 use crate::db::database::Database;
 use crate::key::{KeyRange, finish_secondary_key};
 use crate::txn::options::TxnOptions;
-use crate::txn::transaction::{ReadView, Transaction};
+use crate::txn::reads::ReadView;
+use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
 use narwal_types::ValueRef;
 use std::fmt::Write;
@@ -18,7 +19,6 @@ use std::sync::Arc;
 
 /// So many findings of a table are told one by one.
 const MOST: u64 = 1000;
-
 pub(crate) const TELL_EVERY: u64 = 4096;
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -157,6 +157,17 @@ fn run(db: &Parts, scrub: &Scrub, pending: &mut Option<Frozen>) -> Result<()> {
     };
     db.binlog.log.sync_all()?;
     db.binlog.log.wait_visible(frozen.meta.seq)?;
+    // The base must never be ahead of the log.
+    assert!(
+        db.binlog.log.visible_seq() >= frozen.meta.seq,
+        "a checkpoint of what is not visible"
+    );
+    debug_assert!(db.binlog.log.durable_lsn() >= frozen.meta.lsn);
+    for layer in &frozen.layers {
+        if let Layer::Memtable(m) = layer {
+            m.seal();
+        }
+    }
     check_space(db, &frozen.layers)?;
     let kept = loop {
         match merge(db, scrub, frozen) {
@@ -175,6 +186,10 @@ fn run(db: &Parts, scrub: &Scrub, pending: &mut Option<Frozen>) -> Result<()> {
     let seq = frozen.meta.seq;
     let unreadable = (frozen.meta.apart).unreadable(&frozen.catalog, &db.store.runs.dir);
     let base = BaseGen::open(&db.store.base.redb, seq, &frozen.catalog, unreadable)?;
+    assert!(
+        db.store.state.load().base.seq <= base.seq,
+        "the base went back to an older commit"
+    );
     db.store.state.rcu(|s| State {
         active: s.active.clone(),
         // Layers only ever come on top.

@@ -10,13 +10,10 @@ use std::time::Duration;
 
 /// Bytes of a step, at most.
 pub(crate) const STEP: u64 = 1 << 20;
-
 /// Steps of a second, at least.
 pub(crate) const STEPS: u64 = 4;
-
 /// A step is not smaller.
 pub(crate) const LEAST: u64 = 64 << 10;
-
 /// Between two rounds, and between two looks whether it is switched on.
 pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 

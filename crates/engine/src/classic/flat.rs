@@ -19,7 +19,6 @@ use std::sync::{Arc, OnceLock};
 
 /// Version in a file's head, as the server's streams have it: readers choose MariaDB's dialect by it.
 const VERSION: &str = concat!("10.11.0-MariaDB-narwal-", env!("CARGO_PKG_VERSION"));
-
 /// A large group is copied in pieces of about so many bytes.
 const PIECE: usize = 1 << 20;
 

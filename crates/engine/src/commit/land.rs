@@ -58,7 +58,7 @@ pub(crate) fn spill_of(txn: &Transaction) -> Option<Spill> {
 /// Commits a transaction; see the module's comment for the steps.
 pub(crate) fn commit(db: &Arc<Parts>, txn: &mut Transaction) -> Result<CommitInfo> {
     let began = Instant::now();
-    let large = txn.oob.is_some();
+    let large = txn.events.oob.is_some();
     let reserved = commit_reserved(db, txn, || ())?;
     if let Some(ticket) = &reserved.ticket {
         txn.options.wait_committed(&db.binlog.log, ticket)?;
@@ -128,14 +128,14 @@ pub(crate) fn log_changes(
     prepare: Option<&Prepare<'_>>,
 ) -> Result<Option<Logged>> {
     txn.end_statement();
-    let builder = txn.builder.take().filter(|b| !b.is_empty());
-    let mut local = txn.local.take().filter(|l| !l.builder.is_empty());
+    let builder = txn.events.builder.take().filter(|b| !b.is_empty());
+    let mut local = txn.events.local.take().filter(|l| !l.builder.is_empty());
     if builder.is_none() && local.is_none() {
         return Ok(None);
     }
     let began = Instant::now();
     db.pressure
-        .admit(&db.store, &db.binlog.log, txn.oob.is_some())?;
+        .admit(&db.store, &db.binlog.log, txn.events.oob.is_some())?;
     txn.sync_run_names()?;
     match prepare {
         // Its rows come into the store much later.
@@ -148,7 +148,7 @@ pub(crate) fn log_changes(
     let layered = prepare.is_none() && becomes_layer(txn, oob.is_some());
     let step = prepare.map(|p| XaStep::Prepared(p.xid.clone()));
     let mut annex = Annex {
-        row_ids: std::mem::take(&mut txn.row_ids),
+        row_ids: std::mem::take(&mut txn.events.row_ids),
         oob,
         spill: (prepare.is_none().then(|| spill_of(txn))).flatten(),
         xa: step.as_ref().map(XaStep::to_stored),
@@ -182,7 +182,7 @@ pub(crate) fn log_changes(
             // Outside every lock, and before the place is known: that needs the length. What was sent out of band is
             // not in it, and the rest is small.
             let packed = (db.options.compression.as_ref())
-                .filter(|_| txn.oob.is_none() && prepare.is_none())
+                .filter(|_| txn.events.oob.is_none() && prepare.is_none())
                 .and_then(|how| PackedBody::pack(how, &prefix, group.unstamped()));
             let place = reserve(
                 db,
@@ -235,6 +235,10 @@ pub(crate) fn land(db: &Arc<Parts>, txn: &mut Transaction, logged: Logged) -> Re
         deltas,
         times: [admitted, placed],
     } = logged;
+    debug_assert!(
+        place.seq > db.binlog.log.visible_seq(),
+        "a commit is visible before its rows are in the store"
+    );
     for t in &txn.tables {
         if txn.removes {
             t.counters.removed.fetch_max(place.seq, Ordering::Relaxed);
@@ -253,7 +257,7 @@ pub(crate) fn land(db: &Arc<Parts>, txn: &mut Transaction, logged: Logged) -> Re
     if !layered {
         txn.release();
     }
-    if let Some(hold) = txn.oob.take().and_then(|o| o.hold) {
+    if let Some(hold) = txn.events.oob.take().and_then(|o| o.hold) {
         // Until a checkpoint has the rows, recovery may read the chunks.
         db.binlog.oob_committed.lock().push((place.seq, hold));
         db.counters.oob_commits.fetch_add(1, Ordering::Relaxed);
@@ -264,7 +268,7 @@ pub(crate) fn land(db: &Arc<Parts>, txn: &mut Transaction, logged: Logged) -> Re
         // It may have millions of locks: nobody behind it in the log should wait for their release. Its snapshot may be
         // the last that keeps memtables from long ago.
         if db.options.background {
-            drop_aside(txn.snapshot.take());
+            drop_aside(txn.view.snapshot.take());
         }
         txn.release();
     }

@@ -100,7 +100,7 @@ pub(crate) fn reserve(
                 let choice = beyond_applied(order, choice);
                 let placed = order.place(at, group_len, &choice, time, first_chunk);
                 order.replica.moved(at.seq, Some(placed.0.gtid), moves);
-                let memtable = order.active.clone();
+                let memtable = active(&db.store, order);
                 if let Some(l) = layer {
                     l.put(&db.store, order, at.seq);
                 }
@@ -120,6 +120,16 @@ pub(crate) fn reserve(
         state_due,
         hold,
     })
+}
+
+/// The memtable that takes a commit which has its place now: the one that readers look into first.
+#[inline]
+fn active(store: &Store, order: &Order) -> Arc<Memtable> {
+    debug_assert!(
+        Arc::ptr_eq(&order.active, &store.state.load().active),
+        "rows would go where no reader looks"
+    );
+    order.active.clone()
 }
 
 /// A group that gets its number here gets one behind what was applied of its domain, which the binary log may not have
@@ -153,7 +163,7 @@ pub(crate) fn reserve_local(
             .log
             .reserve(RecordKind::LocalCommit, body, |at, order: &mut Order| {
                 order.replica.moved(at.seq, None, moves);
-                let memtable = order.active.clone();
+                let memtable = active(&db.store, order);
                 if let Some(l) = layer {
                     l.put(&db.store, order, at.seq);
                 }

@@ -29,6 +29,7 @@ use crate::record::xa::{PreparedList, from_stored};
 use crate::recovery::{Recovery, RecoverySpill};
 use crate::store::apart::Apart;
 use crate::store::base::{Base, BaseGen};
+use crate::store::base_trait::ReadBase;
 use crate::store::part::Store;
 use crate::store::run::RunCache;
 use crate::store::run_space::RunSpace;

@@ -13,6 +13,7 @@ use crate::parts::Parts;
 use crate::record::annex::Annex;
 use crate::record::replica::{ReplicaMove, local_gtid};
 use crate::store::index_build::IndexBuild;
+use crate::store::writeset::RowDeltas;
 use crate::txn::options::TxnOptions;
 use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
@@ -24,7 +25,6 @@ use std::time::Duration;
 
 /// MariaDB's `lock_wait_timeout`: a day.
 const DEFINITION_LOCK_WAIT: Duration = Duration::from_secs(86_400);
-
 /// `foreign_key_checks=0` in a QUERY event's flags2.
 const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 
@@ -109,34 +109,7 @@ fn attempt(
     // Rows of a new table may be a layer themselves, and a statement has one at most. It has no index to make of old rows.
     let in_memory = filler.as_ref().map_or(db.store.runs.limit, |_| u64::MAX);
     let mut indexes = IndexBuild::new(db.store.runs.place(0, &options.interrupt), in_memory);
-    for change in ddl.changes.iter().cloned() {
-        for step in after.resolve(change, u64::from(ddl.timestamp))? {
-            if step.is_replica_state() {
-                changes.push(step);
-                continue;
-            }
-            after.apply(&step)?;
-            if let LoggedChange::BuildIndex { table, index } = &step
-                && let Some(t) = after.table_by_id(*table)
-            {
-                // No writer holds the table now, and all that did have applied their rows.
-                let duplicate = indexes.add(&db.store.state.load_full(), t, *index)?;
-                if let Some(existing_pk) = duplicate {
-                    // What the error tells is something read.
-                    let last = db.binlog.log.with_order_state(|_, at| at.seq);
-                    db.binlog
-                        .log
-                        .wait_visible_or(last, || options.interrupted())?;
-                    let at = t.indexes.iter().position(|i| i.id == *index).unwrap_or(0);
-                    return Err(EngineError::Duplicate {
-                        index: at,
-                        existing_pk,
-                    });
-                }
-            }
-            changes.push(step);
-        }
-    }
+    settle(db, ddl, options, &mut after, &mut indexes, &mut changes)?;
     // Rows of new tables: after `after` is complete, before the statement has its place.
     let filled = match filler {
         Some((rows, fill)) => {
@@ -182,6 +155,46 @@ fn attempt(
     }
     drop(locks);
     Ok(Some(info))
+}
+
+/// Settles the statement's changes one after the other in `after`, and makes the keys of new indexes.
+fn settle(
+    db: &Parts,
+    ddl: &Ddl,
+    options: &TxnOptions,
+    after: &mut Catalog,
+    indexes: &mut IndexBuild,
+    changes: &mut Vec<LoggedChange>,
+) -> Result<()> {
+    for change in ddl.changes.iter().cloned() {
+        for step in after.resolve(change, u64::from(ddl.timestamp))? {
+            if step.is_replica_state() {
+                changes.push(step);
+                continue;
+            }
+            after.apply(&step)?;
+            if let LoggedChange::BuildIndex { table, index } = &step
+                && let Some(t) = after.table_by_id(*table)
+            {
+                // No writer holds the table now, and all that did have applied their rows.
+                let duplicate = indexes.add(&db.store.state.load_full(), t, *index)?;
+                if let Some(existing_pk) = duplicate {
+                    // What the error tells is something read.
+                    let last = db.binlog.log.with_order_state(|_, at| at.seq);
+                    db.binlog
+                        .log
+                        .wait_visible_or(last, || options.interrupted())?;
+                    let at = t.indexes.iter().position(|i| i.id == *index).unwrap_or(0);
+                    return Err(EngineError::Duplicate {
+                        index: at,
+                        existing_pk,
+                    });
+                }
+            }
+            changes.push(step);
+        }
+    }
+    Ok(())
 }
 
 /// The catalog before and after a statement.
@@ -264,8 +277,8 @@ fn log(
         layered = txn.writes.has_runs() || (oob.is_some() && txn.writes.bytes() > LAYER_BYTES);
         deltas = txn.writes.row_deltas();
         annex.spill = spill_of(txn);
-        let row_ids = std::mem::take(&mut txn.row_ids);
-        let builder = txn.builder.take();
+        let row_ids = std::mem::take(&mut txn.events.row_ids);
+        let builder = txn.events.builder.take();
         if txn.options.log_bin {
             (annex.oob, annex.row_ids, public) = (oob, row_ids, builder);
         } else {
@@ -318,20 +331,7 @@ fn log(
         indexes.put_into(&place.memtable, place.seq, &db.store.registry);
     }
     if let Some(txn) = filled {
-        for t in &txn.tables {
-            if let Some(delta) = deltas.get(&t.indexes[0].id) {
-                t.counters.rows.fetch_add(*delta, Ordering::Relaxed);
-            }
-        }
-        if !layered {
-            for (key, own) in txn.writes.take().0 {
-                (place.memtable).put(&key, place.seq, own.payload, &db.store.registry);
-            }
-        }
-        if let Some(hold) = txn.oob.take().and_then(|o| o.hold) {
-            // Until a checkpoint has the rows, recovery may read the chunks.
-            db.binlog.oob_committed.lock().push((place.seq, hold));
-        }
+        land_rows(db, txn, &place, &deltas, layered);
     }
     db.binlog
         .log
@@ -348,6 +348,24 @@ fn log(
             .fetch_add(group_len, Ordering::Relaxed);
     }
     Ok(place)
+}
+
+/// Puts the rows of new tables into the store, unless they are a layer of it already.
+fn land_rows(db: &Parts, txn: &mut Transaction, place: &Place, deltas: &RowDeltas, layered: bool) {
+    for t in &txn.tables {
+        if let Some(delta) = deltas.get(&t.indexes[0].id) {
+            t.counters.rows.fetch_add(*delta, Ordering::Relaxed);
+        }
+    }
+    if !layered {
+        for (key, own) in txn.writes.take().0 {
+            (place.memtable).put(&key, place.seq, own.payload, &db.store.registry);
+        }
+    }
+    if let Some(hold) = txn.events.oob.take().and_then(|o| o.hold) {
+        // Until a checkpoint has the rows, recovery may read the chunks.
+        db.binlog.oob_committed.lock().push((place.seq, hold));
+    }
 }
 
 /// Logs a statement that changes no table: it may be one without effect here, or move the replica state. Does not wait until

@@ -43,18 +43,13 @@ use std::time::Duration;
 
 /// Parts of the table of announced keys, and counters of those who land.
 pub(crate) const SHARDS: usize = 32;
-
 /// Ranges of one transaction, and bytes of their ends, beyond which it gets whole indexes instead.
 pub(crate) const MAX_RANGES: usize = 4096;
-
 const MAX_BYTES: usize = 1 << 20;
-
 /// Announced keys of one transaction beyond which only their first and last in each index are known.
 pub(crate) const MAX_KEYS: usize = 10_000;
-
 /// Keys at the end of an announcement that are not worth sorting.
 const UNSORTED: usize = 32;
-
 /// Ranges up to which a copy is made so that a scan that stops early can give the rest back.
 pub(crate) const FEW: usize = 64;
 

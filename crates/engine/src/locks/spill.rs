@@ -19,21 +19,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names of lock files start with this.
 pub(crate) const LOCK_FILE_PREFIX: &str = "locks-";
-
 const PAGE: usize = 4096;
-
 const NAMES: usize = 255;
-
 const TAIL: usize = PAGE - 8;
-
 /// Pages handed to the file system in one call.
 const IO_PAGES: usize = 32;
-
 /// So many segments of a size become one.
 const FAN_IN: usize = 8;
-
 const BITS_PER_NAME: u64 = 10;
-
 /// Larger filters do not grow with the segment; they let more names pass to the file.
 const MAX_FILTER_BITS: u64 = 128 << 20;
 

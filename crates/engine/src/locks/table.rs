@@ -30,14 +30,10 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 const SHARDS: usize = 128;
-
 const WAITING: u8 = 0;
-
 const GRANTED: u8 = 1;
-
 /// One published file, and the mask of the number of owners, in [`LockTable::spilled`].
 const PUBLISHED: u64 = 1 << 32;
-
 const OWNERS: u64 = PUBLISHED - 1;
 
 struct Waiter {
@@ -212,7 +208,6 @@ impl LockTable {
         let Some(policy) = policy else {
             return Err(EngineError::LockNotAvailable);
         };
-        self.waits.fetch_add(1, Ordering::Relaxed);
         let waiting = LockWaiting {
             transaction: owner,
             blockers: blockers.iter().copied().zip(modes).collect(),
@@ -221,26 +216,41 @@ impl LockTable {
             mode,
             since: Instant::now(),
         };
+        self.wait(&waiter, waiting, blockers, &policy)?;
+        Ok(newly)
+    }
+
+    /// Waits until the lock is granted.
+    #[cold]
+    fn wait(
+        &self,
+        waiter: &Arc<Waiter>,
+        waiting: LockWaiting,
+        blockers: Blockers,
+        policy: &WaitPolicy<'_>,
+    ) -> Result<()> {
+        let (owner, name) = (waiter.owner, waiting.lock);
+        self.waits.fetch_add(1, Ordering::Relaxed);
         let deadlock = self.graph.lock().add(owner, blockers, waiting);
         if deadlock {
             self.graph.lock().remove(owner);
-            if self.abandon(name, &waiter) {
+            if self.abandon(name, waiter) {
                 self.deadlocks.fetch_add(1, Ordering::Relaxed);
                 return Err(EngineError::Deadlock);
             }
-            return Ok(newly); // granted meanwhile: there was none
+            return Ok(()); // granted meanwhile: there was none
         }
         let deadline = policy.timeout.and_then(|t| Instant::now().checked_add(t));
         let outcome = loop {
             if waiter.state.load(Ordering::Acquire) == GRANTED {
-                break Ok(newly);
+                break Ok(());
             }
             let interrupted = policy.interrupt.is_some_and(|i| i.load(Ordering::Relaxed));
             let now = Instant::now();
             let expired = deadline.is_some_and(|d| now >= d);
             if interrupted || expired {
-                if !self.abandon(name, &waiter) {
-                    break Ok(newly);
+                if !self.abandon(name, waiter) {
+                    break Ok(());
                 }
                 break Err(if interrupted {
                     EngineError::Interrupted

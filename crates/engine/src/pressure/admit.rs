@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 
 /// What a large transaction waits at most between two chunks before the memtables are full.
 const MAX_SLOWDOWN: Duration = Duration::from_millis(40);
-
 /// A checkpoint that has written nothing for so long will not make room.
 const STUCK: Duration = Duration::from_secs(60);
 

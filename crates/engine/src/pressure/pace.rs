@@ -11,10 +11,8 @@ use std::time::{Duration, Instant};
 
 /// The share of the room that writers have when a merge begins.
 const AT_ONCE: f64 = 0.3;
-
 /// How much of the merge is its commit, which counts no entries.
 const COMMIT: f64 = 0.05;
-
 /// The shortest and the longest time until a commit that waits looks again.
 const LOOK: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(10)];
 

@@ -21,13 +21,10 @@ use std::cell::RefCell;
 
 /// Bytes in front of a packed commit's frame.
 const HEAD_LEN: usize = 48;
-
 /// The largest body of a record; a length beyond it is damage.
 const MAX_RAW: usize = 1 << 28;
-
 /// Where an event's size stands in it.
 const SIZE_AT: usize = 9;
-
 /// Flag of a chunk whose events are compressed.
 pub(crate) const CHUNK_PACKED: u8 = 1;
 

@@ -53,7 +53,6 @@ pub struct StateRecord {
 
 /// Bytes before the state.
 const HEAD: usize = 36;
-
 const VERSION: u8 = 1;
 
 impl StateRecord {

@@ -7,6 +7,7 @@
 use crate::catalog::names::Catalog;
 use crate::error::Damage;
 use crate::store::backend::Backend;
+use crate::store::base_trait::ReadBase;
 use crate::store::file::BaseFile;
 use crate::store::room::Room;
 use crate::{EngineError, Result};
@@ -171,10 +172,19 @@ impl BaseGen {
             None => Ok(()),
         }
     }
+}
+
+impl ReadBase for BaseGen {
+    type Row = BaseRow;
+    type Range = redb::Range<'static, Bytes, Bytes>;
+
+    fn seq(&self) -> u64 {
+        self.seq
+    }
 
     /// Reads a clustered entry.
     #[inline]
-    pub(crate) fn get(&self, index: u32, key: &[u8]) -> Result<Option<BaseRow>> {
+    fn get(&self, index: u32, key: &[u8]) -> Result<Option<Self::Row>> {
         match self.table(index)? {
             Some(t) => match t.get_owned(key) {
                 Ok(row) => Ok(row.map(BaseRow)),
@@ -185,11 +195,7 @@ impl BaseGen {
     }
 
     /// Scans.
-    pub(crate) fn range(
-        &self,
-        index: u32,
-        range: &crate::key::KeyRange,
-    ) -> Result<Option<redb::Range<'static, Bytes, Bytes>>> {
+    fn range(&self, index: u32, range: &crate::key::KeyRange) -> Result<Option<Self::Range>> {
         fn b(b: &Bound<Vec<u8>>) -> Bound<&[u8]> {
             b.as_ref().map(Vec::as_slice)
         }
@@ -204,7 +210,7 @@ impl BaseGen {
 
     /// Calls `f` with the entries from `start` to `end`, both in the direction of the scan, until it says false; returns what
     /// it said last. The cursor that it uses costs a fifth less for each entry than the iterator of [`BaseGen::range`].
-    pub(crate) fn walk<E: From<EngineError>>(
+    fn walk<E: From<EngineError>>(
         &self,
         index: u32,
         start: Bound<&[u8]>,
@@ -248,7 +254,7 @@ impl BaseGen {
     }
 
     /// The last key of an index up to a bound.
-    pub(crate) fn last_key(&self, index: u32, end: Bound<&[u8]>) -> Result<Option<Vec<u8>>> {
+    fn last_key(&self, index: u32, end: Bound<&[u8]>) -> Result<Option<Vec<u8>>> {
         let Some(t) = self.table(index)? else {
             return Ok(None);
         };
@@ -258,7 +264,7 @@ impl BaseGen {
     }
 
     /// Number of entries of an index.
-    pub(crate) fn len(&self, index: u32) -> Result<u64> {
+    fn len(&self, index: u32) -> Result<u64> {
         self.tables
             .get(&index)
             .map_or(Ok(0), |t| t.len().map_err(base_err))

@@ -9,7 +9,6 @@ use std::sync::Arc;
 /// A row of at most so many bytes is copied. To count a reference on it instead would write to a cache line that other
 /// processors read, twice.
 const COPIED: usize = 512;
-
 /// A buffer of at most so many bytes is kept by its thread for the next batch: most statements need one, and it would grow
 /// step by step each time.
 const KEPT: usize = 64 << 10;

@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 /// A block of so many keys is split before it takes another one.
 const FULL: usize = 64;
-
 /// How many keys move to a new block if keys come in order: the block that they leave stays nearly full.
 const FEW: usize = 8;
 

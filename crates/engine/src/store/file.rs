@@ -28,25 +28,17 @@ use std::time::Duration;
 
 /// Bytes of a block.
 pub(crate) const BLOCK: u64 = 4096;
-
 const LEN: usize = BLOCK as usize;
-
 /// Blocks that a block of checksums covers.
 const GROUP: u64 = BLOCK / 4;
-
 /// Blocks in front of the groups.
 const HEADS: u64 = 2;
-
 /// How long the base's writer sleeps before it tries a full disk again.
 const RETRY: Duration = Duration::from_millis(100);
-
 const MAGIC: &[u8; 8] = b"NARWALBA";
-
 const VERSION: u32 = 1;
-
 /// Bytes of a head in front of redb's: magic, version, checksum, number.
 const HEAD: usize = 24;
-
 /// What a file of redb's own begins with.
 const REDB: &[u8; 9] = b"redb\x1a\x0a\xa9\x0d\x0a";
 

@@ -11,7 +11,7 @@ use crate::store::blocks::Blocks;
 use crate::store::entry::Payload;
 use crate::store::snapshots::SnapshotRegistry;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 impl std::fmt::Debug for Memtable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -30,12 +30,9 @@ type Chain = SmallVec<[Version; 1]>;
 /// Rough cost of an entry beside its key and row bytes: its share of a block, where it takes 72 bytes. Blocks are nearly full
 /// if keys come in order, and two thirds full if not.
 const ENTRY_OVERHEAD: u64 = 104;
-
 const VERSION_OVERHEAD: u64 = 24;
-
 /// A chain of this length looks for versions to drop.
 const PRUNE_AT: usize = 4;
-
 const SHARDS: usize = 64;
 
 #[derive(Default)]
@@ -49,6 +46,8 @@ struct Shard {
 pub(crate) struct Memtable {
     shards: Vec<Shard>,
     bytes: AtomicU64,
+    /// A checkpoint merges it: all its rows are there.
+    sealed: AtomicBool,
 }
 
 impl Memtable {
@@ -56,7 +55,13 @@ impl Memtable {
         Memtable {
             shards: (0..SHARDS).map(|_| Shard::default()).collect(),
             bytes: AtomicU64::new(0),
+            sealed: AtomicBool::new(false),
         }
+    }
+
+    /// Every commit that took its place before this memtable was covered has put its rows: none comes any more.
+    pub(crate) fn seal(&self) {
+        self.sealed.store(true, Ordering::Release);
     }
 
     /// Approximate memory, bytes.
@@ -89,6 +94,10 @@ impl Memtable {
         payload: Payload,
         registry: &SnapshotRegistry,
     ) {
+        debug_assert!(
+            !self.sealed.load(Ordering::Acquire),
+            "a row comes into a memtable that is being merged"
+        );
         let index = index_of(key);
         let shard = self.shard(index);
         let mut added = payload.heap_bytes() + VERSION_OVERHEAD;

@@ -17,10 +17,8 @@ use std::time::{Duration, Instant};
 
 /// Entries that are put into the base together, at most: they touch an eighth of the pages that memory holds.
 const BATCH: u64 = 128;
-
 /// Bytes of rows that are enough for a batch.
 const BATCH_BYTES: u64 = 1 << 20;
-
 /// Bytes of a page of the base.
 const PAGE: u64 = 4096;
 

@@ -7,7 +7,7 @@
 //! | `part.rs` | the store as a part of the database |
 //! | `memtable.rs`, `blocks.rs` | the log's tail in sorted, multi-version form |
 //! | `writeset.rs`, `run/`, `spilled.rs`, `run_space.rs` | what one transaction has written, in memory and in run files |
-//! | `base.rs`, `merge.rs`, `damage.rs`, `apart.rs` | the base: reading, writing, damaged tables |
+//! | `base_trait.rs`, `base.rs`, `merge.rs`, `damage.rs`, `apart.rs` | the base: reading, writing, damaged tables |
 //! | `file.rs`, `backend.rs`, `room.rs`, `dirty.rs` | the base's file beneath redb |
 //! | `state.rs`, `snapshots.rs` | what a reader holds, and which readers there are |
 //! | `scan.rs`, `cursor.rs`, `batch.rs`, `parallel.rs` | ordered scans over all of it |
@@ -17,6 +17,7 @@
 pub(crate) mod apart;
 pub(crate) mod backend;
 pub(crate) mod base;
+pub(crate) mod base_trait;
 pub(crate) mod batch;
 pub(crate) mod blocks;
 pub(crate) mod cursor;

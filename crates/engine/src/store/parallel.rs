@@ -6,6 +6,7 @@
 //! did not manage (too many rows to keep, an error) the scan's own thread reads again.
 
 use crate::store::base::{BaseGen, split_value};
+use crate::store::base_trait::ReadBase;
 use crate::{EngineError, Result};
 use parking_lot::Mutex;
 use std::ops::Bound;
@@ -21,21 +22,15 @@ pub type Keep<'k> = dyn Fn(&[u8]) -> bool + Sync + 'k;
 
 /// Entries that one thread reads before another is asked for help: about a millisecond's work.
 const ALONE: usize = 8192;
-
 /// Entries of a chunk, about: the threads wait for each other's last one.
 const CHUNK: u64 = 8192;
-
 const MAX_CHUNKS: u64 = 4096;
-
 /// Bytes that a helper keeps.
 const KEPT_BYTES: usize = 8 << 20;
-
 /// A helper that keeps more than one row of so many gives up: to copy them is no help.
 const ONE_OF: usize = 4;
-
 /// Entries after which that is asked, and whether there is an end.
 const STEP: usize = 1024;
-
 /// Helpers at work in the process: at most one less than there are cores.
 static HELPERS: AtomicUsize = AtomicUsize::new(0);
 

@@ -2,6 +2,7 @@
 
 use crate::store::apart::Apart;
 use crate::store::base::Base;
+use crate::store::base_trait::ReadBase;
 use crate::store::run_space::RunSpace;
 use crate::store::snapshots::SnapshotRegistry;
 use crate::store::state::{Snapshot, State};
@@ -31,7 +32,7 @@ impl Store {
             let seq = visible();
             if std::sync::Arc::ptr_eq(&state, &*self.state.load()) {
                 debug_assert!(
-                    seq >= state.base.seq,
+                    seq >= state.base.seq(),
                     "the base is ahead of what is visible"
                 );
                 return Snapshot { seq, state };

@@ -3,6 +3,7 @@
 use crate::catalog::table::Table;
 use crate::key::{FullKey, FullRange, KeyRange, clustered_key, full_key};
 use crate::store::base::{BaseGen, Bytes, split_value};
+use crate::store::base_trait::ReadBase;
 use crate::store::cursor::{Cursor, Cursors, Sought};
 use crate::store::entry::{Payload, RunEntry};
 use crate::store::parallel::{Keep, Parallel};

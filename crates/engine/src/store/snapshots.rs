@@ -7,9 +7,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const SLOTS: usize = 4096;
-
 const FREE: u64 = u64::MAX;
-
 /// Claimed, but no snapshot is held: as high as [`FREE`] to all who look for the lowest.
 const PARKED: u64 = u64::MAX - 1;
 
@@ -86,6 +84,7 @@ impl SnapshotRegistry {
 
     /// Says which snapshot the slot holds.
     pub(crate) fn set(&self, slot: &SnapshotSlot, seq: u64) {
+        debug_assert!(seq < PARKED, "no commit has this number");
         if let Some(n) = slot.0 {
             self.slots[n].store(seq, Ordering::SeqCst);
         }

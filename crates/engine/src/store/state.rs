@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::key::FullKey;
 use crate::store::base::BaseGen;
+use crate::store::base_trait::ReadBase;
 use crate::store::entry::Payload;
 use crate::store::memtable::Memtable;
 use crate::store::row::{Row, RowInner};
@@ -86,6 +87,7 @@ impl State {
             }
         }
         if let Some((at, payload)) = hit {
+            debug_assert!(at <= seq, "a version from behind the snapshot");
             let row = match payload {
                 Payload::Row(r) => Some(Row(RowInner::Memory(r))),
                 _ => None,
@@ -108,6 +110,10 @@ impl State {
 
     /// The same with a fresh active memtable on top, and `middle` between it and the one that was active.
     pub(crate) fn covered(&self, fresh: Arc<Memtable>, middle: Option<Layer>) -> State {
+        debug_assert!(
+            !Arc::ptr_eq(&fresh, &self.active),
+            "a memtable covers itself"
+        );
         let mut older = SmallVec::with_capacity(self.older.len() + 2);
         older.extend(middle);
         older.push(Layer::Memtable(self.active.clone()));

@@ -82,10 +82,8 @@ pub(crate) struct SpilledRun {
 
 /// Runs of one level that are merged into one of the next.
 const FAN_IN: usize = 8;
-
 /// Reads that look into more runs than this, on average, make merging worth it.
 const MANY_PROBES: u64 = 8;
-
 /// So many files at most are open for one transaction, however little they overlap.
 const MANY_RUNS: usize = 256;
 

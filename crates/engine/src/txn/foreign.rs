@@ -14,7 +14,8 @@ use crate::catalog::table::Table;
 use crate::key::KeyRange;
 use crate::locks::types::LockMode;
 use crate::store::row::Row;
-use crate::txn::transaction::{ReadView, Transaction};
+use crate::txn::reads::ReadView;
+use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
 use narwal_types::errors;
 use narwal_types::errors::codes;
@@ -80,14 +81,14 @@ pub(crate) fn prefix(
 impl Transaction {
     /// What the changes from here on do about foreign keys.
     pub fn set_foreign_keys(&mut self, mode: ForeignKeyMode) {
-        self.foreign_keys = mode;
+        self.foreign.mode = mode;
     }
 
     /// True if changes of the table's rows have to look at rows of other tables.
     #[inline]
     pub(crate) fn follows_foreign_keys(&self, table: &Table) -> bool {
         table.counters.referenced.load(Ordering::Relaxed)
-            && self.foreign_keys != ForeignKeyMode::Off
+            && self.foreign.mode != ForeignKeyMode::Off
     }
 
     /// Checks that a row's parents are there and locks them, as inserting it would: for rows that get a foreign key. What
@@ -117,7 +118,7 @@ impl Transaction {
         row: &[u8],
         old: Option<&[u8]>,
     ) -> Result<()> {
-        if self.foreign_keys != ForeignKeyMode::Check {
+        if self.foreign.mode != ForeignKeyMode::Check {
             return Ok(());
         }
         for (i, key) in table.foreign.iter().enumerate() {
@@ -277,7 +278,7 @@ impl Transaction {
             return Ok(());
         };
         let restrict = matches!(action, ForeignAction::Restrict | ForeignAction::NoAction);
-        if restrict && self.foreign_keys == ForeignKeyMode::Follow {
+        if restrict && self.foreign.mode == ForeignKeyMode::Follow {
             return Ok(());
         }
         if restrict
@@ -303,13 +304,13 @@ impl Transaction {
             if restrict {
                 return Err(self.after_reads(has_children(child, number)));
             }
-            self.cascade_depth += 1;
-            let done = if self.cascade_depth > MAX_DEPTH {
+            self.foreign.depth += 1;
+            let done = if self.foreign.depth > MAX_DEPTH {
                 Err(has_children(child, number))
             } else {
                 self.follow_row(table, new, columns, child, number, action, &pk, &row)
             };
-            self.cascade_depth -= 1;
+            self.foreign.depth -= 1;
             done?;
         }
         Ok(())

@@ -6,8 +6,8 @@
 
 use crate::catalog::table::Table;
 use crate::error::binlog_err;
+use crate::txn::events::{Change, LocalMark, LocalRedo, new_builder};
 use crate::txn::image::{log_delete, log_update};
-use crate::txn::local_redo::{Change, LocalMark, LocalRedo, new_builder};
 use crate::txn::transaction::Transaction;
 use crate::{EngineError, Result};
 use narwal_binlog::RowMetadata;
@@ -33,7 +33,7 @@ impl Transaction {
             .max_binlog_cache_size
             .load(std::sync::atomic::Ordering::Relaxed)
             .min(128 << 20);
-        let local = self.local.get_or_insert_with(|| {
+        let local = self.events.local.get_or_insert_with(|| {
             Box::new(LocalRedo {
                 builder: new_builder(&self.db, 0),
                 row_ids: Vec::new(),
@@ -59,15 +59,15 @@ impl Transaction {
         }
         let public = self.logs(table);
         let builder = if public {
-            self.builder.as_mut()
+            self.events.builder.as_mut()
         } else {
-            self.local.as_mut().map(|l| &mut l.builder)
+            self.events.local.as_mut().map(|l| &mut l.builder)
         };
         let Some(b) = builder else {
             return Ok(());
         };
         let metadata = if public {
-            self.row_metadata
+            self.events.row_metadata
         } else {
             RowMetadata::Full
         };
@@ -79,7 +79,7 @@ impl Transaction {
             Change::Delete(old) => log_delete(b, table, template, image, old)?,
         }
         if let Some(id) = row_id {
-            match &mut self.local {
+            match &mut self.events.local {
                 Some(l) if !public => l.row_ids.push(id),
                 _ => self.push_row_id(id),
             }
@@ -89,7 +89,7 @@ impl Transaction {
 
     /// The place in the redo of filtered tables, for a savepoint.
     pub(crate) fn local_mark(&self) -> Option<LocalMark> {
-        self.local.as_ref().map(|l| LocalMark {
+        self.events.local.as_ref().map(|l| LocalMark {
             mark: l.builder.mark(),
             row_ids: l.row_ids.len(),
         })
@@ -97,7 +97,7 @@ impl Transaction {
 
     /// Back to such a place; `None`: there was none.
     pub(crate) fn truncate_local(&mut self, to: &Option<LocalMark>) {
-        match (to, &mut self.local) {
+        match (to, &mut self.events.local) {
             (Some(m), Some(l)) => {
                 l.builder.truncate(m.mark.clone());
                 l.row_ids.truncate(m.row_ids);

@@ -14,8 +14,8 @@ use crate::Result;
 use crate::record::chunk::CHUNK_HEAD_LEN;
 use crate::record::packed::{CHUNK_PACKED, pack_events};
 use crate::store::writeset::SpillEnd;
+use crate::txn::events::{Oob, SentChunk};
 use crate::txn::savepoint::SavepointAt;
-use crate::txn::sent::{Oob, SentChunk};
 use crate::txn::transaction::Transaction;
 use narwal_log::{HEADER_LEN, Lsn, RecordKind};
 use std::sync::Arc;
@@ -23,13 +23,10 @@ use std::sync::atomic::Ordering;
 
 /// Bytes of events in a chunk, about, once a transaction is out of band: larger ones hold up small commits behind them.
 const CHUNK_BYTES: u64 = 256 << 10;
-
 /// A commit record names up to this many chunks itself.
 pub(crate) const CHUNKS_IN_COMMIT: usize = 128;
-
 /// Bytes of events in memory from which on no event waits for another. Far from what one record takes.
 const MUCH: u64 = 64 << 20;
-
 /// Entries of one ChunkIndex record.
 pub(crate) const CHUNKS_IN_INDEX: usize = 4096;
 
@@ -37,13 +34,13 @@ impl Transaction {
     /// Sends events and writes out of memory if they have outgrown it. Called before a row change.
     #[inline]
     pub(crate) fn make_room(&mut self) -> Result<()> {
-        let drainable = match &self.builder {
+        let drainable = match &self.events.builder {
             Some(b) => b.drainable() as u64,
             None => return Ok(()),
         };
         let large = self.writes.bytes() > self.db.store.runs.limit;
         let mut threshold = self.db.settings.oob_threshold.load(Ordering::Relaxed);
-        if self.oob.is_some() {
+        if self.events.oob.is_some() {
             threshold = threshold.min(CHUNK_BYTES);
         }
         if drainable <= threshold && !large {
@@ -52,12 +49,12 @@ impl Transaction {
         if drainable > 0 {
             self.send_chunks()?;
         }
-        if large && self.oob.is_some() {
+        if large && self.events.oob.is_some() {
             // What is spilled can't be asked for by key any more.
             self.settle_writes()?;
             self.spill()?;
         }
-        if self.locks.len() > self.lock_spill_at {
+        if self.locks.names.len() > self.locks.spill_at {
             self.spill_locks()?;
         }
         Ok(())
@@ -67,7 +64,7 @@ impl Transaction {
     /// and no commit record holds more than one event that is large by itself.
     #[inline]
     pub(crate) fn make_room_behind(&mut self) -> Result<()> {
-        match &self.builder {
+        match &self.events.builder {
             Some(b) if b.events_len() - b.drained() > MUCH && b.drainable() > 0 => {
                 self.send_chunks()
             }
@@ -76,14 +73,18 @@ impl Transaction {
     }
 
     pub(crate) fn live_savepoints(&mut self) -> Vec<Arc<SavepointAt>> {
-        self.savepoints.retain(|s| s.strong_count() > 0);
-        self.savepoints.iter().filter_map(|s| s.upgrade()).collect()
+        self.undo.savepoints.retain(|s| s.strong_count() > 0);
+        self.undo
+            .savepoints
+            .iter()
+            .filter_map(|s| s.upgrade())
+            .collect()
     }
 
     /// Sends all finished events to the log.
     fn send_chunks(&mut self) -> Result<()> {
         let live = self.live_savepoints();
-        let Some(builder) = &self.builder else {
+        let Some(builder) = &self.events.builder else {
             return Ok(());
         };
         let from = builder.drained();
@@ -98,7 +99,7 @@ impl Transaction {
                 to = to.min(start);
             }
         }
-        let ids_total = match self.row_ids_open {
+        let ids_total = match self.events.row_ids_open {
             (Some(open), before) if Some(open) == builder.open_rows() => before,
             _ => self.row_ids_total(),
         };
@@ -117,21 +118,22 @@ impl Transaction {
 
     /// Sends the events up to position `to`, with the row ids up to number `ids`, as one chunk.
     fn send_chunk(&mut self, to: u64, ids: u64) -> Result<()> {
-        let Some(builder) = &mut self.builder else {
+        let Some(builder) = &mut self.events.builder else {
             return Ok(());
         };
         let from = builder.drained();
         if to <= from {
             return Ok(());
         }
-        let ids = (ids.saturating_sub(self.row_ids_sent) as usize).min(self.row_ids.len());
+        let ids =
+            (ids.saturating_sub(self.events.row_ids_sent) as usize).min(self.events.row_ids.len());
         let len = (to - from) as usize;
         let packed = (self.db.options.compression.as_ref())
             .and_then(|how| pack_events(how, builder.front(len)));
         let body = CHUNK_HEAD_LEN + ids * 8 + packed.as_ref().map_or(len, Vec::len);
-        let number = self.oob.as_ref().map_or(0, |o| o.chunks.len()) as u32;
+        let number = self.events.oob.as_ref().map_or(0, |o| o.chunks.len()) as u32;
         // A rollback may have dropped all earlier chunks: then this one is the first.
-        let first = match &self.oob {
+        let first = match &self.events.oob {
             Some(o) if number > 0 => o.first,
             _ => 0,
         };
@@ -142,7 +144,7 @@ impl Transaction {
         buf.extend_from_slice(&number.to_le_bytes());
         buf.extend_from_slice(&first.to_le_bytes());
         buf.extend_from_slice(&(ids as u32).to_le_bytes());
-        for id in &self.row_ids[..ids] {
+        for id in &self.events.row_ids[..ids] {
             buf.extend_from_slice(&id.to_le_bytes());
         }
         buf.extend_from_slice(packed.as_deref().unwrap_or_else(|| builder.front(len)));
@@ -151,17 +153,21 @@ impl Transaction {
         // If there is no room, nothing has been taken out of memory.
         // The first one is held where it gets its place: a checkpoint behind it, and a purge after that, can only come
         // later than the hold.
-        let registry = self.oob.is_none().then(|| self.db.binlog.oob.clone());
+        let registry = self
+            .events
+            .oob
+            .is_none()
+            .then(|| self.db.binlog.oob.clone());
         let (at, (state_due, hold)) = (self.db.binlog.log).append_chunk(buf, |at, o| {
             (o.track.due(at.lsn), registry.map(|r| r.hold(at.lsn)))
         })?;
-        self.row_ids.drain(..ids);
-        self.row_ids_sent += ids as u64;
+        self.events.row_ids.drain(..ids);
+        self.events.row_ids_sent += ids as u64;
         builder.drain(len);
         debug_assert_eq!(builder.drained(), to);
         let lsn = at.lsn;
         let db = self.db.clone();
-        let oob = self.oob.get_or_insert_with(|| Oob {
+        let oob = self.events.oob.get_or_insert_with(|| Oob {
             first: lsn,
             chunks: Vec::new(),
             hold,
@@ -188,14 +194,14 @@ impl Transaction {
 
     /// Writes the write set to run files.
     fn spill(&mut self) -> Result<()> {
-        let Some(oob) = &self.oob else {
+        let Some(oob) = &self.events.oob else {
             return Ok(());
         };
         let place = self.db.store.runs.place(oob.first, &self.options.interrupt);
-        let Some(builder) = &self.builder else {
+        let Some(builder) = &self.events.builder else {
             return Ok(());
         };
-        if builder.drainable() > 0 || self.local.is_some() {
+        if builder.drainable() > 0 || self.events.local.is_some() {
             // Recovery could not tell what of the events in the commit record is in the runs.
             return Ok(());
         }
@@ -229,7 +235,7 @@ impl Transaction {
             let place = self.db.store.runs.place(id, &None);
             self.writes.spill(&place, &[], SpillEnd::default())?;
         }
-        if self.locks.len() > self.lock_spill_at {
+        if self.locks.names.len() > self.locks.spill_at {
             self.spill_locks()?;
         }
         Ok(())
@@ -248,27 +254,27 @@ impl Transaction {
 
     /// Moves row locks out of memory.
     fn spill_locks(&mut self) -> Result<()> {
-        self.locks_spilled = true;
-        self.db.locks.spill(self.id, &mut self.locks)?;
+        self.locks.spilled = true;
+        self.db.locks.spill(self.id, &mut self.locks.names)?;
         // Shared locks and those that others wait for stay: no new try before there are many more.
-        self.lock_spill_at = self
+        self.locks.spill_at = self
             .db
             .store
             .runs
             .locks_in_memory()
-            .max(self.locks.len() * 2);
+            .max(self.locks.names.len() * 2);
         Ok(())
     }
 
     /// Names the chunks for the commit record; writes ChunkIndex records if they are many.
     pub(crate) fn name_chunks(&self) -> Result<Option<crate::record::chunk::Oob>> {
-        let Some(oob) = self.oob.as_ref().filter(|o| !o.chunks.is_empty()) else {
+        let Some(oob) = self.events.oob.as_ref().filter(|o| !o.chunks.is_empty()) else {
             return Ok(None);
         };
         let mut named = crate::record::chunk::Oob {
             first: oob.chunks[0].lsn,
             events_len: oob.chunks.last().map_or(0, |c| c.end),
-            row_ids: self.row_ids_sent,
+            row_ids: self.events.row_ids_sent,
             ..Default::default()
         };
         if oob.chunks.len() <= CHUNKS_IN_COMMIT {

@@ -1,8 +1,8 @@
 //! Places to roll back to.
 
-use crate::txn::local_redo::LocalMark;
+use crate::txn::events::LocalMark;
 use narwal_binlog::Mark;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// A place to roll back to. While a copy of it lives, the transaction keeps what it takes to come back here.
 #[derive(Debug, Clone)]
@@ -32,4 +32,12 @@ pub(crate) enum StatementStart {
     Here,
     /// The place before its first write.
     At(Savepoint),
+}
+
+/// What a transaction can go back to.
+#[derive(Default)]
+pub(crate) struct Undo {
+    /// Savepoints that may still be used.
+    pub(crate) savepoints: Vec<Weak<SavepointAt>>,
+    pub(crate) statement: StatementStart,
 }

@@ -5,7 +5,7 @@ use crate::catalog::table::Table;
 use crate::key::full_key;
 use crate::locks::types::LockMode;
 use crate::store::entry::Payload;
-use crate::txn::local_redo::Change as RowChange;
+use crate::txn::events::Change as RowChange;
 use crate::txn::options::TxnOptions;
 use crate::txn::transaction::Transaction;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Transaction {
                 ..self.options.clone()
             };
             let mut own = Transaction::new(self.db.clone(), options);
-            own.begin_statement(self.timestamp, None);
+            own.begin_statement(self.events.timestamp, None);
             own.put_sequence_row(table, row)?;
             // While its lock is held.
             table.counters.sequence.forget();

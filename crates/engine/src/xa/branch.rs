@@ -163,7 +163,7 @@ impl XaBranch {
             return Ok(Reserved::default());
         };
         db.pressure
-            .admit(&db.store, &db.binlog.log, prepared.txn.oob.is_some())?;
+            .admit(&db.store, &db.binlog.log, prepared.txn.events.oob.is_some())?;
         prepared.txn.sync_run_names()?;
         let step = XaStep::Ended {
             xid: self.xid.clone(),
@@ -191,7 +191,7 @@ impl XaBranch {
             gtid: (!prepared.public).then(|| local_gtid(&gtid)).flatten(),
             changes: &[],
         };
-        let large = prepared.txn.oob.is_some();
+        let large = prepared.txn.events.oob.is_some();
         let layered = commit && becomes_layer(&prepared.txn, large);
         let deltas = prepared.txn.writes.row_deltas();
         let layer = layered.then(|| NewLayer::new(&mut prepared.txn.writes));

@@ -23,13 +23,9 @@ mod readers;
 mod server;
 pub(crate) mod tables;
 mod views;
-
-use crate::acl::{Account, Acl};
-use crate::instance::Instance;
-use crate::process::Process;
 use crate::replica::show;
 use crate::session::ClientSession;
-use crate::session_vars::SessionVars;
+pub(crate) use crate::view::View;
 use columns::TABLES;
 use narwal_engine::{Table, TableDef};
 use narwal_sql::virtual_tables::{INFORMATION_SCHEMA, Wanted};
@@ -46,22 +42,6 @@ type Rows = Vec<Vec<Value>>;
 
 /// Makes rows, with what the session knows, for a statement.
 type Maker = fn(&View, &StatementEnv, &Wanted) -> SqlResult<Rows>;
-
-/// What the rows are made from. Who reads them and what that account sees is settled when the statement is planned.
-pub(crate) struct View {
-    pub instance: Arc<Instance>,
-    pub acl: Arc<Acl>,
-    pub account: Arc<Account>,
-    pub user: String,
-    pub vars: Arc<SessionVars>,
-    pub process: Arc<Process>,
-    /// TLS version and cipher.
-    pub tls: (String, String),
-    /// The connection is compressed.
-    pub compressed: bool,
-    /// The snapshot of the open transaction.
-    pub snapshot: Option<u64>,
-}
 
 /// Which rows a table has.
 fn maker(name: &str) -> Maker {
@@ -181,23 +161,6 @@ impl VirtualTables for InformationSchema<'_> {
         let make = maker(&table.def.name);
         let view = self.0.view();
         Some((table, Arc::new(move |env, wanted| make(&view, env, wanted))))
-    }
-}
-
-impl ClientSession {
-    /// What virtual tables show to this session.
-    pub(crate) fn view(&self) -> View {
-        View {
-            instance: self.instance.clone(),
-            acl: self.instance.acl(),
-            account: self.account.clone(),
-            user: self.client.user.clone(),
-            vars: self.vars.clone(),
-            process: self.process.clone(),
-            tls: self.client.tls.clone().unwrap_or_default(),
-            compressed: self.client.compressed,
-            snapshot: self.open.as_ref().and_then(|o| o.txn.snapshot_seq()),
-        }
     }
 }
 

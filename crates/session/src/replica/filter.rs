@@ -5,6 +5,9 @@
 
 use narwal_types::SqlResult;
 use narwal_types::errors;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Filters of a connection. Empty lists filter nothing. Shared by its applier's threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,6 +41,26 @@ impl FilterList {
     /// Its names are `database.table`.
     fn is_of_tables(self) -> bool {
         !matches!(self, FilterList::DoDb | FilterList::IgnoreDb)
+    }
+}
+
+/// Filters by the connection's name in lower case; the default connection's name is empty.
+#[derive(Debug, Default)]
+pub(crate) struct Filters(pub(super) RwLock<BTreeMap<String, Arc<ReplicaFilter>>>);
+
+impl Filters {
+    pub(crate) fn new(given: BTreeMap<String, ReplicaFilter>) -> Self {
+        Filters(RwLock::new(
+            given.into_iter().map(|(n, f)| (n, Arc::new(f))).collect(),
+        ))
+    }
+
+    pub(crate) fn get(&self, connection: &str) -> Arc<ReplicaFilter> {
+        let filters = self.0.read();
+        filters
+            .get(&connection.to_lowercase())
+            .cloned()
+            .unwrap_or_default()
     }
 }
 

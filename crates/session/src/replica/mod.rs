@@ -8,13 +8,12 @@
 //! | `status.rs` | [`ConnectionStatus`]: what SHOW SLAVE STATUS shows |
 //! | `filter.rs` | [`ReplicaFilter`]: which changes are applied |
 //! | `settings.rs` | variables: positions, filters, what is refused while a connection runs |
-//! | `parse.rs`, `statements.rs`, `show.rs` | the statements |
+//! | `statements.rs`, `show.rs` | the statements |
 //! | `errors.rs` | errors and notes that they give |
 
-mod config;
+pub(crate) mod config;
 pub(crate) mod errors;
 pub(crate) mod filter;
-pub(crate) mod parse;
 mod settings;
 pub(crate) mod show;
 mod statements;
@@ -24,9 +23,9 @@ pub use config::{
     ChangeMaster, ConnectionConfig, DEFAULT_HEARTBEAT_MILLIS, HEARTBEAT_TOO_SHORT, Ssl, UseGtid,
 };
 pub use errors::{must_stop, no_connection, not_configured, note, warning};
+pub(crate) use filter::Filters;
 pub use filter::ReplicaFilter;
 pub use narwal_sql::{Condition, WarningLevel};
-pub(crate) use settings::Filters;
 pub(crate) use show::replica_status;
 pub use status::{ChannelStatus, ConnectionStatus, IoRunning, Lag, ReplicaError};
 

@@ -10,29 +10,8 @@ use narwal_engine::{CatalogChange, Ddl, TxnOptions};
 use narwal_types::errors;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult};
-use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Filters by the connection's name in lower case; the default connection's name is empty.
-#[derive(Debug, Default)]
-pub(crate) struct Filters(RwLock<BTreeMap<String, Arc<ReplicaFilter>>>);
-
-impl Filters {
-    pub(crate) fn new(given: BTreeMap<String, ReplicaFilter>) -> Self {
-        Filters(RwLock::new(
-            given.into_iter().map(|(n, f)| (n, Arc::new(f))).collect(),
-        ))
-    }
-
-    fn get(&self, connection: &str) -> Arc<ReplicaFilter> {
-        let filters = self.0.read();
-        filters
-            .get(&connection.to_lowercase())
-            .cloned()
-            .unwrap_or_default()
-    }
-}
 
 impl Instance {
     /// The filters of a connection, as they are now.

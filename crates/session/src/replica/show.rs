@@ -2,10 +2,10 @@
 
 use super::{ConnectionStatus, IoRunning, Lag, Until, Which};
 use crate::admin::Target;
-use crate::information_schema::View;
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
+use crate::view::View;
 use narwal_types::{ColumnType, SqlResult, TypeKind, Value};
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
 //! SHOW statements about the binary log: where it stands, its files, its events.
 
 use crate::admin::Filter;
-use crate::information_schema::View;
 use crate::privileges::PrivilegeSet;
 use crate::rows::{Grid, column};
 use crate::session::ClientSession;
+use crate::view::View;
 use narwal_replication::ReaderInfo;
 use narwal_types::{SqlResult, TypeKind, Value};
 

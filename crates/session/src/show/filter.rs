@@ -1,11 +1,18 @@
 //! LIKE and WHERE of SHOW statements: conditions over the columns of a small, ready-made result.
 
-use crate::admin::Filter;
-use crate::lex::{Cursor, Tok};
 use crate::rows::Grid;
 use narwal_types::errors;
-use narwal_types::{Collation, SqlError, SqlResult, Value};
+use narwal_types::{Collation, SqlResult, Value};
 use std::cmp::Ordering;
+
+/// LIKE or WHERE of a SHOW.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) enum Filter {
+    #[default]
+    None,
+    Like(String),
+    Where(crate::show::filter::Condition),
+}
 
 /// A comparison's operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,124 +37,6 @@ pub(crate) enum Condition {
     In(String, Vec<String>, bool),
     IsNull(String, bool),
     Constant(bool),
-}
-
-const MAX_DEPTH: usize = 64;
-
-/// Parses a condition.
-pub(crate) fn parse(c: &mut Cursor<'_>) -> SqlResult<Condition> {
-    or(c, 0)
-}
-
-fn or(c: &mut Cursor<'_>, depth: usize) -> SqlResult<Condition> {
-    if depth > MAX_DEPTH {
-        return Err(c.error());
-    }
-    let mut left = and(c, depth)?;
-    while c.eat_kw("OR") {
-        left = Condition::Or(Box::new(left), Box::new(and(c, depth)?));
-    }
-    Ok(left)
-}
-
-fn and(c: &mut Cursor<'_>, depth: usize) -> SqlResult<Condition> {
-    let mut left = not(c, depth)?;
-    while c.eat_kw("AND") {
-        left = Condition::And(Box::new(left), Box::new(not(c, depth)?));
-    }
-    Ok(left)
-}
-
-fn not(c: &mut Cursor<'_>, depth: usize) -> SqlResult<Condition> {
-    if depth > MAX_DEPTH {
-        return Err(c.error());
-    }
-    if c.eat_kw("NOT") {
-        return Ok(Condition::Not(Box::new(not(c, depth + 1)?)));
-    }
-    if c.eat_punct(b'(') {
-        let inner = or(c, depth + 1)?;
-        c.expect_punct(b')')?;
-        return Ok(inner);
-    }
-    if let Tok::Num(n) = c.peek().clone() {
-        c.advance();
-        return Ok(Condition::Constant(!n.trim_start_matches('0').is_empty()));
-    }
-    let column = match c.peek() {
-        Tok::Word(_) | Tok::Quoted(_) => {
-            let mut name = c.ident()?;
-            while c.eat_punct(b'.') {
-                name = c.ident()?;
-            }
-            if c.is_punct(b'(') {
-                return Err(SqlError::unsupported("functions in SHOW ... WHERE"));
-            }
-            name
-        }
-        _ => return Err(c.error()),
-    };
-    if c.eat_kw("IS") {
-        let negated = c.eat_kw("NOT");
-        c.expect_kw("NULL")?;
-        return Ok(Condition::IsNull(column, negated));
-    }
-    let negated = c.eat_kw("NOT");
-    if c.eat_kw("LIKE") {
-        return Ok(Condition::Like(column, c.string()?, negated));
-    }
-    if c.eat_kw("IN") {
-        c.expect_punct(b'(')?;
-        let mut values = vec![constant(c)?];
-        while c.eat_punct(b',') {
-            values.push(constant(c)?);
-        }
-        c.expect_punct(b')')?;
-        return Ok(Condition::In(column, values, negated));
-    }
-    if negated {
-        return Err(c.error());
-    }
-    let op = if c.eat_punct(b'=') {
-        Cmp::Eq
-    } else if c.eat_punct(b'!') {
-        c.expect_punct(b'=')?;
-        Cmp::Ne
-    } else if c.eat_punct(b'<') {
-        if c.eat_punct(b'=') {
-            if c.eat_punct(b'>') {
-                Cmp::NullSafeEq
-            } else {
-                Cmp::Le
-            }
-        } else if c.eat_punct(b'>') {
-            Cmp::Ne
-        } else {
-            Cmp::Lt
-        }
-    } else if c.eat_punct(b'>') {
-        if c.eat_punct(b'=') { Cmp::Ge } else { Cmp::Gt }
-    } else {
-        return Err(c.error());
-    };
-    Ok(Condition::Compare(column, op, constant(c)?))
-}
-
-fn constant(c: &mut Cursor<'_>) -> SqlResult<String> {
-    match c.peek().clone() {
-        Tok::Str(s) | Tok::Num(s) => {
-            c.advance();
-            Ok(s)
-        }
-        Tok::Punct(b'-') => {
-            c.advance();
-            match c.advance() {
-                Tok::Num(n) => Ok(format!("-{n}")),
-                _ => Err(c.error()),
-            }
-        }
-        _ => Err(c.error()),
-    }
 }
 
 fn text(v: &Value) -> Option<String> {
@@ -281,7 +170,6 @@ pub fn like(text: &str, pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lex::LexOptions;
 
     #[test]
     fn like_patterns() {
@@ -313,6 +201,15 @@ mod tests {
         }
     }
 
+    /// The filter of SHOW VARIABLES WHERE.
+    fn where_of(condition: &str) -> Filter {
+        use crate::admin::{Admin, Show};
+        match crate::lower::tests::lowered(&format!("show variables where {condition}")) {
+            Ok(Admin::Show(Show::Variables { filter, .. })) => filter,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn where_conditions() {
         let mut g = Grid::new();
@@ -321,11 +218,8 @@ mod tests {
             g.rows.push(vec![Value::str(a), Value::str(b)]);
         }
         let count = |w: &str| {
-            let mut c = Cursor::new(w, LexOptions::default()).unwrap();
-            let cond = parse(&mut c).unwrap();
-            c.expect_end().unwrap();
             let mut g = g.clone();
-            Filter::Where(cond).apply(&mut g).map(|()| g.rows.len())
+            where_of(w).apply(&mut g).map(|()| g.rows.len())
         };
         assert_eq!(count("Variable_name = 'AUTOCOMMIT' OR value='3306'"), Ok(2));
         assert_eq!(

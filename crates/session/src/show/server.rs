@@ -1,7 +1,6 @@
 //! SHOW statements about the server: variables, status, processes, warnings, log positions, lists of names.
 
 use crate::admin::Filter;
-use crate::information_schema::View;
 use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
 use crate::rows::Grid;
@@ -9,6 +8,7 @@ use crate::session::ClientSession;
 use crate::show::opt;
 use crate::status::{self, Counters, NAMES};
 use crate::variables::{VARIABLES, index};
+use crate::view::View;
 use narwal_sql::{VariableScope, WarningLevel};
 use narwal_types::{Charset, Collation, SqlResult, TypeKind, Value};
 use std::sync::atomic::Ordering;

@@ -3,7 +3,7 @@
 use super::{constraint, err};
 use crate::ast::ColumnSpec;
 use crate::env::StatementEnv;
-use crate::parse::{is_text, too_big};
+use crate::lower::{is_text, too_big};
 use crate::plan::dml::store_mode;
 use crate::show::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};

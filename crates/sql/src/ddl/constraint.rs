@@ -4,11 +4,11 @@ use super::err;
 use crate::ast::{AstExpr, CheckSpec};
 use crate::exec::rules::bind_text;
 use crate::expr::functions::Steadiness;
-use crate::expr::{Expr, ExprKind, print, unqualified};
+use crate::expr::{Expr, ExprKind, for_each_operand, print, unqualified};
 use crate::show::quote_ident;
 use narwal_engine::{CheckDef, DefaultDef, Table, TableDef};
+use narwal_syntax::ast::{Expr as Ast, Literal};
 use narwal_types::{SqlError, SqlResult};
-use sqlparser::ast::Expr as Ast;
 use std::sync::Arc;
 
 /// Where an expression of a definition stands.
@@ -97,7 +97,7 @@ pub(super) fn default(e: &AstExpr, column: &str, table: &str) -> SqlResult<Strin
 
 fn text(e: &AstExpr, clause: Clause, name: &str, table: &str) -> SqlResult<String> {
     Err(match (unfit(e, table), clause) {
-        (None, _) => return Ok(print(&unqualified(e)).text),
+        (None, _) => return Ok(print(&unqualified(e))),
         (Some(Unfit::Name(n)), _) => forbidden(&n, clause, name),
         (Some(Unfit::Subquery), Clause::Check) => not_in_check(),
         (Some(Unfit::Subquery), _) => forbidden("select ...", clause, name),
@@ -165,49 +165,32 @@ fn forbidden(what: &str, clause: Clause, name: &str) -> SqlError {
 
 /// The first thing in a parsed expression that no definition can contain, whatever it is bound to.
 fn unfit(e: &Ast, table: &str) -> Option<Unfit> {
-    let any = |list: Vec<&Ast>| list.into_iter().find_map(|e| unfit(e, table));
+    unfit_within(&mut e.clone(), table)
+}
+
+fn unfit_within(e: &mut Ast, table: &str) -> Option<Unfit> {
     match e {
-        Ast::Subquery(_)
-        | Ast::Exists { .. }
-        | Ast::InSubquery { .. }
-        | Ast::AnyOp { .. }
-        | Ast::AllOp { .. } => Some(Unfit::Subquery),
-        Ast::Identifier(i) if i.quote_style.is_none() && i.value.starts_with('@') => {
-            Some(Unfit::Name(i.value.clone()))
+        Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. } => {
+            Some(Unfit::Subquery)
         }
-        Ast::CompoundIdentifier(parts) => {
-            let other = parts.len() > 1 && parts[parts.len() - 2].value != table;
-            if !other && !parts[0].value.starts_with('@') {
-                return None;
-            }
-            let names: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
-            Some(Unfit::Name(names.join(".")))
+        Ast::UserVar(name) | Ast::Assign { name, .. } => Some(Unfit::Name(format!("@{name}"))),
+        Ast::SystemVar(v) => Some(Unfit::Name(format!("@@{}", v.name))),
+        Ast::Qualified(q) if q.table == table => None,
+        Ast::Qualified(q) => {
+            let names = [q.db.as_deref(), Some(&q.table), Some(&q.column)];
+            Some(Unfit::Name(
+                names.into_iter().flatten().collect::<Vec<_>>().join("."),
+            ))
         }
-        Ast::Nested(e)
-        | Ast::UnaryOp { expr: e, .. }
-        | Ast::IsNull(e)
-        | Ast::IsNotNull(e)
-        | Ast::Cast { expr: e, .. }
-        | Ast::Collate { expr: e, .. } => unfit(e, table),
-        Ast::BinaryOp { left, right, .. } => any(vec![&**left, &**right]),
-        Ast::InList { expr, list, .. } => any(std::iter::once(&**expr).chain(list).collect()),
-        Ast::Between {
-            expr, low, high, ..
-        } => any(vec![&**expr, &**low, &**high]),
-        Ast::Like { expr, pattern, .. } => any(vec![&**expr, &**pattern]),
-        Ast::Function(f) => any(crate::expr::call_arguments(f)),
-        Ast::Case {
-            operand,
-            conditions,
-            else_result,
-            ..
-        } => any(operand
-            .as_deref()
-            .into_iter()
-            .chain(conditions.iter().flat_map(|w| [&w.condition, &w.result]))
-            .chain(else_result.as_deref())
-            .collect()),
-        _ => None,
+        e => {
+            let mut found = None;
+            for_each_operand(e, &mut |operand| {
+                if found.is_none() {
+                    found = unfit_within(operand, table);
+                }
+            });
+            found
+        }
     }
 }
 
@@ -398,9 +381,9 @@ fn sequence_function(e: &Expr) -> Option<&'static str> {
 
 /// The value of a DEFAULT that is a hexadecimal or binary literal, as text: a number for numbers, characters for strings.
 pub(super) fn literal_default(e: &AstExpr, numeric: bool) -> Option<String> {
-    let Ast::Value(v) = e else { return None };
-    let bytes = match &v.value {
-        sqlparser::ast::Value::HexStringLiteral(h) => {
+    let Ast::Literal(l) = e else { return None };
+    let bytes = match l {
+        Literal::Hex(h) => {
             let h = if h.len() % 2 == 1 {
                 format!("0{h}")
             } else {
@@ -410,7 +393,7 @@ pub(super) fn literal_default(e: &AstExpr, numeric: bool) -> Option<String> {
                 .map(|i| u8::from_str_radix(h.get(2 * i..2 * i + 2)?, 16).ok())
                 .collect::<Option<Vec<u8>>>()?
         }
-        sqlparser::ast::Value::SingleQuotedByteStringLiteral(b) => {
+        Literal::Bit(b) => {
             let n = u64::from_str_radix(b, 2).ok()?;
             let bytes = n.to_be_bytes();
             bytes[8 - b.len().div_ceil(8).min(8)..].to_vec()

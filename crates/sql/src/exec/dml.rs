@@ -799,7 +799,7 @@ impl InsertPlan {
             }
             RowSource::Literals(rows) => {
                 ins.rows_left = rows.len() as u64;
-                rows.values(|row| ins.next(txn, None, Some(row)))?;
+                crate::literal_rows::values(rows, |row| ins.next(txn, None, Some(row)))?;
             }
             RowSource::Select(s) => {
                 ins.select(txn, s)?;

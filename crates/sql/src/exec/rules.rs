@@ -3,7 +3,7 @@
 
 use crate::env::{NoVariables, StatementEnv};
 use crate::expr::{Expr, Scope, Source, bind};
-use crate::parse::{ParseOptions, parse_expression};
+use crate::lower::{ParseOptions, parse_expression};
 use narwal_engine::{DefaultDef, Table};
 use narwal_types::{SqlError, SqlResult};
 use std::any::Any;

@@ -4,7 +4,6 @@ use super::call::wrong_arguments;
 use super::fixed;
 use super::func::Func;
 use super::functions::{self, Function, Results, Takes, json, year_of};
-use super::print::literal_text;
 use super::subquery::{OuterScope, as_subquery, not_a_row, row_items, wrong_columns};
 use super::types::{self, NO_LENGTH};
 use super::{
@@ -13,20 +12,18 @@ use super::{
 };
 use crate::env::{StatementEnv, VariableScope};
 use crate::like;
+use crate::lower::{charset, mismatched_collation};
 use crate::param_type::no_default_here;
-use crate::parse::{charset, mismatched_collation, subquery_number};
 use crate::privilege::{Needs, Privilege};
 use crate::sql_mode::SqlMode;
+use narwal_syntax::ast::{
+    self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
+    SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
+};
 use narwal_types::charset::latin1_text;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
     Charset, Collation, ColumnType, Decimal, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
-};
-use sqlparser::ast::{
-    self, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, CharacterLength, DataType,
-    DateTimeField, DuplicateTreatment, ExactNumberInfo, Expr as Ast, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArguments, Ident, ObjectName, TrimWhereField, UnaryOperator,
-    Value as AstValue,
 };
 use std::borrow::Cow;
 
@@ -178,16 +175,16 @@ pub(super) fn bool_ty(nullable: bool) -> ExprType {
     ExprType::int(nullable)
 }
 
-fn comparison(op: &BinaryOperator) -> Option<CmpOp> {
-    use BinaryOperator as B;
+fn comparison(op: BinaryOp) -> Option<CmpOp> {
+    use BinaryOp as B;
     Some(match op {
         B::Eq => CmpOp::Eq,
-        B::Spaceship => CmpOp::NullSafeEq,
-        B::NotEq => CmpOp::Ne,
+        B::NullSafeEq => CmpOp::NullSafeEq,
+        B::Ne => CmpOp::Ne,
         B::Lt => CmpOp::Lt,
-        B::LtEq => CmpOp::Le,
+        B::Le => CmpOp::Le,
         B::Gt => CmpOp::Gt,
-        B::GtEq => CmpOp::Ge,
+        B::Ge => CmpOp::Ge,
         _ => return None,
     })
 }
@@ -197,17 +194,38 @@ impl Binder<'_> {
         narwal_memory::check()?;
         Ok(match ast {
             Ast::Nested(e) => self.expr(e)?,
-            Ast::Value(v) => self.value(&v.value)?,
-            Ast::Identifier(i) => self.identifier(i)?,
-            Ast::CompoundIdentifier(parts) => self.compound(parts)?,
-            Ast::BinaryOp { left, op, right } => self.binary(ast, left, op, right)?,
-            Ast::UnaryOp { op, expr } => self.unary(op, expr)?,
-            Ast::IsNull(e) | Ast::IsUnknown(e) => self.is_null(e, false)?,
-            Ast::IsNotNull(e) | Ast::IsNotUnknown(e) => self.is_null(e, true)?,
-            Ast::IsTrue(e) => self.is_bool(e, true, false)?,
-            Ast::IsNotTrue(e) => self.is_bool(e, true, true)?,
-            Ast::IsFalse(e) => self.is_bool(e, false, false)?,
-            Ast::IsNotFalse(e) => self.is_bool(e, false, true)?,
+            Ast::Literal(l) => self.value(l)?,
+            Ast::Param(n) => self.param(*n)?,
+            Ast::Column(name) => self.identifier(name)?,
+            Ast::Qualified(q) => self.compound(q)?,
+            Ast::UserVar(name) => self.user_variable(name),
+            Ast::SystemVar(v) => self.system_variable(v)?,
+            Ast::Assign { name, value } => {
+                let e = self.expr(value)?;
+                let ty = e.ty;
+                make(
+                    ExprKind::SetUserVariable(name.as_str().into(), boxed(e)),
+                    ty,
+                )
+            }
+            Ast::Subquery(n) => self.text_in_connection(self.lone_subquery(*n, false)?),
+            Ast::Exists(n) => self.text_in_connection(self.lone_subquery(*n, true)?),
+            Ast::Binary { left, op, right } => self.binary(ast, left, *op, right)?,
+            Ast::Unary { op, expr } => self.unary(*op, expr)?,
+            Ast::Is {
+                expr,
+                what,
+                negated,
+            } => match what {
+                IsTest::Null | IsTest::Unknown => self.is_null(expr, *negated)?,
+                IsTest::True => self.is_bool(expr, true, *negated)?,
+                IsTest::False => self.is_bool(expr, false, *negated)?,
+            },
+            Ast::InQuery {
+                expr,
+                query,
+                negated,
+            } => self.in_subquery(expr, *query, *negated)?,
             Ast::Between {
                 expr,
                 negated,
@@ -245,11 +263,6 @@ impl Binder<'_> {
                 list,
                 negated,
             } => {
-                if let [one] = list.as_slice()
-                    && let Some(n) = as_subquery(one)
-                {
-                    return self.in_subquery(expr, n, *negated);
-                }
                 if row_items(expr).is_some() {
                     return self.row_in(expr, list, *negated);
                 }
@@ -284,14 +297,13 @@ impl Binder<'_> {
             }
             Ast::Like {
                 negated,
-                any: false,
                 expr,
                 pattern,
-                escape_char,
+                escape,
             } => {
                 let e = self.expr(expr)?;
                 let p = self.expr(pattern)?;
-                let escape = match escape_char {
+                let escape = match escape {
                     Some(x) => like_escape(&self.expr(x)?, self.scope.env)?,
                     None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => {
                         Some(String::new())
@@ -312,11 +324,10 @@ impl Binder<'_> {
                     bool_ty(nullable),
                 )
             }
-            Ast::RLike {
+            Ast::Regexp {
                 negated,
                 expr,
                 pattern,
-                ..
             } => {
                 let args = vec![self.expr(expr)?, self.expr(pattern)?];
                 types::compare_collation(&args, "regexp")?;
@@ -330,43 +341,20 @@ impl Binder<'_> {
             }
             Ast::Case {
                 operand,
-                conditions,
-                else_result,
-                ..
-            } => self.case(operand.as_deref(), conditions, else_result.as_deref())?,
-            Ast::Cast {
-                kind: CastKind::Cast,
-                expr,
-                data_type,
-                format: None,
-            } => {
-                if matches!(data_type, DataType::Binary(None))
-                    && let Some(fixed) = binary_operator(expr)
-                {
-                    return self.expr(&fixed);
-                }
+                whens,
+                otherwise,
+            } => self.case(operand.as_deref(), whens, otherwise.as_deref())?,
+            Ast::Cast { expr, ty } => {
                 let e = self.expr(expr)?;
-                self.cast(e, data_type)?
+                self.cast_to(e, ty)?
             }
-            Ast::Convert {
-                is_try: false,
-                expr,
-                data_type,
-                charset,
-                styles,
-                ..
-            } if styles.is_empty() => {
+            Ast::ConvertUsing { expr, charset } => {
                 let e = self.expr(expr)?;
-                match (data_type, charset) {
-                    (Some(t), _) => self.cast(e, t)?,
-                    (None, Some(cs)) => self.convert_charset(e, &object_name(cs))?,
-                    _ => return Err(SqlError::unsupported("CONVERT")),
-                }
+                self.convert_charset(e, charset)?
             }
             Ast::Collate { expr, collation } => {
                 let e = self.expr(expr)?;
-                let name = object_name(collation);
-                let c = crate::parse::collation(&name)?;
+                let c = crate::lower::collation(collation)?;
                 let set = if e.ty.is_string() {
                     e.ty.ty.collation.charset()
                 } else {
@@ -377,88 +365,139 @@ impl Binder<'_> {
                 }
                 self.collate(e, c, Coercibility::Explicit)
             }
-            Ast::TypedString(t) => {
-                let text = t.value.clone().into_string().unwrap_or_default();
-                temporal_literal(&t.data_type, &text)?
-            }
-            Ast::Prefixed { prefix, value } => {
-                let e = self.expr(value)?;
-                match charset(prefix.value.trim_start_matches('_'))? {
+            Ast::Temporal { kind, text } => temporal_literal(*kind, text)?,
+            Ast::Introduced {
+                charset: name,
+                value,
+            } => {
+                let e = self.value(value)?;
+                match charset(name)? {
                     Charset::Binary => self.collate(e, Collation::Binary, Coercibility::Coercible),
                     set => introduced(e, set)?,
                 }
             }
-            Ast::Function(_) if row_items(ast).is_some() => return Err(wrong_columns(1)),
-            Ast::Function(f) => self.function(f)?,
-            Ast::Ceil { expr, field } => self.ceil_floor(Func::Ceiling, expr, field)?,
-            Ast::Floor { expr, field } => self.ceil_floor(Func::Floor, expr, field)?,
-            Ast::Position { expr, r#in } => {
-                let args = vec![self.expr(expr)?, self.expr(r#in)?];
+            Ast::Call(c) => self.function(c)?,
+            Ast::Special(s) => self.special(s)?,
+            Ast::Interval { .. } => return Err(SqlError::syntax("INTERVAL is not allowed here")),
+            Ast::Quantified {
+                op,
+                left,
+                all,
+                query,
+            } => {
+                let op = comparison(*op)
+                    .ok_or_else(|| SqlError::syntax("ANY and ALL need a comparison"))?;
+                let used = if *all {
+                    SubqueryUse::All(op)
+                } else {
+                    SubqueryUse::Any(op)
+                };
+                self.compared_subquery(left, *query, used)?
+            }
+            Ast::Row(_) => return Err(wrong_columns(1)),
+            Ast::Values(column) => self.insert_value(column)?,
+            Ast::Default(_) => return Err(SqlError::unsupported("DEFAULT(column)")),
+        })
+    }
+
+    /// Calls whose arguments have words between them.
+    fn special(&self, s: &Special) -> SqlResult<Expr> {
+        let number = |n: i64| Expr::literal(Value::Int(n));
+        Ok(match s {
+            Special::Position(what, text) => {
+                let args = vec![self.expr(what)?, self.expr(text)?];
                 self.call(Func::Locate, args)?
             }
-            Ast::Substring {
-                expr,
-                substring_from,
-                substring_for,
-                ..
-            } => {
-                let mut args = vec![self.expr(expr)?];
-                let Some(from) = substring_from else {
-                    return Err(wrong_count("substring"));
-                };
-                args.push(self.expr(from)?);
-                if let Some(n) = substring_for {
+            Special::Substring(text, from, length) => {
+                let mut args = vec![self.expr(text)?, self.expr(from)?];
+                if let Some(n) = length {
                     args.push(self.expr(n)?);
                 }
                 self.call(Func::Substring, args)?
             }
-            Ast::Trim {
-                trim_where,
-                trim_what,
-                expr,
-                trim_characters: None,
-            } => {
-                let mut args = vec![self.expr(expr)?];
-                if let Some(w) = trim_what {
+            Special::Trim { side, what, text } => {
+                let mut args = vec![self.expr(text)?];
+                if let Some(w) = what {
                     args.push(self.expr(w)?);
                 }
-                let f = match trim_where {
-                    Some(TrimWhereField::Leading) => Func::TrimLeading,
-                    Some(TrimWhereField::Trailing) => Func::TrimTrailing,
+                let f = match side {
+                    Some(TrimSide::Leading) => Func::TrimLeading,
+                    Some(TrimSide::Trailing) => Func::TrimTrailing,
                     _ => Func::Trim,
                 };
                 self.call(f, args)?
             }
-            Ast::Extract { field, expr, .. } => {
-                let unit = unit(field)?;
-                let e = self.expr(expr)?;
-                self.call(
-                    Func::Extract,
-                    vec![Expr::literal(Value::Int(unit.number())), e],
-                )?
+            Special::Extract(u, e) => {
+                let e = self.expr(e)?;
+                self.call(Func::Extract, vec![number(unit(*u)?.number()), e])?
             }
-            Ast::Interval(_) => {
-                return Err(SqlError::syntax("INTERVAL is not allowed here"));
+            Special::Char(codes, charset) => {
+                let mut args = vec![self.value(&Literal::String(charset.to_ascii_lowercase()))?];
+                for c in codes {
+                    args.push(self.expr(c)?);
+                }
+                self.named_call(" char_using", args)?
             }
-            Ast::AnyOp {
-                left,
-                compare_op,
-                right,
+            Special::GetFormat(kind, place) => {
+                let kind = match kind {
+                    FormatKind::Date => "date",
+                    FormatKind::Time => "time",
+                    FormatKind::DateTime => "datetime",
+                };
+                let kind = self.value(&Literal::String(kind.into()))?;
+                self.named_call(" get_format", vec![kind, self.expr(place)?])?
+            }
+            Special::WeightString { levels, .. } if !levels.is_empty() => {
+                return Err(SqlError::unsupported("LEVEL in WEIGHT_STRING"));
+            }
+            Special::WeightString { text, cut, .. } => {
+                let mut args = vec![self.expr(text)?];
+                match cut {
+                    None => self.named_call("weight_string", args)?,
+                    Some((n, binary)) => {
+                        args.push(number(i64::from(*binary)));
+                        args.push(self.value(&Literal::Number(n.to_string()))?);
+                        self.named_call(" weight_string", args)?
+                    }
+                }
+            }
+            Special::TimestampAdd(u, n, date) => {
+                let (n, date) = (self.expr(n)?, self.expr(date)?);
+                self.date_add_unit(date, n, unit(*u)?, false)
+            }
+            Special::TimestampDiff(u, a, b) => {
+                let args = vec![number(unit(*u)?.number()), self.expr(a)?, self.expr(b)?];
+                self.call(Func::TimestampDiff, args)?
+            }
+            Special::DateArith {
+                subtract,
+                date,
+                amount,
+                unit,
                 ..
-            } => self.quantified(left, compare_op, right, SubqueryUse::Any)?,
-            Ast::AllOp {
-                left,
-                compare_op,
-                right,
-            } => self.quantified(left, compare_op, right, SubqueryUse::All)?,
-            Ast::Subquery(_) | Ast::InSubquery { .. } | Ast::Exists { .. } => {
-                return Err(SqlError::unsupported("subqueries"));
+            } => {
+                let date = self.expr(date)?;
+                self.date_add(date, amount, *unit, *subtract)?
             }
-            Ast::Tuple(_) => return Err(wrong_columns(1)),
-
-            Ast::MatchAgainst { .. } => return Err(SqlError::unsupported("full-text search")),
-            Ast::JsonAccess { .. } => return Err(SqlError::unsupported("JSON paths")),
-            other => return Err(SqlError::unsupported(format!("the expression {other}"))),
+            Special::NextValue(name) => self.sequence_call("nextval", name, Vec::new())?,
+            Special::LastValue(name) => self.sequence_call("lastval", name, Vec::new())?,
+            Special::SetValue {
+                name,
+                value,
+                used,
+                round,
+            } => {
+                let numbers = [Some(value), used.as_ref(), round.as_ref()];
+                let numbers = numbers
+                    .into_iter()
+                    .flatten()
+                    .map(|n| Expr::literal(self::number(n)));
+                self.sequence_call("setval", name, numbers.collect())?
+            }
+            Special::Match { .. } => return Err(SqlError::unsupported("full-text search")),
+            Special::ColumnCreate(_) | Special::ColumnAdd(..) | Special::ColumnGet(..) => {
+                return Err(SqlError::unsupported("dynamic columns"));
+            }
         })
     }
 
@@ -500,52 +539,36 @@ impl Binder<'_> {
         e
     }
 
-    fn value(&self, v: &AstValue) -> SqlResult<Expr> {
-        self.plain_value(v).map(|e| self.text_in_connection(e))
+    fn value(&self, v: &Literal) -> SqlResult<Expr> {
+        let e = Expr::literal(match v {
+            Literal::Number(n) => number(n),
+            Literal::String(s) | Literal::National(s) => Value::str(s.as_str()),
+            Literal::Hex(s) => Value::bytes(hex(s)?),
+            Literal::Bit(s) => Value::bytes(bits(s)?),
+            Literal::Bool(b) => Value::Int(*b as i64),
+            Literal::Null => Value::Null,
+        });
+        Ok(self.text_in_connection(e))
     }
 
-    fn plain_value(&self, v: &AstValue) -> SqlResult<Expr> {
-        Ok(Expr::literal(match v {
-            AstValue::Number(n, _) => number(n),
-            AstValue::SingleQuotedString(s)
-            | AstValue::DoubleQuotedString(s)
-            | AstValue::EscapedStringLiteral(s)
-            | AstValue::NationalStringLiteral(s)
-            | AstValue::UnicodeStringLiteral(s) => Value::str(s.as_str()),
-            AstValue::HexStringLiteral(s) => Value::bytes(hex(s)?),
-            AstValue::SingleQuotedByteStringLiteral(s) => Value::bytes(bits(s)?),
-            AstValue::Boolean(b) => Value::Int(*b as i64),
-            AstValue::Null => Value::Null,
-            AstValue::Placeholder(p) if let Some((n, exists)) = subquery_number(p) => {
-                return self.lone_subquery(n, exists);
-            }
-            AstValue::Placeholder(p) => {
-                let n = p
-                    .strip_prefix('?')
-                    .and_then(|n| n.parse().ok())
-                    .ok_or_else(|| SqlError::syntax(format!("unexpected '{p}'")))?;
-                let n: usize = n;
-                let env = self.scope.env;
-                if let Some(v) = env.slots.borrow().get(n) {
-                    return Ok(make(ExprKind::Slot(n), ExprType::of_value(v)));
-                }
-                if matches!(env.param_defaults.borrow().get(n), Some(Some(_))) {
-                    return Err(no_default_here());
-                }
-                if let Some(v) = env.bound_params.borrow().get(n) {
-                    return Ok(Expr::bound(v.clone()));
-                }
-                env.params_bound.set(env.params_bound.get() + 1);
-                let ty = match env.param_types.borrow().get(n) {
-                    Some(t) => t.expr_type(),
-                    None => types::param(),
-                };
-                return Ok(make(ExprKind::Param(n), ty));
-            }
-            other => {
-                return Err(SqlError::unsupported(format!("the literal {other}")));
-            }
-        }))
+    /// The `?` of this number.
+    fn param(&self, n: usize) -> SqlResult<Expr> {
+        let env = self.scope.env;
+        if let Some(v) = env.slots.borrow().get(n) {
+            return Ok(self.text_in_connection(make(ExprKind::Slot(n), ExprType::of_value(v))));
+        }
+        if matches!(env.param_defaults.borrow().get(n), Some(Some(_))) {
+            return Err(no_default_here());
+        }
+        if let Some(v) = env.bound_params.borrow().get(n) {
+            return Ok(self.text_in_connection(Expr::bound(v.clone())));
+        }
+        env.params_bound.set(env.params_bound.get() + 1);
+        let ty = match env.param_types.borrow().get(n) {
+            Some(t) => t.expr_type(),
+            None => types::param(),
+        };
+        Ok(self.text_in_connection(make(ExprKind::Param(n), ty)))
     }
 
     fn unknown_column(&self, name: &str) -> SqlError {
@@ -581,34 +604,7 @@ impl Binder<'_> {
         )
     }
 
-    fn identifier(&self, i: &Ident) -> SqlResult<Expr> {
-        let name = i.value.as_str();
-        if i.quote_style == Some('"') {
-            return Ok(Expr::literal(Value::str(name)));
-        }
-        if i.quote_style.is_none() {
-            if let Some(v) = name.strip_prefix("@@") {
-                return self.system_variable(v);
-            }
-            if let Some(v) = name.strip_prefix('@') {
-                return Ok(self.user_variable(v));
-            }
-            // Functions that need no parentheses.
-            if matches!(
-                name.to_ascii_lowercase().as_str(),
-                "current_timestamp"
-                    | "current_date"
-                    | "current_time"
-                    | "localtime"
-                    | "localtimestamp"
-                    | "utc_date"
-                    | "utc_time"
-                    | "utc_timestamp"
-                    | "current_user"
-            ) {
-                return self.named_call(&name.to_ascii_lowercase(), Vec::new());
-            }
-        }
+    fn identifier(&self, name: &str) -> SqlResult<Expr> {
         let aliases_first = matches!(self.scope.clause, Clause::Having | Clause::OrderBy);
         if aliases_first && let Some(e) = self.alias(name)? {
             return Ok(e);
@@ -631,37 +627,12 @@ impl Binder<'_> {
         };
         column
             .or(alias)
-            .or_else(|| self.outer(|b| b.identifier(i)))
+            .or_else(|| self.outer(|b| b.identifier(name)))
             .ok_or_else(|| self.unknown_column(name))
     }
 
-    fn compound(&self, parts: &[Ident]) -> SqlResult<Expr> {
-        let text = || {
-            parts
-                .iter()
-                .map(|p| p.value.as_str())
-                .collect::<Vec<_>>()
-                .join(".")
-        };
-        if let Some(first) = parts.first()
-            && first.quote_style.is_none()
-            && first.value.starts_with('@')
-        {
-            return match first.value.strip_prefix("@@") {
-                Some(v) => {
-                    let rest: Vec<&str> = std::iter::once(v)
-                        .chain(parts[1..].iter().map(|p| p.value.as_str()))
-                        .collect();
-                    self.system_variable(&rest.join("."))
-                }
-                None => Ok(self.user_variable(&text()[1..])),
-            };
-        }
-        let (db, table, column) = match parts {
-            [t, c] => (None, &t.value, &c.value),
-            [d, t, c] => (Some(&d.value), &t.value, &c.value),
-            _ => return Err(self.unknown_column(&text())),
-        };
+    fn compound(&self, name: &Qualified) -> SqlResult<Expr> {
+        let Qualified { db, table, column } = name;
         for (s, source) in self.scope.visible() {
             let db_matches = match db {
                 // An alias hides the database.
@@ -676,8 +647,10 @@ impl Binder<'_> {
                 return Ok(e);
             }
         }
-        self.outer(|b| b.compound(parts))
-            .ok_or_else(|| self.unknown_column(&text()))
+        self.outer(|b| b.compound(name)).ok_or_else(|| match db {
+            Some(db) => self.unknown_column(&format!("{db}.{table}.{column}")),
+            None => self.unknown_column(&format!("{table}.{column}")),
+        })
     }
 
     /// A name as the query around this subquery knows it.
@@ -687,17 +660,20 @@ impl Binder<'_> {
         Some(outer.add(e))
     }
 
-    fn system_variable(&self, name: &str) -> SqlResult<Expr> {
-        let (scope, name) = match name.split_once('.') {
-            Some((s, n)) if s.eq_ignore_ascii_case("global") => (VariableScope::Global, n),
-            Some((s, n))
-                if s.eq_ignore_ascii_case("session") || s.eq_ignore_ascii_case("local") =>
-            {
-                (VariableScope::Session, n)
-            }
-            _ => (VariableScope::Any, name),
+    fn system_variable(&self, v: &SystemVar) -> SqlResult<Expr> {
+        let scope = match v.scope {
+            Some(VarScope::Global) => VariableScope::Global,
+            Some(VarScope::Session | VarScope::Local) => VariableScope::Session,
+            None => VariableScope::Any,
         };
-        let name = name.trim_matches('`');
+        let full;
+        let name = match &v.base {
+            None => v.name.as_str(),
+            Some(base) => {
+                full = format!("{base}.{}", v.name);
+                &full
+            }
+        };
         let v = self.scope.env.variables.system(scope, name)?;
         let ty = match &v {
             Value::Int(_) | Value::UInt(_) => ExprType {
@@ -726,7 +702,6 @@ impl Binder<'_> {
     }
 
     fn user_variable(&self, name: &str) -> Expr {
-        let name = name.trim_matches(['`', '\'', '"']);
         let v = self.scope.env.variables.user(name);
         let mut ty = match &v {
             Value::Null => ExprType::text(16_383, true),
@@ -744,8 +719,8 @@ impl Binder<'_> {
         constant_beside(self.expr(ast)?, other, self.scope.env)
     }
 
-    fn binary(&self, whole: &Ast, left: &Ast, op: &BinaryOperator, right: &Ast) -> SqlResult<Expr> {
-        use BinaryOperator as B;
+    fn binary(&self, whole: &Ast, left: &Ast, op: BinaryOp, right: &Ast) -> SqlResult<Expr> {
+        use BinaryOp as B;
         let cmp = comparison(op);
         if let Some(op) = cmp {
             if row_items(left).is_some() || row_items(right).is_some() {
@@ -765,7 +740,7 @@ impl Binder<'_> {
             return self.compare(op, l, r);
         }
         match op {
-            B::And | B::PGOverlap => {
+            B::And => {
                 let mut list = Vec::new();
                 self.flatten(whole, true, &mut list)?;
                 let nullable = list.iter().any(|e| e.ty.nullable);
@@ -777,65 +752,47 @@ impl Binder<'_> {
                 let nullable = list.iter().any(|e| e.ty.nullable);
                 return Ok(make(ExprKind::Or(list), bool_ty(nullable)));
             }
-            B::StringConcat => {
-                // `||` is OR unless PIPES_AS_CONCAT is set.
-                if self.scope.env.sql_mode.has(SqlMode::PIPES_AS_CONCAT) {
-                    let args = vec![self.expr(left)?, self.expr(right)?];
-                    return self.call(Func::Concat, args);
-                }
-                let list = vec![self.expr(left)?, self.expr(right)?];
-                let nullable = list.iter().any(|e| e.ty.nullable);
-                return Ok(make(ExprKind::Or(list), bool_ty(nullable)));
+            B::Concat => {
+                let args = vec![self.expr(left)?, self.expr(right)?];
+                return self.call(Func::Concat, args);
+            }
+            B::SoundsLike => {
+                let sound = |e: &Ast| self.named_call("soundex", vec![self.expr(e)?]);
+                return self.compare(CmpOp::Eq, sound(left)?, sound(right)?);
             }
             B::Xor => {
                 let (l, r) = (self.expr(left)?, self.expr(right)?);
                 let nullable = l.ty.nullable || r.ty.nullable;
                 return Ok(make(ExprKind::Xor(boxed(l), boxed(r)), bool_ty(nullable)));
             }
-            B::Regexp => return Err(SqlError::unsupported("REGEXP")),
-            B::Arrow | B::LongArrow => return Err(SqlError::unsupported("JSON paths")),
-            B::Assignment => {
-                if let Ast::Identifier(i) = left
-                    && let Some(name) = i.value.strip_prefix('@')
-                    && !name.starts_with('@')
-                {
-                    let e = self.expr(right)?;
-                    let ty = e.ty;
-                    return Ok(make(
-                        ExprKind::SetUserVariable(name.trim_matches(['`', '\'']).into(), boxed(e)),
-                        ty,
-                    ));
-                }
-                return Err(SqlError::syntax("unexpected ':='"));
-            }
             _ => {}
         }
         let arith = match op {
-            B::Plus => ArithOp::Add,
-            B::Minus => ArithOp::Sub,
-            B::Multiply => ArithOp::Mul,
-            B::Divide => ArithOp::Div,
-            B::Modulo => ArithOp::Mod,
-            B::MyIntegerDivide | B::DuckIntegerDivide => ArithOp::IntDiv,
-            B::BitwiseAnd => ArithOp::BitAnd,
-            B::BitwiseOr => ArithOp::BitOr,
-            B::BitwiseXor | B::PGBitwiseXor => ArithOp::BitXor,
-            B::PGBitwiseShiftLeft => ArithOp::ShiftLeft,
-            B::PGBitwiseShiftRight => ArithOp::ShiftRight,
-            op => return Err(SqlError::unsupported(format!("the operator {op}"))),
+            B::Add => ArithOp::Add,
+            B::Sub => ArithOp::Sub,
+            B::Mul => ArithOp::Mul,
+            B::Div => ArithOp::Div,
+            B::Mod => ArithOp::Mod,
+            B::IntDiv => ArithOp::IntDiv,
+            B::BitAnd => ArithOp::BitAnd,
+            B::BitOr => ArithOp::BitOr,
+            B::BitXor => ArithOp::BitXor,
+            B::Shl => ArithOp::ShiftLeft,
+            B::Shr => ArithOp::ShiftRight,
+            _ => return Err(SqlError::unsupported("this operator")),
         };
         // date + INTERVAL 1 DAY, INTERVAL 1 DAY + date
-        if let Ast::Interval(i) = right
+        if let Ast::Interval { value, unit } = right
             && matches!(arith, ArithOp::Add | ArithOp::Sub)
         {
             let d = self.expr(left)?;
-            return self.date_add(d, i, arith == ArithOp::Sub);
+            return self.date_add(d, value, *unit, arith == ArithOp::Sub);
         }
-        if let Ast::Interval(i) = left
+        if let Ast::Interval { value, unit } = left
             && arith == ArithOp::Add
         {
             let d = self.expr(right)?;
-            return self.date_add(d, i, false);
+            return self.date_add(d, value, *unit, false);
         }
         let l = self.expr(left)?;
         let r = self.expr(right)?;
@@ -858,18 +815,15 @@ impl Binder<'_> {
 
     /// Collects the operands of a chain of AND or OR without recursion along the chain's left side.
     fn flatten(&self, ast: &Ast, and: bool, out: &mut Vec<Expr>) -> SqlResult<()> {
+        let same = if and { BinaryOp::And } else { BinaryOp::Or };
         let mut pending = vec![ast];
         while let Some(e) = pending.pop() {
             match e {
-                Ast::BinaryOp { left, op, right }
-                    if (and && matches!(op, BinaryOperator::And | BinaryOperator::PGOverlap))
-                        || (!and && matches!(op, BinaryOperator::Or)) =>
-                {
+                Ast::Binary { left, op, right } if *op == same => {
                     pending.push(right);
                     pending.push(left);
                 }
-                Ast::Nested(inner) if matches!(&**inner, Ast::BinaryOp { op, .. } if (and && *op == BinaryOperator::And) || (!and && *op == BinaryOperator::Or)) =>
-                {
+                Ast::Nested(inner) if matches!(&**inner, Ast::Binary { op, .. } if *op == same) => {
                     pending.push(inner);
                 }
                 e => out.push(self.expr(e)?),
@@ -893,20 +847,6 @@ impl Binder<'_> {
             },
             bool_ty(nullable),
         ))
-    }
-
-    /// `op ANY (subquery)` and `op ALL (subquery)`.
-    fn quantified(
-        &self,
-        left: &Ast,
-        op: &BinaryOperator,
-        right: &Ast,
-        used: fn(CmpOp) -> SubqueryUse,
-    ) -> SqlResult<Expr> {
-        match (comparison(op), as_subquery(right)) {
-            (Some(op), Some(n)) => self.compared_subquery(left, n, used(op)),
-            _ => Err(SqlError::syntax("ANY and ALL need a subquery")),
-        }
     }
 
     /// (a, b) = (c, d): all pairs equal.
@@ -984,26 +924,13 @@ impl Binder<'_> {
         })
     }
 
-    fn unary(&self, op: &UnaryOperator, e: &Ast) -> SqlResult<Expr> {
+    fn unary(&self, op: UnaryOp, e: &Ast) -> SqlResult<Expr> {
         let inner = || self.expr(e);
         Ok(match op {
-            UnaryOperator::Plus => inner()?,
-            // The parser takes `-a ^ b` for `-(a ^ b)`.
-            UnaryOperator::Minus
-                if let Ast::BinaryOp {
-                    left,
-                    op: BinaryOperator::BitwiseXor | BinaryOperator::PGBitwiseXor,
-                    right,
-                } = e =>
-            {
-                let (l, r) = (self.unary(op, left)?, self.expr(right)?);
-                self.arith(ArithOp::BitXor, l, r)?
-            }
-            UnaryOperator::Minus => {
+            UnaryOp::Plus => inner()?,
+            UnaryOp::Minus => {
                 // Literals are negated here, so that -9223372036854775808 is an integer.
-                if let Ast::Value(v) = e
-                    && let AstValue::Number(n, _) = &v.value
-                {
+                if let Ast::Literal(Literal::Number(n)) = e {
                     return Ok(Expr::literal(negate_literal(number(n))));
                 }
                 let e = as_operand(inner()?);
@@ -1011,19 +938,19 @@ impl Binder<'_> {
                 let ty = types::negated(&e.ty);
                 make(ExprKind::Neg(boxed(e)), ty)
             }
-            UnaryOperator::Not | UnaryOperator::BangNot => {
+            UnaryOp::Not | UnaryOp::Bang => {
                 let e = inner()?;
                 fixed::check_truth(&e.ty, "=")?;
                 let ty = bool_ty(e.ty.nullable);
                 make(ExprKind::Not(boxed(e)), ty)
             }
-            UnaryOperator::BitwiseNot => {
+            UnaryOp::BitNot => {
                 let e = as_operand(inner()?);
                 fixed::check_unary(&e.ty, "~")?;
                 let ty = ExprType::bigint(true, e.ty.nullable);
                 make(ExprKind::BitNot(boxed(e)), ty)
             }
-            op => return Err(SqlError::unsupported(format!("the operator {op}"))),
+            UnaryOp::Binary => self.cast(inner()?, &CastType::Binary(None))?,
         })
     }
 
@@ -1051,19 +978,19 @@ impl Binder<'_> {
     fn case(
         &self,
         operand: Option<&Ast>,
-        conditions: &[CaseWhen],
+        conditions: &[(Ast, Ast)],
         otherwise: Option<&Ast>,
     ) -> SqlResult<Expr> {
         let operand = operand.map(|o| self.expr(o)).transpose()?;
         let mut whens = Vec::with_capacity(conditions.len());
-        for c in conditions {
+        for (condition, result) in conditions {
             let w = match &operand {
                 // Not as the year that it would be stored as.
-                Some(o) if o.ty.ty.kind == TypeKind::Year => as_operand(self.expr(&c.condition)?),
-                Some(o) => self.beside(&c.condition, o)?,
-                None => self.expr(&c.condition)?,
+                Some(o) if o.ty.ty.kind == TypeKind::Year => as_operand(self.expr(condition)?),
+                Some(o) => self.beside(condition, o)?,
+                None => self.expr(condition)?,
             };
-            whens.push((w, self.expr(&c.result)?));
+            whens.push((w, self.expr(result)?));
         }
         let otherwise = otherwise.map(|o| self.expr(o)).transpose()?;
         let collation = match &operand {
@@ -1125,7 +1052,33 @@ impl Binder<'_> {
         Ok(make(ExprKind::Cast(boxed(e)), ty))
     }
 
-    fn cast(&self, e: Expr, t: &DataType) -> SqlResult<Expr> {
+    /// CAST with the character set that it names.
+    fn cast_to(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
+        let CastType::Char {
+            length,
+            charset,
+            collation,
+            binary,
+            ..
+        } = t
+        else {
+            return self.cast(e, t);
+        };
+        if collation.is_some() || *binary {
+            return Err(SqlError::unsupported("COLLATE in CAST"));
+        }
+        match charset.as_deref().map(str::to_ascii_lowercase).as_deref() {
+            None | Some("utf8mb4") => self.cast(e, t),
+            // Bytes need not be text on the way.
+            Some("binary" | "byte") => self.cast(e, &CastType::Binary(*length)),
+            Some(name) => {
+                let e = self.cast(e, t)?;
+                self.convert_charset(e, name)
+            }
+        }
+    }
+
+    fn cast(&self, e: Expr, t: &CastType) -> SqlResult<Expr> {
         let nullable = e.ty.nullable;
         let fsp = |n: &Option<u64>| -> SqlResult<u8> {
             match n.unwrap_or(0) {
@@ -1139,10 +1092,6 @@ impl Binder<'_> {
         };
         let length =
             |n: Option<u64>| -> u16 { n.map_or(NO_LENGTH, |n| n.min(NO_LENGTH as u64 - 1) as u16) };
-        let chars = |l: &Option<CharacterLength>| match l {
-            Some(CharacterLength::IntegerLength { length, .. }) => Some(*length),
-            _ => None,
-        };
         let text = |n: Option<u64>| ExprType {
             nullable,
             coercibility: Coercibility::Implicit,
@@ -1154,18 +1103,10 @@ impl Binder<'_> {
         };
         let plain = |kind| ExprType::of_column(ColumnType::new(kind), nullable);
         let ty = match t {
-            DataType::Signed
-            | DataType::SignedInteger
-            | DataType::Int(None)
-            | DataType::Integer(None)
-            | DataType::BigInt(None) => ExprType::bigint(false, nullable),
-            DataType::Unsigned | DataType::UnsignedInteger => ExprType::bigint(true, nullable),
-            DataType::Decimal(i) | DataType::Dec(i) | DataType::Numeric(i) => {
-                let (p, s) = match i {
-                    ExactNumberInfo::None => (10, 0),
-                    ExactNumberInfo::Precision(p) => (*p, 0),
-                    ExactNumberInfo::PrecisionAndScale(p, s) => (*p, *s),
-                };
+            CastType::Signed => ExprType::bigint(false, nullable),
+            CastType::Unsigned => ExprType::bigint(true, nullable),
+            CastType::Decimal(digits) => {
+                let (p, s) = digits.map_or((10, 0), |(p, s)| (p, s.unwrap_or(0)));
                 let p = if p == 0 { 10 } else { p };
                 if p > 65 {
                     return Err(SqlError::new(
@@ -1174,14 +1115,14 @@ impl Binder<'_> {
                         format!("Too big precision {p} specified for '{e}'. Maximum is 65"),
                     ));
                 }
-                if !(0..=38).contains(&s) {
+                if s > 38 {
                     return Err(SqlError::new(
                         1425,
                         b"42000",
                         format!("Too big scale {s} specified for '{e}'. Maximum is 38"),
                     ));
                 }
-                if s as u64 > p {
+                if s > p {
                     return Err(SqlError::new(
                         1427,
                         b"42000",
@@ -1190,16 +1131,15 @@ impl Binder<'_> {
                 }
                 plain(TypeKind::Decimal(p as u8, s as u8))
             }
-            DataType::Double(_) | DataType::DoublePrecision | DataType::Real => {
-                ExprType::double(nullable)
-            }
-            DataType::Float(_) => plain(TypeKind::Float),
-            DataType::Char(None) | DataType::Character(None) if e.ty.ty.fixed().is_some() => {
-                text(Some(e.ty.chars()))
-            }
-            DataType::Char(l) | DataType::Character(l) | DataType::Varchar(l) => text(chars(l)),
-            DataType::Text => text(None),
-            DataType::Binary(n) => ExprType {
+            CastType::Double(_) => ExprType::double(nullable),
+            CastType::Float => plain(TypeKind::Float),
+            CastType::Char {
+                length: None,
+                national: false,
+                ..
+            } if e.ty.ty.fixed().is_some() => text(Some(e.ty.chars())),
+            CastType::Char { length, .. } => text(*length),
+            CastType::Binary(n) => ExprType {
                 coercibility: Coercibility::Implicit,
                 ..plain(if n.is_some() {
                     TypeKind::Binary(length(*n))
@@ -1207,28 +1147,24 @@ impl Binder<'_> {
                     TypeKind::VarBinary(NO_LENGTH)
                 })
             },
-            DataType::Varbinary(_) | DataType::Blob(_) => ExprType {
-                coercibility: Coercibility::Implicit,
-                ..plain(TypeKind::VarBinary(NO_LENGTH))
-            },
-            DataType::Date => plain(TypeKind::Date).with_nullable(true),
-            DataType::Time(n, _) => plain(TypeKind::Time(fsp(n)?)).with_nullable(true),
-            DataType::Datetime(n) => plain(TypeKind::DateTime(fsp(n)?)).with_nullable(true),
-            DataType::JSON => text(None),
-            DataType::Uuid => self.fixed_cast(&e, FixedKind::Uuid),
-            DataType::Custom(name, args) => {
-                let n = args.first().and_then(|a| a.parse().ok());
-                match object_name(name).to_ascii_lowercase().as_str() {
-                    "signed" => ExprType::bigint(false, nullable),
-                    "unsigned" => ExprType::bigint(true, nullable),
-                    "datetime" => plain(TypeKind::DateTime(fsp(&n)?)).with_nullable(true),
-                    "nchar" => text(n),
-                    "inet4" => self.fixed_cast(&e, FixedKind::Inet4),
-                    "inet6" => self.fixed_cast(&e, FixedKind::Inet6),
-                    other => return Err(SqlError::unsupported(format!("CAST AS {other}"))),
-                }
+            CastType::Date => plain(TypeKind::Date).with_nullable(true),
+            CastType::Time(n) => plain(TypeKind::Time(fsp(n)?)).with_nullable(true),
+            CastType::DateTime(n) => plain(TypeKind::DateTime(fsp(n)?)).with_nullable(true),
+            CastType::IntervalDaySecond(_) => {
+                return Err(SqlError::unsupported("CAST AS INTERVAL"));
             }
-            other => return Err(SqlError::unsupported(format!("CAST AS {other}"))),
+            CastType::Other(name) => match name.to_ascii_lowercase().as_str() {
+                "uuid" => self.fixed_cast(&e, FixedKind::Uuid),
+                "inet4" => self.fixed_cast(&e, FixedKind::Inet4),
+                "inet6" => self.fixed_cast(&e, FixedKind::Inet6),
+                _ => {
+                    return Err(SqlError::new(
+                        4161,
+                        b"HY000",
+                        format!("Unknown data type: '{name}'"),
+                    ));
+                }
+            },
         };
         fixed::check_cast(&e.ty, &ty.ty)?;
         Ok(make(ExprKind::Cast(boxed(hex_for_cast(e, &ty))), ty))
@@ -1244,23 +1180,9 @@ impl Binder<'_> {
         ExprType::fixed(kind, !good)
     }
 
-    fn ceil_floor(&self, f: &'static Function, e: &Ast, field: &CeilFloorKind) -> SqlResult<Expr> {
-        match field {
-            CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) => {
-                let e = self.expr(e)?;
-                self.call(f, vec![e])
-            }
-            _ => Err(wrong_count(f.name())),
-        }
-    }
-
-    fn date_add(&self, d: Expr, i: &ast::Interval, negated: bool) -> SqlResult<Expr> {
-        let Some(field) = &i.leading_field else {
-            return Err(SqlError::syntax("INTERVAL needs a unit"));
-        };
-        let unit = unit(field)?;
-        let amount = self.expr(&i.value)?;
-        Ok(self.date_add_unit(d, amount, unit, negated))
+    fn date_add(&self, d: Expr, amount: &Ast, u: ast::Unit, negated: bool) -> SqlResult<Expr> {
+        let amount = self.expr(amount)?;
+        Ok(self.date_add_unit(d, amount, unit(u)?, negated))
     }
 
     fn date_add_unit(&self, d: Expr, amount: Expr, unit: IntervalUnit, negated: bool) -> Expr {
@@ -1329,12 +1251,15 @@ impl Binder<'_> {
     fn sequence_call(
         &self,
         function: &str,
-        db: &str,
-        name: &str,
+        sequence: &TableName,
         numbers: Vec<Expr>,
     ) -> SqlResult<Expr> {
         let env = self.scope.env;
-        let db = if db.is_empty() { env.require_db()? } else { db };
+        let name = sequence.name.as_str();
+        let db = match &sequence.db {
+            Some(db) => db.as_str(),
+            None => env.require_db()?,
+        };
         env.sequences_used.borrow_mut().push(Needs {
             db: db.to_string(),
             table: name.to_string(),
@@ -1365,100 +1290,59 @@ impl Binder<'_> {
         }
     }
 
-    fn function(&self, f: &ast::Function) -> SqlResult<Expr> {
-        if f.over.is_some() {
-            return Err(SqlError::unsupported("window functions"));
+    fn function(&self, f: &Call) -> SqlResult<Expr> {
+        let written = f.name.as_str();
+        if let Some(c) = &f.clauses {
+            if c.over.is_some() {
+                return Err(SqlError::unsupported("window functions"));
+            }
+            if c.within_group.is_some() {
+                return Err(SqlError::unsupported("WITHIN GROUP"));
+            }
         }
-        let parts: Vec<String> = f.name.0.iter().map(part_name).collect();
-        let (db, written) = match parts.as_slice() {
-            [n] => (None, n.as_str()),
-            [d, n] => (Some(d.as_str()), n.as_str()),
-            _ => return Err(SqlError::unsupported(format!("the function {}", f.name))),
-        };
+        if f.spaced {
+            return Err(misplaced(written));
+        }
+        if f.db.is_some() {
+            return Err(self.no_function(f.db.as_deref(), written));
+        }
         let name = written.to_ascii_lowercase();
-        if db.is_some() {
-            return Err(self.no_function(db, written));
+        if !f.parens {
+            return self.named_call(&name, Vec::new());
         }
-        let (list, clauses, distinct) = match &f.args {
-            FunctionArguments::None => (&[][..], &[][..], false),
-            FunctionArguments::List(l) => (
-                &l.args[..],
-                &l.clauses[..],
-                l.duplicate_treatment == Some(DuplicateTreatment::Distinct),
-            ),
-            FunctionArguments::Subquery(_) => return Err(SqlError::unsupported("subqueries")),
-        };
         if let Some(func) = AggFunc::named(&name) {
-            return self.aggregate(func, &name, list, clauses, distinct);
+            return self.aggregate(func, &name, f);
         }
-        if distinct || !clauses.is_empty() {
+        if f.distinct || f.clauses.is_some() {
             return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
         }
-        let arg_ast = |i: usize| -> SqlResult<&Ast> {
-            match list.get(i) {
-                Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(e))) => Ok(e),
-                _ => Err(wrong_count(&name)),
+        if !f.arg_names.is_empty() {
+            return Err(match functions::lookup(&name) {
+                Some(_) => SqlError::new(
+                    1583,
+                    b"42000",
+                    format!("Incorrect parameters in the call to native function '{written}'"),
+                ),
+                None => self.no_function(None, written),
+            });
+        }
+        let list = f.args.as_slice();
+        match (name.as_str(), list) {
+            ("adddate" | "subdate", [date, days]) => {
+                let (date, days) = (self.expr(date)?, self.expr(days)?);
+                return Ok(self.date_add_unit(date, days, IntervalUnit::Day, name == "subdate"));
             }
-        };
-        // Functions whose arguments are no plain expressions.
-        match name.as_str() {
-            "values" | "value" if list.len() == 1 => return self.insert_value(arg_ast(0)?),
-            "date_add" | "date_sub" | "adddate" | "subdate" => {
-                if list.len() != 2 {
-                    return Err(wrong_count(&name));
-                }
-                let d = self.expr(arg_ast(0)?)?;
-                let sub = name == "date_sub" || name == "subdate";
-                return match arg_ast(1)? {
-                    Ast::Interval(i) => self.date_add(d, i, sub),
-                    days if name.ends_with("date") => {
-                        let n = self.expr(days)?;
-                        Ok(self.date_add_unit(d, n, IntervalUnit::Day, sub))
-                    }
-                    _ => Err(SqlError::syntax("INTERVAL expected")),
-                };
-            }
-            "timestampadd" | "timestampdiff" => {
-                if list.len() != 3 {
-                    return Err(wrong_count(&name));
-                }
-                let Ast::Identifier(u) = arg_ast(0)? else {
-                    return Err(SqlError::syntax("a unit expected"));
-                };
-                let unit = IntervalUnit::from_name(&u.value)
-                    .filter(|u| {
-                        (IntervalUnit::Microsecond.number()..=IntervalUnit::Year.number())
-                            .contains(&u.number())
-                    })
-                    .ok_or_else(|| SqlError::syntax(format!("unknown unit '{}'", u.value)))?;
-                let a = self.expr(arg_ast(1)?)?;
-                let b = self.expr(arg_ast(2)?)?;
-                if name == "timestampadd" {
-                    return Ok(self.date_add_unit(b, a, unit, false));
-                }
-                return self.call(
-                    Func::TimestampDiff,
-                    vec![Expr::literal(Value::Int(unit.number())), a, b],
-                );
-            }
-            "nextval" | "lastval" | "setval" if list.len() >= 2 => {
-                let numbers = (2..list.len()).map(|i| self.expr(arg_ast(i)?));
-                let numbers = numbers.collect::<SqlResult<Vec<_>>>()?;
-                let (db, sequence) = (literal_text(arg_ast(0)?), literal_text(arg_ast(1)?));
-                return self.sequence_call(&name, db, sequence, numbers);
-            }
-            "mod" if list.len() == 2 => {
-                let (l, r) = (self.expr(arg_ast(0)?)?, self.expr(arg_ast(1)?)?);
+            ("mod", [l, r]) => {
+                let (l, r) = (self.expr(l)?, self.expr(r)?);
                 return self.arith(ArithOp::Mod, l, r);
             }
             _ => {}
         }
         let mut args = Vec::with_capacity(list.len());
-        for i in 0..list.len() {
-            let e = self.expr(arg_ast(i)?)?;
+        for ast in list {
+            let e = self.expr(ast)?;
             // TRUE is an integer everywhere but in JSON.
-            let is_bool =
-                matches!(arg_ast(i)?, Ast::Value(v) if matches!(v.value, AstValue::Boolean(_)));
+            let is_bool = matches!(ast, Ast::Literal(Literal::Bool(_)));
             args.push(if is_bool && name.starts_with("json_") {
                 let ty = e.ty;
                 make(
@@ -1482,11 +1366,8 @@ impl Binder<'_> {
 
     fn insert_value(&self, ast: &Ast) -> SqlResult<Expr> {
         let name = match ast {
-            Ast::Identifier(i) => &i.value,
-            Ast::CompoundIdentifier(p) => match p.last() {
-                Some(i) => &i.value,
-                None => return Err(self.unknown_column("")),
-            },
+            Ast::Column(name) => name,
+            Ast::Qualified(q) => &q.column,
             _ => return Err(SqlError::syntax("VALUES() needs a column")),
         };
         let Some((_, source)) = self.scope.visible().next() else {
@@ -1510,14 +1391,8 @@ impl Binder<'_> {
         Ok(make(ExprKind::InsertValue(c), ty))
     }
 
-    fn aggregate(
-        &self,
-        func: AggFunc,
-        name: &str,
-        list: &[FunctionArg],
-        clauses: &[FunctionArgumentClause],
-        distinct: bool,
-    ) -> SqlResult<Expr> {
+    fn aggregate(&self, func: AggFunc, name: &str, f: &Call) -> SqlResult<Expr> {
+        let distinct = f.distinct;
         let frames = self.scope.frames();
         if !self.scope.takes_aggregates() && !frames.iter().any(|f| f.0.scope.takes_aggregates()) {
             return Err(invalid_aggregate());
@@ -1532,22 +1407,18 @@ impl Binder<'_> {
             scope: &inner_scope,
         };
         let mut args = Vec::new();
-        for a in list {
-            match a {
-                FunctionArg::Unnamed(FunctionArgExpr::Wildcard)
-                    if func == AggFunc::Count && list.len() == 1 && !distinct => {}
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => {
-                    args.push(match inner.expr(e)? {
-                        e if func.is_numeric() => as_operand(e),
-                        e => e,
-                    })
-                }
-                _ => return Err(SqlError::syntax(format!("unexpected argument of {name}()"))),
-            }
+        for e in &f.args {
+            args.push(match inner.expr(e)? {
+                e if func.is_numeric() => as_operand(e),
+                e => e,
+            });
         }
         let several = func == AggFunc::GroupConcat || func == AggFunc::Count && distinct;
         let pair = func == AggFunc::JsonObject;
-        if list.is_empty() || args.len() > 1 && !several && !pair || pair && args.len() != 2 {
+        if args.is_empty() && !f.star
+            || args.len() > 1 && !several && !pair
+            || pair && args.len() != 2
+        {
             return Err(SqlError::syntax(format!(
                 "unexpected number of arguments of {name}()"
             )));
@@ -1563,42 +1434,33 @@ impl Binder<'_> {
         let values = args.len();
         let mut order = Vec::new();
         let mut limit = None;
-        for c in clauses {
-            match c {
-                FunctionArgumentClause::Separator(s) if func == AggFunc::GroupConcat => {
-                    separator = s.clone().into_string().unwrap_or_default().into();
-                }
-                FunctionArgumentClause::OrderBy(keys) if func.is_list() && !pair => {
-                    for k in keys {
-                        // A number means an argument.
-                        let key = match inner.expr(&k.expr)? {
-                            Expr {
-                                kind: ExprKind::Literal(Value::Int(n)),
-                                ..
-                            } => {
-                                let i = usize::try_from(n).unwrap_or(0).wrapping_sub(1);
-                                match args.get(i).filter(|_| i < values) {
-                                    Some(a) => a.clone(),
-                                    None => return Err(inner.unknown_column(&n.to_string())),
-                                }
-                            }
-                            e => e,
-                        };
-                        args.push(key);
-                        order.push(k.options.sort == Some(ast::OrderBySort::Desc));
-                    }
-                }
-                FunctionArgumentClause::Limit(n) if func.is_list() && !pair => {
-                    let Expr {
+        if let Some(c) = &f.clauses {
+            if let Some(s) = &c.separator {
+                separator = s.as_str().into();
+            }
+            if !(func.is_list() && !pair) && !(c.order_by.is_empty() && c.limit.is_none()) {
+                return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
+            }
+            for k in &c.order_by {
+                // A number means an argument.
+                let key = match inner.expr(&k.expr)? {
+                    Expr {
                         kind: ExprKind::Literal(Value::Int(n)),
                         ..
-                    } = inner.expr(n)?
-                    else {
-                        return Err(SqlError::unsupported("this LIMIT in an aggregate"));
-                    };
-                    limit = Some((0, n as u64));
-                }
-                _ => return Err(SqlError::syntax(format!("unexpected clause in {name}()"))),
+                    } => {
+                        let i = usize::try_from(n).unwrap_or(0).wrapping_sub(1);
+                        match args.get(i).filter(|_| i < values) {
+                            Some(a) => a.clone(),
+                            None => return Err(inner.unknown_column(&n.to_string())),
+                        }
+                    }
+                    e => e,
+                };
+                args.push(key);
+                order.push(k.desc);
+            }
+            if let Some(l) = &c.limit {
+                limit = Some(inner.list_limit(l)?);
             }
         }
         let sees_outer = |e: &Expr| e.any(&|e| matches!(e.kind, ExprKind::Outer(_)));
@@ -1609,8 +1471,7 @@ impl Binder<'_> {
                     "subqueries in aggregates of outer columns",
                 ));
             }
-            let call = (func, name, list, clauses, distinct);
-            if let Some(e) = self.outer_aggregate(call, &frames)? {
+            if let Some(e) = self.outer_aggregate((func, name, f), &frames)? {
                 return Ok(e);
             }
         }
@@ -1656,11 +1517,20 @@ impl Binder<'_> {
         Ok(make(ExprKind::Aggregate(n), ty))
     }
 
+    /// LIMIT of an aggregate that makes a list: how many are left out, and how many are taken.
+    fn list_limit(&self, l: &ast::Limit) -> SqlResult<(u64, u64)> {
+        let n = |e: &Ast| match self.expr(e)?.kind {
+            ExprKind::Literal(Value::Int(n)) => Ok(n as u64),
+            _ => Err(SqlError::unsupported("this LIMIT in an aggregate")),
+        };
+        Ok((l.offset.as_ref().map_or(Ok(0), n)?, n(&l.count)?))
+    }
+
     /// An aggregate whose columns are all of queries around belongs to the innermost of these; `None` if it can't stand in
     /// that query's clause: then it is one of this query. `frames`: what the scopes around had before its arguments were bound.
     fn outer_aggregate(
         &self,
-        (func, name, list, clauses, distinct): AggregateCall<'_>,
+        (func, name, call): (AggFunc, &str, &Call),
         frames: &[(&OuterScope<'_>, usize)],
     ) -> SqlResult<Option<Expr>> {
         let Some(around) = self.scope.outer else {
@@ -1674,7 +1544,7 @@ impl Binder<'_> {
         let binder = Binder {
             scope: around.scope,
         };
-        match binder.aggregate(func, name, list, clauses, distinct) {
+        match binder.aggregate(func, name, call) {
             Ok(e) => Ok(Some(around.add(e))),
             Err(e) if e.code == 1111 && !around.scope.in_aggregate => {
                 for ((f, n), seen) in frames.iter().zip(seen) {
@@ -1689,57 +1559,19 @@ impl Binder<'_> {
     }
 }
 
-/// Function, name, arguments, clauses behind them, DISTINCT.
-type AggregateCall<'c> = (
-    AggFunc,
-    &'c str,
-    &'c [FunctionArg],
-    &'c [FunctionArgumentClause],
-    bool,
-);
-
 fn invalid_aggregate() -> SqlError {
     SqlError::new(1111, b"HY000", "Invalid use of group function")
 }
 
-fn part_name(p: &ast::ObjectNamePart) -> String {
-    match p.as_ident() {
-        Some(i) => i.value.clone(),
-        None => p.to_string(),
-    }
-}
-
-fn object_name(n: &ObjectName) -> String {
-    n.0.iter().map(part_name).collect::<Vec<_>>().join(".")
-}
-
-/// The parser takes everything after the operator BINARY as its operand (`BINARY a = 'x'` becomes `CAST(a = 'x' AS BINARY)`):
-/// gives it back its place at the leftmost operand. `None` if that is where it is.
-fn binary_operator(e: &Ast) -> Option<Ast> {
-    let mut whole = e.clone();
-    let mut at = &mut whole;
-    let mut moved = false;
-    loop {
-        at = match at {
-            Ast::BinaryOp { left, .. } => left,
-            Ast::Between { expr, .. }
-            | Ast::InList { expr, .. }
-            | Ast::Like { expr, .. }
-            | Ast::RLike { expr, .. } => expr,
-            Ast::IsNull(expr) | Ast::IsNotNull(expr) => expr,
-            leaf => {
-                let inner = std::mem::replace(leaf, Ast::Value(AstValue::Null.into()));
-                *leaf = Ast::Cast {
-                    kind: CastKind::Cast,
-                    expr: Box::new(inner),
-                    data_type: DataType::Binary(None),
-                    format: None,
-                };
-                return moved.then_some(whole);
-            }
-        };
-        moved = true;
-    }
+/// 1630: a built-in function with a space in front of its parenthesis, where another of that name is meant.
+fn misplaced(name: &str) -> SqlError {
+    SqlError::new(
+        1630,
+        b"42000",
+        format!(
+            "FUNCTION {name} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual"
+        ),
+    )
 }
 
 /// A string literal behind an introducer such as `_latin1`: its bytes are text in that character set.
@@ -1772,9 +1604,9 @@ fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
     Ok(make(ExprKind::Literal(Value::str(text)), ty))
 }
 
-fn unit(f: &DateTimeField) -> SqlResult<IntervalUnit> {
-    let name = f.to_string();
-    IntervalUnit::from_name(&name).ok_or_else(|| SqlError::syntax(format!("unknown unit '{name}'")))
+fn unit(u: ast::Unit) -> SqlResult<IntervalUnit> {
+    let name = u.name();
+    IntervalUnit::from_name(name).ok_or_else(|| SqlError::syntax(format!("unknown unit '{name}'")))
 }
 
 /// A numeric literal: integers up to 64 bits, exact numbers with a point, doubles with an exponent.
@@ -1974,26 +1806,23 @@ fn slot_fits(e: &Expr, other: &Expr) -> SqlResult<()> {
     Err(SqlError::unsupported("a slot in this comparison"))
 }
 
-fn temporal_literal(t: &DataType, text: &str) -> SqlResult<Expr> {
+fn temporal_literal(kind: TemporalKind, text: &str) -> SqlResult<Expr> {
     let bad =
         |kind: &str| SqlError::new(1525, b"HY000", format!("Incorrect {kind} value: '{text}'"));
     let rules = DateRules::default();
-    let v = match t {
-        DataType::Date => match parse_datetime(text.as_bytes(), rules) {
+    let v = match kind {
+        TemporalKind::Date => match parse_datetime(text.as_bytes(), rules) {
             Some(p) if !p.garbage && !p.has_time => Value::Date(p.value.date),
             _ => return Err(bad("DATE")),
         },
-        DataType::Time(..) => match parse_time(text.as_bytes()) {
+        TemporalKind::Time => match parse_time(text.as_bytes()) {
             Some(p) if !p.garbage && p.value.in_range() => Value::Time(p.value),
             _ => return Err(bad("TIME")),
         },
-        DataType::Timestamp(..) | DataType::Datetime(_) => {
-            match parse_datetime(text.as_bytes(), rules) {
-                Some(p) if !p.garbage => Value::DateTime(p.value),
-                _ => return Err(bad("DATETIME")),
-            }
-        }
-        other => return Err(SqlError::unsupported(format!("the literal {other} '...'"))),
+        TemporalKind::Timestamp => match parse_datetime(text.as_bytes(), rules) {
+            Some(p) if !p.garbage => Value::DateTime(p.value),
+            _ => return Err(bad("DATETIME")),
+        },
     };
     Ok(Expr::literal(v))
 }

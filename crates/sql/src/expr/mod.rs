@@ -33,6 +33,8 @@ pub mod types;
 mod walk;
 
 #[cfg(test)]
+mod operator_tests;
+#[cfg(test)]
 mod tests;
 
 use crate::env::{StatementEnv, VariableScope};
@@ -51,10 +53,10 @@ pub use eval::{Val, push_warning};
 pub(crate) use eval::{quotient_digits, satisfied};
 pub use functions::aggregate::AggFunc;
 pub(crate) use functions::json::{append_value as append_json, escape as escape_json};
-pub use print::{arguments as call_arguments, print, print_default, quote};
+pub use print::{print, print_default, print_with, quote};
 pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
 use subquery::{Runner, SubqueryPlanner};
-pub use walk::{for_each_leaf, unqualified};
+pub use walk::{for_each_leaf, for_each_operand, unqualified};
 
 /// A view whose tables are sources of the statement that names it.
 #[derive(Debug, Clone)]

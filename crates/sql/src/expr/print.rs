@@ -4,10 +4,9 @@
 //! It is SQL that means the same under any `sql_mode`: names in backticks, strings in single quotes with escapes, functions by
 //! the one name that MariaDB prints, parentheses where the precedence of operators asks for them.
 
-use sqlparser::ast::{
-    self, BinaryOperator as B, CaseWhen, CastKind, CeilFloorKind, CharacterLength, DataType,
-    ExactNumberInfo, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArguments, Ident, TrimWhereField, UnaryOperator as U, Value as AstValue,
+use narwal_syntax::ast::{
+    BinaryOp as B, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
+    TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope,
 };
 use std::fmt::Write;
 
@@ -32,9 +31,8 @@ mod level {
 }
 
 /// An expression as text.
-pub struct Printed {
-    /// The text.
-    pub text: String,
+struct Printed {
+    text: String,
     level: u8,
 }
 
@@ -84,53 +82,34 @@ pub fn quote(s: &str) -> String {
     out
 }
 
-fn name(i: &Ident) -> String {
-    if i.value.starts_with('@') && i.quote_style.is_none() {
-        if i.value.starts_with("@@") {
-            return i.value.clone();
-        }
-        return format!("@`{}`", i.value[1..].trim_matches(['`', '\'', '"']));
-    }
-    crate::show::quote_ident(&i.value)
-}
-
 /// True if the value is a truth value already, so that AND and OR take it as it stands.
 fn is_truth(e: &Ast) -> bool {
     match e {
         Ast::Nested(e) => is_truth(e),
-        Ast::BinaryOp { op, .. } => matches!(
+        Ast::Binary { op, .. } => matches!(
             op,
             B::Eq
-                | B::NotEq
+                | B::Ne
                 | B::Lt
-                | B::LtEq
+                | B::Le
                 | B::Gt
-                | B::GtEq
-                | B::Spaceship
+                | B::Ge
+                | B::NullSafeEq
+                | B::SoundsLike
                 | B::And
                 | B::Or
                 | B::Xor
-                | B::PGOverlap
-                | B::StringConcat
-                | B::Regexp
         ),
-        Ast::UnaryOp { op, .. } => matches!(op, U::Not | U::BangNot),
+        Ast::Unary { op, .. } => matches!(op, U::Not | U::Bang),
         Ast::Between { .. }
         | Ast::InList { .. }
+        | Ast::InQuery { .. }
         | Ast::Like { .. }
-        | Ast::RLike { .. }
-        | Ast::IsNull(_)
-        | Ast::IsNotNull(_)
-        | Ast::IsUnknown(_)
-        | Ast::IsNotUnknown(_)
-        | Ast::IsTrue(_)
-        | Ast::IsNotTrue(_)
-        | Ast::IsFalse(_)
-        | Ast::IsNotFalse(_)
-        | Ast::AnyOp { .. }
-        | Ast::AllOp { .. } => true,
-        Ast::Value(v) => matches!(&v.value, AstValue::Placeholder(p) if p.starts_with("exists")),
-        Ast::Function(f) => is_truth_function(&function_name(f)),
+        | Ast::Regexp { .. }
+        | Ast::Is { .. }
+        | Ast::Quantified { .. }
+        | Ast::Exists(_) => true,
+        Ast::Call(c) => is_truth_function(&c.name.to_ascii_lowercase()),
         _ => false,
     }
 }
@@ -152,124 +131,6 @@ fn is_truth_function(name: &str) -> bool {
     )
 }
 
-/// The name of a called function in lower case.
-pub fn function_name(f: &ast::Function) -> String {
-    f.name
-        .0
-        .iter()
-        .map(|p| {
-            p.as_ident()
-                .map_or_else(|| p.to_string(), |i| i.value.clone())
-        })
-        .collect::<Vec<_>>()
-        .join(".")
-        .to_ascii_lowercase()
-}
-
-/// The plain arguments of a call.
-pub fn arguments(f: &ast::Function) -> Vec<&Ast> {
-    match &f.args {
-        FunctionArguments::List(l) => l
-            .args
-            .iter()
-            .filter_map(|a| match a {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn list<'a>(items: impl IntoIterator<Item = &'a Ast>) -> String {
-    items
-        .into_iter()
-        .map(|e| print(e).text)
-        .collect::<Vec<_>>()
-        .join(",")
-}
-
-/// A condition: what is no truth value is compared with 0.
-fn condition(e: &Ast) -> Printed {
-    if is_truth(e) {
-        return print(e);
-    }
-    Printed::at(
-        level::COMPARE,
-        format!("{} <> 0", print(e).left(level::COMPARE)),
-    )
-}
-
-/// NOT of an expression, as far inside as it goes.
-fn negated(e: &Ast) -> Printed {
-    let compare = |l: &Ast, op: &str, r: &Ast| infix(level::COMPARE, print(l), op, print(r));
-    match e {
-        Ast::Nested(e) => negated(e),
-        Ast::UnaryOp {
-            op: U::Not | U::BangNot,
-            expr,
-        } => condition(expr),
-        Ast::BinaryOp { left, op, right } => match op {
-            B::Eq => compare(left, "<>", right),
-            B::NotEq => compare(left, "=", right),
-            B::Lt => compare(left, ">=", right),
-            B::LtEq => compare(left, ">", right),
-            B::Gt => compare(left, "<=", right),
-            B::GtEq => compare(left, "<", right),
-            B::And | B::PGOverlap => chain(level::OR, negated(left), "or", negated(right)),
-            B::Or | B::StringConcat => chain(level::AND, negated(left), "and", negated(right)),
-            _ if is_truth(e) => {
-                Printed::at(level::NEGATE, format!("!{}", print(e).left(level::NEGATE)))
-            }
-            _ => Printed::at(
-                level::COMPARE,
-                format!("{} = 0", print(e).left(level::COMPARE)),
-            ),
-        },
-        Ast::Between {
-            expr,
-            negated,
-            low,
-            high,
-        } => between(expr, !negated, low, high),
-        Ast::InList {
-            expr,
-            list,
-            negated,
-        } => in_list(expr, list, !negated),
-        Ast::Like {
-            negated,
-            expr,
-            pattern,
-            escape_char,
-            ..
-        } => like(expr, !negated, pattern, escape_char.as_deref()),
-        Ast::IsNull(e) | Ast::IsUnknown(e) => is(e, "is not null"),
-        Ast::IsNotNull(e) | Ast::IsNotUnknown(e) => is(e, "is null"),
-        Ast::IsTrue(e) => is(e, "is not true"),
-        Ast::IsNotTrue(e) => is(e, "is true"),
-        Ast::IsFalse(e) => is(e, "is not false"),
-        Ast::IsNotFalse(e) => is(e, "is false"),
-        Ast::Function(f) if function_name(f) == "isnull" && arguments(f).len() == 1 => {
-            is(arguments(f)[0], "is not null")
-        }
-        _ if is_truth(e) => {
-            Printed::at(level::NEGATE, format!("!{}", print(e).left(level::NEGATE)))
-        }
-        _ => Printed::at(
-            level::COMPARE,
-            format!("{} = 0", print(e).left(level::COMPARE)),
-        ),
-    }
-}
-
-fn is(e: &Ast, what: &str) -> Printed {
-    Printed::at(
-        level::COMPARE,
-        format!("{} {what}", print(e).left(level::COMPARE)),
-    )
-}
-
 fn infix(level: u8, l: Printed, op: &str, r: Printed) -> Printed {
     Printed::at(level, format!("{} {op} {}", l.left(level), r.right(level)))
 }
@@ -279,97 +140,15 @@ fn chain(level: u8, l: Printed, op: &str, r: Printed) -> Printed {
     Printed::at(level, format!("{} {op} {}", l.left(level), r.left(level)))
 }
 
-fn between(e: &Ast, negated: bool, low: &Ast, high: &Ast) -> Printed {
-    let not = if negated { " not" } else { "" };
-    Printed::at(
-        level::BETWEEN,
-        format!(
-            "{}{not} between {} and {}",
-            print(e).left(level::BETWEEN),
-            print(low).right(level::BETWEEN),
-            print(high).right(level::BETWEEN)
-        ),
-    )
-}
-
-fn in_list(e: &Ast, items: &[Ast], negated: bool) -> Printed {
-    if let [one] = items
-        && is_query(one)
-    {
-        let p = infix(level::IN, print(e), "in", print(one));
-        if negated {
-            return Printed::at(level::NEGATE, format!("!{}", p.left(level::NEGATE)));
-        }
-        return p;
+fn value(l: &Literal) -> String {
+    match l {
+        Literal::Number(n) => n.clone(),
+        Literal::String(s) | Literal::National(s) => quote(s),
+        Literal::Hex(s) => format!("0x{}", s.to_ascii_lowercase()),
+        Literal::Bit(s) => bits(s),
+        Literal::Bool(b) => u8::from(*b).to_string(),
+        Literal::Null => "NULL".to_string(),
     }
-    if let [one] = items {
-        let op = if negated { "<>" } else { "=" };
-        return infix(level::COMPARE, print(e), op, print(one));
-    }
-    let not = if negated { " not" } else { "" };
-    Printed::at(
-        level::IN,
-        format!("{}{not} in ({})", print(e).left(level::IN), list(items)),
-    )
-}
-
-/// A subquery: a placeholder with its text.
-fn is_query(e: &Ast) -> bool {
-    match e {
-        Ast::Nested(e) => is_query(e),
-        Ast::Value(v) => matches!(&v.value, AstValue::Placeholder(p) if p.starts_with('(')),
-        _ => false,
-    }
-}
-
-fn like(e: &Ast, negated: bool, pattern: &Ast, escape: Option<&Ast>) -> Printed {
-    // Two blanks, as MariaDB has them.
-    let not = if negated { " not " } else { "" };
-    let mut text = format!(
-        "{} {not}like {}",
-        print(e).left(level::IN),
-        print(pattern).right(level::IN)
-    );
-    if let Some(c) = escape {
-        let _ = write!(text, " escape {}", print(c).text);
-    }
-    Printed::at(level::IN, text)
-}
-
-fn add_interval(date: &Ast, i: &ast::Interval, minus: bool) -> Printed {
-    let unit = i
-        .leading_field
-        .as_ref()
-        .map_or_else(|| "second".to_string(), |u| u.to_string());
-    interval(date, &print(&i.value).right(level::INTERVAL), &unit, minus)
-}
-
-fn interval(date: &Ast, amount: &str, unit: &str, minus: bool) -> Printed {
-    Printed::at(
-        level::ADD,
-        format!(
-            "{} {} interval {amount} {}",
-            print(date).left(level::INTERVAL),
-            if minus { '-' } else { '+' },
-            unit.to_ascii_lowercase()
-        ),
-    )
-}
-
-fn value(v: &AstValue) -> Printed {
-    Printed::whole(match v {
-        AstValue::Number(n, _) => n.clone(),
-        AstValue::SingleQuotedString(s)
-        | AstValue::DoubleQuotedString(s)
-        | AstValue::EscapedStringLiteral(s)
-        | AstValue::NationalStringLiteral(s)
-        | AstValue::UnicodeStringLiteral(s) => quote(s),
-        AstValue::HexStringLiteral(s) => format!("0x{}", s.to_ascii_lowercase()),
-        AstValue::SingleQuotedByteStringLiteral(s) => bits(s),
-        AstValue::Boolean(b) => u8::from(*b).to_string(),
-        AstValue::Null => "NULL".to_string(),
-        other => other.to_string(),
-    })
 }
 
 /// `b'101'` as hexadecimal literal.
@@ -384,33 +163,29 @@ fn bits(s: &str) -> String {
 }
 
 /// A type in CAST.
-fn cast_type(t: &DataType) -> String {
-    let chars = |l: &Option<CharacterLength>| match l {
-        Some(CharacterLength::IntegerLength { length, .. }) => format!("({length})"),
-        _ => String::new(),
-    };
+fn cast_type(t: &CastType) -> String {
+    let length = |n: &Option<u64>| n.map_or(String::new(), |n| format!("({n})"));
     match t {
-        DataType::Char(l) | DataType::Character(l) | DataType::Varchar(l) => {
-            format!("char{} charset utf8mb4", chars(l))
+        CastType::Char {
+            length: n, charset, ..
+        } => {
+            let set = charset.as_deref().unwrap_or("utf8mb4").to_ascii_lowercase();
+            format!("char{} charset {set}", length(n))
         }
-        DataType::Text => "char charset utf8mb4".to_string(),
-        DataType::Binary(l) => format!(
-            "char{} charset binary",
-            l.map_or(String::new(), |n| format!("({n})"))
-        ),
-        DataType::Signed
-        | DataType::SignedInteger
-        | DataType::Int(None)
-        | DataType::Integer(None)
-        | DataType::BigInt(None) => "signed".to_string(),
-        DataType::Unsigned | DataType::UnsignedInteger => "unsigned".to_string(),
-        DataType::Decimal(i) | DataType::Dec(i) | DataType::Numeric(i) => match i {
-            ExactNumberInfo::None => "decimal(10,0)".to_string(),
-            ExactNumberInfo::Precision(p) => format!("decimal({p},0)"),
-            ExactNumberInfo::PrecisionAndScale(p, s) => format!("decimal({p},{s})"),
-        },
-        DataType::Double(_) | DataType::DoublePrecision | DataType::Real => "double".to_string(),
-        other => other.to_string().to_ascii_lowercase(),
+        CastType::Binary(n) => format!("char{} charset binary", length(n)),
+        CastType::Signed => "signed".to_string(),
+        CastType::Unsigned => "unsigned".to_string(),
+        CastType::Decimal(digits) => {
+            let (p, s) = digits.map_or((10, 0), |(p, s)| (p, s.unwrap_or(0)));
+            format!("decimal({p},{s})")
+        }
+        CastType::Double(_) => "double".to_string(),
+        CastType::Float => "float".to_string(),
+        CastType::Date => "date".to_string(),
+        CastType::Time(n) => format!("time{}", length(n)),
+        CastType::DateTime(n) => format!("datetime{}", length(n)),
+        CastType::IntervalDaySecond(n) => format!("interval day_second{}", length(n)),
+        CastType::Other(name) => name.to_ascii_lowercase(),
     }
 }
 
@@ -435,399 +210,619 @@ fn printed_name(name: &str) -> &str {
     }
 }
 
-fn call(name: &str, args: &[&Ast]) -> Printed {
-    Printed::whole(format!("{name}({})", list(args.iter().copied())))
+fn qualified(q: &Qualified) -> String {
+    let names = [q.db.as_deref(), Some(&q.table), Some(&q.column)];
+    let names: Vec<String> = names
+        .into_iter()
+        .flatten()
+        .map(crate::show::quote_ident)
+        .collect();
+    names.join(".")
 }
 
-/// A call of an aggregate function with its clauses.
-fn aggregate(name: &str, f: &ast::Function, args: &[&Ast]) -> String {
-    let name = match name {
-        "stddev" | "stddev_pop" => "std",
-        "var_pop" => "variance",
-        n => n,
-    };
-    let FunctionArguments::List(l) = &f.args else {
-        return format!("{name}()");
-    };
-    // What COUNT(*) counts is never NULL.
-    let all = args.is_empty() && !l.args.is_empty();
-    let mut s = format!("{name}(");
-    if l.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct) {
-        s.push_str("distinct ");
+/// Prints an expression and what is in it.
+struct Printer<'a> {
+    /// The text of a subquery by its number.
+    query: &'a dyn Fn(usize) -> String,
+}
+
+impl Printer<'_> {
+    fn text(&self, e: &Ast) -> String {
+        self.print(e).text
     }
-    s.push_str(&match all {
-        true => "0".to_string(),
-        false => list(args.iter().copied()),
-    });
-    let mut separated = name != "group_concat";
-    let mut limit = String::new();
-    for c in &l.clauses {
-        match c {
-            FunctionArgumentClause::OrderBy(keys) => {
-                let keys: Vec<String> = keys
-                    .iter()
-                    .map(|k| {
-                        let way = match k.options.sort {
-                            Some(ast::OrderBySort::Desc) => "DESC",
-                            _ => "ASC",
-                        };
-                        format!("{} {way}", print(&k.expr).text)
-                    })
-                    .collect();
-                let _ = write!(s, " order by {}", keys.join(","));
-            }
-            FunctionArgumentClause::Separator(v) => {
-                separated = true;
-                let _ = write!(s, " separator {}", value(&v.value).text);
-            }
-            FunctionArgumentClause::Limit(n) => {
-                limit = format!(" limit {}", print(n).text);
-            }
-            _ => {}
+
+    fn list<'e>(&self, items: impl IntoIterator<Item = &'e Ast>) -> String {
+        items
+            .into_iter()
+            .map(|e| self.text(e))
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+
+    fn subquery(&self, n: usize) -> Printed {
+        Printed::whole(format!("({})", (self.query)(n)))
+    }
+
+    /// A condition: what is no truth value is compared with 0.
+    fn condition(&self, e: &Ast) -> Printed {
+        if is_truth(e) {
+            return self.print(e);
         }
-    }
-    if !separated {
-        s.push_str(" separator ','");
-    }
-    s.push_str(&limit);
-    s.push(')');
-    s
-}
-
-fn function(f: &ast::Function) -> Printed {
-    let name = function_name(f);
-    let args = arguments(f);
-    if super::AggFunc::named(&name).is_some() {
-        return Printed::whole(aggregate(&name, f, &args));
-    }
-    match (name.as_str(), args.as_slice()) {
-        ("mod", [a, b]) => infix(level::MULTIPLY, print(a), "MOD", print(b)),
-        ("isnull", [a]) => is(a, "is null"),
-        ("date", [a]) => Printed::whole(format!("cast({} as date)", print(a).text)),
-        ("time", [a]) => Printed::whole(format!("cast({} as time)", print(a).text)),
-        ("round", [a]) => Printed::whole(format!("round({},0)", print(a).text)),
-        ("instr", [a, b]) => call("locate", &[b, a]),
-        ("datediff", [a, b]) => Printed::at(
-            level::ADD,
-            format!("to_days({}) - to_days({})", print(a).text, print(b).text),
-        ),
-        ("date_add" | "adddate", [d, Ast::Interval(i)]) => add_interval(d, i, false),
-        ("date_sub" | "subdate", [d, Ast::Interval(i)]) => add_interval(d, i, true),
-        ("adddate", [d, n]) => interval(d, &print(n).right(level::INTERVAL), "day", false),
-        ("subdate", [d, n]) => interval(d, &print(n).right(level::INTERVAL), "day", true),
-        ("timestampadd", [Ast::Identifier(u), n, d]) => {
-            interval(d, &print(n).right(level::INTERVAL), &u.value, false)
-        }
-        ("timestampdiff", [Ast::Identifier(u), a, b]) => Printed::whole(format!(
-            "timestampdiff({},{},{})",
-            u.value.to_ascii_uppercase(),
-            print(a).text,
-            print(b).text
-        )),
-        ("nextval" | "lastval" | "setval", [db, sequence, numbers @ ..]) => {
-            let mut text = format!(
-                "{name}({}.{}",
-                crate::show::quote_ident(literal_text(db)),
-                crate::show::quote_ident(literal_text(sequence))
-            );
-            for n in numbers {
-                text.push(',');
-                text.push_str(&print(n).text);
-            }
-            text.push(')');
-            Printed::whole(text)
-        }
-        _ => call(printed_name(&name), &args),
-    }
-}
-
-/// The text of a string literal.
-pub fn literal_text(e: &Ast) -> &str {
-    match e {
-        Ast::Value(v) => match &v.value {
-            AstValue::SingleQuotedString(s) => s,
-            _ => "",
-        },
-        _ => "",
-    }
-}
-
-fn case(operand: Option<&Ast>, whens: &[CaseWhen], otherwise: Option<&Ast>) -> Printed {
-    let mut s = String::from("case ");
-    if let Some(o) = operand {
-        let _ = write!(s, "{} ", print(o).text);
-    }
-    for w in whens {
-        let _ = write!(
-            s,
-            "when {} then {} ",
-            print(&w.condition).text,
-            print(&w.result).text
-        );
-    }
-    if let Some(e) = otherwise {
-        let _ = write!(s, "else {} ", print(e).text);
-    }
-    s.push_str("end");
-    Printed::whole(s)
-}
-
-/// An expression as MariaDB prints it.
-pub fn print(e: &Ast) -> Printed {
-    let unary = |sign: &str, e: &Ast| {
         Printed::at(
-            level::NEGATE,
-            format!("{sign}{}", print(e).left(level::NEGATE)),
+            level::COMPARE,
+            format!("{} <> 0", self.print(e).left(level::COMPARE)),
         )
-    };
-    match e {
-        Ast::Nested(e) => print(e),
-        Ast::Value(v) => value(&v.value),
-        Ast::Identifier(i) => match i.value.to_ascii_lowercase().as_str() {
-            n @ ("current_timestamp" | "localtime" | "localtimestamp" | "current_date"
-            | "current_time" | "utc_timestamp" | "utc_date" | "utc_time" | "current_user")
-                if i.quote_style.is_none() =>
-            {
-                Printed::whole(format!("{}()", printed_name(n)))
-            }
-            _ => Printed::whole(name(i)),
-        },
-        Ast::CompoundIdentifier(parts)
-            if parts.first().is_some_and(|p| p.value.starts_with('@')) =>
-        {
-            Printed::whole(e.to_string())
-        }
-        Ast::CompoundIdentifier(parts) => {
-            Printed::whole(parts.iter().map(name).collect::<Vec<_>>().join("."))
-        }
-        Ast::AnyOp {
-            left,
-            compare_op: B::Eq,
-            right,
-            ..
-        } => infix(level::IN, print(left), "in", print(right)),
-        Ast::AnyOp {
-            left,
-            compare_op,
-            right,
-            ..
-        } => infix(
-            level::COMPARE,
-            print(left),
-            &format!("{compare_op} any"),
-            print(right),
-        ),
-        Ast::AllOp {
-            left,
-            compare_op,
-            right,
-        } => infix(
-            level::COMPARE,
-            print(left),
-            &format!("{compare_op} all"),
-            print(right),
-        ),
-        Ast::UnaryOp { op, expr } => match op {
-            U::Minus => unary("-", expr),
-            U::Plus => print(expr),
-            U::BitwiseNot => unary("~", expr),
-            U::Not | U::BangNot => negated(expr),
-            op => unary(&op.to_string(), expr),
-        },
-        Ast::BinaryOp { left, op, right } => {
-            if let (B::Plus | B::Minus, Ast::Interval(i)) = (op, &**right) {
-                return add_interval(left, i, *op == B::Minus);
-            }
-            if let (B::Plus, Ast::Interval(i)) = (op, &**left) {
-                return add_interval(right, i, false);
-            }
-            let plain = |level, op: &str| infix(level, print(left), op, print(right));
-            match op {
-                B::And | B::PGOverlap => {
-                    chain(level::AND, condition(left), "and", condition(right))
-                }
-                B::Or | B::StringConcat => {
-                    chain(level::OR, condition(left), "or", condition(right))
-                }
-                B::Xor => plain(level::XOR, "xor"),
-                B::Eq => plain(level::COMPARE, "="),
-                B::NotEq => plain(level::COMPARE, "<>"),
-                B::Lt => plain(level::COMPARE, "<"),
-                B::LtEq => plain(level::COMPARE, "<="),
-                B::Gt => plain(level::COMPARE, ">"),
-                B::GtEq => plain(level::COMPARE, ">="),
-                B::Spaceship => plain(level::COMPARE, "<=>"),
-                B::Regexp => plain(level::IN, "regexp"),
-                B::BitwiseOr => plain(level::BIT_OR, "|"),
-                B::BitwiseAnd => plain(level::BIT_AND, "&"),
-                B::PGBitwiseShiftLeft => plain(level::SHIFT, "<<"),
-                B::PGBitwiseShiftRight => plain(level::SHIFT, ">>"),
-                B::BitwiseXor => plain(level::BIT_XOR, "^"),
-                B::Plus => plain(level::ADD, "+"),
-                B::Minus => plain(level::ADD, "-"),
-                B::Multiply => plain(level::MULTIPLY, "*"),
-                B::Divide => plain(level::MULTIPLY, "/"),
-                B::Modulo => plain(level::MULTIPLY, "MOD"),
-                B::MyIntegerDivide => plain(level::MULTIPLY, "DIV"),
-                op => plain(level::COMPARE, &op.to_string()),
-            }
-        }
-        Ast::IsNull(e) | Ast::IsUnknown(e) => is(e, "is null"),
-        Ast::IsNotNull(e) | Ast::IsNotUnknown(e) => is(e, "is not null"),
-        Ast::IsTrue(e) => is(e, "is true"),
-        Ast::IsNotTrue(e) => is(e, "is not true"),
-        Ast::IsFalse(e) => is(e, "is false"),
-        Ast::IsNotFalse(e) => is(e, "is not false"),
-        Ast::Between {
-            expr,
-            negated,
-            low,
-            high,
-        } => between(expr, *negated, low, high),
-        Ast::InList {
-            expr,
-            list,
-            negated,
-        } => in_list(expr, list, *negated),
-        Ast::Like {
-            negated,
-            expr,
-            pattern,
-            escape_char,
-            ..
-        } => like(expr, *negated, pattern, escape_char.as_deref()),
-        Ast::RLike {
-            negated,
-            expr,
-            pattern,
-            ..
-        } => {
-            let p = infix(level::IN, print(expr), "regexp", print(pattern));
-            if *negated {
-                return Printed::at(level::NEGATE, format!("!{}", p.left(level::NEGATE)));
-            }
-            p
-        }
-        Ast::Case {
-            operand,
-            conditions,
-            else_result,
-            ..
-        } => case(operand.as_deref(), conditions, else_result.as_deref()),
-        Ast::Cast {
-            kind: CastKind::Cast,
-            expr,
-            data_type,
-            ..
-        } => Printed::whole(format!(
-            "cast({} as {})",
-            print(expr).text,
-            cast_type(data_type)
-        )),
-        Ast::Convert {
-            expr,
-            data_type,
-            charset,
-            ..
-        } => Printed::whole(match (data_type, charset) {
-            (None, Some(cs))
-                if let Ast::Cast {
-                    expr, data_type, ..
-                } = &**expr =>
-            {
-                let to = cast_type(data_type);
-                let to = to.split(" charset ").next().unwrap_or_default();
-                format!(
-                    "cast({} as {to} charset {})",
-                    print(expr).text,
-                    cs.to_string().to_ascii_lowercase()
-                )
-            }
-            (None, Some(cs)) => {
-                format!(
-                    "convert({} using {})",
-                    print(expr).text,
-                    cs.to_string().to_ascii_lowercase()
-                )
-            }
-            (Some(t), _) => format!("cast({} as {})", print(expr).text, cast_type(t)),
-            _ => e.to_string(),
-        }),
-        Ast::Collate { expr, collation } => Printed::at(
-            level::COLLATE,
-            format!(
-                "{} collate {}",
-                print(expr).left(level::COLLATE),
-                collation.to_string().to_ascii_lowercase()
+    }
+
+    /// NOT of a truth value, and of others a comparison with 0.
+    fn plain_not(&self, e: &Ast) -> Printed {
+        match is_truth(e) {
+            true => self.bang(self.print(e)),
+            false => Printed::at(
+                level::COMPARE,
+                format!("{} = 0", self.print(e).left(level::COMPARE)),
             ),
-        ),
-        Ast::TypedString(t) => Printed::whole(format!(
-            "{}{}",
-            t.data_type.to_string().to_ascii_uppercase(),
-            value(&t.value.value).text
-        )),
-        Ast::Prefixed { prefix, value } => Printed::whole(format!(
-            "{}{}",
-            prefix.value.to_ascii_lowercase(),
-            print(value).text
-        )),
-        Ast::Function(f) => function(f),
-        Ast::Ceil { expr, field } => Printed::whole(scaled("ceiling", expr, field)),
-        Ast::Floor { expr, field } => Printed::whole(scaled("floor", expr, field)),
-        Ast::Position { expr, r#in } => call("locate", &[expr, r#in]),
-        Ast::Substring {
-            expr,
-            substring_from,
-            substring_for,
-            ..
-        } => Printed::whole(format!(
-            "substr({})",
-            list(
-                std::iter::once(&**expr)
-                    .chain(substring_from.as_deref())
-                    .chain(substring_for.as_deref())
-            )
-        )),
-        Ast::Trim {
-            trim_where,
-            trim_what,
-            expr,
-            ..
-        } => {
-            let e = print(expr).text;
-            let side = match trim_where {
-                Some(TrimWhereField::Leading) => "leading ",
-                Some(TrimWhereField::Trailing) => "trailing ",
-                Some(TrimWhereField::Both) => "both ",
-                None => "",
-            };
-            Printed::whole(match (trim_what, trim_where) {
-                (Some(w), _) => format!("trim({side}{} from {e})", print(w).text),
-                (None, Some(TrimWhereField::Leading)) => format!("ltrim({e})"),
-                (None, Some(TrimWhereField::Trailing)) => format!("rtrim({e})"),
-                (None, _) => format!("trim({e})"),
-            })
         }
-        Ast::Extract { field, expr, .. } => Printed::whole(format!(
-            "extract({} from {})",
-            field.to_string().to_ascii_lowercase(),
-            print(expr).text
-        )),
-        Ast::Tuple(items) => Printed::whole(format!("({})", list(items))),
-        other => Printed::whole(other.to_string()),
+    }
+
+    fn bang(&self, p: Printed) -> Printed {
+        Printed::at(level::NEGATE, format!("!{}", p.left(level::NEGATE)))
+    }
+
+    /// NOT of an expression, as far inside as it goes.
+    fn negated(&self, e: &Ast) -> Printed {
+        let compare =
+            |l: &Ast, op: &str, r: &Ast| infix(level::COMPARE, self.print(l), op, self.print(r));
+        match e {
+            Ast::Nested(e) => self.negated(e),
+            Ast::Unary {
+                op: U::Not | U::Bang,
+                expr,
+            } => self.condition(expr),
+            Ast::Binary { left, op, right } => match op {
+                B::Eq => compare(left, "<>", right),
+                B::Ne => compare(left, "=", right),
+                B::Lt => compare(left, ">=", right),
+                B::Le => compare(left, ">", right),
+                B::Gt => compare(left, "<=", right),
+                B::Ge => compare(left, "<", right),
+                B::And => chain(level::OR, self.negated(left), "or", self.negated(right)),
+                B::Or => chain(level::AND, self.negated(left), "and", self.negated(right)),
+                _ => self.plain_not(e),
+            },
+            Ast::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => self.between(expr, !negated, low, high),
+            Ast::InList {
+                expr,
+                list,
+                negated,
+            } => self.in_list(expr, list, !negated),
+            Ast::InQuery {
+                expr,
+                query,
+                negated,
+            } => self.in_query(expr, *query, !negated),
+            Ast::Like {
+                negated,
+                expr,
+                pattern,
+                escape,
+            } => self.like(expr, !negated, pattern, escape.as_deref()),
+            Ast::Is {
+                expr,
+                what,
+                negated,
+            } => self.is(expr, *what, !negated),
+            Ast::Call(c) if c.name.eq_ignore_ascii_case("isnull") && c.args.len() == 1 => {
+                self.is(&c.args[0], IsTest::Null, true)
+            }
+            _ => self.plain_not(e),
+        }
+    }
+
+    fn is(&self, e: &Ast, what: IsTest, negated: bool) -> Printed {
+        let what = match what {
+            IsTest::Null | IsTest::Unknown => "null",
+            IsTest::True => "true",
+            IsTest::False => "false",
+        };
+        let not = if negated { "not " } else { "" };
+        Printed::at(
+            level::COMPARE,
+            format!("{} is {not}{what}", self.print(e).left(level::COMPARE)),
+        )
+    }
+
+    fn between(&self, e: &Ast, negated: bool, low: &Ast, high: &Ast) -> Printed {
+        let not = if negated { " not" } else { "" };
+        Printed::at(
+            level::BETWEEN,
+            format!(
+                "{}{not} between {} and {}",
+                self.print(e).left(level::BETWEEN),
+                self.print(low).right(level::BETWEEN),
+                self.print(high).right(level::BETWEEN)
+            ),
+        )
+    }
+
+    fn in_query(&self, e: &Ast, query: usize, negated: bool) -> Printed {
+        let p = infix(level::IN, self.print(e), "in", self.subquery(query));
+        match negated {
+            true => self.bang(p),
+            false => p,
+        }
+    }
+
+    fn in_list(&self, e: &Ast, items: &[Ast], negated: bool) -> Printed {
+        if let [one] = items {
+            let op = if negated { "<>" } else { "=" };
+            return infix(level::COMPARE, self.print(e), op, self.print(one));
+        }
+        let not = if negated { " not" } else { "" };
+        Printed::at(
+            level::IN,
+            format!(
+                "{}{not} in ({})",
+                self.print(e).left(level::IN),
+                self.list(items)
+            ),
+        )
+    }
+
+    fn like(&self, e: &Ast, negated: bool, pattern: &Ast, escape: Option<&Ast>) -> Printed {
+        // Two blanks, as MariaDB has them.
+        let not = if negated { " not " } else { "" };
+        let mut text = format!(
+            "{} {not}like {}",
+            self.print(e).left(level::IN),
+            self.print(pattern).right(level::IN)
+        );
+        if let Some(c) = escape {
+            let _ = write!(text, " escape {}", self.text(c));
+        }
+        Printed::at(level::IN, text)
+    }
+
+    fn add_interval(&self, date: &Ast, amount: &Ast, unit: Unit, minus: bool) -> Printed {
+        Printed::at(
+            level::ADD,
+            format!(
+                "{} {} interval {} {}",
+                self.print(date).left(level::INTERVAL),
+                if minus { '-' } else { '+' },
+                self.print(amount).right(level::INTERVAL),
+                unit.name()
+            ),
+        )
+    }
+
+    fn call(&self, name: &str, args: &[&Ast]) -> Printed {
+        Printed::whole(format!("{name}({})", self.list(args.iter().copied())))
+    }
+
+    /// A call of an aggregate function with its clauses.
+    fn aggregate(&self, name: &str, f: &Call) -> String {
+        let name = match name {
+            "stddev" | "stddev_pop" => "std",
+            "var_pop" => "variance",
+            n => n,
+        };
+        let mut s = format!("{name}(");
+        if f.distinct {
+            s.push_str("distinct ");
+        }
+        // What COUNT(*) counts is never NULL.
+        s.push_str(&match f.star {
+            true => "0".to_string(),
+            false => self.list(&f.args),
+        });
+        let clauses = f.clauses.as_deref();
+        if let Some(keys) = clauses.map(|c| &c.order_by).filter(|k| !k.is_empty()) {
+            let way = |desc: bool| if desc { "DESC" } else { "ASC" };
+            let keys: Vec<String> = keys
+                .iter()
+                .map(|k| format!("{} {}", self.text(&k.expr), way(k.desc)))
+                .collect();
+            let _ = write!(s, " order by {}", keys.join(","));
+        }
+        if name == "group_concat" {
+            let separator = clauses.and_then(|c| c.separator.as_deref()).unwrap_or(",");
+            let _ = write!(s, " separator {}", quote(separator));
+        }
+        if let Some(l) = clauses.and_then(|c| c.limit.as_ref()) {
+            s.push_str(" limit ");
+            if let Some(offset) = &l.offset {
+                let _ = write!(s, "{},", self.text(offset));
+            }
+            s.push_str(&self.text(&l.count));
+        }
+        s.push(')');
+        s
+    }
+
+    fn function(&self, f: &Call) -> Printed {
+        let name = f.name.to_ascii_lowercase();
+        if let Some(db) = &f.db {
+            let quoted = crate::show::quote_ident;
+            return Printed::whole(format!(
+                "{}.{}({})",
+                quoted(db),
+                quoted(&f.name),
+                self.list(&f.args)
+            ));
+        }
+        if super::AggFunc::named(&name).is_some() {
+            return Printed::whole(self.aggregate(&name, f));
+        }
+        let args: Vec<&Ast> = f.args.iter().collect();
+        match (name.as_str(), args.as_slice()) {
+            ("mod", [a, b]) => infix(level::MULTIPLY, self.print(a), "MOD", self.print(b)),
+            ("isnull", [a]) => self.is(a, IsTest::Null, false),
+            ("date", [a]) => Printed::whole(format!("cast({} as date)", self.text(a))),
+            ("time", [a]) => Printed::whole(format!("cast({} as time)", self.text(a))),
+            ("round", [a]) => Printed::whole(format!("round({},0)", self.text(a))),
+            ("instr", [a, b]) => self.call("locate", &[b, a]),
+            ("datediff", [a, b]) => Printed::at(
+                level::ADD,
+                format!("to_days({}) - to_days({})", self.text(a), self.text(b)),
+            ),
+            ("adddate", [d, n]) => self.add_interval(d, n, Unit::Day, false),
+            ("subdate", [d, n]) => self.add_interval(d, n, Unit::Day, true),
+            _ => self.call(printed_name(&name), &args),
+        }
+    }
+
+    /// A call of a sequence function; `numbers` stand behind its name.
+    fn sequence(
+        &self,
+        function: &str,
+        name: &narwal_syntax::ast::TableName,
+        numbers: &[Option<&String>],
+    ) -> Printed {
+        let quoted = crate::show::quote_ident;
+        let mut text = format!(
+            "{function}({}.{}",
+            quoted(name.db.as_deref().unwrap_or_default()),
+            quoted(&name.name)
+        );
+        for n in numbers.iter().flatten() {
+            let _ = write!(text, ",{n}");
+        }
+        text.push(')');
+        Printed::whole(text)
+    }
+
+    fn trim(&self, side: Option<TrimSide>, what: Option<&Ast>, text: &Ast) -> Printed {
+        let e = self.text(text);
+        let word = match side {
+            Some(TrimSide::Leading) => "leading ",
+            Some(TrimSide::Trailing) => "trailing ",
+            Some(TrimSide::Both) => "both ",
+            None => "",
+        };
+        Printed::whole(match (what, side) {
+            (Some(w), _) => format!("trim({word}{} from {e})", self.text(w)),
+            (None, Some(TrimSide::Leading)) => format!("ltrim({e})"),
+            (None, Some(TrimSide::Trailing)) => format!("rtrim({e})"),
+            (None, _) => format!("trim({e})"),
+        })
+    }
+
+    fn special(&self, s: &Special) -> Printed {
+        let whole = |text: String| Printed::whole(text);
+        match s {
+            Special::Trim { side, what, text } => self.trim(*side, what.as_ref(), text),
+            Special::Extract(unit, e) => {
+                whole(format!("extract({} from {})", unit.name(), self.text(e)))
+            }
+            Special::Position(what, text) => self.call("locate", &[what, text]),
+            Special::Substring(text, from, length) => whole(format!(
+                "substr({})",
+                self.list([text, from].into_iter().chain(length))
+            )),
+            Special::Char(codes, charset) => whole(format!(
+                "char({} using {})",
+                self.list(codes),
+                charset.to_ascii_lowercase()
+            )),
+            Special::GetFormat(kind, place) => {
+                let kind = match kind {
+                    FormatKind::Date => "DATE",
+                    FormatKind::Time => "TIME",
+                    FormatKind::DateTime => "DATETIME",
+                };
+                whole(format!("get_format({kind}, {})", self.text(place)))
+            }
+            Special::WeightString { text, cut, .. } => whole(match cut {
+                None => format!("weight_string({})", self.text(text)),
+                Some((n, true)) => format!("weight_string({} as binary({n}))", self.text(text)),
+                Some((n, false)) => format!("weight_string({} as char({n}))", self.text(text)),
+            }),
+            Special::TimestampAdd(unit, n, date) => self.add_interval(date, n, *unit, false),
+            Special::TimestampDiff(unit, a, b) => whole(format!(
+                "timestampdiff({},{},{})",
+                unit.name().to_ascii_uppercase(),
+                self.text(a),
+                self.text(b)
+            )),
+            Special::DateArith {
+                subtract,
+                date,
+                amount,
+                unit,
+                ..
+            } => self.add_interval(date, amount, *unit, *subtract),
+            Special::NextValue(name) => self.sequence("nextval", name, &[]),
+            Special::LastValue(name) => self.sequence("lastval", name, &[]),
+            Special::SetValue {
+                name,
+                value,
+                used,
+                round,
+            } => self.sequence(
+                "setval",
+                name,
+                &[Some(value), used.as_ref(), round.as_ref()],
+            ),
+            // Refused when they are bound.
+            Special::Match {
+                columns, against, ..
+            } => whole(format!(
+                "match {} against ({})",
+                self.list(columns),
+                self.text(against)
+            )),
+            Special::ColumnCreate(_) => whole("column_create()".into()),
+            Special::ColumnAdd(blob, _) => self.call("column_add", &[blob]),
+            Special::ColumnGet(blob, name, _) => self.call("column_get", &[blob, name]),
+        }
+    }
+
+    fn case(
+        &self,
+        operand: Option<&Ast>,
+        whens: &[(Ast, Ast)],
+        otherwise: Option<&Ast>,
+    ) -> Printed {
+        let mut s = String::from("case ");
+        if let Some(o) = operand {
+            let _ = write!(s, "{} ", self.text(o));
+        }
+        for (when, then) in whens {
+            let _ = write!(s, "when {} then {} ", self.text(when), self.text(then));
+        }
+        if let Some(e) = otherwise {
+            let _ = write!(s, "else {} ", self.text(e));
+        }
+        s.push_str("end");
+        Printed::whole(s)
+    }
+
+    fn binary(&self, left: &Ast, op: B, right: &Ast) -> Printed {
+        if let (B::Add | B::Sub, Ast::Interval { value, unit }) = (op, right) {
+            return self.add_interval(left, value, *unit, op == B::Sub);
+        }
+        if let (B::Add, Ast::Interval { value, unit }) = (op, left) {
+            return self.add_interval(right, value, *unit, false);
+        }
+        let (level, word) = match op {
+            B::And => {
+                return chain(
+                    level::AND,
+                    self.condition(left),
+                    "and",
+                    self.condition(right),
+                );
+            }
+            B::Or => return chain(level::OR, self.condition(left), "or", self.condition(right)),
+            B::Concat => return self.call("concat", &[left, right]),
+            B::SoundsLike => {
+                let sound = |e: &Ast| self.call("soundex", &[e]);
+                return infix(level::COMPARE, sound(left), "=", sound(right));
+            }
+            op => infix_word(op),
+        };
+        infix(level, self.print(left), word, self.print(right))
+    }
+
+    fn quantified(&self, left: &Ast, op: B, all: bool, query: usize) -> Printed {
+        if op == B::Eq && !all {
+            return infix(level::IN, self.print(left), "in", self.subquery(query));
+        }
+        let word = format!("{} {}", infix_word(op).1, if all { "all" } else { "any" });
+        infix(
+            level::COMPARE,
+            self.print(left),
+            &word,
+            self.subquery(query),
+        )
+    }
+
+    fn system_variable(&self, v: &narwal_syntax::ast::SystemVar) -> String {
+        let scope = match v.scope {
+            Some(VarScope::Global) => "global.",
+            Some(VarScope::Session) => "session.",
+            Some(VarScope::Local) => "local.",
+            None => "",
+        };
+        let base = v.base.as_ref().map_or(String::new(), |b| format!("{b}."));
+        format!("@@{scope}{base}{}", v.name)
+    }
+
+    /// An expression as MariaDB prints it.
+    fn print(&self, e: &Ast) -> Printed {
+        let unary = |sign: &str, e: &Ast| {
+            Printed::at(
+                level::NEGATE,
+                format!("{sign}{}", self.print(e).left(level::NEGATE)),
+            )
+        };
+        match e {
+            Ast::Nested(e) => self.print(e),
+            Ast::Literal(l) => Printed::whole(value(l)),
+            Ast::Param(_) => Printed::whole("?"),
+            Ast::Column(name) => Printed::whole(crate::show::quote_ident(name)),
+            Ast::Qualified(q) => Printed::whole(qualified(q)),
+            Ast::UserVar(name) => Printed::whole(format!("@`{name}`")),
+            Ast::SystemVar(v) => Printed::whole(self.system_variable(v)),
+            Ast::Assign { name, value } => {
+                Printed::at(level::OR, format!("@`{name}`:={}", self.text(value)))
+            }
+            Ast::Default(c) => self.call("default", &[c]),
+            Ast::Values(c) => self.call("values", &[c]),
+            Ast::Quantified {
+                left,
+                op,
+                all,
+                query,
+            } => self.quantified(left, *op, *all, *query),
+            Ast::Unary { op, expr } => match op {
+                U::Minus => unary("-", expr),
+                U::Plus => self.print(expr),
+                U::BitNot => unary("~", expr),
+                U::Not | U::Bang => self.negated(expr),
+                U::Binary => Printed::whole(format!(
+                    "cast({} as {})",
+                    self.text(expr),
+                    cast_type(&CastType::Binary(None))
+                )),
+            },
+            Ast::Binary { left, op, right } => self.binary(left, *op, right),
+            Ast::Is {
+                expr,
+                what,
+                negated,
+            } => self.is(expr, *what, *negated),
+            Ast::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => self.between(expr, *negated, low, high),
+            Ast::InList {
+                expr,
+                list,
+                negated,
+            } => self.in_list(expr, list, *negated),
+            Ast::InQuery {
+                expr,
+                query,
+                negated,
+            } => self.in_query(expr, *query, *negated),
+            Ast::Like {
+                negated,
+                expr,
+                pattern,
+                escape,
+            } => self.like(expr, *negated, pattern, escape.as_deref()),
+            Ast::Regexp {
+                negated,
+                expr,
+                pattern,
+            } => {
+                let p = infix(level::IN, self.print(expr), "regexp", self.print(pattern));
+                match negated {
+                    true => self.bang(p),
+                    false => p,
+                }
+            }
+            Ast::Case {
+                operand,
+                whens,
+                otherwise,
+            } => self.case(operand.as_deref(), whens, otherwise.as_deref()),
+            Ast::Cast { expr, ty } => {
+                Printed::whole(format!("cast({} as {})", self.text(expr), cast_type(ty)))
+            }
+            Ast::ConvertUsing { expr, charset } => Printed::whole(format!(
+                "convert({} using {})",
+                self.text(expr),
+                charset.to_ascii_lowercase()
+            )),
+            Ast::Collate { expr, collation } => Printed::at(
+                level::COLLATE,
+                format!(
+                    "{} collate {}",
+                    self.print(expr).left(level::COLLATE),
+                    collation.to_ascii_lowercase()
+                ),
+            ),
+            Ast::Temporal { kind, text } => {
+                let kind = match kind {
+                    TemporalKind::Date => "DATE",
+                    TemporalKind::Time => "TIME",
+                    TemporalKind::Timestamp => "TIMESTAMP",
+                };
+                Printed::whole(format!("{kind}{}", quote(text)))
+            }
+            Ast::Introduced { charset, value: v } => {
+                Printed::whole(format!("_{}{}", charset.to_ascii_lowercase(), value(v)))
+            }
+            Ast::Interval { value, unit } => {
+                Printed::whole(format!("interval {} {}", self.text(value), unit.name()))
+            }
+            Ast::Row(items) => Printed::whole(format!("({})", self.list(items))),
+            Ast::Subquery(n) => self.subquery(*n),
+            Ast::Exists(n) => Printed::whole(format!("exists({})", (self.query)(*n))),
+            Ast::Call(c) if !c.parens => {
+                Printed::whole(format!("{}()", printed_name(&c.name.to_ascii_lowercase())))
+            }
+            Ast::Call(c) => self.function(c),
+            Ast::Special(s) => self.special(s),
+        }
     }
 }
 
-fn scaled(name: &str, e: &Ast, field: &CeilFloorKind) -> String {
-    match field {
-        CeilFloorKind::Scale(s) => format!("{name}({},{})", print(e).text, s),
-        CeilFloorKind::DateTimeField(_) => format!("{name}({})", print(e).text),
+/// How tightly an operator's text holds together, and its word. Not for AND, OR and those that are printed as calls.
+fn infix_word(op: B) -> (u8, &'static str) {
+    match op {
+        B::Xor => (level::XOR, "xor"),
+        B::Eq => (level::COMPARE, "="),
+        B::Ne => (level::COMPARE, "<>"),
+        B::Lt => (level::COMPARE, "<"),
+        B::Le => (level::COMPARE, "<="),
+        B::Gt => (level::COMPARE, ">"),
+        B::Ge => (level::COMPARE, ">="),
+        B::NullSafeEq => (level::COMPARE, "<=>"),
+        B::BitOr => (level::BIT_OR, "|"),
+        B::BitAnd => (level::BIT_AND, "&"),
+        B::Shl => (level::SHIFT, "<<"),
+        B::Shr => (level::SHIFT, ">>"),
+        B::BitXor => (level::BIT_XOR, "^"),
+        B::Add => (level::ADD, "+"),
+        B::Sub => (level::ADD, "-"),
+        B::Mul => (level::MULTIPLY, "*"),
+        B::Div => (level::MULTIPLY, "/"),
+        B::Mod => (level::MULTIPLY, "MOD"),
+        B::IntDiv => (level::MULTIPLY, "DIV"),
+        B::And => (level::AND, "and"),
+        B::Or => (level::OR, "or"),
+        B::SoundsLike => (level::COMPARE, "sounds like"),
+        B::Concat => (level::WHOLE, "||"),
     }
+}
+
+/// An expression without subqueries as MariaDB prints it.
+pub fn print(e: &Ast) -> String {
+    print_with(e, &|_| String::new())
+}
+
+/// As [`print`]; `query` gives the text of a subquery by its number.
+pub fn print_with(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
+    Printer { query }.text(e)
 }
 
 /// The text of a DEFAULT: in parentheses unless it is a plain call or a name.
 pub fn print_default(e: &Ast) -> String {
-    let p = print(e);
+    let p = Printer {
+        query: &|_| String::new(),
+    }
+    .print(e);
     let bare = p.level == level::WHOLE
         && !p.text.starts_with("case ")
         && !is_truth(e)

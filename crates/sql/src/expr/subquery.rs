@@ -14,8 +14,8 @@ use crate::exec::subquery_rows::SubqueryTaker;
 use crate::plan::select::SelectPlan;
 use ahash::AHashMap;
 use narwal_engine::Transaction;
+use narwal_syntax::ast::Expr as Ast;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
-use sqlparser::ast::{Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -434,20 +434,8 @@ pub(super) fn wrong_columns(n: usize) -> SqlError {
 /// The operands of `(a, b)` and `ROW(a, b)`.
 pub(super) fn row_items(ast: &Ast) -> Option<Vec<&Ast>> {
     match ast {
-        Ast::Tuple(list) if list.len() > 1 => Some(list.iter().collect()),
+        Ast::Row(list) => Some(list.iter().collect()),
         Ast::Nested(e) => row_items(e),
-        Ast::Function(f) if f.name.to_string().eq_ignore_ascii_case("row") => {
-            let FunctionArguments::List(list) = &f.args else {
-                return None;
-            };
-            list.args
-                .iter()
-                .map(|a| match a {
-                    FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
-                    _ => None,
-                })
-                .collect()
-        }
         _ => None,
     }
 }
@@ -513,14 +501,7 @@ pub fn comparison_of(
 pub(super) fn as_subquery(ast: &Ast) -> Option<usize> {
     match ast {
         Ast::Nested(e) => as_subquery(e),
-        Ast::Tuple(v) if v.len() == 1 => as_subquery(&v[0]),
-        Ast::Value(v) => match &v.value {
-            sqlparser::ast::Value::Placeholder(p) => match crate::parse::subquery_number(p) {
-                Some((n, false)) => Some(n),
-                _ => None,
-            },
-            _ => None,
-        },
+        Ast::Subquery(n) => Some(*n),
         _ => None,
     }
 }

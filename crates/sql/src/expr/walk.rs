@@ -1,124 +1,159 @@
 //! The names and values inside of parsed expressions.
 
-use sqlparser::ast::{
-    Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
-};
+use narwal_syntax::ast::{Expr as Ast, Over, Special};
 
-/// Calls `f` with each name and each value in an expression; it may put something else there.
+/// Calls `f` with each name, each value and each subquery in an expression; it may put something else there.
 pub fn for_each_leaf(e: &mut Ast, f: &mut dyn FnMut(&mut Ast)) {
+    if is_leaf(e) {
+        f(e);
+    } else {
+        for_each_operand(e, &mut |e| for_each_leaf(e, f));
+    }
+}
+
+fn is_leaf(e: &Ast) -> bool {
+    matches!(
+        e,
+        Ast::Column(_)
+            | Ast::Qualified(_)
+            | Ast::Literal(_)
+            | Ast::Param(_)
+            | Ast::UserVar(_)
+            | Ast::SystemVar(_)
+            | Ast::Subquery(_)
+            | Ast::Exists(_)
+    )
+}
+
+/// Calls `f` with the operands of an expression, in the order of the text.
+pub fn for_each_operand(e: &mut Ast, f: &mut dyn FnMut(&mut Ast)) {
     match e {
-        Ast::Identifier(_) | Ast::CompoundIdentifier(_) | Ast::Value(_) => f(e),
+        Ast::Column(_)
+        | Ast::Qualified(_)
+        | Ast::Literal(_)
+        | Ast::Param(_)
+        | Ast::UserVar(_)
+        | Ast::SystemVar(_)
+        | Ast::Subquery(_)
+        | Ast::Exists(_)
+        | Ast::Introduced { .. }
+        | Ast::Temporal { .. } => {}
         Ast::Nested(e)
-        | Ast::UnaryOp { expr: e, .. }
+        | Ast::Default(e)
+        | Ast::Values(e)
+        | Ast::Assign { value: e, .. }
+        | Ast::Unary { expr: e, .. }
+        | Ast::Is { expr: e, .. }
+        | Ast::InQuery { expr: e, .. }
+        | Ast::Quantified { left: e, .. }
         | Ast::Cast { expr: e, .. }
-        | Ast::Convert { expr: e, .. }
+        | Ast::ConvertUsing { expr: e, .. }
         | Ast::Collate { expr: e, .. }
-        | Ast::Prefixed { value: e, .. }
-        | Ast::Extract { expr: e, .. }
-        | Ast::Ceil { expr: e, .. }
-        | Ast::Floor { expr: e, .. }
-        | Ast::IsTrue(e)
-        | Ast::IsNotTrue(e)
-        | Ast::IsFalse(e)
-        | Ast::IsNotFalse(e)
-        | Ast::IsNull(e)
-        | Ast::IsNotNull(e)
-        | Ast::IsUnknown(e)
-        | Ast::IsNotUnknown(e) => for_each_leaf(e, f),
-        Ast::BinaryOp { left, right, .. }
-        | Ast::AnyOp { left, right, .. }
-        | Ast::AllOp { left, right, .. }
-        | Ast::Position {
-            expr: left,
-            r#in: right,
-        } => {
-            for_each_leaf(left, f);
-            for_each_leaf(right, f);
+        | Ast::Interval { value: e, .. } => f(e),
+        Ast::Binary { left, right, .. } => {
+            f(left);
+            f(right);
         }
         Ast::Between {
             expr, low, high, ..
-        } => {
-            for e in [expr, low, high] {
-                for_each_leaf(e, f);
-            }
-        }
+        } => [expr, low, high].into_iter().for_each(|e| f(e)),
         Ast::InList { expr, list, .. } => {
-            for_each_leaf(expr, f);
-            list.iter_mut().for_each(|e| for_each_leaf(e, f));
+            f(expr);
+            list.iter_mut().for_each(f);
         }
-        Ast::Tuple(list) => list.iter_mut().for_each(|e| for_each_leaf(e, f)),
+        Ast::Row(list) => list.iter_mut().for_each(f),
         Ast::Like {
             expr,
             pattern,
-            escape_char,
+            escape,
             ..
         } => {
-            for_each_leaf(expr, f);
-            for_each_leaf(pattern, f);
-            if let Some(e) = escape_char {
-                for_each_leaf(e, f);
-            }
+            f(expr);
+            f(pattern);
+            escape.iter_mut().for_each(|e| f(e));
         }
-        Ast::RLike { expr, pattern, .. } => {
-            for_each_leaf(expr, f);
-            for_each_leaf(pattern, f);
-        }
-        Ast::Substring {
-            expr,
-            substring_from,
-            substring_for,
-            ..
-        } => {
-            for_each_leaf(expr, f);
-            for e in [substring_from, substring_for].into_iter().flatten() {
-                for_each_leaf(e, f);
-            }
-        }
-        Ast::Trim {
-            trim_what, expr, ..
-        } => {
-            if let Some(e) = trim_what {
-                for_each_leaf(e, f);
-            }
-            for_each_leaf(expr, f);
+        Ast::Regexp { expr, pattern, .. } => {
+            f(expr);
+            f(pattern);
         }
         Ast::Case {
             operand,
-            conditions,
-            else_result,
-            ..
+            whens,
+            otherwise,
         } => {
-            if let Some(e) = operand {
-                for_each_leaf(e, f);
+            operand.iter_mut().for_each(|e| f(e));
+            for (when, then) in whens {
+                f(when);
+                f(then);
             }
-            for w in conditions {
-                for_each_leaf(&mut w.condition, f);
-                for_each_leaf(&mut w.result, f);
-            }
-            if let Some(e) = else_result {
-                for_each_leaf(e, f);
+            otherwise.iter_mut().for_each(|e| f(e));
+        }
+        Ast::Call(call) => {
+            call.args.iter_mut().for_each(&mut *f);
+            let Some(c) = &mut call.clauses else { return };
+            let within = c.within_group.iter_mut().flatten();
+            c.order_by
+                .iter_mut()
+                .chain(within)
+                .for_each(|o| f(&mut o.expr));
+            if let Some(Over::Window(w)) = &mut c.over {
+                w.partition_by
+                    .iter_mut()
+                    .chain(&mut w.order_by)
+                    .for_each(|o| f(&mut o.expr));
             }
         }
-        Ast::Interval(i) => for_each_leaf(&mut i.value, f),
-        Ast::Function(call) => {
-            let name = super::print::function_name(call);
-            // Its first argument is a unit.
-            let units = usize::from(matches!(name.as_str(), "timestampadd" | "timestampdiff"));
-            let FunctionArguments::List(l) = &mut call.args else {
-                return;
-            };
-            for a in l.args.iter_mut().skip(units) {
-                if let FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) = a {
-                    for_each_leaf(e, f);
-                }
-            }
-            for c in &mut l.clauses {
-                if let FunctionArgumentClause::OrderBy(keys) = c {
-                    keys.iter_mut().for_each(|k| for_each_leaf(&mut k.expr, f));
-                }
-            }
+        Ast::Special(s) => special_operands(s, f),
+    }
+}
+
+fn special_operands(s: &mut Special, f: &mut dyn FnMut(&mut Ast)) {
+    match s {
+        Special::Trim { what, text, .. } => {
+            what.iter_mut().for_each(&mut *f);
+            f(text);
         }
-        _ => {}
+        Special::Extract(_, e)
+        | Special::GetFormat(_, e)
+        | Special::WeightString { text: e, .. } => f(e),
+        Special::Position(a, b)
+        | Special::TimestampAdd(_, a, b)
+        | Special::TimestampDiff(_, a, b) => {
+            f(a);
+            f(b);
+        }
+        Special::Substring(a, b, c) => {
+            f(a);
+            f(b);
+            c.iter_mut().for_each(f);
+        }
+        Special::Char(list, _) => list.iter_mut().for_each(f),
+        Special::DateArith { date, amount, .. } => {
+            f(date);
+            f(amount);
+        }
+        Special::Match {
+            columns, against, ..
+        } => {
+            columns.iter_mut().for_each(&mut *f);
+            f(against);
+        }
+        Special::NextValue(_) | Special::LastValue(_) | Special::SetValue { .. } => {}
+        Special::ColumnCreate(list) => list.iter_mut().for_each(|c| {
+            f(&mut c.name);
+            f(&mut c.value);
+        }),
+        Special::ColumnAdd(blob, list) => {
+            f(blob);
+            list.iter_mut().for_each(|c| {
+                f(&mut c.name);
+                f(&mut c.value);
+            });
+        }
+        Special::ColumnGet(blob, name, _) => {
+            f(blob);
+            f(name);
+        }
     }
 }
 
@@ -126,11 +161,8 @@ pub fn for_each_leaf(e: &mut Ast, f: &mut dyn FnMut(&mut Ast)) {
 pub fn unqualified(e: &Ast) -> Ast {
     let mut e = e.clone();
     for_each_leaf(&mut e, &mut |leaf| {
-        if let Ast::CompoundIdentifier(parts) = leaf
-            && !parts.first().is_some_and(|p| p.value.starts_with('@'))
-            && let Some(last) = parts.pop()
-        {
-            *leaf = Ast::Identifier(last);
+        if let Ast::Qualified(q) = leaf {
+            *leaf = Ast::Column(std::mem::take(&mut q.column));
         }
     });
     e

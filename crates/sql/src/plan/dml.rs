@@ -11,11 +11,11 @@ use crate::exec::rows::{Rows, TablePlan};
 use crate::exec::rules::rules;
 use crate::exec::view_check::ViewCheck;
 use crate::expr::{Clause, Expr, Scope, Source, SubPlan, bind};
-use crate::literal_rows::LiteralRows;
 use crate::param_type::{ParamDefault, left_out};
 use crate::privilege::Privilege;
 use crate::returning::ReturningPlan;
 use narwal_engine::{DefaultDef, Table};
+use narwal_syntax::LiteralRows;
 use narwal_types::convert::{
     NoWarnings, StoreMode, StoreTarget, default_input, fits, implicit_default, store,
 };
@@ -250,6 +250,7 @@ impl Resolver<'_> {
     fn left_out(&self, v: &SetValue) -> Option<ParamDefault> {
         match v {
             SetValue::Default => None,
+            SetValue::Ignore => Some(ParamDefault::Ignore),
             SetValue::Expr(e) => left_out(self.env, e),
         }
     }
@@ -280,12 +281,12 @@ impl Resolver<'_> {
                     .ok_or_else(|| unknown_column(&full(), clause))?;
                 let left_out = self.left_out(&a.value);
                 let value = match (&a.value, left_out) {
-                    (SetValue::Expr(_), Some(ParamDefault::Ignore)) if !insert_values => {
+                    (_, Some(ParamDefault::Ignore)) if !insert_values => {
                         let same = Expr::column(&scope, 0, column)
                             .ok_or_else(|| unknown_column(&full(), clause))?;
                         StoreValue::Expr(same)
                     }
-                    (SetValue::Default, _) | (_, Some(_)) => {
+                    (SetValue::Default | SetValue::Ignore, _) | (_, Some(_)) => {
                         StoreValue::Default(match self.default_value(table, column)? {
                             DefaultValue::Generate => DefaultValue::Missing(implicit_default(
                                 &table.def.columns[column].ty,
@@ -353,6 +354,8 @@ impl Resolver<'_> {
             name: i.table.clone(),
             alias: None,
             hints: Vec::new(),
+            partitions: Vec::new(),
+            system_time: None,
         };
         let written = self.target(&target, Verb::Insert, i.columns.as_deref(), &subqueries)?;
         let table = written.table().clone();
@@ -432,7 +435,9 @@ impl Resolver<'_> {
                             .zip(&columns)
                             .map(|(v, c)| {
                                 Ok(match v {
-                                    SetValue::Default => StoreValue::Default(defaults[*c].clone()),
+                                    SetValue::Default | SetValue::Ignore => {
+                                        StoreValue::Default(defaults[*c].clone())
+                                    }
                                     v if self.left_out(v).is_some() => {
                                         StoreValue::Default(defaults[*c].clone())
                                     }

@@ -9,7 +9,7 @@ use super::resolve::{Resolved, Resolver};
 use super::sarg::conjuncts;
 use super::select::SelectPlan;
 use super::view::Merged;
-use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn};
+use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified};
 use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
 use crate::exec::rows::{LockSpec, Rows, TablePlan};
 use crate::expr::subquery::SubqueryPlanner;
@@ -244,6 +244,7 @@ impl Resolver<'_> {
             ),
             From::Set { first, rest } => (self.set(first, rest, outer)?, Vec::new()),
             From::Join(_) => return Err(SqlError::unsupported("this join")),
+            From::JsonTable(_) => return Err(SqlError::unsupported("JSON_TABLE")),
         })
     }
 
@@ -435,17 +436,16 @@ impl Resolver<'_> {
             };
             let column = |(s, c): (usize, usize)| {
                 let s = &scope.sources[s];
-                AstExpr::CompoundIdentifier(
-                    [&s.name, &s.table.columns()[c].name]
-                        .into_iter()
-                        .map(|n| sqlparser::ast::Ident::with_quote('`', n))
-                        .collect(),
-                )
+                AstExpr::Qualified(Box::new(Qualified {
+                    db: None,
+                    table: s.name.clone(),
+                    column: s.table.columns()[c].name.clone(),
+                }))
             };
             on.push(bind(
-                &AstExpr::BinaryOp {
+                &AstExpr::Binary {
                     left: Box::new(column(l)),
-                    op: sqlparser::ast::BinaryOperator::Eq,
+                    op: narwal_syntax::ast::BinaryOp::Eq,
                     right: Box::new(column(r)),
                 },
                 &scope,

@@ -6,7 +6,7 @@ use super::group_index::{ends, in_index_order, index_groups};
 use super::once::{Clauses, settle};
 use super::resolve::Resolver;
 use super::sarg::conjuncts;
-use crate::ast::{AstExpr, From, Limit, Select, SelectItem};
+use crate::ast::{AstExpr, From, Limit, Literal, Select, SelectItem};
 use crate::env::StatementEnv;
 use crate::exec::computed::Computed;
 use crate::exec::group_index::IndexGroups;
@@ -18,9 +18,9 @@ use crate::expr::{
     SubqueryUse, bind,
 };
 use crate::star::At;
-use narwal_engine::{LockMode, Table};
+use narwal_engine::{LockMode, LockWait, Table};
+use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, Value};
-use sqlparser::ast::{UnaryOperator, Value as AstValue};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -261,19 +261,26 @@ impl SubqueryPlanner for Subqueries<'_> {
 
 pub fn number_literal(e: &AstExpr) -> Option<&str> {
     match e {
-        AstExpr::Value(v) => match &v.value {
-            AstValue::Number(n, _) => Some(n),
-            _ => None,
-        },
+        AstExpr::Literal(Literal::Number(n)) => Some(n),
         _ => None,
+    }
+}
+
+/// What a locking clause does about the locks of others.
+fn lock_wait(wait: Wait) -> LockWait {
+    match wait {
+        Wait::Default => LockWait::Wait,
+        Wait::Seconds(0) | Wait::NoWait => LockWait::NoWait,
+        Wait::Seconds(n) => LockWait::UpTo(std::time::Duration::from_secs(n)),
+        Wait::SkipLocked => LockWait::SkipLocked,
     }
 }
 
 /// An integer in GROUP BY or ORDER BY: the place of a selected expression, or of none.
 fn position(e: &AstExpr) -> Option<i128> {
     match e {
-        AstExpr::UnaryOp {
-            op: UnaryOperator::Minus,
+        AstExpr::Unary {
+            op: UnaryOp::Minus,
             expr,
         } => position(expr).map(|n| -n),
         AstExpr::Nested(inner) => position(inner),
@@ -336,7 +343,7 @@ fn source_of<'s>(ast: &AstExpr, e: &Expr, sources: &'s [Source]) -> Option<(&'s 
     });
     match found {
         Some((s, c)) if !s.inner => Some((s, c)),
-        _ if !matches!(ast, AstExpr::Identifier(_) | AstExpr::CompoundIdentifier(_)) => None,
+        _ if !matches!(ast, AstExpr::Column(_) | AstExpr::Qualified(_)) => None,
         // A column of a merged view.
         _ => sources.iter().filter(|s| !s.inner).find_map(|s| {
             let of = s.view.as_ref()?;
@@ -604,7 +611,7 @@ impl Resolver<'_> {
                 } else {
                     LockMode::Shared
                 },
-                wait: l.wait,
+                wait: lock_wait(l.wait),
                 changes: false,
             }),
             _ => None,

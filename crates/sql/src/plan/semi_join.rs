@@ -13,16 +13,16 @@ use crate::expr::{
     CmpOp, Expr, ExprKind, ExprType, Scope, SubPlan, SubqueryExpr, SubqueryUse, bind,
 };
 use narwal_engine::Table;
+use narwal_syntax::ast::BinaryOp;
 use narwal_types::SqlResult;
-use sqlparser::ast::BinaryOperator;
 use std::sync::Arc;
 
 /// Takes a conjunction apart.
 fn and_parts<'e>(e: &'e AstExpr, out: &mut Vec<&'e AstExpr>) {
     match e {
-        AstExpr::BinaryOp {
+        AstExpr::Binary {
             left,
-            op: BinaryOperator::And,
+            op: BinaryOp::And,
             right,
         } => {
             and_parts(left, out);
@@ -147,9 +147,9 @@ impl Resolver<'_> {
                 rest.push(e.clone());
                 continue;
             }
-            let AstExpr::BinaryOp {
+            let AstExpr::Binary {
                 left: l,
-                op: BinaryOperator::Eq,
+                op: BinaryOp::Eq,
                 right: r,
             } = e
             else {
@@ -172,9 +172,9 @@ impl Resolver<'_> {
         if items.is_empty() {
             return Ok(None);
         }
-        let where_ = rest.into_iter().reduce(|a, b| AstExpr::BinaryOp {
+        let where_ = rest.into_iter().reduce(|a, b| AstExpr::Binary {
             left: Box::new(a),
-            op: BinaryOperator::And,
+            op: BinaryOp::And,
             right: Box::new(b),
         });
         let Ok(plan) = self.select(&select(items, where_)) else {

@@ -299,6 +299,7 @@ fn from_names(f: &From, name: &str) -> bool {
         From::Table(t) => t.name.db.is_none() && t.name.name == name,
         From::Query { query, .. } => names(query, name),
         From::Set { first, rest } => names(first, name) || rest.iter().any(|(_, s)| names(s, name)),
+        From::JsonTable(_) => false,
         From::Join(j) => from_names(&j.left, name) || from_names(&j.right, name),
     }
 }
@@ -335,10 +336,13 @@ impl<'a> Named<'a> {
                 }
             }
             From::Query { query, .. } => self.select(query),
+            From::JsonTable(_) => {}
             From::Set { first, rest } => {
                 self.select(first);
                 rest.iter().for_each(|(_, s)| self.select(s));
             }
+            // It names no table.
+            From::JsonTable(_) => {}
             From::Join(j) => {
                 self.from(&j.left);
                 self.from(&j.right);

@@ -156,6 +156,9 @@ impl Resolver<'_> {
                                 d => d,
                             })
                         }
+                        SetValue::Ignore => {
+                            return Err(SqlError::unsupported("IGNORE as a value here"));
+                        }
                         SetValue::Expr(e) => {
                             select.items.push(SelectItem::Expr {
                                 expr: e.clone(),

@@ -14,7 +14,7 @@ mod print;
 
 use crate::ast::{AstExpr, CreateView, From, Select, SelectItem, Stmt, TableName};
 use crate::env::StatementEnv;
-use crate::parse::{ParseOptions, parse_statement};
+use crate::lower::{ParseOptions, parse_statement};
 use crate::plan::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
 use crate::show::quote_ident;
@@ -112,7 +112,7 @@ pub fn settle(
             matches!(
                 i,
                 SelectItem::Expr {
-                    expr: AstExpr::CompoundIdentifier(_),
+                    expr: AstExpr::Qualified(_),
                     ..
                 }
             )

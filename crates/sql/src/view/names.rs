@@ -2,16 +2,15 @@
 //! conditions, every column of the result named. Such a text means the same wherever it is read again.
 
 use crate::ast::{
-    AstExpr, Cte, From, Join, JoinKind, JoinOn, Limit, Select, SelectItem, TableName, TableRef,
-    With,
+    AstExpr, Cte, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select, SelectItem,
+    TableName, TableRef, With,
 };
 use crate::expr::for_each_leaf;
-use crate::parse::subquery_number;
 use crate::plan::resolve::{Resolver, no_such_table};
 use crate::star::{At, joined};
 use narwal_engine::Table;
+use narwal_syntax::ast::BinaryOp;
 use narwal_types::SqlResult;
-use sqlparser::ast::{BinaryOperator, Ident, Value as AstValue};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -55,10 +54,6 @@ struct Level<'l> {
     outer: Option<&'l Level<'l>>,
 }
 
-fn ident(name: &str) -> Ident {
-    Ident::with_quote('`', name)
-}
-
 impl Source {
     fn column(&self, name: &str) -> Option<usize> {
         self.columns
@@ -68,13 +63,11 @@ impl Source {
 
     /// A column's full name.
     fn full(&self, column: usize) -> AstExpr {
-        let mut parts = Vec::with_capacity(3);
-        if self.prefixed {
-            parts.extend(self.db.as_deref().map(ident));
-        }
-        parts.push(ident(&self.name));
-        parts.push(ident(&self.columns[column]));
-        AstExpr::CompoundIdentifier(parts)
+        AstExpr::Qualified(Box::new(Qualified {
+            db: self.db.clone().filter(|_| self.prefixed),
+            table: self.name.clone(),
+            column: self.columns[column].clone(),
+        }))
     }
 }
 
@@ -99,37 +92,14 @@ impl Level<'_> {
     /// Writes a name in full.
     fn complete(&self, leaf: &mut AstExpr) {
         let full = match leaf {
-            AstExpr::Identifier(i) if !is_special(i) => self.find(&i.value),
-            AstExpr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [t, c] => self.find_in(None, &t.value, &c.value),
-                [d, t, c] => self.find_in(Some(&d.value), &t.value, &c.value),
-                _ => None,
-            },
+            AstExpr::Column(name) => self.find(name),
+            AstExpr::Qualified(q) => self.find_in(q.db.as_deref(), &q.table, &q.column),
             _ => None,
         };
         if let Some(full) = full {
             *leaf = full;
         }
     }
-}
-
-/// A variable, or a function that needs no parentheses.
-fn is_special(i: &Ident) -> bool {
-    i.quote_style.is_none()
-        && (i.value.starts_with('@')
-            || [
-                "current_timestamp",
-                "current_date",
-                "current_time",
-                "localtime",
-                "localtimestamp",
-                "utc_date",
-                "utc_time",
-                "utc_timestamp",
-                "current_user",
-            ]
-            .iter()
-            .any(|f| i.value.eq_ignore_ascii_case(f)))
 }
 
 struct Writer<'a, 'r> {
@@ -260,13 +230,13 @@ impl Writer<'_, '_> {
             for_each_leaf(w, &mut |leaf| level.complete(leaf));
         }
         let item_named = |leaf: &AstExpr, given: bool| {
-            let AstExpr::Identifier(i) = leaf else {
+            let AstExpr::Column(name) = leaf else {
                 return None;
             };
             s.items.iter().position(|item| match item {
                 SelectItem::Expr { alias, text, .. } => match alias {
-                    Some(a) => a.eq_ignore_ascii_case(&i.value),
-                    None => !given && text.eq_ignore_ascii_case(&i.value),
+                    Some(a) => a.eq_ignore_ascii_case(name),
+                    None => !given && text.eq_ignore_ascii_case(name),
                 },
                 _ => false,
             })
@@ -355,7 +325,7 @@ impl Writer<'_, '_> {
                     columns: columns.clone(),
                 }
             }
-            From::Set { .. } => f.clone(),
+            From::Set { .. } | From::JsonTable(_) => f.clone(),
             From::Join(j) => {
                 let first = sources.len();
                 let (left, left_shown) = self.from(&j.left, sources, outer)?;
@@ -497,18 +467,14 @@ fn equal(names: &[String], sources: &mut [Source], middle: usize, j: &Join) -> J
             continue;
         };
         let r = (middle + at, c);
-        let both = |op, left, right| AstExpr::BinaryOp {
+        let both = |op, left, right| AstExpr::Binary {
             left: Box::new(left),
             op,
             right: Box::new(right),
         };
-        let same = both(
-            BinaryOperator::Eq,
-            sources[l.0].full(l.1),
-            sources[r.0].full(r.1),
-        );
+        let same = both(BinaryOp::Eq, sources[l.0].full(l.1), sources[r.0].full(r.1));
         on = Some(match on {
-            Some(e) => both(BinaryOperator::And, e, same),
+            Some(e) => both(BinaryOp::And, e, same),
             None => same,
         });
         let (at, c) = if j.kind == JoinKind::Right { l } else { r };
@@ -523,11 +489,8 @@ fn exists_in(s: &Select) -> Vec<usize> {
     let mut s = s.clone();
     for_each_expr(&mut s, &mut |e| {
         for_each_leaf(e, &mut |leaf| {
-            if let AstExpr::Value(v) = leaf
-                && let AstValue::Placeholder(p) = &v.value
-                && let Some((n, true)) = subquery_number(p)
-            {
-                out.push(n);
+            if let AstExpr::Exists(n) = leaf {
+                out.push(*n);
             }
         });
     });
@@ -544,7 +507,7 @@ fn only_whether(s: &mut Select) {
     {
         return;
     }
-    let number = || AstExpr::Value(AstValue::Number("1".into(), false).into());
+    let number = || AstExpr::Literal(Literal::Number("1".into()));
     s.items = vec![SelectItem::Expr {
         expr: number(),
         alias: None,
@@ -586,7 +549,7 @@ fn for_each_expr(s: &mut Select, f: &mut dyn FnMut(&mut AstExpr)) {
 fn for_each_select(s: &mut Select, f: &mut dyn FnMut(&mut Select)) {
     fn of_from(from: &mut From, f: &mut dyn FnMut(&mut Select)) {
         match from {
-            From::Table(_) => {}
+            From::Table(_) | From::JsonTable(_) => {}
             From::Query { query, .. } => for_each_select(query, f),
             From::Set { first, rest } => {
                 for_each_select(first, f);
@@ -620,7 +583,7 @@ fn for_each_table(s: &mut Select, f: &mut dyn FnMut(&mut TableRef)) {
                 of_from(&mut j.left, f);
                 of_from(&mut j.right, f);
             }
-            From::Query { .. } | From::Set { .. } => {}
+            From::Query { .. } | From::Set { .. } | From::JsonTable(_) => {}
         }
     }
     for_each_select(s, &mut |s| {
@@ -636,12 +599,7 @@ pub(super) fn any_variable(s: &Select) -> bool {
     for_each_select(&mut s.clone(), &mut |s| {
         for_each_expr(s, &mut |e| {
             for_each_leaf(e, &mut |leaf| {
-                let name = match leaf {
-                    AstExpr::Identifier(i) => Some(&*i),
-                    AstExpr::CompoundIdentifier(parts) => parts.first(),
-                    _ => None,
-                };
-                found |= name.is_some_and(|i| i.quote_style.is_none() && i.value.starts_with('@'));
+                found |= matches!(leaf, AstExpr::UserVar(_) | AstExpr::SystemVar(_));
             });
         });
     });
@@ -663,10 +621,8 @@ pub(super) fn without_database(s: &mut Select) {
     for_each_select(s, &mut |s| {
         for_each_expr(s, &mut |e| {
             for_each_leaf(e, &mut |leaf| {
-                if let AstExpr::CompoundIdentifier(parts) = leaf
-                    && parts.len() == 3
-                {
-                    parts.remove(0);
+                if let AstExpr::Qualified(q) = leaf {
+                    q.db = None;
                 }
             });
         });

@@ -4,10 +4,8 @@ use crate::ast::{
     AstExpr, From, IndexHintKind, Join, JoinKind, JoinOn, Limit, OrderItem, Select, SelectItem,
     SetKind, SetOp, TableRef,
 };
-use crate::expr::{for_each_leaf, print};
-use crate::parse::subquery_number;
+use crate::expr::print_with;
 use crate::show::quote_ident;
-use sqlparser::ast::Value as AstValue;
 
 /// A query's text. All its names are in full, see [`super::names`].
 pub(super) fn select(s: &Select) -> String {
@@ -153,6 +151,8 @@ fn source(f: &From, of: &Select) -> String {
         From::Query { query, alias, .. } => format!("({}) {}", select(query), quote_ident(alias)),
         From::Set { first, rest } => format!("({})", set(first, rest)),
         From::Join(j) => join(j, of),
+        // Refused before.
+        From::JsonTable(_) => String::new(),
     }
 }
 
@@ -191,31 +191,18 @@ fn table(t: &TableRef) -> String {
     out
 }
 
-/// An expression's text. Its subqueries become placeholders that carry their text.
+/// An expression's text, with its subqueries.
 fn expression(e: &AstExpr, of: &Select) -> String {
-    if of.subqueries.is_empty() {
-        return print(e).text;
-    }
-    let mut e = e.clone();
-    for_each_leaf(&mut e, &mut |leaf| {
-        let AstExpr::Value(v) = leaf else { return };
-        let AstValue::Placeholder(p) = &mut v.value else {
-            return;
-        };
-        let Some((n, exists)) = subquery_number(p) else {
-            return;
-        };
-        if let Some((_, q)) = of.subqueries.iter().find(|(k, _)| *k == n) {
-            let word = if exists { "exists" } else { "" };
-            *p = format!("{word}({})", select(q));
-        }
-    });
-    print(&e).text
+    let query = |n: usize| {
+        let found = of.subqueries.iter().find(|(k, _)| *k == n);
+        found.map_or_else(String::new, |(_, q)| select(q))
+    };
+    print_with(e, &query)
 }
 
 /// MariaDB prints the names of WITH bare; what is no plain word gets its backticks.
 fn cte_name(name: &str) -> String {
-    let plain = !crate::parse::is_reserved_word(name)
+    let plain = !narwal_syntax::Kw::of(name).is_reserved()
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     match plain {

@@ -3,7 +3,6 @@
 //! The hash is part of the file format: it must not change with a library's version.
 
 const BITS_PER_KEY: usize = 10;
-
 const PROBES: u32 = 7;
 
 /// A 64-bit hash of a key: eight bytes at a time, multiplied and folded.

@@ -6,20 +6,13 @@ use std::io;
 use std::path::Path;
 
 pub(crate) const MAGIC: &[u8; 8] = b"NARWRUN1";
-
 pub(crate) const VERSION: u32 = 1;
-
 pub(crate) const HEADER_LEN: u64 = 16;
-
 pub(crate) const TRAILER_LEN: u64 = 40;
-
 /// Length and checksum in front of a body.
 pub(crate) const FRAME_HEADER: usize = 8;
-
 pub(crate) const KIND_BLOCK: u8 = 1;
-
 pub(crate) const KIND_PAGE: u8 = 2;
-
 pub(crate) const KIND_TOP: u8 = 3;
 
 /// Where a frame is: offset in the file and length with its header.

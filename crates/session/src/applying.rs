@@ -1,0 +1,11 @@
+//! The event group that an applier runs in a session.
+
+use narwal_engine::{GtidChoice, Origin};
+use std::sync::Arc;
+
+/// What the statements of a group that a session runs for an applier are logged with.
+#[derive(Debug, Clone)]
+pub(crate) struct Applying {
+    pub(crate) gtid: GtidChoice,
+    pub(crate) origin: Option<Arc<Origin>>,
+}

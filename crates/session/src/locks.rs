@@ -1,0 +1,50 @@
+//! Table locks of all sessions, and those that one session holds.
+
+use crate::read_lock::{Patience, SLICE};
+use narwal_engine::TableLocks;
+use narwal_types::SqlResult;
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Weak};
+
+/// The table locks of all sessions.
+#[derive(Default)]
+pub(crate) struct LockedTables {
+    /// READ locks, by table id.
+    pub(crate) read: Mutex<HashMap<u64, Weak<TableLocks>>>,
+    /// WRITE locks: table id to connection.
+    pub(crate) write: Mutex<HashMap<u64, u32>>,
+    /// Number of WRITE locks.
+    pub(crate) writes: AtomicUsize,
+    pub(crate) changed: Condvar,
+}
+
+impl LockedTables {
+    /// Waits until no other session has a table locked with WRITE.
+    pub(crate) fn wait_for_readable(
+        &self,
+        id: u64,
+        me: u32,
+        patience: &Patience<'_>,
+    ) -> SqlResult<()> {
+        let mut write = self.write.lock();
+        while write.get(&id).is_some_and(|c| *c != me) {
+            patience.check()?;
+            self.changed.wait_for(&mut write, SLICE);
+        }
+        Ok(())
+    }
+}
+
+/// The tables that a session has locked.
+pub(crate) struct Locked {
+    /// Database, name, id, and whether it is for writing.
+    pub(crate) tables: Vec<(String, String, u64, bool)>,
+    /// Views: database, name, and whether for writing.
+    pub(crate) views: Vec<(String, String, bool)>,
+    /// Ids of those for writing.
+    pub held: Arc<[u64]>,
+    pub(crate) _write: Option<TableLocks>,
+    pub(crate) _read: Vec<Arc<TableLocks>>,
+}

@@ -1,0 +1,93 @@
+//! WHERE of SHOW: columns compared with constants.
+
+use crate::show::filter::{Cmp, Condition};
+use narwal_syntax::ast::admin::Operand;
+use narwal_syntax::ast::{BinaryOp, Expr, IsTest, Literal, UnaryOp};
+use narwal_types::{SqlError, SqlResult};
+
+/// The condition that an expression is. Functions and the like are refused.
+pub(super) fn condition(operand: &Operand) -> SqlResult<Condition> {
+    of(&operand.value.expr)
+}
+
+fn refused() -> SqlError {
+    SqlError::unsupported("functions in SHOW ... WHERE")
+}
+
+// The parser bounds the depth.
+fn of(e: &Expr) -> SqlResult<Condition> {
+    Ok(match e {
+        Expr::Nested(e) => of(e)?,
+        Expr::Unary {
+            op: UnaryOp::Not | UnaryOp::Bang,
+            expr,
+        } => Condition::Not(Box::new(of(expr)?)),
+        Expr::Binary { op, left, right } => binary(*op, left, right)?,
+        Expr::Is {
+            expr,
+            what: IsTest::Null,
+            negated,
+        } => Condition::IsNull(column(expr)?, *negated),
+        Expr::InList {
+            expr,
+            list,
+            negated,
+        } => {
+            let values = list.iter().map(constant).collect::<SqlResult<_>>()?;
+            Condition::In(column(expr)?, values, *negated)
+        }
+        Expr::Like {
+            expr,
+            pattern,
+            escape: None,
+            negated,
+        } => Condition::Like(column(expr)?, constant(pattern)?, *negated),
+        Expr::Literal(Literal::Bool(b)) => Condition::Constant(*b),
+        Expr::Literal(Literal::Number(n)) => {
+            Condition::Constant(n.parse::<f64>().is_ok_and(|n| n != 0.0))
+        }
+        _ => return Err(refused()),
+    })
+}
+
+fn binary(op: BinaryOp, left: &Expr, right: &Expr) -> SqlResult<Condition> {
+    let both = |f: fn(Box<Condition>, Box<Condition>) -> Condition| {
+        Ok(f(Box::new(of(left)?), Box::new(of(right)?)))
+    };
+    let cmp = match op {
+        BinaryOp::And => return both(Condition::And),
+        BinaryOp::Or => return both(Condition::Or),
+        BinaryOp::Eq => Cmp::Eq,
+        BinaryOp::NullSafeEq => Cmp::NullSafeEq,
+        BinaryOp::Ne => Cmp::Ne,
+        BinaryOp::Lt => Cmp::Lt,
+        BinaryOp::Le => Cmp::Le,
+        BinaryOp::Gt => Cmp::Gt,
+        BinaryOp::Ge => Cmp::Ge,
+        _ => return Err(refused()),
+    };
+    Ok(Condition::Compare(column(left)?, cmp, constant(right)?))
+}
+
+fn column(e: &Expr) -> SqlResult<String> {
+    match e {
+        Expr::Column(name) => Ok(name.clone()),
+        Expr::Qualified(q) => Ok(q.column.clone()),
+        Expr::Nested(e) => column(e),
+        _ => Err(refused()),
+    }
+}
+
+fn constant(e: &Expr) -> SqlResult<String> {
+    match e {
+        Expr::Literal(Literal::Number(s) | Literal::String(s) | Literal::National(s)) => {
+            Ok(s.clone())
+        }
+        Expr::Unary {
+            op: UnaryOp::Minus,
+            expr,
+        } => Ok(format!("-{}", constant(expr)?)),
+        Expr::Nested(e) => constant(e),
+        _ => Err(refused()),
+    }
+}

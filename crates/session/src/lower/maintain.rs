@@ -1,0 +1,105 @@
+//! FLUSH, RESET, BACKUP, and what keeps tables in order.
+
+use super::replication;
+use crate::admin::{Admin, Flush, Maintenance};
+use crate::words::BackupWords;
+use narwal_syntax::ast::admin as ast;
+use narwal_types::{SqlError, SqlResult};
+
+pub(super) fn flush(item: ast::Flush) -> SqlResult<Flush> {
+    Ok(match item {
+        ast::Flush::Privileges => Flush::Privileges,
+        ast::Flush::Tables { tables, lock } => match (lock, tables.is_empty()) {
+            (ast::FlushLock::None, _) => Flush::Tables,
+            (ast::FlushLock::Read, true) => Flush::ReadLock,
+            (ast::FlushLock::Read, false) => Flush::TablesReadLock(tables),
+            (ast::FlushLock::ReadNoCheckpoint, _) => {
+                return Err(SqlError::unsupported(
+                    "FLUSH TABLES ... AND DISABLE CHECKPOINT",
+                ));
+            }
+            (ast::FlushLock::Export, _) => {
+                return Err(SqlError::unsupported("FLUSH TABLES ... FOR EXPORT"));
+            }
+        },
+        ast::Flush::Logs => Flush::Logs,
+        ast::Flush::EngineLogs => Flush::EngineLogs,
+        ast::Flush::BinaryLogs(domains) => Flush::BinaryLogs(domains),
+        ast::Flush::Status => Flush::Status,
+        ast::Flush::RelayLogs(connection) => {
+            replication::target(connection)?;
+            Flush::Nothing
+        }
+        ast::Flush::TextLogs(_) | ast::Flush::Hosts | ast::Flush::QueryCache => Flush::Nothing,
+        ast::Flush::Slave(_) => return Err(SqlError::unsupported("FLUSH SLAVE")),
+        ast::Flush::Master => return Err(SqlError::unsupported("FLUSH MASTER")),
+        ast::Flush::Other(name) => return Err(SqlError::unsupported(format!("FLUSH {name}"))),
+    })
+}
+
+pub(super) fn reset(mut items: Vec<ast::Reset>) -> SqlResult<Admin> {
+    match (items.pop(), items.is_empty()) {
+        (Some(ast::Reset::Master(first)), true) => Ok(Admin::ResetMaster(first)),
+        (Some(ast::Reset::Slave { connection, all }), true) => Ok(Admin::ResetReplica {
+            target: replication::target(connection)?,
+            all,
+        }),
+        _ => Err(SqlError::unsupported(
+            "RESET other than RESET MASTER and RESET SLAVE",
+        )),
+    }
+}
+
+pub(super) fn backup(given: ast::Backup) -> SqlResult<BackupWords> {
+    Ok(match given {
+        ast::Backup::To {
+            folder,
+            parent,
+            no_log,
+            max_rate,
+        } => BackupWords {
+            to: Some(folder),
+            parent,
+            no_log,
+            max_rate,
+            resume: None,
+        },
+        ast::Backup::Stream {
+            no_log,
+            max_rate,
+            resume,
+        } => BackupWords {
+            no_log,
+            max_rate,
+            resume,
+            ..BackupWords::default()
+        },
+        _ => {
+            return Err(SqlError::unsupported(
+                "BACKUP other than BACKUP TO and BACKUP STREAM",
+            ));
+        }
+    })
+}
+
+pub(super) fn maintain(m: ast::Maintain) -> SqlResult<Admin> {
+    let (op, name) = match m.op {
+        ast::Maintenance::Check => (Maintenance::Check, "CHECK"),
+        ast::Maintenance::Analyze => (Maintenance::Analyze, "ANALYZE"),
+        ast::Maintenance::Optimize => (Maintenance::Optimize, "OPTIMIZE"),
+        ast::Maintenance::Repair => (Maintenance::Repair, "REPAIR"),
+    };
+    if m.kind == ast::TableKind::View {
+        return Err(SqlError::unsupported(format!("{name} VIEW")));
+    }
+    if m.persistent.is_some() {
+        return Err(SqlError::unsupported("ANALYZE TABLE ... PERSISTENT"));
+    }
+    if m.wait.is_some() {
+        return Err(SqlError::unsupported("OPTIMIZE TABLE ... WAIT"));
+    }
+    Ok(Admin::Maintain {
+        op,
+        tables: m.tables,
+    })
+}

@@ -1,0 +1,260 @@
+//! From the parser's trees to what the session runs: [`Admin`], with the session's own types. What Narwal does not have is
+//! refused here by its name.
+
+mod account;
+mod condition;
+mod maintain;
+mod replication;
+mod show;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use crate::admin::{Admin, SetItem, TableLock};
+use crate::words::{PluginWords, SqlPrepared, Using, XaModifier, XaStatement};
+use narwal_engine::Isolation;
+use narwal_engine::xa::Xid;
+use narwal_sql::{ParamDefault, ParseOptions, Stmt};
+use narwal_syntax::Statement;
+use narwal_syntax::ast::admin as ast;
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
+
+/// What is to be done for a statement.
+pub(crate) enum Work {
+    /// narwal-sql runs it.
+    Sql(Stmt),
+    /// The session runs it.
+    Admin(Box<Admin>),
+    /// Another statement, under other settings.
+    Settings {
+        /// The outermost first.
+        settings: Vec<Vec<SetItem>>,
+        statement: Box<Statement>,
+        text: String,
+    },
+}
+
+/// Whose a statement is.
+pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Work> {
+    let admin = match statement {
+        Statement::Admin(a) => *a,
+        Statement::Program(p) => return Err(SqlError::unsupported(p.name())),
+        other => return Ok(Work::Sql(narwal_sql::lower(other, options)?)),
+    };
+    Ok(match admin {
+        ast::Admin::SetStatement {
+            settings,
+            statement,
+            text,
+        } => Work::Settings {
+            settings,
+            statement,
+            text,
+        },
+        ast::Admin::Checksum { tables, .. } => Work::Sql(Stmt::ChecksumTable(tables)),
+        a => Work::Admin(Box::new(admin_statement(a)?)),
+    })
+}
+
+/// One name of an isolation level, and what Narwal does for it.
+type Level = (Isolation, &'static str);
+
+/// What the session runs for an administrative statement. SET STATEMENT is not among them.
+pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
+    use ast::Admin as A;
+    Ok(match statement {
+        A::Begin {
+            read_only,
+            snapshot,
+        } => Admin::Begin {
+            read_only,
+            snapshot,
+        },
+        A::Commit(ast::Completion { chain, release }) => Admin::Commit { chain, release },
+        A::Rollback(ast::Completion { chain, release }) => Admin::Rollback { chain, release },
+        A::Savepoint(name) => Admin::Savepoint(name),
+        A::RollbackTo(name) => Admin::RollbackTo(name),
+        A::ReleaseSavepoint(name) => Admin::ReleaseSavepoint(name),
+        A::Xa(statement) => Admin::Xa(xa_statement(statement)?),
+        A::Set(ast::Set { items }) => Admin::Set(set_items(items)?),
+        A::SetTransaction(t) => set_transaction(t),
+        A::SetStatement { .. } => return Err(SqlError::unsupported("SET STATEMENT here")),
+        A::Use(db) => Admin::Use(db),
+        A::Show(show) => Admin::Show(show::show(*show)?),
+        A::Describe { table, like } => Admin::Describe { table, like },
+        A::ExplainConnection { analyze, .. } => {
+            return Err(SqlError::unsupported(match analyze {
+                true => "SHOW ANALYZE",
+                false => "SHOW EXPLAIN",
+            }));
+        }
+        A::LockTables { tables, wait } => lock_tables(tables, wait)?,
+        A::UnlockTables => Admin::UnlockTables,
+        A::Handler(_) => return Err(SqlError::unsupported("HANDLER")),
+        A::Prepared(p) => Admin::Prepared(prepared(p)),
+        A::Kill(kill) => match kill.target {
+            ast::KillTarget::Connection(id) => Admin::Kill {
+                query: kill.query,
+                id,
+            },
+            _ => return Err(SqlError::unsupported("KILL by query id or user")),
+        },
+        A::Flush(items) => Admin::Flush(
+            items
+                .into_iter()
+                .map(maintain::flush)
+                .collect::<SqlResult<_>>()?,
+        ),
+        A::Reset(items) => maintain::reset(items)?,
+        A::PurgeTo(file) => Admin::PurgeTo(file),
+        A::PurgeBefore(time) => Admin::PurgeBefore(time),
+        A::ChangeMaster(change) => replication::change_master(*change)?,
+        A::StartReplica(start) => replication::start(start)?,
+        A::StopReplica {
+            connection,
+            threads,
+        } => Admin::StopReplica {
+            target: replication::target(connection)?,
+            threads: replication::threads(threads),
+        },
+        A::Binlog(_) => return Err(SqlError::unsupported("BINLOG")),
+        A::Backup(backup) => Admin::Backup(maintain::backup(backup)?),
+        A::Flashback(list) => Admin::Flashback(list),
+        A::Maintain(m) => maintain::maintain(m)?,
+        A::Checksum { .. } => return Err(SqlError::unsupported("CHECKSUM TABLE here")),
+        A::CacheIndex { .. } => return Err(SqlError::unsupported("CACHE")),
+        A::LoadIndex(_) => return Err(SqlError::unsupported("LOAD INDEX")),
+        A::Plugin(p) => Admin::Plugin(plugin(p)?),
+        A::Help(_) => return Err(SqlError::unsupported("HELP")),
+        A::Shutdown { wait: true } => {
+            return Err(SqlError::unsupported("SHUTDOWN WAIT FOR ALL SLAVES"));
+        }
+        A::Shutdown { wait: false } => Admin::Shutdown,
+        account => account::account(account)?,
+    })
+}
+
+/// The parts of SET. Roles and passwords have statements of their own.
+pub(crate) fn set_items(items: Vec<SetItem>) -> SqlResult<Vec<SetItem>> {
+    for item in &items {
+        match item {
+            SetItem::Role(_) | SetItem::DefaultRole(..) => {
+                return Err(SqlError::unsupported("roles"));
+            }
+            SetItem::Password(_) => {
+                return Err(SqlError::unsupported(
+                    "SET PASSWORD beside other assignments",
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(items)
+}
+
+fn isolation(level: ast::Isolation) -> Level {
+    match level {
+        ast::Isolation::ReadUncommitted => (Isolation::ReadCommitted, "READ-UNCOMMITTED"),
+        ast::Isolation::ReadCommitted => (Isolation::ReadCommitted, "READ-COMMITTED"),
+        ast::Isolation::RepeatableRead => (Isolation::RepeatableRead, "REPEATABLE-READ"),
+        ast::Isolation::Serializable => (Isolation::Serializable, "SERIALIZABLE"),
+    }
+}
+
+fn set_transaction(t: ast::SetTransaction) -> Admin {
+    let level = t.isolation.map(isolation);
+    Admin::SetTransaction {
+        scope: t.scope,
+        isolation: level.map(|l| l.0),
+        isolation_name: level.map(|l| l.1),
+        read_only: t.read_only,
+    }
+}
+
+fn lock_tables(tables: Vec<ast::TableLock>, wait: Option<ast::LockWait>) -> SqlResult<Admin> {
+    if wait.is_some() {
+        return Err(SqlError::unsupported("LOCK TABLES ... WAIT"));
+    }
+    let lock = |t: ast::TableLock| TableLock {
+        table: t.table,
+        write: !matches!(t.kind, ast::LockKind::Read | ast::LockKind::ReadLocal),
+    };
+    Ok(Admin::LockTables(tables.into_iter().map(lock).collect()))
+}
+
+fn prepared(statement: ast::Prepared) -> SqlPrepared {
+    let using = |list: Vec<ast::Using>| {
+        list.into_iter()
+            .map(|u| match u {
+                ast::Using::Value(v) => Using::Value(v),
+                ast::Using::Default => Using::LeftOut(ParamDefault::Default),
+                ast::Using::Ignore => Using::LeftOut(ParamDefault::Ignore),
+            })
+            .collect()
+    };
+    match statement {
+        ast::Prepared::Prepare { name, from } => SqlPrepared::Prepare { name, from },
+        ast::Prepared::Execute { name, using: list } => SqlPrepared::Execute {
+            name,
+            using: using(list),
+        },
+        ast::Prepared::Immediate { from, using: list } => SqlPrepared::Immediate {
+            from,
+            using: using(list),
+        },
+        ast::Prepared::Deallocate(name) => SqlPrepared::Deallocate(name),
+    }
+}
+
+fn plugin(statement: ast::Plugin) -> SqlResult<PluginWords> {
+    let conditional = |given: bool| match given {
+        true => Err(SqlError::unsupported("INSTALL and UNINSTALL PLUGIN IF")),
+        false => Ok(()),
+    };
+    Ok(match statement {
+        ast::Plugin::Install {
+            if_not_exists,
+            name,
+            library,
+        } => {
+            conditional(if_not_exists)?;
+            PluginWords::Install { name, library }
+        }
+        ast::Plugin::Uninstall { if_exists, name } => {
+            conditional(if_exists)?;
+            PluginWords::UninstallPlugin(name.to_ascii_lowercase())
+        }
+        ast::Plugin::UninstallLibrary { if_exists, library } => {
+            conditional(if_exists)?;
+            PluginWords::UninstallLibrary(library)
+        }
+    })
+}
+
+fn xa_statement(statement: ast::Xa) -> SqlResult<XaStatement> {
+    // `None`: the name is empty, which names nothing.
+    let xid = |n: ast::XaName| Xid::new(n.format, &n.gtrid, &n.bqual);
+    let modifier = |m: ast::XaModifier| match m {
+        ast::XaModifier::None => XaModifier::None,
+        ast::XaModifier::OnePhase => XaModifier::OnePhase,
+        ast::XaModifier::Resume => XaModifier::Resume,
+        _ => XaModifier::Other,
+    };
+    Ok(match statement {
+        ast::Xa::Start(name, m) => XaStatement::Start(xid(name), modifier(m)),
+        ast::Xa::End(name, m) => XaStatement::End(xid(name), modifier(m)),
+        ast::Xa::Prepare(name) => XaStatement::Prepare(xid(name)),
+        ast::Xa::Commit(name, m) => XaStatement::Commit(xid(name), modifier(m)),
+        ast::Xa::Rollback(name) => XaStatement::Rollback(xid(name)),
+        ast::Xa::Recover(None) => XaStatement::Recover(false),
+        ast::Xa::Recover(Some(name)) if name.eq_ignore_ascii_case("SQL") => {
+            XaStatement::Recover(true)
+        }
+        ast::Xa::Recover(Some(name)) if name.eq_ignore_ascii_case("RAW") => {
+            XaStatement::Recover(false)
+        }
+        ast::Xa::Recover(Some(name)) => {
+            return Err(errors::UNKNOWN_EXPLAIN_FORMAT.with([&"XA RECOVER", &name]));
+        }
+    })
+}

@@ -1,0 +1,204 @@
+//! SHOW.
+
+use super::{account, condition, replication};
+use crate::admin::{EventRange, Filter, Show, UserName};
+use narwal_syntax::ast::admin as ast;
+use narwal_syntax::ast::{Expr, Limit, Literal};
+use narwal_types::{SqlError, SqlResult};
+
+/// Columns of SHOW TRIGGERS.
+const TRIGGERS: &[&str] = &[
+    "Trigger",
+    "Event",
+    "Table",
+    "Statement",
+    "Timing",
+    "Created",
+    "sql_mode",
+    "Definer",
+    "character_set_client",
+    "collation_connection",
+    "Database Collation",
+];
+/// Columns of SHOW EVENTS.
+const EVENTS: &[&str] = &[
+    "Db",
+    "Name",
+    "Definer",
+    "Time zone",
+    "Type",
+    "Execute at",
+    "Interval value",
+    "Interval field",
+    "Starts",
+    "Ends",
+    "Status",
+    "Originator",
+    "character_set_client",
+    "collation_connection",
+    "Database Collation",
+];
+/// Columns of SHOW PROCEDURE STATUS and its kin.
+const ROUTINES: &[&str] = &[
+    "Db",
+    "Name",
+    "Type",
+    "Definer",
+    "Modified",
+    "Created",
+    "Security_type",
+    "Comment",
+    "character_set_client",
+    "collation_connection",
+    "Database Collation",
+];
+/// Columns of SHOW OPEN TABLES.
+const OPEN_TABLES: &[&str] = &["Database", "Table", "In_use", "Name_locked"];
+
+pub(super) fn show(given: ast::Show) -> SqlResult<Show> {
+    use ast::Show as S;
+    Ok(match given {
+        S::Databases(f) => Show::Databases(filter(f)?),
+        S::Tables {
+            full,
+            db,
+            filter: f,
+        } => Show::Tables {
+            full,
+            db,
+            filter: filter(f)?,
+        },
+        S::TableStatus { db, filter: f } => Show::TableStatus {
+            db,
+            filter: filter(f)?,
+        },
+        S::OpenTables { filter: f, .. } => empty(OPEN_TABLES, f)?,
+        S::Triggers { filter: f, .. } => empty(TRIGGERS, f)?,
+        S::Events { filter: f, .. } => empty(EVENTS, f)?,
+        S::RoutineStatus(_, f) => empty(ROUTINES, f)?,
+        S::Columns {
+            full,
+            table,
+            filter: f,
+        } => Show::Columns {
+            full,
+            table,
+            filter: filter(f)?,
+        },
+        S::Index { table, filter: f } => Show::Index {
+            table,
+            filter: filter(f)?,
+        },
+        S::Create(c) => create(c)?,
+        S::Variables { global, filter: f } => Show::Variables {
+            global,
+            filter: filter(f)?,
+        },
+        S::Status { global, filter: f } => Show::Status {
+            global,
+            filter: filter(f)?,
+        },
+        S::Warnings { kind, limit: l } => {
+            let (offset, limit) = limit(l)?;
+            let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+            Show::Warnings {
+                errors: kind == ast::WarningKind::Errors,
+                offset: size(offset),
+                limit: size(limit),
+            }
+        }
+        S::CountWarnings(kind) => Show::CountWarnings {
+            errors: kind == ast::WarningKind::Errors,
+        },
+        S::ProcessList { full } => Show::ProcessList { full },
+        S::Grants(who) => Show::Grants(user(who)?),
+        S::Engines => Show::Engines,
+        S::Collation(f) => Show::Collation(filter(f)?),
+        S::CharacterSet(f) => Show::CharacterSet(filter(f)?),
+        S::MasterStatus => Show::MasterStatus,
+        S::BinaryLogs => Show::BinaryLogs,
+        S::BinlogEvents(range) => {
+            let (offset, limit) = limit(range.limit)?;
+            Show::BinlogEvents(EventRange {
+                file: range.file,
+                from: range.from.unwrap_or(0),
+                offset,
+                limit,
+            })
+        }
+        S::ReplicaStatus(connection) => Show::ReplicaStatus(replication::target(connection)?),
+        S::ReplicaHosts => Show::ReplicaHosts,
+        S::Privileges => Show::Privileges,
+        S::Plugins => Show::Plugins,
+        other => return Err(SqlError::unsupported(format!("SHOW {}", name(&other)))),
+    })
+}
+
+/// The name of what Narwal does not show.
+fn name(show: &ast::Show) -> &str {
+    match show {
+        ast::Show::Engine { .. } => "ENGINE",
+        ast::Show::RoutineCode(..) => "PROCEDURE CODE",
+        ast::Show::RelaylogEvents(..) => "RELAYLOG",
+        ast::Show::PluginsSoname(..) => "PLUGINS SONAME",
+        ast::Show::Authors => "AUTHORS",
+        ast::Show::Contributors => "CONTRIBUTORS",
+        ast::Show::Profiles => "PROFILES",
+        ast::Show::Profile { .. } => "PROFILE",
+        ast::Show::Other(name, _) => name,
+        _ => "of this kind",
+    }
+}
+
+/// A list that is always empty: Narwal has none of these.
+fn empty(columns: &'static [&'static str], f: ast::Filter) -> SqlResult<Show> {
+    filter(f)?;
+    Ok(Show::Empty(columns))
+}
+
+fn filter(given: ast::Filter) -> SqlResult<Filter> {
+    Ok(match given {
+        ast::Filter::None => Filter::None,
+        ast::Filter::Like(pattern) => Filter::Like(pattern),
+        ast::Filter::Where(operand) => Filter::Where(condition::condition(&operand)?),
+    })
+}
+
+fn user(given: Option<ast::UserName>) -> SqlResult<UserName> {
+    given.map_or(Ok(UserName::Current), account::name)
+}
+
+fn create(given: ast::ShowCreate) -> SqlResult<Show> {
+    Ok(match given {
+        ast::ShowCreate::Table(t) => Show::CreateTable(t),
+        ast::ShowCreate::View(t) => Show::CreateView(t),
+        ast::ShowCreate::Sequence(t) => Show::CreateSequence(t),
+        ast::ShowCreate::Database {
+            if_not_exists,
+            name,
+        } => Show::CreateDatabase {
+            if_not_exists,
+            name,
+        },
+        ast::ShowCreate::User(who) => Show::CreateUser(user(who)?),
+        _ => {
+            return Err(SqlError::unsupported(
+                "SHOW CREATE of views, triggers and routines",
+            ));
+        }
+    })
+}
+
+/// Offset and count of LIMIT.
+fn limit(given: Option<Limit>) -> SqlResult<(u64, u64)> {
+    let Some(l) = given else {
+        return Ok((0, u64::MAX));
+    };
+    let number = |e: &Expr| match e {
+        // Too large is as large as it gets.
+        Expr::Literal(Literal::Number(n)) => Ok(n.parse().unwrap_or(u64::MAX)),
+        _ => Err(SqlError::unsupported("parameters in LIMIT of SHOW")),
+    };
+    let offset = l.offset.as_ref().map_or(Ok(0), number)?;
+    Ok((offset, number(&l.count)?))
+}

@@ -1,0 +1,41 @@
+//! What the session is, as virtual tables and SHOW see it.
+
+use crate::acl::{Account, Acl};
+use crate::instance::Instance;
+use crate::process::Process;
+use crate::session::ClientSession;
+use crate::session_vars::SessionVars;
+use std::sync::Arc;
+
+/// What the rows are made from. Who reads them and what that account sees is settled when the statement is planned.
+pub(crate) struct View {
+    pub instance: Arc<Instance>,
+    pub acl: Arc<Acl>,
+    pub account: Arc<Account>,
+    pub user: String,
+    pub vars: Arc<SessionVars>,
+    pub process: Arc<Process>,
+    /// TLS version and cipher.
+    pub tls: (String, String),
+    /// The connection is compressed.
+    pub compressed: bool,
+    /// The snapshot of the open transaction.
+    pub snapshot: Option<u64>,
+}
+
+impl ClientSession {
+    /// What virtual tables show to this session.
+    pub(crate) fn view(&self) -> View {
+        View {
+            instance: self.instance.clone(),
+            acl: self.instance.acl(),
+            account: self.account.clone(),
+            user: self.client.user.clone(),
+            vars: self.vars.clone(),
+            process: self.process.clone(),
+            tls: self.client.tls.clone().unwrap_or_default(),
+            compressed: self.client.compressed,
+            snapshot: self.open.as_ref().and_then(|o| o.txn.snapshot_seq()),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Columns: attributes and defaults.
+
+use super::charset::{collation, mismatched_collation};
+use super::{table, types, unsupported};
+use crate::ast::{AstExpr, ColumnSpec, IndexSpec, TableElements};
+use narwal_engine::{ColumnDef, DefaultDef};
+use narwal_syntax::SqlMode;
+use narwal_syntax::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated};
+use narwal_syntax::ast::{Literal, UnaryOp};
+use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};
+
+/// A default: a constant, or an expression that is none.
+type Default = Result<DefaultDef, AstExpr>;
+
+/// Adds a column, with the indexes and the foreign key that its attributes ask for.
+pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> SqlResult<()> {
+    if c.name.is_empty() || c.name.ends_with(' ') {
+        return Err(SqlError::new(
+            1166,
+            b"42000",
+            format!("Incorrect column name '{}'", c.name),
+        ));
+    }
+    let (kind, ty) = types::data_type(&c.ty, &c.name, sql_mode)?;
+    let mut spec = ColumnSpec {
+        def: ColumnDef {
+            name: c.name.clone(),
+            ty: ColumnType {
+                kind,
+                unsigned: ty.unsigned,
+                collation: Collation::Binary,
+            },
+            nullable: !ty.serial,
+            default: DefaultDef::None,
+            auto_increment: ty.serial,
+            on_update: None,
+            comment: String::new(),
+            display_width: ty.width,
+            generated: None,
+            check: None,
+        },
+        null_given: false,
+        collation: ty.collation,
+        default: None,
+        check: c.check.map(|c| c.expr.expr),
+        generated: match c.generated {
+            None => None,
+            Some(Generated::Row(_)) => return unsupported("GENERATED ALWAYS AS ROW"),
+            Some(Generated::Expr { expr, stored }) => Some((expr.expr, stored)),
+        },
+        bin: ty.bin,
+        json: ty.json,
+    };
+    let mut keys = Keys {
+        primary: false,
+        unique: ty.serial,
+    };
+    for a in c.attributes {
+        attribute(a, ty.collation, &mut spec, &mut keys)?;
+    }
+    on_update_fits(&spec.def)?;
+    keys.add(&c.name, t);
+    t.columns.push(spec);
+    if let Some(r) = c.references {
+        let mut key = table::references(r)?;
+        key.name = c.constraint;
+        key.columns.push(c.name);
+        t.foreign_keys.push(key);
+    }
+    Ok(())
+}
+
+/// Indexes that attributes ask for.
+struct Keys {
+    primary: bool,
+    unique: bool,
+}
+
+impl Keys {
+    fn add(&self, column: &str, t: &mut TableElements) {
+        for (asked, primary) in [(self.primary, true), (self.unique, false)] {
+            if asked {
+                t.indexes.push(IndexSpec {
+                    name: None,
+                    if_not_exists: false,
+                    primary,
+                    unique: true,
+                    columns: vec![(column.to_string(), None, false)],
+                    comment: String::new(),
+                });
+            }
+        }
+    }
+}
+
+/// `charset`: the collation that the type itself named.
+fn attribute(
+    a: ColumnAttribute,
+    charset: Option<Collation>,
+    spec: &mut ColumnSpec,
+    keys: &mut Keys,
+) -> SqlResult<()> {
+    let def = &mut spec.def;
+    match a {
+        ColumnAttribute::Null => spec.null_given = true,
+        ColumnAttribute::NotNull => {
+            def.nullable = false;
+            spec.null_given = true;
+        }
+        ColumnAttribute::Default(d) => match default(d, def.ty.kind)? {
+            Ok(d) => (def.default, spec.default) = (d, None),
+            Err(e) => (def.default, spec.default) = (DefaultDef::None, Some(e)),
+        },
+        ColumnAttribute::OnUpdate(digits) => def.on_update = Some(now_digits(digits)?),
+        ColumnAttribute::AutoIncrement => {
+            def.auto_increment = true;
+            def.nullable = false;
+        }
+        ColumnAttribute::Serial => {
+            def.auto_increment = true;
+            def.nullable = false;
+            keys.unique = true;
+        }
+        ColumnAttribute::PrimaryKey => keys.primary = true,
+        ColumnAttribute::Unique => keys.unique = true,
+        ColumnAttribute::Comment(c) => def.comment = c,
+        // That of the character set, which an attribute before it does not change.
+        ColumnAttribute::Collate(None) => {}
+        ColumnAttribute::Collate(Some(name)) => {
+            let c = collation(&name)?;
+            let set = charset.map(Collation::charset);
+            if let Some(set) = set.filter(|s| *s != c.charset()) {
+                return Err(mismatched_collation(c, set));
+            }
+            spec.collation = Some(c);
+        }
+        ColumnAttribute::Compressed(_) => return unsupported("column attribute COMPRESSED"),
+        ColumnAttribute::Invisible => return unsupported("column attribute INVISIBLE"),
+        ColumnAttribute::Versioning(true) => return unsupported("column attribute WITH"),
+        ColumnAttribute::Versioning(false) => return unsupported("column attribute WITHOUT"),
+        ColumnAttribute::Engines(name, _) => return Err(table::unknown_option(&name)),
+    }
+    Ok(())
+}
+
+/// ON UPDATE is for columns that hold as many digits as it gives.
+fn on_update_fits(def: &ColumnDef) -> SqlResult<()> {
+    let Some(digits) = def.on_update else {
+        return Ok(());
+    };
+    let fits = match def.ty.kind {
+        TypeKind::Timestamp(p) | TypeKind::DateTime(p) => p == digits,
+        _ => false,
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(SqlError::new(
+            1294,
+            b"HY000",
+            format!("Invalid ON UPDATE clause for '{}' column", def.name),
+        )),
+    }
+}
+
+/// Digits of CURRENT_TIMESTAMP.
+fn now_digits(n: u64) -> SqlResult<u8> {
+    match n {
+        0..=6 => Ok(n as u8),
+        _ => Err(SqlError::new(
+            1426,
+            b"42000",
+            format!("Too big precision specified for 'current_timestamp'. Maximum is 6 ({n})"),
+        )),
+    }
+}
+
+/// The DEFAULT of a column of this type.
+fn default(d: ColumnDefault, kind: TypeKind) -> SqlResult<Default> {
+    match (&d, kind) {
+        (ColumnDefault::Expr(_), TypeKind::Bit(_)) => bit_default(d),
+        _ => plain_default(d),
+    }
+}
+
+/// The DEFAULT of a column whose type does not matter, or is not known.
+pub(super) fn plain_default(d: ColumnDefault) -> SqlResult<Default> {
+    match d {
+        ColumnDefault::Now(n) => Ok(Ok(DefaultDef::CurrentTimestamp(now_digits(n)?))),
+        ColumnDefault::Expr(e) => Ok(constant(e.expr)),
+    }
+}
+
+/// The DEFAULT of a BIT column, kept as SHOW prints it: `b'101'`. A string stands for its bytes there.
+fn bit_default(d: ColumnDefault) -> SqlResult<Default> {
+    let string = match &d {
+        ColumnDefault::Expr(e) => match &e.expr {
+            AstExpr::Literal(Literal::String(s)) => Some(s.clone().into_bytes()),
+            _ => None,
+        },
+        ColumnDefault::Now(_) => None,
+    };
+    let d = match plain_default(d)? {
+        Err(AstExpr::Literal(Literal::Bit(bits))) => Ok(DefaultDef::Text(
+            u64::from_str_radix(&bits, 2).map_or(bits, |n| n.to_string()),
+        )),
+        d => d,
+    };
+    let Ok(DefaultDef::Text(t)) = d else {
+        return Ok(d);
+    };
+    Ok(Ok(DefaultDef::Text(match (string, t.parse::<u64>()) {
+        (Some(s), _) if s.len() <= 8 => {
+            let v = s.iter().fold(0u64, |a, b| a << 8 | u64::from(*b));
+            format!("b'{v:b}'")
+        }
+        (None, Ok(v)) => format!("b'{v:b}'"),
+        // No value of any BIT column.
+        _ => t,
+    })))
+}
+
+/// Takes a constant for one, whatever parentheses are round it; else gives the expression back.
+#[allow(clippy::result_large_err)] // No error: the other of two results, taken apart at once.
+fn constant(e: AstExpr) -> Default {
+    let number = |e: &AstExpr| match e {
+        AstExpr::Literal(Literal::Number(n)) => Some(n.clone()),
+        _ => None,
+    };
+    match e {
+        AstExpr::Nested(e) => constant(*e),
+        AstExpr::Unary {
+            op: op @ (UnaryOp::Minus | UnaryOp::Plus),
+            expr,
+        } => match number(&expr) {
+            Some(n) if op == UnaryOp::Minus => Ok(DefaultDef::Text(format!("-{n}"))),
+            Some(n) => Ok(DefaultDef::Text(n)),
+            None => Err(AstExpr::Unary { op, expr }),
+        },
+        AstExpr::Literal(Literal::Null) => Ok(DefaultDef::Null),
+        AstExpr::Literal(Literal::Bool(b)) => Ok(DefaultDef::Text(u8::from(b).to_string())),
+        AstExpr::Literal(Literal::Number(s) | Literal::String(s)) => Ok(DefaultDef::Text(s)),
+        AstExpr::Temporal { text, .. } => Ok(DefaultDef::Text(text)),
+        e => Err(e),
+    }
+}

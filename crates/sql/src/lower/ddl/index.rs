@@ -1,0 +1,59 @@
+//! Indexes.
+
+use super::{no_replace, no_wait, unsupported};
+use crate::ast::{DdlStmt, IndexSpec};
+use narwal_syntax::ast::ddl::{CreateIndex, Index, IndexKind, IndexMethod, IndexOption};
+use narwal_types::SqlResult;
+
+/// An index of a table's definition.
+pub(super) fn index(i: Index) -> SqlResult<IndexSpec> {
+    if matches!(i.kind, IndexKind::Fulltext | IndexKind::Spatial) {
+        return unsupported("FULLTEXT and SPATIAL indexes");
+    }
+    if i.without_overlaps.is_some() {
+        return unsupported("WITHOUT OVERLAPS");
+    }
+    let primary = i.kind == IndexKind::Primary;
+    let mut spec = IndexSpec {
+        // A primary key has one name.
+        name: i.name.or(i.constraint).filter(|_| !primary),
+        if_not_exists: i.if_not_exists,
+        primary,
+        unique: primary || i.kind == IndexKind::Unique,
+        columns: Vec::new(),
+        comment: String::new(),
+    };
+    for p in i.parts {
+        let prefix = p.prefix.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        spec.columns.push((p.column, prefix, p.desc));
+    }
+    for o in i.options {
+        match o {
+            // HASH is built as BTREE by InnoDB too.
+            IndexOption::Using(IndexMethod::BTree | IndexMethod::Hash) => {}
+            IndexOption::Using(IndexMethod::RTree) => {
+                return unsupported("index types other than BTREE");
+            }
+            IndexOption::Comment(c) => spec.comment = c,
+            IndexOption::KeyBlockSize(_) | IndexOption::Ignored(false) | IndexOption::Visible => {}
+            IndexOption::Ignored(true) | IndexOption::Parser(_) => {
+                return unsupported("IGNORED indexes and WITH PARSER");
+            }
+            IndexOption::Engines(name, _) => return Err(super::table::unknown_option(&name)),
+        }
+    }
+    Ok(spec)
+}
+
+/// CREATE INDEX.
+pub(super) fn create(c: CreateIndex) -> SqlResult<DdlStmt> {
+    no_replace(c.creation)?;
+    no_wait(c.how.wait)?;
+    // What Narwal does fits every ALGORITHM and every LOCK but NONE.
+    let lock_none = c.how.lock.is_some_and(|l| l.eq_ignore_ascii_case("NONE"));
+    Ok(DdlStmt::CreateIndex {
+        table: c.table,
+        index: index(c.index)?,
+        lock_none,
+    })
+}

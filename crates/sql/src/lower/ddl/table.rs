@@ -1,0 +1,146 @@
+//! CREATE TABLE: elements and options.
+
+use super::{charset, column, index, unsupported};
+use crate::ast::{CheckSpec, CreateTable, Duplicates, ForeignKeySpec, TableElements, TableOptions};
+use narwal_engine::ForeignAction;
+use narwal_syntax::SqlMode;
+use narwal_syntax::ast::ddl as syntax;
+use narwal_syntax::ast::ddl::{TableElement, TableOption};
+use narwal_types::{SqlError, SqlResult};
+
+/// CREATE TABLE.
+pub(super) fn create(t: syntax::CreateTable, sql_mode: SqlMode) -> SqlResult<CreateTable> {
+    let elements = elements(t.elements, sql_mode)?;
+    let options = options(t.options)?;
+    if t.partitions.is_some() {
+        return unsupported("PARTITION BY");
+    }
+    if t.like.is_none() && t.select.is_none() && elements == TableElements::default() {
+        return Err(SqlError::new(
+            1113,
+            b"42000",
+            "A table must have at least 1 column",
+        ));
+    }
+    Ok(CreateTable {
+        temporary: t.temporary,
+        or_replace: t.creation.or_replace,
+        if_not_exists: t.creation.if_not_exists,
+        table: t.table,
+        elements,
+        options,
+        like: t.like,
+        duplicates: match t.duplicates {
+            syntax::OnDuplicate::Refuse => Duplicates::Refuse,
+            syntax::OnDuplicate::Ignore => Duplicates::Ignore,
+            syntax::OnDuplicate::Replace => Duplicates::Replace,
+        },
+        select: t.select,
+    })
+}
+
+/// Elements of a table's definition.
+pub(super) fn elements(list: Vec<TableElement>, sql_mode: SqlMode) -> SqlResult<TableElements> {
+    let mut t = TableElements::default();
+    for e in list {
+        match e {
+            TableElement::Column(c) => column::column(c, sql_mode, &mut t)?,
+            TableElement::Index(i) => t.indexes.push(index::index(i)?),
+            TableElement::Check(c) => t.checks.push(CheckSpec {
+                name: c.name,
+                if_not_exists: c.if_not_exists,
+                expr: c.expr.expr,
+            }),
+            TableElement::ForeignKey(k) => {
+                let mut key = references(k.references)?;
+                key.name = k.name;
+                key.index = k.index;
+                key.if_not_exists = k.if_not_exists;
+                key.columns = k.columns;
+                t.foreign_keys.push(key);
+            }
+            TableElement::Period(_) => return unsupported("PERIOD FOR"),
+        }
+    }
+    Ok(t)
+}
+
+/// A foreign key whose own name and columns are still missing.
+pub(super) fn references(r: syntax::References) -> SqlResult<ForeignKeySpec> {
+    Ok(ForeignKeySpec {
+        name: None,
+        index: None,
+        if_not_exists: false,
+        columns: Vec::new(),
+        parent: r.table,
+        parent_columns: r.columns,
+        on_delete: action(r.on_delete)?,
+        on_update: action(r.on_update)?,
+    })
+}
+
+fn action(a: Option<syntax::ForeignAction>) -> SqlResult<ForeignAction> {
+    Ok(match a {
+        None => ForeignAction::default(),
+        Some(syntax::ForeignAction::Restrict) => ForeignAction::Restrict,
+        Some(syntax::ForeignAction::Cascade) => ForeignAction::Cascade,
+        Some(syntax::ForeignAction::SetNull) => ForeignAction::SetNull,
+        Some(syntax::ForeignAction::NoAction) => ForeignAction::NoAction,
+        Some(syntax::ForeignAction::SetDefault) => return unsupported("ON DELETE SET DEFAULT"),
+    })
+}
+
+/// Options of a table.
+pub(super) fn options(list: Vec<TableOption>) -> SqlResult<TableOptions> {
+    let mut t = TableOptions::default();
+    for o in list {
+        match o {
+            TableOption::Engine(name) => t.engine = Some(name),
+            TableOption::Charset(c) => charset::add(&c, &mut t.collation)?,
+            TableOption::Comment(c) => t.comment = Some(c),
+            // What no counter holds is as good as the last that one holds.
+            TableOption::AutoIncrement(n) => {
+                t.auto_increment = Some(n.parse().unwrap_or(u64::MAX));
+            }
+            TableOption::Union(_) => return unsupported("table option UNION"),
+            TableOption::SystemVersioning => return unsupported("table option WITH"),
+            TableOption::Sequence(true) => return unsupported("table option SEQUENCE"),
+            TableOption::Sequence(false) => {}
+            TableOption::Known(name, _) => known(name)?,
+            TableOption::Engines(name, _) => return Err(engine_option(&name)),
+        }
+    }
+    Ok(t)
+}
+
+/// Hints about another engine's files change nothing that a client can see; what would is refused.
+fn known(name: &str) -> SqlResult<()> {
+    match name {
+        "CONNECTION" | "DATA DIRECTORY" | "INDEX DIRECTORY" | "INSERT_METHOD" | "STORAGE"
+        | "TABLESPACE" => {
+            let word = name.split(' ').next().unwrap_or(name);
+            unsupported(format!("table option {word}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Options of InnoDB are known, others are not.
+fn engine_option(name: &str) -> SqlError {
+    const INNODB: [&str; 4] = [
+        "PAGE_COMPRESSED",
+        "PAGE_COMPRESSION_LEVEL",
+        "ENCRYPTED",
+        "ENCRYPTION_KEY_ID",
+    ];
+    let upper = name.to_ascii_uppercase();
+    match INNODB.contains(&upper.as_str()) {
+        true => SqlError::unsupported(format!("table option {upper}")),
+        false => unknown_option(name),
+    }
+}
+
+/// 1911: an option that no engine knows.
+pub(super) fn unknown_option(name: &str) -> SqlError {
+    SqlError::new(1911, b"HY000", format!("Unknown option '{name}'"))
+}

@@ -1,0 +1,301 @@
+//! Data types.
+
+use super::charset::charset;
+use super::unsupported;
+use narwal_syntax::SqlMode;
+use narwal_syntax::ast::ddl::{DataType, TypeAttribute, TypeName};
+use narwal_types::{BlobSize, Collation, FixedKind, Members, SqlError, SqlResult, TypeKind};
+
+/// A type: kind, sign, and what decides its collation.
+#[derive(Default)]
+pub(super) struct Type {
+    pub(super) unsigned: bool,
+    pub(super) collation: Option<Collation>,
+    /// BINARY: the collation by code points of whatever the character set is.
+    pub(super) bin: bool,
+    /// JSON: text with a check.
+    pub(super) json: bool,
+    /// SERIAL: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
+    pub(super) serial: bool,
+    /// Display width of an integer, if one was given.
+    pub(super) width: Option<u8>,
+}
+
+pub(crate) fn too_big(column: &str, max: u32) -> SqlError {
+    SqlError::new(
+        1074,
+        b"42000",
+        format!(
+            "Column length too big for column '{column}' (max = {max}); use BLOB or TEXT instead"
+        ),
+    )
+}
+
+/// The type of a column.
+pub(super) fn data_type(
+    t: &DataType,
+    column: &str,
+    sql_mode: SqlMode,
+) -> SqlResult<(TypeKind, Type)> {
+    if t.schema.is_some() {
+        return unsupported(format!("type {} of a schema", t.word));
+    }
+    let mut ty = Type::default();
+    let kind = kind(t, column, sql_mode, &mut ty)?;
+    for a in &t.attributes {
+        match a {
+            TypeAttribute::Unsigned => ty.unsigned = true,
+            TypeAttribute::Signed | TypeAttribute::Byte => {}
+            TypeAttribute::Zerofill => return unsupported("ZEROFILL"),
+            TypeAttribute::Charset(name) => {
+                ty.collation = Some(charset(name)?.default_collation());
+            }
+            TypeAttribute::Binary => ty.bin = true,
+            TypeAttribute::Ascii => ty.collation = Some(Collation::Latin1SwedishCi),
+            TypeAttribute::Unicode => return unsupported("character set ucs2"),
+            TypeAttribute::Compressed(_) => return unsupported("column attribute COMPRESSED"),
+            TypeAttribute::RefSystemId(_) => {
+                return unsupported("column attribute REF_SYSTEM_ID");
+            }
+        }
+    }
+    Ok((kind, ty))
+}
+
+fn kind(t: &DataType, column: &str, sql_mode: SqlMode, ty: &mut Type) -> SqlResult<TypeKind> {
+    use TypeName as N;
+    if t.attributes.contains(&TypeAttribute::Byte) {
+        return bytes(t, column);
+    }
+    Ok(match t.name {
+        N::TinyInt => int(TypeKind::TinyInt, t, column, ty)?,
+        N::SmallInt => int(TypeKind::SmallInt, t, column, ty)?,
+        N::MediumInt => int(TypeKind::MediumInt, t, column, ty)?,
+        N::Int => int(TypeKind::Int, t, column, ty)?,
+        N::BigInt => int(TypeKind::BigInt, t, column, ty)?,
+        N::Bool => {
+            ty.width = Some(1);
+            TypeKind::TinyInt
+        }
+        N::Serial => {
+            ty.unsigned = true;
+            ty.serial = true;
+            TypeKind::BigInt
+        }
+        N::Decimal => decimal(t, column)?,
+        N::Float => float(t, column)?,
+        N::Real if t.scale.is_none() && sql_mode.has(SqlMode::REAL_AS_FLOAT) => TypeKind::Float,
+        N::Double | N::Real if t.length.is_some() => return unsupported("DOUBLE(M,D)"),
+        N::Double | N::Real => TypeKind::Double,
+        N::Char | N::NationalChar => TypeKind::Char(fixed_length(t, column)?),
+        // What the character set allows is known later.
+        N::VarChar | N::NationalVarChar => TypeKind::VarChar(varying(t, column, 16383)?),
+        N::Binary => TypeKind::Binary(fixed_length(t, column)?),
+        N::VarBinary => TypeKind::VarBinary(varying(t, column, 65532)?),
+        N::TinyText => TypeKind::Text(BlobSize::Tiny),
+        N::Text => TypeKind::Text(sized(t.length, 4)),
+        N::MediumText | N::LongVarChar => TypeKind::Text(BlobSize::Medium),
+        N::LongText => TypeKind::Text(BlobSize::Long),
+        N::TinyBlob => TypeKind::Blob(BlobSize::Tiny),
+        N::Blob => TypeKind::Blob(sized(t.length, 1)),
+        N::MediumBlob | N::LongVarBinary => TypeKind::Blob(BlobSize::Medium),
+        N::LongBlob => TypeKind::Blob(BlobSize::Long),
+        N::Date => TypeKind::Date,
+        N::Time => TypeKind::Time(digits(t, column)?),
+        N::DateTime => TypeKind::DateTime(digits(t, column)?),
+        N::Timestamp => TypeKind::Timestamp(digits(t, column)?),
+        N::Year if t.length == Some(2) => return unsupported("YEAR(2)"),
+        N::Year => TypeKind::Year,
+        N::Enum => TypeKind::Enum(members(t, column)?),
+        N::Set => set(t, column)?,
+        N::Bit => bit(t, column)?,
+        N::Json => {
+            ty.json = true;
+            ty.collation = Some(Collation::Utf8mb4Bin);
+            TypeKind::Text(BlobSize::Long)
+        }
+        N::Named => named(t)?,
+    })
+}
+
+/// A type that has a name of its own.
+fn named(t: &DataType) -> SqlResult<TypeKind> {
+    match t.word.to_ascii_uppercase().as_str() {
+        "UUID" => Ok(TypeKind::Fixed(FixedKind::Uuid)),
+        "INET4" => Ok(TypeKind::Fixed(FixedKind::Inet4)),
+        "INET6" => Ok(TypeKind::Fixed(FixedKind::Inet6)),
+        word => unsupported(format!("type {word}")),
+    }
+}
+
+/// A character type with BYTE: the type of bytes beside it.
+fn bytes(t: &DataType, column: &str) -> SqlResult<TypeKind> {
+    Ok(match t.name {
+        TypeName::Char => TypeKind::Binary(fixed_length(t, column)?),
+        TypeName::VarChar => TypeKind::VarBinary(varying(t, column, 65532)?),
+        TypeName::TinyText => TypeKind::Blob(BlobSize::Tiny),
+        TypeName::Text => TypeKind::Blob(sized(t.length, 1)),
+        TypeName::MediumText | TypeName::LongVarChar => TypeKind::Blob(BlobSize::Medium),
+        TypeName::LongText => TypeKind::Blob(BlobSize::Long),
+        _ => return unsupported(format!("{} BYTE", t.word)),
+    })
+}
+
+fn int(kind: TypeKind, t: &DataType, column: &str, ty: &mut Type) -> SqlResult<TypeKind> {
+    // It is kept to be shown: drivers take tinyint(1) for a boolean.
+    match t.length {
+        Some(n) if n > 255 => Err(too_wide(column, 255)),
+        n => {
+            ty.width = n.filter(|n| *n > 0).map(|n| n as u8);
+            Ok(kind)
+        }
+    }
+}
+
+fn too_wide(column: &str, max: u32) -> SqlError {
+    SqlError::new(
+        1439,
+        b"42000",
+        format!("Display width out of range for '{column}' (max = {max})"),
+    )
+}
+
+fn too_precise(column: &str, max: u32) -> SqlError {
+    SqlError::new(
+        1426,
+        b"42000",
+        format!("Too big precision specified for '{column}'. Maximum is {max}"),
+    )
+}
+
+fn decimal(t: &DataType, column: &str) -> SqlResult<TypeKind> {
+    let p = t.length.filter(|p| *p > 0).unwrap_or(10);
+    let s = t.scale.unwrap_or(0);
+    if p > 65 {
+        return Err(too_precise(column, 65));
+    }
+    if s > 38 {
+        return Err(SqlError::new(
+            1425,
+            b"42000",
+            format!("Too big scale specified for '{column}'. Maximum is 38"),
+        ));
+    }
+    if s > p {
+        return Err(SqlError::new(
+            1427,
+            b"42000",
+            format!(
+                "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{column}')"
+            ),
+        ));
+    }
+    Ok(TypeKind::Decimal(p as u8, s as u8))
+}
+
+fn float(t: &DataType, column: &str) -> SqlResult<TypeKind> {
+    if t.scale.is_some() {
+        return unsupported("FLOAT(M,D)");
+    }
+    match t.length {
+        None | Some(0..=24) => Ok(TypeKind::Float),
+        Some(25..=53) => Ok(TypeKind::Double),
+        Some(_) => Err(SqlError::new(
+            1063,
+            b"42000",
+            format!("Incorrect column specifier for column '{column}'"),
+        )),
+    }
+}
+
+fn bit(t: &DataType, column: &str) -> SqlResult<TypeKind> {
+    match t.length {
+        None | Some(0) => Ok(TypeKind::Bit(1)),
+        Some(n @ 1..=64) => Ok(TypeKind::Bit(n as u8)),
+        Some(_) => Err(too_wide(column, 64)),
+    }
+}
+
+/// The length of CHAR and BINARY.
+fn fixed_length(t: &DataType, column: &str) -> SqlResult<u16> {
+    match t.length.unwrap_or(1) {
+        n @ 0..=255 => Ok(n as u16),
+        _ => Err(too_big(column, 255)),
+    }
+}
+
+/// The length of VARCHAR and VARBINARY; `max` is the one that the error names.
+fn varying(t: &DataType, column: &str, max: u32) -> SqlResult<u16> {
+    match t.length.unwrap_or(0) {
+        n @ 0..=65532 => Ok(n as u16),
+        _ => Err(too_big(column, max)),
+    }
+}
+
+/// Digits behind a second's point.
+fn digits(t: &DataType, column: &str) -> SqlResult<u8> {
+    match t.length.unwrap_or(0) {
+        n @ 0..=6 => Ok(n as u8),
+        _ => Err(too_precise(column, 6)),
+    }
+}
+
+/// `('a','b',...)`. Spaces at the end of a member are dropped.
+fn members(t: &DataType, column: &str) -> SqlResult<Members> {
+    let mut list = t.members.clone();
+    for m in &mut list {
+        m.truncate(m.trim_end_matches(' ').len());
+        if m.chars().count() > 255 {
+            return Err(SqlError::new(
+                3505,
+                b"HY000",
+                format!("Too long enumeration/set value for column {column}."),
+            ));
+        }
+    }
+    if list.len() > 65_535 {
+        return Err(SqlError::new(
+            1097,
+            b"HY000",
+            format!("Too many strings for column {column} and ENUM"),
+        ));
+    }
+    Ok(Members::new(list))
+}
+
+fn set(t: &DataType, column: &str) -> SqlResult<TypeKind> {
+    let members = members(t, column)?;
+    if members.len() > 64 {
+        return Err(SqlError::new(
+            1097,
+            b"HY000",
+            format!("Too many strings for column {column} and SET"),
+        ));
+    }
+    if let Some(m) = members.list().iter().find(|m| m.contains(',')) {
+        return Err(SqlError::new(
+            1367,
+            b"22007",
+            format!("Illegal set '{m}' value found during parsing"),
+        ));
+    }
+    Ok(TypeKind::Set(members))
+}
+
+pub(crate) fn is_text(k: TypeKind) -> bool {
+    matches!(
+        k,
+        TypeKind::Char(_) | TypeKind::VarChar(_) | TypeKind::Text(_)
+    )
+}
+
+/// `TEXT(n)`, `BLOB(n)`: the smallest that holds n.
+fn sized(n: Option<u64>, bytes_per_char: u64) -> BlobSize {
+    match n.map(|n| n.saturating_mul(bytes_per_char)) {
+        None => BlobSize::Normal,
+        Some(0..=255) => BlobSize::Tiny,
+        Some(256..=65_535) => BlobSize::Normal,
+        Some(65_536..=16_777_215) => BlobSize::Medium,
+        Some(_) => BlobSize::Long,
+    }
+}

@@ -1,0 +1,127 @@
+//! What queries and DML may not have yet.
+
+use crate::ast::{
+    Delete, From, Insert, InsertSource, Into, IntoVariable, Join, LoadData, Select, TableRef,
+    Update,
+};
+use narwal_types::{SqlError, SqlResult};
+
+fn refused<T>(what: &str) -> SqlResult<T> {
+    Err(SqlError::unsupported(what))
+}
+
+/// Refuses what a SELECT, or one within it, may not have.
+pub(super) fn check(s: &Select) -> SqlResult<()> {
+    if !s.windows.is_empty() {
+        return refused("window functions");
+    }
+    if s.with_ties {
+        return refused("FETCH ... WITH TIES");
+    }
+    if s.procedure.is_some() {
+        return refused("PROCEDURE");
+    }
+    if s.rows_examined.is_some() {
+        return refused("LIMIT ROWS EXAMINED");
+    }
+    if let Some(with) = &s.with {
+        for cte in &with.ctes {
+            if !cte.cycle.is_empty() {
+                return refused("CYCLE");
+            }
+            check(&cte.query)?;
+        }
+    }
+    if let Some(from) = &s.from {
+        check_from(from)?;
+    }
+    check_subqueries(&s.subqueries)
+}
+
+fn check_subqueries(list: &[(usize, Select)]) -> SqlResult<()> {
+    list.iter().try_for_each(|(_, s)| check(s))
+}
+
+fn check_from(f: &From) -> SqlResult<()> {
+    match f {
+        From::Table(t) => check_table(t),
+        From::Query { query, .. } => check(query),
+        From::Set { first, rest } => {
+            check(first)?;
+            rest.iter().try_for_each(|(_, s)| check(s))
+        }
+        From::Join(j) => {
+            let Join { left, right, .. } = &**j;
+            check_from(left)?;
+            check_from(right)
+        }
+        From::JsonTable(_) => refused("JSON_TABLE"),
+    }
+}
+
+fn check_table(t: &TableRef) -> SqlResult<()> {
+    if !t.partitions.is_empty() {
+        return refused("PARTITION");
+    }
+    if t.system_time.is_some() {
+        return refused("FOR SYSTEM_TIME");
+    }
+    Ok(())
+}
+
+pub(super) fn check_insert(i: &Insert) -> SqlResult<()> {
+    if !i.partitions.is_empty() {
+        return refused("PARTITION");
+    }
+    if let InsertSource::Select(s) = &i.source {
+        check(s)?;
+    }
+    check_subqueries(&i.subqueries)
+}
+
+pub(super) fn check_update(u: &Update) -> SqlResult<()> {
+    check_table(&u.table)?;
+    if u.portion.is_some() {
+        return refused("FOR PORTION OF");
+    }
+    check_subqueries(&u.subqueries)
+}
+
+pub(super) fn check_delete(d: &Delete) -> SqlResult<()> {
+    check_table(&d.table)?;
+    if d.portion.is_some() {
+        return refused("FOR PORTION OF");
+    }
+    if d.history.is_some() {
+        return refused("DELETE HISTORY");
+    }
+    check_subqueries(&d.subqueries)
+}
+
+pub(super) fn check_load(l: &LoadData) -> SqlResult<()> {
+    if l.xml.is_some() {
+        return refused("LOAD XML");
+    }
+    if !l.partitions.is_empty() {
+        return refused("PARTITION");
+    }
+    check_subqueries(&l.subqueries)
+}
+
+/// Without stored programs there are no variables but those of the session.
+pub(super) fn check_into(into: &Into) -> SqlResult<()> {
+    let Into::Variables(list) = into else {
+        return Ok(());
+    };
+    match list.iter().find_map(|v| match v {
+        IntoVariable::Local(name, _) => Some(name),
+        IntoVariable::User(_) => None,
+    }) {
+        Some(name) => Err(SqlError::new(
+            1327,
+            b"42000",
+            format!("Undeclared variable: {name}"),
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,441 @@
+//! Stored programs: procedures, functions, triggers, events, packages, and the language of their bodies.
+
+use super::ddl::{Characteristic, Creation, DataType, Definer};
+use super::{Expression, Select, Statement, TableName};
+
+/// A stored program's definition, or a compound statement that is run at once.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // It is boxed where it is kept.
+pub enum Program {
+    /// CREATE PROCEDURE and CREATE FUNCTION.
+    Routine(CreateRoutine),
+    /// CREATE FUNCTION ... SONAME.
+    Udf(CreateUdf),
+    /// CREATE TRIGGER.
+    Trigger(CreateTrigger),
+    /// CREATE EVENT.
+    Event(CreateEvent),
+    /// CREATE PACKAGE and CREATE PACKAGE BODY of sql_mode=ORACLE: its head alone is read.
+    Package(CreatePackage),
+    /// A statement of the language outside of any program: BEGIN NOT ATOMIC, IF, LOOP, ...
+    Compound(Body),
+    /// CALL.
+    Call(Call),
+    /// SIGNAL and RESIGNAL.
+    Signal(Signal),
+    /// GET DIAGNOSTICS.
+    GetDiagnostics(GetDiagnostics),
+}
+
+impl Program {
+    /// The words that say what kind of statement it is, e.g. `CREATE PROCEDURE`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Program::Routine(r) if r.returns.is_some() => "CREATE FUNCTION",
+            Program::Routine(_) => "CREATE PROCEDURE",
+            Program::Udf(_) => "CREATE FUNCTION",
+            Program::Trigger(_) => "CREATE TRIGGER",
+            Program::Event(_) => "CREATE EVENT",
+            Program::Package(p) if p.body => "CREATE PACKAGE BODY",
+            Program::Package(_) => "CREATE PACKAGE",
+            Program::Compound(body) => body.name(),
+            Program::Call(_) => "CALL",
+            Program::Signal(s) if s.again => "RESIGNAL",
+            Program::Signal(_) => "SIGNAL",
+            Program::GetDiagnostics(_) => "GET DIAGNOSTICS",
+        }
+    }
+}
+
+/// CREATE PROCEDURE and CREATE FUNCTION.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateRoutine {
+    /// OR REPLACE, IF NOT EXISTS.
+    pub creation: Creation,
+    /// DEFINER.
+    pub definer: Option<Definer>,
+    /// AGGREGATE function.
+    pub aggregate: bool,
+    /// Name.
+    pub name: TableName,
+    /// Parameters.
+    pub parameters: Vec<Parameter>,
+    /// RETURNS, of functions.
+    pub returns: Option<VariableType>,
+    /// Characteristics in order.
+    pub characteristics: Vec<Characteristic>,
+    /// What it does.
+    pub body: Body,
+}
+
+/// CREATE FUNCTION ... SONAME.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateUdf {
+    /// OR REPLACE, IF NOT EXISTS.
+    pub creation: Creation,
+    /// AGGREGATE.
+    pub aggregate: bool,
+    /// Name.
+    pub name: String,
+    /// RETURNS: STRING, INT, REAL or DECIMAL.
+    pub returns: &'static str,
+    /// The library.
+    pub library: String,
+}
+
+/// How a parameter is passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ParameterMode {
+    #[default]
+    In,
+    Out,
+    InOut,
+}
+
+/// A parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// IN, OUT, INOUT.
+    pub mode: ParameterMode,
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub ty: VariableType,
+}
+
+/// The type of a variable, a parameter or a result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum VariableType {
+    /// A data type, and its COLLATE; DEFAULT is none.
+    Data(DataType, Option<String>),
+    /// TYPE OF a column, or of another variable.
+    TypeOf(Vec<String>),
+    /// ROW TYPE OF a table or a cursor.
+    RowTypeOf(TableName),
+    /// ROW with fields.
+    Row(Vec<(String, DataType)>),
+}
+
+/// CREATE TRIGGER.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateTrigger {
+    /// OR REPLACE, IF NOT EXISTS.
+    pub creation: Creation,
+    /// DEFINER.
+    pub definer: Option<Definer>,
+    /// Name.
+    pub name: TableName,
+    /// BEFORE (true) or AFTER.
+    pub before: bool,
+    /// When.
+    pub event: TriggerEvent,
+    /// Table.
+    pub table: TableName,
+    /// FOLLOWS (true) or PRECEDES another trigger.
+    pub order: Option<(bool, String)>,
+    /// What it does.
+    pub body: Body,
+}
+
+/// What a trigger waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum TriggerEvent {
+    Insert,
+    Update,
+    Delete,
+}
+
+/// When an event runs.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // One an event.
+pub enum Schedule {
+    /// AT.
+    At(Expression),
+    /// EVERY.
+    Every {
+        /// How many.
+        amount: Expression,
+        /// Of what.
+        unit: String,
+        /// STARTS.
+        starts: Option<Expression>,
+        /// ENDS.
+        ends: Option<Expression>,
+    },
+}
+
+/// Whether an event runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum EventStatus {
+    Enable,
+    Disable,
+    DisableOnSlave,
+}
+
+/// What is said about an event besides its name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EventParts {
+    /// ON SCHEDULE.
+    pub schedule: Option<Schedule>,
+    /// ON COMPLETION PRESERVE (true) or NOT PRESERVE.
+    pub preserve: Option<bool>,
+    /// RENAME TO, of ALTER EVENT.
+    pub rename: Option<TableName>,
+    /// ENABLE, DISABLE.
+    pub status: Option<EventStatus>,
+    /// COMMENT.
+    pub comment: Option<String>,
+    /// DO.
+    pub body: Option<Box<Body>>,
+}
+
+/// CREATE EVENT.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateEvent {
+    /// OR REPLACE, IF NOT EXISTS.
+    pub creation: Creation,
+    /// DEFINER.
+    pub definer: Option<Definer>,
+    /// Name.
+    pub name: TableName,
+    /// The rest.
+    pub parts: EventParts,
+}
+
+/// ALTER EVENT.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlterEvent {
+    /// DEFINER.
+    pub definer: Option<Definer>,
+    /// Name.
+    pub name: TableName,
+    /// What changes.
+    pub parts: EventParts,
+}
+
+/// CREATE PACKAGE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreatePackage {
+    /// OR REPLACE, IF NOT EXISTS.
+    pub creation: Creation,
+    /// DEFINER.
+    pub definer: Option<Definer>,
+    /// BODY.
+    pub body: bool,
+    /// Name.
+    pub name: TableName,
+}
+
+/// CALL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The names before and of the procedure: `[database.][package.]procedure`.
+    pub name: Vec<String>,
+    /// Arguments.
+    pub arguments: Vec<Expression>,
+}
+
+/// A statement of a stored program.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // Programs are few and short.
+pub enum Body {
+    /// BEGIN ... END.
+    Block(Block),
+    /// IF: conditions with what follows them, and ELSE.
+    If {
+        /// Conditions, each with its statements.
+        branches: Vec<(Expression, Vec<Body>)>,
+        /// ELSE.
+        otherwise: Option<Vec<Body>>,
+    },
+    /// CASE.
+    Case {
+        /// What is compared; `None` if WHEN has conditions.
+        operand: Option<Expression>,
+        /// WHEN, each with its statements.
+        branches: Vec<(Expression, Vec<Body>)>,
+        /// ELSE.
+        otherwise: Option<Vec<Body>>,
+    },
+    /// LOOP, WHILE, REPEAT, FOR.
+    Loop(Loop),
+    /// LEAVE a label.
+    Leave(String),
+    /// ITERATE a label.
+    Iterate(String),
+    /// RETURN.
+    Return(Expression),
+    /// OPEN a cursor, with its arguments.
+    Open(String, Vec<Expression>),
+    /// CLOSE a cursor.
+    Close(String),
+    /// FETCH a cursor into variables.
+    Fetch(String, Vec<String>),
+    /// FETCH GROUP NEXT ROW of an aggregate function.
+    FetchGroupNextRow,
+    /// Any other statement.
+    Statement(Box<Statement>),
+}
+
+impl Body {
+    /// The word that it begins with.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Body::Block(_) => "BEGIN NOT ATOMIC",
+            Body::If { .. } => "IF",
+            Body::Case { .. } => "CASE",
+            Body::Loop(l) => match l.kind {
+                LoopKind::Endless => "LOOP",
+                LoopKind::While(_) => "WHILE",
+                LoopKind::Repeat(_) => "REPEAT",
+                LoopKind::Range { .. } | LoopKind::Cursor { .. } => "FOR",
+            },
+            Body::Leave(_) => "LEAVE",
+            Body::Iterate(_) => "ITERATE",
+            Body::Return(_) => "RETURN",
+            Body::Open(..) => "OPEN",
+            Body::Close(_) => "CLOSE",
+            Body::Fetch(..) | Body::FetchGroupNextRow => "FETCH",
+            Body::Statement(_) => "statement",
+        }
+    }
+}
+
+/// BEGIN ... END.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    /// Its label.
+    pub label: Option<String>,
+    /// NOT ATOMIC.
+    pub not_atomic: bool,
+    /// Declarations in order.
+    pub declarations: Vec<Declaration>,
+    /// Statements.
+    pub statements: Vec<Body>,
+}
+
+/// What is repeated how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loop {
+    /// Its label.
+    pub label: Option<String>,
+    /// Kind.
+    pub kind: LoopKind,
+    /// Statements.
+    pub statements: Vec<Body>,
+}
+
+/// Kinds of loops.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // Programs are few and short.
+pub enum LoopKind {
+    /// LOOP.
+    Endless,
+    /// WHILE a condition holds.
+    While(Expression),
+    /// REPEAT ... UNTIL a condition holds.
+    Repeat(Expression),
+    /// FOR i IN \[REVERSE\] from .. to
+    Range {
+        /// The variable.
+        variable: String,
+        /// REVERSE.
+        reverse: bool,
+        /// From.
+        from: Expression,
+        /// To.
+        to: Expression,
+    },
+    /// FOR row IN cursor(arguments), or IN (SELECT ...)
+    Cursor {
+        /// The variable.
+        variable: String,
+        /// The rows.
+        rows: CursorSource,
+    },
+}
+
+/// Where the rows of a FOR come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CursorSource {
+    /// A cursor, with its arguments.
+    Named(String, Vec<Expression>),
+    /// A query.
+    Query(Box<Select>),
+}
+
+/// DECLARE.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // Programs are few and short.
+pub enum Declaration {
+    /// Variables.
+    Variables {
+        /// Names.
+        names: Vec<String>,
+        /// Their type.
+        ty: VariableType,
+        /// DEFAULT.
+        default: Option<Expression>,
+    },
+    /// CONDITION FOR.
+    Condition(String, ConditionValue),
+    /// CURSOR \[(parameters)\] FOR.
+    Cursor(String, Vec<(String, VariableType)>, Box<Select>),
+    /// HANDLER FOR.
+    Handler {
+        /// CONTINUE or EXIT.
+        action: HandlerAction,
+        /// For these.
+        conditions: Vec<ConditionValue>,
+        /// What it does.
+        body: Box<Body>,
+    },
+}
+
+/// What a handler does in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum HandlerAction {
+    Continue,
+    Exit,
+}
+
+/// A condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConditionValue {
+    /// An error number.
+    Error(u64),
+    /// SQLSTATE.
+    State(String),
+    /// A declared condition.
+    Named(String),
+    /// SQLWARNING.
+    Warning,
+    /// NOT FOUND.
+    NotFound,
+    /// SQLEXCEPTION.
+    Exception,
+}
+
+/// SIGNAL and RESIGNAL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Signal {
+    /// RESIGNAL.
+    pub again: bool,
+    /// What is signalled.
+    pub condition: Option<ConditionValue>,
+    /// SET: items and their values.
+    pub set: Vec<(&'static str, Expression)>,
+}
+
+/// GET DIAGNOSTICS.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GetDiagnostics {
+    /// CONDITION: its number.
+    pub condition: Option<Expression>,
+    /// What goes where: a variable (a user variable has its `@`) and the item's name.
+    pub items: Vec<(String, &'static str)>,
+}

@@ -1,0 +1,600 @@
+//! Expressions: operators by precedence climbing, and what they stand between.
+
+use crate::ast::{
+    BinaryOp, Expr, IsTest, Literal, Qualified, SystemVar, TemporalKind, UnaryOp, VarScope,
+};
+use crate::keyword::Kw;
+use crate::lexer::string_value;
+use crate::parser::{MAX_CHAIN, Parser};
+use crate::sql_mode::SqlMode;
+use crate::token::{Tok, Token};
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
+
+/// How tightly operators hold, from loose to tight.
+pub(super) mod level {
+    pub(in crate::parse) const OR: u8 = 1;
+    pub(in crate::parse) const XOR: u8 = 2;
+    pub(in crate::parse) const AND: u8 = 3;
+    pub(in crate::parse) const NOT: u8 = 4;
+    pub(in crate::parse) const COMPARE: u8 = 6;
+    /// BETWEEN, and all that may stand beside LIKE.
+    pub(in crate::parse) const BETWEEN: u8 = 7;
+    pub(in crate::parse) const LIKE: u8 = 8;
+    /// An operand of LIKE.
+    pub(in crate::parse) const OPERAND: u8 = 9;
+    pub(in crate::parse) const BIT_OR: u8 = 10;
+    pub(in crate::parse) const BIT_AND: u8 = 11;
+    pub(in crate::parse) const SHIFT: u8 = 12;
+    pub(in crate::parse) const ADD: u8 = 13;
+    pub(in crate::parse) const MULTIPLY: u8 = 14;
+    pub(in crate::parse) const BIT_XOR: u8 = 15;
+    pub(in crate::parse) const CONCAT: u8 = 16;
+    /// An operand with the operators in front of it.
+    pub(in crate::parse) const SIMPLE: u8 = 17;
+}
+
+/// What stands behind an operand.
+enum Infix {
+    Binary(BinaryOp),
+    Is,
+    Between,
+    In,
+    Like,
+    Regexp,
+    SoundsLike,
+}
+
+impl Parser<'_> {
+    /// An expression.
+    pub(crate) fn expr(&mut self) -> SqlResult<Expr> {
+        // Lone literals (rows of INSERT) need not go through the operators.
+        if matches!(self.peek_at(1), Tok::Comma | Tok::RParen | Tok::End) {
+            match self.peek() {
+                Tok::Int | Tok::Decimal | Tok::Float => return Ok(self.number_literal()),
+                Tok::String => return Ok(Expr::Literal(Literal::String(self.string()?))),
+                Tok::Param(n) => {
+                    self.bump();
+                    return Ok(Expr::Param(usize::from(n)));
+                }
+                Tok::Word(Kw::NULL) => {
+                    self.bump();
+                    return Ok(Expr::Literal(Literal::Null));
+                }
+                _ => {}
+            }
+        }
+        let outer = std::mem::replace(&mut self.chain, 0);
+        let e = self.operators(level::OR);
+        self.chain = outer;
+        e
+    }
+
+    /// An expression without operators that are looser than `min`. Where LIKE wants an operand, NOT LIKE and its kind may
+    /// follow it nevertheless: `a LIKE b NOT LIKE c` is `a LIKE (b NOT LIKE c)`.
+    pub(super) fn operators(&mut self, min: u8) -> SqlResult<Expr> {
+        narwal_memory::check()?;
+        let (mut left, mut holds) = self.prefix(min)?;
+        loop {
+            let Some((infix, level, negated)) = self.infix() else {
+                return Ok(left);
+            };
+            // A comparison is no operand of LIKE, nor NOT of a comparison.
+            let fits = level >= min || (negated && min == level::OPERAND);
+            if !fits || holds < level {
+                return Ok(left);
+            }
+            self.chain += 1;
+            if self.chain > MAX_CHAIN {
+                return Err(too_long());
+            }
+            left = self.behind_operand(left, infix, level, negated)?;
+            // BETWEEN and LIKE may be operands of each other on the left side.
+            holds = if level == level::BETWEEN {
+                level::LIKE
+            } else {
+                level
+            };
+        }
+    }
+
+    /// The operator that is next, how tightly it holds, and whether NOT stands before it. Nothing is read.
+    #[inline]
+    fn infix(&self) -> Option<(Infix, u8, bool)> {
+        use BinaryOp as B;
+        let (op, level) = match self.peek() {
+            Tok::Comma | Tok::RParen | Tok::End => return None,
+            Tok::Eq => (B::Eq, level::COMPARE),
+            Tok::Plus => (B::Add, level::ADD),
+            Tok::Minus => (B::Sub, level::ADD),
+            Tok::Star => (B::Mul, level::MULTIPLY),
+            Tok::Slash => (B::Div, level::MULTIPLY),
+            Tok::Percent => (B::Mod, level::MULTIPLY),
+            Tok::NullSafeEq => (B::NullSafeEq, level::COMPARE),
+            Tok::Ne => (B::Ne, level::COMPARE),
+            Tok::Lt => (B::Lt, level::COMPARE),
+            Tok::Le => (B::Le, level::COMPARE),
+            Tok::Gt => (B::Gt, level::COMPARE),
+            Tok::Ge => (B::Ge, level::COMPARE),
+            Tok::AmpAmp => (B::And, level::AND),
+            Tok::PipePipe if self.mode.has(SqlMode::PIPES_AS_CONCAT) => (B::Concat, level::CONCAT),
+            Tok::PipePipe => (B::Or, level::OR),
+            Tok::Pipe => (B::BitOr, level::BIT_OR),
+            Tok::Amp => (B::BitAnd, level::BIT_AND),
+            Tok::Caret => (B::BitXor, level::BIT_XOR),
+            Tok::Shl => (B::Shl, level::SHIFT),
+            Tok::Shr => (B::Shr, level::SHIFT),
+            Tok::Word(k) => return self.infix_word(k),
+            _ => return None,
+        };
+        Some((Infix::Binary(op), level, false))
+    }
+
+    fn infix_word(&self, k: Kw) -> Option<(Infix, u8, bool)> {
+        use BinaryOp as B;
+        let predicate = |k| match k {
+            Kw::BETWEEN => Some((Infix::Between, level::BETWEEN)),
+            Kw::IN => Some((Infix::In, level::LIKE)),
+            Kw::LIKE => Some((Infix::Like, level::LIKE)),
+            Kw::REGEXP | Kw::RLIKE => Some((Infix::Regexp, level::LIKE)),
+            _ => None,
+        };
+        let (op, level) = match k {
+            Kw::AND => (B::And, level::AND),
+            Kw::OR => (B::Or, level::OR),
+            Kw::XOR => (B::Xor, level::XOR),
+            Kw::DIV => (B::IntDiv, level::MULTIPLY),
+            Kw::MOD => (B::Mod, level::MULTIPLY),
+            Kw::IS => return Some((Infix::Is, level::COMPARE, false)),
+            Kw::SOUNDS if self.at_nth(1, Kw::LIKE) => {
+                return Some((Infix::SoundsLike, level::LIKE, false));
+            }
+            Kw::NOT => {
+                let Tok::Word(k) = self.peek_at(1) else {
+                    return None;
+                };
+                let (infix, level) = predicate(k)?;
+                return Some((infix, level, true));
+            }
+            k => {
+                let (infix, level) = predicate(k)?;
+                return Some((infix, level, false));
+            }
+        };
+        Some((Infix::Binary(op), level, false))
+    }
+
+    /// Reads an operator and what stands behind it.
+    fn behind_operand(
+        &mut self,
+        left: Expr,
+        infix: Infix,
+        level: u8,
+        negated: bool,
+    ) -> SqlResult<Expr> {
+        let left = Box::new(left);
+        if negated {
+            self.bump();
+        }
+        self.bump();
+        match infix {
+            Infix::Binary(op) if level == level::COMPARE => self.comparison(left, op),
+            Infix::Binary(op) => {
+                if level == level::ADD && self.at_interval() {
+                    let right = Box::new(self.interval()?);
+                    return Ok(Expr::Binary { op, left, right });
+                }
+                let right = Box::new(self.operators(level + 1)?);
+                Ok(Expr::Binary { op, left, right })
+            }
+            Infix::SoundsLike => {
+                self.expect(Kw::LIKE)?;
+                let right = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
+                Ok(Expr::Binary {
+                    op: BinaryOp::SoundsLike,
+                    left,
+                    right,
+                })
+            }
+            Infix::Is => self.is_test(left),
+            Infix::Between => {
+                let low = Box::new(self.nested(|p| p.operators(level::BETWEEN))?);
+                self.expect(Kw::AND)?;
+                let high = Box::new(self.nested(|p| p.operators(level::BETWEEN))?);
+                Ok(Expr::Between {
+                    expr: left,
+                    low,
+                    high,
+                    negated,
+                })
+            }
+            Infix::In => self.in_list(left, negated),
+            Infix::Like => {
+                let pattern = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
+                let escape = match self.eat(Kw::ESCAPE) {
+                    true => Some(Box::new(self.nested(|p| p.operators(level::OPERAND))?)),
+                    false => None,
+                };
+                Ok(Expr::Like {
+                    expr: left,
+                    pattern,
+                    escape,
+                    negated,
+                })
+            }
+            Infix::Regexp => {
+                let pattern = Box::new(self.nested(|p| p.operators(level::OPERAND))?);
+                Ok(Expr::Regexp {
+                    expr: left,
+                    pattern,
+                    negated,
+                })
+            }
+        }
+    }
+
+    /// Behind a comparison: an operand, or ANY, SOME or ALL of a subquery.
+    fn comparison(&mut self, left: Box<Expr>, op: BinaryOp) -> SqlResult<Expr> {
+        let quantifier = match self.peek() {
+            Tok::Word(Kw::ALL) => Some(true),
+            Tok::Word(Kw::ANY | Kw::SOME)
+                if self.peek_at(1) == Tok::LParen && self.query_in_parens(1, true) =>
+            {
+                Some(false)
+            }
+            _ => None,
+        };
+        match quantifier {
+            Some(_) if op == BinaryOp::NullSafeEq => Err(self.error()),
+            Some(all) => {
+                self.bump();
+                if !self.query_in_parens(0, true) {
+                    return Err(self.error());
+                }
+                let query = self.subquery()?;
+                Ok(Expr::Quantified {
+                    op,
+                    left,
+                    all,
+                    query,
+                })
+            }
+            None => {
+                let right = Box::new(self.operators(level::COMPARE + 1)?);
+                Ok(Expr::Binary { op, left, right })
+            }
+        }
+    }
+
+    fn is_test(&mut self, expr: Box<Expr>) -> SqlResult<Expr> {
+        let negated = self.eat(Kw::NOT);
+        let what = match self.peek() {
+            Tok::Word(Kw::NULL) => IsTest::Null,
+            Tok::Word(Kw::TRUE) => IsTest::True,
+            Tok::Word(Kw::FALSE) => IsTest::False,
+            Tok::Word(Kw::UNKNOWN) => IsTest::Unknown,
+            _ => return Err(self.error()),
+        };
+        self.bump();
+        Ok(Expr::Is {
+            expr,
+            what,
+            negated,
+        })
+    }
+
+    fn in_list(&mut self, expr: Box<Expr>, negated: bool) -> SqlResult<Expr> {
+        if self.query_in_parens(0, true) {
+            let query = self.subquery()?;
+            return Ok(Expr::InQuery {
+                expr,
+                query,
+                negated,
+            });
+        }
+        self.expect_tok(Tok::LParen)?;
+        let list = self.nested(|p| p.comma_separated(Self::expr))?;
+        self.expect_tok(Tok::RParen)?;
+        if let [Expr::Nested(_)] = &list[..]
+            && let Some(query) = nested_query(&list[0])
+        {
+            return Ok(Expr::InQuery {
+                expr,
+                query,
+                negated,
+            });
+        }
+        Ok(Expr::InList {
+            expr,
+            list,
+            negated,
+        })
+    }
+
+    /// An operand with the operators in front of it, and how tightly it holds together.
+    fn prefix(&mut self, min: u8) -> SqlResult<(Expr, u8)> {
+        let op = match self.peek() {
+            Tok::Minus => UnaryOp::Minus,
+            Tok::Plus => UnaryOp::Plus,
+            Tok::Tilde => UnaryOp::BitNot,
+            Tok::Bang => UnaryOp::Bang,
+            Tok::Word(Kw::BINARY) => UnaryOp::Binary,
+            Tok::Word(Kw::NOT) if self.mode.has(SqlMode::HIGH_NOT_PRECEDENCE) => UnaryOp::Not,
+            Tok::Word(Kw::NOT) if min <= level::NOT => {
+                self.bump();
+                let expr = Box::new(self.nested(|p| p.operators(level::NOT))?);
+                return Ok((
+                    Expr::Unary {
+                        op: UnaryOp::Not,
+                        expr,
+                    },
+                    level::NOT,
+                ));
+            }
+            Tok::Word(Kw::INTERVAL) if self.at_interval() => return self.interval_first(false),
+            _ => return Ok((self.collated()?, level::SIMPLE)),
+        };
+        let sign = matches!(op, UnaryOp::Minus | UnaryOp::Plus);
+        self.bump();
+        if sign && self.at_interval() {
+            return self.interval_first(op == UnaryOp::Minus);
+        }
+        // Of what stands next alone.
+        let (expr, _) = self.nested(|p| p.prefix(level::SIMPLE))?;
+        Ok((
+            Expr::Unary {
+                op,
+                expr: Box::new(expr),
+            },
+            level::SIMPLE,
+        ))
+    }
+
+    /// `[-] INTERVAL n unit + date`: all that follows is the date.
+    fn interval_first(&mut self, minus: bool) -> SqlResult<(Expr, u8)> {
+        let left = Box::new(self.interval()?);
+        self.expect_tok(Tok::Plus)?;
+        let right = Box::new(self.nested(|p| p.operators(level::OR))?);
+        let e = match minus {
+            false => Expr::Binary {
+                op: BinaryOp::Add,
+                left,
+                right,
+            },
+            true => Expr::Binary {
+                op: BinaryOp::Sub,
+                left: right,
+                right: left,
+            },
+        };
+        Ok((e, level::SIMPLE))
+    }
+
+    /// An operand and its COLLATE.
+    fn collated(&mut self) -> SqlResult<Expr> {
+        let mut e = self.primary()?;
+        while self.eat(Kw::COLLATE) {
+            let collation = match self.peek() {
+                Tok::String => self.string()?,
+                Tok::Word(Kw::BINARY) => self.any_word()?,
+                _ => self.ident()?,
+            };
+            self.chain += 1;
+            if self.chain > MAX_CHAIN {
+                return Err(too_long());
+            }
+            e = Expr::Collate {
+                expr: Box::new(e),
+                collation,
+            };
+        }
+        Ok(e)
+    }
+
+    fn primary(&mut self) -> SqlResult<Expr> {
+        match self.peek() {
+            Tok::Word(k) => self.word(k),
+            Tok::QuotedIdent => self.name_or_call(),
+            Tok::Int | Tok::Decimal | Tok::Float => Ok(self.number_literal()),
+            Tok::String => Ok(Expr::Literal(Literal::String(self.string()?))),
+            Tok::Param(n) => {
+                self.bump();
+                Ok(Expr::Param(usize::from(n)))
+            }
+            Tok::LParen => self.parentheses(),
+            Tok::NString => {
+                let t = self.bump();
+                let mut s = string_value(
+                    self.token_text(t),
+                    self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+                );
+                if self.peek() == Tok::String {
+                    s.push_str(&self.string()?);
+                }
+                Ok(Expr::Literal(Literal::National(s)))
+            }
+            Tok::Hex | Tok::Bit => {
+                let t = self.bump();
+                Ok(Expr::Literal(self.digits(t)))
+            }
+            Tok::Introducer => self.introduced(),
+            Tok::UserVar => self.user_variable(),
+            Tok::AtAt => self.system_variable(),
+            Tok::LBrace => self.odbc(),
+            Tok::Dot => self.name_or_call(),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// The number that is next.
+    pub(super) fn number_literal(&mut self) -> Expr {
+        let t = self.bump();
+        Expr::Literal(Literal::Number(self.token_text(t).to_string()))
+    }
+
+    /// A hexadecimal or bit literal: its digits.
+    fn digits(&self, t: Token) -> Literal {
+        let text = self.token_text(t);
+        let digits = match text.as_bytes()[1] {
+            b'\'' => &text[2..text.len() - 1],
+            _ => &text[2..],
+        };
+        match t.tok {
+            Tok::Hex => Literal::Hex(digits.to_string()),
+            _ => Literal::Bit(digits.to_string()),
+        }
+    }
+
+    fn introduced(&mut self) -> SqlResult<Expr> {
+        let t = self.bump();
+        let charset = self.token_text(t)[1..].to_string();
+        let value = match self.peek() {
+            Tok::String => Literal::String(self.string()?),
+            Tok::Hex | Tok::Bit => {
+                let t = self.bump();
+                self.digits(t)
+            }
+            _ => return Err(self.error()),
+        };
+        Ok(Expr::Introduced { charset, value })
+    }
+
+    fn user_variable(&mut self) -> SqlResult<Expr> {
+        if self.token_text(self.peek_token()) == "@" {
+            self.bump();
+            return Err(self.error());
+        }
+        let name = self.at_name()?;
+        if self.eat_tok(Tok::ColonEq) {
+            let value = Box::new(self.nested(Self::expr)?);
+            return Ok(Expr::Assign { name, value });
+        }
+        Ok(Expr::UserVar(name))
+    }
+
+    /// `@@[scope.][base.]name`
+    pub(crate) fn system_variable(&mut self) -> SqlResult<Expr> {
+        self.expect_tok(Tok::AtAt)?;
+        if !self.adjacent() {
+            return Err(self.error_at(self.behind()));
+        }
+        let mut parts = vec![(self.peek() != Tok::QuotedIdent, self.any_word()?)];
+        while parts.len() < 3 && self.eat_tok(Tok::Dot) {
+            parts.push((false, self.any_word()?));
+        }
+        let scope = match parts[0].1.to_ascii_lowercase().as_str() {
+            _ if !parts[0].0 || parts.len() == 1 => None,
+            "global" => Some(VarScope::Global),
+            "session" => Some(VarScope::Session),
+            "local" => Some(VarScope::Local),
+            _ => None,
+        };
+        if scope.is_some() {
+            parts.remove(0);
+        } else if parts.len() == 3 {
+            return Err(self.error());
+        }
+        let name = parts.pop().map(|p| p.1).unwrap_or_default();
+        let base = parts.pop().map(|p| p.1);
+        Ok(Expr::SystemVar(Box::new(SystemVar { scope, base, name })))
+    }
+
+    /// What stands in parentheses: a query, an expression or a row.
+    fn parentheses(&mut self) -> SqlResult<Expr> {
+        if self.query_in_parens(0, false) {
+            return Ok(Expr::Subquery(self.subquery()?));
+        }
+        self.bump();
+        let first = self.nested(Self::expr)?;
+        if self.peek() != Tok::Comma {
+            self.expect_tok(Tok::RParen)?;
+            return Ok(Expr::Nested(Box::new(first)));
+        }
+        let mut items = vec![first];
+        while self.eat_tok(Tok::Comma) {
+            items.push(self.nested(Self::expr)?);
+        }
+        self.expect_tok(Tok::RParen)?;
+        Ok(Expr::Row(items))
+    }
+
+    /// `{d '...'}`, `{t '...'}`, `{ts '...'}`, `{fn call}`; other words mean nothing.
+    fn odbc(&mut self) -> SqlResult<Expr> {
+        self.bump();
+        let word = self.any_word()?;
+        let kind = match word.to_ascii_lowercase().as_str() {
+            "d" => Some(TemporalKind::Date),
+            "t" => Some(TemporalKind::Time),
+            "ts" => Some(TemporalKind::Timestamp),
+            _ => None,
+        };
+        let e = match kind {
+            Some(kind) if self.peek() == Tok::String && self.peek_at(1) == Tok::RBrace => {
+                Expr::Temporal {
+                    kind,
+                    text: self.string()?,
+                }
+            }
+            _ => self.nested(Self::expr)?,
+        };
+        self.expect_tok(Tok::RBrace)?;
+        Ok(e)
+    }
+
+    /// `[[db.]table.]column`, or a call.
+    pub(super) fn name_or_call(&mut self) -> SqlResult<Expr> {
+        if self.eat_tok(Tok::Dot) {
+            let table = self.ident()?;
+            if !self.eat_tok(Tok::Dot) {
+                return Ok(Expr::Column(table));
+            }
+            let column = self.ident()?;
+            return Ok(Expr::Qualified(Box::new(Qualified {
+                db: None,
+                table,
+                column,
+            })));
+        }
+        let first = self.ident()?;
+        match self.peek() {
+            Tok::Dot => {}
+            Tok::LParen => return self.call(None, first),
+            _ => return Ok(Expr::Column(first)),
+        }
+        self.bump();
+        let second = self.ident()?;
+        match self.peek() {
+            Tok::Dot => {
+                self.bump();
+                let column = self.ident()?;
+                // A function of a package has no third name here.
+                Ok(Expr::Qualified(Box::new(Qualified {
+                    db: Some(first),
+                    table: second,
+                    column,
+                })))
+            }
+            Tok::LParen => self.call(Some(first), second),
+            _ => Ok(Expr::Qualified(Box::new(Qualified {
+                db: None,
+                table: first,
+                column: second,
+            }))),
+        }
+    }
+}
+
+/// The subquery that stands alone in parentheses.
+fn nested_query(e: &Expr) -> Option<usize> {
+    match e {
+        Expr::Nested(e) => nested_query(e),
+        Expr::Subquery(n) => Some(*n),
+        _ => None,
+    }
+}
+
+#[cold]
+fn too_long() -> SqlError {
+    errors::STACK_OVERRUN_NEED_MORE
+        .with([&"the expression is too long; use IN (...) or split the statement"])
+}

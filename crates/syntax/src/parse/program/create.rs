@@ -1,0 +1,354 @@
+//! CREATE PROCEDURE, FUNCTION, TRIGGER, EVENT, PACKAGE; ALTER EVENT.
+
+use super::program;
+use crate::ast::Statement;
+use crate::ast::ddl::{Characteristic, Creation, DataAccess, Ddl, Definer};
+use crate::ast::program::{
+    AlterEvent, Body, CreateEvent, CreatePackage, CreateRoutine, CreateTrigger, CreateUdf,
+    EventParts, EventStatus, Parameter, ParameterMode, Program, Schedule, TriggerEvent,
+};
+use crate::keyword::Kw;
+use crate::parse::ddl::ddl;
+use crate::parser::Parser;
+use crate::token::Tok;
+use narwal_types::SqlResult;
+use narwal_types::errors;
+
+impl Parser<'_> {
+    /// CREATE of a stored program, at the word for its kind.
+    pub(in crate::parse) fn create_program(
+        &mut self,
+        mut creation: Creation,
+        definer: Option<Definer>,
+    ) -> SqlResult<Statement> {
+        let aggregate = self.eat(Kw::AGGREGATE);
+        if self.eat(Kw::FUNCTION) {
+            self.creation(&mut creation)?;
+            return self.function(creation, definer, aggregate);
+        }
+        let Tok::Word(word) = self.peek() else {
+            return Err(self.error());
+        };
+        if aggregate {
+            return Err(self.error());
+        }
+        match word {
+            Kw::PROCEDURE => {
+                self.bump();
+                self.not_within("PROCEDURE")?;
+                self.creation(&mut creation)?;
+                self.create_procedure(creation, definer)
+            }
+            Kw::TRIGGER => {
+                self.bump();
+                self.not_within("TRIGGER")?;
+                self.creation(&mut creation)?;
+                self.trigger(creation, definer)
+            }
+            Kw::EVENT => {
+                self.bump();
+                self.creation(&mut creation)?;
+                if self.in_program {
+                    return Err(errors::EVENT_RECURSION_FORBIDDEN.plain());
+                }
+                let name = self.table_name()?;
+                let parts = self.event_parts(false)?;
+                Ok(program(Program::Event(CreateEvent {
+                    creation,
+                    definer,
+                    name,
+                    parts,
+                })))
+            }
+            Kw::PACKAGE if self.oracle() => {
+                self.bump();
+                let body = self.eat(Kw::BODY);
+                self.creation(&mut creation)?;
+                let name = self.table_name()?;
+                // What is in a package is Oracle's language.
+                while self.peek() != Tok::End {
+                    self.bump();
+                }
+                Ok(program(Program::Package(CreatePackage {
+                    creation,
+                    definer,
+                    body,
+                    name,
+                })))
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    /// 1303: no program defines another.
+    fn not_within(&self, kind: &str) -> SqlResult<()> {
+        match self.in_program {
+            false => Ok(()),
+            true => Err(errors::SP_NO_RECURSIVE_CREATE.with([&kind])),
+        }
+    }
+
+    fn create_procedure(
+        &mut self,
+        creation: Creation,
+        definer: Option<Definer>,
+    ) -> SqlResult<Statement> {
+        let name = self.table_name()?;
+        let parameters = self.parameters()?;
+        let characteristics = self.characteristics()?;
+        let body = self.body()?;
+        Ok(program(Program::Routine(CreateRoutine {
+            creation,
+            definer,
+            aggregate: false,
+            name,
+            parameters,
+            returns: None,
+            characteristics,
+            body,
+        })))
+    }
+
+    /// Behind FUNCTION: a stored function, or one of a library.
+    fn function(
+        &mut self,
+        creation: Creation,
+        definer: Option<Definer>,
+        aggregate: bool,
+    ) -> SqlResult<Statement> {
+        let name = self.table_name()?;
+        if name.db.is_none() && definer.is_none() && self.eat(Kw::RETURNS) {
+            let Some(returns) = [Kw::STRING, Kw::INT, Kw::INTEGER, Kw::REAL, Kw::DECIMAL]
+                .iter()
+                .find(|k| self.at(**k))
+            else {
+                return Err(self.error());
+            };
+            self.bump();
+            self.expect(Kw::SONAME)?;
+            let library = self.text()?;
+            return Ok(program(Program::Udf(CreateUdf {
+                creation,
+                aggregate,
+                name: name.name,
+                returns: returns.name(),
+                library,
+            })));
+        }
+        self.not_within("FUNCTION")?;
+        let parameters = self.parameters()?;
+        self.expect(Kw::RETURNS)?;
+        let returns = self.variable_type(false)?;
+        let characteristics = self.characteristics()?;
+        // A function's body is RETURN, or something that may hold one.
+        let mark = self.mark();
+        let body = self.body()?;
+        if matches!(body, Body::Statement(_)) {
+            self.rewind(mark);
+            return Err(self.error());
+        }
+        Ok(program(Program::Routine(CreateRoutine {
+            creation,
+            definer,
+            aggregate,
+            name,
+            parameters,
+            returns: Some(returns),
+            characteristics,
+            body,
+        })))
+    }
+
+    /// `([IN | OUT | INOUT] name type, ...)`
+    fn parameters(&mut self) -> SqlResult<Vec<Parameter>> {
+        self.expect_tok(Tok::LParen)?;
+        if self.eat_tok(Tok::RParen) {
+            return Ok(Vec::new());
+        }
+        let list = self.comma_separated(|p| {
+            let mode = if p.eat(Kw::OUT) {
+                ParameterMode::Out
+            } else if p.eat(Kw::INOUT) {
+                ParameterMode::InOut
+            } else {
+                p.eat(Kw::IN);
+                ParameterMode::In
+            };
+            Ok(Parameter {
+                mode,
+                name: p.ident()?,
+                ty: p.variable_type(true)?,
+            })
+        })?;
+        self.expect_tok(Tok::RParen)?;
+        Ok(list)
+    }
+
+    fn characteristics(&mut self) -> SqlResult<Vec<Characteristic>> {
+        let mut list = Vec::new();
+        while let Some(c) = self.characteristic(true)? {
+            list.push(c);
+        }
+        Ok(list)
+    }
+
+    /// A characteristic, if one is next; DETERMINISTIC is one of CREATE alone.
+    pub(in crate::parse) fn characteristic(
+        &mut self,
+        create: bool,
+    ) -> SqlResult<Option<Characteristic>> {
+        if self.eat(Kw::COMMENT) {
+            return Ok(Some(Characteristic::Comment(self.text()?)));
+        }
+        if self.eat(Kw::LANGUAGE) {
+            self.expect(Kw::SQL)?;
+            return Ok(Some(Characteristic::LanguageSql));
+        }
+        if create && self.eat(Kw::DETERMINISTIC) {
+            return Ok(Some(Characteristic::Deterministic(true)));
+        }
+        if create && self.eat(Kw::NOT) {
+            self.expect(Kw::DETERMINISTIC)?;
+            return Ok(Some(Characteristic::Deterministic(false)));
+        }
+        if self.eat(Kw::SQL) {
+            self.expect(Kw::SECURITY)?;
+            return Ok(Some(Characteristic::Invoker(self.invoker()?)));
+        }
+        let access = if self.eat(Kw::CONTAINS) {
+            self.expect(Kw::SQL)?;
+            DataAccess::ContainsSql
+        } else if self.eat(Kw::NO) {
+            self.expect(Kw::SQL)?;
+            DataAccess::NoSql
+        } else if self.eat(Kw::READS) {
+            self.expect(Kw::SQL)?;
+            self.expect(Kw::DATA)?;
+            DataAccess::ReadsSqlData
+        } else if self.eat(Kw::MODIFIES) {
+            self.expect(Kw::SQL)?;
+            self.expect(Kw::DATA)?;
+            DataAccess::ModifiesSqlData
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Characteristic::DataAccess(access)))
+    }
+
+    fn trigger(&mut self, creation: Creation, definer: Option<Definer>) -> SqlResult<Statement> {
+        let name = self.table_name()?;
+        let before = self.eat(Kw::BEFORE);
+        if !before {
+            self.expect(Kw::AFTER)?;
+        }
+        let event = if self.eat(Kw::INSERT) {
+            TriggerEvent::Insert
+        } else if self.eat(Kw::UPDATE) {
+            TriggerEvent::Update
+        } else {
+            self.expect(Kw::DELETE)?;
+            TriggerEvent::Delete
+        };
+        self.expect(Kw::ON)?;
+        let table = self.table_name()?;
+        self.expect(Kw::FOR)?;
+        self.expect(Kw::EACH)?;
+        self.expect(Kw::ROW)?;
+        let mut order = None;
+        if self.at(Kw::FOLLOWS) || self.at(Kw::PRECEDES) {
+            let follows = self.bump().tok == Tok::Word(Kw::FOLLOWS);
+            order = Some((follows, self.text_or_ident()?));
+        }
+        let body = self.body()?;
+        Ok(program(Program::Trigger(CreateTrigger {
+            creation,
+            definer,
+            name,
+            before,
+            event,
+            table,
+            order,
+            body,
+        })))
+    }
+
+    /// ALTER EVENT, behind EVENT.
+    pub(in crate::parse) fn alter_event(
+        &mut self,
+        definer: Option<Definer>,
+    ) -> SqlResult<Statement> {
+        let name = self.table_name()?;
+        let parts = self.event_parts(true)?;
+        if parts == EventParts::default() {
+            return Err(self.error());
+        }
+        Ok(ddl(Ddl::AlterEvent(AlterEvent {
+            definer,
+            name,
+            parts,
+        })))
+    }
+
+    /// ON SCHEDULE and so on, up to DO and its statement. CREATE needs the first and the last.
+    fn event_parts(&mut self, alter: bool) -> SqlResult<EventParts> {
+        let mut parts = EventParts::default();
+        if !alter {
+            self.expect(Kw::ON)?;
+            self.expect(Kw::SCHEDULE)?;
+            parts.schedule = Some(self.schedule()?);
+        } else if self.eat_all(&[Kw::ON, Kw::SCHEDULE]) {
+            parts.schedule = Some(self.schedule()?);
+        }
+        if self.eat(Kw::ON) {
+            self.expect(Kw::COMPLETION)?;
+            let not = self.eat(Kw::NOT);
+            self.expect(Kw::PRESERVE)?;
+            parts.preserve = Some(!not);
+        }
+        if alter && self.eat(Kw::RENAME) {
+            self.expect(Kw::TO)?;
+            parts.rename = Some(self.table_name()?);
+        }
+        if self.eat(Kw::ENABLE) {
+            parts.status = Some(EventStatus::Enable);
+        } else if self.eat(Kw::DISABLE) {
+            parts.status = Some(EventStatus::Disable);
+            if self.eat(Kw::ON) {
+                if !self.eat(Kw::SLAVE) {
+                    self.expect(Kw::REPLICA)?;
+                }
+                parts.status = Some(EventStatus::DisableOnSlave);
+            }
+        }
+        if self.eat(Kw::COMMENT) {
+            parts.comment = Some(self.text()?);
+        }
+        if alter && !self.at(Kw::DO) {
+            return Ok(parts);
+        }
+        self.expect(Kw::DO)?;
+        parts.body = Some(Box::new(self.body()?));
+        Ok(parts)
+    }
+
+    fn schedule(&mut self) -> SqlResult<Schedule> {
+        if self.eat(Kw::AT) {
+            return Ok(Schedule::At(self.expression()?));
+        }
+        self.expect(Kw::EVERY)?;
+        let (amount, unit) = self.amount_and_unit()?;
+        let mut s = (None, None);
+        if self.eat(Kw::STARTS) {
+            s.0 = Some(self.expression()?);
+        }
+        if self.eat(Kw::ENDS) {
+            s.1 = Some(self.expression()?);
+        }
+        Ok(Schedule::Every {
+            amount,
+            unit,
+            starts: s.0,
+            ends: s.1,
+        })
+    }
+}

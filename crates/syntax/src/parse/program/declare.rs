@@ -1,0 +1,144 @@
+//! DECLARE.
+
+use crate::ast::TableName;
+use crate::ast::program::{ConditionValue, Declaration, HandlerAction, VariableType};
+use crate::keyword::Kw;
+use crate::parser::Parser;
+use crate::token::Tok;
+use narwal_types::{SqlError, SqlResult};
+
+impl Parser<'_> {
+    /// A declaration, behind DECLARE.
+    pub(super) fn declaration(&mut self) -> SqlResult<Declaration> {
+        if (self.at(Kw::CONTINUE) || self.at(Kw::EXIT)) && self.at_nth(1, Kw::HANDLER) {
+            return self.declare_handler();
+        }
+        let mut names = vec![self.ident()?];
+        if self.eat(Kw::CURSOR) {
+            let name = names.swap_remove(0);
+            return self.cursor(name);
+        }
+        if self.eat(Kw::CONDITION) {
+            self.expect(Kw::FOR)?;
+            let value = match self.peek() {
+                Tok::Int => ConditionValue::Error(self.uint()?),
+                _ => self.sqlstate()?,
+            };
+            return Ok(Declaration::Condition(names.swap_remove(0), value));
+        }
+        while self.eat_tok(Tok::Comma) {
+            names.push(self.ident()?);
+        }
+        let ty = self.variable_type(true)?;
+        let default = match self.eat(Kw::DEFAULT) {
+            true => Some(self.expression()?),
+            false => None,
+        };
+        Ok(Declaration::Variables { names, ty, default })
+    }
+
+    fn declare_handler(&mut self) -> SqlResult<Declaration> {
+        let action = match self.bump().tok {
+            Tok::Word(Kw::CONTINUE) => HandlerAction::Continue,
+            _ => HandlerAction::Exit,
+        };
+        self.expect(Kw::HANDLER)?;
+        self.expect(Kw::FOR)?;
+        let conditions = self.comma_separated(Self::handler_condition)?;
+        let body = Box::new(self.body()?);
+        Ok(Declaration::Handler {
+            action,
+            conditions,
+            body,
+        })
+    }
+
+    fn handler_condition(&mut self) -> SqlResult<ConditionValue> {
+        match self.peek() {
+            Tok::Int => Ok(ConditionValue::Error(self.uint()?)),
+            Tok::Word(Kw::SQLSTATE) => self.sqlstate(),
+            Tok::Word(Kw::SQLWARNING) => {
+                self.bump();
+                Ok(ConditionValue::Warning)
+            }
+            Tok::Word(Kw::SQLEXCEPTION) => {
+                self.bump();
+                Ok(ConditionValue::Exception)
+            }
+            Tok::Word(Kw::NOT) => {
+                self.bump();
+                self.expect(Kw::FOUND)?;
+                Ok(ConditionValue::NotFound)
+            }
+            _ => Ok(ConditionValue::Named(self.ident()?)),
+        }
+    }
+
+    /// `SQLSTATE [VALUE] '...'`
+    pub(super) fn sqlstate(&mut self) -> SqlResult<ConditionValue> {
+        self.expect(Kw::SQLSTATE)?;
+        self.eat(Kw::VALUE);
+        Ok(ConditionValue::State(self.text()?))
+    }
+
+    /// `CURSOR [(parameters)] FOR SELECT ...`, behind CURSOR.
+    fn cursor(&mut self, name: String) -> SqlResult<Declaration> {
+        let mut parameters = Vec::new();
+        if self.peek() == Tok::LParen {
+            parameters = self.parenthesised(|p| {
+                p.cursor_mode()?;
+                Ok((p.ident()?, p.variable_type(true)?))
+            })?;
+        }
+        self.expect(Kw::FOR)?;
+        Ok(Declaration::Cursor(
+            name,
+            parameters,
+            Box::new(self.query()?),
+        ))
+    }
+
+    /// IN, which is what parameters of cursors are; the others MariaDB refuses by name.
+    fn cursor_mode(&mut self) -> SqlResult<()> {
+        if self.at(Kw::OUT) || self.at(Kw::INOUT) {
+            return Err(SqlError::unsupported("OUT/INOUT cursor parameter"));
+        }
+        self.eat(Kw::IN);
+        Ok(())
+    }
+
+    /// The type of a variable, a parameter or a result. `of`: TYPE OF and ROW are possible.
+    pub(super) fn variable_type(&mut self, of: bool) -> SqlResult<VariableType> {
+        if of && self.at(Kw::TYPE) && self.at_nth(1, Kw::OF) {
+            self.bump();
+            self.bump();
+            let mut names = vec![self.ident()?];
+            while names.len() < 3 && self.eat_tok(Tok::Dot) {
+                names.push(self.ident()?);
+            }
+            return Ok(VariableType::TypeOf(names));
+        }
+        if of && self.eat(Kw::ROW) {
+            if self.eat(Kw::TYPE) {
+                self.expect(Kw::OF)?;
+                let name: TableName = self.table_name()?;
+                return Ok(VariableType::RowTypeOf(name));
+            }
+            let fields = self.parenthesised(|p| {
+                let name = p.ident()?;
+                let ty = p.data_type(false)?;
+                if p.eat(Kw::COLLATE) {
+                    p.collation_or_default()?;
+                }
+                Ok((name, ty))
+            })?;
+            return Ok(VariableType::Row(fields));
+        }
+        let ty = self.data_type(false)?;
+        let mut collation = None;
+        if self.eat(Kw::COLLATE) {
+            collation = self.collation_or_default()?;
+        }
+        Ok(VariableType::Data(ty, collation))
+    }
+}

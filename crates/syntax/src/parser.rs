@@ -1,0 +1,565 @@
+//! The cursor that all of the grammar reads with.
+
+use crate::ast::{Select, TableName};
+use crate::keyword::Kw;
+use crate::lexer::{self, ident_value, lex, string_value};
+use crate::literal_rows::LiteralRows;
+use crate::sql_mode::SqlMode;
+use crate::token::{Tok, Token};
+use narwal_types::errors;
+use narwal_types::{SqlError, SqlResult};
+use std::sync::Arc;
+
+/// Nested parentheses, CASE and so on, at most.
+const MAX_NESTING: usize = 160;
+/// SELECTs within each other, at most.
+const MAX_SELECT_NESTING: usize = 32;
+/// Operators in one chain (`a OR b OR c ...`) at most: such a chain is a deep tree.
+pub(crate) const MAX_CHAIN: usize = 1000;
+/// Characters of a name at most.
+const MAX_NAME: usize = 64;
+/// Characters of the text that 1064 shows.
+const NEAR: usize = 80;
+
+/// What parsing depends on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ParseOptions {
+    /// The modes that change what a text means: ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT, HIGH_NOT_PRECEDENCE,
+    /// IGNORE_SPACE and REAL_AS_FLOAT.
+    pub sql_mode: SqlMode,
+}
+
+/// INTO of a SELECT.
+pub(crate) struct FoundInto {
+    pub(crate) into: crate::ast::Into,
+    /// It stands behind FROM.
+    pub(crate) late: bool,
+    /// Offset of the word.
+    pub(crate) at: usize,
+}
+
+/// The parser of one statement.
+pub(crate) struct Parser<'a> {
+    pub(crate) text: &'a str,
+    tokens: Vec<Token>,
+    pos: usize,
+    pub(crate) mode: SqlMode,
+    /// Number of `?` in the whole text.
+    pub(crate) params: usize,
+    /// Subqueries of the SELECT that is being read, so far.
+    pub(crate) subqueries: Vec<(usize, Select)>,
+    /// The number of the next one.
+    pub(crate) next_subquery: usize,
+    /// Operators so far in the expression that is being read, without those in parentheses.
+    pub(crate) chain: usize,
+    /// Tables of the FROM that is being read, so far.
+    pub(crate) tables: usize,
+    /// Where the last UNION, INTERSECT or EXCEPT stands.
+    pub(crate) set_operation_at: usize,
+    /// Subqueries that are open.
+    pub(crate) query_depth: usize,
+    /// The text is a stored program's: names may be its variables.
+    pub(crate) in_program: bool,
+    depth: usize,
+    select_depth: usize,
+    pub(crate) into: Option<FoundInto>,
+    /// Rows behind VALUES that are not among the tokens; a [`Tok::Rows`] stands for them.
+    pub(crate) literal_rows: Option<Arc<LiteralRows>>,
+}
+
+impl<'a> Parser<'a> {
+    /// A parser at the beginning of a text.
+    pub(crate) fn new(text: &'a str, opts: &ParseOptions) -> SqlResult<Self> {
+        let mode = opts.sql_mode;
+        // Their reader takes double quotes for strings and backslashes for escapes.
+        let other =
+            |m: SqlMode, byte: u8| mode.has(m) && memchr::memchr(byte, text.as_bytes()).is_some();
+        let found = match text.len() < crate::literal_rows::MIN_TEXT
+            || other(SqlMode::ANSI_QUOTES, b'"')
+            || other(SqlMode::NO_BACKSLASH_ESCAPES, b'\\')
+        {
+            true => None,
+            false => LiteralRows::find(text),
+        };
+        let mut lexed;
+        match &found {
+            None => lexed = lex(text, 0..text.len(), 0, mode)?,
+            Some((rows, _)) => {
+                lexed = lex(text, 0..rows.start, 0, mode)?;
+                lexed.tokens.pop();
+                lexed.tokens.push(Token {
+                    tok: Tok::Rows,
+                    start: rows.start as u32,
+                    end: rows.end as u32,
+                });
+                let rest = lex(text, rows.end..text.len(), lexed.params, mode)?;
+                lexed.tokens.extend(rest.tokens);
+                lexed.params = rest.params;
+            }
+        }
+        Ok(Parser {
+            text,
+            tokens: lexed.tokens,
+            pos: 0,
+            mode,
+            params: lexed.params,
+            subqueries: Vec::new(),
+            next_subquery: 0,
+            chain: 0,
+            tables: 0,
+            set_operation_at: 0,
+            query_depth: 0,
+            in_program: false,
+            depth: 0,
+            select_depth: 0,
+            into: None,
+            literal_rows: found.map(|(_, rows)| Arc::new(rows)),
+        })
+    }
+
+    /// The next token.
+    #[inline]
+    pub(crate) fn peek_token(&self) -> Token {
+        self.tokens[self.pos]
+    }
+
+    /// The next token's kind.
+    #[inline]
+    pub(crate) fn peek(&self) -> Tok {
+        self.tokens[self.pos].tok
+    }
+
+    /// The kind of the token that is `n` behind the next one.
+    #[inline]
+    pub(crate) fn peek_at(&self, n: usize) -> Tok {
+        self.tokens.get(self.pos + n).map_or(Tok::End, |t| t.tok)
+    }
+
+    /// The token that is `n` behind the next one; the last one from there on.
+    pub(crate) fn token_at(&self, n: usize) -> Token {
+        self.tokens[(self.pos + n).min(self.tokens.len() - 1)]
+    }
+
+    /// Takes the next token. [`Tok::End`] stays.
+    #[inline]
+    pub(crate) fn bump(&mut self) -> Token {
+        let t = self.tokens[self.pos];
+        if self.pos + 1 < self.tokens.len() {
+            self.pos += 1;
+        }
+        t
+    }
+
+    /// Where the cursor stands, for [`Self::rewind`].
+    pub(crate) fn mark(&self) -> usize {
+        self.pos
+    }
+
+    /// Goes back to where the cursor stood. Nothing but tokens may have been read since.
+    pub(crate) fn rewind(&mut self, mark: usize) {
+        self.pos = mark;
+    }
+
+    /// True if a keyword is next.
+    #[inline]
+    pub(crate) fn at(&self, k: Kw) -> bool {
+        self.peek() == Tok::Word(k)
+    }
+
+    /// True if a keyword stands `n` tokens behind the next one.
+    #[inline]
+    pub(crate) fn at_nth(&self, n: usize, k: Kw) -> bool {
+        self.peek_at(n) == Tok::Word(k)
+    }
+
+    /// True if the next word is this one, which need not be a keyword.
+    pub(crate) fn at_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Tok::Word(_))
+            && self
+                .token_text(self.peek_token())
+                .eq_ignore_ascii_case(word)
+    }
+
+    /// True if the word `n` tokens behind the next one is this one, which need not be a keyword.
+    pub(crate) fn at_word_nth(&self, n: usize, word: &str) -> bool {
+        matches!(self.peek_at(n), Tok::Word(_))
+            && self.token_text(self.token_at(n)).eq_ignore_ascii_case(word)
+    }
+
+    /// Takes a keyword if it is next.
+    #[inline]
+    pub(crate) fn eat(&mut self, k: Kw) -> bool {
+        let found = self.at(k);
+        if found {
+            self.pos += 1;
+        }
+        found
+    }
+
+    /// Takes keywords if all of them are next, in this order.
+    pub(crate) fn eat_all(&mut self, ks: &[Kw]) -> bool {
+        let found = ks.iter().enumerate().all(|(n, k)| self.at_nth(n, *k));
+        if found {
+            self.pos += ks.len();
+        }
+        found
+    }
+
+    /// Takes a word that need not be a keyword, if it is next.
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.pos += 1;
+        }
+        found
+    }
+
+    /// Takes a keyword, which must be next.
+    pub(crate) fn expect(&mut self, k: Kw) -> SqlResult<()> {
+        match self.eat(k) {
+            true => Ok(()),
+            false => Err(self.error()),
+        }
+    }
+
+    /// Takes a token of this kind if it is next; not for [`Tok::End`].
+    #[inline]
+    pub(crate) fn eat_tok(&mut self, t: Tok) -> bool {
+        let found = self.peek() == t;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Takes a token of this kind, which must be next.
+    pub(crate) fn expect_tok(&mut self, t: Tok) -> SqlResult<()> {
+        match self.eat_tok(t) {
+            true => Ok(()),
+            false => Err(self.error()),
+        }
+    }
+
+    /// Offset of the next token.
+    pub(crate) fn here(&self) -> usize {
+        self.tokens[self.pos].start as usize
+    }
+
+    /// End of the last token that was taken.
+    pub(crate) fn behind(&self) -> usize {
+        match self.pos {
+            0 => 0,
+            n => self.tokens[n - 1].end as usize,
+        }
+    }
+
+    /// True if nothing stands between the last token that was taken and the next one.
+    pub(crate) fn adjacent(&self) -> bool {
+        self.behind() == self.here()
+    }
+
+    /// A part of the text.
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from..to.max(from)).unwrap_or("")
+    }
+
+    /// A token's text.
+    pub(crate) fn token_text(&self, t: Token) -> &'a str {
+        &self.text[t.start as usize..t.end as usize]
+    }
+
+    /// A part of the text as columns are named after it: comments stay, but for the marks of executable ones.
+    pub(crate) fn written(&self, from: usize, to: usize) -> String {
+        let text = self.slice(from, to);
+        match memchr::memmem::find(text.as_bytes(), b"*/") {
+            None => text.to_string(),
+            Some(_) => self.without_marks(from, to),
+        }
+    }
+
+    #[cold]
+    fn without_marks(&self, from: usize, to: usize) -> String {
+        let mut out = String::new();
+        let mut at = from;
+        for t in &self.tokens {
+            let (start, end) = (t.start as usize, t.end as usize);
+            if start >= to {
+                break;
+            }
+            if start >= from {
+                lexer::between_tokens(&self.text[at..start], &mut out);
+                out.push_str(&self.text[start..end]);
+                at = end;
+            }
+        }
+        out
+    }
+
+    /// 1064 at the next token.
+    #[cold]
+    pub(crate) fn error(&self) -> SqlError {
+        let t = self.peek_token();
+        // MariaDB shows what stands behind a comma.
+        let at = if t.tok == Tok::Comma { t.end } else { t.start };
+        self.error_at(at as usize)
+    }
+
+    /// 1064 at an offset.
+    #[cold]
+    pub(crate) fn error_at(&self, at: usize) -> SqlError {
+        syntax_error(self.text, at)
+    }
+
+    /// The value of a name's token.
+    pub(crate) fn name_of(&self, t: Token) -> String {
+        let text = self.token_text(t);
+        match t.tok {
+            Tok::QuotedIdent => ident_value(text),
+            _ => text.to_string(),
+        }
+    }
+
+    /// A name: in quotes, or no reserved word. 1059 if it is too long.
+    pub(crate) fn ident(&mut self) -> SqlResult<String> {
+        match self.peek() {
+            Tok::Word(k) if k.is_reserved() || self.is_function(k) => Err(self.error()),
+            Tok::Word(_) | Tok::QuotedIdent => self.any_word(),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// True if the word that is next is a function, which its parenthesis makes it: no name.
+    fn is_function(&self, k: Kw) -> bool {
+        if k == Kw::Plain || self.peek_at(1) != Tok::LParen || !crate::parse::needs_adjacent(k) {
+            return false;
+        }
+        let (word, parenthesis) = (self.tokens[self.pos], self.tokens[self.pos + 1]);
+        word.end == parenthesis.start || self.mode.has(SqlMode::IGNORE_SPACE)
+    }
+
+    /// True if a name is next.
+    pub(crate) fn at_ident(&self) -> bool {
+        match self.peek() {
+            Tok::Word(k) => !k.is_reserved(),
+            t => t == Tok::QuotedIdent,
+        }
+    }
+
+    /// A label of a stored program.
+    #[allow(dead_code)] // Until the statements of stored programs are here.
+    pub(crate) fn label_ident(&mut self) -> SqlResult<String> {
+        match self.peek() {
+            Tok::Word(k) if !k.is_label() => Err(self.error()),
+            _ => self.ident(),
+        }
+    }
+
+    /// A name that may be a reserved word.
+    pub(crate) fn any_word(&mut self) -> SqlResult<String> {
+        let t = self.peek_token();
+        if !matches!(t.tok, Tok::Word(_) | Tok::QuotedIdent) {
+            return Err(self.error());
+        }
+        let name = self.name_of(t);
+        if name.len() > MAX_NAME && name.chars().count() > MAX_NAME {
+            return Err(errors::TOO_LONG_IDENT.with([&name]));
+        }
+        self.bump();
+        Ok(name)
+    }
+
+    /// `[db.]name`
+    pub(crate) fn table_name(&mut self) -> SqlResult<TableName> {
+        // Behind a dot alone it is of the default database.
+        self.eat_tok(Tok::Dot);
+        let first = self.ident()?;
+        let t = match self.eat_tok(Tok::Dot) {
+            true => TableName {
+                db: Some(first),
+                name: self.ident()?,
+            },
+            false => TableName {
+                db: None,
+                name: first,
+            },
+        };
+        match &t.db {
+            Some(db) if bad_name(db) => Err(wrong_name(1102, "database", db)),
+            _ if bad_name(&t.name) => Err(wrong_name(1103, "table", &t.name)),
+            _ => Ok(t),
+        }
+    }
+
+    /// The value of a string; strings side by side are one.
+    pub(crate) fn string(&mut self) -> SqlResult<String> {
+        if self.peek() != Tok::String {
+            return Err(self.error());
+        }
+        let no_backslash = self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
+        let t = self.bump();
+        let mut value = string_value(self.token_text(t), no_backslash);
+        while self.peek() == Tok::String {
+            let t = self.bump();
+            value.push_str(&string_value(self.token_text(t), no_backslash));
+        }
+        Ok(value)
+    }
+
+    /// A name or a string, without the rule of side by side.
+    #[allow(dead_code)] // Until the statements about users are here.
+    pub(crate) fn text_or_ident(&mut self) -> SqlResult<String> {
+        match self.peek() {
+            Tok::String => {
+                let t = self.bump();
+                Ok(string_value(
+                    self.token_text(t),
+                    self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES),
+                ))
+            }
+            _ => self.ident(),
+        }
+    }
+
+    /// The name of the `@name` that is next.
+    pub(crate) fn at_name(&mut self) -> SqlResult<String> {
+        if self.peek() != Tok::UserVar {
+            return Err(self.error());
+        }
+        let t = self.bump();
+        let name = &self.token_text(t)[1..];
+        Ok(match name.as_bytes().first() {
+            Some(b'`') => ident_value(name),
+            Some(b'\'' | b'"') => string_value(name, self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES)),
+            _ => name.to_string(),
+        })
+    }
+
+    /// An integer without sign.
+    pub(crate) fn uint(&mut self) -> SqlResult<u64> {
+        if self.peek() != Tok::Int {
+            return Err(self.error());
+        }
+        let n = self
+            .token_text(self.peek_token())
+            .parse()
+            .map_err(|_| self.error())?;
+        self.bump();
+        Ok(n)
+    }
+
+    /// One or more, with commas between.
+    pub(crate) fn comma_separated<T>(
+        &mut self,
+        mut f: impl FnMut(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<Vec<T>> {
+        let mut v = vec![f(self)?];
+        while self.eat_tok(Tok::Comma) {
+            v.push(f(self)?);
+        }
+        Ok(v)
+    }
+
+    /// `(` one or more, with commas between `)`.
+    pub(crate) fn parenthesised<T>(
+        &mut self,
+        f: impl FnMut(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<Vec<T>> {
+        self.expect_tok(Tok::LParen)?;
+        let v = self.comma_separated(f)?;
+        self.expect_tok(Tok::RParen)?;
+        Ok(v)
+    }
+
+    /// Reads what stands within something of its own kind; too many within each other are error 1436.
+    pub(crate) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> SqlResult<T>) -> SqlResult<T> {
+        if self.depth >= MAX_NESTING {
+            return Err(too_deep());
+        }
+        self.depth += 1;
+        let r = f(self);
+        self.depth -= 1;
+        r
+    }
+
+    /// As [`Self::nested`], for SELECTs and joins, of which there may be fewer.
+    pub(crate) fn nested_select<T>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        if self.select_depth >= MAX_SELECT_NESTING {
+            return Err(too_deep());
+        }
+        self.select_depth += 1;
+        let r = self.nested(f);
+        self.select_depth -= 1;
+        r
+    }
+
+    /// Reads a query whose parentheses do not count among those around it.
+    pub(crate) fn apart<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.select_depth, 0);
+        let r = f(self);
+        self.select_depth = outer;
+        r
+    }
+
+    /// Nothing may follow but semicolons.
+    pub(crate) fn end(&mut self) -> SqlResult<()> {
+        while self.eat_tok(Tok::Semicolon) {}
+        match self.peek() {
+            Tok::End => Ok(()),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// 1064 if an INTO was met where the statement has no place for it.
+    pub(crate) fn no_into(&self) -> SqlResult<()> {
+        match &self.into {
+            Some(found) => Err(self.error_at(found.at)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// True for a name that nothing kept may have.
+fn bad_name(name: &str) -> bool {
+    name.is_empty() || name.ends_with(' ')
+}
+
+/// 1102 and 1103: a name that is none, or none here.
+#[cold]
+pub(crate) fn wrong_name(code: u16, kind: &str, name: &str) -> SqlError {
+    SqlError::new(code, b"42000", format!("Incorrect {kind} name '{name}'"))
+}
+
+/// 1436: a tree of such a depth would need more stack than there is.
+#[cold]
+pub(crate) fn too_deep() -> SqlError {
+    errors::STACK_OVERRUN_NEED_MORE.with([&"the expression is nested too deeply"])
+}
+
+/// 1064 near an offset. The text is shown without its secrets.
+#[cold]
+pub fn syntax_error(text: &str, at: usize) -> SqlError {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let line = text.as_bytes()[..at]
+        .iter()
+        .filter(|b| **b == b'\n')
+        .count()
+        + 1;
+    let near: String = crate::secrets::mask_from(text, at)
+        .chars()
+        .take(NEAR)
+        .collect();
+    SqlError::syntax(format!(
+        "check the manual that corresponds to your MariaDB server version for the right syntax to use near '{near}' at line {line}"
+    ))
+}
+
+/// True for a byte of a name without quotes.
+pub fn is_word_byte(b: u8) -> bool {
+    lexer::is_word(b)
+}
