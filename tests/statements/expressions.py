@@ -59,15 +59,23 @@ AGGREGATES = ["count(*)", "count({any})", "count(distinct {any})", "count(distin
               "json_objectagg(coalesce({text}, 'n'), {any})", "group_concat({any}, {any} order by {any} limit 2)", "any_value({any})"][:-1]  # fmt: skip
 
 
+def argument_counts(usage: str) -> tuple[int, int]:
+    """Fewest and most arguments of what documentation shows: `text, from[, length]`; five stand for any number."""
+    arguments = [[a.strip() for a in re.split(r"[\[\],]", text)] for text in (re.sub(r"\[.*\]", "", usage), usage)]
+    least, most = (len([a for a in some if a and a != "..."]) for some in arguments)
+    return least, 5 if "..." in usage else most
+
+
 @functools.cache
 def functions() -> list[tuple[str, int, int]]:
     """Name, fewest and most arguments of every function in the server's source."""
     found = {}
-    row = re.compile(r'(?:Function::)?new\(\s*"([a-z_0-9]+)",\s*\((\d+), (\w+)\)|\("([a-z_0-9]+)", \w+, (\d+), (\w+)\)')
-    for path in sorted(SOURCES.rglob("*.rs")):
-        for m in row.finditer(path.read_text()):
-            name, least, most = m.group(1, 2, 3) if m[1] else m.group(4, 5, 6)
-            found[name] = (int(least), 5 if most == "ANY" else int(most))
+    entry = re.compile(r'Function::(?:new|of_operands)\(\s*"([a-z_0-9]+)",\s*"([^"]*)",(.*?)(?=Function::(?:new|of_operands)\(|\Z)', re.S)
+    for path in sorted((SOURCES / "functions").rglob("*.rs")):
+        for name, usage, rest in entry.findall(path.read_text()):
+            aliases = re.search(r'\n\s*\.or\(&\[([^\]]*)\]\)', rest)
+            for called in [name, *re.findall(r'"(\w+)"', aliases[1] if aliases else "")]:
+                found[called] = argument_counts(usage)
     for aggregate in ("count", "sum", "avg", "min", "max", "group_concat", "bit_and", "bit_or", "bit_xor", "std", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "json_arrayagg", "json_objectagg"):
         found.pop(aggregate, None)
     assert len(found) > 200, f"functions are no longer found in {SOURCES}"

@@ -474,7 +474,7 @@ impl Session for Client {
         self.0.query(sql.as_bytes(), &mut columns)?;
         columns
             .0
-            .retain(|c| pattern.is_empty() || like(&c.name, pattern));
+            .retain(|c| pattern.is_empty() || narwal_session::like(&c.name, pattern));
         Ok(columns.0)
     }
 
@@ -551,57 +551,5 @@ impl ResultSink for Columns {
     }
     fn ok(&mut self, _info: &OkInfo, _status: u16, _more: bool) -> SqlResult<()> {
         Ok(())
-    }
-}
-
-/// LIKE without escapes, case-insensitive for ASCII: enough for column names in COM_FIELD_LIST.
-fn like(name: &str, pattern: &str) -> bool {
-    let (name, pattern) = (name.to_ascii_lowercase(), pattern.to_ascii_lowercase());
-    let (name, pattern): (Vec<char>, Vec<char>) =
-        (name.chars().collect(), pattern.chars().collect());
-    // Greedy with one place to go back to: linear in practice, quadratic at worst.
-    let (mut n, mut p, mut retry) = (0, 0, None);
-    while n < name.len() {
-        match pattern.get(p) {
-            Some('%') => {
-                retry = Some((p, n));
-                p += 1;
-            }
-            Some(&c) if c == '_' || c == name[n] => {
-                p += 1;
-                n += 1;
-            }
-            _ => match retry {
-                Some((star, at)) => {
-                    retry = Some((star, at + 1));
-                    p = star + 1;
-                    n = at + 1;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|&c| c == '%')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns() {
-        for (name, pattern, want) in [
-            ("id", "%", true),
-            ("id", "i_", true),
-            ("id", "ID", true),
-            ("id", "d%", false),
-            ("a_long_name", "%long%", true),
-            ("aab", "%ab", true),
-            ("", "", true),
-            ("x", "", false),
-            ("abc", "a%b%c%%", true),
-        ] {
-            assert_eq!(like(name, pattern), want, "{name} {pattern}");
-        }
     }
 }

@@ -113,5 +113,6 @@ pub use privileges::PrivilegeSet;
 pub use process::Killer;
 pub use session::ClientSession;
 pub use settings::SessionTimeouts;
+pub use show::filter::like;
 pub use startup::Startup;
 pub use system_thread::{SystemTask, SystemThread};

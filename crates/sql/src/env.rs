@@ -222,7 +222,7 @@ pub struct StatementEnv {
     /// State of RAND() without a seed.
     pub rand_state: std::cell::Cell<u64>,
     /// Series of `RAND(seed)` in the statement at hand, by the place of the call.
-    pub(crate) seeded: RefCell<Vec<(usize, crate::expr::functions::number_core::Seeded)>>,
+    pub(crate) seeded: RefCell<Vec<(usize, crate::seeded::Seeded)>>,
     /// Value of the AUTO_INCREMENT column of the last row inserted with an explicit value: what the OK packet reports
     /// if no value was generated. LAST_INSERT_ID() does not see it.
     pub explicit_insert_id: std::cell::Cell<u64>,

@@ -13,6 +13,8 @@
 //! | `ddl/` | CREATE, DROP, TRUNCATE and so on as catalog changes |
 //! | `show.rs` | SHOW CREATE TABLE and the like |
 //! | `shape.rs` | what statements have in common that differ in their literals |
+//! | `like.rs` | LIKE: the one matcher of patterns |
+//! | `zone.rs` | TIMESTAMP values in the session's time zone |
 //! | `env.rs` | [`StatementEnv`]: the session as a statement sees it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -22,6 +24,7 @@ pub mod env;
 mod exec;
 pub mod expr;
 pub mod file_format;
+pub mod like;
 pub mod literal_rows;
 mod load;
 pub mod lower;
@@ -30,6 +33,7 @@ mod plan;
 pub mod prepared;
 pub mod privilege;
 mod returning;
+mod seeded;
 pub mod shape;
 pub mod show;
 mod star;
@@ -37,6 +41,7 @@ pub mod text;
 pub mod view;
 pub mod virtual_tables;
 mod year_text;
+mod zone;
 
 pub use ast::Stmt;
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};

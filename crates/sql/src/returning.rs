@@ -1,7 +1,6 @@
 //! RETURNING: rows that INSERT, REPLACE and DELETE answer with.
 
 use crate::ast::{From, Select, SelectItem, TableRef};
-use crate::exec::select::to_session_zone;
 use crate::exec::value_list::ValueList;
 use crate::expr::subquery::SubqueryRun;
 use crate::expr::{EvalCtx, ImageRow, SubPlan};
@@ -99,7 +98,7 @@ impl ReturningPlan {
                 Out::Column { column, timestamp } => {
                     let v = layout.column(row, *column)?;
                     Ok(if *timestamp {
-                        to_session_zone(v, ctx.env.time_zone).to_value()
+                        crate::zone::seen(v, ctx.env.time_zone).to_value()
                     } else {
                         v.to_value()
                     })

@@ -2,7 +2,7 @@
 
 use crate::rows::Grid;
 use narwal_types::errors;
-use narwal_types::{SqlResult, Value};
+use narwal_types::{Collation, SqlResult, Value};
 use std::cmp::Ordering;
 
 /// LIKE or WHERE of a SHOW.
@@ -160,40 +160,11 @@ impl Filter {
     }
 }
 
-/// LIKE without case: `%` any text, `_` one character, `\` makes the next character literal.
-pub(crate) fn like(text: &str, pattern: &str) -> bool {
-    let t: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
-    let p: Vec<char> = pattern.chars().flat_map(char::to_lowercase).collect();
-    // Backtracks to the last % only: linear in text times pattern.
-    let (mut ti, mut pi) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        let matched = match p.get(pi) {
-            Some('%') => {
-                star = Some((pi + 1, ti));
-                pi += 1;
-                continue;
-            }
-            Some('_') if ti < t.len() => Some(1),
-            Some('\\') if pi + 1 < p.len() && ti < t.len() && p[pi + 1] == t[ti] => Some(2),
-            Some(c) if *c != '\\' && ti < t.len() && *c == t[ti] => Some(1),
-            Some('\\') if pi + 1 == p.len() && ti < t.len() && t[ti] == '\\' => Some(1),
-            None if ti == t.len() => return true,
-            _ => None,
-        };
-        match (matched, star) {
-            (Some(n), _) => {
-                pi += n;
-                ti += 1;
-            }
-            (None, Some((sp, st))) if st < t.len() => {
-                pi = sp;
-                ti = st + 1;
-                star = Some((sp, st + 1));
-            }
-            _ => return false,
-        }
-    }
+/// LIKE of names: without case.
+pub fn like(text: &str, pattern: &str) -> bool {
+    let (text, pattern) = (text.to_lowercase(), pattern.to_lowercase());
+    let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
+    narwal_sql::like::like(text, pattern, Some('\\'), Collation::Utf8mb4Bin)
 }
 
 #[cfg(test)]
@@ -216,6 +187,15 @@ mod tests {
             ("100%", "100\\%", true),
             ("1000", "100\\%", false),
             ("ab", "a%%b", true),
+            ("id", "%", true),
+            ("id", "i_", true),
+            ("id", "ID", true),
+            ("id", "d%", false),
+            ("a_long_name", "%long%", true),
+            ("aab", "%ab", true),
+            ("", "", true),
+            ("x", "", false),
+            ("abc", "a%b%c%%", true),
         ] {
             assert_eq!(like(t, p), want, "{t} LIKE {p}");
         }

@@ -3,7 +3,7 @@
 use super::err;
 use crate::ast::{AstExpr, CheckSpec};
 use crate::exec::rules::bind_text;
-use crate::expr::func::Func;
+use crate::expr::functions::Steadiness;
 use crate::expr::{Expr, ExprKind, for_each_operand, print, unqualified};
 use crate::show::quote_ident;
 use narwal_engine::{CheckDef, DefaultDef, Table, TableDef};
@@ -353,12 +353,9 @@ fn find(e: &Expr, session: bool, found: &mut Option<String>) {
         ExprKind::SetUserVariable(n, _) => Some(format!("@{n}")),
         ExprKind::SystemVariable { name, .. } if !session => Some(format!("@@{name}")),
         ExprKind::Func { func, args } => {
-            let name = match func {
-                Func::Now => "current_timestamp",
-                f => f.name(),
-            };
-            let bad = is_impossible(*func) || (!session && is_of_session(*func, args.len()));
-            bad.then(|| format!("{name}()"))
+            let steady = func.steadiness(args.len()) == Steadiness::Constant;
+            let bad = func.never_defined || !session && !steady;
+            bad.then(|| format!("{}()", func.name()))
         }
         _ => None,
     };
@@ -380,57 +377,6 @@ fn sequence_function(e: &Expr) -> Option<&'static str> {
     };
     e.for_each_child(&mut |c| found = found.or_else(|| sequence_function(c)));
     found
-}
-
-/// Functions that no definition may contain.
-fn is_impossible(f: Func) -> bool {
-    matches!(
-        f,
-        Func::LastInsertId
-            | Func::FoundRows
-            | Func::RowCount
-            | Func::Sleep
-            | Func::Benchmark
-            | Func::MasterPosWait
-            | Func::MasterGtidWait
-            | Func::BinlogGtidPos
-    ) || matches!(
-        f.name(),
-        "get_lock"
-            | "release_lock"
-            | "is_free_lock"
-            | "is_used_lock"
-            | "release_all_locks"
-            | "load_file"
-    )
-}
-
-/// Functions whose value depends on the session, the time or chance.
-fn is_of_session(f: Func, args: usize) -> bool {
-    match f {
-        Func::Now
-        | Func::Sysdate
-        | Func::Rand
-        | Func::Uuid
-        | Func::User
-        | Func::CurrentUser
-        | Func::Database
-        | Func::ConnectionId
-        | Func::Version
-        | Func::UtcDate
-        | Func::UtcTime
-        | Func::UtcTimestamp
-        | Func::DayName
-        | Func::MonthName => true,
-        Func::UnixTimestamp => args == 0,
-        Func::FromUnixtime => true,
-        Func::Week => args == 1,
-        Func::DateFormat => args == 2,
-        f => matches!(
-            f.name(),
-            "curdate" | "curtime" | "uuid_short" | "date_format"
-        ),
-    }
 }
 
 /// The value of a DEFAULT that is a hexadecimal or binary literal, as text: a number for numbers, characters for strings.

@@ -4,7 +4,6 @@ use super::{Run, err};
 use crate::ast::Duplicates;
 use crate::exec::dml::{duplicate_entry, stored_now};
 use crate::exec::rules::{check_failed, rules};
-use crate::exec::select::to_session_zone;
 use crate::expr::{EvalCtx, RowAccess, Shared};
 use crate::plan::dml::{store_mode, store_target};
 use narwal_engine::{
@@ -386,7 +385,7 @@ impl<'a> Copy<'a> {
                 mode.time_zone = narwal_types::Zone::UTC;
                 v
             }
-            (true, false) => to_session_zone(v, env.time_zone),
+            (true, false) => crate::zone::seen(v, env.time_zone),
             _ => v,
         };
         if let (true, ValueRef::Str(s)) = (def.ty.is_integer(), v) {

@@ -363,7 +363,7 @@ pub fn duplicate_entry(
             }
             Ok(v) => {
                 let v = match ty.kind {
-                    TypeKind::Timestamp(_) => super::select::to_session_zone(v, env.time_zone),
+                    TypeKind::Timestamp(_) => crate::zone::seen(v, env.time_zone),
                     _ => v,
                 };
                 v.write_text(&mut text);

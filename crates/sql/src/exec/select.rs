@@ -7,9 +7,10 @@ use super::value_bytes::ValueBytes;
 use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
 use crate::plan::select::{Digits, Out, SelectPlan};
 use crate::prepared::row_memory;
+use crate::zone::seen;
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};
-use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, Value, ValueRef, Zone};
+use narwal_types::{RowLayout, SqlError, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
@@ -26,17 +27,6 @@ pub struct Sent {
     pub rows: u64,
     /// FOUND_ROWS().
     pub found: u64,
-}
-
-/// A TIMESTAMP value in the session's time zone.
-pub fn to_session_zone(v: ValueRef<'_>, zone: Zone) -> ValueRef<'_> {
-    match v {
-        ValueRef::DateTime(t) if !zone.is_utc() && !t.date.is_zero() => {
-            DateTime::from_unix_micros(zone.local(t.unix_micros()), t.fsp)
-                .map_or(ValueRef::Null, ValueRef::DateTime)
-        }
-        v => v,
-    }
 }
 
 /// LIMIT's operand as a number.
@@ -133,11 +123,7 @@ impl Output<'_, '_> {
                         Some(l) if !row.is_empty() => l.column(row, *column)?,
                         _ => ValueRef::Null,
                     };
-                    if *timestamp {
-                        to_session_zone(v, zone)
-                    } else {
-                        v
-                    }
+                    if *timestamp { seen(v, zone) } else { v }
                 }
                 Out::Expr(_) => computed.next().map_or(ValueRef::Null, Value::as_ref),
             });

@@ -1,8 +1,9 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
+use super::call::wrong_arguments;
 use super::fixed;
 use super::func::Func;
-use super::functions::{self, Function, json, year_of};
+use super::functions::{self, Function, Results, Takes, json, year_of};
 use super::subquery::{OuterScope, as_subquery, not_a_row, row_items, wrong_columns};
 use super::types::{self, NO_LENGTH};
 use super::{
@@ -10,6 +11,7 @@ use super::{
     IntervalUnit, ListOptions, Scope, SubqueryUse,
 };
 use crate::env::{StatementEnv, VariableScope};
+use crate::like;
 use crate::lower::{charset, mismatched_collation};
 use crate::param_type::no_default_here;
 use crate::privilege::{Needs, Privilege};
@@ -302,31 +304,14 @@ impl Binder<'_> {
                 let e = self.expr(expr)?;
                 let p = self.expr(pattern)?;
                 let escape = match escape {
-                    None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => None,
-                    None => Some('\\'),
-                    Some(x) => {
-                        let v = self.expr(x)?;
-                        let ExprKind::Literal(Value::Str(s)) = &v.kind else {
-                            return Err(SqlError::new(
-                                1210,
-                                b"HY000",
-                                "Incorrect arguments to ESCAPE",
-                            ));
-                        };
-                        let mut it = s.chars();
-                        match (it.next(), it.next()) {
-                            (c, None) => c,
-                            _ => {
-                                return Err(SqlError::new(
-                                    1210,
-                                    b"HY000",
-                                    "Incorrect arguments to ESCAPE",
-                                ));
-                            }
-                        }
+                    Some(x) => like_escape(&self.expr(x)?, self.scope.env)?,
+                    None if self.scope.env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => {
+                        Some(String::new())
                     }
+                    None => None,
                 };
                 let collation = types::compare_collation([&e, &p], "like")?;
+                let escape = like::escape_char(escape.as_deref(), collation);
                 let nullable = e.ty.nullable || p.ty.nullable;
                 make(
                     ExprKind::Like {
@@ -1231,66 +1216,33 @@ impl Binder<'_> {
         )
     }
 
-    fn call(&self, func: Func, args: Vec<Expr>) -> SqlResult<Expr> {
-        let args = match func {
-            Func::Nullif | Func::Field | Func::Strcmp => args,
-            Func::Abs | Func::Round | Func::Truncate | Func::Ceiling | Func::Floor | Func::Sign => {
-                args.into_iter().map(as_operand).collect()
-            }
-            Func::Char => args.into_iter().map(as_operand).collect(),
-            _ if func.reads_text() => args.into_iter().map(shown).collect(),
-            Func::Listed(f) if matches!(f.name, "chr" | " char_using") => {
-                args.into_iter().map(as_operand).collect()
-            }
-            _ => args,
+    fn call(&self, func: &'static Function, args: Vec<Expr>) -> SqlResult<Expr> {
+        let args: Vec<Expr> = match func.takes {
+            Takes::Anything => args,
+            Takes::Numbers => args.into_iter().map(as_operand).collect(),
+            Takes::Texts => args.into_iter().map(shown).collect(),
         };
         fixed::check_call(func, &args)?;
-        let args = match (func, <[Expr; 2]>::try_from(args)) {
+        let args = match <[Expr; 2]>::try_from(args) {
             // Its first value is given on as it is.
-            (Func::Nullif, Ok([a, b])) if a.ty.is_string() && !json::is_extract(&a) => {
+            Ok([a, b]) if func == Func::Nullif && a.ty.is_string() && !json::is_extract(&a) => {
                 vec![a, json::as_scalar(b, false)]
             }
-            (_, Ok(args)) => args.into(),
-            (_, Err(args)) => args,
+            Ok(args) => args.into(),
+            Err(args) => args,
         };
-        if func == Func::Field && args.iter().all(|a| a.ty.is_string()) {
-            types::compare_collation(&args, func.name())?;
-        }
-        let ty = self.localized(types::function(func, &args)?, &args);
-        let args = match func {
-            Func::Listed(Function {
-                results: Some(is_result),
-                ..
-            }) => {
-                let n = args.len();
-                args.into_iter()
-                    .enumerate()
-                    .map(|(i, a)| if is_result(i, n) { a.coerce(&ty) } else { a })
-                    .collect()
-            }
-            Func::Coalesce | Func::Ifnull => args.into_iter().map(|a| a.branch(&ty)).collect(),
-            Func::Greatest | Func::Least if !ty.ty.is_string() => {
-                args.into_iter().map(|a| a.branch(&ty)).collect()
-            }
-            Func::If => {
-                let mut it = args.into_iter();
-                let mut out: Vec<Expr> = it.by_ref().take(1).collect();
-                out.extend(it.map(|a| a.branch(&ty)));
-                out
-            }
+        let ty = self.localized(func.ty(&args)?, &args);
+        let args = match func.results {
+            Some(r) if !(r.but_texts && ty.ty.is_string()) => results(args, r, &ty),
             _ => args,
         };
         Ok(make(ExprKind::Func { func, args }, ty))
     }
 
     fn named_call(&self, name: &str, args: Vec<Expr>) -> SqlResult<Expr> {
-        match Func::lookup(name) {
-            Some((f, lo, hi)) => {
-                if !(lo..=hi).contains(&args.len()) {
-                    return Err(wrong_count(name));
-                }
-                self.call(f, args)
-            }
+        match functions::lookup(name) {
+            Some(f) if f.accepts(args.len()) => self.call(f, args),
+            Some(_) => Err(wrong_count(name)),
             None => Err(self.no_function(None, name)),
         }
     }
@@ -1365,7 +1317,7 @@ impl Binder<'_> {
             return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
         }
         if !f.arg_names.is_empty() {
-            return Err(match Func::lookup(&name) {
+            return Err(match functions::lookup(&name) {
                 Some(_) => SqlError::new(
                     1583,
                     b"42000",
@@ -1405,11 +1357,8 @@ impl Binder<'_> {
                 e
             });
         }
-        match Func::lookup(&name) {
-            Some((Func::Listed(f), ..)) if f.pairs.is_some_and(|n| (args.len() + n) % 2 == 1) => {
-                Err(wrong_count(written))
-            }
-            Some((_, lo, hi)) if (lo..=hi).contains(&args.len()) => self.named_call(&name, args),
+        match functions::lookup(&name) {
+            Some(f) if f.accepts(args.len()) => self.call(f, args),
             Some(_) => Err(wrong_count(written)),
             None => Err(self.no_function(None, written)),
         }
@@ -1548,7 +1497,7 @@ impl Binder<'_> {
             args = args.into_iter().map(member_as_text).collect();
         }
         fixed::check_aggregate(func, distinct, &args[..values])?;
-        let ty = types::aggregate(func, &args[..values])?;
+        let ty = func.ty(&args[..values])?;
         // COUNT(x) of something that is never NULL counts rows.
         let a = Aggregate {
             func,
@@ -1723,6 +1672,31 @@ fn bits(s: &str) -> SqlResult<Vec<u8>> {
     Ok(out)
 }
 
+/// What ESCAPE of LIKE gives: at most one character, `None` for NULL. Error 1210 for more, or for what is no constant.
+fn like_escape(e: &Expr, env: &StatementEnv) -> SqlResult<Option<String>> {
+    let text = match &e.kind {
+        ExprKind::Literal(Value::Null) => return Ok(None),
+        ExprKind::Literal(v) => v.as_ref().to_text(),
+        _ => return Err(wrong_arguments("ESCAPE")),
+    };
+    let least = usize::from(env.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES));
+    match (least..=1).contains(&text.chars().count()) {
+        true => Ok(Some(text)),
+        false => Err(wrong_arguments("ESCAPE")),
+    }
+}
+
+/// Arguments that can be the result as values of its type.
+fn results(args: Vec<Expr>, r: Results, ty: &ExprType) -> Vec<Expr> {
+    let n = args.len();
+    let one = |(i, a): (usize, Expr)| match (r.is_one)(i, n) {
+        false => a,
+        true if r.converted => a.coerce(ty),
+        true => a.branch(ty),
+    };
+    args.into_iter().enumerate().map(one).collect()
+}
+
 /// An operand in a numeric place: a hexadecimal literal is a big-endian number, JSON_EXTRACT gives a value.
 fn as_operand(e: Expr) -> Expr {
     match &e.kind {
@@ -1731,10 +1705,9 @@ fn as_operand(e: Expr) -> Expr {
             Expr::literal(Value::UInt(v))
         }
         // Where a number is wanted GREATEST and LEAST compare texts as numbers.
-        ExprKind::Func {
-            func: Func::Greatest | Func::Least,
-            ..
-        } if e.ty.is_string() => {
+        ExprKind::Func { func, .. }
+            if e.ty.is_string() && [Func::Greatest, Func::Least].contains(func) =>
+        {
             let ty = ExprType::double(e.ty.nullable);
             match e.kind {
                 ExprKind::Func { func, args } => {
@@ -1759,19 +1732,10 @@ fn year_beside(e: Expr) -> Expr {
     if !e.is_const() || e.ty.null || e.any(&|e| matches!(e.kind, ExprKind::Outer(_))) {
         return e;
     }
-    match functions::lookup(" year_of") {
-        Some(f) => {
-            let ty = e.ty;
-            make(
-                ExprKind::Func {
-                    func: Func::Listed(f),
-                    args: vec![e],
-                },
-                ty,
-            )
-        }
-        None => e,
-    }
+    let ty = e.ty;
+    let args = vec![e];
+    let func = &functions::control::YEAR_OF;
+    make(ExprKind::Func { func, args }, ty)
 }
 
 fn hex_for_cast(e: Expr, ty: &ExprType) -> Expr {

@@ -1,8 +1,9 @@
-//! What the functions do.
+//! Calls: their arguments evaluated, and what functions need of them.
 
 use super::compare::{compare, on_today};
 use super::eval::{Val, Warn, date_rules, with_text};
-use super::func::Func;
+use super::functions::Function;
+use super::functions::function::{Nulls, Operands, Run};
 use super::{EvalCtx, Expr, RowAccess};
 use narwal_types::collation::{char_count, char_prefix};
 use narwal_types::convert::{self, to_f64, to_i64, to_integer};
@@ -17,95 +18,66 @@ use std::cmp::Ordering;
 /// A call with its evaluated arguments.
 pub(super) struct Call<'a, 'c> {
     pub(super) expr: &'a Expr,
-    pub(super) func: Func,
+    pub(super) func: &'static Function,
     pub(super) ctx: &'c EvalCtx<'a>,
     pub(super) args: Vec<Val<'a>>,
+    /// A quotient that it gives on keeps all its digits.
+    pub(super) raw: bool,
 }
 
 /// Evaluates a function; `raw`: a quotient that it gives on keeps all its digits.
 pub(super) fn call<'a>(
     expr: &'a Expr,
-    (func, args): (Func, &'a [Expr]),
+    (func, args): (&'static Function, &'a [Expr]),
     ctx: &EvalCtx<'a>,
     row: &'a dyn RowAccess,
     raw: bool,
 ) -> SqlResult<Val<'a>> {
-    let passed = |e: &'a Expr| expr.branch_value(e, ctx, row);
-    // Functions that don't evaluate all their arguments.
-    match func {
-        Func::If => {
-            let t = super::eval::truth(args[0].eval_unrounded(ctx, row)?.as_ref(), ctx)?;
-            return Ok(expr.fitted(passed(&args[if t == Some(true) { 1 } else { 2 }])?, raw));
+    let run = match func.run {
+        Run::Values(run) => run,
+        Run::Operands(run) => {
+            return run(&Operands {
+                expr,
+                args,
+                ctx,
+                row,
+                raw,
+            });
         }
-        Func::Coalesce | Func::Ifnull => {
-            for a in args {
-                let v = passed(a)?;
-                if !v.is_null() {
-                    return Ok(expr.fitted(v, raw));
-                }
-            }
-            return Ok(Val::NULL);
-        }
-        Func::Benchmark => return benchmark(args, ctx, row),
-        _ => {}
-    }
-    let unrounded = func.computes();
-    let first = args.first();
+    };
     let args = args
         .iter()
-        .map(|a| match unrounded {
+        .map(|a| match func.computes {
             true => a.eval_unrounded(ctx, row),
             false => a.eval_ref(ctx, row),
         })
         .collect::<SqlResult<Vec<_>>>()?;
     reserve_for(&args, ctx)?;
+    let null = match func.nulls {
+        Nulls::Result => args.iter().any(Val::is_null),
+        Nulls::OfFirst => args.first().is_some_and(Val::is_null),
+        Nulls::Seen => false,
+    };
+    if null {
+        return Ok(Val::NULL);
+    }
     let c = Call {
         expr,
         func,
         ctx,
         args,
+        raw,
     };
-    // Most functions of NULL are NULL.
-    let null_is_null = !matches!(
-        func,
-        Func::ConcatWs
-            | Func::Char
-            | Func::Elt
-            | Func::Field
-            | Func::Isnull
-            | Func::Interval
-            | Func::Nullif
-            | Func::Quote
-            | Func::Replace
-            | Func::Charset
-            | Func::Collation
-            | Func::Coercibility
-            | Func::LastInsertId
-            | Func::Rand
-            | Func::Sleep
-            | Func::Benchmark
-            | Func::MasterGtidWait
-            | Func::MasterPosWait
-            | Func::GetLock
-    ) && !matches!(func, Func::Listed(f) if f.takes_null);
-    // The mode of a week is 0 where it is NULL.
-    let of_first = matches!(func, Func::Week | Func::YearWeek);
-    let asked = if of_first { c.args.get(..1) } else { None }.unwrap_or(&c.args);
-    if null_is_null && asked.iter().any(Val::is_null) {
-        return Ok(Val::NULL);
-    }
-    let v = c.run()?;
+    let v = match func.unwinds {
+        true => narwal_memory::unwinding(|| run(&c))??,
+        false => run(&c)?,
+    };
     // A long one ends early when its statement is to end; its value is nothing then.
     ctx.env.check_interrupt()?;
-    match (v.as_ref(), func, first) {
-        // What it compares are shown digits.
-        (ValueRef::Decimal(_), Func::Nullif, Some(e)) if raw => e.eval_unrounded(ctx, row),
-        (ValueRef::Decimal(d), Func::TimeToSec, _) if raw => {
-            Ok(Val::Ref(ValueRef::Decimal(d.round(6))))
-        }
-        _ if unrounded => Ok(expr.fitted(v, raw)),
-        _ => Ok(v),
-    }
+    Ok(match func.computes {
+        true => expr.fitted(v, raw),
+        false => v,
+    })
 }
 
 /// A function may take so many times its texts while it works: a copy, another form of it, the result and its growth.
@@ -117,7 +89,7 @@ const LONG: u64 = 64 << 10;
 /// Asks the accountant for what a function needs of its texts. So each call of an expression is a place where a statement that
 /// holds too much ends, and no function has to ask for itself unless it makes more of its arguments than that.
 #[inline]
-fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> {
+pub(super) fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> {
     let mut bytes = 0;
     for a in args {
         if let ValueRef::Str(s) | ValueRef::Bytes(s) = a.as_ref() {
@@ -131,31 +103,7 @@ fn reserve_for(args: &[Val<'_>], ctx: &EvalCtx<'_>) -> SqlResult<()> {
     Ok(narwal_memory::reserve(bytes * COPIES)?)
 }
 
-/// BENCHMARK(): evaluates an expression so many times. NULL, with a warning, for a negative number.
-fn benchmark<'a>(
-    args: &'a [Expr],
-    ctx: &EvalCtx<'a>,
-    row: &'a dyn RowAccess,
-) -> SqlResult<Val<'a>> {
-    let times = args[0].eval_ref(ctx, row)?;
-    if times.is_null() {
-        return Ok(Val::NULL);
-    }
-    let times = to_i64(times.as_ref(), &mut Warn(ctx.env));
-    if times < 0 {
-        ctx.env.warn(
-            1411,
-            format!("Incorrect count value: '{times}' for function benchmark"),
-        );
-        return Ok(Val::NULL);
-    }
-    for _ in 0..times {
-        args[1].eval_ref(ctx, row)?;
-        ctx.env.check_interrupt()?;
-    }
-    Ok(Val::int(0))
-}
-
+/// Error 1210.
 pub(super) fn wrong_arguments(name: &str) -> SqlError {
     SqlError::new(1210, b"HY000", format!("Incorrect arguments to {name}"))
 }
@@ -436,229 +384,6 @@ impl<'a> Call<'a, '_> {
                 .unwrap_or_default(),
         };
         compare(self.v(a), self.v(b), c, self.ctx.env)
-    }
-
-    pub(in crate::expr) fn run(&self) -> SqlResult<Val<'a>> {
-        use Func::*;
-        let env = self.ctx.env;
-        match self.func {
-            If | Coalesce | Ifnull => Ok(Val::NULL),
-            Isnull => Ok(Val::int(self.v(0).is_null() as i64)),
-            Nullif => Ok(if self.compare(0, 1) == Some(Ordering::Equal) {
-                Val::NULL
-            } else {
-                self.args[0].clone()
-            }),
-            Interval => {
-                if self.v(0).is_null() {
-                    return Ok(Val::int(-1));
-                }
-                // Texts count as numbers.
-                let texts = (0..self.args.len())
-                    .any(|i| matches!(self.v(i), ValueRef::Str(_) | ValueRef::Bytes(_)));
-                let n = (1..self.args.len())
-                    .take_while(|i| match texts {
-                        true => self.v(*i).is_null() || self.f64(*i) <= self.f64(0),
-                        false => {
-                            compare(self.v(*i), self.v(0), narwal_types::Collation::Binary, env)
-                                .is_none_or(|o| o != Ordering::Greater)
-                        }
-                    })
-                    .count();
-                Ok(Val::int(n as i64))
-            }
-            Greatest | Least => {
-                let want = if self.func == Greatest {
-                    Ordering::Greater
-                } else {
-                    Ordering::Less
-                };
-                let mut best = 0;
-                for i in 1..self.args.len() {
-                    if self.compare(i, best) == Some(want) {
-                        best = i;
-                    }
-                }
-                Ok(self.args[best].clone())
-            }
-            Ascii | BitLength | Char | CharLength | Concat | ConcatWs | Elt | Field | FindInSet
-            | Hex | Insert | Instr | Lcase | Left | Length | Locate | Lpad | Ltrim | Md5 | Oct
-            | Ord | Quote | Repeat | Replace | Reverse | Right | Rpad | Rtrim | Sha1 | Sha2
-            | Space | Strcmp | Substring | SubstringIndex | Trim | TrimLeading | TrimTrailing
-            | Ucase | Unhex | Uuid | Bin | Conv => self.strings(),
-            Abs | Acos | Asin | Atan | BitCount | Ceiling | Cos | Cot | Degrees | Exp | Floor
-            | Ln | Log | Log10 | Log2 | Pi | Pow | Radians | Rand | Round | Sign | Sin | Sqrt
-            | Tan | Truncate => self.numbers(),
-            Charset => Ok(Val::text(self.arg_collation().charset().name().to_string())),
-            Collation => Ok(Val::text(self.arg_collation().name().to_string())),
-            Coercibility => Ok(Val::int(match &self.expr.kind {
-                super::ExprKind::Func { args, .. } => match args[0].ty.coercibility {
-                    super::Coercibility::Explicit => 0,
-                    super::Coercibility::Implicit => 2,
-                    super::Coercibility::SysConst => 3,
-                    super::Coercibility::Coercible => 4,
-                    super::Coercibility::Numeric => 5,
-                    super::Coercibility::Ignorable => 6,
-                },
-                _ => 4,
-            })),
-            ConnectionId => Ok(Val::Ref(ValueRef::UInt(env.connection_id))),
-            CurrentUser => Ok(Val::text(env.current_user.to_string())),
-            User => Ok(Val::text(env.user.to_string())),
-            Version => Ok(Val::text(env.version.to_string())),
-            Database => Ok(match &env.db {
-                Some(d) => Val::text(d.to_string()),
-                None => Val::NULL,
-            }),
-            FoundRows => Ok(Val::int(env.found_rows as i64)),
-            RowCount => Ok(Val::int(env.row_count)),
-            LastInsertId => {
-                if self.args.is_empty() {
-                    return Ok(Val::Ref(ValueRef::UInt(env.last_insert_id)));
-                }
-                if self.v(0).is_null() {
-                    env.last_insert_id_set.set(Some(0));
-                    return Ok(Val::NULL);
-                }
-                let n = convert::to_u64(self.v(0), &mut Warn(env));
-                env.last_insert_id_set.set(Some(n));
-                Ok(Val::Ref(ValueRef::UInt(n)))
-            }
-            Sleep => self.sleep(),
-            BinlogGtidPos => self.binlog_gtid_pos(),
-            MasterGtidWait => self.master_gtid_wait(),
-            MasterPosWait => self.master_pos_wait(),
-            GetLock | ReleaseLock | ReleaseAllLocks | IsFreeLock | IsUsedLock => self.named_lock(),
-            Listed(f) => f.run(self),
-            Regexp => Ok(Val::int(super::functions::regexp_matches(
-                env,
-                self.v(0),
-                self.v(1),
-                super::types::compare_collation(self.exprs(), "regexp")?,
-            )? as i64)),
-            _ => self.dates(),
-        }
-    }
-
-    pub(in crate::expr) fn arg_collation(&self) -> Collation {
-        match &self.expr.kind {
-            super::ExprKind::Func { args, .. } if args[0].ty.ty.is_string() => {
-                args[0].ty.ty.collation
-            }
-            _ => Collation::Binary,
-        }
-    }
-
-    /// Waits in small steps, so that KILL ends it.
-    pub(in crate::expr) fn sleep(&self) -> SqlResult<Val<'a>> {
-        if self.v(0).is_null() || self.f64(0) < 0.0 {
-            return Ok(Val::int(0));
-        }
-        let secs = self.f64(0).min(1e9);
-        let end = std::time::Instant::now() + std::time::Duration::from_secs_f64(secs);
-        loop {
-            let left = end.saturating_duration_since(std::time::Instant::now());
-            if left.is_zero() {
-                return Ok(Val::int(0));
-            }
-            if self
-                .ctx
-                .env
-                .interrupt
-                .load(std::sync::atomic::Ordering::Relaxed)
-            {
-                return Ok(Val::int(1));
-            }
-            std::thread::sleep(left.min(std::time::Duration::from_millis(20)));
-        }
-    }
-
-    fn named_lock(&self) -> SqlResult<Val<'a>> {
-        let seconds = match self.func {
-            Func::GetLock if !self.v(1).is_null() => self.f64(1),
-            _ => 0.0,
-        };
-        let args: Vec<ValueRef<'_>> = self.args.iter().map(Val::as_ref).collect();
-        super::named_lock::run(self.func, &args, seconds, self.ctx.env).map(Val::Owned)
-    }
-
-    pub(in crate::expr) fn binlog_gtid_pos(&self) -> SqlResult<Val<'a>> {
-        let file = self.text(0);
-        let Ok(offset) = u64::try_from(self.int(1)) else {
-            return Ok(Val::NULL);
-        };
-        let found = self.ctx.env.variables.binlog_gtid_pos(&file, offset)?;
-        Ok(found.map_or(Val::NULL, Val::text))
-    }
-
-    /// Groups that it waited for until the position of a primary's log was applied, -1 if the seconds passed before; NULL
-    /// if nothing applies that log, or there is no such connection (with a warning).
-    pub(in crate::expr) fn master_pos_wait(&self) -> SqlResult<Val<'a>> {
-        if self.v(0).is_null() || self.v(1).is_null() {
-            return Ok(Val::NULL);
-        }
-        let env = self.ctx.env;
-        let Ok(position) = u64::try_from(self.int(1)) else {
-            return Ok(Val::NULL);
-        };
-        let timeout = match self.args.get(2) {
-            Some(v) if !v.is_null() => Some(self.f64(2)).filter(|s| *s > 0.0),
-            _ => None,
-        };
-        let connection = match self.args.get(3) {
-            Some(v) if !v.is_null() => Some(self.text(3)),
-            _ => None,
-        };
-        let killed = || env.interrupt.load(std::sync::atomic::Ordering::Relaxed);
-        let waited = env.variables.wait_for_source_position(
-            connection.as_deref(),
-            &self.text(0),
-            position,
-            timeout.map(|s| std::time::Duration::from_secs_f64(s.min(1e9))),
-            &killed,
-        );
-        env.check_interrupt()?;
-        match waited {
-            Ok(groups) => Ok(groups.map_or(Val::NULL, Val::int)),
-            Err(e) if e.code == 1617 => {
-                if connection.is_some() {
-                    env.warn(1617, e.message.to_string());
-                }
-                Ok(Val::NULL)
-            }
-            Err(e) => Err(e),
-        }
-    }
-
-    /// 0 once the GTIDs have been applied, -1 if the seconds passed before. Waits for ever if none are given.
-    pub(in crate::expr) fn master_gtid_wait(&self) -> SqlResult<Val<'a>> {
-        if self.v(0).is_null() {
-            return Ok(Val::NULL);
-        }
-        let env = self.ctx.env;
-        let gtids = self.text(0);
-        let timeout = match self.args.get(1) {
-            None => None,
-            Some(v) if v.is_null() => None,
-            Some(_) => Some(self.f64(1)).filter(|s| *s >= 0.0),
-        };
-        let end = timeout
-            .map(|s| std::time::Instant::now() + std::time::Duration::from_secs_f64(s.min(1e9)));
-        let mut step = std::time::Duration::from_micros(500);
-        loop {
-            if env.variables.replica_has_applied(&gtids)? {
-                return Ok(Val::int(0));
-            }
-            step = (step * 2).min(std::time::Duration::from_millis(10));
-            let left = end.map_or(step, |e| {
-                e.saturating_duration_since(std::time::Instant::now())
-            });
-            if left.is_zero() {
-                return Ok(Val::int(-1));
-            }
-            env.check_interrupt()?;
-            std::thread::sleep(left.min(step));
-        }
     }
 
     pub(in crate::expr) fn bits(&self, i: usize) -> u64 {

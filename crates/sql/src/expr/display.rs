@@ -1,6 +1,6 @@
 //! Expressions as text, for messages (error 1690 names the expression).
 
-use super::func::Func;
+use super::functions::json::SCALAR;
 use super::{ArithOp, CmpOp, Expr, ExprKind};
 use narwal_types::Value;
 use std::fmt;
@@ -157,12 +157,7 @@ impl fmt::Display for Expr {
                 unit.name()
             ),
             // What stands around an operand without being written.
-            ExprKind::Func {
-                func: Func::Listed(function),
-                args,
-            } if function.name.starts_with(" json_") => {
-                write!(f, "{}", args[0])
-            }
+            ExprKind::Func { func, args } if **func == SCALAR => write!(f, "{}", args[0]),
             ExprKind::Func { func, args } => write!(f, "{}({})", func.name(), List(args, ",")),
             ExprKind::SystemVariable { name, .. } => write!(f, "@@{name}"),
             ExprKind::UserVariable(name) => write!(f, "@{name}"),

@@ -2,10 +2,11 @@
 
 use super::compare::compare;
 use super::date::Interval;
-use super::like::like;
 use super::{ArithOp, CmpOp, EvalCtx, Expr, ExprKind, IntervalUnit, RowAccess};
 use crate::env::{StatementEnv, WarningLevel};
+use crate::like::like;
 use crate::sql_mode::SqlMode;
+use crate::zone::seen;
 use narwal_types::charset::latin1_text;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert::{
@@ -181,7 +182,7 @@ impl Expr {
             ExprKind::InsertValue(c) => {
                 let v = row.insert_value(*c)?;
                 let ts = matches!(self.ty.ty.kind, TypeKind::Timestamp(_));
-                Val::Ref(if ts { to_local(v, ctx) } else { v })
+                Val::Ref(if ts { seen(v, ctx.env.time_zone) } else { v })
             }
             ExprKind::And(list) => {
                 let mut out = Some(true);
@@ -406,7 +407,7 @@ impl Expr {
                 return Ok(self.date_add(d.as_ref(), i, *unit, ctx));
             }
             ExprKind::Func { func, args } => {
-                return super::call::call(self, (*func, args), ctx, row, false);
+                return super::call::call(self, (func, args), ctx, row, false);
             }
             ExprKind::SystemVariable { scope, name } => {
                 Val::Owned(ctx.env.variables.system(*scope, name)?)
@@ -445,7 +446,7 @@ impl Expr {
                     None => Ok(Val::NULL),
                 }
             }
-            ExprKind::Func { func, args } => super::call::call(self, (*func, args), ctx, row, true),
+            ExprKind::Func { func, args } => super::call::call(self, (func, args), ctx, row, true),
             _ => self.eval_ref(ctx, row),
         }
     }
@@ -904,18 +905,7 @@ fn as_seen<'a>(v: ValueRef<'a>, ty: &narwal_types::ColumnType, ctx: &EvalCtx<'_>
             Val::text(text)
         }
         ValueRef::Latin1(s) => Val::text(latin1_text(s)),
-        v => Val::Ref(to_local(v, ctx)),
-    }
-}
-
-/// TIMESTAMP values are stored in UTC and seen in the session's time zone.
-fn to_local<'a>(v: ValueRef<'a>, ctx: &EvalCtx<'_>) -> ValueRef<'a> {
-    match v {
-        ValueRef::DateTime(t) if !ctx.env.time_zone.is_utc() && !t.is_zero() => {
-            let us = ctx.env.time_zone.local(t.unix_micros());
-            ValueRef::DateTime(DateTime::from_unix_micros(us, t.fsp).unwrap_or(t))
-        }
-        v => v,
+        v => Val::Ref(seen(v, ctx.env.time_zone)),
     }
 }
 

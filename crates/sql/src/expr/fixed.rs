@@ -1,7 +1,7 @@
 //! UUID, INET4 and INET6 in expressions: what they may meet, and text beside them.
 
 use super::eval::Warn;
-use super::func::Func;
+use super::functions::Function;
 use super::types::NOT_FIXED;
 use super::{AggFunc, ArithOp, Expr, ExprKind, ExprType, bind::make};
 use crate::env::StatementEnv;
@@ -110,45 +110,25 @@ pub(super) fn check_truth(t: &ExprType, op: &str) -> SqlResult<()> {
 
 /// Aggregates of numbers do not take these types.
 pub(super) fn check_aggregate(func: AggFunc, distinct: bool, args: &[Expr]) -> SqlResult<()> {
-    let name = match func {
-        AggFunc::Sum => "sum(",
-        AggFunc::Avg => "avg(",
-        AggFunc::BitAnd => "bit_and(",
-        AggFunc::BitOr => "bit_or(",
-        AggFunc::BitXor => "bit_xor(",
-        AggFunc::StdPop => "std(",
-        AggFunc::StdSamp => "stddev_samp(",
-        AggFunc::VarPop => "variance(",
-        AggFunc::VarSamp => "var_samp(",
-        _ => return Ok(()),
+    let Some(arg) = args.first().filter(|_| func.is_numeric()) else {
+        return Ok(());
     };
     let distinct = if distinct { "distinct " } else { "" };
-    args.first()
-        .map_or(Ok(()), |a| check_unary(&a.ty, &format!("{name}{distinct}")))
+    check_unary(&arg.ty, &format!("{}({distinct}", func.name()))
 }
 
 /// Functions of numbers and of dates do not take these types.
-pub(super) fn check_call(func: Func, args: &[Expr]) -> SqlResult<()> {
-    use Func::*;
-    let Some(t) = args.iter().map(|a| &a.ty).find(|t| t.ty.fixed().is_some()) else {
-        return Ok(());
-    };
-    match func {
-        Nullif => {
-            shared(args.iter().map(|a| &a.ty), "nullif").map_err(|e| rename(e, "nullif", "="))?;
-        }
-        Field => {
-            shared(args.iter().map(|a| &a.ty), "field")?;
-        }
-        Abs | Acos | Asin | Atan | Ceiling | Cos | Cot | Degrees | Exp | Floor | Ln | Log
-        | Log10 | Log2 | Pow | Radians | Round | Sign | Sin | Sqrt | Tan | Truncate | DayName
-        | DayOfMonth | DayOfWeek | DayOfYear | Hour | LastDay | Microsecond | Minute | Month
-        | MonthName | Quarter | Second | ToDays | ToSeconds | Week | Weekday | WeekOfYear
-        | Year | YearWeek => return Err(refused(t, func.name())),
-        Date => return Err(refused(t, "cast_as_date")),
-        Time => return Err(refused(t, "cast_as_time")),
-        _ => {}
+pub(super) fn check_call(func: &Function, args: &[Expr]) -> SqlResult<()> {
+    match func.refuses_fixed {
+        Some(op) => args.iter().try_for_each(|a| check_unary(&a.ty, op)),
+        None => Ok(()),
     }
+}
+
+/// NULLIF compares its arguments: errors show it as a comparison.
+pub(super) fn check_nullif<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> SqlResult<()> {
+    let checked = shared(types, "nullif");
+    checked.map_err(|e| rename(e, "nullif", "="))?;
     Ok(())
 }
 

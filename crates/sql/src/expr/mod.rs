@@ -9,12 +9,11 @@
 //! | `types.rs` | result types, collations of results |
 //! | `eval.rs` | evaluation of operators |
 //! | `compare.rs` | comparison of values of different types |
-//! | `func.rs` | the older functions: names, argument counts |
-//! | `call.rs` | calls: their arguments, and who computes them |
-//! | `functions/` | what the functions do, by topic; the registry |
+//! | `func.rs` | functions that the binder makes calls of |
+//! | `call.rs` | calls: their arguments evaluated |
+//! | `functions/` | the registry of functions, by subject |
 //! | `fixed.rs` | UUID, INET4, INET6: what they may meet |
 //! | `date.rs` | intervals, DATE_FORMAT, STR_TO_DATE, weeks |
-//! | `like.rs` | LIKE patterns |
 //! | `subquery.rs` | subqueries |
 //! | `display.rs` | expressions as text, for messages |
 
@@ -27,9 +26,7 @@ mod eval;
 mod fixed;
 pub mod func;
 pub mod functions;
-pub mod like;
 mod md5;
-mod named_lock;
 mod print;
 pub mod subquery;
 pub mod types;
@@ -42,7 +39,7 @@ mod tests;
 
 use crate::env::{StatementEnv, VariableScope};
 use crate::show::quote_ident;
-use func::Func;
+use functions::Function;
 use narwal_engine::{ColumnDef, Table, ViewDef};
 use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
 use std::cell::RefCell;
@@ -54,6 +51,7 @@ pub(crate) use bind::{negate_literal, number};
 pub use date::IntervalUnit;
 pub use eval::{Val, push_warning};
 pub(crate) use eval::{quotient_digits, satisfied};
+pub use functions::aggregate::AggFunc;
 pub(crate) use functions::json::{append_value as append_json, escape as escape_json};
 pub use print::{print, print_default, print_with, quote};
 pub use subquery::{OuterScope, Shared, SubPlan, SubqueryExpr, SubqueryRun, SubqueryUse};
@@ -249,68 +247,6 @@ impl<'a> Scope<'a> {
             outer: None,
             env,
         }
-    }
-}
-
-/// Aggregate functions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum AggFunc {
-    /// COUNT(*), or COUNT(x) with an argument.
-    Count,
-    Sum,
-    Min,
-    Max,
-    Avg,
-    /// GROUP_CONCAT with a separator.
-    GroupConcat,
-    BitAnd,
-    BitOr,
-    BitXor,
-    /// STD, STDDEV, STDDEV_POP.
-    StdPop,
-    StdSamp,
-    /// VARIANCE, VAR_POP.
-    VarPop,
-    VarSamp,
-    JsonArray,
-    JsonObject,
-}
-
-impl AggFunc {
-    /// The one that a name in lower case calls.
-    pub fn named(name: &str) -> Option<AggFunc> {
-        Some(match name {
-            "count" => AggFunc::Count,
-            "sum" => AggFunc::Sum,
-            "min" => AggFunc::Min,
-            "max" => AggFunc::Max,
-            "avg" => AggFunc::Avg,
-            "group_concat" => AggFunc::GroupConcat,
-            "bit_and" => AggFunc::BitAnd,
-            "bit_or" => AggFunc::BitOr,
-            "bit_xor" => AggFunc::BitXor,
-            "std" | "stddev" | "stddev_pop" => AggFunc::StdPop,
-            "stddev_samp" => AggFunc::StdSamp,
-            "variance" | "var_pop" => AggFunc::VarPop,
-            "var_samp" => AggFunc::VarSamp,
-            "json_arrayagg" => AggFunc::JsonArray,
-            "json_objectagg" => AggFunc::JsonObject,
-            _ => return None,
-        })
-    }
-
-    /// Its values are numbers.
-    pub fn is_numeric(self) -> bool {
-        !self.is_list() && !matches!(self, AggFunc::Count | AggFunc::Min | AggFunc::Max)
-    }
-
-    /// It makes one text of all values.
-    pub fn is_list(self) -> bool {
-        matches!(
-            self,
-            AggFunc::GroupConcat | AggFunc::JsonArray | AggFunc::JsonObject
-        )
     }
 }
 
@@ -587,7 +523,7 @@ pub enum ExprKind {
     /// A function call.
     Func {
         /// Which.
-        func: Func,
+        func: &'static Function,
         /// Arguments.
         args: Vec<Expr>,
     },

@@ -1,7 +1,6 @@
 //! Result types of expressions, and which collation a result or a comparison has.
 
-use super::func::Func;
-use super::{AggFunc, ArithOp, Coercibility, Expr, ExprKind, ExprType};
+use super::{ArithOp, Coercibility, Expr, ExprType};
 use narwal_types::collation::char_count;
 use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
 use narwal_types::{
@@ -59,7 +58,7 @@ impl ExprType {
     }
 
     /// DOUBLE that is shown with so many digits behind the point; [`NOT_FIXED`] or more: as many as it needs.
-    fn double_with(decimals: u8, nullable: bool) -> Self {
+    pub(super) fn double_with(decimals: u8, nullable: bool) -> Self {
         ExprType {
             decimals: decimals.min(NOT_FIXED),
             ..Self::double(nullable)
@@ -181,7 +180,7 @@ impl ExprType {
     }
 
     /// Digits before the point of an exact number.
-    fn int_digits(&self) -> u32 {
+    pub(super) fn int_digits(&self) -> u32 {
         match self.ty.kind {
             TypeKind::Decimal(p, s) => (p - s) as u32,
             TypeKind::TinyInt => 3,
@@ -200,12 +199,12 @@ impl ExprType {
         }
     }
 
-    fn scale(&self) -> u32 {
+    pub(super) fn scale(&self) -> u32 {
         self.ty.scale().unwrap_or(0) as u32
     }
 
     /// What the value counts as in arithmetic.
-    fn class(&self) -> Class {
+    pub(super) fn class(&self) -> Class {
         match self.ty.kind {
             _ if self.null => Class::Double,
             _ if self.ty.is_integer() || self.ty.kind == TypeKind::Year => Class::Int,
@@ -229,8 +228,9 @@ impl ExprType {
     }
 }
 
+/// What a value counts as in arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
+pub(super) enum Class {
     Int,
     Decimal,
     Double,
@@ -459,325 +459,9 @@ pub fn unify<'a>(types: impl IntoIterator<Item = &'a ExprType>, op: &str) -> Sql
     })
 }
 
-/// Type of an aggregate's result.
-pub fn aggregate(func: AggFunc, args: &[Expr]) -> SqlResult<ExprType> {
-    let arg = args.first().map(|a| a.ty);
-    Ok(match (func, arg) {
-        (AggFunc::Count, _) => ExprType::bigint(false, false),
-        (AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor, _) => ExprType::bigint(true, false),
-        (_, None) => ExprType::null(),
-        (AggFunc::Sum, Some(t)) => match t.class() {
-            Class::Double => ExprType::double_with(t.decimals, true),
-            // 22 digits more than the argument: room for as many rows.
-            _ => ExprType::decimal(t.int_digits() + 22, t.scale(), true),
-        },
-        (AggFunc::Avg, Some(t)) => match t.class() {
-            Class::Double => {
-                ExprType::double_with(t.decimals.saturating_add(DIV_PRECISION_INCREMENT), true)
-            }
-            _ => ExprType::decimal(
-                t.int_digits(),
-                t.scale() + DIV_PRECISION_INCREMENT as u32,
-                true,
-            ),
-        },
-        (AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp, Some(t)) => {
-            ExprType {
-                decimals: match t.class() {
-                    Class::Double => NOT_FIXED,
-                    _ => (t.scale() as u8 + DIV_PRECISION_INCREMENT).min(30),
-                },
-                ..ExprType::double(true)
-            }
-        }
-        (AggFunc::JsonArray | AggFunc::JsonObject, Some(_)) => {
-            let (c, k) = collation_of(args.iter().map(|a| &a.ty), "json_arrayagg")?;
-            ExprType {
-                json: true,
-                ..ExprType::string(1 << 20, c, k.min(Coercibility::Coercible), true)
-            }
-        }
-        (AggFunc::GroupConcat, Some(_)) => {
-            let (c, k) = collation_of(args.iter().map(|a| &a.ty), "group_concat")?;
-            ExprType {
-                nullable: true,
-                ..ExprType::string(1 << 20, c, k, true)
-            }
-        }
-        // MIN and MAX of NULL have no type either, but one that counts.
-        (_, Some(t)) => ExprType {
-            null: false,
-            ..t.with_nullable(true)
-        },
-    })
-}
-
-/// Type of a function's result.
-pub fn function(func: Func, args: &[Expr]) -> SqlResult<ExprType> {
-    use Func::*;
-    let any_null = args.iter().any(|a| a.ty.nullable);
-    let arg = |i: usize| args.get(i).map_or_else(ExprType::null, |a| a.ty);
-    let col = |kind| ExprType::of_column(ColumnType::new(kind), true);
-    let temporal = |kind| col(kind);
-    let strings = || collation_of(args.iter().map(|a| &a.ty), func.name());
-    let sum_chars = || args.iter().map(|a| a.ty.chars()).sum::<u64>();
-    let like_first = |chars: u64, nullable: bool| -> SqlResult<ExprType> {
-        let (c, k) = collation_of([&arg(0)], func.name())?;
-        Ok(ExprType::string(chars, c, k, nullable))
-    };
-    let literal_int = |i: usize| match args.get(i).map(|a| &a.kind) {
-        Some(ExprKind::Literal(Value::Int(v))) => Some(*v),
-        _ => None,
-    };
-    let fsp_of = |i: usize| match arg(i).ty.kind {
-        // A literal shows how many digits it has.
-        _ if let Some(ExprKind::Literal(Value::Str(s))) = args.get(i).map(|a| &a.kind) => {
-            s.rsplit_once('.').map_or(0, |(_, f)| f.len().min(6) as u8)
-        }
-        TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
-        TypeKind::Decimal(_, s) => s.min(6),
-        TypeKind::Date => 0,
-        _ if arg(i).ty.is_integer() => 0,
-        _ => 6,
-    };
-    Ok(match func {
-        Ascii | BitLength | CharLength | Length | Locate | Instr | Ord | Field | FindInSet
-        | Strcmp | BitCount | Sign | Interval | DayOfMonth | DayOfWeek | DayOfYear | Hour
-        | Microsecond | Minute | Month | Quarter | Second | Week | Weekday | WeekOfYear | Year
-        | YearWeek | DateDiff | ToDays | PeriodAdd | PeriodDiff | Extract | Sleep | Benchmark
-        | Coercibility => ExprType::int(match func {
-            Field | Interval | Sleep | Benchmark | Coercibility => false,
-            DayOfMonth | DayOfWeek | DayOfYear | Hour | Microsecond | Minute | Month | Quarter
-            | Second | Week | Weekday | WeekOfYear | Year | YearWeek | DateDiff | ToDays
-            | Extract => true,
-            _ => any_null,
-        }),
-        Isnull => ExprType::int(false),
-        GetLock | ReleaseLock | IsFreeLock | IsUsedLock => ExprType::int(true),
-        ReleaseAllLocks => ExprType::of_column(ColumnType::unsigned(TypeKind::Int), false),
-        Regexp => ExprType::int(any_null),
-        Listed(f) => ExprType {
-            json: f.json,
-            ..f.ty(args)?
-        },
-        MasterPosWait | MasterGtidWait => ExprType::bigint(false, true),
-        BinlogGtidPos => ExprType::text(65_535, true),
-        TimeToSec if fsp_of(0) > 0 => ExprType::decimal(7, fsp_of(0) as u32, true),
-        TimestampDiff | TimeToSec | ToSeconds => ExprType::bigint(false, true),
-        ConnectionId => ExprType::bigint(true, false),
-        FoundRows | RowCount => ExprType::bigint(false, false),
-        LastInsertId => ExprType::bigint(true, false),
-        UnixTimestamp => match args.first() {
-            None => ExprType::bigint(false, false),
-            Some(_) if fsp_of(0) == 0 => ExprType::bigint(false, true),
-            Some(_) => ExprType::decimal(11, fsp_of(0) as u32, true),
-        },
-        Concat | ConcatWs => {
-            let (c, k) = strings()?;
-            let sep = if func == ConcatWs {
-                arg(0).chars() * args.len().saturating_sub(2) as u64
-            } else {
-                0
-            };
-            ExprType::string(sum_chars() + sep, c, k, any_null)
-        }
-        Elt | Replace | Insert | Quote => {
-            let (c, k) = strings()?;
-            let n = if func == Quote {
-                arg(0).chars() * 2 + 2
-            } else {
-                sum_chars().max(arg(0).chars() * arg(2).chars().max(1))
-            };
-            ExprType::string(n, c, k, true)
-        }
-        Lpad | Rpad | Repeat | Space => {
-            let n = match (func, literal_int(if func == Space { 0 } else { 1 })) {
-                (Repeat, Some(n)) => arg(0).chars().saturating_mul(n.max(0) as u64),
-                (_, Some(n)) => n.max(0) as u64,
-                _ => u32::MAX as u64,
-            };
-            if func == Space {
-                ExprType::text(n, true)
-            } else {
-                like_first(n, true)?
-            }
-        }
-        Lcase | Ucase | Ltrim | Rtrim | Trim | TrimLeading | TrimTrailing | Reverse | Substring
-        | SubstringIndex => like_first(arg(0).chars(), any_null || func == Substring)?,
-        Left | Right => like_first(
-            literal_int(1).map_or(arg(0).chars(), |n| (n.max(0) as u64).min(arg(0).chars())),
-            any_null,
-        )?,
-        Char => ExprType::string(
-            args.len() as u64 * 4,
-            narwal_types::Collation::Binary,
-            super::Coercibility::Coercible,
-            true,
-        ),
-        Unhex => ExprType::string(
-            arg(0).chars().div_ceil(2),
-            narwal_types::Collation::Binary,
-            super::Coercibility::Coercible,
-            true,
-        ),
-        Hex => ExprType::text(
-            if arg(0).ty.is_string() {
-                arg(0).ty.max_bytes().unwrap_or(0) * 2
-            } else if arg(0).ty.fixed().is_some() {
-                arg(0).chars() * 2
-            } else {
-                16
-            },
-            any_null,
-        ),
-        Bin | Oct | Conv => ExprType::text(64, true),
-        Md5 => ExprType::text(32, any_null),
-        Sha1 => ExprType::text(40, any_null),
-        Sha2 => ExprType::text(128, true),
-        Uuid => ExprType::new_uuid(),
-        Abs | Round | Truncate | Ceiling | Floor => {
-            let t = arg(0);
-            let nullable = any_null;
-            if func != Abs
-                && let TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) =
-                    t.ty.kind
-            {
-                let fsp = match (func, literal_int(1)) {
-                    (Ceiling | Floor, _) => 0,
-                    (_, Some(d)) => d.clamp(0, f as i64) as u8,
-                    (_, None) if args.len() > 1 => f,
-                    _ => 0,
-                };
-                let kind = match t.ty.kind {
-                    TypeKind::Time(_) => TypeKind::Time(fsp),
-                    _ => TypeKind::DateTime(fsp),
-                };
-                return Ok(ExprType::of_column(ColumnType::new(kind), true));
-            }
-            match t.class() {
-                Class::Double => ExprType {
-                    decimals: match (func, literal_int(1)) {
-                        (Round | Truncate, Some(d)) => d.clamp(0, 30) as u8,
-                        (Round | Truncate, None) if args.len() > 1 => t.decimals,
-                        (Abs, _) => t.decimals,
-                        _ => 0,
-                    },
-                    ..ExprType::double(nullable)
-                },
-                Class::Int if func == Abs => ExprType::bigint(t.ty.unsigned, nullable),
-                Class::Int => t.with_nullable(nullable).as_int(),
-                Class::Decimal => {
-                    let scale = match func {
-                        Abs => t.scale(),
-                        Ceiling | Floor => 0,
-                        _ => match literal_int(1) {
-                            Some(d) => d.clamp(0, MAX_SCALE as i64) as u32,
-                            None if args.len() > 1 => t.scale(),
-                            None => 0,
-                        },
-                    };
-                    match func {
-                        Ceiling | Floor if t.int_digits() < 18 => ExprType::bigint(false, nullable),
-                        Abs | Truncate => ExprType::decimal(t.int_digits(), scale, nullable),
-                        // Only what cuts digits off can carry into one more.
-                        Round if scale >= t.scale() => {
-                            ExprType::decimal(t.int_digits(), scale, nullable)
-                        }
-                        _ => ExprType::decimal(t.int_digits() + 1, scale, nullable),
-                    }
-                }
-            }
-        }
-        Acos | Asin | Atan | Cos | Cot | Degrees | Exp | Ln | Log | Log10 | Log2 | Pow
-        | Radians | Sin | Sqrt | Tan => ExprType::double(true),
-        Pi => ExprType {
-            decimals: 6,
-            ..ExprType::double(false)
-        },
-        Rand => ExprType::double(false),
-        Greatest | Least => {
-            // Beside a temporal value strings are temporal too.
-            if args.iter().any(|a| a.ty.ty.is_temporal())
-                && args.iter().all(|a| !a.ty.ty.is_numeric())
-            {
-                let t = unify(
-                    args.iter().map(|a| &a.ty).filter(|t| t.ty.is_temporal()),
-                    func.name(),
-                )?;
-                return Ok(t.with_nullable(true));
-            }
-            let t = unify(args.iter().map(|a| &a.ty), func.name())?;
-            // Numbers among strings make the comparison numeric.
-            if t.ty.is_string() && args.iter().any(|a| a.ty.ty.is_numeric()) {
-                ExprType::double(any_null)
-            } else {
-                t.with_nullable(any_null)
-            }
-        }
-        Coalesce | Ifnull => {
-            let t = unify(args.iter().map(|a| &a.ty), func.name())?;
-            t.with_nullable(args.iter().all(|a| a.ty.nullable))
-        }
-        // Of two NULLs it is of a type, as MIN and MAX of NULL are.
-        If => ExprType {
-            null: false,
-            ..unify(args.iter().skip(1).map(|a| &a.ty), func.name())?
-        },
-        Nullif => arg(0).with_nullable(true),
-        AddTime | SubTime => match arg(0).ty.kind {
-            TypeKind::DateTime(_) | TypeKind::Timestamp(_) | TypeKind::Date => {
-                temporal(TypeKind::DateTime(fsp_of(0).max(fsp_of(1).min(6))))
-            }
-            TypeKind::Time(_) => temporal(TypeKind::Time(fsp_of(0).max(fsp_of(1)))),
-            _ => ExprType::text(26, true),
-        },
-        Curdate | UtcDate => temporal(TypeKind::Date).with_nullable(false),
-        Curtime | UtcTime => {
-            temporal(TypeKind::Time(literal_int(0).unwrap_or(0).clamp(0, 6) as u8))
-                .with_nullable(false)
-        }
-        Now | Sysdate | UtcTimestamp => temporal(TypeKind::DateTime(
-            literal_int(0).unwrap_or(0).clamp(0, 6) as u8,
-        ))
-        .with_nullable(false),
-        Date | FromDays | LastDay | MakeDate => temporal(TypeKind::Date),
-        FromUnixtime if args.len() == 2 => ExprType::text(255, true),
-        FromUnixtime if arg(0).is_string() => temporal(TypeKind::DateTime(6)),
-        FromUnixtime => temporal(TypeKind::DateTime(fsp_of(0))),
-        DateFormat | TimeFormat => ExprType::text(255, true),
-        DayName | MonthName => ExprType::text(9, true),
-        MakeTime => temporal(TypeKind::Time(fsp_of(2))),
-        SecToTime => temporal(TypeKind::Time(fsp_of(0))),
-        StrToDate => match args.get(1).map(|a| &a.kind) {
-            Some(ExprKind::Literal(Value::Str(f))) => temporal(super::date::format_kind(f)),
-            _ => temporal(TypeKind::DateTime(6)),
-        },
-        Time => temporal(TypeKind::Time(fsp_of(0))),
-        TimeDiff => temporal(TypeKind::Time(fsp_of(0).max(fsp_of(1)))),
-        Timestamp => temporal(TypeKind::DateTime(fsp_of(0).max(if args.len() > 1 {
-            fsp_of(1)
-        } else {
-            0
-        }))),
-        Charset | Collation => ExprType::text(64, false),
-        CurrentUser | User => ExprType {
-            coercibility: super::Coercibility::SysConst,
-            ..ExprType::text(141, true)
-        },
-        Database => ExprType {
-            coercibility: super::Coercibility::SysConst,
-            ..ExprType::text(64, true)
-        },
-        Version => ExprType {
-            coercibility: super::Coercibility::SysConst,
-            ..ExprType::text(60, false)
-        },
-    })
-}
-
 impl ExprType {
     /// An integer type for what counts as one (dates in ROUND and such).
-    fn as_int(self) -> Self {
+    pub(super) fn as_int(self) -> Self {
         if self.ty.is_integer() {
             self
         } else {

@@ -2,6 +2,7 @@
 
 use super::sarg::{ColCond, const_value};
 use crate::expr::{CmpOp, EvalCtx};
+use crate::like::literal_prefix;
 use narwal_types::convert::{self, NoWarnings};
 use narwal_types::key::{self, KeyPart};
 use narwal_types::{
@@ -543,25 +544,7 @@ impl Builder<'_> {
 
     /// The interval of strings that start with a LIKE pattern's literal prefix.
     fn like(&self, pattern: &[u8], escape: Option<char>) -> SqlResult<Option<Interval>> {
-        let mut prefix = Vec::new();
-        let esc = match escape {
-            None => None,
-            Some(c) if c.is_ascii() => Some(c as u8),
-            Some(_) => return Ok(None),
-        };
-        let mut it = pattern.iter().copied();
-        while let Some(c) = it.next() {
-            if Some(c) == esc {
-                match it.next() {
-                    Some(n) => prefix.push(n),
-                    None => prefix.push(c),
-                }
-            } else if c == b'%' || c == b'_' {
-                break;
-            } else {
-                prefix.push(c);
-            }
-        }
+        let mut prefix = literal_prefix(pattern, escape, self.ty.collation);
         // Trailing spaces are no part of a key.
         while prefix.last() == Some(&b' ') {
             prefix.pop();

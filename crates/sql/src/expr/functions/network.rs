@@ -1,54 +1,84 @@
 //! Functions of internet addresses.
 
-use super::{Call, ExprType, Function, Typing, Val, bool, bytes};
+use super::typing::{bytes, int, int_not_null};
+use super::{Call, ExprType, Function, SqlResult, Val, ValueRef};
 use crate::expr::eval::with_text;
+use narwal_types::Value;
 use narwal_types::fixed::{ipv4, ipv6, ipv6_text};
-use narwal_types::{SqlResult, Value, ValueRef};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new(
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
         "inet_aton",
-        (1, 1),
+        "text",
+        "An IPv4 address as a number.",
         |_| Ok(ExprType::bigint(true, true)),
         inet_aton,
     ),
-    Function::new(
+    &Function::new(
         "inet_ntoa",
-        (1, 1),
+        "n",
+        "The IPv4 address of a number.",
         |_| Ok(ExprType::text(31, true)),
         inet_ntoa,
     ),
-    Function::new("inet6_aton", (1, 1), |_| Ok(bytes(16, true)), inet6_aton),
-    Function::new(
+    &Function::new(
+        "inet6_aton",
+        "text",
+        "An IPv4 or IPv6 address as bytes.",
+        |_| Ok(bytes(16, true)),
+        inet6_aton,
+    ),
+    &Function::new(
         "inet6_ntoa",
-        (1, 1),
+        "bytes",
+        "The IPv4 or IPv6 address of bytes.",
         |_| Ok(ExprType::text(39, true)),
         inet6_ntoa,
     ),
-    Function::new("is_ipv4", (1, 1), predicate, |c| {
-        Ok(Val::int(ipv4(&text(c)).is_some() as i64))
-    })
-    .takes_null(),
-    Function::new("is_ipv6", (1, 1), predicate, |c| {
-        Ok(Val::int(ipv6(&text(c)).is_some() as i64))
-    })
-    .takes_null(),
-    Function::new("is_ipv4_compat", (1, 1), bool, |c| {
-        let compat = |b: &[u8]| b[..12].iter().all(|x| *x == 0) && b[12..] > [0, 0, 0, 1][..];
-        Ok(Val::int(six_bytes(c, compat) as i64))
-    })
-    .takes_null(),
-    Function::new("is_ipv4_mapped", (1, 1), bool, |c| {
-        let mapped = |b: &[u8]| b[..10].iter().all(|x| *x == 0) && b[10..12] == [255, 255];
-        Ok(Val::int(six_bytes(c, mapped) as i64))
-    })
-    .takes_null(),
+    &Function::new(
+        "is_ipv4",
+        "text",
+        "Whether it is an IPv4 address.",
+        int_not_null,
+        |c| Ok(Val::int(ipv4(&text(c)).is_some().into())),
+    )
+    .takes_null()
+    .predicate(),
+    &Function::new(
+        "is_ipv4_compat",
+        "bytes",
+        "Whether it is an IPv6 address that stands for an IPv4 address.",
+        int,
+        |c| {
+            let compat = |b: &[u8]| b[..12].iter().all(|x| *x == 0) && b[12..] > [0, 0, 0, 1][..];
+            Ok(Val::int(six_bytes(c, compat).into()))
+        },
+    )
+    .takes_null()
+    .predicate(),
+    &Function::new(
+        "is_ipv4_mapped",
+        "bytes",
+        "Whether it is an IPv4 address mapped into IPv6.",
+        int,
+        |c| {
+            let mapped = |b: &[u8]| b[..10].iter().all(|x| *x == 0) && b[10..12] == [255, 255];
+            Ok(Val::int(six_bytes(c, mapped).into()))
+        },
+    )
+    .takes_null()
+    .predicate(),
+    &Function::new(
+        "is_ipv6",
+        "text",
+        "Whether it is an IPv6 address.",
+        int_not_null,
+        |c| Ok(Val::int(ipv6(&text(c)).is_some().into())),
+    )
+    .takes_null()
+    .predicate(),
 ];
-
-fn predicate(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::int(false))
-}
 
 fn text(c: &Call<'_, '_>) -> String {
     match c.v(0) {

@@ -2,19 +2,50 @@
 //! Case is as in the collation, the text is UTF-8 unless it is binary. An expression is compiled once per thread.
 
 use super::regexp_search::{Failed, Mode, Regex};
-use super::{Call, Function, Typing, Val};
+use super::typing::int;
+use super::{Call, Collation, ExprType, Function, SqlError, SqlResult, Typing, Val, ValueRef};
 use crate::env::StatementEnv;
 use crate::expr::eval::with_text;
 use crate::expr::types::{collation_of, compare_collation};
-use crate::expr::{ExprKind, ExprType};
-use narwal_types::{Collation, SqlError, SqlResult, ValueRef};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("regexp_instr", (2, 2), instr_type, instr),
-    Function::new("regexp_replace", (3, 3), replace_type, replace),
-    Function::new("regexp_substr", (2, 2), substr_type, substr),
+/// `text REGEXP pattern`.
+pub(in crate::expr) static REGEXP: Function = Function::new(
+    " regexp",
+    "text, pattern",
+    "Whether an expression matches a part of the text.",
+    int,
+    |c| {
+        let collation = compare_collation(c.exprs(), "regexp")?;
+        let found = matches(c.ctx.env, c.v(0), c.v(1), collation)?;
+        Ok(Val::int(found.into()))
+    },
+)
+.predicate();
+
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "regexp_instr",
+        "text, pattern",
+        "Where an expression first matches, counted from 1; 0 if nowhere.",
+        instr_type,
+        instr,
+    ),
+    &Function::new(
+        "regexp_replace",
+        "text, pattern, new",
+        "The text with each match of an expression replaced.",
+        |t| t.string_of(0..3, 1 << 24, true),
+        replace,
+    ),
+    &Function::new(
+        "regexp_substr",
+        "text, pattern",
+        "The first part that an expression matches.",
+        |t| t.string_of(0..2, t.chars(0), true),
+        substr,
+    ),
 ];
 
 fn mode_of(c: Collation) -> Mode {
@@ -75,7 +106,7 @@ fn compile_for(text: &[u8], pattern: &str, mut mode: Mode) -> SqlResult<Rc<Regex
 }
 
 /// `text REGEXP pattern`.
-pub(in crate::expr) fn matches(
+fn matches(
     env: &StatementEnv,
     text: ValueRef<'_>,
     pattern: ValueRef<'_>,
@@ -89,11 +120,8 @@ pub(in crate::expr) fn matches(
 
 /// Collation of the text and the pattern of a call.
 fn call_mode(c: &Call<'_, '_>) -> SqlResult<Mode> {
-    let collation = match &c.expr.kind {
-        ExprKind::Func { args, .. } => compare_collation(args.iter().take(2), c.func.name())?,
-        _ => Collation::default(),
-    };
-    Ok(mode_of(collation))
+    let both = c.exprs().iter().take(2);
+    Ok(mode_of(compare_collation(both, c.func.name())?))
 }
 
 /// Characters in front of a byte, from 1.
@@ -126,10 +154,6 @@ fn instr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     })
 }
 
-fn substr_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    t.string_of(0..2, t.chars(0), true)
-}
-
 fn substr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let mode = call_mode(c)?;
     let found = with_text(c.v(0), |t| {
@@ -137,10 +161,6 @@ fn substr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         SqlResult::Ok(found.map_or(Vec::new(), |(from, to)| t[from..to].to_vec()))
     })?;
     c.string(found)
-}
-
-fn replace_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    t.string_of(0..3, 1 << 24, true)
 }
 
 /// Replaces all matches; `\1` to `\9` stand for groups, `\\` for a backslash.

@@ -1,29 +1,42 @@
 //! NEXTVAL, LASTVAL and SETVAL. Their first two arguments are the sequence's database and name.
 
-use super::{Call, Function, Typing, Val};
-use crate::expr::ExprType;
-use narwal_types::SqlResult;
+use super::typing::bigint_or_null;
+use super::{Call, Function, SqlResult, Val};
 
-pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("lastval", (2, 2), number, |c| {
-        let sequences = &c.ctx.env.variables;
-        let last = sequences.last_value(&c.text(0), &c.text(1))?;
-        Ok(last.map_or(Val::NULL, Val::int))
-    })
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "lastval",
+        "database, sequence",
+        "The last number that a sequence gave in this session.",
+        bigint_or_null,
+        |c| {
+            let sequences = &c.ctx.env.variables;
+            let last = sequences.last_value(&c.text(0), &c.text(1))?;
+            Ok(last.map_or(Val::NULL, Val::int))
+        },
+    )
     .volatile(),
-    Function::new("nextval", (2, 2), number, |c| {
-        let sequences = &c.ctx.env.variables;
-        sequences.next_value(&c.text(0), &c.text(1)).map(Val::int)
-    })
+    &Function::new(
+        "nextval",
+        "database, sequence",
+        "The next number of a sequence.",
+        bigint_or_null,
+        |c| {
+            let sequences = &c.ctx.env.variables;
+            sequences.next_value(&c.text(0), &c.text(1)).map(Val::int)
+        },
+    )
     .volatile(),
-    Function::new("setval", (3, 5), number, setval)
-        .takes_null()
-        .volatile(),
+    &Function::new(
+        "setval",
+        "database, sequence, number[, used[, round]]",
+        "Sets the number that a sequence goes on from.",
+        bigint_or_null,
+        setval,
+    )
+    .takes_null()
+    .volatile(),
 ];
-
-fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::bigint(false, true))
-}
 
 fn setval<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let used = c.args.len() < 4 || c.int(3) != 0;

@@ -1,623 +1,668 @@
-//! String functions.
+//! Strings: putting together, cutting, searching, changing.
 
-use super::soundex::soundex;
-use super::{ANY, Call, Expr, ExprType, Function, Typing, Val, bytes, int, kind};
-use crate::expr::ExprKind;
-use crate::expr::eval::Warn;
-use narwal_types::convert::{to_decimal, to_integer};
-use narwal_types::{Collation, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use super::typing::{int, int_not_null, like_first};
+use super::{Call, ExprType, Function, SqlResult, Typing, Val, ValueRef};
+use crate::expr::compare::compare;
+use crate::expr::eval::with_text;
+use narwal_types::work::Work;
+use std::borrow::Cow;
+use std::cmp::Ordering;
 
-pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("chr", (1, 1), |_| Ok(ExprType::text(1, true)), chr),
-    Function::new(" char_using", (2, ANY), char_using_type, char_using).takes_null(),
-    Function::new("export_set", (3, 5), export_set_type, export_set),
-    Function::new("format", (2, 3), format_type, format).takes_null(),
-    Function::new("lengthb", (1, 1), int, |c| Ok(Val::int(c.byte_length(0)))),
-    Function::new(
-        "load_file",
-        (1, 1),
-        |_| Ok(bytes(1 << 24, true)),
-        |_| Ok(Val::NULL),
+pub(in crate::expr) static CONCAT: Function = Function::new(
+    "concat",
+    "text, ...",
+    "The texts one behind the other.",
+    |t| t.string_of_all(t.all_chars(), t.nullable()),
+    concat,
+)
+.takes_texts();
+
+pub(in crate::expr) static LOCATE: Function = Function::new(
+    "locate",
+    "part, text[, from]",
+    "Where a part first stands in a text, counted from 1; 0 if nowhere.",
+    int,
+    locate,
+)
+.or(&["position"]);
+
+pub(in crate::expr) static SUBSTRING: Function = Function::new(
+    "substr",
+    "text, from[, length]",
+    "The characters from one on; counted from the end if negative.",
+    |t| t.string_of_first(t.chars(0), true),
+    substring,
+)
+.or(&["substring", "mid"]);
+
+pub(in crate::expr) static TRIM: Function = Function::new(
+    "trim",
+    "text",
+    "The text without spaces, or another text, at both ends.",
+    like_first,
+    |c| trim(c, true, true),
+)
+.takes_texts();
+
+pub(in crate::expr) static TRIM_LEADING: Function = Function::new(
+    " trim",
+    "text[, what]",
+    "TRIM(LEADING what FROM text).",
+    like_first,
+    |c| trim(c, true, false),
+);
+
+pub(in crate::expr) static TRIM_TRAILING: Function = Function::new(
+    " trim",
+    "text[, what]",
+    "TRIM(TRAILING what FROM text).",
+    like_first,
+    |c| trim(c, false, true),
+);
+
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "ascii",
+        "text",
+        "The code of the first byte, 0 of an empty text.",
+        int,
+        |c| {
+            let first = with_text(c.v(0), |s| s.first().copied());
+            Ok(Val::int(i64::from(first.unwrap_or(0))))
+        },
     ),
-    Function::new("make_set", (2, ANY), make_set_type, make_set).takes_null(),
-    Function::new("natural_sort_key", (1, 1), natural_type, natural_sort_key),
-    Function::new(
-        "sformat",
-        (1, ANY),
-        |t| t.string_of(0..t.args.len(), 1 << 24, true),
-        sformat,
+    &Function::new("bit_length", "text", "The length in bits.", int, |c| {
+        Ok(Val::int(c.byte_length(0) * 8))
+    })
+    .takes_texts(),
+    &Function::new(
+        "char_length",
+        "text",
+        "The length in characters.",
+        int,
+        |c| Ok(Val::int(c.length(0) as i64)),
+    )
+    .or(&["character_length"])
+    .takes_texts(),
+    &CONCAT,
+    &Function::new(
+        "concat_ws",
+        "separator, text, ...",
+        "The texts that are not NULL, with a separator between them.",
+        |t| {
+            let separators = t.chars(0) * t.args.len().saturating_sub(2) as u64;
+            t.string_of_all(t.all_chars() + separators, t.nullable())
+        },
+        concat_ws,
+    )
+    .takes_texts()
+    .takes_null(),
+    &Function::new(
+        "elt",
+        "n, text, ...",
+        "The n-th of the texts.",
+        |t| t.string_of_all(longest(t), true),
+        elt,
+    )
+    .takes_null(),
+    &Function::new(
+        "field",
+        "value, value, ...",
+        "Which of the later values the first one equals, 0 if none.",
+        |t| {
+            crate::expr::fixed::shared(t.types(), "field")?;
+            if t.args.iter().all(|a| a.ty.is_string()) {
+                crate::expr::types::compare_collation(t.args, "field")?;
+            }
+            int_not_null(t)
+        },
+        field,
+    )
+    .takes_null()
+    .computes(),
+    &Function::new(
+        "find_in_set",
+        "text, list",
+        "Which of the texts between commas it is, 0 if none.",
+        int,
+        find_in_set,
     ),
-    Function::new("soundex", (1, 1), soundex_type, |c| {
-        c.string(soundex(&c.text(0)).into_bytes())
-    }),
-    Function::new(
-        "substr_oracle",
-        (2, 3),
-        |t| t.string_of(0..1, t.chars(0), true),
-        substr_oracle,
+    &Function::new(
+        "insert",
+        "text, from, length, new",
+        "The text with another one in place of some characters.",
+        |t| t.string_of_all(longest(t), true),
+        insert,
     ),
-    Function::new("to_char", (1, 2), to_char_type, super::to_char::to_char),
-    Function::new("weight_string", (1, 1), weight_type, weight_string),
-    Function::new(" weight_string", (3, 3), weight_type, weight_string),
+    &Function::new(
+        "instr",
+        "text, part",
+        "Where a part first stands in a text, counted from 1; 0 if nowhere.",
+        int,
+        |c| c.locate(1, 0, 0),
+    ),
+    &Function::new(
+        "lcase",
+        "text",
+        "The text in lower case.",
+        like_first,
+        |c| change_case(c, false),
+    )
+    .or(&["lower"])
+    .takes_texts(),
+    &Function::new(
+        "left",
+        "text, n",
+        "The first n characters.",
+        end_type,
+        |c| c.slice(0, 0, c.int(1).max(0) as usize),
+    )
+    .takes_texts(),
+    &Function::new("octet_length", "text", "The length in bytes.", int, |c| {
+        Ok(Val::int(c.byte_length(0)))
+    })
+    .or(&["length"])
+    .takes_texts(),
+    &LOCATE,
+    &Function::new(
+        "lpad",
+        "text, n[, filling]",
+        "The text made n characters long by a filling in front.",
+        |t| t.string_of_first(wanted_chars(t), true),
+        |c| pad(c, true),
+    ),
+    &Function::new(
+        "ltrim",
+        "text",
+        "The text without spaces in front.",
+        like_first,
+        |c| trim(c, true, false),
+    )
+    .takes_texts(),
+    &Function::new(
+        "ord",
+        "text",
+        "The bytes of the first character as one number.",
+        int,
+        |c| {
+            let text = c.bytes(0);
+            let first = c.head(0, &text, 1).iter();
+            Ok(Val::int(first.fold(0i64, |a, b| a << 8 | i64::from(*b))))
+        },
+    ),
+    &Function::new(
+        "quote",
+        "text",
+        "The text as a literal that SQL reads.",
+        |t| t.string_of_all(t.chars(0) * 2 + 2, true),
+        quote,
+    )
+    .takes_null()
+    .takes_texts(),
+    &Function::new(
+        "repeat",
+        "text, n",
+        "The text n times.",
+        |t| {
+            let chars = match t.literal_int(1) {
+                Some(n) => t.chars(0).saturating_mul(n.max(0) as u64),
+                None => u64::from(u32::MAX),
+            };
+            t.string_of_first(chars, true)
+        },
+        |c| {
+            let mut text = Vec::new();
+            c.v(0).write_text(&mut text);
+            repeated(c, &text, c.int(1))
+        },
+    ),
+    &Function::new(
+        "replace",
+        "text, part, new",
+        "The text with each occurrence of a part replaced.",
+        |t| t.string_of_all(longest(t), true),
+        replace,
+    )
+    .takes_null()
+    .takes_texts(),
+    &Function::new(
+        "reverse",
+        "text",
+        "The characters in the opposite order.",
+        like_first,
+        reverse,
+    )
+    .takes_texts(),
+    &Function::new(
+        "right",
+        "text, n",
+        "The last n characters.",
+        end_type,
+        |c| {
+            let n = c.length(0);
+            let k = (c.int(1).max(0) as usize).min(n);
+            c.slice(0, n - k, n)
+        },
+    )
+    .takes_texts(),
+    &Function::new(
+        "rpad",
+        "text, n[, filling]",
+        "The text made n characters long by a filling behind.",
+        |t| t.string_of_first(wanted_chars(t), true),
+        |c| pad(c, false),
+    ),
+    &Function::new(
+        "rtrim",
+        "text",
+        "The text without spaces at the end.",
+        like_first,
+        |c| trim(c, false, true),
+    )
+    .takes_texts(),
+    &Function::new(
+        "space",
+        "n",
+        "n spaces.",
+        |t| {
+            let n = t
+                .literal_int(0)
+                .map_or(u64::from(u32::MAX), |n| n.max(0) as u64);
+            Ok(ExprType::text(n, true))
+        },
+        |c| repeated(c, b" ", c.int(0)),
+    ),
+    &Function::new(
+        "strcmp",
+        "a, b",
+        "-1, 0 or 1: how two texts compare.",
+        int,
+        strcmp,
+    ),
+    &SUBSTRING,
+    &Function::new(
+        "substring_index",
+        "text, separator, n",
+        "What stands before the n-th separator; counted from the end if negative.",
+        like_first,
+        substring_index,
+    ),
+    &TRIM,
+    &Function::new(
+        "ucase",
+        "text",
+        "The text in upper case.",
+        like_first,
+        |c| change_case(c, true),
+    )
+    .or(&["upper"])
+    .takes_texts(),
 ];
 
-fn soundex_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    t.string_of(0..1, t.chars(0).max(4), t.nullable())
+/// The longest that a text with parts replaced by others is taken for.
+fn longest(t: &Typing<'_>) -> u64 {
+    t.all_chars().max(t.chars(0) * t.chars(2).max(1))
 }
 
-fn chr<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let n = to_integer(c.v(0), &mut Warn(c.ctx.env)) as u32;
-    let b = n.to_be_bytes();
-    let skip = (n.leading_zeros() as usize / 8).min(3);
-    checked_text(c, b[skip..].to_vec(), "utf8mb4")
+/// LEFT and RIGHT: so many characters as are asked for, or all.
+fn end_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let all = t.chars(0);
+    let chars = t.literal_int(1).map_or(all, |n| (n.max(0) as u64).min(all));
+    t.string_of_first(chars, t.nullable())
 }
 
-fn char_using_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let n = t.args.len() as u64 - 1;
-    Ok(match charset(t.args) {
-        "binary" => bytes(n * 4, true),
-        "latin1" | "ascii" | "utf8mb3" | "utf8mb4" => ExprType::text(n * 4, true),
-        other => {
-            return Err(SqlError::new(
-                1115,
-                b"42000",
-                format!("Unknown character set: '{other}'"),
-            ));
-        }
-    })
+/// LPAD and RPAD: the length that is asked for.
+fn wanted_chars(t: &Typing<'_>) -> u64 {
+    t.literal_int(1)
+        .map_or(u64::from(u32::MAX), |n| n.max(0) as u64)
 }
 
-/// The character set that the parser put into the first argument.
-fn charset(args: &[Expr]) -> &str {
-    match args.first().map(|a| &a.kind) {
-        Some(ExprKind::Literal(Value::Str(s))) if &**s == "utf8" => "utf8mb3",
-        Some(ExprKind::Literal(Value::Str(s))) => s,
-        _ => "",
+/// Bytes of a value that is a text; other values are short.
+pub(super) fn text_length(v: ValueRef<'_>) -> u64 {
+    match v {
+        ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64,
+        _ => 0,
     }
 }
 
-fn char_using<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let mut out = Vec::new();
-    for i in (1..c.args.len()).filter(|i| !c.v(*i).is_null()) {
-        let n = to_integer(c.v(i), &mut Warn(c.ctx.env)) as u32;
-        let b = n.to_be_bytes();
-        out.extend_from_slice(&b[(n.leading_zeros() as usize / 8).min(3)..]);
-    }
-    match c.text(0).as_str() {
-        "binary" => Ok(Val::Owned(Value::bytes(out))),
-        "latin1" => Ok(Val::text(out.iter().map(|b| *b as char).collect())),
-        name => checked_text(c, out, if name == "utf8" { "utf8mb3" } else { name }),
-    }
+/// Bytes of the texts among the arguments from one on.
+pub(super) fn text_bytes(c: &Call<'_, '_>, from: usize) -> u64 {
+    let texts = c.args[from.min(c.args.len())..].iter();
+    texts.map(|a| text_length(a.as_ref())).sum()
 }
 
-/// Bytes as text, or NULL with warning 1300.
-fn checked_text<'a>(c: &Call<'a, '_>, b: Vec<u8>, charset: &str) -> SqlResult<Val<'a>> {
-    Ok(match String::from_utf8(b) {
-        Ok(s) => Val::text(s),
-        Err(e) => {
-            let at = e.utf8_error().valid_up_to();
-            let bad = e.into_bytes();
-            let hex: String = bad[at..]
-                .iter()
-                .take(6)
-                .map(|b| format!("{b:02X}"))
-                .collect();
-            c.ctx
-                .env
-                .warn(1300, format!("Invalid {charset} character string: '{hex}'"));
-            Val::NULL
-        }
-    })
-}
-
-fn export_set_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let each = t.chars(1).max(t.chars(2));
-    let sep = if t.args.len() > 3 { t.chars(3) } else { 1 };
-    t.string_of(1..4, each * 64 + sep * 63, t.nullable())
-}
-
-fn export_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let bits = c.bits(0);
-    let mut n = if c.args.len() > 4 { c.int(4) } else { 64 };
-    if !(0..=64).contains(&n) {
-        n = 64;
+fn concat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if !c.may_be(text_bytes(c, 0))? {
+        return Ok(Val::NULL);
     }
     let mut out = Vec::new();
-    for i in 0..n {
-        if i > 0 {
-            match c.args.get(3) {
-                Some(s) => s.as_ref().write_text(&mut out),
-                None => out.push(b','),
-            }
-        }
-        c.v(if bits >> i & 1 == 1 { 1 } else { 2 })
-            .write_text(&mut out);
-        // So each step makes one argument more, at most.
-        if !c.may_be(out.len() as u64)? {
-            return Ok(Val::NULL);
-        }
+    for a in &c.args {
+        a.as_ref().write_text(&mut out);
     }
     c.string(out)
 }
 
-fn make_set_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let n = t.args.len();
-    let chars = (1..n).map(|i| t.chars(i)).sum::<u64>() + n as u64 - 2;
-    t.string_of(1..n, chars, t.arg(0).nullable)
-}
-
-fn make_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+fn concat_ws<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     if c.v(0).is_null() {
         return Ok(Val::NULL);
     }
-    let bits = c.bits(0);
+    let texts = || c.args[1..].iter().filter(|a| !a.is_null());
+    let between = (texts().count() as u64).saturating_sub(1) * text_length(c.v(0));
+    if !c.may_be(text_bytes(c, 1) + between)? {
+        return Ok(Val::NULL);
+    }
     let mut out = Vec::new();
-    let mut first = true;
-    for i in (1..c.args.len().min(65)).filter(|i| bits >> (i - 1) & 1 == 1) {
-        if c.v(i).is_null() {
-            continue;
+    for (i, a) in texts().enumerate() {
+        if i > 0 {
+            c.v(0).write_text(&mut out);
         }
-        if !first {
-            out.push(b',');
-        }
-        first = false;
-        c.v(i).write_text(&mut out);
-        if !c.may_be(out.len() as u64)? {
-            return Ok(Val::NULL);
-        }
+        a.as_ref().write_text(&mut out);
     }
     c.string(out)
 }
 
-fn format_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    // A separator for each three digits, the point and the digits behind it.
-    let n = t.chars(0);
-    let places = t.literal_int(1).unwrap_or(38).clamp(0, 38) as u64;
-    Ok(ExprType::text(
-        n + n / 3 + places + (places > 0) as u64 + 1,
-        true,
-    ))
-}
-
-/// Separator of thousands (if any), decimal point, and whether groups behind the first have two digits, in a locale; `None`
-/// if it is unknown.
-fn number_style(locale: &str) -> Option<(Option<char>, char, bool)> {
-    const COMMA: &str = "ar_ae ar_bh ar_dz ar_eg ar_in ar_iq ar_jo ar_kw ar_lb ar_ly ar_ma ar_om ar_qa ar_sd ar_sy ar_tn \
-        ar_ye en_au en_ca en_gb en_nz en_ph en_us en_za en_zw es_do es_gt es_hn es_mx es_ni es_pa es_pe es_pr es_sv es_us \
-        gu_in he_il hi_in ja_jp ko_kr ms_my th_th ur_pk zh_cn zh_hk zh_tw";
-    const POINT: &str = "be_by da_dk de_be de_de de_lu es_ar es_bo es_cl es_co es_ec es_es es_py es_uy es_ve fo_fo hu_hu \
-        id_id is_is lt_lt mn_mn nb_no no_no ro_ro ru_ua sq_al tr_tr uk_ua vi_vn";
-    const NONE_COMMA: &str = "ca_es de_at el_gr eu_es fr_be fr_ca fr_ch fr_fr fr_lu gl_es hr_hr it_it nl_be nl_nl pl_pl \
-        pt_br pt_pt sl_si";
-    const SPACE: &str = "cs_cz es_cr et_ee fi_fi ka_ge lv_lv mk_mk ru_ru sk_sk sv_fi sv_se";
-    let name = locale.to_ascii_lowercase();
-    let styles = [
-        (COMMA, (Some(','), '.', false)),
-        (POINT, (Some('.'), ',', false)),
-        (NONE_COMMA, (None, ',', false)),
-        (SPACE, (Some(' '), ',', false)),
-        ("ar_sa sr_rs", (None, '.', false)),
-        ("bg_bg", (Some('\0'), ',', false)),
-        ("de_ch", (Some('\''), '.', false)),
-        ("it_ch rm_ch", (Some('\''), ',', false)),
-        ("en_in ta_in te_in", (Some(','), '.', true)),
-    ];
-    styles
-        .into_iter()
-        .find(|(names, _)| names.split_whitespace().any(|n| n == name))
-        .map(|(_, style)| style)
-}
-
-fn format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    if c.v(0).is_null() || c.v(1).is_null() {
+fn elt<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let n = c.int(0);
+    if c.v(0).is_null() || n < 1 || n as usize >= c.args.len() {
         return Ok(Val::NULL);
     }
-    let env = c.ctx.env;
-    let style = if c.args.len() > 2 {
-        let locale = c.text(2);
-        number_style(&locale).or_else(|| {
-            if c.v(2).is_null() {
-                env.warn(1649, "Unknown locale: 'NULL'");
-            } else {
-                env.warn(1649, format!("Unknown locale: '{locale}'"));
-            }
-            None
-        })
-    } else {
-        None
-    };
-    let (group, point, indian) = style.unwrap_or((Some(','), '.', false));
-    let digits = c.int(1).clamp(0, 38);
-    let real = matches!(
-        c.v(0),
-        ValueRef::Double(_) | ValueRef::Float(_) | ValueRef::Str(_) | ValueRef::Bytes(_)
-    );
-    let s = if real {
-        let f = super::number_core::round_real(c.f64(0), digits, false);
-        format!("{f:.*}", digits as usize)
-    } else {
-        let d = to_decimal(c.v(0), &mut Warn(env)).round(digits as u8);
-        d.to_string()
-    };
-    let (sign, s) = match s.strip_prefix('-') {
-        Some(r) => ("-", r),
-        None => ("", s.as_str()),
-    };
-    let (whole, frac) = match s.split_once('.') {
-        Some((i, f)) => (i, f),
-        None => (s, ""),
-    };
-    let mut out = String::from(sign);
-    for (i, ch) in whole.chars().enumerate() {
-        let left = whole.len() - i;
-        let at_group = if indian {
-            left == 3 || left > 3 && (left - 3).is_multiple_of(2)
-        } else {
-            left.is_multiple_of(3)
+    Ok(match c.v(n as usize) {
+        ValueRef::Null => Val::NULL,
+        ValueRef::Str(_) | ValueRef::Bytes(_) => c.args[n as usize].clone(),
+        v => Val::text(v.to_text()),
+    })
+}
+
+fn field<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if c.v(0).is_null() {
+        return Ok(Val::int(0));
+    }
+    // Texts are compared by one collation, numbers each with the first.
+    let shared = c.exprs().iter().all(|a| a.ty.is_string());
+    let collation = shared.then(|| c.shared_collation());
+    let at = (1..c.args.len()).find(|i| {
+        let order = match collation {
+            Some(collation) => compare(c.v(0), c.v(*i), collation, c.ctx.env),
+            None => c.compare(0, *i),
         };
-        if let Some(g) = group
-            && i > 0
-            && at_group
-        {
-            out.push(g);
-        }
-        out.push(ch);
-    }
-    if digits > 0 {
-        out.push(point);
-        out.push_str(frac);
-        for _ in frac.len()..digits as usize {
-            out.push('0');
-        }
-    }
-    Ok(Val::text(out))
+        order == Some(Ordering::Equal)
+    });
+    Ok(Val::int(at.unwrap_or(0) as i64))
 }
 
-fn natural_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    t.string_of(0..1, t.chars(0) * 2 + 3, true)
+fn find_in_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (needle, set) = (c.text(0), c.text(1));
+    if set.is_empty() || set.len() < needle.len() {
+        return Ok(Val::int(0));
+    }
+    let collation = c.shared_collation();
+    // Spaces at the end count.
+    let spaces = |s: &str| s.len() - s.trim_end_matches(' ').len();
+    if let ValueRef::Member(m) = c.v(1)
+        && m.set
+        && c.exprs()[0].is_const()
+    {
+        // A column's value counts as its members are numbered.
+        let at =
+            m.of.list().iter().position(|p| {
+                collation.equal(p.as_bytes(), needle.trim_end_matches(' ').as_bytes())
+            });
+        let at = at.filter(|p| m.number >> p & 1 == 1);
+        return Ok(Val::int(at.map_or(0, |p| p as i64 + 1)));
+    }
+    let at = set.split(',').position(|p| {
+        spaces(p) == spaces(&needle) && collation.equal(p.as_bytes(), needle.as_bytes())
+    });
+    Ok(Val::int(at.map_or(0, |p| p as i64 + 1)))
 }
 
-/// A key that sorts digits inside of text by their value: each number is preceded by its length.
-fn natural_sort_key<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let text = c.text(0);
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text.as_str();
-    while let Some(ch) = rest.chars().next() {
-        if !ch.is_ascii_digit() {
-            out.push(ch);
-            rest = &rest[ch.len_utf8()..];
-            continue;
-        }
-        let n = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (run, after) = rest.split_at(n);
-        rest = after;
-        let digits = run.trim_start_matches('0');
-        let digits = if digits.is_empty() { "0" } else { digits };
-        push_length(&mut out, digits.len() - 1);
-        out.push_str(digits);
+fn insert<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (s, length) = (c.bytes(0), c.length(0));
+    let (pos, len) = (c.int(1), c.int(2));
+    if pos < 1 || pos as usize > length {
+        return Ok(c.args[0].clone());
     }
+    let start = pos as usize - 1;
+    let end = match len < 0 {
+        true => length,
+        false => start.saturating_add(len as usize).min(length),
+    };
+    let head = c.head(0, &s, start);
+    let tail = &s[c.head(0, &s, end).len()..];
+    if !c.may_be((head.len() + tail.len()) as u64 + text_length(c.v(3)))? {
+        return Ok(Val::NULL);
+    }
+    let mut out = head.to_vec();
+    c.v(3).write_text(&mut out);
+    out.extend_from_slice(tail);
+    c.string(out)
+}
+
+fn locate<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let from = if c.args.len() > 2 { c.int(2) } else { 1 };
+    if from < 1 {
+        return Ok(Val::int(0));
+    }
+    c.locate(0, 1, from as usize - 1)
+}
+
+/// A character in upper or lower case; one whose other case is several characters stays.
+fn in_case(c: char, upper: bool) -> char {
+    fn lone(c: char, mut it: impl Iterator<Item = char>) -> char {
+        match (it.next(), it.next()) {
+            (Some(other), None) => other,
+            _ => c,
+        }
+    }
+    match upper {
+        _ if c.is_ascii() && upper => c.to_ascii_uppercase(),
+        _ if c.is_ascii() => c.to_ascii_lowercase(),
+        true => lone(c, c.to_uppercase()),
+        false => lone(c, c.to_lowercase()),
+    }
+}
+
+fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
+    if c.is_bytes(0) {
+        return Ok(c.args[0].clone());
+    }
+    let t = c.text(0);
+    let latin1 = c.charset(0).name() == "latin1";
+    // One character each, as general_ci's case tables have it.
+    let mut work = Work::default();
+    let out: String = t
+        .chars()
+        .take_while(|_| !work.stops(1))
+        .map(|ch| match in_case(ch, upper) {
+            // Latin1 does not have it.
+            '\u{178}' if latin1 => ch,
+            other => other,
+        })
+        .collect();
     c.string(out.into_bytes())
 }
 
-/// A length in as many digits as sort right.
-fn push_length(out: &mut String, n: usize) {
-    if n < 9 {
-        out.push((b'0' + n as u8) as char);
-    } else {
-        let t = (n - 9).to_string();
-        for _ in 0..t.len() {
-            out.push('9');
-        }
-        out.push_str(&t);
-    }
-}
-
-/// SFORMAT: `{}` and `{n}`, with `{:spec}` for width, fill, sign, precision and kind.
-fn sformat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let format = c.text(0);
-    let bad = |what: &str| {
-        c.ctx.env.warn(4183, format!("SFORMAT error: {what}"));
-        Ok(Val::NULL)
-    };
-    let mut out = String::new();
-    let mut next = 1;
-    let mut it = format.char_indices().peekable();
-    while let Some((at, ch)) = it.next() {
-        match ch {
-            '{' if it.peek().is_some_and(|p| p.1 == '{') => {
-                it.next();
-                out.push('{');
-            }
-            '}' => {
-                if it.peek().is_some_and(|p| p.1 == '}') {
-                    it.next();
-                    out.push('}');
-                } else {
-                    return bad("unmatched '}' in format string");
-                }
-            }
-            '{' => {
-                let Some(end) = format[at..].find('}') else {
-                    return bad("invalid format string");
-                };
-                let body = &format[at + 1..at + end];
-                while it.next().is_some_and(|p| p.1 != '}') {}
-                let (which, spec) = body.split_once(':').unwrap_or((body, ""));
-                let i = if which.is_empty() {
-                    next += 1;
-                    next - 1
-                } else {
-                    match which.parse::<usize>() {
-                        Ok(n) => n + 1,
-                        Err(_) => return bad("invalid format string"),
-                    }
-                };
-                if i >= c.args.len() {
-                    return bad("argument not found");
-                }
-                let Some(spec) = Spec::read(spec) else {
-                    return bad("invalid format specifier");
-                };
-                if !c.may_be(out.len() as u64 + spec.least())? {
-                    return Ok(Val::NULL);
-                }
-                match spec.placed(c.v(i)) {
-                    Some(s) => out.push_str(&s),
-                    None => return bad("invalid format specifier"),
-                }
-                if !c.may_be(out.len() as u64)? {
-                    return Ok(Val::NULL);
-                }
-            }
-            ch => out.push(ch),
-        }
-    }
-    c.string(out.into_bytes())
-}
-
-/// A format specification `[[fill]align][sign][#][0][width][.precision][type]`.
-struct Spec {
-    fill: char,
-    align: Option<char>,
-    plus: bool,
-    width: usize,
-    precision: Option<usize>,
-    kind: String,
-}
-
-impl Spec {
-    fn read(spec: &str) -> Option<Spec> {
-        let mut chars: Vec<char> = spec.chars().collect();
-        let mut fill = ' ';
-        let mut align = None;
-        let is_align = |c: &char| matches!(c, '<' | '>' | '^');
-        if chars.len() > 1 && is_align(&chars[1]) {
-            fill = chars[0];
-            align = Some(chars[1]);
-            chars.drain(..2);
-        } else if chars.first().is_some_and(is_align) {
-            align = chars.first().copied();
-            chars.remove(0);
-        }
-        let mut rest: String = chars.into_iter().collect();
-        let plus = rest.starts_with('+');
-        rest = rest.trim_start_matches(['+', '-']).to_string();
-        if let Some(r) = rest.strip_prefix('0')
-            && align.is_none()
-        {
-            fill = '0';
-            rest = r.to_string();
-        }
-        let width_len = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let width = match width_len {
-            0 => 0,
-            n => rest[..n].parse().ok()?,
-        };
-        rest.drain(..width_len);
-        let mut precision = None;
-        if let Some(r) = rest.strip_prefix('.') {
-            let n = r.bytes().take_while(u8::is_ascii_digit).count();
-            precision = Some(r[..n].parse::<usize>().ok()?);
-            rest = r[n..].to_string();
-        }
-        Some(Spec {
-            fill,
-            align,
-            plus,
-            width,
-            precision,
-            kind: rest,
-        })
-    }
-
-    /// Bytes that it takes whatever the value is.
-    fn least(&self) -> u64 {
-        self.width.max(self.precision.unwrap_or(0)) as u64
-    }
-
-    fn placed(&self, v: ValueRef<'_>) -> Option<String> {
-        let Spec {
-            fill,
-            align,
-            plus,
-            width,
-            precision,
-            kind: rest,
-        } = self;
-        let (fill, align, plus, width, precision) = (*fill, *align, *plus, *width, *precision);
-        let number = |f: f64, kind: &str, p: Option<usize>| match (kind, p) {
-            ("e", p) => exponent(&format!("{f:.*e}", p.unwrap_or(6))),
-            ("f", p) => format!("{f:.*}", p.unwrap_or(6)),
-            (_, Some(p)) => significant(f, p),
-            _ => ValueRef::Double(f).to_text(),
-        };
-        let (text, numeric) = match v {
-            ValueRef::Int(n) => match rest.as_str() {
-                "" | "d" => (n.to_string(), true),
-                "x" => (format!("{n:x}"), true),
-                "X" => (format!("{n:X}"), true),
-                "b" => (format!("{n:b}"), true),
-                "o" => (format!("{n:o}"), true),
-                "c" => (char::from_u32(n as u32)?.to_string(), false),
-                _ => return None,
-            },
-            ValueRef::UInt(n) => (n.to_string(), true),
-            ValueRef::Decimal(d) => (number(d.to_f64(), rest, precision), true),
-            ValueRef::Double(f) => (number(f, rest, precision), true),
-            ValueRef::Float(f) => (number(f as f64, rest, precision), true),
-            v => {
-                let t = v.to_text();
-                match rest.as_str() {
-                    "" | "s" => (
-                        match precision {
-                            Some(p) => t.chars().take(p).collect(),
-                            None => t,
-                        },
-                        false,
-                    ),
-                    _ => return None,
-                }
-            }
-        };
-        let text = if plus && numeric && !text.starts_with('-') {
-            format!("+{text}")
-        } else {
-            text
-        };
-        let missing = width.saturating_sub(text.chars().count());
-        let pad = |n: usize| std::iter::repeat_n(fill, n).collect::<String>();
-        Some(match align {
-            _ if missing == 0 => text,
-            Some('<') => text + &pad(missing),
-            Some('>') => pad(missing) + &text,
-            Some('^') => pad(missing / 2) + &text + &pad(missing - missing / 2),
-            _ if fill == '0' && text.starts_with(['-', '+']) => {
-                format!("{}{}{}", &text[..1], pad(missing), &text[1..])
-            }
-            _ if numeric => pad(missing) + &text,
-            _ => text + &pad(missing),
-        })
-    }
-}
-
-/// An exponent of at least two digits with its sign, as C writes it.
-fn exponent(s: &str) -> String {
-    match s.split_once('e') {
-        Some((m, e)) => {
-            let n: i32 = e.parse().unwrap_or(0);
-            format!("{m}e{}{:02}", if n < 0 { '-' } else { '+' }, n.abs())
-        }
-        None => s.to_string(),
-    }
-}
-
-/// `p` significant digits, without trailing zeros.
-fn significant(f: f64, p: usize) -> String {
-    let p = p.max(1);
-    let e = format!("{f:.*e}", p - 1);
-    let exp: i32 = e
-        .split_once('e')
-        .and_then(|x| x.1.parse().ok())
-        .unwrap_or(0);
-    let trim = |s: String| {
-        if s.contains('.') {
-            s.trim_end_matches('0').trim_end_matches('.').to_string()
-        } else {
-            s
-        }
-    };
-    if exp < -4 || exp >= p as i32 {
-        let (m, x) = e.split_once('e').unwrap_or((&e, "0"));
-        exponent(&format!("{}e{x}", trim(m.to_string())))
-    } else {
-        trim(format!("{f:.*}", (p as i32 - 1 - exp).max(0) as usize))
-    }
-}
-
-/// SUBSTR in Oracle's way: position 0 is 1.
-fn substr_oracle<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+fn substring<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let n = c.length(0) as i64;
     let start = match c.int(1) {
-        0 => 0,
+        0 => return c.string(Vec::new()),
         p if p > 0 => p - 1,
-        p if p < -n => return Ok(Val::NULL),
+        p if p < -n => return c.string(Vec::new()),
         p => n + p,
     };
-    let len = if c.args.len() > 2 { c.int(2) } else { n };
-    if len < 1 || start >= n {
-        return Ok(Val::NULL);
-    }
+    let len = if c.args.len() > 2 { c.int(2).max(0) } else { n };
     c.slice(0, start as usize, start.saturating_add(len) as usize)
 }
 
-fn to_char_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let is_date = t.arg(0).ty.is_temporal();
-    if !is_date && (!t.arg(0).ty.is_string() || t.arg(0).null) {
-        return Err(SqlError::new(
-            3047,
-            b"HY000",
-            "Invalid argument error: data type of first argument must be type date/datetime/time or string in function to_char.",
-        ));
+fn substring_index<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (s, d, n) = (c.text(0), c.text(1), c.int(2));
+    if d.is_empty() || n == 0 {
+        return c.string(Vec::new());
     }
-    let n = match t.args.get(1).map(|a| &a.kind) {
-        Some(ExprKind::Literal(Value::Str(f))) => f.chars().count() as u64,
-        Some(_) => 255,
-        None => 19,
-    };
-    Ok(ExprType::text(n.max(19), true))
-}
-
-fn weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    let as_binary = t.literal_int(1) == Some(1);
-    let n = match t.literal_int(2) {
-        Some(n) => n.max(0) as u64,
-        None => t.chars(0),
-    };
-    let each = if as_binary || t.arg(0).ty.collation == Collation::Binary {
-        1
+    let at: Vec<usize> = s.match_indices(&d).map(|(i, _)| i).collect();
+    let k = n.unsigned_abs() as usize;
+    let out = if n > 0 {
+        at.get(k - 1).map_or(&s[..], |i| &s[..*i])
+    } else if k > at.len() {
+        &s[..]
     } else {
-        2
+        &s[at[at.len() - k] + d.len()..]
     };
-    Ok(bytes(n.saturating_mul(each), true))
+    c.string(out.as_bytes().to_vec())
 }
 
-/// WEIGHT_STRING(s), and with hidden arguments WEIGHT_STRING(s AS CHAR(n)) (0, n) and AS BINARY(n) (1, n).
-fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
-    let ty = match &c.expr.kind {
-        ExprKind::Func { args, .. } => args[0].ty,
-        _ => kind(TypeKind::Int),
-    };
-    if c.args.len() == 1 && !ty.ty.is_string() {
+/// LPAD and RPAD.
+fn pad<'a>(c: &Call<'a, '_>, in_front: bool) -> SqlResult<Val<'a>> {
+    let want = c.int(1);
+    if want < 0 {
         return Ok(Val::NULL);
     }
-    let mut text = Vec::new();
-    c.v(0).write_text(&mut text);
-    let as_binary = c.args.len() > 1 && c.int(1) == 1;
-    let collation = if as_binary {
-        Collation::Binary
-    } else {
-        ty.ty.collation
+    // As if each character took as many bytes as one may.
+    let each = c.expr.ty.ty.collation.charset().max_width() as u64;
+    if !c.may_be((want as u64).saturating_mul(each))? {
+        return Ok(Val::NULL);
+    }
+    let (s, have, want) = (c.bytes(0), c.length(0), want as usize);
+    if have >= want {
+        return c.string(c.head(0, &s, want).to_vec());
+    }
+    let (filling, each) = match c.args.len() > 2 {
+        true => (c.bytes(2), c.length(2)),
+        false => (Cow::Borrowed(&b" "[..]), 1),
     };
+    if filling.is_empty() {
+        return Ok(Val::NULL);
+    }
+    let missing = want - have;
+    let mut fill = filling.repeat(missing / each);
+    fill.extend_from_slice(c.head(2, &filling, missing % each));
+    c.string(match in_front {
+        true => [&fill, &*s].concat(),
+        false => [&*s, &fill].concat(),
+    })
+}
+
+/// All that is the second argument, or a space, is taken away at the ends.
+fn trim<'a>(c: &Call<'a, '_>, in_front: bool, at_end: bool) -> SqlResult<Val<'a>> {
+    let mut s = Vec::new();
+    c.v(0).write_text(&mut s);
+    let mut what = Vec::new();
     if c.args.len() > 1 {
-        let n = c.int(2).max(0) as u64;
-        if !c.may_be(n)? {
+        c.v(1).write_text(&mut what);
+    } else {
+        what.push(b' ');
+    }
+    let mut t: &[u8] = &s;
+    if !what.is_empty() {
+        while in_front && let Some(rest) = t.strip_prefix(&what[..]) {
+            t = rest;
+        }
+        while at_end && let Some(rest) = t.strip_suffix(&what[..]) {
+            t = rest;
+        }
+    }
+    c.string(t.to_vec())
+}
+
+fn quote<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if c.v(0).is_null() {
+        return Ok(Val::text("NULL".into()));
+    }
+    if !c.may_be(text_bytes(c, 0) + 2)? {
+        return Ok(Val::NULL);
+    }
+    let mut out = String::from("'");
+    for ch in c.text(0).chars() {
+        match ch {
+            '\'' => out.push_str("\\'"),
+            '\\' => out.push_str("\\\\"),
+            '\0' => out.push_str("\\0"),
+            '\u{1a}' => out.push_str("\\Z"),
+            ch => out.push(ch),
+        }
+    }
+    out.push('\'');
+    c.string(out.into_bytes())
+}
+
+fn repeated<'a>(c: &Call<'a, '_>, text: &[u8], n: i64) -> SqlResult<Val<'a>> {
+    let n = n.max(0) as u64;
+    if !c.may_be(n.saturating_mul(text.len() as u64))? {
+        return Ok(Val::NULL);
+    }
+    c.string(text.repeat(n as usize))
+}
+
+fn replace<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if c.v(0).is_null() || c.v(1).is_null() {
+        return Ok(Val::NULL);
+    }
+    let (mut s, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
+    c.v(0).write_text(&mut s);
+    c.v(1).write_text(&mut from);
+    c.v(2).write_text(&mut to);
+    if from.is_empty() {
+        return c.string(s);
+    }
+    if c.v(2).is_null() {
+        // Where bytes are characters a text that has nothing to replace stays, whatever would come instead.
+        let collation = c.expr.ty.ty.collation;
+        let utf8 = matches!(collation.charset().name(), "utf8mb3" | "utf8mb4");
+        let wide = !collation.is_bin() && utf8;
+        if wide || memchr::memmem::find(&s, &from).is_some() {
             return Ok(Val::NULL);
         }
-        let n = n as usize;
-        if collation == Collation::Binary {
-            text.resize(n, 0);
-        } else {
-            let mut kept = narwal_types::collation::char_prefix(&text, n).to_vec();
-            let have = narwal_types::collation::char_count(&kept);
-            kept.resize(kept.len() + n.saturating_sub(have), b' ');
-            text = kept;
+        return c.string(s);
+    }
+    match replace_all(c, &s, &from, &to) {
+        Some(out) => c.string(out),
+        None => {
+            c.too_long();
+            Ok(Val::NULL)
         }
     }
-    // Most have two bytes of weight for a character, the Unicode ones more.
-    narwal_memory::reserve(8 * text.len() as u64)?;
-    let weights = collation.weight_string(&text).unwrap_or(text);
-    if !c.may_be(weights.len() as u64)? {
-        return Ok(Val::NULL);
+}
+
+/// A text with each occurrence of another one replaced; `None` if it becomes longer than a value may be.
+fn replace_all(c: &Call<'_, '_>, s: &[u8], from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
+    let most = c.ctx.env.max_allowed_packet;
+    let mut out = Vec::with_capacity(s.len());
+    let mut done = 0;
+    let mut work = Work::default();
+    for at in memchr::memmem::find_iter(s, from) {
+        out.extend_from_slice(&s[done..at]);
+        out.extend_from_slice(to);
+        done = at + from.len();
+        if out.len() as u64 > most {
+            return None;
+        }
+        if work.stops(1) {
+            break;
+        }
     }
-    Ok(Val::Owned(Value::bytes(weights)))
+    out.extend_from_slice(&s[done..]);
+    (out.len() as u64 <= most).then_some(out)
+}
+
+fn reverse<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let mut s = c.bytes(0).into_owned();
+    if !c.is_bytes(0) && !s.is_ascii() {
+        // Each character's bytes turned round once, and once more with the whole.
+        for ch in s.chunk_by_mut(|_, b| *b & 0xc0 == 0x80) {
+            ch.reverse();
+        }
+    }
+    s.reverse();
+    c.string(s)
+}
+
+fn strcmp<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let order = with_text(c.v(0), |a| {
+        with_text(c.v(1), |b| c.shared_collation().compare(a, b))
+    });
+    Ok(Val::int(match order {
+        Ordering::Less => -1,
+        Ordering::Equal => 0,
+        Ordering::Greater => 1,
+    }))
 }

@@ -11,130 +11,301 @@ mod change;
 mod path;
 mod value;
 
-use super::{ANY, Call, Coercibility, ExprType, Function, Typing, Val};
-use crate::expr::func::Func;
-use crate::expr::like::like;
-use crate::expr::{Expr, ExprKind, SubqueryUse};
+use super::control::IF;
+use super::typing::int_or_null;
+use super::{
+    Call, Coercibility, Collation, Expr, ExprKind, ExprType, Function, SqlError, SqlResult, Typing,
+    Val, ValueRef,
+};
+use crate::expr::SubqueryUse;
+use crate::like::like;
+use narwal_types::Value;
 use narwal_types::work::stopped;
-use narwal_types::{Collation, SqlError, SqlResult, Value, ValueRef};
 use path::{Path, PathFault, Place, walk};
 use value::{Fault, Kind, Node, string_value};
 
 pub(crate) use value::escape;
 
-pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new(SCALAR, (2, 2), |t| Ok(t.arg(0)), scalar),
-    Function::new("json_array", (0, ANY), all_args, array)
-        .takes_null()
-        .json(),
-    Function::new(
+pub(in crate::expr) static EXTRACT: Function = Function::new(
+    "json_extract",
+    "document, path, ...",
+    "The values at the paths.",
+    like_first,
+    extract,
+)
+.json();
+
+/// What stands around a JSON_EXTRACT whose value counts, not its JSON text.
+pub(in crate::expr) static SCALAR: Function = Function::new(
+    " json_scalar",
+    "document, numeric",
+    "The value of a JSON text.",
+    |t| {
+        Ok(ExprType {
+            json: false,
+            ..t.arg(0)
+        })
+    },
+    scalar,
+);
+
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "json_array",
+        "[value, ...]",
+        "A JSON array of the values.",
+        all_args,
+        array,
+    )
+    .takes_null()
+    .json(),
+    &Function::new(
         "json_array_append",
-        (3, ANY),
+        "document, path, value, ...",
+        "The document with values put behind the arrays at the paths.",
         like_document,
         change::array_append,
     )
     .takes_null()
     .pairs_behind(1)
     .json(),
-    Function::new(
+    &Function::new(
         "json_array_insert",
-        (3, ANY),
+        "document, path, value, ...",
+        "The document with values put into arrays.",
         like_document,
         change::array_insert,
     )
     .takes_null()
     .pairs_behind(1)
     .json(),
-    Function::new("json_compact", (1, 1), like_first, |c| rewrite(c, false)).json(),
-    Function::new("json_contains", (2, 3), truth, contains),
-    Function::new("json_contains_path", (3, ANY), truth, contains_path),
-    Function::new("json_depth", (1, 1), number, |c| {
-        Ok(doc(
-            c,
-            0,
-            c.text(0).as_str(),
-            |n| Val::int(n.depth() as i64),
-        ))
-    }),
-    Function::new("json_detailed", (1, 2), lines_type, detailed).json(),
-    Function::new("json_equals", (2, 2), truth, equals),
-    Function::new("json_exists", (2, 2), truth, exists),
-    Function::new("json_extract", (2, ANY), like_first, extract).json(),
-    Function::new("json_insert", (3, ANY), like_document, |c| {
-        change::set(c, true, false)
-    })
+    &Function::new(
+        "json_compact",
+        "document",
+        "The document without spaces.",
+        like_first,
+        |c| rewrite(c, false),
+    )
+    .json(),
+    &Function::new(
+        "json_contains",
+        "document, value[, path]",
+        "Whether a value stands in the document.",
+        int_or_null,
+        contains,
+    )
+    .predicate(),
+    &Function::new(
+        "json_contains_path",
+        "document, one_or_all, path, ...",
+        "Whether there is something at one of the paths, or at all.",
+        int_or_null,
+        contains_path,
+    )
+    .predicate(),
+    &Function::new(
+        "json_depth",
+        "document",
+        "How deep values are nested.",
+        int_or_null,
+        |c| {
+            let text = c.text(0);
+            Ok(doc(c, 0, text.as_str(), |n| Val::int(n.depth() as i64)))
+        },
+    ),
+    &Function::new(
+        "json_detailed",
+        "document[, indentation]",
+        "The document in lines.",
+        lines_type,
+        detailed,
+    )
+    .or(&["json_pretty"])
+    .json(),
+    &Function::new(
+        "json_equals",
+        "a, b",
+        "Whether two documents say the same.",
+        int_or_null,
+        equals,
+    )
+    .predicate(),
+    &Function::new(
+        "json_exists",
+        "document, path",
+        "Whether there is something at the path.",
+        int_or_null,
+        exists,
+    )
+    .predicate(),
+    &EXTRACT,
+    &Function::new(
+        "json_insert",
+        "document, path, value, ...",
+        "The document with values put where there is none.",
+        like_document,
+        |c| change::set(c, true, false),
+    )
     .takes_null()
     .pairs_behind(1)
     .json(),
-    Function::new("json_keys", (1, 2), like_first, keys),
-    Function::new("json_length", (1, 2), number, length),
-    Function::new("json_loose", (1, 1), like_first, |c| rewrite(c, true)).json(),
-    Function::new("json_merge", (2, ANY), all_args, change::merge_preserve).json(),
-    Function::new("json_merge_patch", (2, ANY), all_args, change::merge_patch)
-        .takes_null()
-        .json(),
-    Function::new(
+    &Function::new(
+        "json_keys",
+        "document[, path]",
+        "The keys of an object, as an array.",
+        like_first,
+        keys,
+    ),
+    &Function::new(
+        "json_length",
+        "document[, path]",
+        "How many values an array or object has.",
+        int_or_null,
+        length,
+    ),
+    &Function::new(
+        "json_loose",
+        "document",
+        "The document with a space behind commas and colons.",
+        like_first,
+        |c| rewrite(c, true),
+    )
+    .json(),
+    &Function::new(
+        "json_merge_patch",
+        "document, document, ...",
+        "The documents merged as RFC 7396 says: later values replace earlier ones.",
+        all_args,
+        change::merge_patch,
+    )
+    .takes_null()
+    .json(),
+    &Function::new(
         "json_merge_preserve",
-        (2, ANY),
+        "document, document, ...",
+        "The documents merged; of one key all values are kept.",
         all_args,
         change::merge_preserve,
     )
+    .or(&["json_merge"])
     .json(),
-    Function::new("json_normalize", (1, 1), like_first, normalize).json(),
-    Function::new("json_object", (0, ANY), all_args, object)
-        .takes_null()
-        .pairs_behind(0)
-        .json(),
-    Function::new("json_overlaps", (2, 2), truth, overlaps),
-    Function::new("json_pretty", (1, 2), lines_type, detailed).json(),
-    Function::new("json_query", (2, 2), like_first, query).json(),
-    Function::new("json_quote", (1, 1), quote_type, quote),
-    Function::new("json_remove", (2, ANY), like_first, change::remove).json(),
-    Function::new("json_replace", (3, ANY), like_document, |c| {
-        change::set(c, false, true)
-    })
+    &Function::new(
+        "json_normalize",
+        "document",
+        "A form of the document that is the same for documents that say the same.",
+        like_first,
+        normalize,
+    )
+    .json(),
+    &Function::new(
+        "json_object",
+        "[key, value, ...]",
+        "A JSON object of keys and values.",
+        all_args,
+        object,
+    )
+    .takes_null()
+    .pairs_behind(0)
+    .json(),
+    &Function::new(
+        "json_overlaps",
+        "a, b",
+        "Whether two documents have a key and value, or an element, in common.",
+        int_or_null,
+        overlaps,
+    )
+    .predicate(),
+    &Function::new(
+        "json_query",
+        "document, path",
+        "The array or object at the path.",
+        like_first,
+        query,
+    )
+    .json(),
+    &Function::new(
+        "json_quote",
+        "text",
+        "The text as a JSON string.",
+        quote_type,
+        quote,
+    ),
+    &Function::new(
+        "json_remove",
+        "document, path, ...",
+        "The document without what is at the paths.",
+        like_first,
+        change::remove,
+    )
+    .json(),
+    &Function::new(
+        "json_replace",
+        "document, path, value, ...",
+        "The document with values replaced that are there.",
+        like_document,
+        |c| change::set(c, false, true),
+    )
     .takes_null()
     .pairs_behind(1)
     .json(),
-    Function::new("json_search", (3, ANY), like_first, search)
-        .takes_null()
-        .json(),
-    Function::new("json_set", (3, ANY), like_document, |c| {
-        change::set(c, true, true)
-    })
+    &Function::new(
+        "json_search",
+        "document, one_or_all, pattern[, escape[, path, ...]]",
+        "Where strings stand that are LIKE a pattern.",
+        like_first,
+        search,
+    )
+    .takes_null()
+    .json(),
+    &Function::new(
+        "json_set",
+        "document, path, value, ...",
+        "The document with values put at the paths.",
+        like_document,
+        |c| change::set(c, true, true),
+    )
     .takes_null()
     .pairs_behind(1)
     .json(),
-    Function::new(
+    &Function::new(
         "json_type",
-        (1, 1),
+        "document",
+        "What kind of value it is.",
         |_| {
             let c = Collation::Utf8mb3GeneralCi;
             Ok(ExprType::string(12, c, Coercibility::Coercible, true))
         },
         |c| {
-            Ok(doc(c, 0, c.text(0).as_str(), |n| {
+            let text = c.text(0);
+            Ok(doc(c, 0, text.as_str(), |n| {
                 Val::text(n.type_name().to_string())
             }))
         },
     ),
-    Function::new(
+    &Function::new(
         "json_unquote",
-        (1, 1),
+        "text",
+        "What stands in a JSON string.",
         |t| Ok(binary_text(t.chars(0))),
         unquote,
     ),
-    Function::new("json_valid", (1, 1), truth, valid),
-    Function::new("json_value", (2, 2), like_first, value_of),
+    &Function::new(
+        "json_valid",
+        "text",
+        "Whether it is JSON.",
+        int_or_null,
+        valid,
+    )
+    .predicate(),
+    &Function::new(
+        "json_value",
+        "document, path",
+        "The number or string at the path.",
+        like_first,
+        value_of,
+    ),
+    &SCALAR,
 ];
-
-fn truth(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::int(true))
-}
-
-fn number(_: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(ExprType::int(true))
-}
 
 /// Room for all arguments, quoted and escaped where they are no JSON.
 fn all_args(t: &Typing<'_>) -> SqlResult<ExprType> {
@@ -180,15 +351,12 @@ fn quote_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     Ok(binary_text(t.chars(0) * 6 + 2))
 }
 
-/// The name of the function around a JSON_EXTRACT whose value counts, not its JSON text.
-pub(in crate::expr) const SCALAR: &str = " json_scalar";
-
 /// JSON_EXTRACT beside something else than JSON: a string is what stands in its quotes, and in a numeric place true is 1.
 /// Other expressions as they are.
 pub(in crate::expr) fn as_scalar(e: Expr, numeric: bool) -> Expr {
-    let Some(scalar) = super::lookup(SCALAR).filter(|_| is_extract(&e)) else {
+    if !is_extract(&e) {
         return e;
-    };
+    }
     let ty = ExprType {
         json: false,
         ..e.ty
@@ -196,7 +364,7 @@ pub(in crate::expr) fn as_scalar(e: Expr, numeric: bool) -> Expr {
     let args = vec![e, Expr::literal(Value::Int(numeric.into()))];
     Expr {
         kind: ExprKind::Func {
-            func: Func::Listed(scalar),
+            func: &SCALAR,
             args,
         },
         ty,
@@ -215,7 +383,7 @@ pub(in crate::expr) fn compared(l: Expr, r: Expr) -> (Expr, Expr) {
 }
 
 pub(in crate::expr) fn is_extract(e: &Expr) -> bool {
-    matches!(&e.kind, ExprKind::Func { func: Func::Listed(f), .. } if f.name == "json_extract")
+    matches!(&e.kind, ExprKind::Func { func, .. } if **func == EXTRACT)
 }
 
 fn scalar<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
@@ -244,32 +412,10 @@ fn is_bool(e: &Expr) -> bool {
         | ExprKind::IsBool { .. }
         | ExprKind::Like { .. } => true,
         ExprKind::Subquery(s) => !matches!(s.used, SubqueryUse::Value),
-        ExprKind::Func {
-            func: Func::Isnull | Func::Regexp,
-            ..
-        } => true,
-        ExprKind::Func {
-            func: Func::Listed(f),
-            ..
-        } => is_json_predicate(f.name) || f.name.starts_with("is_ipv"),
-        ExprKind::Func {
-            func: Func::If,
-            args,
-        } => args.iter().skip(1).all(is_bool),
+        ExprKind::Func { func, args } if **func == IF => args.iter().skip(1).all(is_bool),
+        ExprKind::Func { func, .. } => func.predicate,
         _ => false,
     }
-}
-
-fn is_json_predicate(name: &str) -> bool {
-    matches!(
-        name,
-        "json_valid"
-            | "json_contains"
-            | "json_contains_path"
-            | "json_equals"
-            | "json_exists"
-            | "json_overlaps"
-    )
 }
 
 /// Appends a value as JSON: JSON texts as they are, numbers as text, the rest as strings.
@@ -291,31 +437,15 @@ pub(crate) fn append_value(e: &Expr, v: ValueRef<'_>, out: &mut String) {
     }
 }
 
-fn args<'a>(c: &Call<'a, '_>) -> &'a [Expr] {
-    match &c.expr.kind {
-        ExprKind::Func { args, .. } => args,
-        _ => &[],
-    }
-}
-
 fn append_arg(c: &Call<'_, '_>, i: usize, out: &mut String) {
-    if let Some(e) = args(c).get(i) {
+    if let Some(e) = c.exprs().get(i) {
         append_value(e, c.v(i), out);
-    }
-}
-
-/// The name in warnings: JSON_MERGE and JSON_PRETTY are other names of functions.
-fn name(c: &Call<'_, '_>) -> &'static str {
-    match c.func.name() {
-        "json_merge" => "json_merge_preserve",
-        "json_pretty" => "json_detailed",
-        n => n,
     }
 }
 
 /// Warns that argument `i` (from 0) is no JSON text.
 fn warn_text(c: &Call<'_, '_>, i: usize, f: Fault, note: bool) {
-    let (arg, name) = (i + 1, name(c));
+    let (arg, name) = (i + 1, c.func.name());
     let (code, message) = match f {
         Fault::End => (
             4037,
@@ -373,7 +503,7 @@ fn doc<'a>(
 
 /// The path in argument `i`; `None` with a warning if it is none.
 fn path(c: &Call<'_, '_>, i: usize) -> Option<Path> {
-    let (arg, name) = (i + 1, name(c));
+    let (arg, name) = (i + 1, c.func.name());
     Path::parse(&c.text(i))
         .map_err(|f| match f {
             PathFault::End => c.ctx.env.warn(
@@ -399,7 +529,7 @@ fn plain_path(c: &Call<'_, '_>, i: usize) -> Option<Path> {
             format!(
                 "Wildcards or range in JSON path not allowed in argument {} to function '{}'",
                 i + 1,
-                name(c)
+                c.func.name()
             ),
         );
         return None;
@@ -418,7 +548,7 @@ fn one_or_all(c: &Call<'_, '_>, i: usize) -> Option<bool> {
                 format!(
                     "Argument {} to function '{}' must be \"one\" or \"all\".",
                     i + 1,
-                    name(c)
+                    c.func.name()
                 ),
             );
             None

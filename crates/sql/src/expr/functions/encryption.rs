@@ -1,6 +1,8 @@
 //! Checksums, encodings, encryption and compression.
 
-use super::{Call, ExprType, Function, Typing, Val, bytes, kind};
+use super::digits::hex_text;
+use super::typing::{bytes, kind};
+use super::{Call, ExprType, Function, SqlError, SqlResult, Typing, Val, ValueRef};
 use crate::expr::eval::with_text;
 use aes::Aes128;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
@@ -9,68 +11,158 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use narwal_types::convert::to_integer;
 use narwal_types::work::{self, Work};
-use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind, Value, ValueRef};
+use narwal_types::{ColumnType, TypeKind, Value};
 use sha1::{Digest, Sha1};
 use std::io::{Read, Write};
 
-pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new(
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
         "aes_decrypt",
-        (2, 2),
+        "bytes, key",
+        "What AES_ENCRYPT made of a text.",
         |t| Ok(bytes(t.bytes(0), true)),
         aes_decrypt,
     ),
-    Function::new("aes_encrypt", (2, 2), aes_type, aes_encrypt),
-    Function::new(
+    &Function::new(
+        "aes_encrypt",
+        "text, key",
+        "The text encrypted by AES-128 in ECB mode.",
+        |t| Ok(bytes((t.bytes(0) / 16 + 1) * 16, true)),
+        aes_encrypt,
+    ),
+    &Function::new(
         "compress",
-        (1, 1),
+        "text",
+        "The text compressed by zlib.",
         |t| Ok(bytes(t.bytes(0) * 120 / 100 + 12, true)),
         compress,
     ),
-    Function::new("crc32", (1, 2), checksum_type, |c| {
-        checksum(c, |start, b| {
-            let mut h = crc32fast::Hasher::new_with_initial(start);
-            h.update(b);
-            h.finalize()
-        })
-    }),
-    Function::new("crc32c", (1, 2), checksum_type, |c| {
-        checksum(c, crc32c::crc32c_append)
-    }),
-    Function::new(
+    &Function::new(
+        "crc32",
+        "[start, ]text",
+        "The CRC-32 checksum, going on from another one.",
+        checksum_type,
+        |c| {
+            checksum(c, |start, b| {
+                let mut h = crc32fast::Hasher::new_with_initial(start);
+                h.update(b);
+                h.finalize()
+            })
+        },
+    ),
+    &Function::new(
+        "crc32c",
+        "[start, ]text",
+        "The CRC-32C checksum, going on from another one.",
+        checksum_type,
+        |c| checksum(c, crc32c::crc32c_append),
+    ),
+    &Function::new(
         "from_base64",
-        (1, 1),
+        "text",
+        "The bytes that a base-64 text stands for.",
         |t| Ok(bytes(t.bytes(0).div_ceil(4) * 3, true)),
         from_base64,
     ),
-    Function::new(
+    &Function::new(
+        "md5",
+        "text",
+        "The MD5 digest in hexadecimal digits.",
+        |t| Ok(ExprType::text(32, t.nullable())),
+        |c| digest_text(c, crate::expr::md5::digest),
+    )
+    .takes_texts(),
+    &Function::new(
         "old_password",
-        (1, 1),
+        "text",
+        "The hash of passwords before 4.1.",
         |_| Ok(ExprType::text(16, true)),
         old_password,
     ),
-    Function::new(
+    &Function::new(
         "password",
-        (1, 1),
+        "text",
+        "The hash that mysql_native_password keeps.",
         |_| Ok(ExprType::text(41, true)),
         password,
     )
     .takes_null(),
-    Function::new("random_bytes", (1, 1), random_type, random_bytes).volatile(),
-    Function::new("to_base64", (1, 1), to_base64_type, to_base64),
-    Function::new(
+    &Function::new(
+        "random_bytes",
+        "n",
+        "n bytes that can't be guessed, at most 1024.",
+        random_type,
+        random_bytes,
+    )
+    .volatile(),
+    &Function::new(
+        "sha",
+        "text",
+        "The SHA-1 digest in hexadecimal digits.",
+        |t| Ok(ExprType::text(40, t.nullable())),
+        |c| digest_text(c, digest::<Sha1>),
+    )
+    .or(&["sha1"])
+    .takes_texts(),
+    &Function::new(
+        "sha2",
+        "text, bits",
+        "The SHA-2 digest of so many bits in hexadecimal digits; 0 stands for 256.",
+        |_| Ok(ExprType::text(128, true)),
+        sha2,
+    ),
+    &Function::new(
+        "to_base64",
+        "text",
+        "The text in base 64, in lines of 76 characters.",
+        to_base64_type,
+        to_base64,
+    ),
+    &Function::new(
         "uncompress",
-        (1, 1),
+        "bytes",
+        "What COMPRESS made of a text.",
         |_| Ok(bytes(1 << 24, true)),
         uncompress,
     ),
-    Function::new(
+    &Function::new(
         "uncompressed_length",
-        (1, 1),
+        "bytes",
+        "How long the text was before it was compressed.",
         |_| Ok(kind(TypeKind::Int)),
         uncompressed_length,
     ),
 ];
+
+/// A digest; of part of the bytes if the statement is to end.
+fn digest<D: Digest>(bytes: &[u8]) -> Vec<u8> {
+    let mut d = D::new();
+    work::in_pieces(bytes, |piece| d.update(piece));
+    d.finalize().to_vec()
+}
+
+/// The first argument's digest in hexadecimal digits.
+fn digest_text<'a, B: AsRef<[u8]>>(
+    c: &Call<'a, '_>,
+    digest: impl FnOnce(&[u8]) -> B,
+) -> SqlResult<Val<'a>> {
+    let bytes = with_text(c.v(0), digest);
+    Ok(Val::text(hex_text(bytes.as_ref(), false)))
+}
+
+fn sha2<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    match c.int(1) {
+        224 => digest_text(c, digest::<sha2::Sha224>),
+        0 | 256 => digest_text(c, digest::<sha2::Sha256>),
+        384 => digest_text(c, digest::<sha2::Sha384>),
+        512 => digest_text(c, digest::<sha2::Sha512>),
+        _ => {
+            let told = "Incorrect parameters in the call to native function 'sha2'";
+            c.ctx.env.warn(1583, told);
+            Ok(Val::NULL)
+        }
+    }
+}
 
 fn checksum_type(t: &Typing<'_>) -> SqlResult<ExprType> {
     Ok(ExprType::of_column(
@@ -109,10 +201,6 @@ fn each_block(data: &mut [u8], mut f: impl FnMut(&mut [u8])) {
             break;
         }
     }
-}
-
-fn aes_type(t: &Typing<'_>) -> SqlResult<ExprType> {
-    Ok(bytes((t.bytes(0) / 16 + 1) * 16, true))
 }
 
 /// AES-128 in ECB mode, padded as PKCS 7 says.
@@ -299,11 +387,7 @@ fn password<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
     let Some(hash) = twice else {
         return Ok(Val::text(String::new()));
     };
-    Ok(Val::text(
-        std::iter::once("*".to_string())
-            .chain(hash.iter().map(|b| format!("{b:02X}")))
-            .collect(),
-    ))
+    Ok(Val::text(format!("*{}", hex_text(&hash, true))))
 }
 
 /// The 64-bit hash of passwords before 4.1.

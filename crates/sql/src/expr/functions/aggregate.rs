@@ -1,0 +1,321 @@
+//! The aggregates: one entry each. `exec/aggregate.rs` computes them.
+
+use super::typing::Typing;
+use crate::expr::types::{Class, NOT_FIXED, collation_of};
+use crate::expr::{Coercibility, Expr, ExprType};
+use narwal_types::SqlResult;
+use narwal_types::decimal::DIV_PRECISION_INCREMENT;
+
+/// Which aggregate it is: what the executor goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum AggFunc {
+    /// COUNT(*), or COUNT(x) with an argument.
+    Count,
+    Sum,
+    Min,
+    Max,
+    Avg,
+    /// GROUP_CONCAT with a separator.
+    GroupConcat,
+    BitAnd,
+    BitOr,
+    BitXor,
+    /// STD, STDDEV, STDDEV_POP.
+    StdPop,
+    StdSamp,
+    /// VARIANCE, VAR_POP.
+    VarPop,
+    VarSamp,
+    JsonArray,
+    JsonObject,
+}
+
+/// What an aggregate does with its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It counts them.
+    Count,
+    /// It takes one of them.
+    One,
+    /// It computes with numbers.
+    Numbers,
+    /// It makes one text of all of them.
+    List,
+}
+
+/// An aggregate function.
+#[derive(Debug)]
+pub struct AggregateFunction {
+    /// The name that it is printed by, in lower case.
+    pub name: &'static str,
+    /// Other names that call it.
+    pub aliases: &'static [&'static str],
+    /// Its arguments, as documentation shows them.
+    pub usage: &'static str,
+    /// One line of documentation.
+    pub doc: &'static str,
+    func: AggFunc,
+    kind: Kind,
+    ty: fn(&Typing<'_>) -> SqlResult<ExprType>,
+}
+
+const fn entry(
+    func: AggFunc,
+    (name, usage, doc): (&'static str, &'static str, &'static str),
+    kind: Kind,
+    ty: fn(&Typing<'_>) -> SqlResult<ExprType>,
+) -> AggregateFunction {
+    AggregateFunction {
+        name,
+        aliases: &[],
+        usage,
+        doc,
+        func,
+        kind,
+        ty,
+    }
+}
+
+impl AggregateFunction {
+    const fn or(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+}
+
+/// All aggregates, in the order of [`AggFunc`].
+pub static AGGREGATES: &[AggregateFunction] = &[
+    entry(
+        AggFunc::Count,
+        (
+            "count",
+            "[DISTINCT] value",
+            "How many values are not NULL; `COUNT(*)` counts rows.",
+        ),
+        Kind::Count,
+        |_| Ok(ExprType::bigint(false, false)),
+    ),
+    entry(
+        AggFunc::Sum,
+        ("sum", "[DISTINCT] n", "The sum."),
+        Kind::Numbers,
+        sum_type,
+    ),
+    entry(
+        AggFunc::Min,
+        ("min", "value", "The least value."),
+        Kind::One,
+        one_of_all,
+    ),
+    entry(
+        AggFunc::Max,
+        ("max", "value", "The greatest value."),
+        Kind::One,
+        one_of_all,
+    ),
+    entry(
+        AggFunc::Avg,
+        ("avg", "[DISTINCT] n", "The average."),
+        Kind::Numbers,
+        average_type,
+    ),
+    entry(
+        AggFunc::GroupConcat,
+        (
+            "group_concat",
+            "[DISTINCT] text, ... [ORDER BY ...] [SEPARATOR text] [LIMIT n]",
+            "The texts of all rows one behind the other.",
+        ),
+        Kind::List,
+        |t| {
+            let (c, k) = collation_of(t.types(), "group_concat")?;
+            Ok(ExprType::string(1 << 20, c, k, true))
+        },
+    ),
+    entry(
+        AggFunc::BitAnd,
+        ("bit_and", "n", "The bits that all numbers have."),
+        Kind::Numbers,
+        bits_type,
+    ),
+    entry(
+        AggFunc::BitOr,
+        ("bit_or", "n", "The bits that a number has."),
+        Kind::Numbers,
+        bits_type,
+    ),
+    entry(
+        AggFunc::BitXor,
+        ("bit_xor", "n", "The bits that an odd count of numbers has."),
+        Kind::Numbers,
+        bits_type,
+    ),
+    entry(
+        AggFunc::StdPop,
+        ("std", "n", "The standard deviation of a whole population."),
+        Kind::Numbers,
+        spread_type,
+    )
+    .or(&["stddev", "stddev_pop"]),
+    entry(
+        AggFunc::StdSamp,
+        ("stddev_samp", "n", "The standard deviation of a sample."),
+        Kind::Numbers,
+        spread_type,
+    ),
+    entry(
+        AggFunc::VarPop,
+        ("variance", "n", "The variance of a whole population."),
+        Kind::Numbers,
+        spread_type,
+    )
+    .or(&["var_pop"]),
+    entry(
+        AggFunc::VarSamp,
+        ("var_samp", "n", "The variance of a sample."),
+        Kind::Numbers,
+        spread_type,
+    ),
+    entry(
+        AggFunc::JsonArray,
+        (
+            "json_arrayagg",
+            "[DISTINCT] value [ORDER BY ...] [LIMIT n]",
+            "A JSON array of all values.",
+        ),
+        Kind::List,
+        json_type,
+    ),
+    entry(
+        AggFunc::JsonObject,
+        (
+            "json_objectagg",
+            "key, value",
+            "A JSON object of all keys and values.",
+        ),
+        Kind::List,
+        json_type,
+    ),
+];
+
+/// Finds an aggregate by one of its names, in lower case.
+pub fn lookup(name: &str) -> Option<&'static AggregateFunction> {
+    AGGREGATES
+        .iter()
+        .find(|a| a.name == name || a.aliases.contains(&name))
+}
+
+impl AggFunc {
+    /// The one that a name in lower case calls.
+    pub fn named(name: &str) -> Option<AggFunc> {
+        lookup(name).map(|a| a.func)
+    }
+
+    fn entry(self) -> &'static AggregateFunction {
+        &AGGREGATES[self as usize]
+    }
+
+    /// The name that it is printed by.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Its values are numbers.
+    pub fn is_numeric(self) -> bool {
+        self.entry().kind == Kind::Numbers
+    }
+
+    /// It makes one text of all values.
+    pub fn is_list(self) -> bool {
+        self.entry().kind == Kind::List
+    }
+
+    /// The type of its result.
+    pub fn ty(self, args: &[Expr]) -> SqlResult<ExprType> {
+        let entry = self.entry();
+        (entry.ty)(&Typing {
+            name: entry.name,
+            args,
+        })
+    }
+}
+
+/// MIN and MAX: of NULL they have no type either, but one that counts.
+fn one_of_all(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType {
+        null: t.args.is_empty(),
+        ..t.arg(0).with_nullable(true)
+    })
+}
+
+fn sum_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    if t.args.is_empty() {
+        return Ok(ExprType::null());
+    }
+    let arg = t.arg(0);
+    Ok(match arg.class() {
+        Class::Double => ExprType::double_with(arg.decimals, true),
+        // 22 digits more than the argument: room for as many rows.
+        _ => ExprType::decimal(arg.int_digits() + 22, arg.scale(), true),
+    })
+}
+
+fn average_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    if t.args.is_empty() {
+        return Ok(ExprType::null());
+    }
+    let arg = t.arg(0);
+    Ok(match arg.class() {
+        Class::Double => {
+            ExprType::double_with(arg.decimals.saturating_add(DIV_PRECISION_INCREMENT), true)
+        }
+        _ => {
+            let scale = arg.scale() + u32::from(DIV_PRECISION_INCREMENT);
+            ExprType::decimal(arg.int_digits(), scale, true)
+        }
+    })
+}
+
+fn bits_type(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::bigint(true, false))
+}
+
+fn spread_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    if t.args.is_empty() {
+        return Ok(ExprType::null());
+    }
+    let arg = t.arg(0);
+    Ok(ExprType {
+        decimals: match arg.class() {
+            Class::Double => NOT_FIXED,
+            _ => (arg.scale() as u8 + DIV_PRECISION_INCREMENT).min(30),
+        },
+        ..ExprType::double(true)
+    })
+}
+
+fn json_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let (c, k) = collation_of(t.types(), "json_arrayagg")?;
+    Ok(ExprType {
+        json: true,
+        ..ExprType::string(1 << 20, c, k.min(Coercibility::Coercible), true)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_stand_where_they_are_looked_for() {
+        for (i, a) in AGGREGATES.iter().enumerate() {
+            assert_eq!(a.func as usize, i, "{}", a.name);
+            assert_eq!(AggFunc::named(a.name), Some(a.func));
+            for alias in a.aliases {
+                assert_eq!(AggFunc::named(alias), Some(a.func));
+            }
+        }
+        assert_eq!(AggFunc::named("nosuch"), None);
+    }
+}

@@ -1,0 +1,292 @@
+//! Choices between values, and comparisons of several.
+
+use super::function::Operands;
+use super::typing::int_not_null;
+use super::{Call, Collation, Expr, ExprKind, ExprType, Function, SqlResult, Typing, Val};
+use crate::expr::call::reserve_for;
+use crate::expr::compare::compare;
+use crate::expr::{fixed, types};
+use narwal_types::convert::{NoWarnings, store};
+use narwal_types::{ColumnType, StoreMode, StoreTarget, TypeKind, Value, ValueRef};
+use std::cmp::Ordering;
+
+pub(in crate::expr) static GREATEST: Function = Function::new(
+    "greatest",
+    "value, value, ...",
+    "The greatest of the values; NULL if one is.",
+    extreme_type,
+    |c| extreme(c, Ordering::Greater),
+)
+.computes()
+.branches_but_texts();
+
+pub(in crate::expr) static LEAST: Function = Function::new(
+    "least",
+    "value, value, ...",
+    "The least of the values; NULL if one is.",
+    extreme_type,
+    |c| extreme(c, Ordering::Less),
+)
+.computes()
+.branches_but_texts();
+
+pub(in crate::expr) static IF: Function = Function::of_operands(
+    "if",
+    "condition, then, else",
+    "One of two values, by a condition.",
+    // Of two NULLs it is of a type, as MIN and MAX of NULL are.
+    |t| {
+        Ok(ExprType {
+            null: false,
+            ..types::unify(t.types().skip(1), "if")?
+        })
+    },
+    choose,
+)
+.branches(|i, _| i > 0);
+
+pub(in crate::expr) static NULLIF: Function = Function::of_operands(
+    "nullif",
+    "a, b",
+    "NULL if both are equal, else the first one.",
+    |t| {
+        fixed::check_nullif(t.types())?;
+        Ok(t.arg(0).with_nullable(true))
+    },
+    nullif,
+);
+
+/// The year that a constant beside a YEAR column stands for.
+pub(in crate::expr) static YEAR_OF: Function = Function::new(
+    " year_of",
+    "value",
+    "The year that a value is stored as.",
+    |t| Ok(t.arg(0)),
+    |c| Ok(year_of(c.v(0)).map_or_else(|| c.args[0].clone(), Val::int)),
+);
+
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::of_operands(
+        "coalesce",
+        "value, ...",
+        "The first value that is not NULL.",
+        coalesce_type,
+        coalesce,
+    )
+    .branches(|_, _| true),
+    &Function::new(
+        "decode_oracle",
+        "value, search, result, ...[, otherwise]",
+        "The result behind the searched value that equals the first one; NULLs are equal.",
+        decode_type,
+        decode,
+    )
+    .takes_null()
+    .results(is_decoded),
+    &GREATEST,
+    &IF,
+    &Function::of_operands(
+        "ifnull",
+        "a, b",
+        "The second value if the first one is NULL.",
+        coalesce_type,
+        coalesce,
+    )
+    .or(&["nvl"])
+    .branches(|_, _| true),
+    &Function::new(
+        "interval",
+        "n, bound, ...",
+        "How many of the ascending bounds are not greater than n; -1 for NULL.",
+        int_not_null,
+        interval,
+    )
+    .takes_null()
+    .computes(),
+    &Function::new(
+        "isnull",
+        "value",
+        "Whether it is NULL.",
+        int_not_null,
+        |c| Ok(Val::int(c.v(0).is_null().into())),
+    )
+    .takes_null()
+    .predicate(),
+    &Function::new(
+        "last_value",
+        "value, ...",
+        "The last of the values; the others are evaluated.",
+        |t| Ok(t.arg(t.args.len() - 1)),
+        |c| Ok(c.args[c.args.len() - 1].clone()),
+    )
+    .takes_null(),
+    &LEAST,
+    &Function::new(
+        "name_const",
+        "name, value",
+        "The value, as a column of that name.",
+        name_const_type,
+        |c| Ok(c.args[1].clone()),
+    )
+    .takes_null(),
+    &NULLIF,
+    &Function::new(
+        "nvl2",
+        "value, a, b",
+        "a if the value is not NULL, else b.",
+        |t| types::unify(t.types().skip(1), "nvl2"),
+        |c| Ok(c.args[if c.v(0).is_null() { 2 } else { 1 }].clone()),
+    )
+    .takes_null(),
+    &YEAR_OF,
+];
+
+fn coalesce_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let ty = types::unify(t.types(), t.name)?;
+    Ok(ty.with_nullable(t.args.iter().all(|a| a.ty.nullable)))
+}
+
+fn coalesce<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
+    for a in o.args {
+        let v = o.expr.branch_value(a, o.ctx, o.row)?;
+        if !v.is_null() {
+            return Ok(o.expr.fitted(v, o.raw));
+        }
+    }
+    Ok(Val::NULL)
+}
+
+fn choose<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
+    let condition = o.args[0].eval_unrounded(o.ctx, o.row)?;
+    let holds = crate::expr::eval::truth(condition.as_ref(), o.ctx)? == Some(true);
+    let chosen = &o.args[if holds { 1 } else { 2 }];
+    Ok(o.expr
+        .fitted(o.expr.branch_value(chosen, o.ctx, o.row)?, o.raw))
+}
+
+/// What it compares are shown digits; the value that it gives on keeps all of them.
+fn nullif<'a>(o: &Operands<'a, '_>) -> SqlResult<Val<'a>> {
+    let values = [
+        o.args[0].eval_ref(o.ctx, o.row)?,
+        o.args[1].eval_ref(o.ctx, o.row)?,
+    ];
+    reserve_for(&values, o.ctx)?;
+    let collation = types::compare_collation(o.args, "nullif").unwrap_or_default();
+    let [a, b] = values;
+    let order = compare(a.as_ref(), b.as_ref(), collation, o.ctx.env);
+    o.ctx.env.check_interrupt()?;
+    match a.as_ref() {
+        _ if order == Some(Ordering::Equal) => Ok(Val::NULL),
+        ValueRef::Decimal(_) if o.raw => o.args[0].eval_unrounded(o.ctx, o.row),
+        _ => Ok(a),
+    }
+}
+
+fn interval<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if c.v(0).is_null() {
+        return Ok(Val::int(-1));
+    }
+    let is_text = |i| matches!(c.v(i), ValueRef::Str(_) | ValueRef::Bytes(_));
+    // Texts count as numbers.
+    let texts = (0..c.args.len()).any(is_text);
+    let reached = |i: &usize| match texts {
+        true => c.v(*i).is_null() || c.f64(*i) <= c.f64(0),
+        false => compare(c.v(*i), c.v(0), Collation::Binary, c.ctx.env)
+            .is_none_or(|o| o != Ordering::Greater),
+    };
+    let n = (1..c.args.len()).take_while(reached).count();
+    Ok(Val::int(n as i64))
+}
+
+fn extreme_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let temporal = |t: &&ExprType| t.ty.is_temporal();
+    let has_number = t.types().any(|t| t.ty.is_numeric());
+    // Beside a temporal value strings are temporal too.
+    if t.types().any(|t| temporal(&t)) && !has_number {
+        return Ok(types::unify(t.types().filter(temporal), t.name)?.with_nullable(true));
+    }
+    let ty = types::unify(t.types(), t.name)?;
+    // Numbers among strings make the comparison numeric.
+    Ok(match ty.ty.is_string() && has_number {
+        true => ExprType::double(t.nullable()),
+        false => ty.with_nullable(t.nullable()),
+    })
+}
+
+fn extreme<'a>(c: &Call<'a, '_>, wanted: Ordering) -> SqlResult<Val<'a>> {
+    let mut best = 0;
+    for i in 1..c.args.len() {
+        if c.compare(i, best) == Some(wanted) {
+            best = i;
+        }
+    }
+    Ok(c.args[best].clone())
+}
+
+/// The year that a constant beside a YEAR column stands for; none where storing it would fail.
+pub(in crate::expr) fn year_of(v: ValueRef<'_>) -> Option<i64> {
+    let ty = ColumnType::new(TypeKind::Year);
+    let target = StoreTarget {
+        db: "",
+        table: "",
+        column: "",
+        ty: &ty,
+        nullable: true,
+    };
+    let mode = StoreMode {
+        strict: true,
+        ..StoreMode::default()
+    };
+    match store(v, &target, 1, &mode, &mut NoWarnings) {
+        Ok(Value::Int(year)) => Some(year),
+        _ => None,
+    }
+}
+
+/// The results stand behind each searched value, the default at the end.
+fn is_decoded(i: usize, n: usize) -> bool {
+    i >= 2 && (i.is_multiple_of(2) || n.is_multiple_of(2) && i == n - 1)
+}
+
+fn decode_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let n = t.args.len();
+    let results = t.types().enumerate().filter(|(i, _)| is_decoded(*i, n));
+    let ty = types::unify(results.map(|(_, ty)| ty), "decode_oracle")?;
+    // Without a default the value may be NULL.
+    Ok(ty.with_nullable(ty.nullable || n % 2 == 1))
+}
+
+/// DECODE of Oracle: NULLs are equal.
+fn decode<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let n = c.args.len();
+    let mut i = 1;
+    while i + 1 < n {
+        let equal = match (c.v(0).is_null(), c.v(i).is_null()) {
+            (true, true) => true,
+            (false, false) => {
+                compare(c.v(0), c.v(i), Collation::default(), c.ctx.env) == Some(Ordering::Equal)
+            }
+            _ => false,
+        };
+        if equal {
+            return Ok(c.args[i + 1].clone());
+        }
+        i += 2;
+    }
+    Ok(match n.is_multiple_of(2) {
+        true => c.args[n - 1].clone(),
+        false => Val::NULL,
+    })
+}
+
+fn name_const_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let literal = |e: &Expr| matches!(e.kind, ExprKind::Literal(_));
+    let constant = |e: &Expr| match &e.kind {
+        ExprKind::Neg(x) | ExprKind::Collate(x) => literal(x),
+        _ => literal(e),
+    };
+    if t.args.iter().all(constant) {
+        return Ok(t.arg(1));
+    }
+    Err(crate::expr::call::wrong_arguments("NAME_CONST"))
+}

@@ -1,0 +1,390 @@
+//! Parts of dates and times, and days counted.
+
+use super::typing::{bigint_or_null, int, int_or_null, kind};
+use super::{Call, ExprType, Function, SqlResult, Typing, Val, ValueRef};
+use crate::expr::call::wrong_arguments;
+use crate::expr::date::{self, Interval, IntervalUnit};
+use narwal_types::convert;
+use narwal_types::temporal::{DAY, SECOND, days_in_month};
+use narwal_types::temporal_parse::parse_datetime;
+use narwal_types::{Date, Time, TypeKind, Value};
+
+pub(in crate::expr) static EXTRACT: Function = Function::new(
+    " extract",
+    "unit, moment",
+    "EXTRACT(unit FROM moment).",
+    int_or_null,
+    extract,
+);
+
+pub(in crate::expr) static TIMESTAMPDIFF: Function = Function::new(
+    " timestampdiff",
+    "unit, from, to",
+    "TIMESTAMPDIFF(unit, from, to).",
+    bigint_or_null,
+    timestampdiff,
+);
+
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "add_months",
+        "date, n",
+        "The date n months later.",
+        add_months_type,
+        add_months,
+    ),
+    &Function::new(
+        "date",
+        "moment",
+        "The date without the time.",
+        date_type,
+        |c| Ok(c.datetime(0).map_or(Val::NULL, |t| date_value(t.date))),
+    )
+    .no_fixed_as("cast_as_date"),
+    &Function::new("datediff", "a, b", "Days from b to a.", int_or_null, |c| {
+        let (a, b) = (c.real_date(0), c.real_date(1));
+        Call::opt_int(a.zip(b).map(|(a, b)| a.unix_days() - b.unix_days()))
+    }),
+    &Function::new("dayname", "date", "The weekday's name.", name_type, |c| {
+        let day = c.real_date(0);
+        Ok(day.map_or(Val::NULL, |d| Val::text(date::day_name(&d).into())))
+    })
+    .no_fixed()
+    .of_session(),
+    &Function::new(
+        "dayofmonth",
+        "date",
+        "The day of the month, 0 to 31.",
+        int_or_null,
+        |c| of_date(c, |d| d.day.into()),
+    )
+    .or(&["day"])
+    .no_fixed(),
+    &Function::new(
+        "dayofweek",
+        "date",
+        "The weekday, 1 for Sunday.",
+        int_or_null,
+        |c| of_day(c, |d| (d.weekday() as i64 + 1) % 7 + 1),
+    )
+    .no_fixed(),
+    &Function::new(
+        "dayofyear",
+        "date",
+        "The day of the year, 1 to 366.",
+        int_or_null,
+        |c| of_day(c, |d| d.day_of_year() as i64),
+    )
+    .no_fixed(),
+    &EXTRACT,
+    &Function::new(
+        "from_days",
+        "n",
+        "The date of a day counted from year 0.",
+        date_type,
+        |c| {
+            let date = Date::from_unix_days(c.int(0).saturating_sub(719_528));
+            let date = date.filter(|d| d.year > 0);
+            Ok(date_value(date.unwrap_or_default()))
+        },
+    ),
+    &Function::new("hour", "time", "The hours.", int_or_null, |c| {
+        of_time(c, |us| us / (3600 * SECOND))
+    })
+    .no_fixed(),
+    &Function::new(
+        "last_day",
+        "date",
+        "The last day of the date's month.",
+        date_type,
+        last_day,
+    )
+    .no_fixed(),
+    &Function::new(
+        "makedate",
+        "year, day",
+        "The date of a day of a year.",
+        date_type,
+        makedate,
+    ),
+    &Function::new(
+        "microsecond",
+        "time",
+        "The microseconds behind the seconds.",
+        int_or_null,
+        |c| of_time(c, |us| us % SECOND),
+    )
+    .no_fixed(),
+    &Function::new("minute", "time", "The minutes.", int_or_null, |c| {
+        of_time(c, |us| us / (60 * SECOND) % 60)
+    })
+    .no_fixed(),
+    &Function::new("month", "date", "The month, 0 to 12.", int_or_null, |c| {
+        of_date(c, |d| d.month.into())
+    })
+    .no_fixed(),
+    &Function::new("monthname", "date", "The month's name.", name_type, |c| {
+        let name = c.datetime(0).and_then(|t| date::month_name(t.date.month));
+        Ok(name.map_or(Val::NULL, |n| Val::text(n.into())))
+    })
+    .no_fixed()
+    .of_session(),
+    &Function::new(
+        "period_add",
+        "period, n",
+        "The month (YYYYMM) n months later.",
+        int,
+        period_add,
+    ),
+    &Function::new(
+        "period_diff",
+        "a, b",
+        "Months from b to a, both YYYYMM.",
+        int,
+        |c| Ok(Val::int(months_of(c, 0)? - months_of(c, 1)?)),
+    ),
+    &Function::new(
+        "quarter",
+        "date",
+        "The quarter of the year, 0 to 4.",
+        int_or_null,
+        |c| of_date(c, |d| (i64::from(d.month) + 2) / 3),
+    )
+    .no_fixed(),
+    &Function::new("second", "time", "The seconds.", int_or_null, |c| {
+        of_time(c, |us| us / SECOND % 60)
+    })
+    .no_fixed(),
+    &TIMESTAMPDIFF,
+    &Function::new(
+        "to_days",
+        "date",
+        "The day, counted from year 0.",
+        int_or_null,
+        |c| of_day(c, |d| d.day_number()),
+    )
+    .no_fixed(),
+    &Function::new(
+        "to_seconds",
+        "moment",
+        "The second, counted from year 0.",
+        bigint_or_null,
+        |c| {
+            let t = c.datetime(0).filter(|t| t.date.is_real());
+            Call::opt_int(t.map(|t| t.date.day_number() * 86_400 + t.micros as i64 / SECOND))
+        },
+    )
+    .no_fixed(),
+    &Function::new(
+        "week",
+        "date[, mode]",
+        "The week of the year; the mode says where weeks begin, that of the session if not given.",
+        int_or_null,
+        |c| {
+            let mode = week_mode(c);
+            of_day(c, |d| date::week(d, mode).0 as i64)
+        },
+    )
+    .null_of_first()
+    .no_fixed()
+    .of_session()
+    .constant_with(2),
+    &Function::new(
+        "weekday",
+        "date",
+        "The weekday, 0 for Monday.",
+        int_or_null,
+        |c| of_day(c, |d| d.weekday() as i64),
+    )
+    .no_fixed(),
+    &Function::new(
+        "weekofyear",
+        "date",
+        "The week of the year as ISO 8601 counts them.",
+        int_or_null,
+        |c| of_day(c, |d| date::week(d, 3).0 as i64),
+    )
+    .no_fixed(),
+    &Function::new("year", "date", "The year.", int_or_null, |c| {
+        of_date(c, |d| d.year.into())
+    })
+    .no_fixed(),
+    &Function::new(
+        "yearweek",
+        "date[, mode]",
+        "The year and the week as one number.",
+        int_or_null,
+        |c| {
+            let mode = week_mode(c) | 2;
+            of_day(c, |d| {
+                let (week, year) = date::week(d, mode);
+                year as i64 * 100 + week as i64
+            })
+        },
+    )
+    .null_of_first()
+    .no_fixed(),
+];
+
+fn date_type(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(kind(TypeKind::Date))
+}
+
+/// DAYNAME and MONTHNAME.
+fn name_type(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::text(9, true))
+}
+
+fn date_value<'a>(d: Date) -> Val<'a> {
+    Val::Ref(ValueRef::Date(d))
+}
+
+/// A part of the first argument's date, which may have zeros.
+fn of_date<'a>(c: &Call<'a, '_>, part: impl Fn(&Date) -> i64) -> SqlResult<Val<'a>> {
+    Call::opt_int(c.datetime(0).map(|t| part(&t.date)))
+}
+
+/// Something of the first argument's day, which must be one of the calendar.
+fn of_day<'a>(c: &Call<'a, '_>, part: impl Fn(&Date) -> i64) -> SqlResult<Val<'a>> {
+    Call::opt_int(c.real_date(0).map(|d| part(&d)))
+}
+
+/// A part of the first argument's time, without its sign.
+fn of_time<'a>(c: &Call<'a, '_>, part: impl Fn(i64) -> i64) -> SqlResult<Val<'a>> {
+    Call::opt_int(c.time(0).map(|t| part(t.micros.unsigned_abs() as i64)))
+}
+
+/// The mode of WEEK and YEARWEEK, 0 where it is NULL.
+fn week_mode(c: &Call<'_, '_>) -> u64 {
+    let mode = if c.args.len() > 1 { c.int(1) } else { 0 };
+    mode as u64 & 7
+}
+
+fn last_day<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let t = c.datetime(0).filter(|t| (1..=12).contains(&t.date.month));
+    Ok(t.map_or(Val::NULL, |t| {
+        let day = days_in_month(t.date.year, t.date.month);
+        date_value(Date { day, ..t.date })
+    }))
+}
+
+fn makedate<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (mut y, n) = (c.int(0), c.int(1));
+    if (0..70).contains(&y) {
+        y += 2000;
+    } else if (70..100).contains(&y) {
+        y += 1900;
+    }
+    if n < 1 || !(0..=9999).contains(&y) {
+        return Ok(Val::NULL);
+    }
+    let first = Date::new(y as u16, 1, 1).unix_days();
+    let day = Date::from_unix_days(first.saturating_add(n - 1));
+    Ok(day.map_or(Val::NULL, date_value))
+}
+
+/// Months that an argument's period stands for, counted from year 0.
+fn months_of(c: &Call<'_, '_>, i: usize) -> SqlResult<i64> {
+    let period = c.int(i);
+    let (mut year, month) = (period / 100, period % 100);
+    if period == 0 {
+        return Ok(0);
+    }
+    if period < 0 {
+        return Err(wrong_arguments(c.func.name()));
+    }
+    if year < 70 {
+        year += 2000;
+    } else if year < 100 {
+        year += 1900;
+    }
+    Ok(year * 12 + month - 1)
+}
+
+fn period_add<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let months = months_of(c, 0)?;
+    if c.int(0) == 0 {
+        return Ok(Val::int(0));
+    }
+    // No date has such months: numbers that are too large lose their high bits, as in MariaDB.
+    let n = (months as i32).wrapping_add(c.int(1) as i32) as u32;
+    Ok(Val::int(i64::from(n / 12) * 100 + i64::from(n % 12) + 1))
+}
+
+fn extract<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let Some(unit) = IntervalUnit::from_number(c.int(0)) else {
+        return Ok(Val::NULL);
+    };
+    let time_only = matches!(c.v(1), ValueRef::Time(_));
+    let is_date = matches!(c.v(1), ValueRef::Date(_) | ValueRef::DateTime(_));
+    // Text may be a time of more than a day.
+    let text_of_time =
+        || unit.has_time() && !is_date && convert::to_datetime(c.v(1), c.rules()).is_none();
+    if time_only || text_of_time() {
+        return Call::opt_int(c.time(1).map(|t| part_of_time(unit, t)));
+    }
+    let t = c.datetime(1);
+    Call::opt_int(t.map(|t| date::extract(unit, &t.date, t.micros)))
+}
+
+/// A part of a time, which may have days.
+fn part_of_time(unit: IntervalUnit, t: Time) -> i64 {
+    let us = t.micros.unsigned_abs();
+    let days = Date::new(0, 0, (us / DAY as u64) as u8);
+    let n = date::extract(unit, &days, us % DAY as u64);
+    if t.micros < 0 { -n } else { n }
+}
+
+fn timestampdiff<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let Some(unit) = IntervalUnit::from_number(c.int(0)) else {
+        return Ok(Val::NULL);
+    };
+    let both = c.datetime(1).zip(c.datetime(2));
+    let real = both.filter(|(a, b)| a.date.is_real() && b.date.is_real());
+    Call::opt_int(real.map(|(a, b)| date::diff(unit, a, b)))
+}
+
+fn add_months_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(match t.arg(0).ty.kind {
+        TypeKind::Date => kind(TypeKind::Date),
+        TypeKind::DateTime(f) | TypeKind::Timestamp(f) | TypeKind::Time(f) => {
+            kind(TypeKind::DateTime(f))
+        }
+        _ => ExprType::text(19, true),
+    })
+}
+
+fn add_months<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let Some(t) = c.datetime(0) else {
+        return Ok(Val::NULL);
+    };
+    let months = Interval {
+        months: c.int(1).clamp(-1_000_000, 1_000_000),
+        micros: 0,
+    };
+    let Some(sum) = months.add_to(t) else {
+        let told = "Datetime function: datetime field overflow";
+        c.ctx.env.warn(1441, told);
+        return Ok(Val::NULL);
+    };
+    let out = match is_only_date(c) {
+        true => Value::Date(sum.date),
+        false => Value::DateTime(sum),
+    };
+    Ok(match c.expr.ty.ty.is_string() {
+        true => Val::text(out.as_ref().to_text()),
+        false => Val::Owned(out),
+    })
+}
+
+/// True if the first argument is a date without a time.
+fn is_only_date(c: &Call<'_, '_>) -> bool {
+    match c.v(0) {
+        ValueRef::Date(_) => true,
+        ValueRef::DateTime(_) => false,
+        v => {
+            let text = v.to_text();
+            parse_datetime(text.as_bytes(), c.rules()).is_some_and(|p| !p.has_time)
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Digits of other bases, and the bytes behind characters.
+
+use super::string::text_bytes;
+use super::typing::bytes;
+use super::{Call, Expr, ExprKind, ExprType, Function, SqlError, SqlResult, Typing, Val};
+use crate::expr::eval::Warn;
+use narwal_types::convert::{to_f64, to_integer};
+use narwal_types::{Value, ValueRef};
+use std::fmt::Write as _;
+
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "bin",
+        "n",
+        "The number in binary digits.",
+        number_text,
+        |c| Ok(Val::text(format!("{:b}", c.whole_bits()))),
+    ),
+    &Function::new(
+        "char",
+        "n, ...",
+        "The bytes of these numbers.",
+        |t| Ok(bytes(t.args.len() as u64 * 4, true)),
+        |c| c.string(bytes_from(c, 0)),
+    )
+    .takes_null()
+    .takes_numbers(),
+    &Function::new(
+        " char_using",
+        "set, n, ...",
+        "CHAR(n, ... USING set): the characters of these numbers.",
+        char_using_type,
+        char_using,
+    )
+    .takes_null()
+    .takes_numbers(),
+    &Function::new(
+        "chr",
+        "n",
+        "The character of this number.",
+        |_| Ok(ExprType::text(1, true)),
+        |c| checked_text(c, bytes_of(c, 0), "utf8mb4"),
+    )
+    .takes_numbers(),
+    &Function::new(
+        "conv",
+        "digits, from, to",
+        "Digits of one base as digits of another one.",
+        number_text,
+        conv,
+    ),
+    &Function::new(
+        "hex",
+        "value",
+        "A number, or the bytes of a text, in hexadecimal digits.",
+        hex_type,
+        hex,
+    ),
+    &Function::new(
+        "oct",
+        "n",
+        "The number in octal digits.",
+        number_text,
+        |c| Ok(Val::text(format!("{:o}", c.whole_bits()))),
+    ),
+    &Function::new(
+        "unhex",
+        "digits",
+        "The bytes that hexadecimal digits stand for; NULL if they are none.",
+        |t| Ok(bytes(t.chars(0).div_ceil(2), true)),
+        unhex,
+    ),
+];
+
+fn number_text(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::text(64, true))
+}
+
+/// Bytes in hexadecimal digits.
+pub(super) fn hex_text(bytes: &[u8], upper: bool) -> String {
+    let mut s = String::with_capacity(bytes.len() * 2);
+    for b in bytes {
+        let _ = match upper {
+            true => write!(s, "{b:02X}"),
+            false => write!(s, "{b:02x}"),
+        };
+    }
+    s
+}
+
+/// The bytes of an argument's number without zeros in front.
+fn bytes_of(c: &Call<'_, '_>, i: usize) -> Vec<u8> {
+    let n = to_integer(c.v(i), &mut Warn(c.ctx.env)) as u32;
+    let skip = (n.leading_zeros() as usize / 8).min(3);
+    n.to_be_bytes()[skip..].to_vec()
+}
+
+/// The bytes of all numbers from an argument on.
+fn bytes_from(c: &Call<'_, '_>, from: usize) -> Vec<u8> {
+    let given = (from..c.args.len()).filter(|i| !c.v(*i).is_null());
+    given.flat_map(|i| bytes_of(c, i)).collect()
+}
+
+fn char_using_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let n = t.args.len() as u64 - 1;
+    Ok(match charset(t.args) {
+        "binary" => bytes(n * 4, true),
+        "latin1" | "ascii" | "utf8mb3" | "utf8mb4" => ExprType::text(n * 4, true),
+        other => {
+            return Err(SqlError::new(
+                1115,
+                b"42000",
+                format!("Unknown character set: '{other}'"),
+            ));
+        }
+    })
+}
+
+/// The character set that the parser put into the first argument.
+fn charset(args: &[Expr]) -> &str {
+    match args.first().map(|a| &a.kind) {
+        Some(ExprKind::Literal(Value::Str(s))) if &**s == "utf8" => "utf8mb3",
+        Some(ExprKind::Literal(Value::Str(s))) => s,
+        _ => "",
+    }
+}
+
+fn char_using<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let out = bytes_from(c, 1);
+    match c.text(0).as_str() {
+        "binary" => Ok(Val::Owned(Value::bytes(out))),
+        "latin1" => Ok(Val::text(out.iter().map(|b| *b as char).collect())),
+        name => checked_text(c, out, if name == "utf8" { "utf8mb3" } else { name }),
+    }
+}
+
+/// Bytes as text, or NULL with warning 1300.
+fn checked_text<'a>(c: &Call<'a, '_>, b: Vec<u8>, charset: &str) -> SqlResult<Val<'a>> {
+    Ok(match String::from_utf8(b) {
+        Ok(s) => Val::text(s),
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            let bad = e.into_bytes();
+            let shown = hex_text(&bad[at..bad.len().min(at + 6)], true);
+            let told = format!("Invalid {charset} character string: '{shown}'");
+            c.ctx.env.warn(1300, told);
+            Val::NULL
+        }
+    })
+}
+
+fn conv<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (from, to) = (c.int(1), c.int(2));
+    let bases = 2..=36;
+    if !bases.contains(&from.unsigned_abs()) || !bases.contains(&to.unsigned_abs()) {
+        return Ok(Val::NULL);
+    }
+    let t = c.text(0);
+    if t.is_empty() {
+        return Ok(Val::NULL);
+    }
+    let n = read_digits(t.trim(), from.unsigned_abs());
+    let minus = to < 0 && (n as i64) < 0;
+    let n = if minus { (n as i64).unsigned_abs() } else { n };
+    let digits = digits_of(n, to.unsigned_abs());
+    Ok(Val::text(match minus {
+        true => format!("-{digits}"),
+        false => digits,
+    }))
+}
+
+/// The number that digits of a base stand for, up to what is no digit. Too large ones are the largest.
+fn read_digits(text: &str, base: u64) -> u64 {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let digits = digits.chars().map_while(|c| c.to_digit(base as u32));
+    let n = digits.fold(0u64, |n, d| n.saturating_mul(base).saturating_add(d.into()));
+    if negative { n.wrapping_neg() } else { n }
+}
+
+/// A number in digits of a base.
+fn digits_of(mut n: u64, base: u64) -> String {
+    let mut out = Vec::new();
+    loop {
+        let digit = char::from_digit((n % base) as u32, 36).unwrap_or('0');
+        out.push(digit.to_ascii_uppercase());
+        n /= base;
+        if n == 0 {
+            return out.iter().rev().collect();
+        }
+    }
+}
+
+fn hex_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let arg = t.arg(0);
+    let chars = if arg.ty.is_string() {
+        arg.ty.max_bytes().unwrap_or(0) * 2
+    } else if arg.ty.fixed().is_some() {
+        arg.chars() * 2
+    } else {
+        16
+    };
+    Ok(ExprType::text(chars, t.nullable()))
+}
+
+fn hex<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if !c.may_be(2 * text_bytes(c, 0))? {
+        return Ok(Val::NULL);
+    }
+    let env = c.ctx.env;
+    Ok(Val::text(match c.v(0) {
+        ValueRef::Bytes(s) => hex_text(s, true),
+        ValueRef::Fixed(f) => hex_text(f.bytes(), true),
+        ValueRef::Str(s) => hex_text(&c.charset(0).encode(s), true),
+        ValueRef::Date(_) | ValueRef::Time(_) | ValueRef::DateTime(_) | ValueRef::Member(_) => {
+            hex_text(c.text(0).as_bytes(), true)
+        }
+        // Exact numbers too are read as doubles.
+        v @ (ValueRef::Double(_) | ValueRef::Decimal(_)) => {
+            let x = to_f64(v, &mut Warn(env)).round() as i128;
+            match x > i64::MIN.into() && x < u64::MAX.into() {
+                true => format!("{:X}", x as u64),
+                false => format!("{:X}", u64::MAX),
+            }
+        }
+        v => format!("{:X}", to_integer(v, &mut Warn(env)) as u64),
+    }))
+}
+
+fn unhex<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let t = c.text(0);
+    let t = if t.len() % 2 == 1 { format!("0{t}") } else { t };
+    let byte = |pair: &[u8]| {
+        let digits = std::str::from_utf8(pair).ok()?;
+        let hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
+        u8::from_str_radix(digits, 16).ok().filter(|_| hex)
+    };
+    let bytes: Option<Vec<u8>> = t.as_bytes().chunks(2).map(byte).collect();
+    Ok(bytes.map_or(Val::NULL, |b| Val::Owned(Value::bytes(b))))
+}

@@ -1,0 +1,612 @@
+//! Formats, sets, and other forms of strings.
+
+use super::soundex::soundex;
+use super::typing::{bytes, int, kind};
+use super::{
+    Call, Collation, ExprKind, ExprType, Function, SqlError, SqlResult, Typing, Val, ValueRef,
+};
+use crate::expr::eval::Warn;
+use narwal_types::convert::to_decimal;
+use narwal_types::{TypeKind, Value};
+
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "export_set",
+        "bits, on, off[, separator[, n]]",
+        "A text for each bit, from the lowest one.",
+        export_set_type,
+        export_set,
+    ),
+    &Function::new(
+        "format",
+        "n, digits[, locale]",
+        "The number with separators of thousands, as a locale writes it.",
+        format_type,
+        format,
+    )
+    .takes_null(),
+    &Function::new("lengthb", "text", "The length in bytes.", int, |c| {
+        Ok(Val::int(c.byte_length(0)))
+    }),
+    &Function::new(
+        "load_file",
+        "path",
+        "NULL: no file of the server can be read.",
+        |_| Ok(bytes(1 << 24, true)),
+        |_| Ok(Val::NULL),
+    )
+    .never_defined(),
+    &Function::new(
+        "make_set",
+        "bits, text, ...",
+        "The texts whose bits are 1, with commas between them.",
+        make_set_type,
+        make_set,
+    )
+    .takes_null(),
+    &Function::new(
+        "natural_sort_key",
+        "text",
+        "A text that sorts numbers inside of texts by their values.",
+        natural_type,
+        natural_sort_key,
+    ),
+    &Function::new(
+        "sformat",
+        "format[, value, ...]",
+        "The format with {} replaced by values.",
+        |t| t.string_of_all(1 << 24, true),
+        sformat,
+    ),
+    &Function::new(
+        "soundex",
+        "text",
+        "How the text sounds in English: a letter and digits.",
+        soundex_type,
+        |c| c.string(soundex(&c.text(0)).into_bytes()),
+    ),
+    &Function::new(
+        "substr_oracle",
+        "text, from[, length]",
+        "SUBSTR in Oracle's way: position 0 is 1.",
+        |t| t.string_of_first(t.chars(0), true),
+        substr_oracle,
+    ),
+    &Function::new(
+        "to_char",
+        "moment[, format]",
+        "The moment in a format of Oracle's.",
+        to_char_type,
+        super::to_char::to_char,
+    ),
+    &Function::new(
+        "weight_string",
+        "text",
+        "The bytes that a collation compares the text by.",
+        weight_type,
+        weight_string,
+    ),
+    &Function::new(
+        " weight_string",
+        "text, kind, n",
+        "WEIGHT_STRING(text AS CHAR(n)), or AS BINARY(n).",
+        weight_type,
+        weight_string,
+    ),
+];
+
+fn soundex_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    t.string_of(0..1, t.chars(0).max(4), t.nullable())
+}
+
+fn export_set_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let each = t.chars(1).max(t.chars(2));
+    let sep = if t.args.len() > 3 { t.chars(3) } else { 1 };
+    t.string_of(1..4, each * 64 + sep * 63, t.nullable())
+}
+
+fn export_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let bits = c.bits(0);
+    let mut n = if c.args.len() > 4 { c.int(4) } else { 64 };
+    if !(0..=64).contains(&n) {
+        n = 64;
+    }
+    let mut out = Vec::new();
+    for i in 0..n {
+        if i > 0 {
+            match c.args.get(3) {
+                Some(s) => s.as_ref().write_text(&mut out),
+                None => out.push(b','),
+            }
+        }
+        c.v(if bits >> i & 1 == 1 { 1 } else { 2 })
+            .write_text(&mut out);
+        // So each step makes one argument more, at most.
+        if !c.may_be(out.len() as u64)? {
+            return Ok(Val::NULL);
+        }
+    }
+    c.string(out)
+}
+
+fn make_set_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let n = t.args.len();
+    let chars = (1..n).map(|i| t.chars(i)).sum::<u64>() + n as u64 - 2;
+    t.string_of(1..n, chars, t.arg(0).nullable)
+}
+
+fn make_set<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if c.v(0).is_null() {
+        return Ok(Val::NULL);
+    }
+    let bits = c.bits(0);
+    let mut out = Vec::new();
+    let mut first = true;
+    for i in (1..c.args.len().min(65)).filter(|i| bits >> (i - 1) & 1 == 1) {
+        if c.v(i).is_null() {
+            continue;
+        }
+        if !first {
+            out.push(b',');
+        }
+        first = false;
+        c.v(i).write_text(&mut out);
+        if !c.may_be(out.len() as u64)? {
+            return Ok(Val::NULL);
+        }
+    }
+    c.string(out)
+}
+
+fn format_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    // A separator for each three digits, the point and the digits behind it.
+    let n = t.chars(0);
+    let places = t.literal_int(1).unwrap_or(38).clamp(0, 38) as u64;
+    Ok(ExprType::text(
+        n + n / 3 + places + (places > 0) as u64 + 1,
+        true,
+    ))
+}
+
+/// Separator of thousands (if any), decimal point, and whether groups behind the first have two digits, in a locale; `None`
+/// if it is unknown.
+fn number_style(locale: &str) -> Option<(Option<char>, char, bool)> {
+    const COMMA: &str = "ar_ae ar_bh ar_dz ar_eg ar_in ar_iq ar_jo ar_kw ar_lb ar_ly ar_ma ar_om ar_qa ar_sd ar_sy ar_tn \
+        ar_ye en_au en_ca en_gb en_nz en_ph en_us en_za en_zw es_do es_gt es_hn es_mx es_ni es_pa es_pe es_pr es_sv es_us \
+        gu_in he_il hi_in ja_jp ko_kr ms_my th_th ur_pk zh_cn zh_hk zh_tw";
+    const POINT: &str = "be_by da_dk de_be de_de de_lu es_ar es_bo es_cl es_co es_ec es_es es_py es_uy es_ve fo_fo hu_hu \
+        id_id is_is lt_lt mn_mn nb_no no_no ro_ro ru_ua sq_al tr_tr uk_ua vi_vn";
+    const NONE_COMMA: &str = "ca_es de_at el_gr eu_es fr_be fr_ca fr_ch fr_fr fr_lu gl_es hr_hr it_it nl_be nl_nl pl_pl \
+        pt_br pt_pt sl_si";
+    const SPACE: &str = "cs_cz es_cr et_ee fi_fi ka_ge lv_lv mk_mk ru_ru sk_sk sv_fi sv_se";
+    let name = locale.to_ascii_lowercase();
+    let styles = [
+        (COMMA, (Some(','), '.', false)),
+        (POINT, (Some('.'), ',', false)),
+        (NONE_COMMA, (None, ',', false)),
+        (SPACE, (Some(' '), ',', false)),
+        ("ar_sa sr_rs", (None, '.', false)),
+        ("bg_bg", (Some('\0'), ',', false)),
+        ("de_ch", (Some('\''), '.', false)),
+        ("it_ch rm_ch", (Some('\''), ',', false)),
+        ("en_in ta_in te_in", (Some(','), '.', true)),
+    ];
+    styles
+        .into_iter()
+        .find(|(names, _)| names.split_whitespace().any(|n| n == name))
+        .map(|(_, style)| style)
+}
+
+fn format<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    if c.v(0).is_null() || c.v(1).is_null() {
+        return Ok(Val::NULL);
+    }
+    let env = c.ctx.env;
+    let style = if c.args.len() > 2 {
+        let locale = c.text(2);
+        number_style(&locale).or_else(|| {
+            if c.v(2).is_null() {
+                env.warn(1649, "Unknown locale: 'NULL'");
+            } else {
+                env.warn(1649, format!("Unknown locale: '{locale}'"));
+            }
+            None
+        })
+    } else {
+        None
+    };
+    let (group, point, indian) = style.unwrap_or((Some(','), '.', false));
+    let digits = c.int(1).clamp(0, 38);
+    let real = matches!(
+        c.v(0),
+        ValueRef::Double(_) | ValueRef::Float(_) | ValueRef::Str(_) | ValueRef::Bytes(_)
+    );
+    let s = if real {
+        let f = super::number::round_real(c.f64(0), digits, false);
+        format!("{f:.*}", digits as usize)
+    } else {
+        let d = to_decimal(c.v(0), &mut Warn(env)).round(digits as u8);
+        d.to_string()
+    };
+    let (sign, s) = match s.strip_prefix('-') {
+        Some(r) => ("-", r),
+        None => ("", s.as_str()),
+    };
+    let (whole, frac) = match s.split_once('.') {
+        Some((i, f)) => (i, f),
+        None => (s, ""),
+    };
+    let mut out = String::from(sign);
+    for (i, ch) in whole.chars().enumerate() {
+        let left = whole.len() - i;
+        let at_group = if indian {
+            left == 3 || left > 3 && (left - 3).is_multiple_of(2)
+        } else {
+            left.is_multiple_of(3)
+        };
+        if let Some(g) = group
+            && i > 0
+            && at_group
+        {
+            out.push(g);
+        }
+        out.push(ch);
+    }
+    if digits > 0 {
+        out.push(point);
+        out.push_str(frac);
+        for _ in frac.len()..digits as usize {
+            out.push('0');
+        }
+    }
+    Ok(Val::text(out))
+}
+
+fn natural_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    t.string_of(0..1, t.chars(0) * 2 + 3, true)
+}
+
+/// A key that sorts digits inside of text by their value: each number is preceded by its length.
+fn natural_sort_key<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let text = c.text(0);
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text.as_str();
+    while let Some(ch) = rest.chars().next() {
+        if !ch.is_ascii_digit() {
+            out.push(ch);
+            rest = &rest[ch.len_utf8()..];
+            continue;
+        }
+        let n = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (run, after) = rest.split_at(n);
+        rest = after;
+        let digits = run.trim_start_matches('0');
+        let digits = if digits.is_empty() { "0" } else { digits };
+        push_length(&mut out, digits.len() - 1);
+        out.push_str(digits);
+    }
+    c.string(out.into_bytes())
+}
+
+/// A length in as many digits as sort right.
+fn push_length(out: &mut String, n: usize) {
+    if n < 9 {
+        out.push((b'0' + n as u8) as char);
+    } else {
+        let t = (n - 9).to_string();
+        for _ in 0..t.len() {
+            out.push('9');
+        }
+        out.push_str(&t);
+    }
+}
+
+/// SFORMAT: `{}` and `{n}`, with `{:spec}` for width, fill, sign, precision and kind.
+fn sformat<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let format = c.text(0);
+    let bad = |what: &str| {
+        c.ctx.env.warn(4183, format!("SFORMAT error: {what}"));
+        Ok(Val::NULL)
+    };
+    let mut out = String::new();
+    let mut next = 1;
+    let mut it = format.char_indices().peekable();
+    while let Some((at, ch)) = it.next() {
+        match ch {
+            '{' if it.peek().is_some_and(|p| p.1 == '{') => {
+                it.next();
+                out.push('{');
+            }
+            '}' => {
+                if it.peek().is_some_and(|p| p.1 == '}') {
+                    it.next();
+                    out.push('}');
+                } else {
+                    return bad("unmatched '}' in format string");
+                }
+            }
+            '{' => {
+                let Some(end) = format[at..].find('}') else {
+                    return bad("invalid format string");
+                };
+                let body = &format[at + 1..at + end];
+                while it.next().is_some_and(|p| p.1 != '}') {}
+                let (which, spec) = body.split_once(':').unwrap_or((body, ""));
+                let i = if which.is_empty() {
+                    next += 1;
+                    next - 1
+                } else {
+                    match which.parse::<usize>() {
+                        Ok(n) => n + 1,
+                        Err(_) => return bad("invalid format string"),
+                    }
+                };
+                if i >= c.args.len() {
+                    return bad("argument not found");
+                }
+                let Some(spec) = Spec::read(spec) else {
+                    return bad("invalid format specifier");
+                };
+                if !c.may_be(out.len() as u64 + spec.least())? {
+                    return Ok(Val::NULL);
+                }
+                match spec.placed(c.v(i)) {
+                    Some(s) => out.push_str(&s),
+                    None => return bad("invalid format specifier"),
+                }
+                if !c.may_be(out.len() as u64)? {
+                    return Ok(Val::NULL);
+                }
+            }
+            ch => out.push(ch),
+        }
+    }
+    c.string(out.into_bytes())
+}
+
+/// A format specification `[[fill]align][sign][#][0][width][.precision][type]`.
+struct Spec {
+    fill: char,
+    align: Option<char>,
+    plus: bool,
+    width: usize,
+    precision: Option<usize>,
+    kind: String,
+}
+
+impl Spec {
+    fn read(spec: &str) -> Option<Spec> {
+        let mut chars: Vec<char> = spec.chars().collect();
+        let mut fill = ' ';
+        let mut align = None;
+        let is_align = |c: &char| matches!(c, '<' | '>' | '^');
+        if chars.len() > 1 && is_align(&chars[1]) {
+            fill = chars[0];
+            align = Some(chars[1]);
+            chars.drain(..2);
+        } else if chars.first().is_some_and(is_align) {
+            align = chars.first().copied();
+            chars.remove(0);
+        }
+        let mut rest: String = chars.into_iter().collect();
+        let plus = rest.starts_with('+');
+        rest = rest.trim_start_matches(['+', '-']).to_string();
+        if let Some(r) = rest.strip_prefix('0')
+            && align.is_none()
+        {
+            fill = '0';
+            rest = r.to_string();
+        }
+        let width_len = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let width = match width_len {
+            0 => 0,
+            n => rest[..n].parse().ok()?,
+        };
+        rest.drain(..width_len);
+        let mut precision = None;
+        if let Some(r) = rest.strip_prefix('.') {
+            let n = r.bytes().take_while(u8::is_ascii_digit).count();
+            precision = Some(r[..n].parse::<usize>().ok()?);
+            rest = r[n..].to_string();
+        }
+        Some(Spec {
+            fill,
+            align,
+            plus,
+            width,
+            precision,
+            kind: rest,
+        })
+    }
+
+    /// Bytes that it takes whatever the value is.
+    fn least(&self) -> u64 {
+        self.width.max(self.precision.unwrap_or(0)) as u64
+    }
+
+    fn placed(&self, v: ValueRef<'_>) -> Option<String> {
+        let Spec {
+            fill,
+            align,
+            plus,
+            width,
+            precision,
+            kind: rest,
+        } = self;
+        let (fill, align, plus, width, precision) = (*fill, *align, *plus, *width, *precision);
+        let number = |f: f64, kind: &str, p: Option<usize>| match (kind, p) {
+            ("e", p) => exponent(&format!("{f:.*e}", p.unwrap_or(6))),
+            ("f", p) => format!("{f:.*}", p.unwrap_or(6)),
+            (_, Some(p)) => significant(f, p),
+            _ => ValueRef::Double(f).to_text(),
+        };
+        let (text, numeric) = match v {
+            ValueRef::Int(n) => match rest.as_str() {
+                "" | "d" => (n.to_string(), true),
+                "x" => (format!("{n:x}"), true),
+                "X" => (format!("{n:X}"), true),
+                "b" => (format!("{n:b}"), true),
+                "o" => (format!("{n:o}"), true),
+                "c" => (char::from_u32(n as u32)?.to_string(), false),
+                _ => return None,
+            },
+            ValueRef::UInt(n) => (n.to_string(), true),
+            ValueRef::Decimal(d) => (number(d.to_f64(), rest, precision), true),
+            ValueRef::Double(f) => (number(f, rest, precision), true),
+            ValueRef::Float(f) => (number(f as f64, rest, precision), true),
+            v => {
+                let t = v.to_text();
+                match rest.as_str() {
+                    "" | "s" => (
+                        match precision {
+                            Some(p) => t.chars().take(p).collect(),
+                            None => t,
+                        },
+                        false,
+                    ),
+                    _ => return None,
+                }
+            }
+        };
+        let text = if plus && numeric && !text.starts_with('-') {
+            format!("+{text}")
+        } else {
+            text
+        };
+        let missing = width.saturating_sub(text.chars().count());
+        let pad = |n: usize| std::iter::repeat_n(fill, n).collect::<String>();
+        Some(match align {
+            _ if missing == 0 => text,
+            Some('<') => text + &pad(missing),
+            Some('>') => pad(missing) + &text,
+            Some('^') => pad(missing / 2) + &text + &pad(missing - missing / 2),
+            _ if fill == '0' && text.starts_with(['-', '+']) => {
+                format!("{}{}{}", &text[..1], pad(missing), &text[1..])
+            }
+            _ if numeric => pad(missing) + &text,
+            _ => text + &pad(missing),
+        })
+    }
+}
+
+/// An exponent of at least two digits with its sign, as C writes it.
+fn exponent(s: &str) -> String {
+    match s.split_once('e') {
+        Some((m, e)) => {
+            let n: i32 = e.parse().unwrap_or(0);
+            format!("{m}e{}{:02}", if n < 0 { '-' } else { '+' }, n.abs())
+        }
+        None => s.to_string(),
+    }
+}
+
+/// `p` significant digits, without trailing zeros.
+fn significant(f: f64, p: usize) -> String {
+    let p = p.max(1);
+    let e = format!("{f:.*e}", p - 1);
+    let exp: i32 = e
+        .split_once('e')
+        .and_then(|x| x.1.parse().ok())
+        .unwrap_or(0);
+    let trim = |s: String| {
+        if s.contains('.') {
+            s.trim_end_matches('0').trim_end_matches('.').to_string()
+        } else {
+            s
+        }
+    };
+    if exp < -4 || exp >= p as i32 {
+        let (m, x) = e.split_once('e').unwrap_or((&e, "0"));
+        exponent(&format!("{}e{x}", trim(m.to_string())))
+    } else {
+        trim(format!("{f:.*}", (p as i32 - 1 - exp).max(0) as usize))
+    }
+}
+
+/// SUBSTR in Oracle's way: position 0 is 1.
+fn substr_oracle<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let n = c.length(0) as i64;
+    let start = match c.int(1) {
+        0 => 0,
+        p if p > 0 => p - 1,
+        p if p < -n => return Ok(Val::NULL),
+        p => n + p,
+    };
+    let len = if c.args.len() > 2 { c.int(2) } else { n };
+    if len < 1 || start >= n {
+        return Ok(Val::NULL);
+    }
+    c.slice(0, start as usize, start.saturating_add(len) as usize)
+}
+
+fn to_char_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let is_date = t.arg(0).ty.is_temporal();
+    if !is_date && (!t.arg(0).ty.is_string() || t.arg(0).null) {
+        return Err(SqlError::new(
+            3047,
+            b"HY000",
+            "Invalid argument error: data type of first argument must be type date/datetime/time or string in function to_char.",
+        ));
+    }
+    let n = match t.args.get(1).map(|a| &a.kind) {
+        Some(ExprKind::Literal(Value::Str(f))) => f.chars().count() as u64,
+        Some(_) => 255,
+        None => 19,
+    };
+    Ok(ExprType::text(n.max(19), true))
+}
+
+fn weight_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let as_binary = t.literal_int(1) == Some(1);
+    let n = match t.literal_int(2) {
+        Some(n) => n.max(0) as u64,
+        None => t.chars(0),
+    };
+    let each = if as_binary || t.arg(0).ty.collation == Collation::Binary {
+        1
+    } else {
+        2
+    };
+    Ok(bytes(n.saturating_mul(each), true))
+}
+
+/// WEIGHT_STRING(s), and with hidden arguments WEIGHT_STRING(s AS CHAR(n)) (0, n) and AS BINARY(n) (1, n).
+fn weight_string<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let ty = match &c.expr.kind {
+        ExprKind::Func { args, .. } => args[0].ty,
+        _ => kind(TypeKind::Int),
+    };
+    if c.args.len() == 1 && !ty.ty.is_string() {
+        return Ok(Val::NULL);
+    }
+    let mut text = Vec::new();
+    c.v(0).write_text(&mut text);
+    let as_binary = c.args.len() > 1 && c.int(1) == 1;
+    let collation = if as_binary {
+        Collation::Binary
+    } else {
+        ty.ty.collation
+    };
+    if c.args.len() > 1 {
+        let n = c.int(2).max(0) as u64;
+        if !c.may_be(n)? {
+            return Ok(Val::NULL);
+        }
+        let n = n as usize;
+        if collation == Collation::Binary {
+            text.resize(n, 0);
+        } else {
+            let mut kept = narwal_types::collation::char_prefix(&text, n).to_vec();
+            let have = narwal_types::collation::char_count(&kept);
+            kept.resize(kept.len() + n.saturating_sub(have), b' ');
+            text = kept;
+        }
+    }
+    // Most have two bytes of weight for a character, the Unicode ones more.
+    narwal_memory::reserve(8 * text.len() as u64)?;
+    let weights = collation.weight_string(&text).unwrap_or(text);
+    if !c.may_be(weights.len() as u64)? {
+        return Ok(Val::NULL);
+    }
+    Ok(Val::Owned(Value::bytes(weights)))
+}

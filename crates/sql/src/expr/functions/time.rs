@@ -1,0 +1,244 @@
+//! Times: sums, differences, and times made of numbers.
+
+use super::typing::{bigint_or_null, kind};
+use super::{Call, ExprType, Function, SqlResult, Typing, Val, ValueRef};
+use crate::expr::eval::Warn;
+use narwal_types::convert::to_decimal;
+use narwal_types::temporal::{SECOND, TIME_MAX};
+use narwal_types::temporal_parse::parse_datetime;
+use narwal_types::{DateTime, Decimal, Time, TypeKind};
+
+pub(super) static FUNCTIONS: &[&Function] = &[
+    &Function::new(
+        "addtime",
+        "moment, time",
+        "The moment so much later.",
+        sum_type,
+        |c| add_time(c, 1),
+    ),
+    &Function::new(
+        "maketime",
+        "hours, minutes, seconds",
+        "A time of its parts.",
+        |t| Ok(kind(TypeKind::Time(t.fraction(2)))),
+        maketime,
+    ),
+    &Function::new(
+        "sec_to_time",
+        "n",
+        "A number of seconds as a time.",
+        |t| Ok(kind(TypeKind::Time(t.fraction(0)))),
+        sec_to_time,
+    ),
+    &Function::new(
+        "subtime",
+        "moment, time",
+        "The moment so much earlier.",
+        sum_type,
+        |c| add_time(c, -1),
+    ),
+    &Function::new(
+        "time",
+        "moment",
+        "The time without the date.",
+        |t| Ok(kind(TypeKind::Time(t.fraction(0)))),
+        |c| {
+            let time = c.time(0).map(|t| t.truncate(c.fsp()));
+            Ok(time.map_or(Val::NULL, |t| Val::Ref(ValueRef::Time(t))))
+        },
+    )
+    .no_fixed_as("cast_as_time"),
+    &Function::new(
+        "time_to_sec",
+        "time",
+        "The time in seconds.",
+        |t| match t.fraction(0) {
+            0 => bigint_or_null(t),
+            f => Ok(ExprType::decimal(7, f.into(), true)),
+        },
+        time_to_sec,
+    ),
+    &Function::new(
+        "timediff",
+        "a, b",
+        "The time from b to a, which are both times or both moments.",
+        |t| Ok(kind(TypeKind::Time(t.fraction(0).max(t.fraction(1))))),
+        timediff,
+    ),
+    &Function::new(
+        "timestamp",
+        "moment[, time]",
+        "A datetime, and a time later.",
+        |t| {
+            let of_time = if t.args.len() > 1 { t.fraction(1) } else { 0 };
+            Ok(kind(TypeKind::DateTime(t.fraction(0).max(of_time))))
+        },
+        timestamp,
+    ),
+];
+
+/// ADDTIME and SUBTIME.
+fn sum_type(t: &Typing<'_>) -> SqlResult<ExprType> {
+    let fraction = t.fraction(0).max(t.fraction(1));
+    Ok(match t.arg(0).ty.kind {
+        TypeKind::DateTime(_) | TypeKind::Timestamp(_) | TypeKind::Date => {
+            kind(TypeKind::DateTime(fraction))
+        }
+        TypeKind::Time(_) => kind(TypeKind::Time(fraction)),
+        _ => ExprType::text(26, true),
+    })
+}
+
+/// Digits of a fraction in text: six or none.
+fn text_fsp(micros: u64) -> u8 {
+    match micros.is_multiple_of(SECOND as u64) {
+        true => 0,
+        false => 6,
+    }
+}
+
+/// Adds the second argument, or subtracts it, if the sign is -1.
+fn add_time<'a>(c: &Call<'a, '_>, sign: i64) -> SqlResult<Val<'a>> {
+    let Some(b) = c.time(1) else {
+        return Ok(Val::NULL);
+    };
+    let delta = sign * b.micros;
+    let as_text = c.expr.ty.ty.is_string();
+    let digits = |micros: u64| match as_text {
+        true => text_fsp(micros),
+        false => c.fsp(),
+    };
+    let is_date = match c.v(0) {
+        ValueRef::Date(_) | ValueRef::DateTime(_) => true,
+        ValueRef::Str(s) | ValueRef::Bytes(s) => {
+            parse_datetime(s, c.rules()).is_some() && s.contains(&b'-') && !s.starts_with(b"-")
+        }
+        _ => false,
+    };
+    let sum = if is_date {
+        let t = c.datetime(0);
+        let sum = t.and_then(|t| DateTime::from_unix_micros(t.unix_micros() + delta, 6));
+        sum.map(|t| {
+            ValueRef::DateTime(DateTime {
+                fsp: digits(t.micros),
+                ..t
+            })
+        })
+    } else {
+        c.time(0).map(|t| {
+            let micros = within_time(c, t.micros + delta);
+            let fsp = digits(micros.unsigned_abs());
+            ValueRef::Time(Time { micros, fsp }.truncate(fsp))
+        })
+    };
+    Ok(match sum {
+        None => Val::NULL,
+        Some(v) if as_text => Val::text(v.to_text()),
+        Some(v) => Val::Ref(v),
+    })
+}
+
+/// Microseconds limited to TIME's range, with a warning if they had to be.
+fn within_time(c: &Call<'_, '_>, us: i64) -> i64 {
+    let kept = us.clamp(-TIME_MAX, TIME_MAX);
+    if kept != us {
+        let s = us.unsigned_abs() / SECOND as u64;
+        let sign = if us < 0 { "-" } else { "" };
+        let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
+        let told = format!("Truncated incorrect time value: '{sign}{h}:{m:02}:{s:02}'");
+        c.ctx.env.warn(1292, told);
+    }
+    kept
+}
+
+/// A time limited to TIME's range, with a warning if it had to be.
+fn clipped_time<'a>(c: &Call<'a, '_>, us: i64) -> SqlResult<Val<'a>> {
+    if us.unsigned_abs() > TIME_MAX as u64 {
+        let told = format!("Truncated incorrect time value: '{}'", c.text(0));
+        c.ctx.env.warn(1292, told);
+    }
+    let fsp = c.fsp();
+    let time = Time::from_micros(us.clamp(-TIME_MAX, TIME_MAX), fsp);
+    Ok(Val::Ref(ValueRef::Time(time.truncate(fsp))))
+}
+
+/// An argument's seconds in microseconds; `None` if they are too many to count.
+pub(super) fn micros_of(d: &Decimal) -> Option<i64> {
+    let micros = d.truncate(6).checked_mul(&Decimal::from(SECOND))?;
+    micros.to_i64()
+}
+
+fn sec_to_time<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let d = to_decimal(c.v(0), &mut Warn(c.ctx.env));
+    let most = if d.is_negative() { i64::MIN } else { i64::MAX };
+    clipped_time(c, micros_of(&d).unwrap_or(most))
+}
+
+fn maketime<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let (h, m) = (c.int(0), c.int(1));
+    let seconds = to_decimal(c.v(2), &mut Warn(c.ctx.env));
+    let us = micros_of(&seconds).unwrap_or(-1);
+    if !(0..60).contains(&m) || !(0..60 * SECOND).contains(&us) {
+        return Ok(Val::NULL);
+    }
+    let hours = h.unsigned_abs().min(100_000) as i64;
+    let abs = hours * 3600 * SECOND + m * 60 * SECOND + us;
+    clipped_time(c, if h < 0 { -abs } else { abs })
+}
+
+fn time_to_sec<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let time = c.time(0);
+    if c.expr.ty.ty.is_integer() {
+        return Call::opt_int(time.map(|t| t.micros / SECOND));
+    }
+    let Some(t) = time else {
+        return Ok(Val::NULL);
+    };
+    let seconds = Decimal::from_i128(t.micros.into(), 6).truncate(c.fsp());
+    Ok(Val::Ref(ValueRef::Decimal(match c.raw {
+        true => seconds.round(6),
+        false => seconds,
+    })))
+}
+
+fn timediff<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let is_date = |i: usize| match c.v(i) {
+        ValueRef::DateTime(_) | ValueRef::Date(_) => true,
+        ValueRef::Str(s) => s.len() >= 10 && s.contains(&b'-') && s.first() != Some(&b'-'),
+        _ => false,
+    };
+    if is_date(0) != is_date(1) {
+        return Ok(Val::NULL);
+    }
+    let us = if is_date(0) {
+        let both = c.datetime(0).zip(c.datetime(1));
+        both.map(|(a, b)| a.unix_micros() - b.unix_micros())
+    } else {
+        let both = c.time(0).zip(c.time(1));
+        both.map(|(a, b)| a.micros - b.micros)
+    };
+    let Some(us) = us else {
+        return Ok(Val::NULL);
+    };
+    // Texts without a fraction have a difference without one.
+    let whole = c.fsp() == 6
+        && us % SECOND == 0
+        && c.exprs().iter().all(|e| !e.ty.ty.is_temporal())
+        && !c.v(0).to_text().contains('.');
+    let fsp = if whole { 0 } else { c.fsp() };
+    let time = Time::from_micros(within_time(c, us), fsp);
+    Ok(Val::Ref(ValueRef::Time(time.truncate(fsp))))
+}
+
+fn timestamp<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
+    let Some(t) = c.datetime(0) else {
+        return Ok(Val::NULL);
+    };
+    let fsp = c.fsp();
+    if c.args.len() == 1 {
+        return Ok(Val::Ref(ValueRef::DateTime(t.truncate(fsp))));
+    }
+    let add = c.time(1);
+    let sum = add.and_then(|add| DateTime::from_unix_micros(t.unix_micros() + add.micros, fsp));
+    Ok(sum.map_or(Val::NULL, |t| Val::Ref(ValueRef::DateTime(t))))
+}

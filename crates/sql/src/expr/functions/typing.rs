@@ -1,0 +1,152 @@
+//! The arguments of a call as its result type sees them, and result types that many functions share.
+
+use super::{Coercibility, Collation, Expr, ExprKind, ExprType, SqlResult};
+use crate::expr::types::collation_of;
+use narwal_types::{ColumnType, TypeKind, Value};
+
+/// The arguments of a call as the result type sees them.
+pub(in crate::expr) struct Typing<'e> {
+    /// The function, for errors.
+    pub name: &'static str,
+    /// The bound arguments.
+    pub args: &'e [Expr],
+}
+
+impl Typing<'_> {
+    /// True if an argument may be NULL.
+    pub fn nullable(&self) -> bool {
+        self.args.iter().any(|a| a.ty.nullable)
+    }
+
+    /// An argument's type; that of NULL if it is not there.
+    pub fn arg(&self, i: usize) -> ExprType {
+        self.args.get(i).map_or_else(ExprType::null, |a| a.ty)
+    }
+
+    /// The types of all arguments.
+    pub fn types(&self) -> impl Iterator<Item = &ExprType> {
+        self.args.iter().map(|a| &a.ty)
+    }
+
+    /// Most characters of an argument's text.
+    pub fn chars(&self, i: usize) -> u64 {
+        self.arg(i).chars()
+    }
+
+    /// Most characters of all arguments' texts together.
+    pub fn all_chars(&self) -> u64 {
+        self.types().map(ExprType::chars).sum()
+    }
+
+    /// Most bytes of an argument's text.
+    pub fn bytes(&self, i: usize) -> u64 {
+        let t = self.arg(i);
+        match t.ty.max_bytes() {
+            Some(n) if t.ty.is_string() => n,
+            _ => t.chars(),
+        }
+    }
+
+    /// An argument that is written as a number.
+    pub fn literal_int(&self, i: usize) -> Option<i64> {
+        match self.args.get(i).map(|a| &a.kind) {
+            Some(ExprKind::Literal(Value::Int(v))) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// Digits behind the point of an argument's seconds.
+    pub fn fraction(&self, i: usize) -> u8 {
+        let t = self.arg(i);
+        match t.ty.kind {
+            // A literal shows how many digits it has.
+            _ if let Some(ExprKind::Literal(Value::Str(s))) = self.args.get(i).map(|a| &a.kind) => {
+                s.rsplit_once('.').map_or(0, |(_, f)| f.len().min(6) as u8)
+            }
+            TypeKind::Time(f) | TypeKind::DateTime(f) | TypeKind::Timestamp(f) => f,
+            TypeKind::Decimal(_, s) => s.min(6),
+            TypeKind::Date => 0,
+            _ if t.ty.is_integer() => 0,
+            _ => 6,
+        }
+    }
+
+    /// A string of at most `chars` characters in the collation that the arguments from..to share.
+    pub fn string_of(
+        &self,
+        args: std::ops::Range<usize>,
+        chars: u64,
+        nullable: bool,
+    ) -> SqlResult<ExprType> {
+        let end = args.end.min(self.args.len());
+        let list = &self.args[args.start.min(end)..end];
+        let (c, k) = collation_of(list.iter().map(|a| &a.ty), self.name)?;
+        Ok(ExprType::string(chars, c, k, nullable))
+    }
+
+    /// A string of at most `chars` characters in the collation of all arguments.
+    pub fn string_of_all(&self, chars: u64, nullable: bool) -> SqlResult<ExprType> {
+        self.string_of(0..self.args.len(), chars, nullable)
+    }
+
+    /// A string of at most `chars` characters in the first argument's collation.
+    pub fn string_of_first(&self, chars: u64, nullable: bool) -> SqlResult<ExprType> {
+        let (c, k) = collation_of([&self.arg(0)], self.name)?;
+        Ok(ExprType::string(chars, c, k, nullable))
+    }
+}
+
+/// INT, NULL if an argument is.
+pub(super) fn int(t: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::int(t.nullable()))
+}
+
+/// INT that is never NULL.
+pub(super) fn int_not_null(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::int(false))
+}
+
+/// INT that may be NULL whatever the arguments are.
+pub(super) fn int_or_null(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::int(true))
+}
+
+/// BIGINT that may be NULL.
+pub(super) fn bigint_or_null(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::bigint(false, true))
+}
+
+/// BIGINT that is never NULL.
+pub(super) fn bigint_not_null(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::bigint(false, false))
+}
+
+/// BIGINT UNSIGNED that is never NULL.
+pub(super) fn unsigned_not_null(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::bigint(true, false))
+}
+
+/// DOUBLE that may be NULL.
+pub(super) fn double(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::double(true))
+}
+
+/// A text of at most 255 characters.
+pub(super) fn short_text(_: &Typing<'_>) -> SqlResult<ExprType> {
+    Ok(ExprType::text(255, true))
+}
+
+/// A text as long as the first argument, in its collation.
+pub(super) fn like_first(t: &Typing<'_>) -> SqlResult<ExprType> {
+    t.string_of_first(t.chars(0), t.nullable())
+}
+
+/// At most `n` bytes.
+pub(super) fn bytes(n: u64, nullable: bool) -> ExprType {
+    ExprType::string(n, Collation::Binary, Coercibility::Coercible, nullable)
+}
+
+/// A type that may be NULL.
+pub(super) fn kind(kind: TypeKind) -> ExprType {
+    ExprType::of_column(ColumnType::new(kind), true)
+}
