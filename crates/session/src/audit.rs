@@ -388,23 +388,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes() {
-        for (text, want) in [
-            ("create table t (a int)", "ddl"),
-            ("CREATE OR REPLACE USER u", "dcl"),
-            ("create or replace table user (a int)", "ddl"),
-            ("drop user u", "dcl"),
-            ("set password = ''", "dcl"),
-            ("set a = 1", "other"),
-            ("(select 1)", "other"),
-            ("with x as (select 1) select 1", "select"),
-            ("load data infile 'x' into table t", "dml"),
-        ] {
-            assert_eq!(class(text, SqlMode::DEFAULT).0, want, "{text}");
-        }
-    }
-
-    #[test]
     fn files_rotate() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.log");

@@ -131,3 +131,25 @@ impl ClientSession {
         audit.put(record, bit & (event::DDL | event::DCL) != 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes() {
+        for (text, want) in [
+            ("create table t (a int)", "ddl"),
+            ("CREATE OR REPLACE USER u", "dcl"),
+            ("create or replace table user (a int)", "ddl"),
+            ("drop user u", "dcl"),
+            ("set password = ''", "dcl"),
+            ("set a = 1", "other"),
+            ("(select 1)", "other"),
+            ("with x as (select 1) select 1", "select"),
+            ("load data infile 'x' into table t", "dml"),
+        ] {
+            assert_eq!(class(text, SqlMode::DEFAULT).0, want, "{text}");
+        }
+    }
+}

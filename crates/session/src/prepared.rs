@@ -4,7 +4,7 @@ use crate::admin::Admin;
 use crate::lower::{self, Work};
 use crate::process::Command;
 use crate::session::ClientSession;
-use crate::slots::{Slot, SlotKind};
+use crate::slots::{RETYPED, Slot, SlotKind};
 use crate::statement::{Source, empty_query, keeps_diagnostics, table_changed, trim, utf8};
 use crate::status;
 use narwal_sql::{ParamType, Prepared, SqlMode, Stmt};

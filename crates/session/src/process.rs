@@ -111,7 +111,7 @@ pub(crate) struct Process {
     command: AtomicU8,
     stage: AtomicU8,
     /// Microseconds since the server's start at which the command began.
-    since: AtomicU64,
+    pub(crate) since: AtomicU64,
     info: Mutex<Vec<u8>>,
     /// Stops the running statement.
     pub interrupt: Arc<AtomicBool>,

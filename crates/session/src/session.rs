@@ -19,7 +19,7 @@ use crate::xa_branch::Xa;
 use narwal_engine::{OnDone, Reserved};
 use narwal_sql::StatementEnv;
 use narwal_types::errors;
-use narwal_types::{Charset, Collation, ResultSink, SqlError, SqlResult, Value};
+use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

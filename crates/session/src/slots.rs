@@ -8,7 +8,7 @@ use narwal_types::ValueRef;
 use std::sync::Arc;
 
 /// The generation of a plan that was made for other types of parameters: never the session's.
-const RETYPED: u64 = u64::MAX;
+pub(crate) const RETYPED: u64 = u64::MAX;
 
 /// A prepared statement.
 pub(crate) struct Slot {

@@ -3,6 +3,7 @@
 use crate::instance::Instance;
 use crate::process::{Command, Killer, Process};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What a thread of the server's own does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

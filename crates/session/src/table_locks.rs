@@ -5,6 +5,7 @@
 
 use crate::acl;
 use crate::admin::{TableLock, TableRef};
+use crate::locks::Locked;
 use crate::privileges::PrivilegeSet;
 use crate::process::Stage;
 use crate::read_lock::{Patience, SLICE};

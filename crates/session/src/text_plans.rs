@@ -2,7 +2,7 @@
 //! parsed and planned once in a session. What a plan depends on is checked at each use (catalog, default database), or
 //! empties the cache when it changes (session variables, the user).
 
-use crate::plan_cache::{Found, Kind, TextPlan};
+use crate::plan_cache::{Found, Kind, TextPlan, TextPlans};
 use crate::session::{ClientSession, is_virtual};
 use crate::statement::{Source, keeps_diagnostics};
 use crate::status;

@@ -1489,7 +1489,8 @@ impl Binder<'_> {
             if let Some(s) = &c.separator {
                 separator = s.as_str().into();
             }
-            if !(func.is_list() && !pair) && !(c.order_by.is_empty() && c.limit.is_none()) {
+            let has_order = !c.order_by.is_empty() || c.limit.is_some();
+            if has_order && (!func.is_list() || pair) {
                 return Err(SqlError::syntax(format!("unexpected clause in {name}()")));
             }
             for k in &c.order_by {

@@ -336,6 +336,7 @@ impl<'a> Named<'a> {
                 }
             }
             From::Query { query, .. } => self.select(query),
+            // It names no table.
             From::JsonTable(_) => {}
             From::Set { first, rest } => {
                 self.select(first);

@@ -717,11 +717,11 @@ impl Parser<'_> {
             true => Expr::Literal(Literal::String(" ".into())),
             false => self.nested(Self::expr)?,
         };
-        let (what, text) = if side.is_none() && !self.at(Kw::FROM) {
-            (None, first)
-        } else {
+        let (what, text) = if side.is_some() || self.at(Kw::FROM) {
             self.expect(Kw::FROM)?;
             (Some(first), self.nested(Self::expr)?)
+        } else {
+            (None, first)
         };
         self.expect_tok(Tok::RParen)?;
         Ok(special(Special::Trim { side, what, text }))
