@@ -220,6 +220,19 @@ pub struct CreateTable {
     pub select: Option<Box<Select>>,
 }
 
+/// What the SELECT of a CREATE VIEW came to where it was planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// [`narwal_engine::ViewDef::select`].
+    pub select: String,
+    /// [`narwal_engine::ViewDef::columns`].
+    pub columns: Vec<String>,
+    /// [`narwal_engine::ViewDef::updatable`].
+    pub updatable: bool,
+    /// It can be merged into the statements that read it.
+    pub mergeable: bool,
+}
+
 /// What CREATE VIEW does about a view of that name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewCreation {
@@ -263,8 +276,8 @@ pub struct CreateView {
     pub source: String,
     /// WITH CHECK OPTION.
     pub check: narwal_engine::CheckOption,
-    /// What the SELECT came to where it was planned ([`crate::view::settle`]).
-    pub settled: Option<crate::view::Settled>,
+    /// What the SELECT came to where it was planned (`view::settle`).
+    pub settled: Option<Settled>,
 }
 
 /// What CREATE TABLE ... SELECT does about rows with the same key.

@@ -12,7 +12,7 @@ mod describe;
 mod names;
 mod print;
 
-use crate::ast::{AstExpr, CreateView, From, Select, SelectItem, Stmt, TableName};
+use crate::ast::{AstExpr, CreateView, From, Select, SelectItem, Settled, Stmt, TableName};
 use crate::env::StatementEnv;
 use crate::lower::{ParseOptions, parse_statement};
 use crate::plan::resolve::{Resolver, no_such_table};
@@ -28,19 +28,6 @@ pub(crate) use names::tables;
 
 /// Views within each other, at most.
 pub(crate) const MAX_DEPTH: usize = 64;
-
-/// What the SELECT of a CREATE VIEW came to where it was planned.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
-    /// [`ViewDef::select`].
-    pub select: String,
-    /// [`ViewDef::columns`].
-    pub columns: Vec<String>,
-    /// [`ViewDef::updatable`].
-    pub updatable: bool,
-    /// It can be merged into the statements that read it.
-    pub mergeable: bool,
-}
 
 /// Plans the SELECT of a CREATE VIEW, and says what it needs.
 pub fn settle(

@@ -1,6 +1,7 @@
 //! ALTER TABLE.
 
-use super::{charset, column, no_wait, table, unsupported};
+use super::refuse::{no_wait, unsupported};
+use super::{charset, column, table};
 use crate::ast::{AlterAction, ColumnPlace, DdlStmt, DropKind};
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl as syntax;

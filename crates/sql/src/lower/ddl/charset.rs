@@ -1,6 +1,6 @@
 //! Character sets and collations by name.
 
-use super::unsupported;
+use super::refuse::unsupported;
 use narwal_syntax::ast::ddl::CharsetOption;
 use narwal_types::{Charset, Collation, SqlError, SqlResult};
 

@@ -1,7 +1,8 @@
 //! Columns: attributes and defaults.
 
 use super::charset::{collation, mismatched_collation};
-use super::{table, types, unsupported};
+use super::refuse::unsupported;
+use super::{table, types};
 use crate::ast::{AstExpr, ColumnSpec, IndexSpec, TableElements};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;

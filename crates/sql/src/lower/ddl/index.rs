@@ -1,6 +1,6 @@
 //! Indexes.
 
-use super::{no_replace, no_wait, unsupported};
+use super::refuse::{no_replace, no_wait, unsupported};
 use crate::ast::{DdlStmt, IndexSpec};
 use narwal_syntax::ast::ddl::{CreateIndex, Index, IndexKind, IndexMethod, IndexOption};
 use narwal_types::SqlResult;

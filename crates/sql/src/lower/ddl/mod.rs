@@ -4,6 +4,7 @@ mod alter;
 mod charset;
 mod column;
 mod index;
+mod refuse;
 mod sequence;
 mod table;
 mod types;
@@ -12,31 +13,11 @@ mod view;
 use crate::ast::DdlStmt;
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::ddl as syntax;
-use narwal_types::{SqlError, SqlResult};
+use narwal_types::SqlResult;
+use refuse::{no_replace, no_wait, unsupported};
 
 pub(crate) use charset::{charset, collation, mismatched_collation};
 pub(crate) use types::{is_text, too_big};
-
-/// 1235 for something that MariaDB has and Narwal has not.
-fn unsupported<T>(what: impl Into<String>) -> SqlResult<T> {
-    Err(SqlError::unsupported(what.into()))
-}
-
-/// 1235 if WAIT or NOWAIT was said.
-fn no_wait(wait: Option<syntax::MetadataWait>) -> SqlResult<()> {
-    match wait {
-        Some(_) => unsupported("WAIT and NOWAIT in DDL"),
-        None => Ok(()),
-    }
-}
-
-/// 1235 for OR REPLACE of what can't be replaced.
-fn no_replace(creation: syntax::Creation) -> SqlResult<()> {
-    match creation.or_replace {
-        true => unsupported("CREATE OR REPLACE"),
-        false => Ok(()),
-    }
-}
 
 /// A statement of DDL as this crate runs it.
 pub(super) fn lower(d: syntax::Ddl, opts: &ParseOptions) -> SqlResult<DdlStmt> {

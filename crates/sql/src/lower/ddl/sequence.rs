@@ -1,6 +1,7 @@
 //! Sequences.
 
-use super::{table, unsupported};
+use super::refuse::unsupported;
+use super::table;
 use crate::ast::{DdlStmt, SequenceOptions};
 use narwal_syntax::ast::ddl::{AlterSequence, CreateSequence, SequenceOption};
 use narwal_types::SqlResult;

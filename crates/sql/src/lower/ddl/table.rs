@@ -1,6 +1,7 @@
 //! CREATE TABLE: elements and options.
 
-use super::{charset, column, index, unsupported};
+use super::refuse::unsupported;
+use super::{charset, column, index};
 use crate::ast::{CheckSpec, CreateTable, Duplicates, ForeignKeySpec, TableElements, TableOptions};
 use narwal_engine::ForeignAction;
 use narwal_syntax::SqlMode;

@@ -1,7 +1,7 @@
 //! Data types.
 
 use super::charset::charset;
-use super::unsupported;
+use super::refuse::unsupported;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{DataType, TypeAttribute, TypeName};
 use narwal_types::{BlobSize, Collation, FixedKind, Members, SqlError, SqlResult, TypeKind};

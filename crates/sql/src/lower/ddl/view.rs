@@ -1,6 +1,6 @@
 //! Views.
 
-use super::unsupported;
+use super::refuse::unsupported;
 use crate::ast::{CreateView, Definer, SelectItem, ViewCreation};
 use narwal_engine::{CheckOption, ViewAlgorithm};
 use narwal_syntax::ast::ddl as syntax;
