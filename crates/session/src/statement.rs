@@ -262,6 +262,14 @@ impl ClientSession {
     ) -> SqlResult<()> {
         let work = match lower::work(statement, &self.parse_options()) {
             Ok(w) => w,
+            // A statement that comes as text has no parameters: that `?` is a syntax error comes first.
+            Err(e) if e.code == codes::VIEW_SELECT_VARIABLE => {
+                let e = match glance::first_param(text, self.env.sql_mode) {
+                    Some(at) => narwal_syntax::syntax_error(text, at),
+                    None => e,
+                };
+                return self.refuse(e);
+            }
             Err(e) => return self.refuse(e),
         };
         match work {

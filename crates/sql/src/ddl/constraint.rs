@@ -244,6 +244,8 @@ fn check_expression(
     column: Option<usize>,
     fixed: bool,
 ) -> SqlResult<()> {
+    // A sequence without a database is printed with an empty one, which is no name.
+    let text = &*text.replace("val(``.", "val(");
     let e = bind_text(text, table).map_err(|e| {
         // That a function has no place here counts before what types it is used with.
         match matches!(e.code, 4078 | 4079).then(|| forbidden_call(text, table, clause)) {

@@ -295,8 +295,8 @@ impl Parser<'_> {
         self.expect_tok(Tok::LParen)?;
         let list = self.nested(|p| p.comma_separated(Self::expr))?;
         self.expect_tok(Tok::RParen)?;
-        if let [Expr::Nested(_)] = &list[..]
-            && let Some(query) = nested_query(&list[0])
+        if let [one] = &list[..]
+            && let Some(query) = nested_query(one)
         {
             return Ok(Expr::InQuery {
                 expr,

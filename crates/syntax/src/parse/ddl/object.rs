@@ -130,9 +130,10 @@ impl Parser<'_> {
             if restart && !alter {
                 return Err(self.error());
             }
-            // RESTART may be said again.
+            // A MINVALUE with a number may be said again, and the last one counts: so it is in MariaDB.
+            let again = matches!(o, SequenceOption::Min(Some(_)));
             let same = |p: &SequenceOption| std::mem::discriminant(p) == std::mem::discriminant(&o);
-            if !restart && options.iter().any(same) {
+            if !again && options.iter().any(same) {
                 return Err(errors::DUP_ARGUMENT.with([&word]));
             }
             options.push(o);
