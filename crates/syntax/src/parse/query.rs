@@ -76,7 +76,8 @@ impl Parser<'_> {
         let mut groups = groups.into_iter();
         let (mut first, mut rest) = groups.next().map(|(_, g)| g).ok_or_else(|| self.error())?;
         for (op, (term, inner)) in groups {
-            if rest.iter().any(|(o, _)| o.kind == SetKind::Intersect) {
+            // Those of the first group are all that can be among the rest, and are its first.
+            if matches!(rest.first(), Some((o, _)) if o.kind == SetKind::Intersect) {
                 first = self.around(first, std::mem::take(&mut rest));
             }
             let term = if inner.is_empty() {

@@ -32,7 +32,7 @@ impl Parser<'_> {
     }
 
     /// `[IO_THREAD|RELAY_THREAD|SQL_THREAD, ...]`; none is both.
-    fn threads(&mut self) -> Threads {
+    fn threads(&mut self) -> SqlResult<Threads> {
         let mut t = Threads {
             io: false,
             sql: false,
@@ -41,7 +41,8 @@ impl Parser<'_> {
             match self.eat_one(&[Kw::IO_THREAD, Kw::RELAY_THREAD, Kw::SQL_THREAD]) {
                 Some(Kw::SQL_THREAD) => t.sql = true,
                 Some(_) => t.io = true,
-                // MariaDB takes a comma with nothing behind it.
+                // MariaDB takes a comma with nothing behind it, which can only be an oversight.
+                None if t.io || t.sql => return Err(self.error()),
                 None => break,
             }
             if !self.eat_tok(Tok::Comma) {
@@ -54,7 +55,7 @@ impl Parser<'_> {
                 sql: true,
             };
         }
-        t
+        Ok(t)
     }
 
     fn eat_slave(&mut self) -> bool {
@@ -70,7 +71,7 @@ impl Parser<'_> {
         if self.eat_all_slaves() {
             return Ok(Admin::StartReplica(StartReplica {
                 connection: Connection::All,
-                threads: self.threads(),
+                threads: self.threads()?,
                 until: None,
             }));
         }
@@ -78,7 +79,7 @@ impl Parser<'_> {
             return Err(self.error());
         }
         let name = self.connection_name()?;
-        let threads = self.threads();
+        let threads = self.threads()?;
         let connection = self.for_channel(name)?;
         let until = match self.eat(Kw::UNTIL) {
             true => Some(self.until()?),
@@ -122,14 +123,14 @@ impl Parser<'_> {
         if self.eat_all_slaves() {
             return Ok(Admin::StopReplica {
                 connection: Connection::All,
-                threads: self.threads(),
+                threads: self.threads()?,
             });
         }
         if !self.eat_slave() {
             return Err(self.error());
         }
         let name = self.connection_name()?;
-        let threads = self.threads();
+        let threads = self.threads()?;
         let connection = self.for_channel(name)?;
         Ok(Admin::StopReplica {
             connection,

@@ -59,7 +59,7 @@ impl Parser<'_> {
             }
             Kw::FETCH => self.fetch(),
             // A label would have a colon.
-            Kw::Plain => {
+            Kw::Plain | Kw::GOTO => {
                 self.bump();
                 Err(self.error())
             }
