@@ -224,7 +224,7 @@ impl Transaction {
 
     /// Locks a row and returns its newest version (own writes included), `None` if there is no such row (or it was
     /// skipped by SKIP LOCKED). The key stays locked even if absent. Fails with `WriteConflict` under REPEATABLE READ
-    /// if a snapshot exists and the row's newest version is younger, unless [`TxnOptions::newest_rows`] says otherwise.
+    /// if a snapshot exists and the row's newest version is younger, unless [`crate::TxnOptions::newest_rows`] says otherwise.
     pub fn lock_row(
         &mut self,
         table: &Arc<Table>,
