@@ -107,7 +107,7 @@ def main():
             if mode not in modes:
                 continue
             # MariaDB makes a constant that is too great for BIGINT a DECIMAL here: a matter of values, not of the tree.
-            if "- ~" in " ".join(OPERATORS[n][0] for n in numbers):
+            if any(OPERATORS[a] == ("-", "prefix") and OPERATORS[b][0] == "~" for a, b in zip(numbers, numbers[1:])):
                 continue
             answers = []
             operators = [OPERATORS[n] for n in numbers]
