@@ -2,7 +2,7 @@
 //! setting the variable does, and what it is for. MariaDB's names wherever MariaDB has the thing.
 //!
 //! A new variable is a row in the file of its subject. If it rules what statements do, the row writes it into a field of
-//! [`Settings`](crate::settings::Settings), where statements read it. `docs/variables.md` is made from the rows.
+//! `Settings`, where statements read it. `docs/variables.md` is made from the rows.
 //!
 //! | file | holds |
 //! |---|---|

@@ -99,6 +99,27 @@ fn answer(text: &str, sql_mode: SqlMode) -> String {
     }
 }
 
+/// Where the trees are the same and a value in them is not (docs/differences.md): MariaDB does not compute what IS NULL
+/// asks of when it can't be NULL, and divides texts by DIV as decimals.
+const OTHER_VALUES: [&str; 16] = [
+    "dScG 1 + ~ 0 is null: !1690, not 0",
+    "dScG 5 + ~ 2 is null: !1690, not 0",
+    "dTXG 1 - 0 ^ 2 is null: !1690, not 0",
+    "dTcG 1 - ~ 0 is null: !1690, not 0",
+    "dTcG 2 - ~ 3 is null: !1690, not 0",
+    "dTcG 0 - ~ 1 is null: !1690, not 0",
+    "dTcG 5 - ~ 2 is null: !1690, not 0",
+    "dUcG 2 * ~ 3 is null: !1690, not 0",
+    "dUcG 5 * ~ 2 is null: !1690, not 0",
+    "dXTG 1 ^ 0 - 2 is null: !1690, not 0",
+    "dcSG ~ 2 + 3 is null: !1690, not 0",
+    "dcSG ~ 0 + 1 is null: !1690, not 0",
+    "dcUG ~ 2 * 3 is null: !1690, not 0",
+    "dcUG ~ 5 * 2 is null: !1690, not 0",
+    "ddcV binary ~ 2 div 3: 6148914691236517333, not 6148914691236517204",
+    "ddcV binary ~ 5 div 2: !1690, not 9223372036854775805",
+];
+
 #[test]
 fn operators_belong_together_as_in_mariadb() {
     let mut wrong = Vec::new();
@@ -120,6 +141,11 @@ fn operators_belong_together_as_in_mariadb() {
         }
     }
     assert!(seen > 50_000);
+    // Each is still there: one that has become right leaves the list.
+    for known in OTHER_VALUES {
+        assert!(wrong.iter().any(|w| w == known), "right by now: {known}");
+    }
+    wrong.retain(|w| !OTHER_VALUES.contains(&w.as_str()));
     let some = &wrong[..wrong.len().min(60)];
     assert!(
         wrong.is_empty(),

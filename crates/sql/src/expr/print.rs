@@ -812,7 +812,7 @@ pub fn print(e: &Ast) -> String {
     print_with(e, &|_| String::new())
 }
 
-/// As [`print`]; `query` gives the text of a subquery by its number.
+/// As [`print()`]; `query` gives the text of a subquery by its number.
 pub fn print_with(e: &Ast, query: &dyn Fn(usize) -> String) -> String {
     Printer { query }.text(e)
 }

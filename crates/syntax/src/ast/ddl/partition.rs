@@ -6,14 +6,14 @@ use super::{Expression, TableOption};
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant)] // One a table.
 pub enum PartitionBy {
-    /// [LINEAR] HASH.
+    /// `[LINEAR]` HASH.
     Hash {
         /// LINEAR.
         linear: bool,
         /// Of what.
         expr: Expression,
     },
-    /// [LINEAR] KEY.
+    /// `[LINEAR]` KEY.
     Key {
         /// LINEAR.
         linear: bool,
