@@ -57,3 +57,10 @@ UPDATE s SET c = 'abc' WHERE id = 2;
 SELECT id, c, v FROM s WHERE id < 4 ORDER BY id;
 -- later
 SELECT QUOTE('a''b'), FORMAT(1234567.891, 2), SUBSTRING_INDEX('a.b.c', '.', 2), SUBSTRING_INDEX('a.b.c', '.', -1), TO_BASE64('abc'), FROM_BASE64('YWJj');
+
+-- BINARY takes what stands next to it, not the rest of the expression.
+CREATE TABLE lb (a VARCHAR(10), b VARCHAR(10));
+INSERT INTO lb VALUES ('xa', 'b'), ('a', 'yb'), ('Xa', 'Yb'), ('xc', 'yd');
+SELECT a, b FROM lb WHERE a LIKE BINARY 'x%' OR b LIKE BINARY 'y%' ORDER BY a, b;
+SELECT a, b FROM lb WHERE BINARY a = 'xa' OR BINARY b = 'yb' ORDER BY a, b;
+DROP TABLE lb;

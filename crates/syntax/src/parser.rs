@@ -271,9 +271,11 @@ impl<'a> Parser<'a> {
     /// A part of the text as columns are named after it: comments stay, but for the marks of executable ones.
     pub(crate) fn written(&self, from: usize, to: usize) -> String {
         let text = self.slice(from, to);
-        match memchr::memmem::find(text.as_bytes(), b"*/") {
-            None => text.to_string(),
-            Some(_) => self.without_marks(from, to),
+        // Either mark may stand outside of the part.
+        let marked = |mark: &[u8]| memchr::memmem::find(text.as_bytes(), mark).is_some();
+        match marked(b"/*") || marked(b"*/") {
+            false => text.to_string(),
+            true => self.without_marks(from, to),
         }
     }
 

@@ -26,7 +26,6 @@ fn answer(text: &str) -> String {
 }
 
 #[test]
-#[ignore = "it has not run to its end yet: cargo test -p narwal-syntax --test ddl -- --ignored"]
 fn syntax_errors_are_mariadbs() {
     let mut wrong = Vec::new();
     for line in ANSWERS.lines().filter(|l| !l.starts_with('#')) {

@@ -4,7 +4,6 @@
 mod common;
 
 #[test]
-#[ignore = "it has not run to its end yet: cargo test -p narwal-syntax --test hostile -- --ignored"]
 fn hostile_statements_are_parsed_or_refused() {
     let count = std::env::var("NARWAL_SEEDS").map_or(4_000, |n| n.parse().unwrap());
     // As much as a connection has.
