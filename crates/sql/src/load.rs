@@ -9,7 +9,7 @@ use crate::plan::dml::{InsertPlan, RowSource, StoreValue};
 use crate::plan::resolve::Resolver;
 use crate::prepared::Outcome;
 use narwal_engine::Transaction;
-use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
+use narwal_types::{Charset, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::io::{self, BufRead, Read};
 
 /// A planned LOAD DATA.
@@ -18,7 +18,8 @@ pub struct LoadPlan {
     format: FileFormat,
     skip: u64,
     fields: Vec<Field>,
-    latin1: bool,
+    /// Whose bytes the file has, if it is not UTF-8.
+    set: Option<Charset>,
     binary: bool,
     /// IGNORE, or LOCAL without REPLACE: nobody could repeat that, so errors in values are warnings.
     pub ignore: bool,
@@ -44,13 +45,12 @@ impl Resolver<'_> {
         }
         let charset = l.charset.as_deref().map(str::to_ascii_lowercase);
         match charset.as_deref() {
-            None | Some("utf8" | "utf8mb3" | "utf8mb4" | "ascii" | "latin1" | "binary") => {}
+            None | Some("binary") => {}
             Some(other) => {
-                return Err(SqlError::new(
-                    1115,
-                    b"42000",
-                    format!("Unknown character set: '{other}'"),
-                ));
+                let set = crate::lower::charset(other)?;
+                if !set.for_clients() {
+                    return Err(SqlError::unsupported(format!("LOAD DATA in {other}")));
+                }
             }
         }
         let mut columns: Vec<String> = Vec::new();
@@ -114,7 +114,10 @@ impl Resolver<'_> {
             format,
             skip: l.skip,
             fields,
-            latin1: charset.as_deref() == Some("latin1"),
+            set: charset
+                .as_deref()
+                .and_then(Charset::from_name)
+                .filter(|s| !s.stores_utf8()),
             binary: charset.as_deref() == Some("binary"),
             ignore,
         })
@@ -180,9 +183,8 @@ impl LoadPlan {
         if self.binary {
             return Value::Bytes(bytes.into());
         }
-        if self.latin1 {
-            let text: String = bytes.iter().map(|b| char::from(*b)).collect();
-            return Value::str(text.as_str());
+        if let Some(set) = self.set {
+            return Value::str(&*set.decode(&bytes));
         }
         match String::from_utf8(bytes) {
             Ok(text) => Value::str(text.as_str()),

@@ -20,7 +20,6 @@ use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
 };
-use narwal_types::charset::latin1_text;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
     Charset, Collation, ColumnType, Decimal, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
@@ -47,9 +46,10 @@ impl Expr {
         make(ExprKind::Literal(v), ty)
     }
 
-    /// On its way into a column: latin1 text goes into a binary one as its own bytes, not as the UTF-8 that it is computed in.
+    /// On its way into a column: text goes into a binary one as the bytes of its character set, not as the UTF-8 that it is
+    /// computed in.
     pub fn as_stored(self, to: &ColumnType) -> Expr {
-        if !to.is_binary_string() || self.ty.ty.collation.charset() != Charset::Latin1 {
+        if !to.is_binary_string() || self.ty.ty.collation.charset().stores_utf8() {
             return self;
         }
         let ty = ExprType::of_column(
@@ -89,7 +89,7 @@ impl Expr {
                 column: s.base + column,
                 timestamp: matches!(c.ty.kind, TypeKind::Timestamp(_))
                     || scope.env.pads(&c.ty)
-                    || c.ty.is_character() && c.ty.collation.charset() == Charset::Latin1,
+                    || c.ty.is_character() && !c.ty.collation.charset().stores_utf8(),
                 name: name.into(),
             },
             s.column_type(column),
@@ -354,12 +354,12 @@ impl Binder<'_> {
             }
             Ast::Collate { expr, collation } => {
                 let e = self.expr(expr)?;
-                let c = crate::lower::collation(collation)?;
                 let set = if e.ty.is_string() {
                     e.ty.ty.collation.charset()
                 } else {
                     Charset::Utf8mb4
                 };
+                let c = crate::lower::collation_of(collation, set)?;
                 if set != c.charset() {
                     return Err(mismatched_collation(c, set));
                 }
@@ -1575,6 +1575,16 @@ fn misplaced(name: &str) -> SqlError {
     )
 }
 
+/// Error 1300: bytes that are no text of a character set.
+fn invalid(set: Charset, bytes: &[u8]) -> SqlError {
+    let shown: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
+    SqlError::new(
+        1300,
+        b"HY000",
+        format!("Invalid {} character string: '{shown}'", set.name()),
+    )
+}
+
 /// A string literal behind an introducer such as `_latin1`: its bytes are text in that character set.
 fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
     let bytes = match &e.kind {
@@ -1583,17 +1593,13 @@ fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
         _ => return Ok(e),
     };
     let text = match set {
-        Charset::Latin1 => latin1_text(bytes),
+        _ if !set.stores_utf8() => match set.text_of(bytes) {
+            Ok(t) => t.into_owned(),
+            Err(_) => return Err(invalid(set, bytes)),
+        },
         _ => match std::str::from_utf8(bytes) {
             Ok(t) if set.fitting(t.as_bytes()) == t.len() => t.to_string(),
-            _ => {
-                let shown: String = bytes.iter().map(|b| format!("{b:02X}")).collect();
-                return Err(SqlError::new(
-                    1300,
-                    b"HY000",
-                    format!("Invalid {} character string: '{shown}'", set.name()),
-                ));
-            }
+            _ => return Err(invalid(set, bytes)),
         },
     };
     let ty = ExprType::string(

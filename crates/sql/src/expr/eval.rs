@@ -7,7 +7,6 @@ use crate::env::{StatementEnv, WarningLevel};
 use crate::like::like;
 use crate::sql_mode::SqlMode;
 use crate::zone::seen;
-use narwal_types::charset::latin1_text;
 use narwal_types::collation::char_prefix;
 use narwal_types::convert::{
     self, SqlWarning, Warnings, number_parts, to_bool, to_decimal, to_f64, to_integer,
@@ -787,13 +786,26 @@ impl Expr {
                     }
                     v => {
                         let r = v.as_ref();
-                        if let ValueRef::Bytes(b) = r
-                            && std::str::from_utf8(b).is_err()
-                        {
-                            env.warn(1300, "Invalid utf8mb4 character string");
-                            return Ok(Val::NULL);
-                        }
-                        let t = r.to_text();
+                        let t = match r {
+                            // Bytes are taken as text of the set.
+                            ValueRef::Bytes(b) if !set.stores_utf8() => match set.text_of(b) {
+                                Ok(t) => t.into_owned(),
+                                Err(_) => {
+                                    let set = set.name();
+                                    env.warn(1300, format!("Invalid {set} character string"));
+                                    return Ok(Val::NULL);
+                                }
+                            },
+                            ValueRef::Bytes(b) if std::str::from_utf8(b).is_err() => {
+                                env.warn(1300, "Invalid utf8mb4 character string");
+                                return Ok(Val::NULL);
+                            }
+                            r => r.to_text(),
+                        };
+                        let t = match set.is_unicode() {
+                            true => Charset::without_private(&t),
+                            false => t.as_str().into(),
+                        };
                         let t = set.replaced(&t);
                         let kept = char_prefix(t.as_bytes(), max);
                         if kept.len() < t.len() {
@@ -893,7 +905,7 @@ fn exact_as_integer<'a>(d: Decimal, unsigned: bool, env: &StatementEnv) -> Val<'
 #[cold]
 fn as_seen<'a>(v: ValueRef<'a>, ty: &narwal_types::ColumnType, ctx: &EvalCtx<'_>) -> Val<'a> {
     match v {
-        ValueRef::Str(_) | ValueRef::Latin1(_) if ctx.env.pads(ty) => {
+        ValueRef::Str(_) | ValueRef::Coded(..) if ctx.env.pads(ty) => {
             let mut text = v.to_text();
             if let TypeKind::Char(n) = ty.kind {
                 let chars = text.chars().count();
@@ -904,7 +916,7 @@ fn as_seen<'a>(v: ValueRef<'a>, ty: &narwal_types::ColumnType, ctx: &EvalCtx<'_>
             }
             Val::text(text)
         }
-        ValueRef::Latin1(s) => Val::text(latin1_text(s)),
+        ValueRef::Coded(set, s) => Val::text(set.decode(s).into_owned()),
         v => Val::Ref(seen(v, ctx.env.time_zone)),
     }
 }

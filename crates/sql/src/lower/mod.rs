@@ -16,7 +16,7 @@ use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::ast::{ExplainForm as Form, Statement};
 use narwal_types::{SqlError, SqlResult};
 
-pub(crate) use ddl::{charset, collation, is_text, mismatched_collation, too_big};
+pub(crate) use ddl::{charset, collation_of, is_text, mismatched_collation, too_big};
 pub use narwal_syntax::ParseOptions;
 
 /// Parses one statement (without its semicolon). Statements that this crate does not run are error 1235, what MariaDB does not

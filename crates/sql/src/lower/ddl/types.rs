@@ -1,6 +1,6 @@
 //! Data types.
 
-use super::charset::charset;
+use super::charset::{charset, default_of};
 use super::refuse::unsupported;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{DataType, TypeAttribute, TypeName};
@@ -48,11 +48,11 @@ pub(super) fn data_type(
             TypeAttribute::Signed | TypeAttribute::Byte => {}
             TypeAttribute::Zerofill => return unsupported("ZEROFILL"),
             TypeAttribute::Charset(name) => {
-                ty.collation = Some(charset(name)?.default_collation());
+                ty.collation = Some(default_of(charset(name)?)?);
             }
             TypeAttribute::Binary => ty.bin = true,
             TypeAttribute::Ascii => ty.collation = Some(Collation::Latin1SwedishCi),
-            TypeAttribute::Unicode => return unsupported("character set ucs2"),
+            TypeAttribute::Unicode => ty.collation = Some(Collation::Ucs2GeneralCi),
             TypeAttribute::Compressed(_) => return unsupported("column attribute COMPRESSED"),
             TypeAttribute::RefSystemId(_) => {
                 return unsupported("column attribute REF_SYSTEM_ID");
