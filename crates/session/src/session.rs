@@ -257,6 +257,7 @@ impl ClientSession {
         env.sql_mode = s.sql_mode;
         env.time_zone = s.time_zone;
         env.collation = s.collation;
+        env.server_collation = s.server_collation;
         narwal_memory::set_session_limit(i64::try_from(s.memory).unwrap_or(i64::MAX));
         narwal_sql::limit_spill(s.spill);
         self.track.configure(&s.track);

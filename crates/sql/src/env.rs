@@ -240,6 +240,8 @@ pub struct StatementEnv {
     pub peeked: RefCell<Vec<Value>>,
     /// `collation_connection`: that of literals, and of texts that functions make of other things.
     pub collation: Collation,
+    /// `collation_server`: that of databases that name none.
+    pub server_collation: Collation,
     /// Types of the `?` of the statement that is being planned, if they are known then.
     pub param_types: RefCell<Vec<ParamType>>,
     /// Which `?` of the statement that is being planned have no value, but stand for a default.
@@ -314,6 +316,7 @@ impl StatementEnv {
             slots: RefCell::new(Vec::new()),
             peeked: RefCell::new(Vec::new()),
             collation: Collation::Utf8mb4GeneralCi,
+            server_collation: Collation::Utf8mb4GeneralCi,
             param_types: RefCell::new(Vec::new()),
             param_defaults: RefCell::new(Vec::new()),
             params_bound: std::cell::Cell::new(0),
