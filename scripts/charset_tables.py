@@ -68,7 +68,7 @@ def codes_of(client: list[str], name: str, width: int) -> dict[int, int]:
     found = {}
     for number, digits, table in ranges:
         code = f"CONVERT(UNHEX(LPAD(HEX({number}), {digits}, '0')) USING {name})"
-        sql = f"SELECT {number}, HEX(CONVERT({code} USING utf16)), CHAR_LENGTH({code}) FROM {table} WHERE {code} IS NOT NULL;"
+        sql = f"SELECT {number}, HEX(CONVERT({code} USING utf16)), CHAR_LENGTH({code}) FROM {table} WHERE HEX({code}) = LPAD(HEX({number}), {digits}, '0');"
         for c, hexes, chars in ask(client, sql):
             if chars == "1":
                 found[int(c)] = 0xFFFF if hexes == "003F" and c != "63" else int(hexes, 16)

@@ -180,12 +180,7 @@ impl Charset {
     pub fn keeps_ascii(self) -> bool {
         !matches!(
             self,
-            Charset::Ucs2
-                | Charset::Utf16
-                | Charset::Utf16le
-                | Charset::Utf32
-                | Charset::Swe7
-                | Charset::Sjis
+            Charset::Ucs2 | Charset::Utf16 | Charset::Utf16le | Charset::Utf32 | Charset::Swe7
         )
     }
 
@@ -391,16 +386,20 @@ impl Charset {
         })
     }
 
-    /// The text with question marks for what has a code in some set but stands for no character of Unicode.
-    pub fn without_private(s: &str) -> Cow<'_, str> {
+    /// Text of this set as others see it: what its private characters stand for, or a question mark.
+    pub fn unveiled(self, s: &str) -> Cow<'_, str> {
         // They begin with F4 80 to F4 8F.
-        if !s.as_bytes().contains(&0xf4) {
+        if self.stores_utf8() || !s.as_bytes().contains(&0xf4) {
             return Cow::Borrowed(s);
         }
-        s.chars()
-            .map(|c| if private_code(c).is_some() { '?' } else { c })
-            .collect::<String>()
-            .into()
+        let seen = |c| match self.info().form {
+            Form::Table => self.codec().unveiled(c),
+            _ => match private_code(c) {
+                Some(0xd800..=0xdfff) => '?',
+                _ => c,
+            },
+        };
+        s.chars().map(seen).collect::<String>().into()
     }
 }
 

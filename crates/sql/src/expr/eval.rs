@@ -790,10 +790,11 @@ impl Expr {
                             // Bytes are taken as text of the set.
                             ValueRef::Bytes(b) if !set.stores_utf8() => match set.text_of(b) {
                                 Ok(t) => t.into_owned(),
-                                Err(_) => {
+                                Err(bad) => {
                                     let set = set.name();
-                                    env.warn(1300, format!("Invalid {set} character string"));
-                                    return Ok(Val::NULL);
+                                    let told = format!("Invalid {set} character string: '{bad}'");
+                                    env.warn(1300, told);
+                                    ty.collation.charset().decode(b).into_owned()
                                 }
                             },
                             ValueRef::Bytes(b) if std::str::from_utf8(b).is_err() => {
@@ -802,9 +803,11 @@ impl Expr {
                             }
                             r => r.to_text(),
                         };
-                        let t = match set.is_unicode() {
-                            true => Charset::without_private(&t),
-                            false => t.as_str().into(),
+                        let t = match &self.kind {
+                            ExprKind::Cast(e) if e.ty.ty.collation.charset() != set => {
+                                e.ty.ty.collation.charset().unveiled(&t)
+                            }
+                            _ => t.as_str().into(),
                         };
                         let t = set.replaced(&t);
                         let kept = char_prefix(t.as_bytes(), max);

@@ -224,7 +224,8 @@ fn hex<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
         ValueRef::Bytes(s) => hex_text(s, true),
         ValueRef::Fixed(f) => hex_text(f.bytes(), true),
         ValueRef::Str(s) => hex_text(&c.charset(0).encode(s), true),
-        ValueRef::Date(_) | ValueRef::Time(_) | ValueRef::DateTime(_) | ValueRef::Member(_) => {
+        ValueRef::Member(m) => hex_text(&c.charset(0).encode(m.text().as_bytes()), true),
+        ValueRef::Date(_) | ValueRef::Time(_) | ValueRef::DateTime(_) => {
             hex_text(c.text(0).as_bytes(), true)
         }
         // Exact numbers too are read as doubles.
