@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `sql_mode.rs` | [`SqlMode`] |
 //! | `token.rs`, `keyword.rs`, `lexer.rs` | text to tokens |
+//! | `builtin.rs` | built-in functions whose names are keywords |
 //! | `parser.rs` | the cursor that all of the grammar reads with |
 //! | `ast/` | the trees |
 //! | `parse/` | the grammar, a file for each kind of statement |
@@ -19,6 +20,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod ast;
+mod builtin;
 pub mod glance;
 mod keyword;
 mod lexer;

@@ -24,8 +24,6 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call::needs_adjacent;
-
 use crate::ast::{Expression, Select, SelectItem, Statement};
 use crate::keyword::Kw;
 use crate::parser::{ParseOptions, Parser};

@@ -282,7 +282,7 @@ impl Parser<'_> {
         if parts == EventParts::default() {
             return Err(self.error());
         }
-        Ok(ddl(Ddl::AlterEvent(AlterEvent {
+        Ok(program(Program::AlterEvent(AlterEvent {
             definer,
             name,
             parts,
