@@ -9,7 +9,7 @@ mod tables;
 use crate::admin::{Filter, Show};
 use crate::rows::Grid;
 use crate::session::ClientSession;
-use narwal_types::{SqlResult, Value};
+use narwal_types::SqlResult;
 
 /// The title of a first column that names the pattern, as MariaDB's do.
 fn title(name: &str, filter: &Filter) -> String {
@@ -17,10 +17,6 @@ fn title(name: &str, filter: &Filter) -> String {
         Filter::Like(p) => format!("{name} ({p})"),
         _ => name.to_string(),
     }
-}
-
-fn opt(s: Option<impl Into<Box<str>>>) -> Value {
-    s.map_or(Value::Null, Value::str)
 }
 
 impl ClientSession {
