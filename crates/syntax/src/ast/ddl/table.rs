@@ -1,6 +1,8 @@
 //! CREATE TABLE.
 
-use super::{Column, Creation, Expression, Index, Partitions, Select, TableName, TableOption};
+use super::{
+    Check, Column, Creation, Index, Partitions, References, Select, TableName, TableOption,
+};
 
 /// What stands between the parentheses of CREATE TABLE.
 #[derive(Debug, Clone, PartialEq)]
