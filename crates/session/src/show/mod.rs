@@ -9,7 +9,7 @@ mod tables;
 use crate::admin::{Filter, Show};
 use crate::rows::Grid;
 use crate::session::ClientSession;
-use narwal_types::SqlResult;
+use narwal_types::{SqlResult, Value};
 
 /// The title of a first column that names the pattern, as MariaDB's do.
 fn title(name: &str, filter: &Filter) -> String {
