@@ -19,7 +19,7 @@ use narwal_binlog::{Gtid, GtidState};
 use narwal_client::{Address, Connection, Options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// FLASHBACK's error of a row that was changed since.

@@ -21,14 +21,11 @@ mod tables;
 use crate::Failure;
 use crate::folder::open_disk;
 use args::RepairArgs;
-use folder::{Damage, Folder, Found, OLD, engine, io, old_name};
+use folder::{Damage, Folder, OLD, io, old_name};
 use narwal_crypt::Access;
-use narwal_engine::EngineError;
-use narwal_engine::check::{AgainstLog, CheckObserver, CheckOptions, CheckReport, Finding, check};
-use narwal_log::Disk;
+use narwal_engine::check::AgainstLog;
 use sources::Sources;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 /// Runs the command with the arguments behind `repair`.
 pub fn run(args: &[String]) -> Result<(), Failure> {

@@ -19,10 +19,9 @@ use crate::backup::bar::{Bar, size};
 use crate::backup::{check, stream};
 use args::{RestoreArgs, engine};
 use narwal_engine::backup::{
-    BASE, Chain, FolderSink, Manifest, Piece, Point, begin_folder, end_folder, restore_files,
+    BASE, Chain, FolderSink, Manifest, Piece, begin_folder, end_folder, restore_files,
 };
 use narwal_log::{Disk, RealDisk};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs the command with the arguments behind `restore`.
