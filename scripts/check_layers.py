@@ -108,7 +108,7 @@ class File:
         for m in re.finditer(r"(?<![:\w])([a-z]\w*)\s*::\s*(\w+)", rest):
             self.through[m[1]].add(m[2])
         self.items = set(
-            re.findall(r"\b(?:struct|enum|trait|fn|type|const|static|union|macro_rules!)\s+(\w+)", rest)
+            re.findall(r"(?<!')\b(?:struct|enum|trait|fn|type|const|static|union|macro_rules!)\s+(\w+)", rest)
         )
         self.code = len(rest.split())
 

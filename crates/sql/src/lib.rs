@@ -19,6 +19,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod ast;
+mod bind;
 pub mod ddl;
 pub mod env;
 mod exec;
@@ -32,6 +33,7 @@ mod param_type;
 mod plan;
 pub mod prepared;
 pub mod privilege;
+mod quote;
 mod returning;
 mod seeded;
 pub mod shape;
@@ -43,13 +45,14 @@ pub mod virtual_tables;
 mod year_text;
 mod zone;
 
+pub use crate::lower::{lower, parse_expression, parse_statement};
 pub use ast::Stmt;
 pub use ddl::{ddl_needs, execute_ddl, execute_ddl_with, is_temporary_ddl};
 pub use env::{
     Condition, MadeRows, NoVariables, StatementEnv, VariableScope, VariableSource, WarningLevel,
 };
 pub use exec::spill::limit_spill;
-pub use lower::{ParseOptions, lower, parse_expression, parse_statement};
+pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};
 pub use plan::statistics::analyze;

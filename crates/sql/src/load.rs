@@ -1,14 +1,15 @@
 //! LOAD DATA: an INSERT whose rows come from a text.
 
-use crate::ast::{Assignment, Insert, InsertSource, LoadData, LoadField, SetValue};
+use crate::exec::context::RunCtx;
 use crate::exec::dml::LoadedRows;
-use crate::expr::{EvalCtx, RowAccess};
+use crate::expr::node::RowAccess;
 use crate::file_format::{FileFormat, RowReader};
 use crate::lower::null;
 use crate::plan::dml::{InsertPlan, RowSource, StoreValue};
 use crate::plan::resolve::Resolver;
 use crate::prepared::Outcome;
 use narwal_engine::Transaction;
+use narwal_syntax::ast::{Assignment, Insert, InsertSource, LoadData, LoadField, SetValue};
 use narwal_types::{ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::io::{self, BufRead, Read};
 
@@ -194,7 +195,7 @@ impl LoadPlan {
     pub(crate) fn run(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         let env = ctx.env;

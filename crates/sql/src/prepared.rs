@@ -1,9 +1,12 @@
 //! A statement bound and planned once, and its execution.
 
-use crate::ast::{AstExpr, ExplainForm, Stmt, TableRef};
+use crate::ast::{ExplainForm, Stmt};
+use crate::bind::bind;
+use crate::bind::scope::Scope;
 use crate::env::StatementEnv;
+use crate::exec::context::{RunCtx, Running, Shared};
 use crate::exec::value_list::ValueList;
-use crate::expr::{EvalCtx, NoRow, Scope, Shared, bind};
+use crate::expr::node::NoRow;
 use crate::load::LoadPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
 use crate::plan::estimate::Basis;
@@ -18,6 +21,7 @@ use crate::year_text::{YearText, has_year};
 use narwal_engine::{
     Catalog, Database, ForeignKeyMode, KeyRange, LockMode, ReadView, Table, Transaction,
 };
+use narwal_syntax::ast::{Expr as AstExpr, TableRef};
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
 
@@ -233,7 +237,8 @@ impl Prepared {
             ));
         };
         let shared = Shared::default();
-        let ctx = EvalCtx::new(env, &[], &shared);
+        let run = Running::new(&shared);
+        let ctx = RunCtx::new(env, &[], &run);
         strictly(env, false, || {
             s.run(txn, &ctx, each)?;
             Ok(Outcome::Done {
@@ -362,7 +367,8 @@ pub fn execute(
     });
     let env: &StatementEnv = env;
     let shared = Shared::default();
-    let ctx = EvalCtx::new(env, params, &shared);
+    let run = Running::new(&shared);
+    let ctx = RunCtx::new(env, params, &run);
     match &prepared.plan {
         Plan::Select(s) if has_year(&prepared.columns) => {
             select(s, prepared.locks, txn, &ctx, &mut YearText::new(sink))
@@ -426,7 +432,7 @@ fn select(
     s: &SelectPlan,
     locks: bool,
     txn: &mut Transaction,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     if locks || (ctx.env.locking_reads && s.reads_stored()) {
@@ -495,7 +501,7 @@ fn send_all(
 
 /// CHECKSUM TABLE: the sum (modulo 2^32) of the CRC-32 of each row image. Equal tables have equal checksums whatever
 /// their indexes and history; it is not the number that MariaDB computes, whose row format it depends on.
-fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &EvalCtx<'_>) -> SqlResult<u32> {
+fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &RunCtx<'_>) -> SqlResult<u32> {
     let mut sum = 0u32;
     let mut n = 0u32;
     let mut scan = txn.scan(table, 0, KeyRange::all(), false, ReadView::Snapshot, false)?;
@@ -513,6 +519,7 @@ fn checksum(txn: &mut Transaction, table: &Arc<Table>, ctx: &EvalCtx<'_>) -> Sql
 pub fn evaluate(expr: &AstExpr, env: &StatementEnv) -> SqlResult<Value> {
     let e = bind(expr, &Scope::empty(env))?;
     let shared = Shared::default();
-    let ctx = EvalCtx::new(env, &[], &shared);
+    let run = Running::new(&shared);
+    let ctx = RunCtx::new(env, &[], &run);
     e.eval(&ctx, &NoRow)
 }

@@ -1,14 +1,16 @@
 //! RETURNING: rows that INSERT, REPLACE and DELETE answer with.
 
-use crate::ast::{From, Select, SelectItem, TableRef};
+use crate::exec::context::SubqueryRun;
+use crate::exec::context::{RunCtx, Running};
+use crate::exec::subquery::SubPlan;
 use crate::exec::value_list::ValueList;
-use crate::expr::subquery::SubqueryRun;
-use crate::expr::{EvalCtx, ImageRow, SubPlan};
+use crate::expr::node::ImageRow;
 use crate::plan::dml::in_clause;
 use crate::plan::resolve::Resolver;
 use crate::plan::select::Out;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{Table, Transaction};
+use narwal_syntax::ast::{From, Select, SelectItem, TableRef};
 use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value};
 use std::sync::Arc;
 
@@ -90,7 +92,7 @@ impl ReturningPlan {
     }
 
     /// The values of a row of the table.
-    fn values(&self, ctx: &EvalCtx<'_>, table: &Table, row: &[u8]) -> SqlResult<Vec<Value>> {
+    fn values(&self, ctx: &RunCtx<'_>, table: &Table, row: &[u8]) -> SqlResult<Vec<Value>> {
         let layout = &table.layout;
         self.items
             .iter()
@@ -116,14 +118,18 @@ impl Returning<'_> {
         txn: &mut Transaction,
         table: &Table,
         row: &[u8],
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         let plan = self.plan;
         let subqueries = match &mut self.subqueries {
             Some(s) => s,
             none => none.insert(SubPlan::run_all(&plan.subqueries, txn, ctx)?),
         };
-        let ctx = EvalCtx { subqueries, ..*ctx };
+        let run = Running {
+            subqueries,
+            ..*ctx.run
+        };
+        let ctx = ctx.around(&run);
         let values = if plan.row_wise {
             ctx.with_txn(txn, |ctx| plan.values(ctx, table, row))?
         } else {

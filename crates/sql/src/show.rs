@@ -1,15 +1,11 @@
 //! What SHOW prints about tables.
 
 use crate::ddl::index_rank;
+pub use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DatabaseDef, DefaultDef, IndexDef, Table};
 use narwal_types::Collation;
 use narwal_types::coltype::quoted;
 use std::fmt::Write;
-
-/// `name` in backticks, backticks inside doubled.
-pub fn quote_ident(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
 
 /// CURRENT_TIMESTAMP as SHOW prints it.
 pub(crate) fn current_timestamp(digits: u8) -> String {

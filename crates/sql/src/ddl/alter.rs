@@ -8,16 +8,16 @@ use super::index::{cant_drop, index_def, index_rank, note_twice, prefix_of};
 use super::{Run, constraint, db_of, err};
 use crate::ast::{
     AlterAction, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec, TableElements,
-    TableName,
 };
 use crate::exec::dml::duplicate_entry;
 use crate::plan::resolve::no_such_table;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table, TableDef,
     ViewDef, same_rows,
 };
+use narwal_syntax::ast::TableName;
 use narwal_types::{Collation, SqlError, SqlResult, TypeKind};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -974,7 +974,7 @@ fn insert_at(
 }
 
 /// A column as it is, to be checked again.
-fn plain_spec(def: ColumnDef, default: Option<crate::ast::AstExpr>) -> ColumnSpec {
+fn plain_spec(def: ColumnDef, default: Option<narwal_syntax::ast::Expr>) -> ColumnSpec {
     ColumnSpec {
         collation: def.ty.has_charset().then_some(def.ty.collation),
         def,

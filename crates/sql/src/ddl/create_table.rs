@@ -5,10 +5,11 @@ use super::database::reserved_schema;
 use super::index::{index_def, index_rank, note_twice};
 use super::sequence::{out_of_range, row_of};
 use super::{Run, constraint, db_of, err, unknown_database};
-use crate::ast::{CreateTable, SequenceOptions, TableName};
+use crate::ast::{CreateTable, SequenceOptions};
 use crate::env::StatementEnv;
-use crate::sql_mode::SqlMode;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
+use narwal_syntax::ast::TableName;
+use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {

@@ -1,10 +1,11 @@
 //! Index definitions, CREATE and DROP INDEX.
 
 use super::{Run, err};
-use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements, TableName};
+use crate::ast::{AlterAction, DropKind, IndexSpec, TableElements};
 use crate::env::StatementEnv;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, IndexColumn, IndexDef};
+use narwal_syntax::ast::TableName;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 
 /// Longest key in bytes, as InnoDB's.

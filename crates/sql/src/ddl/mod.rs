@@ -14,7 +14,7 @@ mod sequence;
 mod temporary;
 mod view;
 
-use crate::ast::{AlterAction, DdlStmt, TableName, ViewCreation};
+use crate::ast::{AlterAction, DdlStmt, ViewCreation};
 use crate::env::StatementEnv;
 pub use crate::plan::resolve::no_such_table;
 use crate::prepared::{Outcome, Prepared};
@@ -24,6 +24,7 @@ use narwal_engine::{
     Catalog, CatalogChange, CommitInfo, Database, Ddl, EngineError, Table, TemporaryTables,
     Transaction, TxnOptions,
 };
+use narwal_syntax::ast::TableName;
 use narwal_types::{SqlError, SqlResult};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;

@@ -3,13 +3,14 @@
 use super::create_table::engine_name;
 use super::database::reserved_schema;
 use super::{Run, db_of, err, unknown_database};
-use crate::ast::{SequenceOptions, TableName};
+use crate::ast::SequenceOptions;
 use crate::plan::resolve::no_such_table;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, SequenceRow, Table, TableDef,
     TableFill,
 };
+use narwal_syntax::ast::TableName;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@ use super::grouping::Groups;
 use super::order::push_order_key;
 use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
 use crate::env::StatementEnv;
-use crate::expr::{AggFunc, Aggregate, EvalCtx};
+use crate::exec::context::RunCtx;
+use crate::expr::node::{AggFunc, Aggregate};
 use narwal_types::{SqlResult, Value};
 
 /// Bytes of a record's key that name the group and the aggregate, and those of its number at the end.
@@ -133,7 +134,7 @@ impl Groups<'_> {
     /// Calls `f` with the results of each group in memory, in their order; false if it had enough.
     pub(super) fn each_finished(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnGroup<'_>,
     ) -> SqlResult<bool> {
         if self.values.is_some() {

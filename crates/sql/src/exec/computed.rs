@@ -1,7 +1,8 @@
 //! Values that are computed once for each row as it is read, and stand behind its columns from there on.
 
 use super::join::encode_made;
-use crate::expr::{EvalCtx, Expr, ImageRow};
+use crate::exec::context::RunCtx;
+use crate::expr::node::{Expr, ImageRow};
 use crate::plan::from::{kept_type, made_table};
 use narwal_engine::Table;
 use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
@@ -49,7 +50,7 @@ impl Computed {
     /// Makes the row with the values from a row.
     pub fn row(
         &self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: &RowLayout,
         row: &[u8],
         image: &mut Vec<u8>,

@@ -5,7 +5,8 @@ use super::grouping::Groups;
 use super::index_rows::{GroupPrefix, IndexRows};
 use super::rows::TablePlan;
 use super::select::Output;
-use crate::expr::{EvalCtx, ImageRow};
+use crate::exec::context::RunCtx;
+use crate::expr::node::ImageRow;
 use crate::plan::select::{GroupPlan, SelectPlan};
 use narwal_engine::{KeyRange, ReadView, Row, Transaction};
 use narwal_types::{RowLayout, SqlError, SqlResult, key};
@@ -50,7 +51,7 @@ impl SelectPlan {
         g: &GroupPlan,
         by: &IndexGroups,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: &RowLayout,
         keep: usize,
         out: &mut Output<'_, '_>,
@@ -191,7 +192,7 @@ impl SelectPlan {
     }
 
     /// True if MIN and MAX stand at ends of indexes with these values: each condition before them selects one key.
-    pub(super) fn ends_hold(&self, g: &GroupPlan, ctx: &EvalCtx<'_>) -> SqlResult<bool> {
+    pub(super) fn ends_hold(&self, g: &GroupPlan, ctx: &RunCtx<'_>) -> SqlResult<bool> {
         for end in &g.ends {
             if !end.access.ranges(&end.table, ctx)?.exact {
                 return Ok(false);
@@ -205,7 +206,7 @@ impl SelectPlan {
         &self,
         g: &GroupPlan,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: &RowLayout,
     ) -> SqlResult<Vec<super::aggregate::Acc>> {
         let mut accs = Vec::with_capacity(g.ends.len());

@@ -11,7 +11,8 @@ use super::rows::TablePlan;
 use super::select::Output;
 use super::value_bytes::{ValueBytes, take_u64};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, ImageRow};
+use crate::exec::context::RunCtx;
+use crate::expr::node::ImageRow;
 use crate::plan::select::{GroupPlan, SelectPlan};
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
@@ -82,7 +83,7 @@ impl<'p> Groups<'p> {
     }
 
     /// Calls `f` with the results of all groups, in the order in which they were met.
-    fn each_group(mut self, ctx: &EvalCtx<'_>, f: &mut OnGroup<'_>) -> SqlResult<()> {
+    fn each_group(mut self, ctx: &RunCtx<'_>, f: &mut OnGroup<'_>) -> SqlResult<()> {
         let aside = self.aside.take();
         if !self.each_finished(ctx, f)? {
             return Ok(());
@@ -105,7 +106,7 @@ fn group_part(
     plan: &GroupPlan,
     layout: Option<&RowLayout>,
     part: Part,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
     done: &mut PutOut,
 ) -> SqlResult<()> {
     let mut groups = Groups::new(plan, layout, ctx.env);
@@ -120,7 +121,7 @@ fn group_part(
                 let access = ImageRow { layout, row: body };
                 groups.take_key(ctx, body, &access, level, Some(number))?;
             }
-            None => groups.take_key(ctx, body, &crate::expr::NoRow, level, Some(number))?,
+            None => groups.take_key(ctx, body, &crate::expr::node::NoRow, level, Some(number))?,
         }
         if groups.len() > numbers.len() {
             numbers.push(number);
@@ -158,7 +159,7 @@ impl PutOut {
         &mut self,
         groups: &mut Groups<'_>,
         pks: &mut Vec<Box<[u8]>>,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         if self.count == 0 {
             ctx.env.spilled.tables.set(ctx.env.spilled.tables.get() + 1);
@@ -174,7 +175,7 @@ impl PutOut {
         groups: &mut Groups<'_>,
         numbers: Option<&[u64]>,
         pks: &[Box<[u8]>],
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         let runs = match &mut self.runs {
             Some(r) => r,
@@ -210,7 +211,7 @@ impl PutOut {
         groups: &mut Groups<'_>,
         txn: &mut Transaction,
         t: &TablePlan,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         let Some(from) = self.runs.take() else {
             return Ok(());
@@ -254,7 +255,7 @@ impl SelectPlan {
         &self,
         groups: Groups<'_>,
         keep: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let (g, layout) = (groups.plan, groups.layout);
@@ -268,7 +269,7 @@ impl SelectPlan {
         layout: &RowLayout,
         done: &PutOut,
         keep: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         self.emit_each(g, Some(layout), keep, ctx, out, |f| done.each(ctx.env, f))
@@ -280,7 +281,7 @@ impl SelectPlan {
         g: &GroupPlan,
         layout: Option<&RowLayout>,
         keep: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
         each: impl FnOnce(&mut OnGroup<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {
@@ -344,7 +345,7 @@ impl SelectPlan {
         &self,
         g: &GroupPlan,
         layout: Option<&RowLayout>,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
         each: impl FnOnce(&mut OnGroup<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {

@@ -8,7 +8,8 @@ use super::order::{SortBuffer, compare, push_key};
 use super::select::Output;
 use super::value_bytes::ValueBytes;
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, NoRow, RowAccess};
+use crate::exec::context::RunCtx;
+use crate::expr::node::{NoRow, RowAccess};
 use crate::plan::select::{GroupPlan, SelectPlan};
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
@@ -112,7 +113,7 @@ impl<'p> Groups<'p> {
     /// Takes a row into the group of its first `level` keys.
     fn take(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         row: &[u8],
         access: &dyn RowAccess,
         level: usize,
@@ -132,7 +133,7 @@ impl<'p> Groups<'p> {
     /// Takes a row into the group of `key`. `number`: that of the row, if it was set aside before.
     pub(super) fn take_key(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         row: &[u8],
         access: &dyn RowAccess,
         level: usize,
@@ -161,7 +162,7 @@ impl<'p> Groups<'p> {
         self.update(at, access, ctx)
     }
 
-    fn update(&mut self, at: usize, access: &dyn RowAccess, ctx: &EvalCtx<'_>) -> SqlResult<()> {
+    fn update(&mut self, at: usize, access: &dyn RowAccess, ctx: &RunCtx<'_>) -> SqlResult<()> {
         let plan = self.plan;
         let each = plan.aggregates.len();
         let accs = &mut self.accs[at * each..(at + 1) * each];
@@ -228,7 +229,7 @@ impl<'p> Groups<'p> {
     pub(super) fn update_last(
         &mut self,
         access: &dyn RowAccess,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         self.update(self.count - 1, access, ctx)
     }
@@ -246,12 +247,12 @@ impl<'p> Groups<'p> {
     }
 
     /// The results of a group's aggregates.
-    pub(super) fn finish(&self, n: usize, ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
+    pub(super) fn finish(&self, n: usize, ctx: &RunCtx<'_>) -> SqlResult<Vec<Value>> {
         finish(self.plan, self.accs(n), ctx)
     }
 }
 
-fn finish(g: &GroupPlan, accs: &[Acc], ctx: &EvalCtx<'_>) -> SqlResult<Vec<Value>> {
+fn finish(g: &GroupPlan, accs: &[Acc], ctx: &RunCtx<'_>) -> SqlResult<Vec<Value>> {
     accs.iter()
         .zip(&g.aggregates)
         .map(|(acc, a)| acc.finish(a, ctx.env))
@@ -264,7 +265,7 @@ pub(super) fn add_computed(
     layout: Option<&RowLayout>,
     row: &[u8],
     values: &mut Vec<Value>,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
 ) -> SqlResult<()> {
     for e in &g.computed {
         let access = GroupRow {
@@ -284,7 +285,7 @@ pub(super) fn emit_group(
     layout: Option<&RowLayout>,
     row: &[u8],
     aggregates: &[Value],
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
     out: &mut Output<'_, '_>,
 ) -> SqlResult<bool> {
     let mut all;
@@ -314,7 +315,7 @@ impl SelectPlan {
         &self,
         g: &GroupPlan,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: Option<&RowLayout>,
         keep: usize,
         out: &mut Output<'_, '_>,
@@ -330,7 +331,7 @@ impl SelectPlan {
         let mut groups = Groups::new(g, layout, ctx.env);
         // WITH ROLLUP makes a group of each number of first keys.
         let first_level = if g.rollup { 0 } else { g.keys.len() };
-        let mut take = |ctx: &EvalCtx<'_>, row: &[u8], access: &dyn RowAccess| {
+        let mut take = |ctx: &RunCtx<'_>, row: &[u8], access: &dyn RowAccess| {
             for level in first_level..=g.keys.len() {
                 groups.take(ctx, row, access, level)?;
             }
@@ -339,7 +340,7 @@ impl SelectPlan {
         match layout {
             Some(layout) => {
                 self.source(txn, ctx, false, &mut |ctx, row| {
-                    take(ctx, row, &crate::expr::ImageRow { layout, row })
+                    take(ctx, row, &crate::expr::node::ImageRow { layout, row })
                 })?;
             }
             None => self.no_rows(txn, ctx, |ctx| take(ctx, &[], &NoRow).map(|_| ()))?,
@@ -358,7 +359,7 @@ impl SelectPlan {
         &self,
         g: &GroupPlan,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: Option<&RowLayout>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
@@ -373,7 +374,7 @@ impl SelectPlan {
                 if std::mem::take(&mut first) {
                     groups.add_row(row)?;
                 }
-                groups.update_last(&crate::expr::ImageRow { layout, row }, ctx)?;
+                groups.update_last(&crate::expr::node::ImageRow { layout, row }, ctx)?;
                 Ok(true)
             })?;
             return self.evaluating(txn, ctx, |ctx| {
@@ -421,7 +422,7 @@ impl SelectPlan {
                 if needs_row && first.is_none() {
                     first = Some(row.into());
                 }
-                let access = crate::expr::ImageRow { layout, row };
+                let access = crate::expr::node::ImageRow { layout, row };
                 for (acc, a) in accs.iter_mut().zip(&g.aggregates) {
                     acc.update(a, &access, ctx)?;
                 }
@@ -440,7 +441,7 @@ impl SelectPlan {
     fn emit_rollup(
         &self,
         groups: &Groups<'_>,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let g = groups.plan;
@@ -495,7 +496,7 @@ impl SelectPlan {
         &self,
         groups: &Groups<'_>,
         keep: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
         let (g, layout) = (groups.plan, groups.layout);

@@ -5,7 +5,8 @@ use super::join_spill::{Build, Grace, Overflow};
 use super::key_table::KeyTable;
 use super::order::push_key;
 use super::rows::{Flow, LockSpec, TablePlan};
-use crate::expr::{EvalCtx, Expr, RowAccess};
+use crate::exec::context::RunCtx;
+use crate::expr::node::{Expr, RowAccess};
 use narwal_engine::Transaction;
 use narwal_types::{Collation, RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
@@ -191,7 +192,7 @@ pub(super) type Next<'n, 'p> = dyn FnMut(&mut Run<'p>, &mut Transaction) -> SqlR
 /// One execution.
 pub(super) struct Run<'p> {
     pub(super) plan: &'p JoinPlan,
-    pub(super) ctx: &'p EvalCtx<'p>,
+    pub(super) ctx: &'p RunCtx<'p>,
     /// The current row of each source.
     pub(super) rows: Vec<Current>,
     pub(super) caches: Vec<Option<Rc<Build>>>,
@@ -255,7 +256,7 @@ impl JoinPlan {
         &self,
         layout: &RowLayout,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut dyn FnMut(&mut Transaction, &[u8]) -> SqlResult<bool>,
     ) -> SqlResult<()> {
         let mut run = Run {
@@ -527,7 +528,7 @@ impl<'p> Run<'p> {
             for e in &leaf.outer {
                 params.push(e.eval(self.ctx, &self.joined())?);
             }
-            ctx.params = &params;
+            ctx.eval.params = &params;
         }
         let more = self.looked_up(txn, i, &ctx, next);
         self.params[i] = params;
@@ -539,7 +540,7 @@ impl<'p> Run<'p> {
         &mut self,
         txn: &mut Transaction,
         i: usize,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         next: &mut Next<'_, 'p>,
     ) -> SqlResult<bool> {
         let leaf = &self.plan.leaves[i];

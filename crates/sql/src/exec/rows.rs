@@ -8,7 +8,8 @@ use super::prefilter::Prefilter;
 use super::row_list::RowList;
 use super::set::{RecursivePlan, SetPlan};
 use super::value_bytes::{put_bytes, take_bytes};
-use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, ImageRow, NoRow};
+use crate::exec::context::RunCtx;
+use crate::expr::node::{CmpOp, Expr, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
 use crate::plan::sarg::conjuncts;
 use crate::plan::select::SelectPlan;
@@ -140,7 +141,7 @@ impl Locking {
 }
 
 /// What a scan gives to its consumer: false = enough. Expressions of the row are to be evaluated in that context.
-pub type OnRow<'f> = dyn FnMut(&EvalCtx<'_>, &[u8]) -> SqlResult<bool> + 'f;
+pub type OnRow<'f> = dyn FnMut(&RunCtx<'_>, &[u8]) -> SqlResult<bool> + 'f;
 
 /// A consumer of locked rows: transaction, clustered key, row. False = enough.
 pub type OnLocked<'f> = dyn FnMut(&mut Transaction, &[u8], &Row) -> SqlResult<bool> + 'f;
@@ -178,7 +179,7 @@ enum Keys {
 
 impl TablePlan {
     /// Keys, and whether WHERE must be checked on each row.
-    fn keys(&self, ctx: &EvalCtx<'_>) -> SqlResult<(Keys, bool)> {
+    fn keys(&self, ctx: &RunCtx<'_>) -> SqlResult<(Keys, bool)> {
         let a = &self.access;
         let check = self.filter.is_some();
         if a.index == 0
@@ -258,7 +259,7 @@ impl TablePlan {
     pub fn read_point(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<Option<Option<Row>>> {
         let Lookup::Point(values) = &self.access.lookup else {
             return Ok(None);
@@ -279,7 +280,7 @@ impl TablePlan {
     }
 
     /// The ranges of a secondary index to read in this execution, and whether WHERE must be checked on each row.
-    pub(super) fn index_ranges(&self, ctx: &EvalCtx<'_>) -> SqlResult<(Vec<KeyRange>, bool)> {
+    pub(super) fn index_ranges(&self, ctx: &RunCtx<'_>) -> SqlResult<(Vec<KeyRange>, bool)> {
         Ok(match self.keys(ctx)? {
             (Keys::Ranges(ranges), check) => (ranges, check),
             (Keys::Points(_), _) => (vec![KeyRange::all()], self.filter.is_some()),
@@ -287,12 +288,12 @@ impl TablePlan {
     }
 
     /// What rules rows out before the condition is evaluated; the rows are images of the table.
-    fn prefilter(&self, check: bool, ctx: &EvalCtx<'_>) -> Option<Prefilter<'_>> {
+    fn prefilter(&self, check: bool, ctx: &RunCtx<'_>) -> Option<Prefilter<'_>> {
         let filter = self.filter.as_ref().filter(|_| check)?;
         Prefilter::of(filter, &self.table.layout, ctx)
     }
 
-    pub(super) fn matches(&self, check: bool, row: &[u8], ctx: &EvalCtx<'_>) -> SqlResult<bool> {
+    pub(super) fn matches(&self, check: bool, row: &[u8], ctx: &RunCtx<'_>) -> SqlResult<bool> {
         match &self.filter {
             Some(f) if check => {
                 let m = f.matches(
@@ -315,7 +316,7 @@ impl TablePlan {
         check: bool,
         once: bool,
         row: &[u8],
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<bool> {
         match check && !once {
             true => ctx.env.quietly(|| self.matches(true, row, ctx)),
@@ -329,7 +330,7 @@ impl TablePlan {
         view: ReadView,
         check: bool,
         row: &[u8],
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<bool> {
         self.matches_locked(check, !matches!(view, ReadView::Snapshot), row, ctx)
     }
@@ -344,7 +345,7 @@ impl TablePlan {
     pub fn read_row_wise(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         let mut each = |txn: &mut Transaction, row: &[u8]| {
@@ -417,12 +418,7 @@ impl TablePlan {
         hand_on(txn)
     }
 
-    fn matches_late(
-        &self,
-        txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
-        row: &[u8],
-    ) -> SqlResult<bool> {
+    fn matches_late(&self, txn: &mut Transaction, ctx: &RunCtx<'_>, row: &[u8]) -> SqlResult<bool> {
         let Some(late) = &self.late else {
             return Ok(true);
         };
@@ -441,7 +437,7 @@ impl TablePlan {
     pub fn read(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         keys_only: bool,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
@@ -513,7 +509,7 @@ impl TablePlan {
     pub fn read_pausing(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut dyn FnMut(&[u8]) -> SqlResult<Flow>,
         pause: &mut OnPause<'_>,
     ) -> SqlResult<()> {
@@ -661,7 +657,7 @@ impl TablePlan {
     fn read_made(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         if let Rows::Join(join) = &self.rows {
@@ -701,7 +697,7 @@ impl TablePlan {
             Rows::Set(set) => set.run(&self.table, txn, ctx, &mut take)?,
             Rows::Recursive(r) => r.run(&self.table, txn, ctx, &mut take)?,
             Rows::Working(id) => {
-                if let Some(rows) = ctx.working.and_then(|w| w.rows(*id)) {
+                if let Some(rows) = ctx.run.working.and_then(|w| w.rows(*id)) {
                     rows.each(ctx.env, &mut |row| {
                         Ok(!self.matches(true, row, ctx)? || f(ctx, row)?)
                     })?;
@@ -712,7 +708,7 @@ impl TablePlan {
     }
 
     /// What the condition says of a virtual table's rows.
-    fn wanted(&self, ctx: &EvalCtx<'_>) -> SqlResult<Wanted> {
+    fn wanted(&self, ctx: &RunCtx<'_>) -> SqlResult<Wanted> {
         let mut wanted = Wanted::default();
         for e in self.filter.iter().flat_map(conjuncts) {
             let ExprKind::Compare {
@@ -743,7 +739,7 @@ impl TablePlan {
     pub fn lock(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         spec: LockSpec,
         all_first: bool,
         f: &mut OnLocked<'_>,
@@ -850,7 +846,7 @@ impl TablePlan {
     fn lock_part(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         spec: LockSpec,
         range: &KeyRange,
         step: &mut usize,
@@ -889,7 +885,7 @@ impl TablePlan {
     fn lock_unique(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         spec: LockSpec,
         ranges: &[KeyRange],
         (check, once): (bool, bool),
@@ -929,7 +925,7 @@ impl TablePlan {
     fn find_all(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         ranges: &[KeyRange],
         check: bool,
     ) -> SqlResult<RowList> {
@@ -966,7 +962,7 @@ impl TablePlan {
     fn window(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         range: &KeyRange,
         check: bool,
         max: usize,
@@ -1009,7 +1005,7 @@ impl TablePlan {
     fn collect(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         range: KeyRange,
         view: ReadView,
         check: bool,
@@ -1040,7 +1036,7 @@ impl TablePlan {
     fn lock_candidates(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         how: &mut Locking,
         c: &Candidates,
         f: &mut OnLocked<'_>,
@@ -1060,7 +1056,7 @@ impl TablePlan {
     fn lock_candidate(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         how: &mut Locking,
         pk: &[u8],
         f: &mut OnLocked<'_>,
@@ -1089,7 +1085,7 @@ impl TablePlan {
     pub fn lock_sorted(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         spec: LockSpec,
         order: &[super::order::SortKey],
         f: &mut OnLocked<'_>,

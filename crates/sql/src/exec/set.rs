@@ -5,11 +5,12 @@ use super::join::encode_made;
 use super::order::push_key;
 use super::row_list::RowList;
 use super::set_spill::{SetRows, StepKeys};
-use crate::ast::{SetKind, SetOp};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, ExprType};
+use crate::exec::context::{RunCtx, Running, Working};
+use crate::expr::node::ExprType;
 use crate::plan::select::SelectPlan;
 use narwal_engine::{Table, Transaction};
+use narwal_syntax::ast::{SetKind, SetOp};
 use narwal_types::convert::{StoreTarget, WarnWith, fits, store};
 use narwal_types::{SqlResult, Value, ValueRef};
 
@@ -33,24 +34,6 @@ pub struct RecursivePlan {
     pub distinct: bool,
     /// Names and types of its columns.
     pub columns: Vec<(String, ExprType)>,
-}
-
-/// The rows that the steps of a recursive table see.
-pub struct Working<'a> {
-    id: usize,
-    rows: &'a RowList,
-    /// Those of the tables around.
-    around: Option<&'a Working<'a>>,
-}
-
-impl<'a> Working<'a> {
-    /// The rows of a table.
-    pub fn rows(&self, id: usize) -> Option<&'a RowList> {
-        if self.id == id {
-            return Some(self.rows);
-        }
-        self.around.and_then(|w| w.rows(id))
-    }
 }
 
 /// What takes rows: false = enough.
@@ -84,7 +67,7 @@ impl SetPlan {
         &self,
         table: &Table,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut Take<'_>,
     ) -> SqlResult<()> {
         if self.rest.iter().all(|(op, _)| op.kind == SetKind::Union) {
@@ -117,7 +100,7 @@ impl SetPlan {
         &self,
         table: &Table,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut Take<'_>,
     ) -> SqlResult<()> {
         // Rows that did not fit into memory.
@@ -181,7 +164,7 @@ impl RecursivePlan {
         &self,
         table: &Table,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut Take<'_>,
     ) -> SqlResult<()> {
         let mut seen = StepKeys::default();
@@ -213,7 +196,7 @@ impl RecursivePlan {
                             row_no,
                             &mode,
                             &mut WarnWith(|w| {
-                                crate::expr::push_warning(ctx.env, w);
+                                crate::expr::value::push_warning(ctx.env, w);
                             }),
                         )
                     })
@@ -255,12 +238,13 @@ impl RecursivePlan {
             let working = Working {
                 id: self.id,
                 rows: &rows,
-                around: ctx.working,
+                around: ctx.run.working,
             };
-            let ctx = &EvalCtx {
+            let run = Running {
                 working: Some(&working),
-                ..*ctx
+                ..*ctx.run
             };
+            let ctx = &ctx.around(&run);
             let mut next = RowList::default();
             for step in &self.steps {
                 step.run(txn, ctx, &mut |values| keep(values, &mut seen, &mut next))?;

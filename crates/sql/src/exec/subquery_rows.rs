@@ -6,7 +6,7 @@ use super::sorted_rows::SortedRows;
 use super::value_list::ValueList;
 use crate::env::StatementEnv;
 use crate::expr::compare::compare;
-use crate::expr::{CmpOp, SubqueryUse};
+use crate::expr::node::{CmpOp, SubqueryUse};
 use crate::prepared::row_memory;
 use ahash::AHashSet;
 use narwal_types::{Collation, SqlResult, Value, ValueRef};

@@ -1,6 +1,7 @@
 //! WITH CHECK OPTION: rows written through a view must be rows that it shows.
 
-use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, MergedView};
+use crate::bind::scope::MergedView;
+use crate::expr::node::{EvalCtx, Expr, ExprKind, ImageRow};
 use narwal_engine::Table;
 use narwal_types::{SqlError, SqlResult};
 

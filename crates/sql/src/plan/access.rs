@@ -3,9 +3,9 @@
 use super::estimate::Estimates;
 use super::interval::{Exactness, Fit, fit, part_set};
 use super::sarg::{ColCond, conjuncts, const_value, extract};
-use crate::ast::{IndexHint, IndexHintKind, IndexHintScope};
-use crate::expr::{CmpOp, EvalCtx, Expr};
+use crate::expr::node::{CmpOp, EvalCtx, Expr};
 use narwal_engine::{Index, KeyRange, Table};
+use narwal_syntax::ast::{IndexHint, IndexHintKind, IndexHintScope};
 use narwal_types::{SqlError, SqlResult, Value, key};
 use std::ops::Bound;
 use std::sync::Arc;

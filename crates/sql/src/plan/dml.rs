@@ -5,17 +5,23 @@ use super::from::all_of;
 use super::resolve::Resolver;
 use super::select::{Digits, SelectPlan, Subqueries, split_late};
 use super::view_write::{Verb, Written, full_name};
-use crate::ast::{Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update};
+use crate::bind::bind;
+use crate::bind::param::left_out;
+use crate::bind::scope::{Clause, Scope, Source};
+use crate::bind::table_rules::rules;
 use crate::exec::order::SortKey;
 use crate::exec::rows::{Rows, TablePlan};
-use crate::exec::rules::rules;
+use crate::exec::subquery::SubPlan;
 use crate::exec::view_check::ViewCheck;
-use crate::expr::{Clause, Expr, Scope, Source, SubPlan, bind};
-use crate::param_type::{ParamDefault, left_out};
+use crate::expr::node::Expr;
+use crate::param_type::ParamDefault;
 use crate::privilege::Privilege;
 use crate::returning::ReturningPlan;
 use narwal_engine::{DefaultDef, Table};
 use narwal_syntax::LiteralRows;
+use narwal_syntax::ast::{
+    Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update,
+};
 use narwal_types::convert::{
     NoWarnings, StoreMode, StoreTarget, default_input, fits, implicit_default, store,
 };
@@ -190,9 +196,9 @@ pub fn store_mode(env: &crate::StatementEnv, ignore: bool, many: bool) -> StoreM
         strict,
         null_to_default: !strict && (ignore || many),
         dates: DateRules {
-            no_zero_in_date: m.has(crate::SqlMode::NO_ZERO_IN_DATE),
-            no_zero_date: m.has(crate::SqlMode::NO_ZERO_DATE),
-            allow_invalid: m.has(crate::SqlMode::ALLOW_INVALID_DATES),
+            no_zero_in_date: m.has(narwal_syntax::SqlMode::NO_ZERO_IN_DATE),
+            no_zero_date: m.has(narwal_syntax::SqlMode::NO_ZERO_DATE),
+            allow_invalid: m.has(narwal_syntax::SqlMode::ALLOW_INVALID_DATES),
         },
         time_zone: env.time_zone,
     }
@@ -507,7 +513,7 @@ impl Resolver<'_> {
         &self,
         written: &Written,
         t: &TableRef,
-        where_: Option<&crate::ast::AstExpr>,
+        where_: Option<&narwal_syntax::ast::Expr>,
         order: &[OrderItem],
         limited: bool,
         subqueries: &Subqueries<'_>,
@@ -520,7 +526,11 @@ impl Resolver<'_> {
             ..Scope::empty(self.env)
         };
         let mut filter = where_.map(|w| bind(w, &scope)).transpose()?;
-        if !table.temporary && filter.as_ref().is_some_and(crate::expr::Expr::has_column) {
+        if !table.temporary
+            && filter
+                .as_ref()
+                .is_some_and(crate::expr::node::Expr::has_column)
+        {
             self.need(self.db_of(&t.name)?, &t.name.name, Privilege::Select);
         }
         if !written.filter.is_empty() {

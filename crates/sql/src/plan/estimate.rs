@@ -5,7 +5,7 @@ use super::access::{Access, Lookup};
 use super::sarg::ColCond;
 use crate::env::StatementEnv;
 use crate::exec::index_rows::GroupPrefix;
-use crate::expr::{EvalCtx, Expr, ExprKind, Shared};
+use crate::expr::node::{EvalCtx, Expr, ExprKind};
 use narwal_engine::{Database, KeyRange, ScanItem, Table, TableStats};
 use narwal_types::key::successor;
 use narwal_types::{SqlResult, Value};
@@ -195,8 +195,7 @@ impl<'a> Estimates<'a> {
             }
             Known::Never => return None,
         }
-        let shared = Shared::default();
-        let ctx = EvalCtx::new(self.env, values, &shared);
+        let ctx = EvalCtx::new(self.env, values);
         let ranges_of = |conds: &[ColCond]| {
             let access = Access {
                 index,

@@ -9,15 +9,15 @@ use super::resolve::{Resolved, Resolver};
 use super::sarg::conjuncts;
 use super::select::SelectPlan;
 use super::view::Merged;
-use crate::ast::{AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified};
+use crate::bind::bind;
+use crate::bind::scope::SubqueryPlanner;
+use crate::bind::scope::{Clause, OuterScope, Scope, Source};
 use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
 use crate::exec::rows::{LockSpec, Rows, TablePlan};
-use crate::expr::subquery::SubqueryPlanner;
-use crate::expr::{
-    Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType, OuterScope, Scope, Source, bind,
-};
+use crate::expr::node::{CmpOp, Coercibility, Expr, ExprKind, ExprType};
 use crate::star::{At, joined};
 use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
+use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified};
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::exec::group_index::IndexGroups;
 use crate::exec::index_rows::{GroupPrefix, IndexRows, entry_width};
 use crate::exec::order::SortKey;
 use crate::exec::rows::{Rows, TablePlan};
-use crate::expr::{AggFunc, Aggregate, Expr};
+use crate::expr::node::{AggFunc, Aggregate, Expr};
 
 /// Entries of a group that are read before the rest of it is skipped, if groups may be short: to seek costs as much as to
 /// read about ten entries.

@@ -1,7 +1,7 @@
 //! Sets of key ranges on one index part, computed from conditions when a statement runs.
 
 use super::sarg::{ColCond, const_value};
-use crate::expr::{CmpOp, EvalCtx};
+use crate::expr::node::{CmpOp, EvalCtx};
 use crate::like::literal_prefix;
 use narwal_types::convert::{self, NoWarnings};
 use narwal_types::key::{self, KeyPart};
@@ -468,11 +468,8 @@ impl Builder<'_> {
                 out
             }
             ColCond::InSubquery(n) => {
-                let Some(rows) = self.ctx.subqueries.get(*n).and_then(|s| s.once()) else {
-                    return Ok(self.unusable());
-                };
                 // So many that they are in a file are not looked up one by one.
-                let Some(values) = rows.values() else {
+                let Some(values) = self.ctx.subqueries.known_values(*n) else {
                     return Ok(self.unusable());
                 };
                 let mut out = self.points(Vec::with_capacity(values.len()));

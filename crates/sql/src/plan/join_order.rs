@@ -8,9 +8,10 @@ use super::access::{Access, Lookup};
 use super::from::{Tree, all_of, parametrised};
 use super::resolve::{Resolved, Resolver};
 use super::sarg::ColCond;
-use crate::ast::IndexHint;
+use crate::bind::scope::Source;
 use crate::exec::rows::Rows;
-use crate::expr::{CmpOp, Expr, ExprKind, Source};
+use crate::expr::node::{CmpOp, Expr, ExprKind};
+use narwal_syntax::ast::IndexHint;
 use narwal_types::SqlResult;
 
 /// Rows of a derived table, as long as nothing is known of them.

@@ -9,7 +9,7 @@
 use super::select::GroupPlan;
 use crate::exec::computed::Computed;
 use crate::exec::order::SortKey;
-use crate::expr::{Expr, ExprKind};
+use crate::expr::node::{Expr, ExprKind};
 use narwal_engine::Table;
 use narwal_types::SqlResult;
 

@@ -3,14 +3,14 @@
 use super::estimate::Estimates;
 use super::set::Ctes;
 use super::view::Open;
-use crate::ast::{TableName, TableRef};
+use crate::bind::scope::Source;
 use crate::env::StatementEnv;
 use crate::exec::rows::Rows;
-use crate::expr::Source;
 use crate::privilege::{Needs, Privilege};
 use crate::view::wrong_kind;
 use crate::virtual_tables::{INFORMATION_SCHEMA, VirtualTables};
 use narwal_engine::{Catalog, Database, Table};
+use narwal_syntax::ast::{TableName, TableRef};
 use narwal_types::{SqlError, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;

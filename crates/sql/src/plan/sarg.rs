@@ -1,6 +1,6 @@
 //! Conditions that an index can answer: "search arguments".
 
-use crate::expr::{CmpOp, EvalCtx, Expr, ExprKind, NoRow, SubqueryUse};
+use crate::expr::node::{CmpOp, EvalCtx, Expr, ExprKind, NoRow, SubqueryUse};
 use narwal_engine::Table;
 use narwal_types::{Collation, ColumnType, SqlResult, Value, ValueRef};
 

@@ -6,19 +6,19 @@ use super::group_index::{ends, in_index_order, index_groups};
 use super::once::{Clauses, settle};
 use super::resolve::Resolver;
 use super::sarg::conjuncts;
-use crate::ast::{AstExpr, From, Limit, Literal, Select, SelectItem};
+use crate::bind::bind;
+use crate::bind::scope::{Clause, OuterScope, Scope, Source};
+use crate::bind::scope::{Planned, SubqueryPlanner};
 use crate::env::StatementEnv;
 use crate::exec::computed::Computed;
 use crate::exec::group_index::IndexGroups;
 use crate::exec::order::SortKey;
 use crate::exec::rows::{LockSpec, Rows, TablePlan};
-use crate::expr::subquery::{Planned, SubqueryPlanner};
-use crate::expr::{
-    AggFunc, Aggregate, Clause, Expr, ExprKind, ExprType, OuterScope, Scope, Source, SubPlan,
-    SubqueryUse, bind,
-};
+use crate::exec::subquery::SubPlan;
+use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType, SubqueryUse};
 use crate::star::At;
 use narwal_engine::{LockMode, LockWait, Table};
+use narwal_syntax::ast::{Expr as AstExpr, From, Limit, Literal, Select, SelectItem};
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
 use narwal_types::{Collation, ResultColumn, SqlError, SqlResult, Value};
 use std::cell::RefCell;
@@ -580,7 +580,7 @@ impl Resolver<'_> {
         if s.order_by.is_empty() && !grouped && !s.distinct {
             order = merged.order;
         }
-        if grouped && env.sql_mode.has(crate::SqlMode::ONLY_FULL_GROUP_BY) {
+        if grouped && env.sql_mode.has(narwal_syntax::SqlMode::ONLY_FULL_GROUP_BY) {
             self.full_group_by(&bound, &group_keys)?;
         }
         // HAVING without groups is another WHERE.

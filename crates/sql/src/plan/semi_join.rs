@@ -6,14 +6,15 @@ use super::from::{all_of, column_type};
 use super::resolve::Resolver;
 use super::sarg::conjuncts;
 use super::select::{SelectPlan, Subqueries, split_late};
-use crate::ast::{AstExpr, From, IndexHint, Select, SelectItem};
+use crate::bind::bind;
+use crate::bind::scope::Scope;
+use crate::bind::subquery::comparison_of;
 use crate::exec::rows::Rows;
-use crate::expr::subquery::comparison_of;
-use crate::expr::{
-    CmpOp, Expr, ExprKind, ExprType, Scope, SubPlan, SubqueryExpr, SubqueryUse, bind,
-};
+use crate::exec::subquery::SubPlan;
+use crate::expr::node::{CmpOp, Expr, ExprKind, ExprType, SubqueryExpr, SubqueryUse};
 use narwal_engine::Table;
 use narwal_syntax::ast::BinaryOp;
+use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, Select, SelectItem};
 use narwal_types::SqlResult;
 use std::sync::Arc;
 

@@ -3,10 +3,12 @@
 use super::from::{column_type, derived};
 use super::resolve::{Resolved, Resolver};
 use super::select::SelectPlan;
-use crate::ast::{Cte, From, Select, SelectItem, SetKind, SetOp, TableRef, With};
+use crate::bind::scope::{OuterScope, Source};
 use crate::exec::rows::Rows;
 use crate::exec::set::{RecursivePlan, SetPlan};
-use crate::expr::{ExprType, OuterScope, Source, types};
+use crate::expr::node::ExprType;
+use crate::expr::types;
+use narwal_syntax::ast::{Cte, From, Select, SelectItem, SetKind, SetOp, TableRef, With};
 use narwal_types::{ResultColumn, SqlError, SqlResult};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};

@@ -3,13 +3,15 @@
 use super::from::{Around, Leaves, Tree, made_table};
 use super::resolve::{Resolved, Resolver};
 use super::sarg::conjuncts;
-use crate::ast::{Select, SelectItem, TableRef};
+use crate::bind::bind;
+use crate::bind::scope::{Clause, MergedView, Scope, Source};
+use crate::bind::scope::{Planned, SubqueryPlanner};
 use crate::exec::order::SortKey;
-use crate::expr::subquery::{Planned, SubqueryPlanner};
-use crate::expr::{Clause, Expr, ExprKind, ExprType, MergedView, Scope, Source, SubqueryUse, bind};
+use crate::expr::node::{Expr, ExprKind, ExprType, SubqueryUse};
 use crate::privilege::{Privilege, Through};
 use crate::view::{self, MAX_DEPTH};
 use narwal_engine::{CheckOption, ViewAlgorithm, ViewDef};
+use narwal_syntax::ast::{Select, SelectItem, TableRef};
 use narwal_types::{Collation, SqlError, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -3,13 +3,14 @@
 use super::from::{Around, Leaves, Tree};
 use super::resolve::Resolver;
 use super::select::Subqueries;
-use crate::ast::{Assignment, From, Select, TableRef, Update, WriteJoin, WriteTargets};
+use crate::bind::scope::{MergedView, Source};
 use crate::exec::rows::Rows;
 use crate::exec::view_check::ViewCheck;
-use crate::expr::{Expr, ExprKind, MergedView, Source};
+use crate::expr::node::{Expr, ExprKind};
 use crate::privilege::Privilege;
 use crate::view;
 use narwal_engine::{Table, ViewDef};
+use narwal_syntax::ast::{Assignment, From, Select, TableRef, Update, WriteJoin, WriteTargets};
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 

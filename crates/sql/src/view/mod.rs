@@ -12,14 +12,16 @@ mod describe;
 mod names;
 mod print;
 
-use crate::ast::{AstExpr, CreateView, From, Select, SelectItem, Settled, Stmt, TableName};
+use crate::ast::{CreateView, Settled, Stmt};
 use crate::env::StatementEnv;
-use crate::lower::{ParseOptions, parse_statement};
+use crate::lower::parse_statement;
 use crate::plan::resolve::{Resolver, no_such_table};
 use crate::privilege::Needs;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
 use crate::virtual_tables::VirtualTables;
 use narwal_engine::{Catalog, CheckOption, Database, ViewAlgorithm, ViewDef};
+use narwal_syntax::ParseOptions;
+use narwal_syntax::ast::{Expr as AstExpr, From, Select, SelectItem, TableName};
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 

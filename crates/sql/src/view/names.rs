@@ -1,15 +1,15 @@
 //! A SELECT with all its names in full: tables with their databases, columns with their tables, `*` spelt out, USING as
 //! conditions, every column of the result named. Such a text means the same wherever it is read again.
 
-use crate::ast::{
-    AstExpr, Cte, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select, SelectItem,
-    TableName, TableRef, With,
-};
 use crate::expr::for_each_leaf;
 use crate::plan::resolve::{Resolver, no_such_table};
 use crate::star::{At, joined};
 use narwal_engine::Table;
 use narwal_syntax::ast::BinaryOp;
+use narwal_syntax::ast::{
+    Cte, Expr as AstExpr, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select,
+    SelectItem, TableName, TableRef, With,
+};
 use narwal_types::SqlResult;
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -3,9 +3,10 @@
 use super::charset::{collation, mismatched_collation};
 use super::refuse::unsupported;
 use super::{table, types};
-use crate::ast::{AstExpr, ColumnSpec, IndexSpec, TableElements};
+use crate::ast::{ColumnSpec, IndexSpec, TableElements};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;
+use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::ddl::{Column, ColumnAttribute, ColumnDefault, Generated};
 use narwal_syntax::ast::{Literal, UnaryOp};
 use narwal_types::{Collation, ColumnType, SqlError, SqlResult, TypeKind};

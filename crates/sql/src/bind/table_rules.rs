@@ -1,10 +1,13 @@
 //! The expressions of a table that its rows obey: DEFAULT expressions, generated columns, CHECK constraints. They are bound
 //! once for each version of a table's definition and kept with it.
 
+use crate::bind::bind;
+use crate::bind::scope::{Scope, Source};
 use crate::env::{NoVariables, StatementEnv};
-use crate::expr::{Expr, Scope, Source, bind};
-use crate::lower::{ParseOptions, parse_expression};
+use crate::expr::node::Expr;
+use crate::lower::parse_expression;
 use narwal_engine::{DefaultDef, Table};
+use narwal_syntax::ParseOptions;
 use narwal_types::{SqlError, SqlResult};
 use std::any::Any;
 use std::sync::Arc;

@@ -1,29 +1,38 @@
 //! From parsed expressions to bound ones: names to positions, operators to nodes, constants to values.
 
-use super::call::wrong_arguments;
-use super::fixed;
-use super::func::Func;
-use super::functions::{self, Function, Results, Takes, json, year_of};
-use super::subquery::{OuterScope, as_subquery, not_a_row, row_items, wrong_columns};
-use super::types::{self, NO_LENGTH};
-use super::{
-    AggFunc, Aggregate, ArithOp, Clause, CmpOp, Coercibility, Expr, ExprKind, ExprType,
-    IntervalUnit, ListOptions, Scope, SubqueryUse,
-};
+use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
+use crate::bind::param::no_default_here;
+use crate::bind::scope::OuterScope;
+use crate::bind::scope::{Clause, Scope};
 use crate::env::{StatementEnv, VariableScope};
+use crate::expr::IntervalUnit;
+use crate::expr::call::wrong_arguments;
+use crate::expr::fixed;
+use crate::expr::func::Func;
+use crate::expr::functions;
+use crate::expr::functions::{json, year_of};
+use crate::expr::literal::{negate_literal, number};
+use crate::expr::node::make;
+use crate::expr::node::{
+    AggFunc, Aggregate, ArithOp, CmpOp, Coercibility, Expr, ExprKind, ExprType, ListOptions,
+    SubqueryUse,
+};
+use crate::expr::node::{Function, Results, Takes};
+use crate::expr::node::{NO_LENGTH, NOT_FIXED};
+use crate::expr::types;
+use crate::expr::types::bool_ty;
 use crate::like;
 use crate::lower::{charset, mismatched_collation};
-use crate::param_type::no_default_here;
 use crate::privilege::{Needs, Privilege};
-use crate::sql_mode::SqlMode;
 use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
 };
+use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::charset::latin1_text;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
-    Charset, Collation, ColumnType, Decimal, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
+    Charset, Collation, ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
 };
 use std::borrow::Cow;
 
@@ -34,10 +43,6 @@ pub fn bind(ast: &Ast, scope: &Scope<'_>) -> SqlResult<Expr> {
 
 pub(super) struct Binder<'a> {
     pub(super) scope: &'a Scope<'a>,
-}
-
-pub(super) fn make(kind: ExprKind, ty: ExprType) -> Expr {
-    Expr { kind, ty }
 }
 
 impl Expr {
@@ -53,7 +58,7 @@ impl Expr {
             return self;
         }
         let ty = ExprType::of_column(
-            ColumnType::new(TypeKind::VarBinary(types::NO_LENGTH)),
+            ColumnType::new(TypeKind::VarBinary(NO_LENGTH)),
             self.ty.nullable,
         );
         make(ExprKind::Cast(boxed(self)), ty)
@@ -169,10 +174,6 @@ fn wrong_count(name: &str) -> SqlError {
         b"42000",
         format!("Incorrect parameter count in the call to native function '{name}'"),
     )
-}
-
-pub(super) fn bool_ty(nullable: bool) -> ExprType {
-    ExprType::int(nullable)
 }
 
 fn comparison(op: BinaryOp) -> Option<CmpOp> {
@@ -491,7 +492,7 @@ impl Binder<'_> {
                 let numbers = numbers
                     .into_iter()
                     .flatten()
-                    .map(|n| Expr::literal(self::number(n)));
+                    .map(|n| Expr::literal(crate::expr::literal::number(n)));
                 self.sequence_call("setval", name, numbers.collect())?
             }
             Special::Match { .. } => return Err(SqlError::unsupported("full-text search")),
@@ -1095,7 +1096,7 @@ impl Binder<'_> {
         let text = |n: Option<u64>| ExprType {
             nullable,
             coercibility: Coercibility::Implicit,
-            decimals: types::NOT_FIXED,
+            decimals: NOT_FIXED,
             ..ExprType::of_column(
                 ColumnType::text(TypeKind::VarChar(length(n)), self.cast_collation()),
                 nullable,
@@ -1608,34 +1609,6 @@ fn introduced(e: Expr, set: Charset) -> SqlResult<Expr> {
 fn unit(u: ast::Unit) -> SqlResult<IntervalUnit> {
     let name = u.name();
     IntervalUnit::from_name(name).ok_or_else(|| SqlError::syntax(format!("unknown unit '{name}'")))
-}
-
-/// A numeric literal: integers up to 64 bits, exact numbers with a point, doubles with an exponent.
-/// The value of a number as written.
-pub(crate) fn number(n: &str) -> Value {
-    if let Ok(v) = n.parse::<i64>() {
-        return Value::Int(v);
-    }
-    if let Ok(v) = n.parse::<u64>() {
-        return Value::UInt(v);
-    }
-    if n.contains(['e', 'E']) {
-        let (f, _) = narwal_types::convert::parse_f64_prefix(n.as_bytes());
-        return Value::Double(f);
-    }
-    Value::Decimal(Decimal::parse_prefix(n.as_bytes()).0)
-}
-
-/// Minus a literal.
-pub(crate) fn negate_literal(v: Value) -> Value {
-    match v {
-        Value::Int(v) => Value::Int(-v),
-        Value::UInt(v) if v == 1 << 63 => Value::Int(i64::MIN),
-        Value::UInt(v) => Value::Decimal(Decimal::from(v).neg()),
-        Value::Double(f) => Value::Double(0.0 - f),
-        Value::Decimal(d) => Value::Decimal(d.neg()),
-        v => v,
-    }
 }
 
 fn hex(s: &str) -> SqlResult<Vec<u8>> {
