@@ -1,11 +1,11 @@
 //! How many rows conditions on an index select: from what ANALYZE TABLE found, from samples of the index, and for ranges
 //! from a look at the range itself. Looks are short (some hundred keys), and made when a statement is planned only.
 
-use super::access::{Access, Lookup};
-use super::sarg::ColCond;
 use crate::env::StatementEnv;
-use crate::exec::index_rows::GroupPrefix;
 use crate::expr::node::{EvalCtx, Expr, ExprKind};
+use crate::plan::access::{Access, Lookup};
+use crate::plan::index_rows::GroupPrefix;
+use crate::plan::sarg::ColCond;
 use narwal_engine::{Database, KeyRange, ScanItem, Table, TableStats};
 use narwal_types::key::successor;
 use narwal_types::{SqlResult, Value};

@@ -1,12 +1,12 @@
 //! What a statement writes: a table, or a view whose rows are rows of a table.
 
-use super::from::{Around, Leaves, Tree};
-use super::resolve::Resolver;
-use super::select::Subqueries;
 use crate::bind::scope::{MergedView, Source};
-use crate::exec::rows::Rows;
-use crate::exec::view_check::ViewCheck;
 use crate::expr::node::{Expr, ExprKind};
+use crate::plan::query::Rows;
+use crate::plan::view_check::ViewCheck;
+use crate::planner::logical::{Around, Leaves, Tree};
+use crate::planner::resolve::Resolver;
+use crate::planner::subqueries::Subqueries;
 use crate::privilege::Privilege;
 use crate::view;
 use narwal_engine::{Table, ViewDef};
@@ -198,7 +198,7 @@ impl Resolver<'_> {
         if !def.updatable {
             return Err(not_writable(alias, verb));
         }
-        let select = view::parsed(def)?;
+        let select = crate::view_def::parsed(def)?;
         let around = Around {
             planner: subqueries,
             outer: None,
@@ -285,7 +285,7 @@ impl Resolver<'_> {
     /// Notes a privilege on the table under a view, through each view on the way.
     pub fn need_under(&self, def: &ViewDef, table: &Table, privilege: Privilege) {
         let noted = self.inside(def, || {
-            for t in view::tables(&*view::parsed(def)?) {
+            for t in view::tables(&*crate::view_def::parsed(def)?) {
                 let db = self.db_of(&t)?;
                 if (db, &t.name) == (&table.def.db, &table.def.name) {
                     self.need(db, &t.name, privilege);
@@ -333,12 +333,14 @@ impl Resolver<'_> {
     }
 
     fn is_join_view(&self, def: &ViewDef, depth: usize) -> SqlResult<bool> {
-        Ok(match &view::parsed(def)?.from {
+        Ok(match &crate::view_def::parsed(def)?.from {
             Some(From::Join(_)) => true,
-            Some(From::Table(t)) if depth < view::MAX_DEPTH => match self.view_named(t) {
-                Some(inner) => self.is_join_view(&inner, depth + 1)?,
-                None => false,
-            },
+            Some(From::Table(t)) if depth < crate::view_def::MAX_DEPTH => {
+                match self.view_named(t) {
+                    Some(inner) => self.is_join_view(&inner, depth + 1)?,
+                    None => false,
+                }
+            }
             _ => false,
         })
     }

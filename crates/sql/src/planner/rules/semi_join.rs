@@ -1,17 +1,20 @@
 //! EXISTS as a semi-join: where its subquery is tied to the row around by equalities alone, it can run once, for all rows:
 //! `EXISTS (SELECT ... WHERE s.a = t.b AND ...)` is `t.b IN (SELECT s.a ...)`, but for NULLs.
 
-use super::access::{Access, Lookup};
-use super::from::{all_of, column_type};
-use super::resolve::Resolver;
-use super::sarg::conjuncts;
-use super::select::{SelectPlan, Subqueries, split_late};
 use crate::bind::bind;
 use crate::bind::scope::Scope;
 use crate::bind::subquery::comparison_of;
-use crate::exec::rows::Rows;
-use crate::exec::subquery::SubPlan;
 use crate::expr::node::{CmpOp, Expr, ExprKind, ExprType, SubqueryExpr, SubqueryUse};
+use crate::plan::access::{Access, Lookup};
+use crate::plan::made::column_type;
+use crate::plan::query::Rows;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::SubPlan;
+use crate::plan::sarg::conjuncts;
+use crate::planner::condition::all_of;
+use crate::planner::condition::split_late;
+use crate::planner::resolve::Resolver;
+use crate::planner::subqueries::Subqueries;
 use narwal_engine::Table;
 use narwal_syntax::ast::BinaryOp;
 use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, Select, SelectItem};

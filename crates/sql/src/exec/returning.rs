@@ -2,28 +2,15 @@
 
 use crate::exec::context::SubqueryRun;
 use crate::exec::context::{RunCtx, Running};
-use crate::exec::subquery::SubPlan;
 use crate::exec::value_list::ValueList;
 use crate::expr::node::ImageRow;
-use crate::plan::dml::in_clause;
-use crate::plan::resolve::Resolver;
-use crate::plan::select::Out;
+use crate::plan::dml::ReturningPlan;
+use crate::plan::query::Out;
+use crate::plan::query::SubPlan;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{Table, Transaction};
-use narwal_syntax::ast::{From, Select, SelectItem, TableRef};
-use narwal_types::{ResultColumn, ResultSink, SqlError, SqlResult, Value};
+use narwal_types::{ResultColumn, ResultSink, SqlResult, Value};
 use std::sync::Arc;
-
-/// What a statement returns of each row that it wrote or deleted.
-pub struct ReturningPlan {
-    items: Vec<Out>,
-    /// Columns of the answer.
-    pub columns: Arc<[ResultColumn]>,
-    /// Subqueries of the items.
-    subqueries: Vec<SubPlan>,
-    /// Some of them run for each row.
-    row_wise: bool,
-}
 
 /// RETURNING while its statement runs.
 pub(crate) struct Returning<'p> {
@@ -37,40 +24,6 @@ pub(crate) struct Returning<'p> {
 pub struct Returned {
     columns: Arc<[ResultColumn]>,
     rows: Box<ValueList>,
-}
-
-impl Resolver<'_> {
-    /// Plans RETURNING; `None` for no items.
-    pub fn returning(
-        &self,
-        items: &[SelectItem],
-        table: &TableRef,
-        subqueries: &[(usize, Select)],
-    ) -> SqlResult<Option<ReturningPlan>> {
-        if items.is_empty() {
-            return Ok(None);
-        }
-        let select = Select {
-            subqueries: subqueries.to_vec(),
-            ..Select::of(items.to_vec(), From::Table(table.clone()))
-        };
-        let plan = self
-            .select(&select)
-            .map_err(|e| in_clause(e, "RETURNING"))?;
-        if plan.group.is_some() {
-            return Err(SqlError::new(
-                1111,
-                b"HY000",
-                "Invalid use of group function",
-            ));
-        }
-        Ok(Some(ReturningPlan {
-            items: plan.items,
-            columns: plan.columns,
-            subqueries: plan.subqueries,
-            row_wise: plan.row_wise,
-        }))
-    }
 }
 
 impl ReturningPlan {

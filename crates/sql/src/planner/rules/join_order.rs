@@ -2,15 +2,17 @@
 //! inputs of inner joins are put in the order that seems cheapest.
 //!
 //! There are no histograms: costs come from the number of rows of each table, from what an index lookup can find
-//! (see [`Access::choose`] and [`super::estimate`]), and from guesses for the rest.
+//! (see [`Access::choose`] and [`crate::planner::estimate`]), and from guesses for the rest.
 
-use super::access::{Access, Lookup};
-use super::from::{Tree, all_of, parametrised};
-use super::resolve::{Resolved, Resolver};
-use super::sarg::ColCond;
 use crate::bind::scope::Source;
-use crate::exec::rows::Rows;
 use crate::expr::node::{CmpOp, Expr, ExprKind};
+use crate::plan::access::{Access, Lookup};
+use crate::plan::query::Rows;
+use crate::plan::sarg::ColCond;
+use crate::planner::condition::{all_of, parametrised};
+use crate::planner::logical::Resolved;
+use crate::planner::logical::Tree;
+use crate::planner::resolve::Resolver;
 use narwal_syntax::ast::IndexHint;
 use narwal_types::SqlResult;
 

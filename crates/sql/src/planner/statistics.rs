@@ -1,7 +1,7 @@
 //! ANALYZE TABLE: counts the different values of each index.
 
 use crate::env::StatementEnv;
-use crate::exec::index_rows::GroupPrefix;
+use crate::plan::index_rows::GroupPrefix;
 use narwal_engine::{KeyRange, ReadView, Table, TableStats, Transaction};
 use narwal_types::SqlResult;
 use std::sync::Arc;

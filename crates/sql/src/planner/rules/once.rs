@@ -6,10 +6,10 @@
 //! they went through a temporary table); with the group, behind its aggregates; or, as HAVING without groups does, in each
 //! place anew.
 
-use super::select::GroupPlan;
-use crate::exec::computed::Computed;
-use crate::exec::order::SortKey;
 use crate::expr::node::{Expr, ExprKind};
+use crate::plan::query::Computed;
+use crate::plan::query::GroupPlan;
+use crate::plan::query::SortKey;
 use narwal_engine::Table;
 use narwal_types::SqlResult;
 
@@ -26,15 +26,6 @@ pub struct Clauses<'a> {
 }
 
 impl Expr {
-    /// True if each evaluation may give something else, whatever its operands.
-    pub fn changes(&self) -> bool {
-        match &self.kind {
-            ExprKind::SetUserVariable(..) => true,
-            ExprKind::Func { func, .. } => func.is_volatile(),
-            _ => false,
-        }
-    }
-
     /// The same, marked as the n-th select item.
     pub fn as_item(&self, n: usize) -> Expr {
         Expr {

@@ -1,55 +1,24 @@
 //! Binding and planning UPDATE and DELETE of joins: a SELECT gives for each joined row the clustered keys of the
 //! tables to change, and the new values.
 
-use super::dml::{DefaultValue, unknown_column};
-use super::from::Body;
-use super::resolve::Resolver;
-use super::select::{Digits, Out, SelectPlan, Subqueries};
-use super::view_write::{joined, not_updatable_column, several_tables};
 use crate::bind::scope::{MergedView, Source};
-use crate::exec::rows::Rows;
-use crate::exec::view_check::ViewCheck;
 use crate::expr::node::Expr;
+use crate::plan::dml::DefaultValue;
+use crate::plan::dml::{NewValue, Target, WriteJoinPlan};
+use crate::plan::query::Rows;
+use crate::plan::query::{Digits, Out};
+use crate::plan::view_check::ViewCheck;
+use crate::planner::condition::unknown_column;
+use crate::planner::logical::Body;
+use crate::planner::resolve::Resolver;
+use crate::planner::subqueries::Subqueries;
+use crate::planner::view_write::{joined, not_updatable_column, several_tables};
 use crate::privilege::Privilege;
 use narwal_engine::Table;
 use narwal_syntax::ast::{Select, SelectItem, SetValue, WriteJoin, WriteTargets};
 use narwal_types::convert::implicit_default;
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
-
-/// A planned UPDATE or DELETE of a join.
-pub struct WriteJoinPlan {
-    /// Gives the new values, then the clustered key of a row of each target (NULL if it has none).
-    pub query: SelectPlan,
-    /// Number of new values.
-    pub values: usize,
-    /// The tables to change, in the order of their keys in the rows of `query`.
-    pub targets: Vec<Target>,
-    /// DELETE.
-    pub delete: bool,
-    /// IGNORE.
-    pub ignore: bool,
-}
-
-/// A table of the join that is changed.
-pub struct Target {
-    /// The table.
-    pub table: Arc<Table>,
-    /// SET: column, value.
-    pub sets: Vec<(usize, NewValue)>,
-    /// Columns with ON UPDATE CURRENT_TIMESTAMP that SET does not set.
-    pub on_update: Vec<(usize, u8)>,
-    /// WITH CHECK OPTION of the view that it is changed through.
-    pub check: Option<ViewCheck>,
-}
-
-/// What a column is set to.
-pub enum NewValue {
-    /// A value of the query's row.
-    Given(usize),
-    /// The column's default.
-    Default(DefaultValue),
-}
 
 /// A source of the join that gives rows, or a merged view.
 struct Leaf {

@@ -1,13 +1,13 @@
 //! When an index gives groups, or the ends of a column's values.
 
-use super::access::{Access, Lookup};
-use super::estimate::Estimates;
-use super::select::GroupPlan;
-use crate::exec::group_index::IndexGroups;
-use crate::exec::index_rows::{GroupPrefix, IndexRows, entry_width};
-use crate::exec::order::SortKey;
-use crate::exec::rows::{Rows, TablePlan};
 use crate::expr::node::{AggFunc, Aggregate, Expr};
+use crate::plan::access::{Access, Lookup};
+use crate::plan::index_rows::{GroupPrefix, IndexRows, entry_width};
+use crate::plan::query::GroupPlan;
+use crate::plan::query::IndexGroups;
+use crate::plan::query::SortKey;
+use crate::plan::query::{Rows, TablePlan};
+use crate::planner::estimate::Estimates;
 
 /// Entries of a group that are read before the rest of it is skipped, if groups may be short: to seek costs as much as to
 /// read about ten entries.

@@ -1,27 +1,21 @@
 //! Names to tables.
 
-use super::estimate::Estimates;
-use super::set::Ctes;
-use super::view::Open;
 use crate::bind::scope::Source;
 use crate::env::StatementEnv;
-use crate::exec::rows::Rows;
+use crate::plan::query::Rows;
+use crate::planner::estimate::Estimates;
+use crate::planner::logical::Resolved;
+use crate::privilege::Through;
 use crate::privilege::{Needs, Privilege};
-use crate::view::wrong_kind;
+use crate::view_def::wrong_kind;
 use crate::virtual_tables::{INFORMATION_SCHEMA, VirtualTables};
 use narwal_engine::{Catalog, Database, Table};
+use narwal_syntax::ast::Cte;
 use narwal_syntax::ast::{TableName, TableRef};
 use narwal_types::{SqlError, SqlResult};
+use std::cell::Cell;
 use std::cell::RefCell;
 use std::sync::Arc;
-
-/// A table that was found.
-pub struct Resolved {
-    /// As a source of columns.
-    pub source: Source,
-    /// Where its rows are.
-    pub rows: Rows,
-}
 
 /// Looks up tables and remembers which privileges are needed.
 pub struct Resolver<'a> {
@@ -147,4 +141,45 @@ impl<'a> Resolver<'a> {
             needs.push(n);
         }
     }
+}
+
+/// A view whose SELECT is being planned.
+pub struct Open {
+    pub(crate) db: String,
+    pub(crate) name: String,
+    /// See [`Through::account`].
+    pub(crate) account: Option<(String, String)>,
+}
+
+impl Open {
+    /// How a privilege on one of its tables is needed.
+    pub fn through(&self) -> Box<Through> {
+        Box::new(Through {
+            account: self.account.clone(),
+            db: self.db.clone(),
+            view: self.name.clone(),
+        })
+    }
+}
+
+/// The tables of WITH whose names are known where something is planned, the innermost last.
+#[derive(Default)]
+pub struct Ctes {
+    pub(crate) known: RefCell<Vec<Known>>,
+    pub(crate) uses: Cell<usize>,
+}
+
+impl Ctes {
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.known.borrow().iter().any(|k| k.cte.name == name)
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) cte: Arc<Cte>,
+    /// It may name itself.
+    pub(crate) recursive: bool,
+    /// Its recursive part is being planned: the name means the rows of the step before, in this place.
+    pub(crate) working: Option<(usize, Source)>,
 }

@@ -1,43 +1,22 @@
 //! Planning SELECTs that are put together, and WITH.
 
-use super::from::{column_type, derived};
-use super::resolve::{Resolved, Resolver};
-use super::select::SelectPlan;
 use crate::bind::scope::{OuterScope, Source};
-use crate::exec::rows::Rows;
-use crate::exec::set::{RecursivePlan, SetPlan};
 use crate::expr::node::ExprType;
 use crate::expr::types;
+use crate::plan::made::{column_type, derived};
+use crate::plan::query::Rows;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::{RecursivePlan, SetPlan};
+use crate::planner::logical::Resolved;
+use crate::planner::resolve::Known;
+use crate::planner::resolve::Resolver;
 use narwal_syntax::ast::{Cte, From, Select, SelectItem, SetKind, SetOp, TableRef, With};
 use narwal_types::{ResultColumn, SqlError, SqlResult};
-use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Uses of tables of WITH in one statement, at most: each is planned anew.
 const MAX_USES: usize = 1000;
-
-/// The tables of WITH whose names are known where something is planned, the innermost last.
-#[derive(Default)]
-pub struct Ctes {
-    known: RefCell<Vec<Known>>,
-    uses: Cell<usize>,
-}
-
-impl Ctes {
-    fn knows(&self, name: &str) -> bool {
-        self.known.borrow().iter().any(|k| k.cte.name == name)
-    }
-}
-
-#[derive(Clone)]
-struct Known {
-    cte: Arc<Cte>,
-    /// It may name itself.
-    recursive: bool,
-    /// Its recursive part is being planned: the name means the rows of the step before, in this place.
-    working: Option<(usize, Source)>,
-}
 
 fn wrong_columns() -> SqlError {
     SqlError::new(

@@ -3,185 +3,25 @@
 //! The columns of all sources are numbered through, in the order of the text. A join's rows are images of one made-up
 //! table with all these columns, so that all that comes behind (WHERE, grouping, sorting, output) knows one table only.
 
-use super::access::Access;
-use super::join_order::{Inputs, uses_others};
-use super::resolve::{Resolved, Resolver};
-use super::sarg::conjuncts;
-use super::select::SelectPlan;
-use super::view::Merged;
 use crate::bind::bind;
 use crate::bind::scope::SubqueryPlanner;
 use crate::bind::scope::{Clause, OuterScope, Scope, Source};
-use crate::exec::join::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
-use crate::exec::rows::{LockSpec, Rows, TablePlan};
-use crate::expr::node::{CmpOp, Coercibility, Expr, ExprKind, ExprType};
+use crate::expr::node::{CmpOp, Expr, ExprKind, ExprType};
+use crate::plan::access::Access;
+use crate::plan::made::{column_type, derived, made_table};
+use crate::plan::query::SelectPlan;
+use crate::plan::query::{Hash, JoinPlan, Kept, Leaf, Node, ROW_KEY};
+use crate::plan::query::{LockSpec, Rows, TablePlan};
+use crate::plan::sarg::conjuncts;
+use crate::planner::condition::{all_of, parametrised};
+use crate::planner::logical::Merged;
+use crate::planner::logical::Resolved;
+use crate::planner::logical::{Around, Body, FromPlan, Joining, Leaves, Tree};
+use crate::planner::resolve::Resolver;
+use crate::planner::rules::join_order::{Inputs, uses_others};
 use crate::star::{At, joined};
-use narwal_engine::{ColumnDef, DefaultDef, Table, TableDef};
 use narwal_syntax::ast::{Expr as AstExpr, From, IndexHint, JoinKind, JoinOn, Qualified};
-use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, SqlError, SqlResult, TypeKind};
-use std::sync::Arc;
-
-/// A FROM whose names are known.
-pub struct FromPlan {
-    /// Sources in the order of the text, merged views behind their tables.
-    pub sources: Vec<Source>,
-    /// What gives the rows.
-    pub body: Body,
-    /// What merged views add.
-    pub merged: Merged,
-    /// The columns that `*` means.
-    pub shown: Vec<At>,
-}
-
-/// The sources that give rows, in the order of the text, with the index hints for them.
-pub type Leaves = Vec<(Resolved, Vec<IndexHint>)>;
-
-/// Where a FROM stands.
-#[derive(Clone, Copy)]
-pub struct Around<'a> {
-    /// Plans the subqueries of its conditions.
-    pub planner: &'a dyn SubqueryPlanner,
-    /// The query around.
-    pub outer: Option<&'a OuterScope<'a>>,
-    /// Its rows may be replaced by NULLs.
-    pub nullable: bool,
-}
-
-/// What gives a FROM's rows.
-pub enum Body {
-    /// No FROM.
-    Nothing,
-    /// One source.
-    One(Resolved, Vec<IndexHint>),
-    /// Several.
-    Join(Leaves, Tree),
-}
-
-/// What a SELECT asks of its join.
-pub struct Joining<'a> {
-    /// WHERE.
-    pub filter: Option<Expr>,
-    /// See [`TablePlan::late`].
-    pub late: Option<Expr>,
-    /// Number of the statement's parameters.
-    pub params: usize,
-    /// Locks that its sources take.
-    pub lock: Option<LockSpec>,
-    /// Sources whose clustered keys stand behind the join's columns.
-    pub row_keys: &'a [usize],
-    /// The order of the text stays.
-    pub straight: bool,
-}
-
-/// A join before its conditions have found their places.
-pub enum Tree {
-    /// A source by its position.
-    Leaf(usize),
-    /// Both sides; with `outer` rows of the left one without a partner stay.
-    Join {
-        left: Box<Tree>,
-        right: Box<Tree>,
-        outer: bool,
-        /// Conjuncts of the condition.
-        on: Vec<Expr>,
-    },
-}
-
-impl Tree {
-    /// Positions of the sources, in the order in which they are read.
-    pub fn order(&self, out: &mut Vec<usize>) {
-        match self {
-            Tree::Leaf(i) => out.push(*i),
-            Tree::Join { left, right, .. } => {
-                left.order(out);
-                right.order(out);
-            }
-        }
-    }
-
-    /// True if rows of a source come up through this node as they are, never replaced by NULLs.
-    fn passes(&self, leaf: usize) -> bool {
-        match self {
-            Tree::Leaf(i) => *i == leaf,
-            Tree::Join {
-                left, right, outer, ..
-            } => left.passes(leaf) || (!outer && right.passes(leaf)),
-        }
-    }
-}
-
-/// The columns of a made-up table.
-pub fn made_table(
-    db: &str,
-    name: &str,
-    columns: impl IntoIterator<Item = (String, ColumnType, bool)>,
-) -> SqlResult<Arc<Table>> {
-    let columns = columns
-        .into_iter()
-        .map(|(name, ty, nullable)| ColumnDef {
-            name,
-            ty,
-            nullable,
-            default: DefaultDef::None,
-            auto_increment: false,
-            on_update: None,
-            comment: String::new(),
-            display_width: None,
-            generated: None,
-            check: None,
-        })
-        .collect();
-    Ok(Table::made(TableDef {
-        id: 0,
-        db: db.to_string(),
-        name: name.to_string(),
-        columns,
-        indexes: Vec::new(),
-        hidden_index_id: 0,
-        collation: Collation::default(),
-        comment: String::new(),
-        auto_increment_start: 0,
-        engine: String::new(),
-        created: 0,
-        checks: Vec::new(),
-        foreign_keys: Vec::new(),
-        sequence: false,
-    })?)
-}
-
-/// How values of a type are kept in made-up rows: wide enough for whatever an expression gives.
-pub fn kept_type(t: &ExprType) -> ColumnType {
-    let ty = &t.ty;
-    match ty.kind {
-        _ if t.null => ColumnType::text(TypeKind::Text(BlobSize::Long), Collation::default()),
-        _ if ty.is_character() => ColumnType::text(TypeKind::Text(BlobSize::Long), ty.collation),
-        _ if ty.is_binary_string() => ColumnType::new(TypeKind::Blob(BlobSize::Long)),
-        _ if ty.is_integer() => ColumnType {
-            kind: TypeKind::BigInt,
-            ..*ty
-        },
-        // A value from a TIMESTAMP column is in the session's time zone already.
-        TypeKind::Timestamp(f) => ColumnType::new(TypeKind::DateTime(f)),
-        _ => *ty,
-    }
-}
-
-/// The type that a result column was described with.
-pub fn column_type(c: &ResultColumn) -> ExprType {
-    let mut t = ExprType {
-        json: c.json,
-        ..ExprType::of_column(c.ty, c.nullable)
-    };
-    // A double may be one that is shown with a fixed number of digits.
-    if c.ty.kind == TypeKind::Double {
-        t.decimals = c.decimals;
-    }
-    // MIN and MAX of NULL are of bytes that give way to any text.
-    if c.ty.kind == TypeKind::VarBinary(0) {
-        t.coercibility = Coercibility::Ignorable;
-    }
-    if c.null_type { ExprType::null() } else { t }
-}
+use narwal_types::{BlobSize, Collation, ColumnType, SqlError, SqlResult, TypeKind};
 
 impl Resolver<'_> {
     /// Finds the tables of a FROM and binds the conditions of its joins.
@@ -385,7 +225,7 @@ impl Resolver<'_> {
         let (mut r, hints) = match view {
             Some((t, def)) => {
                 self.view_is_read(&def);
-                let select = crate::view::parsed(&def)?;
+                let select = crate::view_def::parsed(&def)?;
                 if let Some(done) = self.merge_view(&def, &select, t, sources, leaves, around)? {
                     return Ok(done);
                 }
@@ -740,27 +580,6 @@ impl Planner<'_> {
     }
 }
 
-/// A derived table as a source of columns.
-pub fn derived(
-    db: &str,
-    name: &str,
-    columns: &[ResultColumn],
-    types: Vec<ExprType>,
-) -> SqlResult<Source> {
-    let table = made_table(
-        db,
-        name,
-        columns
-            .iter()
-            .zip(&types)
-            .map(|(c, t)| (c.name.clone(), kept_type(t), t.nullable)),
-    )?;
-    Ok(Source {
-        types: Some(types.into()),
-        ..Source::new(name, table)
-    })
-}
-
 /// Names of the columns that both sides have, in the order of the left one.
 fn common_columns(sources: &[Source], left: &[At], right: &[At]) -> Vec<String> {
     let name = |(s, c): &At| sources[*s].table.columns()[*c].name.as_str();
@@ -786,42 +605,6 @@ fn unique(left: &[Source], right: &[Source]) -> SqlResult<()> {
 
 fn is_true(e: &Expr) -> bool {
     matches!(&e.kind, ExprKind::Literal(narwal_types::Value::Int(n)) if *n != 0)
-}
-
-/// A condition as the source's own: its columns counted from 0, those of others as further parameters.
-pub fn parametrised(
-    e: &Expr,
-    own: &std::ops::Range<usize>,
-    params: usize,
-    outer: &mut Vec<Expr>,
-) -> Expr {
-    let mut e = e.clone();
-    replace(&mut e, &mut |x| {
-        let ExprKind::Column { column, .. } = &mut x.kind else {
-            return;
-        };
-        if own.contains(column) {
-            *column -= own.start;
-            return;
-        }
-        let at = match outer.iter().position(|o| o.kind == x.kind) {
-            Some(at) => at,
-            None => {
-                outer.push(x.clone());
-                outer.len() - 1
-            }
-        };
-        x.kind = ExprKind::Param(params + at);
-    });
-    e
-}
-
-fn replace(e: &mut Expr, f: &mut dyn FnMut(&mut Expr)) {
-    if matches!(e.kind, ExprKind::Column { .. }) {
-        f(e);
-    } else {
-        e.for_each_child_mut(&mut |c| replace(c, f));
-    }
 }
 
 /// `own column = expression of other sources`, if equal values have equal bytes.
@@ -855,16 +638,4 @@ fn hash_key(
         return None;
     }
     Some((mine.as_column()?.1, (**other).clone(), *collation))
-}
-
-/// A conjunction of conditions; `None` of none.
-pub fn all_of(mut list: Vec<Expr>) -> Option<Expr> {
-    match list.len() {
-        0 => None,
-        1 => list.pop(),
-        _ => Some(Expr {
-            ty: ExprType::int(list.iter().any(|e| e.ty.nullable)),
-            kind: ExprKind::And(list),
-        }),
-    }
 }

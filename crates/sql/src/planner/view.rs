@@ -1,48 +1,23 @@
 //! Views in FROM: merged into the statement where their rows are rows of their tables, else read as derived tables.
 
-use super::from::{Around, Leaves, Tree, made_table};
-use super::resolve::{Resolved, Resolver};
-use super::sarg::conjuncts;
 use crate::bind::bind;
 use crate::bind::scope::{Clause, MergedView, Scope, Source};
 use crate::bind::scope::{Planned, SubqueryPlanner};
-use crate::exec::order::SortKey;
 use crate::expr::node::{Expr, ExprKind, ExprType, SubqueryUse};
-use crate::privilege::{Privilege, Through};
-use crate::view::{self, MAX_DEPTH};
+use crate::plan::made::made_table;
+use crate::plan::sarg::conjuncts;
+use crate::planner::logical::Merged;
+use crate::planner::logical::Resolved;
+use crate::planner::logical::{Around, Leaves, Tree};
+use crate::planner::resolve::Open;
+use crate::planner::resolve::Resolver;
+use crate::privilege::Privilege;
+use crate::view_def::MAX_DEPTH;
 use narwal_engine::{CheckOption, ViewAlgorithm, ViewDef};
 use narwal_syntax::ast::{Select, SelectItem, TableRef};
 use narwal_types::{Collation, SqlError, SqlResult};
 use std::cell::RefCell;
 use std::sync::Arc;
-
-/// A view whose SELECT is being planned.
-pub struct Open {
-    db: String,
-    name: String,
-    /// See [`Through::account`].
-    account: Option<(String, String)>,
-}
-
-impl Open {
-    /// How a privilege on one of its tables is needed.
-    pub fn through(&self) -> Box<Through> {
-        Box::new(Through {
-            account: self.account.clone(),
-            db: self.db.clone(),
-            view: self.name.clone(),
-        })
-    }
-}
-
-/// What a merged view adds to the SELECT around it.
-#[derive(Default)]
-pub struct Merged {
-    /// Conditions on its rows.
-    pub filter: Vec<Expr>,
-    /// Its ORDER BY.
-    pub order: Vec<SortKey>,
-}
 
 /// The subqueries of a merged view: they become the statement's.
 struct ViewSubqueries<'a> {
@@ -119,7 +94,7 @@ impl Resolver<'_> {
         self.open_views.borrow_mut().pop();
         r.map_err(|e| match e.code {
             1044 | 1049 | 1051 | 1052 | 1054 | 1109 | 1142 | 1143 | 1146 | 1176 | 1305 => {
-                view::invalid(&def.db, &def.name)
+                crate::view_def::invalid(&def.db, &def.name)
             }
             _ => e,
         })
@@ -149,7 +124,7 @@ impl Resolver<'_> {
         around: &Around<'_>,
     ) -> SqlResult<Option<(Tree, Merged)>> {
         if def.algorithm == ViewAlgorithm::TempTable
-            || !view::is_mergeable(select)
+            || !crate::view_def::is_mergeable(select)
             || select.straight
         {
             return Ok(None);
