@@ -130,7 +130,7 @@ pub enum ExprKind {
     },
     /// The n-th aggregate of the statement.
     Aggregate(usize),
-    /// The n-th select item, named by another clause, while the statement is bound (`plan::once`).
+    /// The n-th select item, named by another clause, while the statement is bound (`planner::rules::once`).
     Item(usize, Box<Expr>),
     /// VALUES(col) of INSERT ... ON DUPLICATE KEY UPDATE.
     InsertValue(usize),

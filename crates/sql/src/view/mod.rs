@@ -6,7 +6,7 @@
 //! | `print.rs` | a SELECT as text |
 //! | `describe.rs` | the columns that a view shows |
 //!
-//! How a statement reads a view: `plan/view.rs`.
+//! How a statement reads a view: `planner/view.rs`.
 
 mod describe;
 mod names;
