@@ -25,6 +25,7 @@ use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
 pub(crate) use crate::query_walk::tables;
+pub use crate::view_def::{invalid, wrong_kind};
 pub use describe::describe;
 
 /// Plans the SELECT of a CREATE VIEW, and says what it needs.
