@@ -1,10 +1,12 @@
 //! Strings: putting together, cutting, searching, changing.
 
 use super::typing::{int, int_not_null, like_first};
-use super::{Call, ExprType, Function, SqlResult, Typing, Val, ValueRef};
 use crate::expr::compare::compare;
-use crate::expr::eval::with_text;
+use crate::expr::node::{Call, ExprType, Function, Typing};
+use crate::expr::value::Val;
+use crate::expr::value::with_text;
 use narwal_types::work::{Work, in_pieces};
+use narwal_types::{SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
