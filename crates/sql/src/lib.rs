@@ -3,7 +3,6 @@
 //! | file | holds |
 //! |---|---|
 //! | `ast.rs` | [`Stmt`]: parsed statements |
-//! | `text.rs` | splitting multi-statements, executable comments |
 //! | `lower/` | from the trees of `narwal_syntax` to statements that are run |
 //! | `expr/` | bound expressions and their evaluation |
 //! | `plan/` | access paths: which index, which key ranges |
@@ -37,7 +36,6 @@ mod seeded;
 pub mod shape;
 pub mod show;
 mod star;
-pub mod text;
 pub mod view;
 pub mod virtual_tables;
 mod year_text;
@@ -56,5 +54,4 @@ pub use plan::statistics::analyze;
 pub use prepared::{Outcome, Prepared, evaluate, execute};
 pub use privilege::{Needs, Privilege};
 pub use returning::Returned;
-pub use text::{split_statements, unwrap_comments};
 pub use virtual_tables::{VirtualRows, VirtualTables};
