@@ -36,7 +36,7 @@ mod token;
 pub use ast::{Expr, Statement};
 pub use keyword::Kw;
 pub use literal_rows::LiteralRows;
-pub use parse::{parse_expression, parse_statement};
+pub use parse::{parse_expression, parse_statement, parse_text};
 pub use parser::{ParseOptions, is_word_byte, syntax_error};
 pub use sql_mode::SqlMode;
 pub use text::split_statements;

@@ -117,6 +117,18 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Makes every `?` a syntax error where it stands.
+    pub(crate) fn refuse_params(&mut self) {
+        if self.params == 0 {
+            return;
+        }
+        for t in &mut self.tokens {
+            if matches!(t.tok, Tok::Param(_)) {
+                t.tok = Tok::Bad;
+            }
+        }
+    }
+
     /// The next token.
     #[inline]
     pub(crate) fn peek_token(&self) -> Token {
