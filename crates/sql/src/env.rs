@@ -1,9 +1,9 @@
 //! What a statement knows about its session: [`StatementEnv`], and where variables come from: [`VariableSource`].
 
 use crate::privilege::Needs;
-use crate::sql_mode::SqlMode;
 use crate::{ParamDefault, ParamType};
 use narwal_engine::{EngineError, TableFill};
+use narwal_syntax::sql_mode::SqlMode;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -418,7 +418,9 @@ impl StatementEnv {
     /// True if texts of this type are seen with spaces up to its length.
     pub(crate) fn pads(&self, ty: &narwal_types::ColumnType) -> bool {
         matches!(ty.kind, narwal_types::TypeKind::Char(_))
-            && self.sql_mode.has(crate::SqlMode::PAD_CHAR_TO_FULL_LENGTH)
+            && self
+                .sql_mode
+                .has(narwal_syntax::SqlMode::PAD_CHAR_TO_FULL_LENGTH)
     }
 
     /// Does something that was done before and told its warnings then.

@@ -11,9 +11,10 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{AstExpr, ExplainForm, Literal, Stmt};
+use crate::ast::{ExplainForm, Stmt};
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::ast::{ExplainForm as Form, Statement};
+use narwal_syntax::ast::{Expr as AstExpr, Literal};
 use narwal_types::{SqlError, SqlResult};
 
 pub(crate) use ddl::{charset, collation_of, is_text, mismatched_collation, too_big};
@@ -69,6 +70,7 @@ pub fn lower(statement: Statement, opts: &ParseOptions) -> SqlResult<Stmt> {
         Statement::Explain(inner, form) => explain(*inner, form, opts)?,
         Statement::Ddl(d) => Stmt::Ddl(Box::new(ddl::lower(*d, opts)?)),
         Statement::Program(p) => return Err(SqlError::unsupported(p.name())),
+        Statement::SetStatement(_) => return Err(SqlError::unsupported("this statement here")),
         Statement::Admin(a) => match *a {
             Admin::Checksum { tables, .. } => Stmt::ChecksumTable(tables),
             _ => return Err(SqlError::unsupported("this statement here")),

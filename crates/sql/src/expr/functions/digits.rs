@@ -2,11 +2,11 @@
 
 use super::string::text_bytes;
 use super::typing::bytes;
-use super::{Call, Expr, ExprKind, ExprType, Function, SqlResult, Typing, Val};
-use crate::expr::Coercibility;
-use crate::expr::eval::Warn;
+use crate::expr::node::{Call, Coercibility, Expr, ExprKind, ExprType, Function, Typing};
+use crate::expr::value::Val;
+use crate::expr::value::Warn;
 use narwal_types::convert::{to_f64, to_integer};
-use narwal_types::{Charset, Value, ValueRef};
+use narwal_types::{Charset, SqlResult, Value, ValueRef};
 use std::fmt::Write as _;
 
 pub(super) static FUNCTIONS: &[&Function] = &[
