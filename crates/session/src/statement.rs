@@ -13,8 +13,11 @@ use narwal_sql::ast::DdlStmt;
 use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel};
 use narwal_syntax::{Statement, glance};
 use narwal_types::errors::codes;
-use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value, errors};
+use narwal_types::{
+    Collation, OkInfo, ResultColumn, ResultSink, SqlError, SqlResult, Value, ValueRef, errors,
+};
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl ClientSession {
@@ -49,6 +52,7 @@ impl ClientSession {
         }
         // A KILL QUERY that came when nothing ran is void; a KILL CONNECTION is not, nor what stops an applier.
         if !self.internal
+            && self.in_program == 0
             && self.process.interrupt.load(Ordering::Relaxed)
             && !self.process.killed.load(Ordering::Relaxed)
         {
@@ -56,7 +60,7 @@ impl ClientSession {
             self.process.kill_flag.new_statement();
             self.process.timed_out.store(false, Ordering::Relaxed);
         }
-        if self.settings.statement_time_micros > 0 {
+        if self.settings.statement_time_micros > 0 && self.in_program == 0 {
             self.process.deadline.store(
                 self.instance.processes.now() + self.settings.statement_time_micros,
                 Ordering::Release,
@@ -67,7 +71,9 @@ impl ClientSession {
     /// Ends a failed statement: its error goes into the diagnostics area, its number may be changed.
     pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
         // The statement may itself have changed max_statement_time: the deadline is what counts.
-        self.process.deadline.store(0, Ordering::Release);
+        if self.in_program == 0 {
+            self.process.deadline.store(0, Ordering::Release);
+        }
         if e.code == codes::QUERY_INTERRUPTED && self.process.killed.load(Ordering::Relaxed) {
             e = errors::CONNECTION_KILLED.plain();
         } else if e.code == codes::QUERY_INTERRUPTED
@@ -134,7 +140,7 @@ impl ClientSession {
     }
 
     pub(crate) fn end_success(&mut self) {
-        if self.process.deadline.load(Ordering::Relaxed) != 0 {
+        if self.in_program == 0 && self.process.deadline.load(Ordering::Relaxed) != 0 {
             self.process.deadline.store(0, Ordering::Release);
         }
         self.publish_results();
@@ -279,6 +285,9 @@ impl ClientSession {
                 text,
             } => self.run_with_settings(&settings, *statement, &text, out, more),
             Work::Admin(admin) => self.run_admin(&admin, out, more),
+            Work::Program(p) => self.run_program(*p, text, out, more),
+            Work::DropProgram(kind, d) => self.drop_program(kind, &d, text, out, more),
+            Work::AlterRoutine(a) => self.alter_routine(&a, text, out, more),
             Work::Sql(stmt) => self.run_stmt(&stmt, text, out, more),
         }
     }
@@ -341,6 +350,10 @@ impl ClientSession {
             Source::Text(stmt) => self.plan(stmt, text),
             Source::Shape(stmt, values) => self.plan_with_slots(stmt, text, values),
             Source::Handle(handle) => self.plan_slot(*handle, text),
+            Source::Typed(stmt, types) => {
+                let stmt = narwal_program::with_params(stmt, types.len());
+                self.plan_typed(&stmt, text, types)
+            }
         }
     }
 
@@ -639,6 +652,56 @@ impl ClientSession {
     }
 }
 
+/// A statement inside of a program: its rows are one result among others, and that it has run is nothing to tell.
+pub(crate) struct Forward<'a>(pub(crate) &'a mut dyn ResultSink);
+
+impl ResultSink for Forward<'_> {
+    fn begin_rows(&mut self, columns: &[ResultColumn]) -> SqlResult<()> {
+        self.0.begin_rows(columns)
+    }
+
+    fn begin_plan_rows(&mut self, columns: &Arc<[ResultColumn]>) -> SqlResult<()> {
+        self.0.begin_plan_rows(columns)
+    }
+
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        self.0.row(values)
+    }
+
+    fn end_rows(&mut self, warnings: u16, status: u16, _: bool) -> SqlResult<()> {
+        self.0.end_rows(warnings, status, true)
+    }
+
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn set_results(&mut self, collation: Option<Collation>) {
+        self.0.set_results(collation);
+    }
+}
+
+/// Rows that a program takes for itself.
+pub(crate) struct Taken<'a>(pub(crate) &'a mut dyn FnMut(&[ValueRef<'_>]) -> SqlResult<()>);
+
+impl ResultSink for Taken<'_> {
+    fn begin_rows(&mut self, _: &[ResultColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[ValueRef<'_>]) -> SqlResult<()> {
+        (self.0)(values)
+    }
+
+    fn end_rows(&mut self, _: u16, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn ok(&mut self, _: &OkInfo, _: u16, _: bool) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
 /// Where a plan comes from, to make it anew.
 pub(crate) enum Source<'a> {
     /// Statement text.
@@ -647,6 +710,8 @@ pub(crate) enum Source<'a> {
     Shape(&'a Stmt, &'a [Value]),
     /// A prepared statement.
     Handle(u32),
+    /// A statement of a stored program, whose parameters have these types.
+    Typed(&'a Stmt, &'a [narwal_sql::ParamType]),
 }
 
 pub(crate) fn table_changed() -> SqlError {

@@ -15,6 +15,7 @@
 //! | `shape.rs` | what statements have in common that differ in their literals |
 //! | `like.rs` | LIKE: the one matcher of patterns |
 //! | `zone.rs` | TIMESTAMP values in the session's time zone |
+//! | `programs.rs` | stored functions and triggers as statements meet them |
 //! | `env.rs` | [`StatementEnv`]: the session as a statement sees it |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -32,6 +33,7 @@ mod param_type;
 mod plan;
 pub mod prepared;
 pub mod privilege;
+mod programs;
 mod returning;
 mod seeded;
 pub mod shape;
@@ -52,9 +54,11 @@ pub use exec::spill::limit_spill;
 pub use lower::{ParseOptions, lower, parse_expression, parse_statement};
 pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};
+pub use plan::dml::store_mode;
 pub use plan::statistics::analyze;
 pub use prepared::{Outcome, Prepared, evaluate, execute};
 pub use privilege::{Needs, Privilege};
+pub use programs::{Programs, RowEvent, StoredCall, StoredFunction, TriggerRow};
 pub use returning::Returned;
 pub use text::{split_statements, unwrap_comments};
 pub use virtual_tables::{VirtualRows, VirtualTables};

@@ -11,6 +11,8 @@ use narwal_types::{Collation, ColumnType, SqlError, TypeKind, ValueRef};
 pub enum ParamType {
     /// NULL, or not known yet.
     Null,
+    /// A variable of a stored program: its own type.
+    Typed(ColumnType),
     /// An integer type with its sign.
     Int(TypeKind, bool),
     /// FLOAT.
@@ -76,6 +78,7 @@ impl ParamType {
         };
         match self {
             ParamType::Null => ExprType::null(),
+            ParamType::Typed(ty) => ExprType::of_column(ty, true),
             ParamType::Int(kind, unsigned) => number(kind, unsigned),
             ParamType::Float => number(TypeKind::Float, false),
             ParamType::Double => number(TypeKind::Double, false),

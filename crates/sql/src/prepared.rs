@@ -361,6 +361,16 @@ pub fn execute(
         ForeignKeyMode::Off
     });
     let env: &StatementEnv = env;
+    if env.programs.is_some() {
+        let mut in_use = env.in_use.borrow_mut();
+        in_use.truncate(env.in_use_before);
+        in_use.extend(
+            prepared
+                .needs
+                .iter()
+                .map(|n| (n.db.clone(), n.table.clone())),
+        );
+    }
     let shared = Shared::default();
     let ctx = EvalCtx::new(env, params, &shared);
     match &prepared.plan {

@@ -11,6 +11,7 @@ use crate::expr::{EvalCtx, ImageRow};
 use crate::plan::dml::store_mode;
 use crate::plan::write_join::{NewValue, Target, WriteJoinPlan};
 use crate::prepared::Outcome;
+use crate::programs::RowEvent;
 use narwal_engine::Transaction;
 use narwal_types::convert::StoreMode;
 use narwal_types::{SqlResult, Value, ValueRef};
@@ -148,10 +149,13 @@ impl WriteJoinPlan {
             }
         }
         let new = patched(&table.layout, &old, &changes)?;
-        if new[..] == old[..] {
+        let triggered = ctx.env.triggers(table, true, RowEvent::Update).is_some()
+            || ctx.env.triggers(table, false, RowEvent::Update).is_some();
+        if !triggered && new[..] == old[..] {
             return Ok(false);
         }
-        let new = storer.finish(touch(table, &target.on_update, new, ctx.env)?)?;
+        let new = touch(table, &target.on_update, new, ctx.env)?;
+        let new = storer.finish_row(txn, Some(&old), new)?;
         if let Some(c) = &target.check {
             c.test(table, &new, ctx)?;
         }

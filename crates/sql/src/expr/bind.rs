@@ -15,6 +15,7 @@ use crate::like;
 use crate::lower::{charset, mismatched_collation};
 use crate::param_type::no_default_here;
 use crate::privilege::{Needs, Privilege};
+use crate::programs::StoredCall;
 use crate::sql_mode::SqlMode;
 use narwal_syntax::ast::{
     self, BinaryOp, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
@@ -565,6 +566,9 @@ impl Binder<'_> {
         }
         env.params_bound.set(env.params_bound.get() + 1);
         let ty = match env.param_types.borrow().get(n) {
+            Some(t @ crate::ParamType::Typed(_)) => {
+                return Ok(make(ExprKind::Param(n), t.expr_type()));
+            }
             Some(t) => t.expr_type(),
             None => types::param(),
         };
@@ -1303,8 +1307,8 @@ impl Binder<'_> {
         if f.spaced {
             return Err(misplaced(written));
         }
-        if f.db.is_some() {
-            return Err(self.no_function(f.db.as_deref(), written));
+        if let Some(db) = &f.db {
+            return self.stored(f, Some(db));
         }
         let name = written.to_ascii_lowercase();
         if !f.parens {
@@ -1360,8 +1364,39 @@ impl Binder<'_> {
         match functions::lookup(&name) {
             Some(f) if f.accepts(args.len()) => self.call(f, args),
             Some(_) => Err(wrong_count(written)),
-            None => Err(self.no_function(None, written)),
+            None => self.stored(f, None),
         }
+    }
+
+    /// A call of a stored function.
+    fn stored(&self, f: &Call, db: Option<&str>) -> SqlResult<Expr> {
+        let env = self.scope.env;
+        let found = match &env.programs {
+            Some(p) => p.function(db, &f.name, env)?,
+            None => None,
+        };
+        let Some(function) = found else {
+            return Err(self.no_function(db, &f.name));
+        };
+        if function.parameters != f.args.len() {
+            let name = format!("{}.{}", function.db, function.name);
+            return Err(SqlError::new(
+                1318,
+                b"42000",
+                format!(
+                    "Incorrect number of arguments for FUNCTION {name}; expected {}, got {}",
+                    function.parameters,
+                    f.args.len()
+                ),
+            ));
+        }
+        let args = f.args.iter().map(|a| self.expr(a));
+        let args = args.collect::<SqlResult<Vec<_>>>()?;
+        let ty = ExprType::of_column(function.returns, true);
+        Ok(make(
+            ExprKind::Stored(Box::new(StoredCall { function, args })),
+            ty,
+        ))
     }
 
     fn insert_value(&self, ast: &Ast) -> SqlResult<Expr> {

@@ -178,6 +178,7 @@ impl Expr {
                 return self.eval_ref(ctx, row);
             }
             ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
+            ExprKind::Stored(c) => Val::Owned(c.eval(ctx, row)?),
             ExprKind::Item(_, e) => return e.eval_ref(ctx, row),
             ExprKind::InsertValue(c) => {
                 let v = row.insert_value(*c)?;

@@ -38,6 +38,7 @@ mod operator_tests;
 mod tests;
 
 use crate::env::{StatementEnv, VariableScope};
+use crate::programs::StoredCall;
 use crate::show::quote_ident;
 use functions::Function;
 use narwal_engine::{ColumnDef, Table, ViewDef};
@@ -538,6 +539,8 @@ pub enum ExprKind {
     UserVariable(Box<str>),
     /// `@x := expr`.
     SetUserVariable(Box<str>, Box<Expr>),
+    /// A call of a stored function.
+    Stored(Box<StoredCall>),
 }
 
 /// The row that an expression is evaluated for.
@@ -644,6 +647,7 @@ macro_rules! operands {
             | ExprKind::UserVariable(_) => {}
             ExprKind::And(v) | ExprKind::Or(v) => v.$iter().for_each($f),
             ExprKind::Func { args, .. } => args.$iter().for_each($f),
+            ExprKind::Stored(c) => c.args.$iter().for_each($f),
             ExprKind::Subquery(s) => {
                 s.left.$iter().for_each(&mut *$f);
                 s.outer.$iter().for_each($f);
@@ -835,6 +839,7 @@ impl Expr {
             | ExprKind::Aggregate(_)
             | ExprKind::InsertValue(_)
             | ExprKind::UserVariable(_)
+            | ExprKind::Stored(_)
             | ExprKind::SetUserVariable(..) => true,
             ExprKind::Func { func, .. } => func.is_volatile(),
             ExprKind::Subquery(s) => s.each_row,

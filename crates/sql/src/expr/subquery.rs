@@ -8,10 +8,12 @@
 use super::compare::compare;
 use super::{Binder, CmpOp, EvalCtx, Expr, ExprKind, ExprType, RowAccess, Scope, bool_ty, make};
 use crate::ast::Select;
+use crate::env::StatementEnv;
 use crate::exec::order::push_key;
 pub use crate::exec::subquery_rows::SubqueryRows;
 use crate::exec::subquery_rows::SubqueryTaker;
 use crate::plan::select::SelectPlan;
+use crate::programs::{self, StoredFunction};
 use ahash::AHashMap;
 use narwal_engine::Transaction;
 use narwal_syntax::ast::Expr as Ast;
@@ -96,6 +98,8 @@ pub type Shared = RefCell<Vec<(usize, Rc<SubqueryRows>)>>;
 pub trait Runner {
     /// Runs it with the values of [`SubPlan::outer`].
     fn run(&self, plan: &SubPlan, outer: &[Value], ctx: &EvalCtx<'_>) -> SqlResult<SubqueryRows>;
+    /// Calls a stored function that runs statements.
+    fn call(&self, f: &StoredFunction, args: Vec<Value>, env: &StatementEnv) -> SqlResult<Value>;
 }
 
 struct TxnRunner<'t>(RefCell<&'t mut Transaction>);
@@ -107,6 +111,14 @@ impl Runner for TxnRunner<'_> {
             .try_borrow_mut()
             .map_err(|_| SqlError::unknown("a subquery within the read of another"))?;
         plan.run(&mut txn, outer, ctx)
+    }
+
+    fn call(&self, f: &StoredFunction, args: Vec<Value>, env: &StatementEnv) -> SqlResult<Value> {
+        let mut txn = self
+            .0
+            .try_borrow_mut()
+            .map_err(|_| SqlError::unknown("a stored function within the read of a subquery"))?;
+        programs::call(f, args, Some(&mut txn), env)
     }
 }
 
@@ -612,8 +624,12 @@ impl Binder<'_> {
 }
 
 impl Expr {
-    /// True if a subquery inside must run while rows are read.
+    /// True if a subquery or a stored function inside must run while rows are read.
     pub fn runs_each_row(&self) -> bool {
-        self.any(&|e| matches!(&e.kind, ExprKind::Subquery(s) if s.each_row))
+        self.any(&|e| match &e.kind {
+            ExprKind::Subquery(s) => s.each_row,
+            ExprKind::Stored(c) => c.function.statements,
+            _ => false,
+        })
     }
 }

@@ -16,6 +16,7 @@ use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::ast::{ExplainForm as Form, Statement};
 use narwal_types::{SqlError, SqlResult};
 
+pub use ddl::variable_type;
 pub(crate) use ddl::{charset, collation, is_text, mismatched_collation, too_big};
 pub use narwal_syntax::ParseOptions;
 

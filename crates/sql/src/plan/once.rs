@@ -29,7 +29,7 @@ impl Expr {
     /// True if each evaluation may give something else, whatever its operands.
     pub fn changes(&self) -> bool {
         match &self.kind {
-            ExprKind::SetUserVariable(..) => true,
+            ExprKind::SetUserVariable(..) | ExprKind::Stored(_) => true,
             ExprKind::Func { func, .. } => func.is_volatile(),
             _ => false,
         }

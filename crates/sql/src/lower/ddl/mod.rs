@@ -17,6 +17,7 @@ use narwal_types::SqlResult;
 use refuse::{no_replace, no_wait, unsupported};
 
 pub(crate) use charset::{charset, collation, mismatched_collation};
+pub use types::variable_type;
 pub(crate) use types::{is_text, too_big};
 
 /// A statement of DDL as this crate runs it.
