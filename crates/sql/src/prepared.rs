@@ -361,7 +361,7 @@ pub fn execute(
         ForeignKeyMode::Off
     });
     let env: &StatementEnv = env;
-    if env.programs.is_some() {
+    if env.programs.as_ref().is_some_and(|p| p.any()) {
         let mut in_use = env.in_use.borrow_mut();
         in_use.truncate(env.in_use_before);
         in_use.extend(

@@ -4,7 +4,7 @@
 use crate::env::StatementEnv;
 use crate::expr::{EvalCtx, Expr, RowAccess};
 use crate::zone::seen;
-use narwal_engine::{Table, Transaction};
+use narwal_engine::{CatalogChange, Table, Transaction};
 use narwal_types::charset::latin1_text;
 use narwal_types::{ColumnType, SqlError, SqlResult, Value, ValueRef};
 use std::sync::Arc;
@@ -114,6 +114,11 @@ pub trait Programs: Send + Sync {
         txn: Option<&mut Transaction>,
         env: &StatementEnv,
     ) -> SqlResult<Value>;
+    /// There is a stored program.
+    fn any(&self) -> bool;
+    /// What becomes of stored programs with a change of the catalog: triggers go with their table, and keep it under its
+    /// new name.
+    fn follow(&self, change: &CatalogChange) -> SqlResult<Vec<CatalogChange>>;
     /// Some table has triggers.
     fn any_triggers(&self) -> bool;
     /// A table has triggers of this kind.

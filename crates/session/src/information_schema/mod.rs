@@ -23,6 +23,7 @@ mod readers;
 mod server;
 pub(crate) mod tables;
 mod views;
+use crate::programs::show as programs;
 use crate::replica::show;
 use crate::session::ClientSession;
 pub(crate) use crate::view::View;
@@ -50,6 +51,9 @@ fn maker(name: &str) -> Maker {
         "TABLES" => tables::tables,
         "COLUMNS" => tables::columns,
         "VIEWS" => views::views,
+        "TRIGGERS" => |view, env, _| programs::triggers(view, env),
+        "ROUTINES" => |view, env, _| programs::routines(view, env),
+        "PARAMETERS" => |view, env, _| programs::parameters(view, env),
         "STATISTICS" => tables::statistics,
         "KEY_COLUMN_USAGE" => tables::key_column_usage,
         "TABLE_CONSTRAINTS" => tables::table_constraints,
@@ -82,7 +86,7 @@ fn maker(name: &str) -> Maker {
         "INNODB_SYS_FOREIGN_COLS" => innodb::foreign_columns,
         name if name.starts_with("INNODB_") => |view, _, _| innodb::nothing(view),
         REPLICA_STATUS => |view, _, _| show::table_rows(view),
-        // Of what Narwal has none: triggers, events, routines, column privileges, files.
+        // Of what Narwal has none: events, column privileges, files.
         _ => |_, _, _| Ok(Vec::new()),
     }
 }

@@ -94,7 +94,15 @@ impl ClientSession {
             env: &env,
             lenient: true,
         };
-        compile_definition(&def, &env, &now, None)?;
+        let program = compile_definition(&def, &env, &now, None)?;
+        if let Some(ty) = program.returns {
+            def.returns = ty.sql_name();
+            if ty.has_charset() {
+                let c = ty.collation;
+                let more = format!(" CHARSET {} COLLATE {}", c.charset().name(), c.name());
+                def.returns.push_str(&more);
+            }
+        }
         self.commit_open()?;
         let catalog = self.instance.database().catalog();
         let old = definition::find(&catalog, kind, &def.db, &def.name)?;

@@ -8,6 +8,7 @@
 //! | `nested.rs` | where functions and triggers run |
 //! | `call.rs` | where procedures and compound statements run: CALL |
 //! | `rights.rs` | with whose privileges |
+//! | `show.rs` | SHOW and the virtual tables |
 
 mod call;
 mod define;
@@ -15,6 +16,7 @@ pub(crate) mod definition;
 mod nested;
 mod rights;
 mod runtime;
+pub(crate) mod show;
 
 pub(crate) use runtime::SessionPrograms;
 

@@ -6,7 +6,7 @@ use super::nested::Nested;
 use crate::instance::Instance;
 use crate::session_vars::SessionVars;
 use ahash::AHashMap;
-use narwal_engine::{Table, Transaction};
+use narwal_engine::{CatalogChange, Table, Transaction};
 use narwal_program::{Head, Kind, Lookup, Program, TriggerHead, compile};
 use narwal_sql::ast::TableName;
 use narwal_sql::{
@@ -44,6 +44,7 @@ pub(crate) struct SessionPrograms {
     pub(crate) instance: Arc<Instance>,
     pub(crate) vars: Arc<SessionVars>,
     version: AtomicU64,
+    any: AtomicBool,
     any_triggers: AtomicBool,
     state: Mutex<State>,
 }
@@ -178,6 +179,38 @@ pub(crate) fn compile_definition(
     }
 }
 
+/// A routine's parameters: how each is passed, its name and its type.
+pub(crate) fn parameters_of(def: &Definition) -> SqlResult<Vec<(&'static str, String, String)>> {
+    let text = def.create("CREATE");
+    let options = ParseOptions {
+        sql_mode: def.mode(),
+    };
+    let Statement::Program(parsed) = narwal_syntax::parse_statement(&text, &options)? else {
+        return Ok(Vec::new());
+    };
+    let ast::Program::Routine(r) = *parsed else {
+        return Ok(Vec::new());
+    };
+    let mut list = Vec::new();
+    for p in r.parameters {
+        let mode = match p.mode {
+            _ if def.kind == Stored::Function => "IN",
+            ast::ParameterMode::In => "IN",
+            ast::ParameterMode::Out => "OUT",
+            ast::ParameterMode::InOut => "INOUT",
+        };
+        let ty = match &p.ty {
+            ast::VariableType::Data(ty, c) => {
+                let default = Collation::from_name(&def.charset.2).unwrap_or_default();
+                narwal_sql::lower::variable_type(ty, c.as_deref(), default, def.mode())?.sql_name()
+            }
+            _ => String::new(),
+        };
+        list.push((mode, p.name, ty));
+    }
+    Ok(list)
+}
+
 /// The environment of a program, made of that of the statement that needs it.
 pub(crate) fn environment(outer: &StatementEnv, def: &Definition) -> StatementEnv {
     let mut env = outer.within();
@@ -198,6 +231,7 @@ impl SessionPrograms {
             instance,
             vars,
             version: AtomicU64::new(u64::MAX),
+            any: AtomicBool::new(false),
             any_triggers: AtomicBool::new(false),
             state: Mutex::default(),
         }
@@ -216,6 +250,9 @@ impl SessionPrograms {
         state.triggers.clear();
         let any = definition::any(&catalog, Stored::Trigger);
         self.any_triggers.store(any, Ordering::Relaxed);
+        let routines = [Stored::Procedure, Stored::Function];
+        let any = any || routines.iter().any(|k| definition::any(&catalog, *k));
+        self.any.store(any, Ordering::Relaxed);
         self.version.store(catalog.version, Ordering::Relaxed);
     }
 
@@ -372,6 +409,44 @@ impl Programs for SessionPrograms {
         self.end(&mark);
         hand_over(&host.env, env);
         Ok(r?.result.unwrap_or_default())
+    }
+
+    fn any(&self) -> bool {
+        self.refresh();
+        self.any.load(Ordering::Relaxed)
+    }
+
+    fn follow(&self, change: &CatalogChange) -> SqlResult<Vec<CatalogChange>> {
+        if !self.any() {
+            return Ok(Vec::new());
+        }
+        let catalog = self.instance.database().catalog();
+        match change {
+            CatalogChange::DropTable { db, name } => {
+                let gone = definition::triggers_of(&catalog, db, name);
+                Ok(gone.iter().map(Definition::delete).collect())
+            }
+            CatalogChange::DropDatabase(db) => {
+                let kinds = [Stored::Procedure, Stored::Function, Stored::Trigger];
+                let all = kinds.iter().flat_map(|k| definition::all(&catalog, *k));
+                let gone = all.filter(|d| d.db == *db);
+                Ok(gone.map(|d| d.delete()).collect())
+            }
+            CatalogChange::AlterTable { db, name, def, .. }
+            | CatalogChange::RebuildTable { db, name, def, .. }
+                if (db, name) != (&def.db, &def.name) =>
+            {
+                let mut moved = definition::triggers_of(&catalog, db, name);
+                if !moved.is_empty() && *db != def.db {
+                    return Err(errors::TRG_IN_WRONG_SCHEMA.plain());
+                }
+                for t in moved.iter_mut().filter_map(|d| d.trigger.as_mut()) {
+                    t.table.clone_from(&def.name);
+                }
+                moved.iter().map(Definition::put).collect()
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn any_triggers(&self) -> bool {

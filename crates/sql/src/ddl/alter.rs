@@ -289,7 +289,8 @@ impl Run<'_> {
                 seen,
             });
         }
-        match self.submit(self.default_db(), self.text.to_string(), changes, false) {
+        let changes = self.followed(changes)?;
+        match self.submit_all(self.default_db(), self.text.to_string(), changes, false) {
             Err(EngineError::Duplicate { index, existing_pk }) => {
                 Err(self.duplicate_in_new_index(table, &def, index, &existing_pk)?)
             }

@@ -44,7 +44,7 @@ impl Run<'_> {
 
         let sql = self.written_out(&c.table, c.or_replace, &def)?;
         changes.push(CatalogChange::CreateTable(def));
-        let ddl = self.ddl_of(self.default_db(), sql, changes, false);
+        let ddl = self.ddl_of(self.default_db(), sql, changes, false)?;
         let (mut rows, mut duplicates) = (0, 0);
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let new = fill.new_table(db, &c.table.name)?;

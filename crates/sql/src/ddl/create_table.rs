@@ -68,7 +68,7 @@ impl Run<'_> {
         }
         changes.push(CatalogChange::CreateTable(def));
         if let Some(rows) = &mut *env.made_rows.borrow_mut() {
-            let ddl = self.ddl_of(self.default_db(), sql, changes, false);
+            let ddl = self.ddl_of(self.default_db(), sql, changes, false)?;
             let annotate = rows.annotate.as_deref();
             self.submit_filled(ddl, FillRows::Logged { annotate }, &mut *rows.fill)?;
             return Ok(0);

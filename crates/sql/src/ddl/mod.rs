@@ -273,16 +273,52 @@ impl Run<'_> {
         sql: String,
         changes: Vec<CatalogChange>,
         suppress_use: bool,
+    ) -> SqlResult<()> {
+        let changes = self.followed(changes)?;
+        Ok(self.submit_all(db, sql, changes, suppress_use)?)
+    }
+
+    /// As `submit`, for changes that name all that they touch.
+    fn submit_all(
+        &self,
+        db: &str,
+        sql: String,
+        changes: Vec<CatalogChange>,
+        suppress_use: bool,
     ) -> Result<(), EngineError> {
         if let Some(t) = &self.temporary {
             return t.ddl(self.db, changes, self.options, None);
         }
-        let ddl = self.ddl_of(db, sql, changes, suppress_use);
+        let ddl = self.plain_ddl(db, sql, changes, suppress_use);
         self.logged(self.db.ddl(ddl, self.options)?);
         Ok(())
     }
 
     fn ddl_of(
+        &self,
+        db: &str,
+        sql: String,
+        changes: Vec<CatalogChange>,
+        suppress_use: bool,
+    ) -> SqlResult<Ddl> {
+        let changes = self.followed(changes)?;
+        Ok(self.plain_ddl(db, sql, changes, suppress_use))
+    }
+
+    /// With what becomes of triggers when their tables change.
+    fn followed(&self, mut changes: Vec<CatalogChange>) -> SqlResult<Vec<CatalogChange>> {
+        let programs = self.env.programs.as_ref();
+        if let Some(p) = programs.filter(|_| self.temporary.is_none()) {
+            let mut more = Vec::new();
+            for c in &changes {
+                more.extend(p.follow(c)?);
+            }
+            changes.extend(more);
+        }
+        Ok(changes)
+    }
+
+    fn plain_ddl(
         &self,
         db: &str,
         sql: String,

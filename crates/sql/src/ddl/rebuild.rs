@@ -89,7 +89,7 @@ impl Run<'_> {
             self.text.to_string(),
             vec![change],
             false,
-        );
+        )?;
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let old = fill.old(&table.def.db, &table.def.name)?;
             let mut copy = Copy::new(self, &old, fill.new_table(&db, &name)?, sources, ignore)?;

@@ -174,7 +174,7 @@ impl Run<'_> {
     ) -> SqlResult<u64> {
         let (db, name) = (def.db.clone(), def.name.clone());
         changes.push(CatalogChange::CreateTable(def));
-        let ddl = self.ddl_of(self.default_db(), self.text.to_string(), changes, false);
+        let ddl = self.ddl_of(self.default_db(), self.text.to_string(), changes, false)?;
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let table = fill.new_table(&db, &name)?;
             let image = table.row(&row.values())?;
@@ -211,7 +211,7 @@ impl Run<'_> {
             def: table.def.clone(),
         };
         let sql = self.text.to_string();
-        let ddl = self.ddl_of(self.default_db(), sql, vec![change], false);
+        let ddl = self.ddl_of(self.default_db(), sql, vec![change], false)?;
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let old = fill.old(db, &name.name)?;
             let new = fill.new_table(db, &name.name)?;
