@@ -6,8 +6,8 @@ use crate::code::{
 use crate::host::Lookup;
 use crate::names::{Names, RowNames};
 use crate::rewrite;
-use narwal_sql::expr::{ExprKind, Scope, bind};
-use narwal_sql::{StatementEnv, Stmt};
+use narwal_sql::expr::ExprKind;
+use narwal_sql::{Scope, StatementEnv, Stmt, bind};
 use narwal_syntax::ParseOptions;
 use narwal_syntax::ast::program::{
     Body, ConditionValue, CursorSource, Declaration, HandlerAction, Loop, LoopKind, Parameter,

@@ -1,17 +1,10 @@
 //! Conditions: which handler deals with one; SIGNAL, RESIGNAL and GET DIAGNOSTICS.
 
 use crate::code::{Calc, Handler, SignalCode, Target, Wanted};
-use crate::run::{Flow, Run};
+use crate::run::{Caught, Flow, Run};
 use narwal_sql::WarningLevel;
 use narwal_types::errors::codes;
 use narwal_types::{SqlError, SqlResult, Value, errors};
-
-/// What a handler is dealing with.
-#[derive(Debug, Clone)]
-pub(crate) struct Caught {
-    error: SqlError,
-    level: WarningLevel,
-}
 
 /// How well a handler's condition fits: the smallest number fits best. `None`: not at all.
 fn fit(wanted: Wanted, code: u16, state: &[u8; 5], warning: bool) -> Option<u8> {

@@ -3,15 +3,21 @@
 use crate::code::{Block, Calc, Kind, Program, Repeat, SqlStep, Step, Target};
 use crate::host::{Host, Rows};
 use crate::literal::literal;
-use crate::raise::Caught;
 use crate::rewrite;
-use narwal_sql::expr::{EvalCtx, NoRow, Shared, push_warning};
-use narwal_sql::store_mode;
+use narwal_sql::expr::{EvalCtx, NoRow, push_warning};
+use narwal_sql::{WarningLevel, store_mode};
 use narwal_syntax::ast::admin::{Admin, Prepared, SetItem, SetValue, Using};
 use narwal_syntax::ast::program::ParameterMode;
 use narwal_syntax::ast::{Expr, Statement};
 use narwal_types::convert::{SqlWarning, StoreTarget, WarnWith, fits, store};
 use narwal_types::{ColumnType, SqlError, SqlResult, Value, ValueRef, errors};
+
+/// What a handler is dealing with.
+#[derive(Debug, Clone)]
+pub(crate) struct Caught {
+    pub(crate) error: SqlError,
+    pub(crate) level: WarningLevel,
+}
 
 /// What comes after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,8 +132,7 @@ impl<'p> Run<'p, '_> {
     pub(crate) fn calc(&mut self, c: &Calc) -> SqlResult<Value> {
         match c {
             Calc::Plain(e) => {
-                let shared = Shared::default();
-                let ctx = EvalCtx::new(self.host.env(), &self.values, &shared);
+                let ctx = EvalCtx::new(self.host.env(), &self.values);
                 e.eval(&ctx, &NoRow)
             }
             Calc::Query(step) => self.one_value(step),
@@ -149,8 +154,7 @@ impl<'p> Run<'p, '_> {
     fn truth(&mut self, c: &Calc) -> SqlResult<bool> {
         match c {
             Calc::Plain(e) => {
-                let shared = Shared::default();
-                let ctx = EvalCtx::new(self.host.env(), &self.values, &shared);
+                let ctx = EvalCtx::new(self.host.env(), &self.values);
                 Ok(e.eval_bool(&ctx, &NoRow)? == Some(true))
             }
             c => {

@@ -28,8 +28,6 @@ pub(crate) struct SessionVars {
     pub user_bytes: AtomicI64,
     /// The default database's collation is asked by `collation_database`.
     pub db: Mutex<Option<Arc<str>>>,
-    /// Procedures that run, the innermost last.
-    pub(crate) calls: Mutex<Vec<(String, String)>>,
 }
 
 struct State {
@@ -57,7 +55,6 @@ impl SessionVars {
             }),
             user_bytes: AtomicI64::new(0),
             db: Mutex::new(None),
-            calls: Mutex::default(),
         }
     }
 

@@ -1,10 +1,10 @@
 //! What a statement knows about its session: [`StatementEnv`], and where variables come from: [`VariableSource`].
 
 use crate::privilege::Needs;
-use crate::sql_mode::SqlMode;
 use crate::{ParamDefault, ParamType};
-use narwal_engine::{EngineError, TableFill};
-use narwal_types::{Collation, SqlError, SqlResult, Value};
+use narwal_engine::{CatalogChange, EngineError, Table, TableFill, Transaction};
+use narwal_syntax::sql_mode::SqlMode;
+use narwal_types::{Collation, ColumnType, SqlError, SqlResult, Value};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,6 +115,82 @@ pub trait VariableSource: Send + Sync {
     ) -> SqlResult<Option<i64>> {
         Ok(None)
     }
+}
+
+/// A stored function as expressions see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFunction {
+    /// Database.
+    pub db: String,
+    /// Name.
+    pub name: String,
+    /// Number of parameters.
+    pub parameters: usize,
+    /// Type of the result.
+    pub returns: ColumnType,
+    /// It runs statements, which need a transaction.
+    pub statements: bool,
+    /// The catalog version that it was found in.
+    pub version: u64,
+}
+
+/// What happens to a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum RowEvent {
+    Insert,
+    Update,
+    Delete,
+}
+
+/// The row that a trigger is about, in the images that the engine has.
+#[derive(Clone, Copy)]
+pub struct TriggerRow<'a> {
+    /// Its table.
+    pub table: &'a Arc<Table>,
+    /// BEFORE.
+    pub before: bool,
+    /// What happens.
+    pub event: RowEvent,
+    /// The row that was there.
+    pub old: Option<&'a [u8]>,
+    /// The row that will be there.
+    pub new: Option<&'a [u8]>,
+}
+
+/// Stored functions and triggers, as the session has them.
+pub trait Programs: Send + Sync {
+    /// A function by its name.
+    fn function(
+        &self,
+        db: Option<&str>,
+        name: &str,
+        env: &StatementEnv,
+    ) -> SqlResult<Option<Arc<StoredFunction>>>;
+    /// Calls it. `txn`: the transaction of the statement around, if its rows are not being read.
+    fn call(
+        &self,
+        function: &StoredFunction,
+        args: Vec<Value>,
+        txn: Option<&mut Transaction>,
+        env: &StatementEnv,
+    ) -> SqlResult<Value>;
+    /// There is a stored program.
+    fn any(&self) -> bool;
+    /// What becomes of stored programs with a change of the catalog: triggers go with their table, and keep it under its
+    /// new name.
+    fn follow(&self, change: &CatalogChange) -> Vec<CatalogChange>;
+    /// Some table has triggers.
+    fn any_triggers(&self) -> bool;
+    /// A table has triggers of this kind.
+    fn has_triggers(&self, table: &Table, before: bool, event: RowEvent) -> bool;
+    /// Runs the triggers for a row; gives the columns of the new row that they have set.
+    fn fire(
+        &self,
+        row: &TriggerRow<'_>,
+        txn: &mut Transaction,
+        env: &StatementEnv,
+    ) -> SqlResult<Vec<(usize, Value)>>;
 }
 
 /// A source without variables.
@@ -255,7 +331,7 @@ pub struct StatementEnv {
     /// While a statement changes rows in strict mode: warnings about values in its expressions end it.
     pub(crate) strict_expressions: std::cell::Cell<bool>,
     /// Stored functions and triggers, if there are any.
-    pub programs: Option<Arc<dyn crate::programs::Programs>>,
+    pub programs: Option<Arc<dyn Programs>>,
     /// The last condition that SIGNAL raised.
     pub raised: RefCell<Option<SqlError>>,
     /// Tables of the statement that runs: those that its functions and triggers can't write.
@@ -487,7 +563,9 @@ impl StatementEnv {
     /// True if texts of this type are seen with spaces up to its length.
     pub(crate) fn pads(&self, ty: &narwal_types::ColumnType) -> bool {
         matches!(ty.kind, narwal_types::TypeKind::Char(_))
-            && self.sql_mode.has(crate::SqlMode::PAD_CHAR_TO_FULL_LENGTH)
+            && self
+                .sql_mode
+                .has(narwal_syntax::SqlMode::PAD_CHAR_TO_FULL_LENGTH)
     }
 
     /// Does something that was done before and told its warnings then.
@@ -522,5 +600,32 @@ impl StatementEnv {
             ));
         }
         Ok(narwal_memory::check()?)
+    }
+}
+
+impl StatementEnv {
+    /// Calls a stored function. `txn`: the statement's transaction, where its rows are not being read.
+    pub(crate) fn call_function(
+        &self,
+        function: &StoredFunction,
+        args: Vec<Value>,
+        txn: Option<&mut Transaction>,
+    ) -> SqlResult<Value> {
+        match &self.programs {
+            Some(p) => p.call(function, args, txn, self),
+            None => Err(SqlError::unsupported("stored functions here")),
+        }
+    }
+
+    /// Who has a table's triggers of this kind, if there are such.
+    #[inline]
+    pub(crate) fn triggers(
+        &self,
+        table: &Table,
+        before: bool,
+        event: RowEvent,
+    ) -> Option<&dyn Programs> {
+        let p = self.programs.as_deref()?;
+        (p.any_triggers() && p.has_triggers(table, before, event)).then_some(p)
     }
 }

@@ -1,12 +1,12 @@
 //! CALL and compound statements: programs as a client runs them, statement by statement, each as if it had come alone.
 
+use super::compiled::{Deeper, Now, Unit, find_procedure, no_procedure};
 use super::definition::Stored;
 use super::rights;
-use super::runtime::{Now, Unit};
-use super::{Deeper, find_procedure, no_procedure};
+use super::sinks::{Forward, Taken};
 use crate::acl::Account;
 use crate::session::ClientSession;
-use crate::statement::{Forward, Source, Taken, keeps_diagnostics};
+use crate::statement::{Source, keeps_diagnostics};
 use crate::status;
 use crate::variables::VarValue;
 use narwal_program::{Head, Host, Kind, Program, Rows, SqlStep, compile};
@@ -108,7 +108,7 @@ impl ClientSession {
             trigger: None,
         };
         let now = Now {
-            instance: &self.instance,
+            store: &self.programs.store,
             env: &self.env,
             lenient: false,
         };
@@ -133,7 +133,7 @@ impl ClientSession {
             current_user: self.env.current_user.clone(),
         };
         if !def.invoker && !self.internal {
-            let Some(account) = rights::account_of(&self.instance, def, &self.env)? else {
+            let Some(account) = rights::account_of(&self.programs.store, def, &self.env)? else {
                 return Err(rights::no_definer(def));
             };
             self.client.account_user.clone_from(&account.user);
@@ -243,7 +243,7 @@ impl Host for AtSession<'_> {
         let s = &mut *self.session;
         let programs = s.programs.clone();
         let unit = find_procedure(&programs, name, &s.env)?;
-        rights::check_execute(&s.instance, &unit.def, &s.env)?;
+        rights::check_execute(&programs.store, &unit.def, &s.env)?;
         Ok(unit.program.clone())
     }
 
@@ -253,7 +253,7 @@ impl Host for AtSession<'_> {
         let unit = programs
             .unit(Stored::Procedure, db, name, &self.session.env)?
             .ok_or_else(|| no_procedure(db, name))?;
-        let _deeper = Deeper::new(&self.session.vars, program)?;
+        let _deeper = Deeper::new(&programs, program, &self.session.env)?;
         let around = self.session.enter_program(&unit)?;
         let arguments = arguments.into_iter().enumerate().collect();
         let mut host = AtSession {

@@ -1,8 +1,8 @@
 //! CREATE, ALTER and DROP of stored programs: each is one commit, with its statement in the log.
 
+use super::compiled::{Now, compile_definition, environment};
 use super::definition::{self, Definition, Stored, TriggerPart};
 use super::rights;
-use super::runtime::{Now, compile_definition, environment};
 use crate::acl;
 use crate::privileges::PrivilegeSet;
 use crate::session::{ClientSession, unknown_database};
@@ -90,7 +90,7 @@ impl ClientSession {
         apply(&mut def, &r.characteristics);
         let env = environment(&self.env, &def);
         let now = Now {
-            instance: &self.instance,
+            store: &self.programs.store,
             env: &env,
             lenient: true,
         };
@@ -289,7 +289,7 @@ impl ClientSession {
         });
         let env = environment(&self.env, &def);
         let now = Now {
-            instance: &self.instance,
+            store: &self.programs.store,
             env: &env,
             lenient: true,
         };

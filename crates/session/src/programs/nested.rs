@@ -1,9 +1,9 @@
 //! Where functions and triggers run: inside of a statement, in its transaction. They give no result sets and commit nothing.
 
+use super::compiled::{Deeper, SessionPrograms, Unit, environment, find_procedure, no_procedure};
 use super::definition::Stored;
 use super::rights;
-use super::runtime::{SessionPrograms, Unit, environment};
-use crate::statement::Taken;
+use super::sinks::Taken;
 use narwal_engine::Transaction;
 use narwal_program::{Host, Program, Rows, SqlStep};
 use narwal_sql::{Outcome, Prepared, Privilege, StatementEnv};
@@ -36,7 +36,7 @@ impl<'a> Nested<'a> {
     }
 
     fn plan(&self, program: &Program, step: &SqlStep) -> SqlResult<Arc<Prepared>> {
-        let db = self.programs.instance.database();
+        let db = self.programs.store.database();
         let mut kept = step.plan.lock();
         if let Some((plan, _)) = &*kept
             && plan.catalog_version() == db.catalog_version()
@@ -44,9 +44,9 @@ impl<'a> Nested<'a> {
         {
             return Ok(plan.clone());
         }
-        let instance = &self.programs.instance;
-        let plan = instance.plan_program(&step.stmt, &program.types, &self.env)?;
-        rights::check_nested(instance, &self.unit.def, plan.needs(), &self.env)?;
+        let store = &self.programs.store;
+        let plan = store.plan_program(&step.stmt, &program.types, &self.env)?;
+        rights::check_nested(store, &self.unit.def, plan.needs(), &self.env)?;
         let plan = Arc::new(plan);
         *kept = Some((plan.clone(), 0));
         Ok(plan)
@@ -97,7 +97,7 @@ impl Host for Nested<'_> {
             Rows::Take(f) => f,
             Rows::Client => &mut refuse,
         });
-        let db = self.programs.instance.database();
+        let db = self.programs.store.database();
         let done = narwal_sql::execute(&plan, values, txn, db, &mut self.env, &mut sink);
         match done {
             Ok(Outcome::Done {
@@ -131,8 +131,8 @@ impl Host for Nested<'_> {
     }
 
     fn procedure(&mut self, name: &[String]) -> SqlResult<Arc<Program>> {
-        let unit = super::find_procedure(self.programs, name, &self.env)?;
-        rights::check_execute(&self.programs.instance, &unit.def, &self.env)?;
+        let unit = find_procedure(self.programs, name, &self.env)?;
+        rights::check_execute(&self.programs.store, &unit.def, &self.env)?;
         Ok(unit.program.clone())
     }
 
@@ -141,9 +141,9 @@ impl Host for Nested<'_> {
         let unit = self
             .programs
             .unit(Stored::Procedure, db, name, &self.env)?
-            .ok_or_else(|| super::no_procedure(db, name))?;
+            .ok_or_else(|| no_procedure(db, name))?;
         let env = environment(&self.env, &unit.def);
-        let _deeper = super::Deeper::new(&self.programs.vars, program)?;
+        let _deeper = Deeper::new(self.programs, program, &self.env)?;
         let mut host = Nested::new(self.programs, &unit, env, self.txn.as_deref_mut());
         let arguments = arguments.into_iter().enumerate().collect();
         let done = narwal_program::run(&unit.program, &mut host, arguments)?;

@@ -1,10 +1,9 @@
 //! With whose privileges programs run, and who may run them.
 
 use super::definition::Definition;
+use super::store::Store;
 use crate::acl::{self, Account};
-use crate::instance::Instance;
 use crate::privileges::PrivilegeSet;
-use crate::session::is_virtual;
 use narwal_sql::{Needs, StatementEnv};
 use narwal_types::errors;
 use narwal_types::{SqlError, SqlResult};
@@ -16,18 +15,14 @@ pub(crate) fn no_definer(def: &Definition) -> SqlError {
 }
 
 /// The account that expressions see as the current one. `None` for one that is none of the accounts: an applier's.
-fn current(instance: &Instance, env: &StatementEnv) -> Option<Arc<Account>> {
+fn current(store: &Store, env: &StatementEnv) -> Option<Arc<Account>> {
     let (user, host) = env.current_user.rsplit_once('@')?;
-    instance.acl().get(user, host).cloned()
+    store.acl().get(user, host).cloned()
 }
 
 /// Error 1370 unless the account may run it: by EXECUTE, or because it is its own.
-pub(crate) fn check_execute(
-    instance: &Instance,
-    def: &Definition,
-    env: &StatementEnv,
-) -> SqlResult<()> {
-    let Some(account) = current(instance, env) else {
+pub(crate) fn check_execute(store: &Store, def: &Definition, env: &StatementEnv) -> SqlResult<()> {
+    let Some(account) = current(store, env) else {
         return Ok(());
     };
     if may(&account, def, PrivilegeSet::EXECUTE) {
@@ -51,14 +46,14 @@ pub(crate) fn denied(account: &Account, def: &Definition, verb: &str) -> SqlErro
 
 /// The account that a program's statements run with.
 pub(crate) fn account_of(
-    instance: &Instance,
+    store: &Store,
     def: &Definition,
     env: &StatementEnv,
 ) -> SqlResult<Option<Arc<Account>>> {
     if def.invoker {
-        return Ok(current(instance, env));
+        return Ok(current(store, env));
     }
-    let acl = instance.acl();
+    let acl = store.acl();
     match acl.get(&def.definer.0, &def.definer.1) {
         Some(a) => Ok(Some(a.clone())),
         None => Err(no_definer(def)),
@@ -67,19 +62,19 @@ pub(crate) fn account_of(
 
 /// Checks what a statement of a function or a trigger needs.
 pub(crate) fn check_nested(
-    instance: &Instance,
+    store: &Store,
     def: &Definition,
     needs: &[Needs],
     env: &StatementEnv,
 ) -> SqlResult<()> {
-    let Some(account) = account_of(instance, def, env)? else {
+    let Some(account) = account_of(store, def, env)? else {
         return Ok(());
     };
     for n in needs {
         let wanted = PrivilegeSet::from(n.privilege);
         let through = n.through.as_ref().and_then(|t| t.account.as_ref());
         let of_view = match through {
-            Some((user, host)) => instance.acl().get(user, host).cloned(),
+            Some((user, host)) => store.acl().get(user, host).cloned(),
             None => None,
         };
         let who = of_view.as_ref().unwrap_or(&account);
@@ -87,7 +82,10 @@ pub(crate) fn check_nested(
             true => who.on_database(&n.db),
             false => who.on_table(&n.db, &n.table),
         };
-        if is_virtual(&n.db) || who.global.has(wanted) || have.has(wanted) {
+        if n.db.eq_ignore_ascii_case("information_schema")
+            || who.global.has(wanted)
+            || have.has(wanted)
+        {
             continue;
         }
         return Err(acl::table_denied(

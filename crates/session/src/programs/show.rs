@@ -393,7 +393,7 @@ pub(crate) fn parameters(view: &View, _: &StatementEnv) -> SqlResult<Rows> {
         if def.kind == Stored::Function {
             one(0, None, None, &def.returns);
         }
-        for (i, (mode, name, ty)) in super::runtime::parameters_of(&def)?.iter().enumerate() {
+        for (i, (mode, name, ty)) in super::compiled::parameters_of(&def)?.iter().enumerate() {
             one(i + 1, Some(mode), Some(name), ty);
         }
     }

@@ -1,11 +1,12 @@
 //! Column definitions and what a table's columns must fulfil together.
 
-use super::{constraint, err};
 use crate::ast::ColumnSpec;
+use crate::ddl::constraint;
+use crate::ddl::run::err;
 use crate::env::StatementEnv;
 use crate::lower::{is_text, too_big};
 use crate::plan::dml::store_mode;
-use crate::show::quote_ident;
+use crate::quote::quote_ident;
 use narwal_engine::{ColumnDef, DefaultDef, GeneratedDef, IndexDef};
 use narwal_types::convert::{NoWarnings, StoreTarget, default_input, store};
 use narwal_types::temporal::fraction_bytes;

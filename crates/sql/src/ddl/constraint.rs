@@ -1,12 +1,14 @@
 //! CHECK constraints, generated columns and DEFAULT expressions of a new definition: names, and what may stand in them.
 
-use super::err;
-use crate::ast::{AstExpr, CheckSpec};
-use crate::exec::rules::bind_text;
-use crate::expr::functions::Steadiness;
-use crate::expr::{Expr, ExprKind, for_each_operand, print, unqualified};
-use crate::show::quote_ident;
+use crate::ast::CheckSpec;
+use crate::bind::table_rules::bind_text;
+use crate::ddl::run::err;
+use crate::expr::node::Steadiness;
+use crate::expr::node::{Expr, ExprKind};
+use crate::expr::{for_each_operand, print, unqualified};
+use crate::quote::quote_ident;
 use narwal_engine::{CheckDef, DefaultDef, Table, TableDef};
+use narwal_syntax::ast::Expr as AstExpr;
 use narwal_syntax::ast::{Expr as Ast, Literal};
 use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;

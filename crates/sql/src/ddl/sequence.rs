@@ -1,15 +1,16 @@
 //! CREATE, ALTER and DROP SEQUENCE.
 
-use super::create_table::engine_name;
 use super::database::reserved_schema;
-use super::{Run, db_of, err, unknown_database};
-use crate::ast::{SequenceOptions, TableName};
-use crate::plan::resolve::no_such_table;
-use crate::show::quote_ident;
+use crate::ast::SequenceOptions;
+use crate::ddl::run::engine_name;
+use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::planner::resolve::no_such_table;
+use crate::quote::quote_ident;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, SequenceRow, Table, TableDef,
     TableFill,
 };
+use narwal_syntax::ast::TableName;
 use narwal_types::{ColumnType, SqlError, SqlResult, TypeKind};
 use std::sync::Arc;
 
@@ -174,7 +175,7 @@ impl Run<'_> {
     ) -> SqlResult<u64> {
         let (db, name) = (def.db.clone(), def.name.clone());
         changes.push(CatalogChange::CreateTable(def));
-        let ddl = self.ddl_of(self.default_db(), self.text.to_string(), changes, false)?;
+        let ddl = self.ddl_of(self.default_db(), self.text.to_string(), changes, false);
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let table = fill.new_table(&db, &name)?;
             let image = table.row(&row.values())?;
@@ -211,7 +212,7 @@ impl Run<'_> {
             def: table.def.clone(),
         };
         let sql = self.text.to_string();
-        let ddl = self.ddl_of(self.default_db(), sql, vec![change], false)?;
+        let ddl = self.ddl_of(self.default_db(), sql, vec![change], false);
         let mut fill = |fill: &mut TableFill<'_>| -> Result<(), EngineError> {
             let old = fill.old(db, &name.name)?;
             let new = fill.new_table(db, &name.name)?;

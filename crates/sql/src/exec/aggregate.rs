@@ -3,9 +3,11 @@
 use super::key_table::KeyTable;
 use super::order::{compare, push_key};
 use crate::env::StatementEnv;
-use crate::expr::{
-    AggFunc, Aggregate, EvalCtx, Expr, RowAccess, append_json, escape_json, quotient_digits,
-};
+use crate::exec::context::RunCtx;
+use crate::expr::escape_json;
+use crate::expr::eval::quotient_digits;
+use crate::expr::functions::json::document::append_value as append_json;
+use crate::expr::node::{AggFunc, Aggregate, Expr, RowAccess};
 use narwal_types::convert::{NoWarnings, to_decimal, to_f64, to_u64};
 use narwal_types::{Collation, Decimal, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use std::cmp::Ordering;
@@ -190,7 +192,7 @@ impl Acc {
         &mut self,
         a: &Aggregate,
         row: &dyn RowAccess,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         let arg = match a.args.as_slice() {
             [] => {
@@ -261,7 +263,7 @@ impl Acc {
         &mut self,
         a: &Aggregate,
         row: &dyn RowAccess,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         if let ([one], AggFunc::Count) = (a.args.as_slice(), a.func) {
             let v = one.eval_ref(ctx, row)?;
@@ -308,7 +310,7 @@ impl Acc {
             && all.deferred
         {
             if a.func != AggFunc::Count {
-                all.held += crate::prepared::row_memory(&[values[0].as_ref()]);
+                all.held += crate::exec::value_list::row_memory(&[values[0].as_ref()]);
                 all.values.append(&mut values);
             }
             return Ok(());

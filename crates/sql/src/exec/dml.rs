@@ -1,24 +1,27 @@
 //! Running INSERT, REPLACE, UPDATE and DELETE.
 
 use super::row_list::RowList;
-use super::rows::LockSpec;
-use super::rules::{check_failed, given_value, rules};
 use super::select::limit_of;
 use super::value_bytes::{put_bytes, take_bytes};
 use super::value_list::ValueList;
 use super::write::{Taken, change_row, delete_row, insert_row};
-use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
+use crate::WarningLevel;
+use crate::bind::table_rules::{check_failed, given_value, rules};
+use crate::env::{RowEvent, StatementEnv, TriggerRow};
+use crate::exec::context::{RunCtx, Running};
+use crate::exec::outcome::Outcome;
+use crate::exec::returning::Returning;
+use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::plan::dml::ReturningPlan;
 use crate::plan::dml::{
     DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
     store_target,
 };
-use crate::plan::select::SelectPlan;
-use crate::prepared::Outcome;
-use crate::programs::{RowEvent, TriggerRow};
-use crate::returning::{Returning, ReturningPlan};
-use crate::{SqlMode, WarningLevel};
+use crate::plan::query::LockSpec;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::SubPlan;
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
+use narwal_syntax::SqlMode;
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};
 use narwal_types::{DateTime, RowLayout, SqlError, SqlResult, TypeKind, Value, ValueRef};
 use smallvec::SmallVec;
@@ -95,7 +98,7 @@ type WithRow<'w> =
 
 pub(super) struct Storer<'a> {
     pub table: &'a Arc<Table>,
-    pub ctx: &'a EvalCtx<'a>,
+    pub ctx: &'a RunCtx<'a>,
     pub mode: StoreMode,
     pub row_no: u64,
 }
@@ -447,12 +450,13 @@ pub(super) fn ignorable(e: &SqlError) -> bool {
 
 impl UpdatePlan {
     /// Runs it.
-    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+    pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let ctx = &EvalCtx {
+        let run = Running {
             subqueries: &subqueries,
-            ..*ctx
+            ..*ctx.run
         };
+        let ctx = &ctx.around(&run);
         let env = ctx.env;
         if self.unsafe_ && env.safe_updates {
             return Err(safe_updates());
@@ -542,14 +546,14 @@ impl UpdatePlan {
     fn image(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         mode: &StoreMode,
         row_no: u64,
         old: &Row,
     ) -> SqlResult<Option<Vec<u8>>> {
         let table = &self.target.table;
         let layout = &table.layout;
-        let apply = |ctx: &EvalCtx<'_>| {
+        let apply = |ctx: &RunCtx<'_>| {
             let storer = Storer {
                 table,
                 ctx,
@@ -589,7 +593,7 @@ impl UpdatePlan {
     fn write(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         pk: &[u8],
         old: &Row,
         new: Vec<u8>,
@@ -668,12 +672,13 @@ fn safe_updates() -> SqlError {
 
 impl DeletePlan {
     /// Runs it.
-    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+    pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let ctx = &EvalCtx {
+        let run = Running {
             subqueries: &subqueries,
-            ..*ctx
+            ..*ctx.run
         };
+        let ctx = &ctx.around(&run);
         if self.unsafe_ && ctx.env.safe_updates {
             return Err(safe_updates());
         }
@@ -793,7 +798,7 @@ impl Reserved {
 
 struct Inserter<'p> {
     plan: &'p InsertPlan,
-    ctx: &'p EvalCtx<'p>,
+    ctx: &'p RunCtx<'p>,
     mode: StoreMode,
     reserved: Reserved,
     rows_left: u64,
@@ -810,7 +815,7 @@ struct Inserter<'p> {
 }
 
 impl InsertPlan {
-    fn inserter<'p>(&'p self, ctx: &'p EvalCtx<'p>, several: bool) -> Inserter<'p> {
+    fn inserter<'p>(&'p self, ctx: &'p RunCtx<'p>, several: bool) -> Inserter<'p> {
         Inserter {
             plan: self,
             ctx,
@@ -828,12 +833,13 @@ impl InsertPlan {
     }
 
     /// Runs it.
-    pub fn run(&self, txn: &mut Transaction, ctx: &EvalCtx<'_>) -> SqlResult<Outcome> {
+    pub fn run(&self, txn: &mut Transaction, ctx: &RunCtx<'_>) -> SqlResult<Outcome> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let ctx = &EvalCtx {
+        let run = Running {
             subqueries: &subqueries,
-            ..*ctx
+            ..*ctx.run
         };
+        let ctx = &ctx.around(&run);
         let env = ctx.env;
         let several = match &self.source {
             RowSource::Values(rows) => rows.len() > 1,
@@ -894,7 +900,7 @@ pub struct LoadedRows<'p> {
 }
 
 impl<'p> LoadedRows<'p> {
-    pub fn new(plan: &'p InsertPlan, ctx: &'p EvalCtx<'p>) -> Self {
+    pub fn new(plan: &'p InsertPlan, ctx: &'p RunCtx<'p>) -> Self {
         LoadedRows {
             inserter: Inserter {
                 counted: false,
@@ -1291,7 +1297,7 @@ impl<'p> Inserter<'p> {
         let table = &plan.table;
         let env = self.ctx.env;
         let layout = &table.layout;
-        let apply = |ctx: &EvalCtx<'_>| {
+        let apply = |ctx: &RunCtx<'_>| {
             let storer = Storer {
                 table,
                 ctx,

@@ -2,7 +2,9 @@
 
 use super::spill::{SpillFile, SpillReader};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, Expr, RowAccess};
+use crate::expr::node::EvalCtx;
+use crate::expr::node::RowAccess;
+use crate::plan::query::SortKey;
 use narwal_types::charset::latin1_text;
 use narwal_types::{Collation, Decimal, RowLayout, SqlResult, ValueRef};
 use std::cmp::{Ordering, Reverse};
@@ -200,15 +202,6 @@ pub fn push_order_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) 
         ValueRef::Member(m) => push_order_key(ValueRef::UInt(m.number), collation, out),
         ValueRef::Bits(b) => push_order_key(ValueRef::UInt(b.value), collation, out),
     }
-}
-
-/// One element of ORDER BY.
-#[derive(Debug, Clone)]
-pub struct SortKey {
-    /// The expression.
-    pub expr: Expr,
-    /// DESC.
-    pub desc: bool,
 }
 
 impl SortKey {

@@ -2,11 +2,14 @@
 
 use super::distinct::Distinct;
 use super::order::{SortBuffer, push_key};
-use super::rows::{Flow, OnRow, TablePlan};
 use super::value_bytes::ValueBytes;
-use crate::expr::{EvalCtx, Expr, ExprKind, ImageRow, NoRow, RowAccess, SubPlan};
-use crate::plan::select::{Digits, Out, SelectPlan};
-use crate::prepared::row_memory;
+use crate::exec::context::{RunCtx, Running};
+use crate::exec::rows::{Flow, OnRow};
+use crate::exec::value_list::row_memory;
+use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::plan::query::SubPlan;
+use crate::plan::query::TablePlan;
+use crate::plan::query::{Digits, Out, SelectPlan};
 use crate::zone::seen;
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};
@@ -30,7 +33,7 @@ pub struct Sent {
 }
 
 /// LIMIT's operand as a number.
-pub fn limit_of(e: &Expr, ctx: &EvalCtx<'_>) -> SqlResult<u64> {
+pub fn limit_of(e: &Expr, ctx: &RunCtx<'_>) -> SqlResult<u64> {
     let v = match &e.kind {
         ExprKind::Param(i) => ctx.params.get(*i).cloned().unwrap_or_default(),
         _ => e.eval(ctx, &NoRow)?,
@@ -68,7 +71,7 @@ impl Output<'_, '_> {
     /// Takes a row; false if no more are wanted.
     pub(super) fn push(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         row: &[u8],
         access: &dyn RowAccess,
     ) -> SqlResult<bool> {
@@ -107,12 +110,7 @@ impl Output<'_, '_> {
 
     /// Takes a row, given what was computed of it.
     #[inline]
-    fn push_values(
-        &mut self,
-        ctx: &EvalCtx<'_>,
-        row: &[u8],
-        computed: &[Value],
-    ) -> SqlResult<bool> {
+    fn push_values(&mut self, ctx: &RunCtx<'_>, row: &[u8], computed: &[Value]) -> SqlResult<bool> {
         let mut computed = computed.iter();
         let mut values: SmallVec<[ValueRef<'_>; 12]> = SmallVec::new();
         let zone = ctx.env.time_zone;
@@ -167,7 +165,7 @@ impl Output<'_, '_> {
     }
 
     /// All rows were pushed: those of DISTINCT that did not fit into memory follow.
-    fn finish(mut self, ctx: &EvalCtx<'_>) -> SqlResult<Sent> {
+    fn finish(mut self, ctx: &RunCtx<'_>) -> SqlResult<Sent> {
         let codec = std::mem::take(&mut self.codec);
         let Some(seen) = self.seen.take() else {
             return Ok(self.sent);
@@ -190,14 +188,15 @@ impl SelectPlan {
     pub fn run(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         emit: &mut Emit<'_>,
     ) -> SqlResult<Sent> {
         let subqueries = SubPlan::run_all(&self.subqueries, txn, ctx)?;
-        let ctx = &EvalCtx {
+        let run = Running {
             subqueries: &subqueries,
-            ..*ctx
+            ..*ctx.run
         };
+        let ctx = &ctx.around(&run);
         let (skip, mut left) = self.skip_and_count(ctx)?;
         if let Some(n) = self.stop_after
             && !self.calc_found_rows
@@ -232,7 +231,7 @@ impl SelectPlan {
     fn run_rows(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         layout: Option<&RowLayout>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
@@ -303,8 +302,8 @@ impl SelectPlan {
     pub(super) fn evaluating<T>(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
-        f: impl FnOnce(&EvalCtx<'_>) -> SqlResult<T>,
+        ctx: &RunCtx<'_>,
+        f: impl FnOnce(&RunCtx<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         if self.row_wise {
             ctx.with_txn(txn, f)
@@ -317,8 +316,8 @@ impl SelectPlan {
     pub(super) fn no_rows(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
-        f: impl FnOnce(&EvalCtx<'_>) -> SqlResult<()>,
+        ctx: &RunCtx<'_>,
+        f: impl FnOnce(&RunCtx<'_>) -> SqlResult<()>,
     ) -> SqlResult<()> {
         self.evaluating(txn, ctx, |ctx| match &self.filter {
             Some(w) if !w.matches(ctx, &NoRow)? => Ok(()),
@@ -327,7 +326,7 @@ impl SelectPlan {
     }
 
     /// LIMIT: rows to skip, rows to send.
-    fn skip_and_count(&self, ctx: &EvalCtx<'_>) -> SqlResult<(u64, u64)> {
+    fn skip_and_count(&self, ctx: &RunCtx<'_>) -> SqlResult<(u64, u64)> {
         let Some(l) = &self.limit else {
             return Ok((0, u64::MAX));
         };
@@ -348,7 +347,7 @@ impl SelectPlan {
     pub fn run_in_portions(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         (max_rows, max_bytes): (usize, u64),
         on_rows: &mut OnRows<'_>,
     ) -> SqlResult<bool> {
@@ -430,7 +429,7 @@ impl SelectPlan {
     pub(super) fn source(
         &self,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         keys_only: bool,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
@@ -449,7 +448,7 @@ impl SelectPlan {
         &self,
         t: &TablePlan,
         txn: &mut Transaction,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         keys_only: bool,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {

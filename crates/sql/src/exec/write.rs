@@ -2,7 +2,7 @@
 //! holds for each changed row (constraints, say) has its place here.
 
 use crate::env::StatementEnv;
-use crate::programs::{RowEvent, TriggerRow};
+use crate::env::{RowEvent, TriggerRow};
 use narwal_engine::{EngineError, Row, Table, Transaction};
 use narwal_types::SqlResult;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Comparison of values of different types.
 
-use super::eval::Warn;
 use crate::env::StatementEnv;
+use crate::expr::node::CmpOp;
+use crate::expr::value::Warn;
 use narwal_types::charset::latin1_text;
 use narwal_types::convert::{number_parts, to_decimal, to_f64};
 use narwal_types::temporal_parse::{DateRules, datetime_from_number, parse_datetime, parse_time};
@@ -192,4 +193,15 @@ fn read_time(v: ValueRef<'_>, env: &StatementEnv) -> Time {
         warn(env, "time", v);
         Time::default()
     })
+}
+
+pub(crate) fn satisfied(op: CmpOp, o: Ordering) -> bool {
+    match op {
+        CmpOp::Eq | CmpOp::NullSafeEq => o == Ordering::Equal,
+        CmpOp::Ne => o != Ordering::Equal,
+        CmpOp::Lt => o == Ordering::Less,
+        CmpOp::Le => o != Ordering::Greater,
+        CmpOp::Gt => o == Ordering::Greater,
+        CmpOp::Ge => o != Ordering::Less,
+    }
 }

@@ -1,7 +1,7 @@
 //! Expressions as text, for messages (error 1690 names the expression).
 
 use super::functions::json::SCALAR;
-use super::{ArithOp, CmpOp, Expr, ExprKind};
+use crate::expr::node::{ArithOp, CmpOp, Expr, ExprKind};
 use narwal_types::Value;
 use std::fmt;
 
@@ -73,7 +73,7 @@ impl fmt::Display for Expr {
             ExprKind::And(v) => write!(f, "{}", List(v, " and ")),
             ExprKind::Or(v) => write!(f, "{}", List(v, " or ")),
             ExprKind::Subquery(s) => {
-                use super::SubqueryUse as U;
+                use crate::expr::node::SubqueryUse as U;
                 let list = List(&s.left, ",");
                 match s.used {
                     U::Value => f.write_str("(subquery)"),

@@ -215,7 +215,7 @@ fn qualified(q: &Qualified) -> String {
     let names: Vec<String> = names
         .into_iter()
         .flatten()
-        .map(crate::show::quote_ident)
+        .map(crate::quote::quote_ident)
         .collect();
     names.join(".")
 }
@@ -448,7 +448,7 @@ impl Printer<'_> {
     fn function(&self, f: &Call) -> Printed {
         let name = f.name.to_ascii_lowercase();
         if let Some(db) = &f.db {
-            let quoted = crate::show::quote_ident;
+            let quoted = crate::quote::quote_ident;
             return Printed::whole(format!(
                 "{}.{}({})",
                 quoted(db),
@@ -456,7 +456,7 @@ impl Printer<'_> {
                 self.list(&f.args)
             ));
         }
-        if super::AggFunc::named(&name).is_some() {
+        if crate::expr::node::AggFunc::named(&name).is_some() {
             return Printed::whole(self.aggregate(&name, f));
         }
         let args: Vec<&Ast> = f.args.iter().collect();
@@ -484,7 +484,7 @@ impl Printer<'_> {
         name: &narwal_syntax::ast::TableName,
         numbers: &[Option<&String>],
     ) -> Printed {
-        let quoted = crate::show::quote_ident;
+        let quoted = crate::quote::quote_ident;
         let mut text = format!(
             "{function}({}.{}",
             quoted(name.db.as_deref().unwrap_or_default()),
@@ -666,7 +666,7 @@ impl Printer<'_> {
             Ast::Nested(e) => self.print(e),
             Ast::Literal(l) => Printed::whole(value(l)),
             Ast::Param(_) => Printed::whole("?"),
-            Ast::Column(name) => Printed::whole(crate::show::quote_ident(name)),
+            Ast::Column(name) => Printed::whole(crate::quote::quote_ident(name)),
             Ast::Qualified(q) => Printed::whole(qualified(q)),
             Ast::UserVar(name) => Printed::whole(format!("@`{name}`")),
             Ast::SystemVar(v) => Printed::whole(self.system_variable(v)),

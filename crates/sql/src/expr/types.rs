@@ -1,21 +1,17 @@
 //! Result types of expressions, and which collation a result or a comparison has.
 
-use super::{ArithOp, Coercibility, Expr, ExprType};
+use crate::expr::node::NOT_FIXED;
+use crate::expr::node::{ArithOp, Coercibility, Expr, ExprType};
 use narwal_types::collation::char_count;
 use narwal_types::decimal::{DIV_PRECISION_INCREMENT, MAX_PRECISION, MAX_SCALE};
 use narwal_types::{
     BlobSize, Charset, Collation, ColumnType, SqlError, SqlResult, TypeKind, Value,
 };
 
-/// [`ExprType::decimals`] of floating point values.
-pub const NOT_FIXED: u8 = 39;
 /// The type of a `?` that is known only when the statement is executed; a string can stand for everything.
 pub fn param() -> ExprType {
     ExprType::text(16_383, true)
 }
-
-/// A cast without a length.
-pub const NO_LENGTH: u16 = u16::MAX;
 
 impl ExprType {
     /// The type of a column or of a value in a column's domain.
@@ -468,4 +464,8 @@ impl ExprType {
             ExprType::bigint(false, self.nullable)
         }
     }
+}
+
+pub(crate) fn bool_ty(nullable: bool) -> ExprType {
+    ExprType::int(nullable)
 }

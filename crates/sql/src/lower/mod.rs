@@ -11,9 +11,10 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{AstExpr, ExplainForm, Literal, Stmt};
+use crate::ast::{ExplainForm, Stmt};
 use narwal_syntax::ast::admin::Admin;
 use narwal_syntax::ast::{ExplainForm as Form, Statement};
+use narwal_syntax::ast::{Expr as AstExpr, Literal};
 use narwal_types::{SqlError, SqlResult};
 
 pub use ddl::variable_type;

@@ -1,6 +1,6 @@
 //! What queries and DML may not have yet.
 
-use crate::ast::{
+use narwal_syntax::ast::{
     Delete, From, Insert, InsertSource, Into, IntoVariable, Join, LoadData, Select, TableRef,
     Update,
 };

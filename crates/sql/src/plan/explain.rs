@@ -2,13 +2,14 @@
 
 use super::access::{Access, Lookup};
 use super::sarg::ColCond;
-use super::select::SelectPlan;
-use crate::ast::SetKind;
-use crate::exec::rows::{Rows, TablePlan};
-use crate::exec::set::SetPlan;
-use crate::expr::{Expr, ExprKind, SubPlan};
+use crate::expr::node::{Expr, ExprKind};
 use crate::plan::interval::key_len;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::SetPlan;
+use crate::plan::query::SubPlan;
+use crate::plan::query::{Rows, TablePlan};
 use narwal_engine::Table;
+use narwal_syntax::ast::SetKind;
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, TypeKind, Value};
 
 /// A result column without a table.

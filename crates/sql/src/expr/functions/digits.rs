@@ -2,9 +2,11 @@
 
 use super::string::text_bytes;
 use super::typing::bytes;
-use super::{Call, Expr, ExprKind, ExprType, Function, SqlError, SqlResult, Typing, Val};
-use crate::expr::eval::Warn;
+use crate::expr::node::{Call, Expr, ExprKind, ExprType, Function, Typing};
+use crate::expr::value::Val;
+use crate::expr::value::Warn;
 use narwal_types::convert::{to_f64, to_integer};
+use narwal_types::{SqlError, SqlResult};
 use narwal_types::{Value, ValueRef};
 use std::fmt::Write as _;
 
