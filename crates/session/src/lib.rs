@@ -15,6 +15,7 @@
 //! | `apply.rs` | event groups of other servers: import, replicas |
 //! | `replica/` | the server as a replica: connections, their statements, filters |
 //! | `admin.rs`, `words.rs`, `lower/` | administrative statements, made from the parser's trees |
+//! | `programs/` | stored programs: their definitions, CALL, functions and triggers |
 //! | `session.rs` | [`ClientSession`]: the parts of a session and how it begins |
 //! | `session_vars.rs`, `settings.rs` | a session's variables; the settings that they make |
 //! | `open_transaction.rs`, `xa_branch.rs`, `slots.rs`, `plan_cache.rs`, `tracker.rs`, `locks.rs`, `applying.rs` | the state of a session's parts |
@@ -67,6 +68,7 @@ mod plugins;
 mod prepared;
 mod privileges;
 mod process;
+mod programs;
 mod raw_literals;
 mod read_lock;
 mod reads;

@@ -77,6 +77,10 @@ pub struct ClientSession {
     pub(crate) track: Tracker,
     /// The password has expired: nothing but SET goes until it is a new one.
     pub(crate) must_change_password: bool,
+    /// Stored programs, compiled.
+    pub(crate) programs: Arc<crate::programs::SessionPrograms>,
+    /// So many programs run within each other.
+    pub(crate) in_program: u32,
     /// `character_set_results`, with the collation that results are described with.
     pub(crate) results: Option<Collation>,
 }
@@ -117,7 +121,10 @@ impl ClientSession {
         }
         let process = Arc::new(process);
         let vars = Arc::new(SessionVars::new(instance.clone(), client.id));
+        let programs = crate::programs::SessionPrograms::new(instance.database().clone());
+        let programs = Arc::new(programs);
         let mut env = StatementEnv::new(vars.clone());
+        env.programs = Some(programs.clone());
         env.tmp_dir = std::path::Path::new(&vars.value("tmpdir").show()).into();
         env.connection_id = u64::from(client.id);
         env.interrupt = process.interrupt.clone();
@@ -155,6 +162,8 @@ impl ClientSession {
             pending: None,
             track: Tracker::default(),
             must_change_password: false,
+            programs,
+            in_program: 0,
             results: Some(Collation::default()),
         };
         s.start_as_client()?;

@@ -49,6 +49,7 @@ impl ClientSession {
         }
         // A KILL QUERY that came when nothing ran is void; a KILL CONNECTION is not, nor what stops an applier.
         if !self.internal
+            && self.in_program == 0
             && self.process.interrupt.load(Ordering::Relaxed)
             && !self.process.killed.load(Ordering::Relaxed)
         {
@@ -56,7 +57,7 @@ impl ClientSession {
             self.process.kill_flag.new_statement();
             self.process.timed_out.store(false, Ordering::Relaxed);
         }
-        if self.settings.statement_time_micros > 0 {
+        if self.settings.statement_time_micros > 0 && self.in_program == 0 {
             self.process.deadline.store(
                 self.instance.processes.now() + self.settings.statement_time_micros,
                 Ordering::Release,
@@ -67,7 +68,9 @@ impl ClientSession {
     /// Ends a failed statement: its error goes into the diagnostics area, its number may be changed.
     pub(crate) fn fail<T>(&mut self, mut e: SqlError) -> SqlResult<T> {
         // The statement may itself have changed max_statement_time: the deadline is what counts.
-        self.process.deadline.store(0, Ordering::Release);
+        if self.in_program == 0 {
+            self.process.deadline.store(0, Ordering::Release);
+        }
         if e.code == codes::QUERY_INTERRUPTED && self.process.killed.load(Ordering::Relaxed) {
             e = errors::CONNECTION_KILLED.plain();
         } else if e.code == codes::QUERY_INTERRUPTED
@@ -134,7 +137,7 @@ impl ClientSession {
     }
 
     pub(crate) fn end_success(&mut self) {
-        if self.process.deadline.load(Ordering::Relaxed) != 0 {
+        if self.in_program == 0 && self.process.deadline.load(Ordering::Relaxed) != 0 {
             self.process.deadline.store(0, Ordering::Release);
         }
         self.publish_results();
@@ -271,6 +274,9 @@ impl ClientSession {
                 text,
             } => self.run_with_settings(&settings, *statement, &text, out, more),
             Work::Admin(admin) => self.run_admin(&admin, out, more),
+            Work::Program(p) => self.run_program(*p, text, out, more),
+            Work::DropProgram(kind, d) => self.drop_program(kind, &d, text, out, more),
+            Work::AlterRoutine(a) => self.alter_routine(&a, text, out, more),
             Work::Sql(stmt) => self.run_stmt(&stmt, text, out, more),
         }
     }
@@ -329,6 +335,10 @@ impl ClientSession {
             Source::Text(stmt) => self.plan(stmt, text),
             Source::Shape(stmt, values) => self.plan_with_slots(stmt, text, values),
             Source::Handle(handle) => self.plan_slot(*handle, text),
+            Source::Typed(stmt, types) => {
+                let stmt = narwal_program::with_params(stmt, types.len());
+                self.plan_typed(&stmt, text, types)
+            }
         }
     }
 
@@ -635,6 +645,8 @@ pub(crate) enum Source<'a> {
     Shape(&'a Stmt, &'a [Value]),
     /// A prepared statement.
     Handle(u32),
+    /// A statement of a stored program, whose parameters have these types.
+    Typed(&'a Stmt, &'a [narwal_sql::ParamType]),
 }
 
 pub(crate) fn table_changed() -> SqlError {

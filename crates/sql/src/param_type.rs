@@ -7,6 +7,8 @@ use narwal_types::{TypeKind, ValueRef};
 pub enum ParamType {
     /// NULL, or not known yet.
     Null,
+    /// A variable of a stored program: its own type.
+    Typed(narwal_types::ColumnType),
     /// An integer type with its sign.
     Int(TypeKind, bool),
     /// FLOAT.

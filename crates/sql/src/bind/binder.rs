@@ -17,7 +17,7 @@ use crate::expr::node::{
     AggFunc, Aggregate, ArithOp, CmpOp, Coercibility, Expr, ExprKind, ExprType, ListOptions,
     SubqueryUse,
 };
-use crate::expr::node::{Function, Results, Takes};
+use crate::expr::node::{Function, Results, StoredCall, Takes};
 use crate::expr::node::{NO_LENGTH, NOT_FIXED};
 use crate::expr::types;
 use crate::expr::types::bool_ty;
@@ -29,6 +29,7 @@ use narwal_syntax::ast::{
     SystemVar, TableName, TemporalKind, TrimSide, UnaryOp, VarScope,
 };
 use narwal_syntax::sql_mode::SqlMode;
+use narwal_types::errors;
 use narwal_types::temporal_parse::{DateRules, parse_datetime, parse_time};
 use narwal_types::{
     Charset, Collation, ColumnType, Fixed, FixedKind, SqlError, SqlResult, TypeKind, Value,
@@ -566,6 +567,9 @@ impl Binder<'_> {
         }
         env.params_bound.set(env.params_bound.get() + 1);
         let ty = match env.param_types.borrow().get(n) {
+            Some(t @ crate::ParamType::Typed(_)) => {
+                return Ok(make(ExprKind::Param(n), t.expr_type()));
+            }
             Some(t) => t.expr_type(),
             None => types::param(),
         };
@@ -1304,8 +1308,8 @@ impl Binder<'_> {
         if f.spaced {
             return Err(misplaced(written));
         }
-        if f.db.is_some() {
-            return Err(self.no_function(f.db.as_deref(), written));
+        if let Some(db) = &f.db {
+            return self.stored(f, Some(db));
         }
         let name = written.to_ascii_lowercase();
         if !f.parens {
@@ -1361,8 +1365,32 @@ impl Binder<'_> {
         match functions::lookup(&name) {
             Some(f) if f.accepts(args.len()) => self.call(f, args),
             Some(_) => Err(wrong_count(written)),
-            None => Err(self.no_function(None, written)),
+            None => self.stored(f, None),
         }
+    }
+
+    /// A call of a stored function.
+    fn stored(&self, f: &Call, db: Option<&str>) -> SqlResult<Expr> {
+        let env = self.scope.env;
+        let found = match &env.programs {
+            Some(p) => p.function(db, &f.name, env)?,
+            None => None,
+        };
+        let Some(function) = found else {
+            return Err(self.no_function(db, &f.name));
+        };
+        if function.parameters != f.args.len() {
+            let name = format!("{}.{}", function.db, function.name);
+            let (wanted, given) = (function.parameters, f.args.len());
+            return Err(errors::SP_WRONG_NO_OF_ARGS.with([&"FUNCTION", &name, &wanted, &given]));
+        }
+        let args = f.args.iter().map(|a| self.expr(a));
+        let args = args.collect::<SqlResult<Vec<_>>>()?;
+        let ty = ExprType::of_column(function.returns, true);
+        Ok(make(
+            ExprKind::Stored(Box::new(StoredCall { function, args })),
+            ty,
+        ))
     }
 
     fn insert_value(&self, ast: &Ast) -> SqlResult<Expr> {

@@ -85,6 +85,11 @@ impl Expr {
                 return self.eval_ref(ctx, row);
             }
             ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
+            ExprKind::Stored(c) => {
+                let args = c.args.iter().map(|a| a.eval(ctx, row));
+                let args = args.collect::<SqlResult<Vec<Value>>>()?;
+                Val::Owned(ctx.subqueries.call(&c.function, args, ctx.env)?)
+            }
             ExprKind::Item(_, e) => return e.eval_ref(ctx, row),
             ExprKind::InsertValue(c) => {
                 let v = row.insert_value(*c)?;

@@ -4,7 +4,9 @@ use super::charset::{charset, default_of};
 use super::refuse::unsupported;
 use narwal_syntax::SqlMode;
 use narwal_syntax::ast::ddl::{DataType, TypeAttribute, TypeName};
-use narwal_types::{BlobSize, Collation, FixedKind, Members, SqlError, SqlResult, TypeKind};
+use narwal_types::{
+    BlobSize, Collation, ColumnType, FixedKind, Members, SqlError, SqlResult, TypeKind,
+};
 
 /// A type: kind, sign, and what decides its collation.
 #[derive(Default)]
@@ -29,6 +31,35 @@ pub(crate) fn too_big(column: &str, max: u32) -> SqlError {
             "Column length too big for column '{column}' (max = {max}); use BLOB or TEXT instead"
         ),
     )
+}
+
+/// The type of a variable of a stored program. A TIMESTAMP is kept as it is seen.
+pub fn variable_type(
+    t: &DataType,
+    collation: Option<&str>,
+    default: Collation,
+    sql_mode: SqlMode,
+) -> SqlResult<ColumnType> {
+    let (kind, ty) = data_type(t, "", sql_mode)?;
+    let kind = match kind {
+        TypeKind::Timestamp(n) => TypeKind::DateTime(n),
+        k => k,
+    };
+    let mut column = ColumnType {
+        kind,
+        unsigned: ty.unsigned,
+        collation: Collation::Binary,
+    };
+    if column.has_charset() {
+        let named = collation.map(super::charset::collation).transpose()?;
+        let c = named.or(ty.collation).unwrap_or(default);
+        column.collation = if ty.bin {
+            c.charset().bin_collation()
+        } else {
+            c
+        };
+    }
+    Ok(column)
 }
 
 /// The type of a column.
