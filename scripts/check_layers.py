@@ -20,10 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 # Crate -> files in circles today. Lower it when it has become less; a crate that has none goes from the list.
-LEFT: dict[str, int] = {
-    "archive": 7, "crypt": 9, "log": 25, "memory": 2, "narwal": 55, "replica": 6, "replication": 3, "server": 2,
-    "session": 19, "sql": 98, "syntax": 17, "types": 3,
-}  # fmt: skip
+LEFT: dict[str, int] = {"narwal": 55, "session": 19, "syntax": 17}
 
 # Crate -> its folders and files at the top of `src`, from the lowest floor up (docs/architecture.md says what each knows).
 ORDER: dict[str, list[str]] = {
@@ -31,6 +28,11 @@ ORDER: dict[str, list[str]] = {
         "error", "clock", "folder", "bell", "key", "gtid_list", "catalog", "store", "locks", "record", "groups", "classic",
         "options", "counters", "binlog", "pressure", "parts", "recovery", "txn", "checkpoint", "commit", "apply", "ddl",
         "xa", "backup", "db", "check",
+    ],
+    "sql": [
+        "quote", "seeded", "like", "zone", "star", "year_text", "text", "file_format", "privilege", "ast", "param_type",
+        "env", "virtual_tables", "lower", "expr", "shape", "bind", "query_walk", "literal_rows", "view_def", "plan",
+        "planner", "exec", "prepared", "show", "view", "ddl",
     ],
 }  # fmt: skip
 
@@ -132,7 +134,7 @@ class Crate:
     def __init__(self, folder: Path) -> None:
         src = folder / "src"
         self.name = folder.name
-        files = [f for f in sorted(src.rglob("*.rs")) if not re.search(r"(^|/)tests?(/|\.rs$)", str(f.relative_to(src)))]
+        files = [f for f in sorted(src.rglob("*.rs")) if not re.search(r"(^|[/_])tests?(/|\.rs$)", str(f.relative_to(src)))]
         self.files = {f.module: f for f in (File(src, p) for p in files)}
         self.arrows: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for f in self.files.values():

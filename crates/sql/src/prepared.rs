@@ -5,17 +5,18 @@ use crate::bind::bind;
 use crate::bind::scope::Scope;
 use crate::env::StatementEnv;
 use crate::exec::context::{RunCtx, Running, Shared};
+use crate::exec::outcome::Outcome;
 use crate::exec::value_list::ValueList;
 use crate::expr::node::NoRow;
-use crate::load::LoadPlan;
+use crate::plan::dml::LoadPlan;
+use crate::plan::dml::ReturningPlan;
+use crate::plan::dml::WriteJoinPlan;
 use crate::plan::dml::{DeletePlan, InsertPlan, RowSource, UpdatePlan};
-use crate::plan::estimate::Basis;
 use crate::plan::explain;
-use crate::plan::resolve::{Resolver, no_such_table};
-use crate::plan::select::SelectPlan;
-use crate::plan::write_join::WriteJoinPlan;
+use crate::plan::query::SelectPlan;
+use crate::planner::estimate::Basis;
+use crate::planner::resolve::{Resolver, no_such_table};
 use crate::privilege::{Needs, Privilege};
-use crate::returning::{Returned, ReturningPlan};
 use crate::virtual_tables::VirtualTables;
 use crate::year_text::{YearText, has_year};
 use narwal_engine::{
@@ -53,33 +54,6 @@ pub struct Prepared {
     basis: Basis,
     /// A SELECT that takes row locks.
     locks: bool,
-}
-
-/// What a statement did.
-pub enum Outcome {
-    /// A result set: `begin_rows` and the rows went to the sink; `end_rows` is the session's.
-    Rows {
-        /// Rows sent.
-        rows: u64,
-        /// FOUND_ROWS() for the next statement.
-        found_rows: u64,
-    },
-    /// A result set of a statement that changed rows.
-    Returned {
-        /// Its rows, not sent yet.
-        rows: Returned,
-        /// As in `Done`.
-        last_insert_id: u64,
-    },
-    /// No result set.
-    Done {
-        /// Affected rows, for the OK packet and ROW_COUNT().
-        affected: u64,
-        /// First generated AUTO_INCREMENT value, for the OK packet and LAST_INSERT_ID(); 0 = none, keep the old one.
-        last_insert_id: u64,
-        /// The OK packet's text.
-        info: String,
-    },
 }
 
 impl Prepared {
@@ -471,16 +445,6 @@ fn select(
             sent.rows
         },
     })
-}
-
-/// Bytes that a row takes when it is kept, roughly.
-pub(crate) fn row_memory(row: &[ValueRef<'_>]) -> u64 {
-    row.iter()
-        .map(|v| match v {
-            ValueRef::Str(s) | ValueRef::Bytes(s) => s.len() as u64 + 64,
-            _ => 64,
-        })
-        .sum()
 }
 
 fn send_all(

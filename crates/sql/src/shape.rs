@@ -368,7 +368,8 @@ fn is_column(e: &AstExpr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ParseOptions, parse_statement};
+    use crate::parse_statement;
+    use narwal_syntax::ParseOptions;
 
     fn slots_of(text: &str) -> (String, Vec<Value>) {
         let mut s = Shape::default();

@@ -1,17 +1,19 @@
 //! ALTER TABLE and RENAME TABLE: what the new definition is, and whether the rows must be written anew for it.
 
 use super::column::{check_auto_increment, check_row_size, column_def};
-use super::create_table::engine_name;
 use super::database::reserved_schema;
 use super::foreign::after_alter;
-use super::index::{cant_drop, index_def, index_rank, note_twice, prefix_of};
-use super::{Run, constraint, db_of, err};
 use crate::ast::{
     AlterAction, ColumnPlace, ColumnSpec, DropKind, ForeignKeySpec, IndexSpec, TableElements,
 };
+use crate::ddl::constraint;
+use crate::ddl::index::{cant_drop, index_def, note_twice, prefix_of};
+use crate::ddl::run::engine_name;
+use crate::ddl::run::{Run, db_of, err};
 use crate::exec::dml::duplicate_entry;
-use crate::plan::resolve::no_such_table;
+use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
+use crate::show::index_rank;
 use crate::virtual_tables::INFORMATION_SCHEMA;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, IndexColumn, IndexDef, Table, TableDef,

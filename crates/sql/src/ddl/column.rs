@@ -1,7 +1,8 @@
 //! Column definitions and what a table's columns must fulfil together.
 
-use super::{constraint, err};
 use crate::ast::ColumnSpec;
+use crate::ddl::constraint;
+use crate::ddl::run::err;
 use crate::env::StatementEnv;
 use crate::lower::{is_text, too_big};
 use crate::plan::dml::store_mode;

@@ -1,8 +1,8 @@
 //! CHECK constraints, generated columns and DEFAULT expressions of a new definition: names, and what may stand in them.
 
-use super::err;
 use crate::ast::CheckSpec;
 use crate::bind::table_rules::bind_text;
+use crate::ddl::run::err;
 use crate::expr::node::Steadiness;
 use crate::expr::node::{Expr, ExprKind};
 use crate::expr::{for_each_operand, print, unqualified};

@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP DATABASE.
 
-use super::{Run, err, unknown_database};
 use crate::ast::DdlStmt;
+use crate::ddl::run::{Run, err, unknown_database};
 use crate::env::StatementEnv;
 use narwal_engine::{CatalogChange, DatabaseDef};
 use narwal_types::{SqlError, SqlResult};

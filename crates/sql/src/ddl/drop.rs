@@ -1,6 +1,6 @@
 //! DROP TABLE.
 
-use super::{Run, db_of, err};
+use crate::ddl::run::{Run, db_of, err};
 use crate::quote::quote_ident;
 use narwal_engine::CatalogChange;
 use narwal_syntax::ast::TableName;

@@ -1,8 +1,8 @@
 //! Foreign keys in DDL: what a definition needs, the indexes made for it, and what other tables' keys forbid.
 
 use super::index::index_def;
-use super::{Run, db_of, err};
 use crate::ast::{ForeignKeySpec, IndexSpec};
+use crate::ddl::run::{Run, db_of, err};
 use crate::quote::quote_ident;
 use narwal_engine::{Catalog, ColumnDef, ForeignAction, ForeignKeyDef, IndexDef, Table, TableDef};
 use narwal_syntax::ast::TableName;

@@ -1,8 +1,8 @@
 //! ALTER TABLE that writes every row anew.
 
-use super::{Run, err};
 use crate::ast::Duplicates;
 use crate::bind::table_rules::{check_failed, rules};
+use crate::ddl::run::{Run, err};
 use crate::exec::dml::{duplicate_entry, stored_now};
 use crate::expr::node::{EvalCtx, RowAccess};
 use crate::plan::dml::{store_mode, store_target};

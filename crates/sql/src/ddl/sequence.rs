@@ -1,10 +1,10 @@
 //! CREATE, ALTER and DROP SEQUENCE.
 
-use super::create_table::engine_name;
 use super::database::reserved_schema;
-use super::{Run, db_of, err, unknown_database};
 use crate::ast::SequenceOptions;
-use crate::plan::resolve::no_such_table;
+use crate::ddl::run::engine_name;
+use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
 use narwal_engine::{
     CatalogChange, ColumnDef, DefaultDef, EngineError, FillRows, SequenceRow, Table, TableDef,

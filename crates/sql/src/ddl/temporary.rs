@@ -1,7 +1,7 @@
 //! DDL on temporary tables: which statements are about them, and what is different then.
 
-use super::{Run, db_of, err};
 use crate::ast::DdlStmt;
+use crate::ddl::run::{Run, db_of, err};
 use crate::env::StatementEnv;
 use crate::quote::quote_ident;
 use crate::show::show_create_table;

@@ -1,10 +1,11 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
-use super::{Run, db_of, err, unknown_database};
 use crate::ast::{CreateView, Definer, ViewCreation};
-use crate::plan::resolve::no_such_table;
+use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::planner::resolve::no_such_table;
 use crate::quote::quote_ident;
-use crate::view::{attributes, wrong_kind};
+use crate::view::attributes;
+use crate::view_def::wrong_kind;
 use narwal_engine::{CatalogChange, CheckOption, ViewAlgorithm, ViewDef};
 use narwal_syntax::ast::TableName;
 use narwal_types::{SqlError, SqlResult};

@@ -349,7 +349,7 @@ impl Acc {
             && all.deferred
         {
             if a.func != AggFunc::Count {
-                all.held += crate::prepared::row_memory(&[values[0].as_ref()]);
+                all.held += crate::exec::value_list::row_memory(&[values[0].as_ref()]);
                 all.values.append(&mut values);
             }
             return Ok(());

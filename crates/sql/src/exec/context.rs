@@ -4,8 +4,8 @@
 use super::row_list::RowList;
 use super::subquery_rows::SubqueryRows;
 use crate::env::StatementEnv;
-use crate::exec::subquery::SubPlan;
 use crate::expr::EvalCtx;
+use crate::plan::query::SubPlan;
 use ahash::AHashMap;
 use narwal_engine::Transaction;
 use narwal_types::{SqlError, SqlResult, Value};

@@ -1,7 +1,6 @@
 //! Running INSERT, REPLACE, UPDATE and DELETE.
 
 use super::row_list::RowList;
-use super::rows::LockSpec;
 use super::select::limit_of;
 use super::value_bytes::{put_bytes, take_bytes};
 use super::value_list::ValueList;
@@ -10,15 +9,17 @@ use crate::WarningLevel;
 use crate::bind::table_rules::{check_failed, given_value, rules};
 use crate::env::StatementEnv;
 use crate::exec::context::{RunCtx, Running};
-use crate::exec::subquery::SubPlan;
+use crate::exec::outcome::Outcome;
+use crate::exec::returning::Returning;
 use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
+use crate::plan::dml::ReturningPlan;
 use crate::plan::dml::{
     DefaultValue, DeletePlan, InsertPlan, RowSource, SetPlan, StoreValue, UpdatePlan, store_mode,
     store_target,
 };
-use crate::plan::select::SelectPlan;
-use crate::prepared::Outcome;
-use crate::returning::{Returning, ReturningPlan};
+use crate::plan::query::LockSpec;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::SubPlan;
 use narwal_engine::{LockMode, LockWait, Row, Table, Transaction};
 use narwal_syntax::SqlMode;
 use narwal_types::convert::{SqlWarning, StoreMode, WarnWith, fits, implicit_default, store};

@@ -1,32 +1,24 @@
 //! Groups that do not fit into memory. The groups that do stay there and take in their rows; rows of other groups go to
 //! temporary files by a hash of their keys, and are grouped file by file when all rows were read.
 
-use super::aggregate_spill::OnGroup;
 use super::byte_sorter::ByteSorter;
-use super::group_index::row_of;
-use super::grouping::{GroupRow, Groups, add_computed, emit_group};
 use super::order::{SortBuffer, Spilled, push_order_key};
 use super::partition::{Part, Partitions};
-use super::rows::TablePlan;
 use super::select::Output;
 use super::value_bytes::{ValueBytes, take_u64};
 use crate::env::StatementEnv;
 use crate::exec::context::RunCtx;
+use crate::exec::grouping::{add_computed, emit_group};
+use crate::exec::groups::Aside;
+use crate::exec::groups::OnGroup;
+use crate::exec::groups::{GroupRow, Groups};
+use crate::exec::rows::row_of;
 use crate::expr::node::ImageRow;
-use crate::plan::select::{GroupPlan, SelectPlan};
+use crate::plan::query::TablePlan;
+use crate::plan::query::{GroupPlan, SelectPlan};
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
-
-/// Rows of groups that are not in memory.
-pub(super) struct Aside {
-    parts: Partitions,
-    /// Columns that grouping them needs.
-    columns: Vec<usize>,
-    /// Rows so far.
-    count: u64,
-    image: Vec<u8>,
-}
 
 impl Aside {
     /// No rows yet. `first`: it is not a part of others.

@@ -1,66 +1,20 @@
 //! GROUP BY: groups are found by a hash of their keys while rows are read, then put out in order.
 
 use super::aggregate::{Acc, All, holds_all};
-use super::aggregate_spill::ValueStore;
-use super::group_spill::Aside;
 use super::key_table::KeyTable;
 use super::order::{SortBuffer, compare, push_key};
 use super::select::Output;
 use super::value_bytes::ValueBytes;
 use crate::env::StatementEnv;
 use crate::exec::context::RunCtx;
+use crate::exec::groups::Aside;
+use crate::exec::groups::{GroupRow, Groups};
 use crate::expr::node::{NoRow, RowAccess};
-use crate::plan::select::{GroupPlan, SelectPlan};
+use crate::plan::query::{GroupPlan, SelectPlan};
 use narwal_engine::Transaction;
 use narwal_types::{RowLayout, SqlResult, Value, ValueRef};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
-
-/// A group's row with its aggregates.
-pub(super) struct GroupRow<'a> {
-    pub(super) layout: Option<&'a RowLayout>,
-    /// A row of the group; empty if there was none.
-    pub(super) row: &'a [u8],
-    pub(super) aggregates: &'a [Value],
-}
-
-impl RowAccess for GroupRow<'_> {
-    fn column(&self, _source: usize, column: usize) -> SqlResult<ValueRef<'_>> {
-        match self.layout {
-            Some(l) if !self.row.is_empty() => l.column(self.row, column),
-            _ => Ok(ValueRef::Null),
-        }
-    }
-    fn aggregate(&self, n: usize) -> ValueRef<'_> {
-        self.aggregates.get(n).map_or(ValueRef::Null, Value::as_ref)
-    }
-}
-
-/// The groups of one execution: numbered as they were met.
-pub(super) struct Groups<'p> {
-    pub(super) plan: &'p GroupPlan,
-    pub(super) layout: Option<&'p RowLayout>,
-    pub(super) keys: KeyTable,
-    /// Number of groups.
-    pub(super) count: usize,
-    /// Where each group's row ends in `rows`: the first of the group, with only the columns that are looked at.
-    ends: Vec<usize>,
-    rows: Vec<u8>,
-    /// For each group one of each aggregate.
-    pub(super) accs: Vec<Acc>,
-    /// With ROLLUP: the number of keys that each group's rows share.
-    levels: Vec<u32>,
-    pub(super) key: Vec<u8>,
-    /// What may be held in memory, in bytes.
-    pub(super) room: u64,
-    /// Some aggregates hold all their values, which take so many bytes.
-    pub(super) holds: bool,
-    pub(super) held: u64,
-    /// The values that did not fit.
-    pub(super) values: Option<ValueStore>,
-    /// Rows of groups that did not fit.
-    pub(super) aside: Option<Aside>,
-}
 
 impl<'p> Groups<'p> {
     pub(super) fn new(

@@ -2,8 +2,9 @@
 
 use super::spill::{SpillFile, SpillReader};
 use crate::env::StatementEnv;
-use crate::exec::context::RunCtx;
-use crate::expr::node::{Expr, RowAccess};
+use crate::expr::node::EvalCtx;
+use crate::expr::node::RowAccess;
+use crate::plan::query::SortKey;
 use narwal_types::charset::latin1_text;
 use narwal_types::{Collation, Decimal, RowLayout, SqlResult, ValueRef};
 use std::cmp::{Ordering, Reverse};
@@ -203,18 +204,9 @@ pub fn push_order_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) 
     }
 }
 
-/// One element of ORDER BY.
-#[derive(Debug, Clone)]
-pub struct SortKey {
-    /// The expression.
-    pub expr: Expr,
-    /// DESC.
-    pub desc: bool,
-}
-
 impl SortKey {
     /// Appends a row's key. A TIMESTAMP column is taken in UTC.
-    fn push(&self, access: &dyn RowAccess, ctx: &RunCtx<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
+    fn push(&self, access: &dyn RowAccess, ctx: &EvalCtx<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
         let start = out.len();
         let collation = self.expr.ty.ty.collation;
         match self.expr.as_column() {
@@ -511,7 +503,7 @@ impl<'p> SortBuffer<'p> {
         payload: &[u8],
         row: &[u8],
         access: &dyn RowAccess,
-        ctx: &RunCtx<'_>,
+        ctx: &EvalCtx<'_>,
     ) -> SqlResult<()> {
         self.pushed += 1;
         let start = self.arena.len();
@@ -626,7 +618,7 @@ impl<'p> SortBuffer<'p> {
     }
 
     /// Hands on the rows in order.
-    pub fn drain(mut self, ctx: &RunCtx<'_>, f: &mut OnSorted<'_>) -> SqlResult<()> {
+    pub fn drain(mut self, ctx: &EvalCtx<'_>, f: &mut OnSorted<'_>) -> SqlResult<()> {
         if self.spilled.is_some() && !self.slots.is_empty() {
             self.spill(ctx.env)?;
         }

@@ -1,97 +1,26 @@
 //! Reading a table by its access path: plain reads, and locking reads for SELECT ... FOR UPDATE, UPDATE and DELETE.
 
 use super::distinct::Distinct;
-use super::index_rows::{IndexRows, entry_width};
-use super::join::{JoinPlan, encode_made};
 use super::partition::OnRecord;
 use super::prefilter::Prefilter;
 use super::row_list::RowList;
-use super::set::{RecursivePlan, SetPlan};
 use super::value_bytes::{put_bytes, take_bytes};
 use crate::exec::context::RunCtx;
-use crate::expr::node::{CmpOp, Expr, ExprKind, ImageRow, NoRow};
+use crate::expr::node::{CmpOp, ExprKind, ImageRow, NoRow};
 use crate::plan::access::{Access, Lookup, PointKey};
+use crate::plan::index_rows::IndexRows;
+use crate::plan::made::encode_made;
+use crate::plan::query::{LockSpec, Rows, TablePlan};
 use crate::plan::sarg::conjuncts;
-use crate::plan::select::SelectPlan;
-use crate::virtual_tables::{VirtualRows, Wanted};
+use crate::virtual_tables::Wanted;
 use narwal_engine::{
-    EngineError, Keep, KeyRange, LockMode, LockWait, RangeMark, ReadView, Row, Table, Transaction,
+    EngineError, Keep, KeyRange, LockMode, LockWait, RangeMark, ReadView, Row, Transaction,
 };
 use narwal_types::{SqlError, SqlResult, Value, ValueRef};
 use smallvec::{SmallVec, smallvec};
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::ops::Bound;
-use std::sync::Arc;
-
-/// A table with its access path and condition.
-pub struct TablePlan {
-    /// The table.
-    pub table: Arc<Table>,
-    /// How to read it.
-    pub access: Access,
-    /// WHERE.
-    pub filter: Option<Expr>,
-    /// Conditions whose subqueries run for each row: checked behind `filter`, while no scan is open.
-    pub late: Option<Expr>,
-    /// Where the rows are.
-    pub rows: Rows,
-    /// Rows can be made of the index's entries.
-    pub cover: Option<Cover>,
-}
-
-/// An index that has all columns that are looked at.
-pub struct Cover {
-    /// How its entries become rows.
-    pub rows: IndexRows,
-    /// It has the columns of the condition too.
-    pub checks: bool,
-}
-
-/// Where a table's rows are.
-pub enum Rows {
-    /// In the store.
-    Stored,
-    /// Made by the session.
-    Virtual(VirtualRows),
-    /// A derived table.
-    Query(Box<SelectPlan>),
-    /// SELECTs put together.
-    Set(Box<SetPlan>),
-    /// A recursive table of WITH.
-    Recursive(Box<RecursivePlan>),
-    /// In a step of such a table: the rows of the step before.
-    Working(usize),
-    /// A join.
-    Join(Box<JoinPlan>),
-}
-
-/// How rows are locked.
-#[derive(Debug, Clone, Copy)]
-pub struct LockSpec {
-    /// Mode.
-    pub mode: LockMode,
-    /// What to do about rows locked by others.
-    pub wait: LockWait,
-    /// The rows are looked for by UPDATE or DELETE, not by a query.
-    pub changes: bool,
-}
-
-impl LockSpec {
-    /// For rows that will be changed.
-    pub const FOR_WRITE: LockSpec = LockSpec {
-        mode: LockMode::Exclusive,
-        wait: LockWait::Wait,
-        changes: true,
-    };
-
-    /// For what is read at SERIALIZABLE.
-    pub const SERIALIZABLE: LockSpec = LockSpec {
-        mode: LockMode::Shared,
-        wait: LockWait::Wait,
-        changes: false,
-    };
-}
 
 /// What a locking read locks besides the rows that match.
 #[derive(Debug, Clone, Copy)]
@@ -210,44 +139,6 @@ impl TablePlan {
         Ok((Keys::Ranges(ranges), check))
     }
 
-    /// Tells which columns are looked at besides those of its conditions: an index that has them all may do.
-    pub fn wants(&mut self, mut columns: Vec<usize>) {
-        let add = |list: &mut Vec<usize>, e: &Expr| e.for_each_column(&mut |c| list.push(c));
-        if let Some(late) = &self.late {
-            add(&mut columns, late);
-        }
-        let mut checked = columns.clone();
-        if let Some(f) = &self.filter {
-            add(&mut checked, f);
-        }
-        if let Rows::Join(join) = &mut self.rows {
-            join.wants(&checked);
-            return;
-        }
-        if !self.is_stored() {
-            return;
-        }
-        let a = &mut self.access;
-        if a.index == 0 && matches!(a.lookup, Lookup::Full) && !a.ordered {
-            let shortest = (1..self.table.indexes.len())
-                .filter(|i| a.allowed.get(*i).copied().unwrap_or(true))
-                .filter(|i| IndexRows::of(&self.table, *i, &checked).is_some())
-                .min_by_key(|i| entry_width(&self.table, *i));
-            if let Some(i) = shortest {
-                a.index = i;
-                a.reverse = false;
-            }
-        }
-        let of = |columns: &[usize], checks| {
-            let rows = IndexRows::of(&self.table, a.index, columns)?;
-            Some(Cover { rows, checks })
-        };
-        self.cover = of(&checked, true).or_else(|| match a.covers_filter {
-            true => of(&columns, false),
-            false => None,
-        });
-    }
-
     /// How rows are made of index entries in an execution that checks conditions or not.
     fn cover(&self, check: bool) -> Option<&IndexRows> {
         let c = self.cover.as_ref()?;
@@ -333,12 +224,6 @@ impl TablePlan {
         ctx: &RunCtx<'_>,
     ) -> SqlResult<bool> {
         self.matches_locked(check, !matches!(view, ReadView::Snapshot), row, ctx)
-    }
-
-    /// True if the condition may say something else of the same row when it is asked again: it can be asked only of locked
-    /// rows then, as MariaDB does.
-    fn asks_once(&self) -> bool {
-        (self.filter.as_ref()).is_some_and(|f| f.any(&Expr::changes))
     }
 
     /// As [`TablePlan::read`], for a consumer whose expressions may run subqueries.
@@ -603,54 +488,6 @@ impl TablePlan {
             range.end = Bound::Excluded(key);
         } else {
             range.start = Bound::Excluded(key);
-        }
-    }
-
-    /// True for a table in the store.
-    pub fn is_stored(&self) -> bool {
-        matches!(self.rows, Rows::Stored)
-    }
-
-    /// True for a derived table, SELECTs put together or a table of WITH.
-    pub fn is_derived(&self) -> bool {
-        matches!(
-            self.rows,
-            Rows::Query(_) | Rows::Set(_) | Rows::Recursive(_) | Rows::Working(_)
-        )
-    }
-
-    /// True if rows of a table in the store are read.
-    pub fn reads_stored(&self) -> bool {
-        match &self.rows {
-            Rows::Stored => true,
-            Rows::Virtual(_) | Rows::Working(_) => false,
-            Rows::Query(p) => p.reads_stored(),
-            Rows::Set(u) => u.parts().any(SelectPlan::reads_stored),
-            Rows::Recursive(r) => r.parts().any(SelectPlan::reads_stored),
-            Rows::Join(j) => j.reads_stored(),
-        }
-    }
-
-    /// True if a query that it is made of has a locking clause.
-    pub fn queries_lock(&self) -> bool {
-        match &self.rows {
-            Rows::Stored | Rows::Virtual(_) | Rows::Working(_) => false,
-            Rows::Query(p) => p.locks(),
-            Rows::Set(u) => u.parts().any(SelectPlan::locks),
-            Rows::Recursive(r) => r.parts().any(SelectPlan::locks),
-            Rows::Join(j) => j.leaves.iter().any(|l| l.plan.queries_lock()),
-        }
-    }
-
-    /// True if rows of this table are read.
-    pub fn reads_table(&self, table: &Table) -> bool {
-        match &self.rows {
-            Rows::Stored => self.table.def.id == table.def.id,
-            Rows::Virtual(_) | Rows::Working(_) => false,
-            Rows::Query(p) => p.reads_table(table),
-            Rows::Set(u) => u.parts().any(|p| p.reads_table(table)),
-            Rows::Recursive(r) => r.parts().any(|p| p.reads_table(table)),
-            Rows::Join(j) => j.leaves.iter().any(|l| l.plan.reads_table(table)),
         }
     }
 
@@ -1087,7 +924,7 @@ impl TablePlan {
         txn: &mut Transaction,
         ctx: &RunCtx<'_>,
         spec: LockSpec,
-        order: &[super::order::SortKey],
+        order: &[crate::plan::query::SortKey],
         f: &mut OnLocked<'_>,
     ) -> SqlResult<()> {
         let (keys, check) = self.keys(ctx)?;
@@ -1253,6 +1090,12 @@ impl Candidates {
         }
         out
     }
+}
+
+/// The row that an entry of an index names.
+pub(crate) fn row_of(txn: &mut Transaction, t: &TablePlan, pk: &[u8]) -> SqlResult<Row> {
+    txn.get(&t.table, pk)?
+        .ok_or_else(|| SqlError::new(1034, b"HY000", "An index has an entry without a row"))
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use super::distinct::Distinct;
 use super::order::{SortBuffer, push_key};
-use super::rows::{Flow, OnRow, TablePlan};
 use super::value_bytes::ValueBytes;
 use crate::exec::context::{RunCtx, Running};
-use crate::exec::subquery::SubPlan;
+use crate::exec::rows::{Flow, OnRow};
+use crate::exec::value_list::row_memory;
 use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
-use crate::plan::select::{Digits, Out, SelectPlan};
-use crate::prepared::row_memory;
+use crate::plan::query::SubPlan;
+use crate::plan::query::TablePlan;
+use crate::plan::query::{Digits, Out, SelectPlan};
 use crate::zone::seen;
 use narwal_engine::Transaction;
 use narwal_types::convert::{NoWarnings, to_integer};

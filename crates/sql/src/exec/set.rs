@@ -1,40 +1,18 @@
 //! Running SELECTs that are put together, and recursive tables of WITH.
 
 use super::distinct::Distinct;
-use super::join::encode_made;
 use super::order::push_key;
 use super::row_list::RowList;
 use super::set_spill::{SetRows, StepKeys};
 use crate::env::StatementEnv;
 use crate::exec::context::{RunCtx, Running, Working};
-use crate::expr::node::ExprType;
-use crate::plan::select::SelectPlan;
+use crate::plan::made::encode_made;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::{RecursivePlan, SetPlan};
 use narwal_engine::{Table, Transaction};
-use narwal_syntax::ast::{SetKind, SetOp};
+use narwal_syntax::ast::SetKind;
 use narwal_types::convert::{StoreTarget, WarnWith, fits, store};
 use narwal_types::{SqlResult, Value, ValueRef};
-
-/// SELECTs put together.
-pub struct SetPlan {
-    /// The first.
-    pub first: SelectPlan,
-    /// The others, from left to right.
-    pub rest: Vec<(SetOp, SelectPlan)>,
-}
-
-/// A table of WITH RECURSIVE.
-pub struct RecursivePlan {
-    /// What its steps know it by.
-    pub id: usize,
-    /// Rows to begin with.
-    pub anchors: SetPlan,
-    /// Each makes rows of those of the step before.
-    pub steps: Vec<SelectPlan>,
-    /// Equal rows count once.
-    pub distinct: bool,
-    /// Names and types of its columns.
-    pub columns: Vec<(String, ExprType)>,
-}
 
 /// What takes rows: false = enough.
 pub(super) type Take<'f> = dyn FnMut(&[ValueRef<'_>]) -> SqlResult<bool> + 'f;
@@ -57,11 +35,6 @@ pub(super) fn take_image(table: &Table, image: &[u8], f: &mut Take<'_>) -> SqlRe
 }
 
 impl SetPlan {
-    /// The SELECTs, from left to right.
-    pub fn parts(&self) -> impl Iterator<Item = &SelectPlan> {
-        std::iter::once(&self.first).chain(self.rest.iter().map(|(_, p)| p))
-    }
-
     /// Runs the SELECTs. `table`: the types that their columns have together.
     pub fn run(
         &self,
@@ -154,11 +127,6 @@ fn max_steps(env: &StatementEnv) -> u64 {
 }
 
 impl RecursivePlan {
-    /// The SELECTs of which it is made.
-    pub fn parts(&self) -> impl Iterator<Item = &SelectPlan> {
-        self.anchors.parts().chain(&self.steps)
-    }
-
     /// Runs it: the steps again and again, until they give no more rows.
     pub fn run(
         &self,

@@ -10,9 +10,9 @@ use crate::exec::order::push_key;
 pub use crate::exec::subquery_rows::SubqueryRows;
 use crate::exec::subquery_rows::SubqueryTaker;
 use crate::expr::compare::compare;
-use crate::expr::node::{CmpOp, EvalCtx, Expr, RowAccess, SubqueryValues};
+use crate::expr::node::{CmpOp, EvalCtx, RowAccess, SubqueryValues};
 use crate::expr::node::{SubqueryExpr, SubqueryUse};
-use crate::plan::select::SelectPlan;
+use crate::plan::query::SubPlan;
 use narwal_engine::Transaction;
 use narwal_types::{Collation, SqlError, SqlResult, Value};
 use std::cell::RefCell;
@@ -21,26 +21,6 @@ use std::rc::Rc;
 
 /// Bytes of results that one subquery may keep.
 const MAX_KEPT: usize = 16 << 20;
-
-/// A planned subquery.
-pub struct SubPlan {
-    /// The SELECT.
-    pub plan: SelectPlan,
-    /// What is asked.
-    pub used: SubqueryUse,
-    /// Its number in the placeholders.
-    pub number: usize,
-    /// What it sees of the query around.
-    pub outer: Vec<Expr>,
-    /// It depends on the row of the query around, or each run gives something else.
-    pub each_row: bool,
-    /// Each run may give something else.
-    pub volatile: bool,
-    /// Collations of the comparison with each column.
-    pub collations: Vec<Collation>,
-    /// Equal values have equal keys.
-    pub by_key: bool,
-}
 
 impl SubPlan {
     /// Runs it.

@@ -4,14 +4,14 @@
 use super::distinct::Distinct;
 use super::dml::{Cell, Storer, ignorable, observe, patched, touch, update_row};
 use super::row_list::RowList;
-use super::rows::LockSpec;
 use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
 use super::write::delete_row;
 use crate::exec::context::RunCtx;
+use crate::exec::outcome::Outcome;
 use crate::expr::node::ImageRow;
 use crate::plan::dml::store_mode;
-use crate::plan::write_join::{NewValue, Target, WriteJoinPlan};
-use crate::prepared::Outcome;
+use crate::plan::dml::{NewValue, Target, WriteJoinPlan};
+use crate::plan::query::LockSpec;
 use narwal_engine::Transaction;
 use narwal_types::convert::StoreMode;
 use narwal_types::{SqlResult, Value, ValueRef};

@@ -803,3 +803,14 @@ impl Expr {
         self.any(&|e| matches!(&e.kind, ExprKind::Subquery(s) if s.each_row))
     }
 }
+
+impl Expr {
+    /// True if each evaluation may give something else, whatever its operands.
+    pub fn changes(&self) -> bool {
+        match &self.kind {
+            ExprKind::SetUserVariable(..) => true,
+            ExprKind::Func { func, .. } => func.is_volatile(),
+            _ => false,
+        }
+    }
+}

@@ -2,12 +2,12 @@
 
 use super::access::{Access, Lookup};
 use super::sarg::ColCond;
-use super::select::SelectPlan;
-use crate::exec::rows::{Rows, TablePlan};
-use crate::exec::set::SetPlan;
-use crate::exec::subquery::SubPlan;
 use crate::expr::node::{Expr, ExprKind};
 use crate::plan::interval::key_len;
+use crate::plan::query::SelectPlan;
+use crate::plan::query::SetPlan;
+use crate::plan::query::SubPlan;
+use crate::plan::query::{Rows, TablePlan};
 use narwal_engine::Table;
 use narwal_syntax::ast::SetKind;
 use narwal_types::{BlobSize, Collation, ColumnType, ResultColumn, TypeKind, Value};

@@ -2,7 +2,7 @@
 
 use super::charset::{collation, mismatched_collation};
 use super::refuse::unsupported;
-use super::{table, types};
+use super::{option, types};
 use crate::ast::{ColumnSpec, IndexSpec, TableElements};
 use narwal_engine::{ColumnDef, DefaultDef};
 use narwal_syntax::SqlMode;
@@ -64,7 +64,7 @@ pub(super) fn column(c: Column, sql_mode: SqlMode, t: &mut TableElements) -> Sql
     keys.add(&c.name, t);
     t.columns.push(spec);
     if let Some(r) = c.references {
-        let mut key = table::references(r)?;
+        let mut key = option::references(r)?;
         key.name = c.constraint;
         key.columns.push(c.name);
         t.foreign_keys.push(key);
@@ -140,7 +140,7 @@ fn attribute(
         ColumnAttribute::Invisible => return unsupported("column attribute INVISIBLE"),
         ColumnAttribute::Versioning(true) => return unsupported("column attribute WITH"),
         ColumnAttribute::Versioning(false) => return unsupported("column attribute WITHOUT"),
-        ColumnAttribute::Engines(name, _) => return Err(table::unknown_option(&name)),
+        ColumnAttribute::Engines(name, _) => return Err(option::unknown_option(&name)),
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ mod alter;
 mod charset;
 mod column;
 mod index;
+mod option;
 mod refuse;
 mod sequence;
 mod table;
