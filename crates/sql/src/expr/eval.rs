@@ -85,6 +85,7 @@ impl Expr {
             | ExprKind::Literal(_) => {
                 return self.eval_ref(ctx, row);
             }
+            ExprKind::Window(_) => Val::Ref(ValueRef::Null),
             ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
             ExprKind::Item(_, e) => return e.eval_ref(ctx, row),
             ExprKind::InsertValue(c) => {

@@ -130,6 +130,8 @@ pub enum ExprKind {
     },
     /// The n-th aggregate of the statement.
     Aggregate(usize),
+    /// The n-th window function of the SELECT, while it is bound. A plan has its value behind those of aggregates.
+    Window(usize),
     /// The n-th select item, named by another clause, while the statement is bound (`plan::once`).
     Item(usize, Box<Expr>),
     /// VALUES(col) of INSERT ... ON DUPLICATE KEY UPDATE.
@@ -643,6 +645,7 @@ macro_rules! operands {
             | ExprKind::Slot(_)
             | ExprKind::Column { .. }
             | ExprKind::Aggregate(_)
+            | ExprKind::Window(_)
             | ExprKind::InsertValue(_)
             | ExprKind::SystemVariable { .. }
             | ExprKind::Outer(_)
@@ -779,6 +782,7 @@ impl Expr {
         !self.any(&|e| match &e.kind {
             ExprKind::Column { .. }
             | ExprKind::Aggregate(_)
+            | ExprKind::Window(_)
             | ExprKind::InsertValue(_)
             | ExprKind::UserVariable(_)
             | ExprKind::SetUserVariable(..) => true,

@@ -1,6 +1,6 @@
 //! Calls of window functions, bound.
 
-use super::node::{Aggregate, Expr, ExprType};
+use super::node::{Aggregate, Expr, ExprKind, ExprType};
 
 /// Which window function it is: what the executor goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +79,11 @@ pub struct WindowCall {
 }
 
 impl WindowCall {
+    /// True if rows go out of its frames at their start.
+    pub fn slides(&self) -> bool {
+        !matches!(self.frame.start, Bound::Unbounded)
+    }
+
     /// The function's arguments.
     pub fn args(&self) -> &[Expr] {
         match &self.computes {
@@ -112,5 +117,12 @@ impl WindowCall {
                 f(e);
             }
         }
+    }
+}
+
+impl Expr {
+    /// True if a window function is inside that has no place yet.
+    pub fn has_window(&self) -> bool {
+        self.any(&|e| matches!(e.kind, ExprKind::Window(_)))
     }
 }

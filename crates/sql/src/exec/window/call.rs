@@ -2,11 +2,11 @@
 
 use super::rows::{Cursor, PartitionRows, Record};
 use super::running::Running;
+use crate::exec::context::RunCtx;
 use crate::exec::order::compare;
 use crate::exec::value_bytes::ValueBytes;
+use crate::expr::node::{AggFunc, Expr, RowAccess};
 use crate::expr::window::{Bound, Computes, WindowCall, WindowFunc};
-use crate::expr::{AggFunc, EvalCtx, Expr, RowAccess};
-use crate::plan::window::slides;
 use narwal_types::convert::{NoWarnings, to_f64, to_integer};
 use narwal_types::{Collation, SqlError, SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 pub(super) fn put_values(
     call: &WindowCall,
     access: &dyn RowAccess,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
     codec: &mut ValueBytes,
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
@@ -33,7 +33,7 @@ pub(super) fn argument(
     call: &WindowCall,
     e: &Expr,
     access: &dyn RowAccess,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
 ) -> SqlResult<Value> {
     let computes = match &call.computes {
         Computes::Func(f, _) => *f == WindowFunc::PercentileCont,
@@ -66,7 +66,7 @@ pub(super) fn value_count(call: &WindowCall) -> usize {
 pub(super) struct At<'a, 'c> {
     pub(super) rows: &'a PartitionRows,
     pub(super) codec: &'a ValueBytes,
-    pub(super) ctx: &'a EvalCtx<'c>,
+    pub(super) ctx: &'a RunCtx<'c>,
     /// Numbers of groups in front of each row.
     pub(super) levels: usize,
     /// The current row's number, from 0.
@@ -113,7 +113,7 @@ impl<'p> CallState<'p> {
             from: 0,
             to: 0,
             running: match &call.computes {
-                Computes::Aggregate(a) => Some(Running::new(a, slides(call))),
+                Computes::Aggregate(a) => Some(Running::new(a, call.slides())),
                 Computes::Func(..) => None,
             },
             group: None,
@@ -191,7 +191,7 @@ impl<'p> CallState<'p> {
     fn ntile(&mut self, at: &At<'_, '_>) -> SqlResult<Value> {
         let parts = to_integer(at.row.value(self.first, at.codec)?, &mut NoWarnings);
         let same = match &self.fixed {
-            Some(Value::Int(before)) => i128::from(*before) == i128::from(parts),
+            Some(Value::Int(before)) => i128::from(*before) == parts,
             _ => true,
         };
         let Some(parts) = u64::try_from(parts).ok().filter(|n| *n > 0 && same) else {
@@ -216,10 +216,7 @@ impl<'p> CallState<'p> {
     fn shifted(&mut self, at: &At<'_, '_>, way: i128) -> SqlResult<Value> {
         let by = match self.call.args().len() {
             1 => 1,
-            _ => i128::from(to_integer(
-                at.row.value(self.first + 1, at.codec)?,
-                &mut NoWarnings,
-            )),
+            _ => to_integer(at.row.value(self.first + 1, at.codec)?, &mut NoWarnings),
         };
         let n = u64::try_from(i128::from(at.n) + by * way).ok();
         self.argument_of(at, n)
@@ -326,8 +323,7 @@ impl<'p> CallState<'p> {
     /// The value that bounds the frame of the current row.
     fn bound<'a>(&self, at: &At<'a, '_>, end: bool) -> SqlResult<ValueRef<'a>> {
         let before = end && matches!(self.call.frame.start, Bound::Value(_));
-        at.row
-            .value(self.key() + 1 + usize::from(before), at.codec)
+        at.row.value(self.key() + 1 + usize::from(before), at.codec)
     }
 
     fn descends(&self) -> bool {
@@ -477,8 +473,6 @@ pub(super) fn not_a_number(name: &str) -> SqlError {
     SqlError::new(
         4104,
         b"HY000",
-        format!(
-            "{name} function only accepts arguments that can be converted to numerical types"
-        ),
+        format!("{name} function only accepts arguments that can be converted to numerical types"),
     )
 }

@@ -1,6 +1,6 @@
 //! Window functions: a stage between the rows, or the groups, and ORDER BY, DISTINCT and LIMIT.
 //!
-//! Rows are sorted once for each order that calls ask for ([`crate::plan::window::WindowSort`]). Then each partition is gone
+//! Rows are sorted once for each order that calls ask for ([`crate::plan::query::WindowSort`]). Then each partition is gone
 //! through, and the calls' values are put behind the values that the row has. A sort whose calls need the current row and its
 //! equals alone keeps no more than these (`stream.rs`); for other calls the rows of a partition are kept, in memory or in a
 //! file, and cursors go over them forward (`call.rs`).
@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `mod.rs` | the stage: sorts, and what goes from one to the next |
 //! | `partition.rs` | the rows of one sort, partition by partition |
+//! | `record.rs` | a row of a sort as bytes |
 //! | `stream.rs` | calls that need no partition |
 //! | `call.rs` | calls that do: frames, ranks, shifts, percentiles |
 //! | `running.rs` | aggregates whose rows come and go |
@@ -16,20 +17,21 @@
 
 mod call;
 mod partition;
+mod record;
 mod rows;
 mod running;
 mod stream;
 
 use super::byte_sorter::ByteSorter;
-use super::grouping::GroupRow;
 use super::order::SortBuffer;
-use super::select::Output;
-use super::value_bytes::{ValueBytes, put_bytes, take_bytes};
+use super::value_bytes::{ValueBytes, put_bytes};
 use crate::env::StatementEnv;
-use crate::expr::{EvalCtx, RowAccess};
-use crate::plan::window::{WindowPlan, WindowSort};
+use crate::exec::context::RunCtx;
+use crate::expr::node::RowAccess;
+use crate::plan::query::{WindowPlan, WindowSort};
 use narwal_types::{RowLayout, SqlResult, Value};
 use partition::Partitions;
+use record::{group_row, take_values};
 
 /// Rows on their way through the sorts.
 pub(super) struct WindowStage<'p> {
@@ -41,6 +43,9 @@ pub(super) struct WindowStage<'p> {
     record: Vec<u8>,
 }
 
+/// Receives a row's image, and its values. False = enough.
+pub(super) type OnWindowed<'f> = dyn FnMut(&[u8], &dyn RowAccess) -> SqlResult<bool> + 'f;
+
 fn sorter(env: &StatementEnv) -> ByteSorter {
     ByteSorter::new(env.sort_memory.min(env.max_memory))
 }
@@ -49,7 +54,7 @@ fn sorter(env: &StatementEnv) -> ByteSorter {
 fn put_record(
     sort: &WindowSort,
     access: &dyn RowAccess,
-    ctx: &EvalCtx<'_>,
+    ctx: &RunCtx<'_>,
     key: &mut Vec<u8>,
     record: &mut Vec<u8>,
 ) -> SqlResult<()> {
@@ -86,7 +91,7 @@ impl<'p> WindowStage<'p> {
     /// Takes a row, or a group with its values.
     pub(super) fn push(
         &mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         row: &[u8],
         access: &dyn RowAccess,
     ) -> SqlResult<()> {
@@ -108,12 +113,12 @@ impl<'p> WindowStage<'p> {
         self.sorter.push(&self.key, &self.record, ctx.env)
     }
 
-    /// All rows came: computes, sorts and hands on. `keep`: the rows that matter at most.
+    /// All rows came: computes, sorts and calls `f` with each. `keep`: the rows that matter at most.
     pub(super) fn finish(
         mut self,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         keep: usize,
-        out: &mut Output<'_, '_>,
+        f: &mut OnWindowed<'_>,
     ) -> SqlResult<()> {
         let (plan, layout) = (self.plan, self.layout);
         let mut codec = std::mem::take(&mut self.codec);
@@ -133,7 +138,7 @@ impl<'p> WindowStage<'p> {
                     let mut list = Vec::new();
                     return partitions.run(input, &mut codec, ctx, &mut |codec, values, row| {
                         take_values(codec, values, &mut list)?;
-                        out.push_row(ctx, row, &group_row(layout, row, &list))
+                        f(row, &group_row(layout, row, &list))
                     });
                 }
                 None => {
@@ -146,35 +151,13 @@ impl<'p> WindowStage<'p> {
                     })?;
                     return buf.drain(ctx, &mut |values, row, _| {
                         take_values(&codec, values, &mut list)?;
-                        out.push_row(ctx, row, &group_row(layout, row, &list))
+                        f(row, &group_row(layout, row, &list))
                     });
                 }
             }
         }
         Ok(())
     }
-}
-
-/// A row with its values.
-fn group_row<'a>(
-    layout: Option<&'a RowLayout>,
-    row: &'a [u8],
-    aggregates: &'a [Value],
-) -> GroupRow<'a> {
-    GroupRow {
-        layout,
-        row,
-        aggregates,
-    }
-}
-
-/// Reads values in place of those that `list` holds.
-fn take_values(codec: &ValueBytes, mut bytes: &[u8], list: &mut Vec<Value>) -> SqlResult<()> {
-    list.clear();
-    while !bytes.is_empty() {
-        list.push(codec.take(&mut bytes)?.to_value());
-    }
-    Ok(())
 }
 
 /// Rows that go on to the next sort.
@@ -204,7 +187,7 @@ impl<'p> Onward<'p> {
         codec: &ValueBytes,
         values: &[u8],
         row: &[u8],
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         take_values(codec, values, &mut self.values)?;
         let access = group_row(self.layout, row, &self.values);
@@ -212,32 +195,5 @@ impl<'p> Onward<'p> {
         put_bytes(values, &mut self.record);
         self.record.extend_from_slice(row);
         self.sorter.push(&self.key, &self.record, ctx.env)
-    }
-}
-
-/// A record of a sort taken apart.
-struct Sorted<'r> {
-    /// How long the key is at each level.
-    ends: &'r [u8],
-    values: &'r [u8],
-    row: &'r [u8],
-}
-
-impl<'r> Sorted<'r> {
-    fn new(record: &'r [u8], levels: usize) -> SqlResult<Sorted<'r>> {
-        let (ends, mut rest) = record.split_at(levels * 4);
-        let values = take_bytes(&mut rest)?;
-        Ok(Sorted {
-            ends,
-            values,
-            row: rest,
-        })
-    }
-
-    /// The beginning of the key that the keys of a level make.
-    fn key<'k>(&self, key: &'k [u8], level: usize) -> &'k [u8] {
-        let end = self.ends[level * 4..].first_chunk();
-        let end = end.map_or(key.len(), |b| u32::from_le_bytes(*b) as usize);
-        &key[..end]
     }
 }

@@ -1,16 +1,16 @@
 //! The rows of one sort, partition by partition.
 
 use super::call::{At, CallState, put_values, value_count};
+use super::record::{Sorted, group_row, take_values};
 use super::rows::{Cursor, PartitionRows, Record};
 use super::stream::{Pace, StreamState, pace};
-use super::{Sorted, group_row, take_values};
 use crate::env::StatementEnv;
 use crate::exec::byte_sorter::ByteSorter;
+use crate::exec::context::RunCtx;
 use crate::exec::row_list::RowList;
 use crate::exec::value_bytes::{ValueBytes, put_bytes, take_bytes};
-use crate::expr::EvalCtx;
 use crate::expr::window::WindowCall;
-use crate::plan::window::{WindowPlan, WindowSort};
+use crate::plan::query::{WindowPlan, WindowSort};
 use narwal_types::{RowLayout, SqlResult, Value};
 
 /// Receives a row: its values, with those of the sort's calls, and its image. False = enough.
@@ -78,7 +78,7 @@ impl<'p> Partitions<'p> {
         &mut self,
         input: ByteSorter,
         codec: &mut ValueBytes,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<()> {
         let mut more = true;
@@ -148,7 +148,7 @@ impl<'p> Partitions<'p> {
         r: &Sorted<'_>,
         new_partition: bool,
         codec: &mut ValueBytes,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<bool> {
         if self.pace == Pace::Peers && self.first_of_peers && !self.finish_peers(codec, ctx, f)? {
@@ -180,7 +180,7 @@ impl<'p> Partitions<'p> {
         row: &[u8],
         starts: bool,
         codec: &mut ValueBytes,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<bool> {
         self.record.clear();
@@ -197,7 +197,7 @@ impl<'p> Partitions<'p> {
     fn finish_peers(
         &mut self,
         codec: &mut ValueBytes,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<bool> {
         if self.peers.is_empty() {
@@ -219,12 +219,7 @@ impl<'p> Partitions<'p> {
     }
 
     /// Keeps a row until its partition ends.
-    fn keep(
-        &mut self,
-        r: &Sorted<'_>,
-        codec: &mut ValueBytes,
-        ctx: &EvalCtx<'_>,
-    ) -> SqlResult<()> {
+    fn keep(&mut self, r: &Sorted<'_>, codec: &mut ValueBytes, ctx: &RunCtx<'_>) -> SqlResult<()> {
         take_values(codec, r.values, &mut self.values)?;
         let access = group_row(self.layout, r.row, &self.values);
         self.record.clear();
@@ -243,7 +238,7 @@ impl<'p> Partitions<'p> {
     fn finish_partition(
         &mut self,
         codec: &mut ValueBytes,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
         f: &mut OnRow<'_>,
     ) -> SqlResult<bool> {
         let (mut rows, levels) = (std::mem::take(&mut self.rows), self.sort.levels.len());

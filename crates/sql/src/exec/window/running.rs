@@ -1,8 +1,9 @@
 //! Aggregates of frames: rows come in at a frame's end and go out at its start.
 
 use crate::exec::aggregate::{Acc, Spread};
+use crate::exec::context::RunCtx;
 use crate::exec::order::compare;
-use crate::expr::{AggFunc, Aggregate, EvalCtx, NoRow};
+use crate::expr::node::{AggFunc, Aggregate, NoRow};
 use narwal_types::convert::{NoWarnings, to_f64, to_u64};
 use narwal_types::{SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
@@ -49,7 +50,7 @@ impl Running {
         a: &Aggregate,
         n: u64,
         v: Option<ValueRef<'_>>,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<()> {
         let Some(v) = v else {
             return match self {
@@ -107,7 +108,7 @@ impl Running {
     }
 
     /// The result.
-    pub(super) fn result(&self, a: &Aggregate, ctx: &EvalCtx<'_>) -> SqlResult<Value> {
+    pub(super) fn result(&self, a: &Aggregate, ctx: &RunCtx<'_>) -> SqlResult<Value> {
         Ok(match self {
             Running::Sum(acc) => acc.finish(a, ctx.env)?,
             Running::Best(list) => list.front().map_or(Value::Null, |(_, v)| v.clone()),

@@ -3,8 +3,9 @@
 
 use super::call::argument;
 use crate::exec::aggregate::Acc;
+use crate::exec::context::RunCtx;
+use crate::expr::node::{ExprKind, NoRow, RowAccess};
 use crate::expr::window::{Bound, Computes, WindowCall, WindowFunc};
-use crate::expr::{EvalCtx, ExprKind, NoRow, RowAccess};
 use narwal_types::{SqlResult, Value};
 use std::collections::VecDeque;
 
@@ -86,14 +87,14 @@ impl<'p> StreamState<'p> {
     }
 
     /// A row comes.
-    pub(super) fn arrive(&mut self, access: &dyn RowAccess, ctx: &EvalCtx<'_>) -> SqlResult<()> {
+    pub(super) fn arrive(&mut self, access: &dyn RowAccess, ctx: &RunCtx<'_>) -> SqlResult<()> {
         match self.pace {
             Pace::Peers => self.take_in(access, ctx),
             _ => Ok(()),
         }
     }
 
-    fn take_in(&mut self, access: &dyn RowAccess, ctx: &EvalCtx<'_>) -> SqlResult<()> {
+    fn take_in(&mut self, access: &dyn RowAccess, ctx: &RunCtx<'_>) -> SqlResult<()> {
         match (&mut self.acc, &self.call.computes) {
             (Some(acc), Computes::Aggregate(a)) => match a.args.is_empty() {
                 true => acc.update(a, &NoRow, ctx),
@@ -108,7 +109,7 @@ impl<'p> StreamState<'p> {
         &mut self,
         starts: bool,
         access: &dyn RowAccess,
-        ctx: &EvalCtx<'_>,
+        ctx: &RunCtx<'_>,
     ) -> SqlResult<Value> {
         if starts {
             self.group_start = self.rows;

@@ -56,7 +56,11 @@ const fn entry(
 pub static WINDOW_FUNCTIONS: &[WindowFunction] = &[
     entry(
         WindowFunc::RowNumber,
-        ("row_number", "", "The row's number in its partition, from 1."),
+        (
+            "row_number",
+            "",
+            "The row's number in its partition, from 1.",
+        ),
         Wants::NoFrame,
         number,
     ),
@@ -124,7 +128,11 @@ pub static WINDOW_FUNCTIONS: &[WindowFunction] = &[
     ),
     entry(
         WindowFunc::FirstValue,
-        ("first_value", "value", "The value in the frame's first row."),
+        (
+            "first_value",
+            "value",
+            "The value in the frame's first row.",
+        ),
         Wants::Frame,
         value,
     ),
