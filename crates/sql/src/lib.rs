@@ -6,7 +6,9 @@
 //! | `text.rs` | splitting multi-statements, executable comments |
 //! | `lower/` | from the trees of `narwal_syntax` to statements that are run |
 //! | `expr/` | bound expressions and their evaluation |
-//! | `plan/` | access paths: which index, which key ranges |
+//! | `bind/` | names to positions: bound expressions |
+//! | `plan/` | physical plans as data |
+//! | `planner/` | from statements to plans, by rules |
 //! | `param_type.rs` | [`ParamType`]: how a parameter was bound |
 //! | `exec/` | running SELECT, INSERT, UPDATE, DELETE |
 //! | `prepared.rs` | [`Prepared`]: a statement bound and planned once |

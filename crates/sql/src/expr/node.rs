@@ -132,7 +132,7 @@ pub enum ExprKind {
     Aggregate(usize),
     /// The n-th window function of the SELECT, while it is bound. A plan has its value behind those of aggregates.
     Window(usize),
-    /// The n-th select item, named by another clause, while the statement is bound (`plan::once`).
+    /// The n-th select item, named by another clause, while the statement is bound (`planner::rules::once`).
     Item(usize, Box<Expr>),
     /// VALUES(col) of INSERT ... ON DUPLICATE KEY UPDATE.
     InsertValue(usize),

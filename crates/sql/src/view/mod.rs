@@ -6,7 +6,7 @@
 //! | `print.rs` | a SELECT as text |
 //! | `describe.rs` | the columns that a view shows |
 //!
-//! How a statement reads a view: `plan/view.rs`.
+//! How a statement reads a view: `planner/view.rs`.
 
 mod describe;
 mod names;
@@ -26,6 +26,7 @@ use narwal_types::{SqlError, SqlResult};
 use std::sync::Arc;
 
 pub(crate) use crate::query_walk::tables;
+pub use crate::view_def::{invalid, wrong_kind};
 pub use describe::describe;
 
 /// Plans the SELECT of a CREATE VIEW, and says what it needs.
