@@ -19,7 +19,7 @@ fn error<T>(code: u16, text: impl Into<String>) -> SqlResult<T> {
 }
 
 /// Error 4015.
-pub(super) fn not_here() -> SqlError {
+pub fn not_here() -> SqlError {
     SqlError::new(
         4015,
         b"HY000",

@@ -354,6 +354,18 @@ impl Resolver<'_> {
                 )
             })
             .collect::<SqlResult<Vec<_>>>()?;
+        if matches!(s.from, Some(From::Set { .. }))
+            && let Some(n) = order.iter().position(|k| k.expr.has_window())
+        {
+            return Err(SqlError::new(
+                3028,
+                b"HY000",
+                format!(
+                    "Expression #{} of ORDER BY contains aggregate function and applies to a UNION",
+                    n + 1
+                ),
+            ));
+        }
         let mut calls = bind_windows(
             windows.calls.take(),
             &Scope {

@@ -221,8 +221,12 @@ impl Parser<'_> {
         self.expect_tok(Tok::LParen)?;
         let mut call = plain_call(db, name, Vec::new());
         call.spaced = spaced;
-        // The only window function that is a function without OVER too.
-        let windowed = Kw::of(&call.name) == Kw::LAST_VALUE;
+        // What may have OVER, and need not: a function, and an aggregate that reads like a function.
+        let windowed = match Kw::of(&call.name) {
+            Kw::LAST_VALUE => 1,
+            Kw::JSON_OBJECTAGG => 2,
+            _ => 0,
+        };
         if self.eat_tok(Tok::RParen) {
             return Ok(Expr::Call(Box::new(call)));
         }
@@ -244,7 +248,7 @@ impl Parser<'_> {
             }
         }
         self.expect_tok(Tok::RParen)?;
-        match windowed && call.args.len() == 1 {
+        match windowed == call.args.len() {
             true => self.over(call, false),
             false => Ok(Expr::Call(Box::new(call))),
         }

@@ -5,7 +5,7 @@ use super::running::Running;
 use crate::exec::context::RunCtx;
 use crate::exec::order::compare;
 use crate::exec::value_bytes::ValueBytes;
-use crate::expr::node::{AggFunc, Expr, RowAccess};
+use crate::expr::node::{Expr, RowAccess};
 use crate::expr::window::{Bound, Computes, WindowCall, WindowFunc};
 use narwal_types::convert::{NoWarnings, to_f64, to_integer};
 use narwal_types::{Collation, SqlError, SqlResult, Value, ValueRef};
@@ -19,30 +19,10 @@ pub(super) fn put_values(
     codec: &mut ValueBytes,
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
-    for e in call.args() {
-        codec.put(argument(call, e, access, ctx)?.as_ref(), out);
-    }
-    for e in range_exprs(call) {
+    for e in call.args().iter().chain(range_exprs(call)) {
         codec.put(e.eval_ref(ctx, access)?.as_ref(), out);
     }
     Ok(())
-}
-
-/// An argument's value: functions that compute take all its digits.
-pub(super) fn argument(
-    call: &WindowCall,
-    e: &Expr,
-    access: &dyn RowAccess,
-    ctx: &RunCtx<'_>,
-) -> SqlResult<Value> {
-    let computes = match &call.computes {
-        Computes::Func(f, _) => *f == WindowFunc::PercentileCont,
-        Computes::Aggregate(a) => a.func != AggFunc::Count && a.func.is_numeric(),
-    };
-    Ok(match computes {
-        true => e.eval_unrounded(ctx, access)?.into_value(),
-        false => e.eval(ctx, access)?,
-    })
 }
 
 /// The sort key, and the values that bound a frame, if it is one of values.

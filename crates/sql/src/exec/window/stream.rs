@@ -1,7 +1,6 @@
 //! Calls that need no rows but the current one and its equals: a partition of any size goes through in the memory of a few
 //! rows.
 
-use super::call::argument;
 use crate::exec::aggregate::Acc;
 use crate::exec::context::RunCtx;
 use crate::expr::node::{ExprKind, NoRow, RowAccess};
@@ -126,7 +125,7 @@ impl<'p> StreamState<'p> {
             }
             Computes::Func(f, _) => *f,
         };
-        let argument = || argument(self.call, &self.call.args()[0], access, ctx);
+        let argument = || self.call.args()[0].eval(ctx, access);
         Ok(match func {
             WindowFunc::RowNumber => Value::Int(self.rows as i64),
             WindowFunc::Rank => Value::Int(self.group_start as i64 + 1),
