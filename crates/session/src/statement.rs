@@ -11,7 +11,7 @@ use crate::status;
 use narwal_engine::Isolation;
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{Condition, Outcome, ParseOptions, Prepared, Stmt, WarningLevel};
-use narwal_syntax::{Statement, glance};
+use narwal_syntax::Statement;
 use narwal_types::errors::codes;
 use narwal_types::{OkInfo, ResultSink, SqlError, SqlResult, Value, errors};
 use std::borrow::Cow;
@@ -240,7 +240,7 @@ impl ClientSession {
         } else if let Some(r) = self.run_by_shape(text, out, more) {
             return r;
         }
-        match narwal_syntax::parse_statement(text, &self.parse_options()) {
+        match narwal_syntax::parse_text(text, &self.parse_options()) {
             Ok(statement) => self.dispatch(statement, text, out, more),
             Err(e) => self.refuse(e),
         }
@@ -262,14 +262,6 @@ impl ClientSession {
     ) -> SqlResult<()> {
         let work = match lower::work(statement, &self.parse_options()) {
             Ok(w) => w,
-            // A statement that comes as text has no parameters: that `?` is a syntax error comes first.
-            Err(e) if e.code == codes::VIEW_SELECT_VARIABLE => {
-                let e = match glance::first_param(text, self.env.sql_mode) {
-                    Some(at) => narwal_syntax::syntax_error(text, at),
-                    None => e,
-                };
-                return self.refuse(e);
-            }
             Err(e) => return self.refuse(e),
         };
         match work {
@@ -308,10 +300,6 @@ impl ClientSession {
                 Ok(input) => *self.env.input.borrow_mut() = input,
                 Err(e) => return self.fail(e),
             }
-        }
-        if plan.params() > 0 {
-            let at = glance::first_param(text, self.env.sql_mode).unwrap_or(0);
-            return self.fail(narwal_syntax::syntax_error(text, at));
         }
         let from = Source::Text(stmt);
         self.run_plan(&plan, from, stmt.writes(), text, &[], out, more)

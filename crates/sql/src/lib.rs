@@ -3,7 +3,6 @@
 //! | file | holds |
 //! |---|---|
 //! | `ast.rs` | [`Stmt`]: parsed statements |
-//! | `text.rs` | splitting multi-statements, executable comments |
 //! | `lower/` | from the trees of `narwal_syntax` to statements that are run |
 //! | `expr/` | bound expressions and their evaluation |
 //! | `bind/` | names to positions: bound expressions |
@@ -41,7 +40,6 @@ mod seeded;
 pub mod shape;
 pub mod show;
 mod star;
-pub mod text;
 pub mod view;
 mod view_def;
 pub mod virtual_tables;
@@ -63,5 +61,4 @@ pub use narwal_syntax::ParseOptions;
 pub use narwal_syntax::{SqlMode, sql_mode};
 pub use param_type::{ParamDefault, ParamType};
 pub use privilege::{Needs, Privilege};
-pub use text::{split_statements, unwrap_comments};
 pub use virtual_tables::{VirtualRows, VirtualTables};

@@ -100,7 +100,7 @@ impl<W: Write> Print<W> {
     }
 
     fn base64_lines(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let text = super::base64(bytes);
+        let text = super::values::base64(bytes);
         for line in text.as_bytes().chunks(LINE) {
             self.out.write_all(line)?;
             self.out.write_all(b"\n")?;
@@ -363,7 +363,7 @@ impl<W: Write> Print<W> {
         // A row too large for one packet: in two parts. They are put together as text, so the cut may be anywhere.
         let mut text = String::with_capacity(encoded);
         for event in events {
-            text.push_str(&super::base64(event));
+            text.push_str(&super::values::base64(event));
             text.push('\n');
         }
         let (a, b) = text.split_at(text.len() / 2);

@@ -1,8 +1,9 @@
 //! The schema `mysql`: what accounts, grants and replication have there in MariaDB, as virtual tables. The others are empty.
 
-use super::{Rows, View};
+use super::rows::Rows;
 use crate::acl::{Account, Lifetime, TlsNeed};
 use crate::privileges::PrivilegeSet;
+use crate::view::View;
 use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParseOptions, Stmt, parse_statement};

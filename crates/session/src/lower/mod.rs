@@ -38,19 +38,17 @@ pub(crate) enum Work {
 pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Work> {
     let admin = match statement {
         Statement::Admin(a) => *a,
+        Statement::SetStatement(s) => {
+            return Ok(Work::Settings {
+                settings: s.settings,
+                statement: s.statement,
+                text: s.text,
+            });
+        }
         Statement::Program(p) => return Err(SqlError::unsupported(p.name())),
         other => return Ok(Work::Sql(narwal_sql::lower(other, options)?)),
     };
     Ok(match admin {
-        ast::Admin::SetStatement {
-            settings,
-            statement,
-            text,
-        } => Work::Settings {
-            settings,
-            statement,
-            text,
-        },
         ast::Admin::Checksum { tables, .. } => Work::Sql(Stmt::ChecksumTable(tables)),
         a => Work::Admin(Box::new(admin_statement(a)?)),
     })
@@ -59,7 +57,7 @@ pub(crate) fn work(statement: Statement, options: &ParseOptions) -> SqlResult<Wo
 /// One name of an isolation level, and what Narwal does for it.
 type Level = (Isolation, &'static str);
 
-/// What the session runs for an administrative statement. SET STATEMENT is not among them.
+/// What the session runs for an administrative statement.
 pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
     use ast::Admin as A;
     Ok(match statement {
@@ -78,7 +76,6 @@ pub(crate) fn admin_statement(statement: ast::Admin) -> SqlResult<Admin> {
         A::Xa(statement) => Admin::Xa(xa_statement(statement)?),
         A::Set(ast::Set { items }) => Admin::Set(set_items(items)?),
         A::SetTransaction(t) => set_transaction(t),
-        A::SetStatement { .. } => return Err(SqlError::unsupported("SET STATEMENT here")),
         A::Use(db) => Admin::Use(db),
         A::Show(show) => Admin::Show(show::show(*show)?),
         A::Describe { table, like } => Admin::Describe { table, like },

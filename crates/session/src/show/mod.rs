@@ -19,10 +19,6 @@ fn title(name: &str, filter: &Filter) -> String {
     }
 }
 
-fn opt(s: Option<impl Into<Box<str>>>) -> Value {
-    s.map_or(Value::Null, Value::str)
-}
-
 impl ClientSession {
     /// Makes a SHOW statement's result.
     pub(crate) fn show(&mut self, show: &Show) -> SqlResult<Grid> {

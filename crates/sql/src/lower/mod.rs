@@ -70,6 +70,7 @@ pub fn lower(statement: Statement, opts: &ParseOptions) -> SqlResult<Stmt> {
         Statement::Explain(inner, form) => explain(*inner, form, opts)?,
         Statement::Ddl(d) => Stmt::Ddl(Box::new(ddl::lower(*d, opts)?)),
         Statement::Program(p) => return Err(SqlError::unsupported(p.name())),
+        Statement::SetStatement(_) => return Err(SqlError::unsupported("this statement here")),
         Statement::Admin(a) => match *a {
             Admin::Checksum { tables, .. } => Stmt::ChecksumTable(tables),
             _ => return Err(SqlError::unsupported("this statement here")),

@@ -5,7 +5,7 @@ use crate::expr::compare::compare;
 use crate::expr::node::{Call, ExprType, Function, Typing};
 use crate::expr::value::Val;
 use crate::expr::value::with_text;
-use narwal_types::work::Work;
+use narwal_types::work::{Work, in_pieces};
 use narwal_types::{SqlResult, ValueRef};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -469,19 +469,36 @@ fn change_case<'a>(c: &Call<'a, '_>, upper: bool) -> SqlResult<Val<'a>> {
         return Ok(c.args[0].clone());
     }
     let t = c.text(0);
+    if t.is_ascii() {
+        return c.string(ascii_in_case(t.as_bytes(), upper));
+    }
     let latin1 = c.charset(0).name() == "latin1";
     // One character each, as general_ci's case tables have it.
     let mut work = Work::default();
-    let out: String = t
-        .chars()
-        .take_while(|_| !work.stops(1))
-        .map(|ch| match in_case(ch, upper) {
+    let mut out = String::with_capacity(t.len());
+    for ch in t.chars().take_while(|_| !work.stops(1)) {
+        out.push(match in_case(ch, upper) {
             // Latin1 does not have it.
             '\u{178}' if latin1 => ch,
             other => other,
-        })
-        .collect();
+        });
+    }
     c.string(out.into_bytes())
+}
+
+/// ASCII in upper or lower case, whole pieces at a time, since most texts have nothing else.
+fn ascii_in_case(text: &[u8], upper: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    // A KILL ends it early; what is there then is not used.
+    in_pieces(text, |piece| {
+        let at = out.len();
+        out.extend_from_slice(piece);
+        match upper {
+            true => out[at..].make_ascii_uppercase(),
+            false => out[at..].make_ascii_lowercase(),
+        }
+    });
+    out
 }
 
 fn substring<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {

@@ -99,7 +99,6 @@ pub(super) fn lower(d: syntax::Ddl, opts: &ParseOptions) -> SqlResult<DdlStmt> {
         | D::AlterServer(..)
         | D::DropServer(_)
         | D::AlterRoutine(_)
-        | D::AlterEvent(_)
         | D::DropProgram(..) => return unsupported(name),
     })
 }

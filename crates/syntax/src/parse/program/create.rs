@@ -2,13 +2,12 @@
 
 use super::program;
 use crate::ast::Statement;
-use crate::ast::ddl::{Characteristic, Creation, DataAccess, Ddl, Definer};
+use crate::ast::ddl::{Characteristic, Creation, DataAccess, Definer};
 use crate::ast::program::{
     AlterEvent, Body, CreateEvent, CreatePackage, CreateRoutine, CreateTrigger, CreateUdf,
     EventParts, EventStatus, Parameter, ParameterMode, Program, Schedule, TriggerEvent,
 };
 use crate::keyword::Kw;
-use crate::parse::ddl::ddl;
 use crate::parser::Parser;
 use crate::token::Tok;
 use narwal_types::SqlResult;
@@ -282,7 +281,7 @@ impl Parser<'_> {
         if parts == EventParts::default() {
             return Err(self.error());
         }
-        Ok(ddl(Ddl::AlterEvent(AlterEvent {
+        Ok(program(Program::AlterEvent(AlterEvent {
             definer,
             name,
             parts,

@@ -1,7 +1,57 @@
-//! Stored programs: procedures, functions, triggers, events, packages, and the language of their bodies.
+//! Statements, and stored programs: a program's body is made of statements, and a statement may define a program. So the two
+//! stand in one file. What they are made of stands in files below.
 
-use super::ddl::{Characteristic, Creation, DataType, Definer};
-use super::{Expression, Select, Statement, TableName};
+use super::admin::{Admin, ExplainForm, SetItem};
+use super::ddl::{Characteristic, Creation, Ddl, Definer};
+use super::dml::{Delete, Insert, LoadData, Update, WriteJoin};
+use super::name::TableName;
+use super::program::{
+    Call, ConditionValue, CreatePackage, CreateUdf, CursorSource, EventStatus, GetDiagnostics,
+    HandlerAction, Parameter, Schedule, Signal, TriggerEvent, VariableType,
+};
+use super::query::{Expression, Select, SelectInto};
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// SELECT, TABLE and VALUES.
+    Select(Box<Select>),
+    /// SELECT ... INTO: its rows go elsewhere.
+    SelectInto(Box<SelectInto>),
+    /// INSERT and REPLACE.
+    Insert(Box<Insert>),
+    /// UPDATE of one table.
+    Update(Box<Update>),
+    /// DELETE from one table.
+    Delete(Box<Delete>),
+    /// UPDATE and DELETE of joins.
+    WriteJoin(Box<WriteJoin>),
+    /// LOAD DATA and LOAD XML.
+    LoadData(Box<LoadData>),
+    /// DO expr, ...: a SELECT without FROM whose row nobody gets.
+    Do(Box<Select>),
+    /// EXPLAIN and ANALYZE of one of the above.
+    Explain(Box<Statement>, ExplainForm),
+    /// CREATE, ALTER, DROP and so on.
+    Ddl(Box<Ddl>),
+    /// CREATE PROCEDURE and so on, and the language of stored programs.
+    Program(Box<Program>),
+    /// SET STATEMENT ... FOR: one of these under settings of its own.
+    SetStatement(SetStatement),
+    /// SET, SHOW, GRANT and so on.
+    Admin(Box<Admin>),
+}
+
+/// SET STATEMENT.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetStatement {
+    /// The settings, and those within them: the outermost first. They may be many within each other.
+    pub settings: Vec<Vec<SetItem>>,
+    /// The statement.
+    pub statement: Box<Statement>,
+    /// Its text.
+    pub text: String,
+}
 
 /// A stored program's definition, or a compound statement that is run at once.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +65,8 @@ pub enum Program {
     Trigger(CreateTrigger),
     /// CREATE EVENT.
     Event(CreateEvent),
+    /// ALTER EVENT.
+    AlterEvent(AlterEvent),
     /// CREATE PACKAGE and CREATE PACKAGE BODY of sql_mode=ORACLE: its head alone is read.
     Package(CreatePackage),
     /// A statement of the language outside of any program: BEGIN NOT ATOMIC, IF, LOOP, ...
@@ -36,6 +88,7 @@ impl Program {
             Program::Udf(_) => "CREATE FUNCTION",
             Program::Trigger(_) => "CREATE TRIGGER",
             Program::Event(_) => "CREATE EVENT",
+            Program::AlterEvent(_) => "ALTER EVENT",
             Program::Package(p) if p.body => "CREATE PACKAGE BODY",
             Program::Package(_) => "CREATE PACKAGE",
             Program::Compound(body) => body.name(),
@@ -68,55 +121,6 @@ pub struct CreateRoutine {
     pub body: Body,
 }
 
-/// CREATE FUNCTION ... SONAME.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreateUdf {
-    /// OR REPLACE, IF NOT EXISTS.
-    pub creation: Creation,
-    /// AGGREGATE.
-    pub aggregate: bool,
-    /// Name.
-    pub name: String,
-    /// RETURNS: STRING, INT, REAL or DECIMAL.
-    pub returns: &'static str,
-    /// The library.
-    pub library: String,
-}
-
-/// How a parameter is passed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum ParameterMode {
-    #[default]
-    In,
-    Out,
-    InOut,
-}
-
-/// A parameter.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parameter {
-    /// IN, OUT, INOUT.
-    pub mode: ParameterMode,
-    /// Name.
-    pub name: String,
-    /// Type.
-    pub ty: VariableType,
-}
-
-/// The type of a variable, a parameter or a result.
-#[derive(Debug, Clone, PartialEq)]
-pub enum VariableType {
-    /// A data type, and its COLLATE; DEFAULT is none.
-    Data(DataType, Option<String>),
-    /// TYPE OF a column, or of another variable.
-    TypeOf(Vec<String>),
-    /// ROW TYPE OF a table or a cursor.
-    RowTypeOf(TableName),
-    /// ROW with fields.
-    Row(Vec<(String, DataType)>),
-}
-
 /// CREATE TRIGGER.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTrigger {
@@ -136,43 +140,6 @@ pub struct CreateTrigger {
     pub order: Option<(bool, String)>,
     /// What it does.
     pub body: Body,
-}
-
-/// What a trigger waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum TriggerEvent {
-    Insert,
-    Update,
-    Delete,
-}
-
-/// When an event runs.
-#[derive(Debug, Clone, PartialEq)]
-#[allow(clippy::large_enum_variant)] // One an event.
-pub enum Schedule {
-    /// AT.
-    At(Expression),
-    /// EVERY.
-    Every {
-        /// How many.
-        amount: Expression,
-        /// Of what.
-        unit: String,
-        /// STARTS.
-        starts: Option<Expression>,
-        /// ENDS.
-        ends: Option<Expression>,
-    },
-}
-
-/// Whether an event runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum EventStatus {
-    Enable,
-    Disable,
-    DisableOnSlave,
 }
 
 /// What is said about an event besides its name.
@@ -214,28 +181,6 @@ pub struct AlterEvent {
     pub name: TableName,
     /// What changes.
     pub parts: EventParts,
-}
-
-/// CREATE PACKAGE.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreatePackage {
-    /// OR REPLACE, IF NOT EXISTS.
-    pub creation: Creation,
-    /// DEFINER.
-    pub definer: Option<Definer>,
-    /// BODY.
-    pub body: bool,
-    /// Name.
-    pub name: TableName,
-}
-
-/// CALL.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    /// The names before and of the procedure: `[database.][package.]procedure`.
-    pub name: Vec<String>,
-    /// Arguments.
-    pub arguments: Vec<Expression>,
 }
 
 /// A statement of a stored program.
@@ -358,15 +303,6 @@ pub enum LoopKind {
     },
 }
 
-/// Where the rows of a FOR come from.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CursorSource {
-    /// A cursor, with its arguments.
-    Named(String, Vec<Expression>),
-    /// A query.
-    Query(Box<Select>),
-}
-
 /// DECLARE.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant)] // Programs are few and short.
@@ -393,49 +329,4 @@ pub enum Declaration {
         /// What it does.
         body: Box<Body>,
     },
-}
-
-/// What a handler does in the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum HandlerAction {
-    Continue,
-    Exit,
-}
-
-/// A condition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConditionValue {
-    /// An error number.
-    Error(u64),
-    /// SQLSTATE.
-    State(String),
-    /// A declared condition.
-    Named(String),
-    /// SQLWARNING.
-    Warning,
-    /// NOT FOUND.
-    NotFound,
-    /// SQLEXCEPTION.
-    Exception,
-}
-
-/// SIGNAL and RESIGNAL.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Signal {
-    /// RESIGNAL.
-    pub again: bool,
-    /// What is signalled.
-    pub condition: Option<ConditionValue>,
-    /// SET: items and their values.
-    pub set: Vec<(&'static str, Expression)>,
-}
-
-/// GET DIAGNOSTICS.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetDiagnostics {
-    /// CONDITION: its number.
-    pub condition: Option<Expression>,
-    /// What goes where: a variable (a user variable has its `@`) and the item's name.
-    pub items: Vec<(String, &'static str)>,
 }
