@@ -12,19 +12,12 @@ use crate::expr::window::{Bound, Computes, Frame, WindowCall, WindowFunc, Window
 use narwal_syntax::ast::{
     Call, Expr as Ast, FrameBound, FrameExclude, FrameUnit, Literal, OrderItem, Over, WindowSpec,
 };
+use narwal_types::errors;
 use narwal_types::{Decimal, SqlError, SqlResult, Value};
-
-fn error<T>(code: u16, text: impl Into<String>) -> SqlResult<T> {
-    Err(SqlError::new(code, b"HY000", text.into()))
-}
 
 /// Error 4015.
 pub fn not_here() -> SqlError {
-    SqlError::new(
-        4015,
-        b"HY000",
-        "Window function is allowed only in SELECT list and ORDER BY clause",
-    )
+    errors::WRONG_PLACEMENT_OF_WINDOW_FUNCTION.plain()
 }
 
 /// Fails if an expression has a window function, by way of a name of the select list.
@@ -47,10 +40,7 @@ fn find<'n>(name: &str, named: &'n [(String, WindowSpec)]) -> SqlResult<(usize, 
     let at = named.iter().position(|(n, _)| n.eq_ignore_ascii_case(name));
     match at {
         Some(at) => Ok((at, &named[at].1)),
-        None => error(
-            4009,
-            format!("Window specification with name '{name}' is not defined"),
-        ),
+        None => Err(errors::WRONG_WINDOW_SPEC_NAME.with([&name])),
     }
 }
 
@@ -61,24 +51,13 @@ fn complete(w: &WindowSpec, named: &[(String, WindowSpec)]) -> SqlResult<WindowS
     let (at, base) = find(name, named)?;
     let base = complete(base, &named[..at])?;
     if !w.partition_by.is_empty() {
-        return error(
-            4011,
-            format!(
-                "Window specification referencing another one '{name}' cannot contain partition list"
-            ),
-        );
+        return Err(errors::PARTITION_LIST_IN_REFERENCING_WINDOW_SPEC.with([&name]));
     }
     if !w.order_by.is_empty() && !base.order_by.is_empty() {
-        return error(
-            4012,
-            format!("Referenced window specification '{name}' already contains order list"),
-        );
+        return Err(errors::ORDER_LIST_IN_REFERENCING_WINDOW_SPEC.with([&name]));
     }
     if base.frame.is_some() {
-        return error(
-            4013,
-            format!("Referenced window specification '{name}' cannot contain window frame"),
-        );
+        return Err(errors::WINDOW_FRAME_IN_REFERENCED_WINDOW_SPEC.with([&name]));
     }
     Ok(WindowSpec {
         base: None,
@@ -95,10 +74,7 @@ fn complete(w: &WindowSpec, named: &[(String, WindowSpec)]) -> SqlResult<WindowS
 pub fn check_named(named: &[(String, WindowSpec)]) -> SqlResult<()> {
     for (i, (name, w)) in named.iter().enumerate() {
         if named[..i].iter().any(|(n, _)| n.eq_ignore_ascii_case(name)) {
-            return error(
-                4010,
-                format!("Multiple window specifications with the same name '{name}'"),
-            );
+            return Err(errors::DUP_WINDOW_NAME.with([&name]));
         }
         complete(w, &named[..i])?;
     }
@@ -111,10 +87,7 @@ impl Binder<'_> {
         let list = match self.scope.windows {
             WindowsHere::Allowed(list) => list,
             WindowsHere::InArgument => {
-                return error(
-                    4074,
-                    "Window functions can not be used as arguments to group functions.",
-                );
+                return Err(errors::SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG.plain());
             }
             WindowsHere::Refused => return Err(not_here()),
         };
@@ -213,12 +186,7 @@ impl Binder<'_> {
             let share = args.first().map(|a| &a.ty);
             if share.is_none_or(|t| t.null || !is_number(t)) {
                 let name = crate::expr::functions::window::name_of(w.func);
-                return error(
-                    4104,
-                    format!(
-                        "{name} function only accepts arguments that can be converted to numerical types"
-                    ),
-                );
+                return Err(errors::WRONG_TYPE_OF_ARGUMENT.with([&name]));
             }
         }
         // The type of a percentile is known when its order is.
@@ -260,25 +228,16 @@ impl Binder<'_> {
             && let Some(key) = order.first()
         {
             if *func == WindowFunc::PercentileCont && !is_number(&key.expr.ty) {
-                return error(
-                    4101,
-                    "Numeric datatype is required for percentile_cont function",
-                );
+                return Err(errors::WRONG_TYPE_FOR_PERCENTILE_FUNC.with([&"percentile_cont"]));
             }
             args.push(key.expr.clone());
         }
         match p.wants {
             Wants::Order | Wants::NoFrame if p.spec.frame.is_some() => {
-                return error(
-                    4017,
-                    format!("Window frame is not allowed with '{}'", p.name),
-                );
+                return Err(errors::NOT_ALLOWED_WINDOW_FRAME.with([&p.name]));
             }
             Wants::Order | Wants::OrderAlone if order.is_empty() => {
-                return error(
-                    4018,
-                    format!("No order list in window specification for '{}'", p.name),
-                );
+                return Err(errors::NO_ORDER_LIST_IN_WINDOW_SPEC.with([&p.name]));
             }
             _ => {}
         }
@@ -306,7 +265,7 @@ impl Binder<'_> {
             CurrentRow, Following, Preceding, UnboundedFollowing, UnboundedPreceding,
         };
         if !matches!(f.exclude, None | Some(FrameExclude::NoOthers)) {
-            return error(4022, "Frame exclusion is not supported yet");
+            return Err(errors::FRAME_EXCLUSION_NOT_SUPPORTED.plain());
         }
         let end = f.end.as_ref().unwrap_or(&CurrentRow);
         let fits = match (&f.start, end) {
@@ -318,10 +277,7 @@ impl Binder<'_> {
             _ => true,
         };
         if !fits {
-            return error(
-                4014,
-                "Unacceptable combination of window frame bound specifications",
-            );
+            return Err(errors::BAD_COMBINATION_OF_WINDOW_FRAME_BOUND_SPECS.plain());
         }
         Ok(Frame {
             start: self.bound_of(f.unit, &f.start, order)?,
@@ -356,7 +312,7 @@ impl Binder<'_> {
                     _ => None,
                 };
                 let Some(rows) = rows else {
-                    return error(4020, "Integer is required for ROWS-type frame");
+                    return Err(errors::WRONG_TYPE_FOR_ROWS_FRAME.plain());
                 };
                 // No partition has more rows.
                 let rows = i64::try_from(rows).unwrap_or(i64::MAX);
@@ -364,14 +320,11 @@ impl Binder<'_> {
             }
             FrameUnit::Range => {
                 let [key] = order else {
-                    return error(
-                        4019,
-                        "RANGE-type frame requires ORDER BY clause with single sort key",
-                    );
+                    return Err(errors::RANGE_FRAME_NEEDS_SIMPLE_ORDERBY.plain());
                 };
                 let number = matches!(amount, Ast::Literal(Literal::Number(_) | Literal::Bool(_)));
                 if !number || !is_number(&key.expr.ty) {
-                    return error(4021, "Numeric datatype is required for RANGE-type frame");
+                    return Err(errors::WRONG_TYPE_FOR_RANGE_FRAME.plain());
                 }
                 let op = match before != key.desc {
                     true => ArithOp::Sub,
@@ -395,10 +348,7 @@ fn keys(binder: &Binder<'_>, list: &[OrderItem]) -> SqlResult<Vec<WindowKey>> {
         .map(|o| {
             let expr = binder.expr(&o.expr)?;
             if expr.has_window() {
-                return error(
-                    4016,
-                    "Window function is not allowed in window specification",
-                );
+                return Err(errors::WINDOW_FUNCTION_IN_WINDOW_SPEC.plain());
             }
             Ok(WindowKey { expr, desc: o.desc })
         })

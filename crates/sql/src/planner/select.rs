@@ -22,6 +22,7 @@ use crate::star::At;
 use narwal_engine::{LockMode, LockWait};
 use narwal_syntax::ast::{Expr as AstExpr, From, Limit, Literal, Select, SelectItem};
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
+use narwal_types::errors;
 use narwal_types::{ResultColumn, SqlError, SqlResult, Value};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -357,14 +358,7 @@ impl Resolver<'_> {
         if matches!(s.from, Some(From::Set { .. }))
             && let Some(n) = order.iter().position(|k| k.expr.has_window())
         {
-            return Err(SqlError::new(
-                3028,
-                b"HY000",
-                format!(
-                    "Expression #{} of ORDER BY contains aggregate function and applies to a UNION",
-                    n + 1
-                ),
-            ));
+            return Err(errors::AGGREGATE_ORDER_FOR_UNION.with([&(n + 1)]));
         }
         let mut calls = bind_windows(
             windows.calls.take(),

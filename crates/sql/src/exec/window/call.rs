@@ -8,6 +8,7 @@ use crate::exec::value_bytes::ValueBytes;
 use crate::expr::node::{Expr, RowAccess};
 use crate::expr::window::{Bound, Computes, WindowCall, WindowFunc};
 use narwal_types::convert::{NoWarnings, to_f64, to_integer};
+use narwal_types::errors;
 use narwal_types::{Collation, SqlError, SqlResult, Value, ValueRef};
 use std::cmp::Ordering;
 
@@ -175,11 +176,7 @@ impl<'p> CallState<'p> {
             _ => true,
         };
         let Some(parts) = u64::try_from(parts).ok().filter(|n| *n > 0 && same) else {
-            return Err(SqlError::new(
-                4024,
-                b"HY000",
-                "Argument of NTILE must be greater than 0",
-            ));
+            return Err(errors::INVALID_NTILE_ARGUMENT.plain());
         };
         self.fixed = Some(Value::Int(parts as i64));
         let (small, larger) = (at.rows.len() / parts, at.rows.len() % parts);
@@ -350,20 +347,12 @@ impl<'p> CallState<'p> {
         if at.n > 0 {
             // The state has the share of the partition's first row in front of the result.
             if self.group != Some(share.to_bits()) {
-                return Err(SqlError::new(
-                    4102,
-                    b"HY000",
-                    format!("Argument to the {name} function is not a constant for a partition"),
-                ));
+                return Err(errors::ARGUMENT_NOT_CONSTANT.with([&name]));
             }
             return Ok(self.fixed.clone().unwrap_or_default());
         }
         if !(0.0..=1.0).contains(&share) {
-            return Err(SqlError::new(
-                4103,
-                b"HY000",
-                format!("Argument to the {name} function does not belong to the range [0,1]"),
-            ));
+            return Err(errors::ARGUMENT_OUT_OF_RANGE.with([&name]));
         }
         self.group = Some(share.to_bits());
         let v = self.at_share(at, share, between)?;
@@ -450,9 +439,5 @@ fn ordered(a: ValueRef<'_>, b: ValueRef<'_>, desc: bool) -> Ordering {
 
 /// Error 4104.
 pub(super) fn not_a_number(name: &str) -> SqlError {
-    SqlError::new(
-        4104,
-        b"HY000",
-        format!("{name} function only accepts arguments that can be converted to numerical types"),
-    )
+    errors::WRONG_TYPE_OF_ARGUMENT.with([&name])
 }
