@@ -239,7 +239,10 @@ fn plan(stmt: &Stmt, r: &mut Resolver<'_>) -> SqlResult<(Plan, usize)> {
         Stmt::WriteJoin(w) => (Plan::WriteJoin(Box::new(r.write_join(w)?)), w.select.params),
         Stmt::Do(s) => {
             let plan = r.select(s)?;
-            if plan.group.is_some() {
+            if plan.windows.is_some() {
+                return Err(crate::bind::window::not_here());
+            }
+            if plan.computes_over_rows() {
                 return Err(SqlError::new(
                     1111,
                     b"HY000",

@@ -1,10 +1,11 @@
 //! What is stored of a view, as the planner and DDL read it.
 
 use crate::ast::Stmt;
+use crate::expr::for_each_operand;
 use crate::lower::parse_statement;
 use narwal_engine::ViewDef;
 use narwal_syntax::ParseOptions;
-use narwal_syntax::ast::{From, Select, SelectItem};
+use narwal_syntax::ast::{Expr, From, Select, SelectItem};
 use narwal_types::{SqlError, SqlResult};
 
 /// Views within each other, at most.
@@ -19,6 +20,28 @@ pub(crate) fn is_mergeable(s: &Select) -> bool {
         && s.limit.is_none()
         && s.locking.is_none()
         && !matches!(s.from, None | Some(From::Set { .. }))
+        && !has_window(s)
+}
+
+/// True if a SELECT has window functions.
+fn has_window(s: &Select) -> bool {
+    let items = s.items.iter().filter_map(|i| match i {
+        SelectItem::Expr { expr, .. } => Some(expr),
+        _ => None,
+    });
+    let mut all = items.chain(s.order_by.iter().map(|o| &o.expr));
+    all.any(|e| calls_window(&mut e.clone()))
+}
+
+fn calls_window(e: &mut Expr) -> bool {
+    if let Expr::Call(c) = e
+        && c.clauses.as_ref().is_some_and(|c| c.over.is_some())
+    {
+        return true;
+    }
+    let mut found = false;
+    for_each_operand(e, &mut |e| found = found || calls_window(e));
+    found
 }
 
 /// Gives the columns of a query other names.

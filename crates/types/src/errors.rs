@@ -816,6 +816,8 @@ errors! {
         "{}";
     AUTH_PLUGIN_CANNOT_LOAD: 1 = 2059, b"HY000", "CR_AUTH_PLUGIN_CANNOT_LOAD",
         "{}";
+    AGGREGATE_ORDER_FOR_UNION: 1 = 3028, b"HY000", "ER_AGGREGATE_ORDER_FOR_UNION",
+        "Expression #{} of ORDER BY contains aggregate function and applies to a UNION";
     STD_INVALID_ARGUMENT: 2 = 3047, b"HY000", "ER_STD_INVALID_ARGUMENT",
         "Invalid argument error: {} in function {}.";
     TOO_LONG_SET_ENUM_VALUE: 1 = 3505, b"HY000", "ER_TOO_LONG_SET_ENUM_VALUE",
@@ -828,6 +830,36 @@ errors! {
         "No anchors for recursive WITH element '{}'";
     NOT_STANDARD_COMPLIANT_RECURSIVE: 1 = 4008, b"HY000", "ER_NOT_STANDARD_COMPLIANT_RECURSIVE",
         "Restrictions imposed on recursive definitions are violated for table '{}'";
+    WRONG_WINDOW_SPEC_NAME: 1 = 4009, b"HY000", "ER_WRONG_WINDOW_SPEC_NAME",
+        "Window specification with name '{}' is not defined";
+    DUP_WINDOW_NAME: 1 = 4010, b"HY000", "ER_DUP_WINDOW_NAME",
+        "Multiple window specifications with the same name '{}'";
+    PARTITION_LIST_IN_REFERENCING_WINDOW_SPEC: 1 = 4011, b"HY000", "ER_PARTITION_LIST_IN_REFERENCING_WINDOW_SPEC",
+        "Window specification referencing another one '{}' cannot contain partition list";
+    ORDER_LIST_IN_REFERENCING_WINDOW_SPEC: 1 = 4012, b"HY000", "ER_ORDER_LIST_IN_REFERENCING_WINDOW_SPEC",
+        "Referenced window specification '{}' already contains order list";
+    WINDOW_FRAME_IN_REFERENCED_WINDOW_SPEC: 1 = 4013, b"HY000", "ER_WINDOW_FRAME_IN_REFERENCED_WINDOW_SPEC",
+        "Referenced window specification '{}' cannot contain window frame";
+    BAD_COMBINATION_OF_WINDOW_FRAME_BOUND_SPECS: 0 = 4014, b"HY000", "ER_BAD_COMBINATION_OF_WINDOW_FRAME_BOUND_SPECS",
+        "Unacceptable combination of window frame bound specifications";
+    WRONG_PLACEMENT_OF_WINDOW_FUNCTION: 0 = 4015, b"HY000", "ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION",
+        "Window function is allowed only in SELECT list and ORDER BY clause";
+    WINDOW_FUNCTION_IN_WINDOW_SPEC: 0 = 4016, b"HY000", "ER_WINDOW_FUNCTION_IN_WINDOW_SPEC",
+        "Window function is not allowed in window specification";
+    NOT_ALLOWED_WINDOW_FRAME: 1 = 4017, b"HY000", "ER_NOT_ALLOWED_WINDOW_FRAME",
+        "Window frame is not allowed with '{}'";
+    NO_ORDER_LIST_IN_WINDOW_SPEC: 1 = 4018, b"HY000", "ER_NO_ORDER_LIST_IN_WINDOW_SPEC",
+        "No order list in window specification for '{}'";
+    RANGE_FRAME_NEEDS_SIMPLE_ORDERBY: 0 = 4019, b"HY000", "ER_RANGE_FRAME_NEEDS_SIMPLE_ORDERBY",
+        "RANGE-type frame requires ORDER BY clause with single sort key";
+    WRONG_TYPE_FOR_ROWS_FRAME: 0 = 4020, b"HY000", "ER_WRONG_TYPE_FOR_ROWS_FRAME",
+        "Integer is required for ROWS-type frame";
+    WRONG_TYPE_FOR_RANGE_FRAME: 0 = 4021, b"HY000", "ER_WRONG_TYPE_FOR_RANGE_FRAME",
+        "Numeric datatype is required for RANGE-type frame";
+    FRAME_EXCLUSION_NOT_SUPPORTED: 0 = 4022, b"HY000", "ER_FRAME_EXCLUSION_NOT_SUPPORTED",
+        "Frame exclusion is not supported yet";
+    INVALID_NTILE_ARGUMENT: 0 = 4024, b"HY000", "ER_INVALID_NTILE_ARGUMENT",
+        "Argument of NTILE must be greater than 0";
     CONSTRAINT_FAILED: 3 = 4025, b"23000", "ER_CONSTRAINT_FAILED",
         "CONSTRAINT `{}` failed for `{}`.`{}`";
     EXPRESSION_REFERS_TO_UNINIT_FIELD: 2 = 4029, b"01000", "ER_EXPRESSION_REFERS_TO_UNINIT_FIELD",
@@ -860,6 +892,8 @@ errors! {
         "{}";
     SLAVE_SAME_ID: 0 = 4052, b"HY000", "ER_SLAVE_SAME_ID",
         "A slave with the same server_uuid/server_id is already connected";
+    SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG: 0 = 4074, b"HY000", "ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG",
+        "Window functions can not be used as arguments to group functions.";
     ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION: 3 = 4078, b"HY000", "ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION",
         "Illegal parameter data types {} and {} for operation '{}'";
     ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION: 2 = 4079, b"HY000", "ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION",
@@ -882,6 +916,14 @@ errors! {
         "Unknown VIEW: '{}'";
     WRONG_NUMBER_OF_VALUES_IN_TVC: 0 = 4099, b"HY000", "ER_WRONG_NUMBER_OF_VALUES_IN_TVC",
         "The used table value constructor has a different number of values";
+    WRONG_TYPE_FOR_PERCENTILE_FUNC: 1 = 4101, b"HY000", "ER_WRONG_TYPE_FOR_PERCENTILE_FUNC",
+        "Numeric datatype is required for {} function";
+    ARGUMENT_NOT_CONSTANT: 1 = 4102, b"HY000", "ER_ARGUMENT_NOT_CONSTANT",
+        "Argument to the {} function is not a constant for a partition";
+    ARGUMENT_OUT_OF_RANGE: 1 = 4103, b"HY000", "ER_ARGUMENT_OUT_OF_RANGE",
+        "Argument to the {} function does not belong to the range [0,1]";
+    WRONG_TYPE_OF_ARGUMENT: 1 = 4104, b"HY000", "ER_WRONG_TYPE_OF_ARGUMENT",
+        "{} function only accepts arguments that can be converted to numerical types";
     WRONG_PARAMCOUNT_TO_CURSOR: 1 = 4107, b"42000", "ER_WRONG_PARAMCOUNT_TO_CURSOR",
         "Incorrect parameter count to cursor '{}'";
     EMPTY_ROW_IN_TVC: 0 = 4141, b"HY000", "ER_EMPTY_ROW_IN_TVC",

@@ -4,6 +4,7 @@ use crate::bind::operand::{as_subquery, not_a_row, row_items, wrong_columns};
 use crate::bind::param::no_default_here;
 use crate::bind::scope::OuterScope;
 use crate::bind::scope::{Clause, Scope};
+use crate::bind::windows::WindowsHere;
 use crate::env::{StatementEnv, VariableScope};
 use crate::expr::IntervalUnit;
 use crate::expr::call::wrong_arguments;
@@ -141,7 +142,7 @@ impl Expr {
 }
 
 /// The text of an ENUM or SET; other expressions as they are.
-fn member_as_text(e: Expr) -> Expr {
+pub(super) fn member_as_text(e: Expr) -> Expr {
     if !e.ty.ty.is_member() {
         return e;
     }
@@ -804,7 +805,7 @@ impl Binder<'_> {
         self.arith(arith, l, r)
     }
 
-    fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {
+    pub(super) fn arith(&self, op: ArithOp, l: Expr, r: Expr) -> SqlResult<Expr> {
         let (l, r) = (as_operand(l), as_operand(r));
         fixed::check_arith(op, &l.ty, &r.ty)?;
         let ty = types::arith(op, &l.ty, &r.ty);
@@ -1298,8 +1299,8 @@ impl Binder<'_> {
     fn function(&self, f: &Call) -> SqlResult<Expr> {
         let written = f.name.as_str();
         if let Some(c) = &f.clauses {
-            if c.over.is_some() {
-                return Err(SqlError::unsupported("window functions"));
+            if let Some(over) = &c.over {
+                return self.window_call(f, over);
             }
             if c.within_group.is_some() {
                 return Err(SqlError::unsupported("WITHIN GROUP"));
@@ -1430,6 +1431,7 @@ impl Binder<'_> {
         let inner_scope = Scope {
             aggregates: None,
             in_aggregate: true,
+            windows: WindowsHere::InArgument,
             ..*self.scope
         };
         let inner = Binder {
@@ -1705,7 +1707,7 @@ fn results(args: Vec<Expr>, r: Results, ty: &ExprType) -> Vec<Expr> {
 }
 
 /// An operand in a numeric place: a hexadecimal literal is a big-endian number, JSON_EXTRACT gives a value.
-fn as_operand(e: Expr) -> Expr {
+pub(super) fn as_operand(e: Expr) -> Expr {
     match &e.kind {
         ExprKind::Literal(Value::Bytes(b)) if b.len() <= 8 => {
             let v = b.iter().fold(0u64, |a, x| a << 8 | *x as u64);

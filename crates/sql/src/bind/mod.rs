@@ -8,6 +8,7 @@
 //! | `binder.rs` | names to positions, operators to nodes, constants to values |
 //! | `operand.rs` | rows and subqueries among operands |
 //! | `subquery.rs` | subqueries and comparisons with them |
+//! | `windows.rs`, `window.rs` | the calls of window functions of a SELECT; their arguments and windows |
 //! | `param.rs` | parameters |
 //! | `table_rules.rs` | the expressions that a table's rows obey |
 
@@ -17,5 +18,7 @@ pub mod param;
 pub mod scope;
 pub mod subquery;
 pub mod table_rules;
+pub mod window;
+pub mod windows;
 
 pub use binder::bind;

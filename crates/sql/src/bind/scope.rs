@@ -1,5 +1,6 @@
 //! What names may mean where an expression stands: its tables, the select items, the query around; and who plans subqueries.
 
+use super::windows::WindowsHere;
 use crate::env::StatementEnv;
 use crate::expr::node::{Aggregate, Expr, ExprKind, ExprType, SubqueryUse, make};
 use crate::quote::quote_ident;
@@ -153,6 +154,8 @@ pub struct Scope<'a> {
     pub aggregates: Option<&'a RefCell<Vec<Aggregate>>>,
     /// It is the argument of an aggregate.
     pub in_aggregate: bool,
+    /// Whether window functions can stand here.
+    pub windows: WindowsHere<'a>,
     /// VALUES(col) is allowed (ON DUPLICATE KEY UPDATE).
     pub insert_values: bool,
     /// Plans the subqueries that stand in it.
@@ -193,6 +196,7 @@ impl<'a> Scope<'a> {
             clause: Clause::FieldList,
             aggregates: None,
             in_aggregate: false,
+            windows: WindowsHere::Refused,
             insert_values: false,
             planner: None,
             outer: None,

@@ -32,5 +32,6 @@ pub mod subquery;
 pub mod subquery_rows;
 mod value_bytes;
 pub mod value_list;
+mod window;
 pub mod write;
 pub mod write_join;

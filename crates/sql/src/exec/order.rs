@@ -205,7 +205,12 @@ pub fn push_order_key(v: ValueRef<'_>, collation: Collation, out: &mut Vec<u8>) 
 
 impl SortKey {
     /// Appends a row's key. A TIMESTAMP column is taken in UTC.
-    fn push(&self, access: &dyn RowAccess, ctx: &EvalCtx<'_>, out: &mut Vec<u8>) -> SqlResult<()> {
+    pub(super) fn push(
+        &self,
+        access: &dyn RowAccess,
+        ctx: &EvalCtx<'_>,
+        out: &mut Vec<u8>,
+    ) -> SqlResult<()> {
         let start = out.len();
         let collation = self.expr.ty.ty.collation;
         match self.expr.as_column() {
@@ -248,7 +253,7 @@ impl Slot {
 
 /// The first bytes of a key as a number that compares as they do.
 #[inline]
-fn prefix(key: &[u8]) -> u64 {
+pub(super) fn prefix(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {
         Some(b) => u64::from_be_bytes(*b),
         None => {

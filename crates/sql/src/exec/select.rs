@@ -6,6 +6,7 @@ use super::value_bytes::ValueBytes;
 use crate::exec::context::{RunCtx, Running};
 use crate::exec::rows::{Flow, OnRow};
 use crate::exec::value_list::row_memory;
+use crate::exec::window::WindowStage;
 use crate::expr::node::{Expr, ExprKind, ImageRow, NoRow, RowAccess};
 use crate::plan::query::SubPlan;
 use crate::plan::query::TablePlan;
@@ -65,6 +66,8 @@ pub(super) struct Output<'p, 'e> {
     pub(super) sent: Sent,
     /// Computed items of the current row.
     computed: Vec<Value>,
+    /// Window functions take all rows first.
+    windows: Option<WindowStage<'p>>,
 }
 
 impl Output<'_, '_> {
@@ -75,6 +78,9 @@ impl Output<'_, '_> {
         row: &[u8],
         access: &dyn RowAccess,
     ) -> SqlResult<bool> {
+        if let Some(w) = &mut self.windows {
+            return w.push(ctx, row, access).map(|()| true);
+        }
         if self.left == 0 && !self.plan.calc_found_rows {
             return Ok(false);
         }
@@ -219,12 +225,29 @@ impl SelectPlan {
             left,
             sent: Sent::default(),
             computed: Vec::new(),
+            windows: (self.windows.as_ref()).map(|w| WindowStage::new(w, layout, ctx.env)),
         };
         if left == 0 && !self.calc_found_rows {
             return Ok(out.sent);
         }
         self.run_rows(txn, ctx, layout, &mut out)?;
+        if let Some(w) = out.windows.take() {
+            let keep = self.keep(&out);
+            self.evaluating(txn, ctx, |ctx| {
+                w.finish(ctx, keep, &mut |row, access| out.push(ctx, row, access))
+            })?;
+        }
         out.finish(ctx)
+    }
+
+    /// How many sorted rows matter at most.
+    fn keep(&self, out: &Output<'_, '_>) -> usize {
+        if self.calc_found_rows || self.distinct {
+            return usize::MAX / 16;
+        }
+        usize::try_from(out.left.saturating_add(out.skip))
+            .unwrap_or(usize::MAX)
+            .min(usize::MAX / 16)
     }
 
     /// Hands its rows to the end of the pipeline.
@@ -235,13 +258,9 @@ impl SelectPlan {
         layout: Option<&RowLayout>,
         out: &mut Output<'_, '_>,
     ) -> SqlResult<()> {
-        let (left, skip) = (out.left, out.skip);
-        let keep = if self.calc_found_rows || self.distinct {
-            usize::MAX / 16
-        } else {
-            usize::try_from(left.saturating_add(skip))
-                .unwrap_or(usize::MAX)
-                .min(usize::MAX / 16)
+        let keep = match &out.windows {
+            Some(_) => usize::MAX / 16,
+            None => self.keep(out),
         };
         if let Some(g) = &self.group {
             self.grouped(g, txn, ctx, layout, keep, out)?;
@@ -356,7 +375,7 @@ impl SelectPlan {
         };
         if !t.is_stored()
             || !self.subqueries.is_empty()
-            || self.group.is_some()
+            || self.computes_over_rows()
             || !self.sort.is_empty()
             || self.distinct
             || self.calc_found_rows
@@ -389,6 +408,7 @@ impl SelectPlan {
             left,
             sent: Sent::default(),
             computed: Vec::new(),
+            windows: None,
         };
         let full = || {
             let p = portion.borrow();

@@ -67,7 +67,7 @@ impl fmt::Display for Expr {
             ExprKind::Literal(v) => f.write_str(&v.to_text()),
             ExprKind::Param(_) | ExprKind::Slot(_) => f.write_str("?"),
             ExprKind::Column { name, .. } => f.write_str(name),
-            ExprKind::Aggregate(_) => f.write_str("aggregate"),
+            ExprKind::Aggregate(_) | ExprKind::Window(_) => f.write_str("aggregate"),
             ExprKind::Item(_, e) => write!(f, "{e}"),
             ExprKind::InsertValue(_) => f.write_str("values(...)"),
             ExprKind::And(v) => write!(f, "{}", List(v, " and ")),

@@ -84,6 +84,7 @@ impl Expr {
             | ExprKind::Literal(_) => {
                 return self.eval_ref(ctx, row);
             }
+            ExprKind::Window(_) => Val::Ref(ValueRef::Null),
             ExprKind::Aggregate(n) => Val::Ref(row.aggregate(*n)),
             ExprKind::Stored(c) => {
                 let args = c.args.iter().map(|a| a.eval(ctx, row));

@@ -16,6 +16,7 @@
 //! | `functions/` | the registry of functions, by subject |
 //! | `fixed.rs` | UUID, INET4, INET6: what they may meet |
 //! | `date.rs` | intervals, DATE_FORMAT, STR_TO_DATE, weeks |
+//! | `window.rs` | calls of window functions |
 //! | `literal.rs` | numbers as they are written |
 //! | `display.rs` | expressions as text, for messages |
 
@@ -34,6 +35,7 @@ mod print;
 pub mod types;
 pub(crate) mod value;
 mod walk;
+pub mod window;
 
 #[cfg(test)]
 mod operator_tests;

@@ -131,6 +131,8 @@ pub enum ExprKind {
     },
     /// The n-th aggregate of the statement.
     Aggregate(usize),
+    /// The n-th window function of the SELECT, while it is bound. A plan has its value behind those of aggregates.
+    Window(usize),
     /// The n-th select item, named by another clause, while the statement is bound (`planner::rules::once`).
     Item(usize, Box<Expr>),
     /// VALUES(col) of INSERT ... ON DUPLICATE KEY UPDATE.
@@ -659,6 +661,7 @@ macro_rules! operands {
             | ExprKind::Slot(_)
             | ExprKind::Column { .. }
             | ExprKind::Aggregate(_)
+            | ExprKind::Window(_)
             | ExprKind::InsertValue(_)
             | ExprKind::SystemVariable { .. }
             | ExprKind::Outer(_)
@@ -796,6 +799,7 @@ impl Expr {
         !self.any(&|e| match &e.kind {
             ExprKind::Column { .. }
             | ExprKind::Aggregate(_)
+            | ExprKind::Window(_)
             | ExprKind::InsertValue(_)
             | ExprKind::UserVariable(_)
             | ExprKind::Stored(_)

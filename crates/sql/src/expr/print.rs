@@ -5,8 +5,9 @@
 //! the one name that MariaDB prints, parentheses where the precedence of operators asks for them.
 
 use narwal_syntax::ast::{
-    BinaryOp as B, Call, CastType, Expr as Ast, FormatKind, IsTest, Literal, Qualified, Special,
-    TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope,
+    BinaryOp as B, Call, CastType, Expr as Ast, FormatKind, FrameBound, FrameUnit, IsTest, Literal,
+    OrderItem, Over, Qualified, Special, TemporalKind, TrimSide, UnaryOp as U, Unit, VarScope,
+    WindowSpec,
 };
 use std::fmt::Write;
 
@@ -445,6 +446,56 @@ impl Printer<'_> {
         s
     }
 
+    /// A call of a window function without its window.
+    fn window_function(&self, name: &str, f: &Call) -> String {
+        let within = f.clauses.as_deref().and_then(|c| c.within_group.as_deref());
+        match (name, f.args.as_slice(), within) {
+            (_, args, Some(order)) => format!(
+                "{name}({}) within group ({})",
+                self.list(args),
+                self.keys("order", order)
+            ),
+            ("median", [n], _) => {
+                let n = self.text(n);
+                format!("percentile_cont(0.5) within group ( order by {n} desc)")
+            }
+            ("lag" | "lead", [value], _) => format!("{name}({},1)", self.text(value)),
+            (_, args, _) => format!("{name}({})", self.list(args)),
+        }
+    }
+
+    /// ` order by ...`
+    fn keys(&self, word: &str, list: &[OrderItem]) -> String {
+        let keys: Vec<String> = list
+            .iter()
+            .map(|k| self.text(&k.expr) + if k.desc { " desc" } else { "" })
+            .collect();
+        match keys.is_empty() {
+            true => String::new(),
+            false => format!(" {word} by {}", keys.join(",")),
+        }
+    }
+
+    /// A window without its parentheses, with blanks as MariaDB has them.
+    fn window(&self, w: &WindowSpec) -> String {
+        let mut s = self.keys("partition", &w.partition_by) + &self.keys("order", &w.order_by);
+        let Some(f) = &w.frame else { return s };
+        let bound = |b: &FrameBound| match b {
+            FrameBound::UnboundedPreceding => " unbounded  preceding ".to_string(),
+            FrameBound::UnboundedFollowing => " unbounded  following ".to_string(),
+            FrameBound::CurrentRow => " current row ".to_string(),
+            FrameBound::Preceding(n) => format!("{} preceding ", self.text(n)),
+            FrameBound::Following(n) => format!("{} following ", self.text(n)),
+        };
+        let unit = match f.unit {
+            FrameUnit::Rows => "rows",
+            FrameUnit::Range => "range",
+        };
+        let end = f.end.as_ref().unwrap_or(&FrameBound::CurrentRow);
+        let _ = write!(s, " {unit} between {} and {}", bound(&f.start), bound(end));
+        s
+    }
+
     fn function(&self, f: &Call) -> Printed {
         let name = f.name.to_ascii_lowercase();
         if let Some(db) = &f.db {
@@ -455,6 +506,14 @@ impl Printer<'_> {
                 quoted(&f.name),
                 self.list(&f.args)
             ));
+        }
+        let clauses = f.clauses.as_deref();
+        if let Some(Over::Window(w)) = clauses.and_then(|c| c.over.as_ref()) {
+            let call = match crate::expr::node::AggFunc::named(&name) {
+                Some(_) => self.aggregate(&name, f),
+                None => self.window_function(&name, f),
+            };
+            return Printed::whole(format!("{call} over ({})", self.window(w)));
         }
         if crate::expr::node::AggFunc::named(&name).is_some() {
             return Printed::whole(self.aggregate(&name, f));

@@ -55,7 +55,7 @@ impl ExprType {
     }
 
     /// DOUBLE that is shown with so many digits behind the point; [`NOT_FIXED`] or more: as many as it needs.
-    pub(super) fn double_with(decimals: u8, nullable: bool) -> Self {
+    pub(crate) fn double_with(decimals: u8, nullable: bool) -> Self {
         ExprType {
             decimals: decimals.min(NOT_FIXED),
             ..Self::double(nullable)
@@ -201,7 +201,7 @@ impl ExprType {
     }
 
     /// What the value counts as in arithmetic.
-    pub(super) fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> Class {
         match self.ty.kind {
             _ if self.null => Class::Double,
             _ if self.ty.is_integer() || self.ty.kind == TypeKind::Year => Class::Int,
@@ -227,7 +227,7 @@ impl ExprType {
 
 /// What a value counts as in arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Int,
     Decimal,
     Double,

@@ -12,9 +12,6 @@ fn refused<T>(what: &str) -> SqlResult<T> {
 
 /// Refuses what a SELECT, or one within it, may not have.
 pub(super) fn check(s: &Select) -> SqlResult<()> {
-    if !s.windows.is_empty() {
-        return refused("window functions");
-    }
     if s.with_ties {
         return refused("FETCH ... WITH TIES");
     }

@@ -322,7 +322,8 @@ impl Block {
             .group
             .as_ref()
             .is_some_and(|g| !g.keys.is_empty() && g.by_index.is_none())
-            || (p.distinct && !p.distinct_by_sort);
+            || (p.distinct && !p.distinct_by_sort)
+            || p.windows.is_some();
         let name = |i: usize| p.names.get(i).map_or("", String::as_str);
         match &p.table {
             None => b.lines.push(Line::message("No tables used")),

@@ -4,6 +4,7 @@
 //! `planner/`, how they run in `exec/`.
 
 use crate::expr::node::{Aggregate, Expr, ExprType, SubqueryUse};
+use crate::expr::window::WindowCall;
 use crate::plan::access::{Access, Lookup};
 use crate::plan::index_rows::{GroupPrefix, IndexRows, entry_width};
 use crate::plan::made::{kept_type, made_table};
@@ -11,6 +12,7 @@ use crate::virtual_tables::VirtualRows;
 use narwal_engine::{LockMode, LockWait, Table};
 use narwal_syntax::ast::SetOp;
 use narwal_types::{Collation, ResultColumn, SqlResult};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A table with its access path and condition.
@@ -271,6 +273,8 @@ pub struct SelectPlan {
     pub columns: Arc<[ResultColumn]>,
     /// Grouping, if any.
     pub group: Option<GroupPlan>,
+    /// Window functions, computed of the rows or of the groups. Their plan has the ORDER BY then.
+    pub windows: Option<WindowPlan>,
     /// Sort needed after reading or grouping.
     pub sort: Vec<SortKey>,
     /// Sort needed if the access path does not give the order after all (see [`Access::order_holds`]).
@@ -293,6 +297,47 @@ pub struct SelectPlan {
     pub stop_after: Option<u64>,
     /// How many digits of quotients its rows have.
     pub digits: Digits,
+}
+
+/// Calls that one sort of the rows serves.
+#[derive(Debug)]
+pub struct WindowSort {
+    /// PARTITION BY, then ORDER BY.
+    pub keys: Vec<SortKey>,
+    /// How many of the keys part the rows.
+    pub partition: usize,
+    /// By how many of the keys rows are compared to be equal: each number that a call asks for, and that of the partition.
+    pub levels: Vec<usize>,
+    /// Its calls.
+    pub calls: Range<usize>,
+    /// For each of them its place in `levels`.
+    pub level_of: Vec<usize>,
+}
+
+/// The window functions of a SELECT.
+#[derive(Debug)]
+pub struct WindowPlan {
+    /// The calls, in the order in which they are computed. Their values follow those of aggregates and of what is computed of
+    /// groups.
+    pub calls: Vec<WindowCall>,
+    /// The sorts, one behind the other.
+    pub sorts: Vec<WindowSort>,
+    /// ORDER BY of the SELECT.
+    pub order: Vec<SortKey>,
+    /// How many values of a group stand before theirs.
+    pub behind: usize,
+    /// Columns that are looked at in the rows.
+    pub columns: Vec<usize>,
+}
+
+impl WindowPlan {
+    /// Calls `f` with all expressions that are evaluated to compute the calls.
+    pub fn for_each_expr<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        for c in &self.calls {
+            c.for_each_expr(f);
+        }
+        self.order.iter().for_each(|k| f(&k.expr));
+    }
 }
 
 /// One element of ORDER BY.
@@ -609,7 +654,17 @@ impl SelectPlan {
                     || g.keys.iter().any(|k| changes(&k.expr))
                     || g.aggregates.iter().any(|a| a.args.iter().any(changes))
             })
+            || self.windows.as_ref().is_some_and(|w| {
+                let mut found = false;
+                w.for_each_expr(&mut |e| found |= changes(e));
+                found
+            })
             || self.subqueries.iter().any(|s| s.volatile)
+    }
+
+    /// True if its rows are not rows of its FROM: there are groups, or values over several rows.
+    pub fn computes_over_rows(&self) -> bool {
+        self.group.is_some() || self.windows.is_some()
     }
 
     /// Which locks a run takes: those of the statement, or shared ones if the transaction's isolation level makes plain

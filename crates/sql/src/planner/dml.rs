@@ -302,7 +302,7 @@ impl Resolver<'_> {
                     matches!(t.access.lookup, Lookup::Point(_)) && matches!(t.rows, Rows::Stored)
                 };
                 plan.digits = match plan.reads_table(&table) {
-                    _ if plan.distinct || plan.group.is_some() => Digits::Shown,
+                    _ if plan.distinct || plan.computes_over_rows() => Digits::Shown,
                     true if !plan.table.as_ref().is_some_and(one) => Digits::OfConstants,
                     _ => Digits::All,
                 };

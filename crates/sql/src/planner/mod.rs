@@ -6,6 +6,7 @@
 //! | `logical.rs` | a FROM whose names are known |
 //! | `from.rs`, `set.rs`, `view.rs` | FROM, UNION and WITH, merged views |
 //! | `select.rs`, `subqueries.rs` | SELECT, and the subqueries in it |
+//! | `window.rs` | the sorts that window functions need |
 //! | `rules/` | what makes a plan better, one file each |
 //! | `dml.rs`, `write_join.rs`, `view_write.rs`, `returning.rs`, `load.rs` | statements that change rows |
 //! | `condition.rs` | conditions and their conjuncts |
@@ -26,4 +27,5 @@ pub mod statistics;
 pub mod subqueries;
 pub mod view;
 pub mod view_write;
+pub mod window;
 pub mod write_join;

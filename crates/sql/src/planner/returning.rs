@@ -24,7 +24,7 @@ impl Resolver<'_> {
         let plan = self
             .select(&select)
             .map_err(|e| in_clause(e, "RETURNING"))?;
-        if plan.group.is_some() {
+        if plan.computes_over_rows() {
             return Err(SqlError::new(
                 1111,
                 b"HY000",

@@ -2,6 +2,8 @@
 
 use crate::bind::bind;
 use crate::bind::scope::{Clause, OuterScope, Scope, Source};
+use crate::bind::window::{bind_windows, check_named, refuse_window};
+use crate::bind::windows::{Windows, WindowsHere};
 use crate::env::StatementEnv;
 use crate::expr::node::{AggFunc, Aggregate, Expr, ExprKind, ExprType};
 use crate::plan::access::Access;
@@ -15,11 +17,14 @@ use crate::planner::resolve::Resolver;
 use crate::planner::rules::group_index::{ends, in_index_order, index_groups};
 use crate::planner::rules::once::{Clauses, settle};
 use crate::planner::subqueries::Subqueries;
+use crate::planner::window::settle_windows;
 use crate::star::At;
 use narwal_engine::{LockMode, LockWait};
 use narwal_syntax::ast::{Expr as AstExpr, From, Limit, Literal, Select, SelectItem};
 use narwal_syntax::ast::{LockWait as Wait, UnaryOp};
+use narwal_types::errors;
 use narwal_types::{ResultColumn, SqlError, SqlResult, Value};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 
 pub fn number_literal(e: &AstExpr) -> Option<&str> {
@@ -174,6 +179,8 @@ impl Resolver<'_> {
             shown,
         } = self.from(s.from.as_ref(), &subqueries, outer)?;
         let aggregates = RefCell::new(Vec::<Aggregate>::new());
+        check_named(&s.windows)?;
+        let windows = Windows::new(&s.windows);
         let base = Scope {
             sources: &sources,
             first: 0,
@@ -181,10 +188,15 @@ impl Resolver<'_> {
             clause: Clause::FieldList,
             aggregates: Some(&aggregates),
             in_aggregate: false,
+            windows: WindowsHere::Refused,
             insert_values: false,
             planner: Some(&subqueries),
             outer,
             env,
+        };
+        let with_windows = Scope {
+            windows: WindowsHere::Allowed(&windows),
+            ..base
         };
         // The select list.
         let params_before = env.params_bound.get();
@@ -197,6 +209,7 @@ impl Resolver<'_> {
                 _ => e.changes(),
             })
         };
+        let mut named_items: SmallVec<[usize; 8]> = SmallVec::new();
         let need_aliases = !s.order_by.is_empty() || !s.group_by.is_empty() || s.having.is_some();
         for item in &s.items {
             match item {
@@ -233,7 +246,7 @@ impl Resolver<'_> {
                     }
                 }
                 SelectItem::Expr { expr, alias, text } => {
-                    let e = bind(expr, &base)?;
+                    let e = bind(expr, &with_windows)?;
                     let of = source_of(expr, &e, &sources);
                     let name = match (alias, of) {
                         (Some(a), _) => a.clone(),
@@ -244,13 +257,20 @@ impl Resolver<'_> {
                         _ => text.clone(),
                     };
                     columns.push(result_column(&name, &e, of));
-                    if need_aliases && (alias.is_some() || e.as_column().is_none()) {
-                        let marked = volatile(&e).then(|| e.as_item(bound.len()));
-                        aliases.push((name, marked.unwrap_or_else(|| e.clone())));
+                    if alias.is_some() || e.as_column().is_none() {
+                        named_items.push(bound.len());
                     }
                     bound.push(e);
                 }
             }
+        }
+        let need_aliases = need_aliases || !windows.is_empty();
+        if need_aliases {
+            aliases.extend(named_items.into_iter().map(|n| {
+                let marked = volatile(&bound[n]).then(|| bound[n].as_item(n));
+                let e = marked.unwrap_or_else(|| bound[n].clone());
+                (columns[n].name.clone(), e)
+            }));
         }
         if env.params_bound.get() != params_before {
             env.params_typed.set(true);
@@ -293,6 +313,7 @@ impl Resolver<'_> {
                         ..base
                     },
                 )?;
+                refuse_window(&key.expr)?;
                 if key.expr.has_aggregate() {
                     return Err(SqlError::new(
                         1056,
@@ -317,6 +338,7 @@ impl Resolver<'_> {
                 )
             })
             .transpose()?;
+        having.iter().try_for_each(refuse_window)?;
         let mut order = s
             .order_by
             .iter()
@@ -328,11 +350,23 @@ impl Resolver<'_> {
                     &Scope {
                         clause: Clause::OrderBy,
                         aliases: &aliases,
-                        ..base
+                        ..with_windows
                     },
                 )
             })
             .collect::<SqlResult<Vec<_>>>()?;
+        if matches!(s.from, Some(From::Set { .. }))
+            && let Some(n) = order.iter().position(|k| k.expr.has_window())
+        {
+            return Err(errors::AGGREGATE_ORDER_FOR_UNION.with([&(n + 1)]));
+        }
+        let mut calls = bind_windows(
+            windows.calls.take(),
+            &Scope {
+                aliases: &aliases,
+                ..base
+            },
+        )?;
         let aggregates = aggregates.into_inner();
         order.retain(|k| !k.expr.is_const());
         let filter = match merged.filter.is_empty() {
@@ -349,7 +383,12 @@ impl Resolver<'_> {
         // HAVING without groups is another WHERE.
         let mut having = having;
         let limit = self.limit(s.limit.as_ref())?;
-        let known_limit = if grouped || s.distinct || s.calc_found_rows || having.is_some() {
+        let known_limit = if grouped
+            || !calls.is_empty()
+            || s.distinct
+            || s.calc_found_rows
+            || having.is_some()
+        {
             None
         } else {
             match (&limit, s.limit.as_ref()) {
@@ -359,7 +398,7 @@ impl Resolver<'_> {
                 _ => None,
             }
         };
-        let wanted: Option<Vec<(usize, bool)>> = if grouped {
+        let wanted: Option<Vec<(usize, bool)>> = if grouped || !calls.is_empty() {
             None
         } else {
             order
@@ -480,6 +519,9 @@ impl Resolver<'_> {
                 for e in bound.iter_mut().chain(&mut having).chain(&mut of_groups) {
                     rolled_up(e, g);
                 }
+                for c in &mut calls {
+                    c.for_each_expr_mut(&mut |e| rolled_up(e, g));
+                }
                 g.computed = of_groups;
                 for (c, e) in columns.iter_mut().zip(&bound) {
                     c.nullable |= e.ty.nullable;
@@ -488,6 +530,7 @@ impl Resolver<'_> {
             g.having = having;
         }
         let has_order = !order.is_empty();
+        let mut windows = settle_windows(calls, group.as_ref(), &mut bound, &mut order);
         let (mut sort, fallback_sort) = if sorted_by_access {
             (Vec::new(), order)
         } else {
@@ -498,21 +541,25 @@ impl Resolver<'_> {
                 // As MariaDB, which sorts to group: groups come out in the order of their keys.
                 sort = g.keys.clone();
             }
+            if windows.is_some() && !g.rollup {
+                sort = g.keys.clone();
+            }
             if g.keys.is_empty() {
                 sort.clear();
             }
         }
         // DISTINCT is a grouping by the columns themselves.
-        let distinct_keys: Option<Vec<SortKey>> = (s.distinct && group.is_none() && !has_order)
-            .then(|| {
-                let key = |e: &Expr| SortKey {
-                    expr: e.clone(),
-                    desc: false,
-                };
-                let column = |e: &Expr| e.as_column().map(|_| key(e));
-                bound.iter().map(column).collect()
-            })
-            .flatten();
+        let distinct_keys: Option<Vec<SortKey>> =
+            (s.distinct && group.is_none() && windows.is_none() && !has_order)
+                .then(|| {
+                    let key = |e: &Expr| SortKey {
+                        expr: e.clone(),
+                        desc: false,
+                    };
+                    let column = |e: &Expr| e.as_column().map(|_| key(e));
+                    bound.iter().map(column).collect()
+                })
+                .flatten();
         let items: Vec<Out> = bound
             .into_iter()
             .map(|e| match e.kind {
@@ -534,6 +581,13 @@ impl Resolver<'_> {
         for k in sort.iter().chain(&fallback_sort) {
             k.expr.for_each_column(&mut add);
         }
+        if let Some(w) = &mut windows {
+            w.for_each_expr(&mut |e| e.for_each_column(&mut add));
+            w.columns.clone_from(&looked_at);
+            w.columns.sort_unstable();
+            w.columns.dedup();
+        }
+        let mut add = |c: usize| looked_at.push(c);
         if let Some(g) = &mut group {
             for e in g.having.iter().chain(&g.computed) {
                 e.for_each_column(&mut add);
@@ -573,24 +627,25 @@ impl Resolver<'_> {
             }
             t.wants(looked_at);
         }
-        let distinct_by_sort = s.distinct && group.is_none() && !sort.is_empty() && {
-            let mut a: Vec<Option<usize>> = items
-                .iter()
-                .map(|i| match i {
-                    Out::Column { column, .. } => Some(*column),
-                    Out::Expr(_) => None,
-                })
-                .collect();
-            let mut b: Vec<Option<usize>> = sort
-                .iter()
-                .map(|k| k.expr.as_column().map(|(_, c)| c))
-                .collect();
-            a.sort_unstable();
-            a.dedup();
-            b.sort_unstable();
-            b.dedup();
-            a == b && a.iter().all(Option::is_some)
-        };
+        let distinct_by_sort =
+            s.distinct && group.is_none() && windows.is_none() && !sort.is_empty() && {
+                let mut a: Vec<Option<usize>> = items
+                    .iter()
+                    .map(|i| match i {
+                        Out::Column { column, .. } => Some(*column),
+                        Out::Expr(_) => None,
+                    })
+                    .collect();
+                let mut b: Vec<Option<usize>> = sort
+                    .iter()
+                    .map(|k| k.expr.as_column().map(|(_, c)| c))
+                    .collect();
+                a.sort_unstable();
+                a.dedup();
+                b.sort_unstable();
+                b.dedup();
+                a == b && a.iter().all(Option::is_some)
+            };
         let each = |e: &Expr| e.runs_each_row();
         let keys = |k: &Vec<SortKey>| k.iter().any(|k| each(&k.expr));
         let row_wise = filter.as_ref().is_some_and(each)
@@ -598,6 +653,11 @@ impl Resolver<'_> {
             || items.iter().any(|i| matches!(i, Out::Expr(e) if each(e)))
             || keys(&sort)
             || keys(&fallback_sort)
+            || windows.as_ref().is_some_and(|w| {
+                let mut found = false;
+                w.for_each_expr(&mut |e| found |= each(e));
+                found
+            })
             || group.as_ref().is_some_and(|g| {
                 keys(&g.keys)
                     || g.computed.iter().any(each)
@@ -614,6 +674,7 @@ impl Resolver<'_> {
             items,
             columns: columns.into(),
             group,
+            windows,
             sort,
             fallback_sort,
             distinct,

@@ -206,7 +206,7 @@ impl Resolver<'_> {
         {
             return Err(wrong_columns());
         }
-        if planned.iter().any(|(_, p)| p.group.is_some()) {
+        if planned.iter().any(|(_, p)| p.computes_over_rows()) {
             return Err(broken());
         }
         Ok(Resolved {

@@ -50,7 +50,9 @@ impl<'a> Subqueries<'a> {
     /// True if one gives groups.
     pub fn is_grouped(&self, index: usize) -> bool {
         let plans = self.plans.borrow();
-        plans.get(index).is_some_and(|s| s.plan.group.is_some())
+        plans
+            .get(index)
+            .is_some_and(|s| s.plan.computes_over_rows())
     }
 
     /// Puts another plan in the place of one.

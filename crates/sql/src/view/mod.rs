@@ -11,6 +11,7 @@
 mod describe;
 mod names;
 mod print;
+mod windows;
 
 use crate::ast::{CreateView, Settled};
 use crate::env::StatementEnv;
@@ -66,7 +67,7 @@ pub fn settle(
             "View's SELECT and view's field list have different column counts",
         ));
     }
-    let (mut select, mut columns) = names::in_full(&resolver, &v.select)?;
+    let (mut select, mut columns) = names::in_full(&resolver, &windows::without_names(&v.select)?)?;
     if !v.columns.is_empty() {
         columns.clone_from(&v.columns);
         name_columns(&mut select, &columns);
@@ -87,12 +88,12 @@ pub fn settle(
             ));
         }
     }
-    let mergeable = is_mergeable(&v.select) && plan.group.is_none();
+    let mergeable = is_mergeable(&v.select) && !plan.computes_over_rows();
     // MariaDB says so of a SELECT with WITH, too, though nothing can be written through it.
     let updatable = is_mergeable(&Select {
         with: None,
         ..(*v.select).clone()
-    }) && plan.group.is_none()
+    }) && !plan.computes_over_rows()
         && v.algorithm != Some(ViewAlgorithm::TempTable)
         && select.items.iter().any(|i| {
             matches!(

@@ -20,6 +20,7 @@
 //! | `info.rs` | the session, its user and its database; what values are |
 //! | `lock.rs`, `replication.rs`, `sequence.rs` | named locks and SLEEP; waiting for a primary's log; sequences |
 //! | `aggregate.rs` | the aggregates |
+//! | `window.rs` | the window functions that are no aggregates |
 //! | `forms.rs` | what is written like a call and is bound as an operator, for the documentation |
 
 pub mod aggregate;
@@ -46,6 +47,7 @@ mod string_format;
 pub(crate) mod time;
 mod to_char;
 mod typing;
+pub mod window;
 
 #[cfg(test)]
 mod tests;

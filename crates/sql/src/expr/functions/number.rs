@@ -450,6 +450,7 @@ fn seeded_random<'a>(c: &Call<'a, '_>) -> SqlResult<Val<'a>> {
             kind,
             ExprKind::Column { .. }
                 | ExprKind::Aggregate(_)
+                | ExprKind::Window(_)
                 | ExprKind::InsertValue(_)
                 | ExprKind::SetUserVariable(..)
         ),

@@ -140,7 +140,11 @@ pub fn settle(
             && !order.iter().any(|k| volatile(&k.expr));
         let items = if late { &mut [][..] } else { &mut *items };
         let behind = g.aggregates.len() + if g.rollup { g.keys.len() } else { 0 };
-        for (n, e) in items.iter_mut().enumerate().filter(|(_, e)| volatile(e)) {
+        for (n, e) in items.iter_mut().enumerate() {
+            // Window functions come behind the groups.
+            if !volatile(e) || e.has_window() {
+                continue;
+            }
             let place = ExprKind::Aggregate(behind + g.computed.len());
             g.computed.push(e.clone());
             kept.push(Kept {
@@ -152,7 +156,7 @@ pub fn settle(
         }
     } else if table.is_some() && order.iter().any(|k| volatile(&k.expr)) {
         for (n, e) in items.iter_mut().enumerate() {
-            if e.as_column().is_none() && !e.is_const() {
+            if e.as_column().is_none() && !e.is_const() && !e.has_window() {
                 e.kind = with_row(e, Some(n), &mut kept);
             }
         }

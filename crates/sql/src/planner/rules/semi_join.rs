@@ -185,7 +185,7 @@ impl Resolver<'_> {
             return Ok(None);
         };
         // Aggregates make one row of none; what changes from run to run must run for each row.
-        if plan.group.is_some() || plan.is_volatile() || rows_read(&plan) > rows {
+        if plan.computes_over_rows() || plan.is_volatile() || rows_read(&plan) > rows {
             return Ok(None);
         }
         let columns: Vec<ExprType> = plan.columns.iter().map(column_type).collect();
