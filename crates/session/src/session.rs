@@ -6,6 +6,7 @@ use crate::charset;
 use crate::client::ConnectOptions;
 use crate::clock::unix_micros;
 use crate::instance::Instance;
+use crate::late_answers::LateAnswers;
 use crate::locks::Locked;
 use crate::open_transaction::{NextTransaction, Open};
 use crate::plan_cache::TextPlans;
@@ -16,7 +17,6 @@ use crate::slots::PreparedStatements;
 use crate::tracker::Tracker;
 use crate::variables::VarValue;
 use crate::xa_branch::Xa;
-use narwal_engine::{OnDone, Reserved};
 use narwal_sql::StatementEnv;
 use narwal_types::errors;
 use narwal_types::{Charset, Collation, SqlError, SqlResult, Value};
@@ -67,12 +67,8 @@ pub struct ClientSession {
     pub(crate) locked: Option<Locked>,
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) global_read_lock: bool,
-    /// How answers to commits are sent by others.
-    pub(crate) late: Option<Arc<dyn OnDone>>,
-    /// The commit that is being made ends the command: nothing comes behind its answer.
-    pub(crate) answer_is_last: bool,
-    /// A commit that nobody has waited for yet.
-    pub(crate) pending: Option<Reserved>,
+    /// Answers to commits that others send.
+    pub(crate) late: LateAnswers,
     /// What the client is told of the session with its answers.
     pub(crate) track: Tracker,
     /// The password has expired: nothing but SET goes until it is a new one.
@@ -157,9 +153,7 @@ impl ClientSession {
             internal,
             locked: None,
             global_read_lock: false,
-            late: None,
-            answer_is_last: false,
-            pending: None,
+            late: LateAnswers::default(),
             track: Tracker::default(),
             must_change_password: false,
             programs,
