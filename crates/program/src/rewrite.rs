@@ -154,6 +154,7 @@ pub fn statement(s: &mut Statement, f: Each<'_>) {
             select(&mut w.select, f);
         }
         Statement::Explain(inner, _) => statement(inner, f),
+        Statement::SetStatement(s) => statement(&mut s.statement, f),
         Statement::LoadData(_)
         | Statement::Ddl(_)
         | Statement::Program(_)

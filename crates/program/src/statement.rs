@@ -50,6 +50,10 @@ impl Compiler<'_> {
             Statement::LoadData(_) => Err(errors::SP_BADSTATEMENT.with([&"LOAD DATA"])),
             Statement::Ddl(d) => self.ddl(*d, text),
             Statement::Program(p) => self.program(*p),
+            // Its inner statement would have to see the program's variables.
+            Statement::SetStatement(_) => {
+                Err(SqlError::unsupported("SET STATEMENT in a stored program"))
+            }
             Statement::Admin(a) => self.admin(*a, text),
         }
     }

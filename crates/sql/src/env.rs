@@ -461,6 +461,7 @@ impl StatementEnv {
             slots: RefCell::new(Vec::new()),
             peeked: RefCell::new(Vec::new()),
             collation: self.collation,
+            server_collation: self.server_collation,
             param_types: RefCell::new(Vec::new()),
             param_defaults: RefCell::new(Vec::new()),
             params_bound: std::cell::Cell::new(0),

@@ -3,8 +3,8 @@
 use super::rows::Rows;
 use crate::acl::{Account, Lifetime, TlsNeed};
 use crate::privileges::PrivilegeSet;
-use crate::view::View;
 use crate::programs::show as programs;
+use crate::view::View;
 use narwal_engine::{ColumnDef, Table, TableDef};
 use narwal_sql::ast::DdlStmt;
 use narwal_sql::{ParseOptions, Stmt, parse_statement};

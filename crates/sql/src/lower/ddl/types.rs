@@ -51,8 +51,9 @@ pub fn variable_type(
         collation: Collation::Binary,
     };
     if column.has_charset() {
-        let named = collation.map(super::charset::collation).transpose()?;
-        let c = named.or(ty.collation).unwrap_or(default);
+        let own = ty.collation.unwrap_or(default);
+        let named = collation.map(|n| super::charset::collation_of(n, own.charset()));
+        let c = named.transpose()?.unwrap_or(own);
         column.collation = if ty.bin {
             c.charset().bin_collation()
         } else {
