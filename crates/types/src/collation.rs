@@ -12,6 +12,7 @@
 //! above the space; the terminator sorts between these two.
 
 use crate::charset::{Charset, latin1_byte};
+use chars::{REPLACEMENT, ascii_weight, split_char};
 use latin1::{GENERAL_CI, GENERAL_CS, GERMAN1, IDENTITY, SWEDISH};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -19,6 +20,7 @@ use std::sync::OnceLock;
 use uca::{Uca, Version};
 
 mod ascii_key;
+mod chars;
 mod latin1;
 mod uca;
 
@@ -469,9 +471,6 @@ const END: u8 = 0x21;
 /// A space before something above the space.
 const SPACE_MORE: u8 = 0x22;
 
-/// Weight of everything outside of the BMP, and of bytes that are not UTF-8.
-const REPLACEMENT: u16 = 0xfffd;
-
 /// Weights of the BMP under utf8mb4_general_ci; made at the first use beyond ASCII (128 KiB).
 fn weights() -> &'static [u16] {
     static TABLE: OnceLock<Box<[u16]>> = OnceLock::new();
@@ -612,12 +611,6 @@ const UNFOLDED: &[(u16, u16)] = &[
     (0x214e, 0x214e),
     (0x2184, 0x2184),
 ];
-
-/// Weight of an ASCII byte.
-#[inline]
-fn ascii_weight(b: u8) -> u8 {
-    b.to_ascii_uppercase()
-}
 
 /// Splits the first character off: its weight and its length in bytes. `s` is not empty and starts beyond ASCII.
 fn general_weight(s: &[u8], table: &[u16]) -> (u16, usize) {
@@ -1024,22 +1017,6 @@ fn latin1_weight(table: &[u8; 256], cp: u32) -> u16 {
     match latin1_byte(cp) {
         Some(b) => table[b as usize] as u16,
         None => (cp as u16).max(0x100),
-    }
-}
-
-/// The first character of a string that is not empty, and its length in bytes; U+FFFD for a byte that is not UTF-8.
-fn split_char(s: &[u8]) -> (u32, usize) {
-    let n = match s[0] {
-        0..=0x7f => return (u32::from(s[0]), 1),
-        0xc2..=0xdf => 2,
-        0xe0..=0xef => 3,
-        0xf0..=0xf4 => 4,
-        _ => 1,
-    };
-    let c = s.get(..n).and_then(|c| std::str::from_utf8(c).ok());
-    match c.and_then(|c| c.chars().next()) {
-        Some(c) => (c as u32, n),
-        None => (u32::from(REPLACEMENT), 1),
     }
 }
 

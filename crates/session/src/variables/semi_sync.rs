@@ -7,7 +7,7 @@ use super::def::{VariableDef, row};
 use super::parts::ServerParts;
 use super::value::VarValue;
 use crate::privileges::PrivilegeSet;
-use narwal_replication::{SemiSyncSettings, WaitPoint};
+use narwal_source::{SemiSyncSettings, WaitPoint};
 use std::time::Duration;
 
 /// The rows.

@@ -8,7 +8,7 @@
 //! In sort keys each weight has two bytes. Under PAD SPACE a space is one of two symbols and the end lies between them, as in
 //! the other collations (see the module above).
 
-use super::{REPLACEMENT, split_char};
+use super::chars::{REPLACEMENT, split_char};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::Read;

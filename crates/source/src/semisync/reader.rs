@@ -1,6 +1,6 @@
 //! One replica that acknowledges: what it was asked for, what it has.
 
-use super::{Asks, CAUGHT_UP, Shared};
+use super::state::{Asks, CAUGHT_UP, Shared};
 use narwal_binlog::Gtid;
 use narwal_engine::Gate;
 use std::collections::VecDeque;

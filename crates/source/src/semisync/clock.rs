@@ -1,6 +1,6 @@
 //! The clock: a thread that looks when the first commit that waits has waited too long.
 
-use super::Shared;
+use super::state::Shared;
 use parking_lot::{Condvar, Mutex};
 use std::sync::{Arc, Weak};
 use std::time::Duration;

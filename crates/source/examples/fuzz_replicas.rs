@@ -1,7 +1,7 @@
 //! Seeded hostile replicas against the source side of replication, in-process: every byte of COM_REGISTER_SLAVE and
 //! COM_BINLOG_DUMP, every variable that a replica sets before, and whatever it sends while it is sent to.
 //!
-//! `cargo run --release -p narwal-replication --example fuzz_replicas -- --seconds 30 --seed 1`
+//! `cargo run --release -p narwal-source --example fuzz_replicas -- --seconds 30 --seed 1`
 //!
 //! A case is a replica: it registers, asks for a dump, reads for a while, sends acknowledgements, commands and rubbish at
 //! any moment, and goes away, while the log grows, turns to new files and is purged under it. It fails when the dump
@@ -16,7 +16,7 @@ mod common;
 use common::{create, insert, table_def};
 use narwal_engine::{Database, Options};
 use narwal_log::sim::SimDisk;
-use narwal_replication::{
+use narwal_source::{
     Checksum, Client, ClientVars, DumpError, DumpIo, DumpRequest, Ready, RegisterRequest, Source,
     State, WaitPoint, Wake,
 };

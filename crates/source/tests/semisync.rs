@@ -4,7 +4,7 @@
 use narwal_binlog::Gtid;
 use narwal_engine::{Database, Gate, Options, TableBuilder, TxnOptions};
 use narwal_log::sim::SimDisk;
-use narwal_replication::{GroupEnd, SemiSync, SemiSyncReader, WaitPoint};
+use narwal_source::{GroupEnd, SemiSync, SemiSyncReader, WaitPoint};
 use narwal_types::{TypeKind, ValueRef};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

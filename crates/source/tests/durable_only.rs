@@ -11,7 +11,7 @@ mod common;
 use common::*;
 use narwal_engine::*;
 use narwal_log::sim::SimDisk;
-use narwal_replication::{
+use narwal_source::{
     Checksum, Client, ClientVars, DumpIo, DumpRequest, Ready, Source, State, Wake,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
