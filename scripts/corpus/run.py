@@ -34,7 +34,7 @@ from wire import Lost, SqlError  # noqa: E402
 
 # Small files of many families, which a quick run draws from.
 QUICK = """type_blob func_if func_group bigint case null order_by_zerolength type_year func_op having insert_select func_isnull
-negation_elimination count_distinct2 func_test delete select_found update bool auto_increment keywords odbc join_nested
+negation_elimination func_test delete select_found update bool auto_increment keywords odbc join_nested
 func_equal distinct truncate rename union_crash group_by_null ansi comments compare limit func_like empty_table""".split()
 
 

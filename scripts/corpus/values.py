@@ -1,7 +1,7 @@
 """Values that are another one on each server, as marks in a statement's text.
 
 MariaDB's answers decide which way a file goes, and are kept; Narwal gets the same statements later. What a statement takes
-from a server (`let $id= \`SELECT CONNECTION_ID()\``) or from the run's folder stands in it as a mark, and each server puts its
+from a server (let $id= followed by a query in backquotes) or from the run's folder stands in it as a mark, and each server puts its
 own value there.
 """
 

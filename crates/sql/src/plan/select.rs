@@ -417,6 +417,8 @@ impl Resolver<'_> {
             aliases: &[],
             clause: Clause::FieldList,
             aggregates: Some(&aggregates),
+            items: &[],
+            grouped: &[],
             in_aggregate: false,
             insert_values: false,
             planner: Some(&subqueries),
@@ -428,6 +430,7 @@ impl Resolver<'_> {
         let mut bound: Vec<Expr> = Vec::with_capacity(s.items.len());
         let mut columns: Vec<ResultColumn> = Vec::with_capacity(s.items.len());
         let mut aliases: Vec<(String, Expr)> = Vec::new();
+        let mut items: Vec<(String, Expr)> = Vec::new();
         let volatile = |e: &Expr| {
             e.any(&|e| match &e.kind {
                 ExprKind::Subquery(s) => subqueries.is_volatile(s.index),
@@ -435,6 +438,7 @@ impl Resolver<'_> {
             })
         };
         let need_aliases = !s.order_by.is_empty() || !s.group_by.is_empty() || s.having.is_some();
+        let need_items = need_aliases && sources.len() > 1;
         for item in &s.items {
             match item {
                 SelectItem::Wildcard | SelectItem::TableWildcard(_) => {
@@ -466,6 +470,9 @@ impl Resolver<'_> {
                         };
                         let name = &sources[at].table.columns()[i].name;
                         columns.push(result_column(name, &e, Some((&sources[at], i))));
+                        if need_items {
+                            items.push((name.clone(), e.clone()));
+                        }
                         bound.push(e);
                     }
                 }
@@ -481,6 +488,9 @@ impl Resolver<'_> {
                         _ => text.clone(),
                     };
                     columns.push(result_column(&name, &e, of));
+                    if need_items && alias.is_none() && e.as_column().is_some() {
+                        items.push((name.clone(), e.clone()));
+                    }
                     if need_aliases && (alias.is_some() || e.as_column().is_none()) {
                         let marked = volatile(&e).then(|| e.as_item(bound.len()));
                         aliases.push((name, marked.unwrap_or_else(|| e.clone())));
@@ -526,6 +536,7 @@ impl Resolver<'_> {
                     &Scope {
                         clause: Clause::GroupBy,
                         aliases: &aliases,
+                        items: &items,
                         aggregates: None,
                         ..base
                     },
@@ -540,6 +551,10 @@ impl Resolver<'_> {
                 Ok(key)
             })
             .collect::<SqlResult<Vec<_>>>()?;
+        let grouped_columns: Vec<(usize, usize)> = group_keys
+            .iter()
+            .filter_map(|k| k.expr.as_column())
+            .collect();
         let having = s
             .having
             .as_ref()
@@ -549,6 +564,8 @@ impl Resolver<'_> {
                     &Scope {
                         clause: Clause::Having,
                         aliases: &aliases,
+                        items: &items,
+                        grouped: &grouped_columns,
                         ..base
                     },
                 )
@@ -565,6 +582,7 @@ impl Resolver<'_> {
                     &Scope {
                         clause: Clause::OrderBy,
                         aliases: &aliases,
+                        items: &items,
                         ..base
                     },
                 )
