@@ -2,14 +2,15 @@
 
 use super::column::{check_auto_increment, check_row_size, column_def, invalid_default};
 use super::database::reserved_schema;
-use super::index::{index_def, index_rank, note_twice};
 use super::sequence::{out_of_range, row_of};
-use super::{Run, constraint, db_of, err, unknown_database};
-use crate::ast::{CreateTable, SequenceOptions, TableName};
-use crate::engine_name;
-use crate::env::StatementEnv;
-use crate::sql_mode::SqlMode;
+use crate::ast::{CreateTable, SequenceOptions};
+use crate::ddl::constraint;
+use crate::ddl::index::{index_def, note_twice};
+use crate::ddl::run::engine_name;
+use crate::ddl::run::{Run, db_of, err, unknown_database};
+use crate::show::index_rank;
 use narwal_engine::{CatalogChange, ColumnDef, DefaultDef, FillRows, IndexDef, TableDef};
+use narwal_syntax::ast::TableName;
 use narwal_types::{Collation, SqlError, SqlResult};
 
 impl Run<'_> {
@@ -225,31 +226,4 @@ fn table_name(name: &str) -> SqlResult<()> {
         ));
     }
     Ok(())
-}
-
-/// The engine that a definition keeps. Tables for other engines of MariaDB are made here too, with a warning that says so: files of
-/// statements that name one go on. Which engine it would have been decides about transactions and files, not about rows.
-pub(super) fn engine_name(
-    engine: Option<&str>,
-    table: &str,
-    env: &StatementEnv,
-) -> SqlResult<String> {
-    let Some(name) = engine else {
-        return Ok("InnoDB".to_string());
-    };
-    if let Some(own) = engine_name::own(name) {
-        return Ok(own.to_string());
-    }
-    if engine_name::stood_in_for(name).is_none() {
-        let text = format!("Unknown storage engine '{name}'");
-        if env.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
-            return Err(err(1286, b"42000", text));
-        }
-        env.warn(1286, text);
-    }
-    env.warn(
-        1266,
-        format!("Using storage engine InnoDB for table '{table}'"),
-    );
-    Ok("InnoDB".to_string())
 }
