@@ -33,6 +33,9 @@ _OWN_WAY = re.compile(
     re.I | re.X,
 )  # fmt: skip
 
+# Some texts are very long: names are looked for in their first characters.
+LOOKED_AT = 20_000
+
 # Errors that say that something is not there.
 _MISSING = {1146, 1054, 1109, 1051, 1305, 1243, 1091, 1049, 1008, 1176, 1360, 1539, 4091, 4092, 1347, 1072, 1324, 1356, 1396, 1141,
             1133, 1370, 1410, 1449, 1046, 1099, 1100, 1507, 1286, 1477, 1959, 1476}  # fmt: skip
@@ -69,6 +72,7 @@ def bare(name: str) -> str:
 
 def targets(text: str) -> set[str]:
     """The names of what a statement makes or changes."""
+    text = text[:LOOKED_AT]
     found = set()
     for pattern in _TARGETS:
         for m in pattern.finditer(text):
@@ -85,6 +89,7 @@ def targets(text: str) -> set[str]:
 
 def words(text: str) -> set[str]:
     """All names in a statement."""
+    text = text[:LOOKED_AT]
     found = {bare(w) for w in re.findall(_NAME, text)}
     return found | {"@" + bare(w) for w in re.findall(r"@(`[^`]+`|[A-Za-z_$][\w$]*)", text)}
 
@@ -143,7 +148,7 @@ class Judge:
         kind = compare(right, got, event)
         if kind == "same":
             return kind
-        if event.get("quiet") or _OWN_WAY.search(text) or any(is_plan(one) for one in right):
+        if event.get("quiet") or _OWN_WAY.search(text[:LOOKED_AT]) or any(is_plan(one) for one in right):
             return "unjudged"
         # Without ORDER BY, or where the file sorts, any order is right.
         if kind == "order" and (event.get("sorted") or not re.search(r"order\s+by", text, re.I)):
