@@ -264,11 +264,10 @@ impl Resolver<'_> {
                         _ => text.clone(),
                     };
                     columns.push(result_column(&name, &e, of));
-                    if need_items && alias.is_none() && e.as_column().is_some() {
-                        items.push((name, e.clone()));
-                    }
                     if alias.is_some() || e.as_column().is_none() {
                         named_items.push(bound.len());
+                    } else if need_items {
+                        items.push((name.clone(), e.clone()));
                     }
                     bound.push(e);
                 }
