@@ -92,13 +92,16 @@ SELECT DISTINCT a FROM skips WHERE a >= 1 ORDER BY a;
 ROLLBACK;
 DROP TABLE skips;
 
--- A name in HAVING that is an item's and a column's: the column, if groups are made by it, and in an aggregate.
+-- A name in HAVING that is an item's and a column's: the column, if groups are made by it, and in an aggregate. MariaDB warns of some.
 CREATE TABLE names (col0 INT, col1 INT, col2 INT);
 INSERT INTO names VALUES (1,5,7),(2,6,8),(2,6,9),(3,5,9);
+-- nowarn
 SELECT -col2 AS col1 FROM names GROUP BY col2, col1, col0 HAVING NOT col0 - col1 >= col0 ORDER BY 1;
 SELECT +col1 AS col2 FROM names GROUP BY names.col1 HAVING NOT col1 NOT IN (-AVG(DISTINCT col2)) ORDER BY 1;
 SELECT +col1 AS col2 FROM names GROUP BY names.col1 HAVING AVG(col2) > 7 ORDER BY 1;
+-- nowarn
 SELECT -col2 AS col1, col1 c FROM names GROUP BY col2, col1, col0 HAVING col1 < 0;
+-- nowarn
 SELECT -col2 AS col1 FROM names GROUP BY names.col1 HAVING col1 < 0;
 SELECT -col2 AS col1 FROM names HAVING col1 < 0 ORDER BY 1;
 SELECT -col2 AS col1 FROM names GROUP BY col2 HAVING col1 < 0 ORDER BY 1;
