@@ -80,6 +80,23 @@ def short(answer: dict | None) -> str:
     return json.dumps([s.get("rows", s) for s in answer["sets"]], ensure_ascii=False)[:500]
 
 
+def families_changed(before: dict[str, dict], after: dict[str, dict]) -> str:
+    """A Markdown table: each family with both binaries, over the files that both have been asked."""
+    sums: dict[str, list] = collections.defaultdict(lambda: [0, collections.Counter(), collections.Counter()])
+    for name in before.keys() & after.keys():
+        for which in (family(*name.split(".", 1)), "all"):
+            sums[which][0] += 1
+            sums[which][1] += counts(before[name])
+            sums[which][2] += counts(after[name])
+    lines = ["| family | files | statements | same before, % | same now, % | refused and behind | wrong answers before | now |", "|---|---|---|---|---|---|---|---|"]
+    for which in [f for f in [*FAMILIES, "all"] if f in sums]:
+        files, old, new = sums[which]
+        wrong = [sum(n[k] for k in WRONG) for n in (old, new)]
+        cells = [which, files, sum(new.values()), f"{100 * sameness(old):.1f}", f"{100 * sameness(new):.1f}", new["refused"] + new["cascade"], *wrong]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
 def changed(before: dict[str, dict], after: dict[str, dict], limit: int) -> str:
     """Which statements got better between two binaries, and which worse. Only files that both have."""
     better: collections.Counter = collections.Counter()
@@ -101,7 +118,7 @@ def changed(before: dict[str, dict], after: dict[str, dict], limit: int) -> str:
     lines = ["better:"] + [f"{n:7d}  {what}" for what, n in better.most_common()]
     lines += [f"worse: {len(worse)}"] + worse[:limit]
     lines += [f"same answer: {100 * sameness(total[0]):.2f} % before, {100 * sameness(total[1]):.2f} % now"]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", families_changed(before, after)])
 
 
 def badness(kind: str) -> int:
