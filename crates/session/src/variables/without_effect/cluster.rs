@@ -235,7 +235,7 @@ pub(in super::super) static ROWS: &[VariableDef] = &[
         "wsrep_node_name",
         Global,
         Text,
-        "vm",
+        "",
         Inert,
         "Galera: node name.",
     ),
