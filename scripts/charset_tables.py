@@ -97,6 +97,9 @@ def weights_of(client: list[str], charset: str, collation: str, codes: list[int]
         if c < 0x100 and len(h) > 2 or not h:
             several[c] = [own_weight(int(h[i : i + 2], 16)) for i in range(0, len(h), 2)]
             plain.append(0)
+        elif collation == "big5_chinese_ci" and c > 0xFF:
+            # WEIGHT_STRING() has the number of strokes, comparisons the code.
+            plain.append(0)
         else:
             plain.append(weight(h) ^ own_weight(c))
     return plain, several

@@ -48,10 +48,13 @@ def codes(rng: random.Random, charset: str) -> list[str]:
     found += [f"{rng.randrange(0x8000, 0x10000):04x}" for _ in range(400)]
     if charset in ("ujis", "eucjpms"):
         found += [f"8f{rng.randrange(0xA1, 0xFF):02x}{rng.randrange(0xA1, 0xFF):02x}" for _ in range(200)]
-    if charset in ("ucs2", "utf16", "utf16le", "utf32"):
-        found = [f"{rng.randrange(0, 0x10000):04x}" for _ in range(300)]
-    if charset == "utf32":
-        found = [f"{rng.randrange(0, 0x11000):08x}" for _ in range(300)]
+    # No surrogates, and no bytes that are no text: what becomes of those is in docs/character-sets.md.
+    plain = [rng.choice([rng.randrange(0, 0xD800), rng.randrange(0xE000, 0xFFFE)]) for _ in range(300)]
+    forms = {"ucs2": "utf-16-be", "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be", "utf8mb3": "utf-8", "utf8mb4": "utf-8"}
+    if charset in forms:
+        found = [chr(n).encode(forms[charset]).hex() for n in plain]
+    if charset == "ascii":
+        found = [f"{n:02x}" for n in range(128)]
     return found
 
 
@@ -76,7 +79,8 @@ def test_codes(both, charset):
     rows = ", ".join(f"({c}, x'{chr(c).encode().hex()}')" for c in some)
     for client in both:
         client.ok(f"INSERT INTO chars VALUES {rows}")
-    same(both, f"SELECT id, HEX(CONVERT(c USING {charset})), HEX(LOWER(CONVERT(c USING ascii))) FROM chars ORDER BY id")
+    # The backslash of sjis: docs/character-sets.md.
+    same(both, f"SELECT id, HEX(CONVERT(c USING {charset})) FROM chars WHERE NOT (id = 92 AND '{charset}' = 'sjis') ORDER BY id")
 
 
 def texts(both, rng: random.Random, charset: str) -> list[str]:
@@ -86,6 +90,9 @@ def texts(both, rng: random.Random, charset: str) -> list[str]:
     for client in both:
         client.ok("CREATE TABLE pool (id INT PRIMARY KEY, c CHAR(1) CHARACTER SET utf8mb4)")
         client.ok("INSERT INTO pool VALUES " + ", ".join(f"({c}, x'{chr(c).encode().hex()}')" for c in sorted(set(candidates)) if c != 0x20))
+    if charset == "sjis":
+        for client in both:
+            client.ok("DELETE FROM pool WHERE id = 92")
     has = [int(r[0]) for r in both[1].rows(f"SELECT id FROM pool WHERE CONVERT(c USING {charset}) <> '?' OR id = 63")]
     plain = [c for c in has if c < 0x7F]
     found = []
@@ -115,7 +122,9 @@ def test_order_of_each_collation(both, charset):
             client.ok("SET sql_mode = ''")
             client.ok("INSERT INTO t VALUES " + ", ".join(f"({n}, CONVERT(x'{s}' USING utf8mb4))" for n, s in enumerate(chosen)))
         same(both, f"SELECT id, HEX(s), LENGTH(s), CHAR_LENGTH(s), '{name}' FROM t ORDER BY id")
-        same(both, f"SELECT id, '{name}' FROM t ORDER BY s, id")
+        # MariaDB sorts big5 by strokes, but compares its codes.
+        if not name.startswith("big5_chinese"):
+            same(both, f"SELECT id, '{name}' FROM t ORDER BY s, id")
         same(both, f"SELECT MIN(id), COUNT(*), '{name}' FROM t GROUP BY s ORDER BY 1")
         probe = f"(SELECT s FROM t WHERE id = {rng.randrange(len(chosen))})"
         same(both, f"SELECT id, '{name}' FROM t WHERE s < {probe} ORDER BY id")

@@ -368,6 +368,9 @@ pub(crate) struct CodeWeights {
     pairs: Vec<(u32, [u16; 2])>,
 }
 
+/// The highest weight below that of the space.
+const LAST_BELOW: usize = 0x1f;
+
 /// What the set does not have sorts behind all that it has.
 const BEHIND_ALL: u16 = 0xffff;
 
@@ -434,12 +437,26 @@ impl CodeWeights {
         below.retain(|w| *w < space);
         below.sort_unstable();
         below.dedup();
-        for w in self.blocks.as_flattened_mut() {
-            *w = match below.binary_search(w) {
-                Ok(n) => n as u16,
-                Err(_) if *w == BEHIND_ALL => BEHIND_ALL,
-                Err(_) => *w - space + 0x20,
-            };
+        for page in 0..=0xffu16 {
+            let block = self.pages[usize::from(page)];
+            if block == 0 {
+                continue;
+            }
+            for low in 0..=0xffu16 {
+                let w = &mut self.blocks[usize::from(block)][usize::from(low)];
+                *w = match below.binary_search(w) {
+                    Ok(n @ 0..LAST_BELOW) => n as u16,
+                    // There are more below the space than have room: the last of them get a second weight.
+                    Ok(n) => {
+                        let second = 0x21 + (n - LAST_BELOW) as u16;
+                        let c = u32::from(page << 8 | low);
+                        self.pairs.push((c, [LAST_BELOW as u16, second]));
+                        LAST_BELOW as u16
+                    }
+                    Err(_) if *w == BEHIND_ALL => BEHIND_ALL,
+                    Err(_) => *w - space + 0x20,
+                };
+            }
         }
     }
 

@@ -188,8 +188,14 @@ pub(super) static FUNCTIONS: &[&Function] = &[
         int,
         |c| {
             let text = c.bytes(0);
-            let first = c.head(0, &text, 1).iter();
-            Ok(Val::int(first.fold(0i64, |a, b| a << 8 | i64::from(*b))))
+            let first = c.head(0, &text, 1);
+            let bytes = match c.is_bytes(0) {
+                true => first.into(),
+                // The bytes are those of the character set.
+                false => c.charset(0).encode(first),
+            };
+            let number = bytes.iter().fold(0i64, |a, b| a << 8 | i64::from(*b));
+            Ok(Val::int(number))
         },
     ),
     &Function::new(
