@@ -5,7 +5,10 @@ use super::from::all_of;
 use super::resolve::Resolver;
 use super::select::{Digits, SelectPlan, Subqueries, split_late};
 use super::view_write::{Verb, Written, full_name};
-use crate::ast::{Assignment, Delete, Insert, InsertSource, OrderItem, SetValue, TableRef, Update};
+use crate::ast::{
+    Assignment, AstExpr, Delete, Insert, InsertSource, Literal, OrderItem, SetValue, TableRef,
+    Update,
+};
 use crate::exec::order::SortKey;
 use crate::exec::rows::{Rows, TablePlan};
 use crate::exec::rules::rules;
@@ -20,7 +23,7 @@ use narwal_types::convert::{
     NoWarnings, StoreMode, StoreTarget, default_input, fits, implicit_default, store,
 };
 use narwal_types::temporal_parse::DateRules;
-use narwal_types::{Charset, Member, SqlError, SqlResult, TypeKind, Value};
+use narwal_types::{Charset, ColumnType, Member, SqlError, SqlResult, TypeKind, Value};
 use std::sync::Arc;
 
 /// An account as messages show it.
@@ -182,6 +185,15 @@ pub(crate) fn in_clause(mut e: SqlError, clause: &str) -> SqlError {
     e
 }
 
+/// An expression on its way into a column. `0x41` and `b'1'` are numbers there if the column is one; `x'41'` is a text.
+fn stored(written: &AstExpr, e: Expr, to: &ColumnType) -> Expr {
+    let bits = matches!(written, AstExpr::Literal(Literal::Hex(_) | Literal::Bit(_)));
+    match bits && to.is_numeric() {
+        true => e.bits_as_number(),
+        false => e.as_stored(to),
+    }
+}
+
 /// How values are stored in this session.
 pub fn store_mode(env: &crate::StatementEnv, ignore: bool, many: bool) -> StoreMode {
     let m = env.sql_mode;
@@ -294,13 +306,13 @@ impl Resolver<'_> {
                             d => d,
                         })
                     }
-                    (SetValue::Expr(e), None) => {
-                        let e = bind(e, &scope).map_err(|e| {
+                    (SetValue::Expr(ast), None) => {
+                        let e = bind(ast, &scope).map_err(|e| {
                             in_clause(e, if insert_values { "SELECT" } else { "SET" })
                         })?;
                         let def = &table.def.columns[column];
                         match def.generated {
-                            None => StoreValue::Expr(e.as_stored(&def.ty)),
+                            None => StoreValue::Expr(stored(ast, e, &def.ty)),
                             Some(_) => StoreValue::Ignored(Box::new(e)),
                         }
                     }
@@ -441,13 +453,13 @@ impl Resolver<'_> {
                                     v if self.left_out(v).is_some() => {
                                         StoreValue::Default(defaults[*c].clone())
                                     }
-                                    SetValue::Expr(e) => {
-                                        let e =
-                                            bind(e, &scope).map_err(|e| in_clause(e, "VALUES"))?;
+                                    SetValue::Expr(ast) => {
+                                        let e = bind(ast, &scope)
+                                            .map_err(|e| in_clause(e, "VALUES"))?;
                                         match table.def.columns[*c].generated {
                                             None => {
                                                 let to = &table.def.columns[*c].ty;
-                                                StoreValue::Expr(e.as_stored(to))
+                                                StoreValue::Expr(stored(ast, e, to))
                                             }
                                             Some(_) => StoreValue::Ignored(Box::new(e)),
                                         }

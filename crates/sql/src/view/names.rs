@@ -5,7 +5,8 @@ use crate::ast::{
     AstExpr, Cte, From, Join, JoinKind, JoinOn, Limit, Literal, Qualified, Select, SelectItem,
     TableName, TableRef, With,
 };
-use crate::expr::for_each_leaf;
+use crate::expr::functions::aggregate;
+use crate::expr::{for_each_leaf, for_each_operand};
 use crate::plan::resolve::{Resolver, no_such_table};
 use crate::star::{At, joined};
 use narwal_engine::Table;
@@ -497,7 +498,7 @@ fn exists_in(s: &Select) -> Vec<usize> {
     out
 }
 
-/// What EXISTS selects does not matter.
+/// What EXISTS selects does not matter, but for aggregates: those make one row of any number of them, also of none.
 fn only_whether(s: &mut Select) {
     if s.with.is_some()
         || matches!(s.from, Some(From::Set { .. }))
@@ -508,16 +509,31 @@ fn only_whether(s: &mut Select) {
         return;
     }
     let number = || AstExpr::Literal(Literal::Number("1".into()));
-    s.items = vec![SelectItem::Expr {
-        expr: number(),
-        alias: None,
-        text: "1".into(),
-    }];
+    if !has_aggregates(s) {
+        s.items = vec![SelectItem::Expr {
+            expr: number(),
+            alias: None,
+            text: "1".into(),
+        }];
+    }
     s.order_by.clear();
     s.limit = Some(Limit {
         offset: None,
         count: number(),
     });
+}
+
+/// An aggregate is called in the select list.
+fn has_aggregates(s: &mut Select) -> bool {
+    fn calls_one(e: &mut AstExpr) -> bool {
+        let mut found = matches!(e, AstExpr::Call(c) if aggregate::lookup(&c.name.to_ascii_lowercase()).is_some());
+        for_each_operand(e, &mut |e| found |= calls_one(e));
+        found
+    }
+    s.items.iter_mut().any(|i| match i {
+        SelectItem::Expr { expr, .. } => calls_one(expr),
+        _ => false,
+    })
 }
 
 /// Calls `f` with each expression of a SELECT that is not inside of another SELECT.
